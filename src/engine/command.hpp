@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/ntp.hpp"
+
+#include <cstdint>
+
+namespace scs {
+
+class Engine;
+
+/// Something that the data loop hands to another thread: linked by itself, so that handing it on needs no
+/// memory and cannot fail. Whoever holds it has it alone.
+struct Handback {
+    enum class Kind : uint8_t { job, reply, retired, release };
+    virtual ~Handback() = default;
+    Handback* next_handback = nullptr; ///< [rt] the engine's own link
+};
+
+/// What the [rt] part of a command came to.
+enum class Outcome : uint8_t {
+    done,  ///< nothing more to do
+    reply, ///< give the command to the OSC thread, which sends what it holds
+    job,   ///< give the command to the worker: work(), then [rt] apply()
+};
+
+struct Bundle;
+
+/// One command, made and decoded on the OSC thread, carried out on the data loop. The object owns all the
+/// memory that its execution needs, so that run() and apply() never allocate from the system.
+class Command : public Handback {
+public:
+    /// [rt] Carries the command out, or starts it.
+    virtual Outcome run(Engine&) noexcept = 0;
+    /// [worker] The slow part, only after run() returned job. In an offline engine called in place.
+    virtual void work() noexcept {}
+    /// [rt] After work(): installs its result. Returns done or reply; the completion bundle has not run yet.
+    virtual Outcome apply(Engine&) noexcept { return Outcome::reply; }
+
+    /// [rt] Ends a command that belongs to no bundle (a plugin's own, living in the pool) once it has no more
+    /// to do. Those of a bundle are deleted with it.
+    virtual void dispose() noexcept {}
+
+    /// Runs [rt] after apply() and before the reply; owned by this command. May be null.
+    Bundle* completion = nullptr;
+
+    ~Command() override;
+
+    Command* next = nullptr;   ///< the next command of the bundle
+    Bundle* bundle = nullptr;  ///< the bundle this is part of
+};
+
+/// Commands that run together at one time. Owns them. Given to Engine::submit(), it comes back through the
+/// events as `retired` when all its commands (jobs and their replies too) are done with.
+struct Bundle final : Handback {
+    NtpTime time = immediately;    ///< when, at the output; `immediately` or a past time runs at once
+    Command* first = nullptr;
+    Command* last = nullptr;
+    int32_t outstanding = 0;       ///< [rt] jobs not yet applied
+
+    /// [osc] Takes ownership of `command`.
+    void append(Command* command) noexcept;
+    ~Bundle() override;
+};
+
+} // namespace scs

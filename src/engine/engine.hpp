@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/buses.hpp"
+#include "engine/command.hpp"
+#include "engine/definitions.hpp"
+#include "engine/events.hpp"
+#include "engine/plugins/buffers.hpp"
+#include "engine/result.hpp"
+#include "engine/rt/record-ring.hpp"
+#include "engine/settings.hpp"
+#include "engine/tree/tree.hpp"
+
+#include <atomic>
+#include <memory>
+
+namespace scs {
+
+/// Counts and loads that any thread may read at any time.
+struct EngineStatus {
+    std::atomic<int32_t> units{0}, synths{0}, groups{1}, synthdefs{0};
+    std::atomic<float> average_cpu{0}, peak_cpu{0};   ///< % of the time a cycle has
+    std::atomic<double> nominal_rate{0}, actual_rate{0}; ///< Hz
+    std::atomic<uint64_t> cycles{0};                  ///< process() and run_idle() calls that began
+    std::atomic<uint64_t> dropped_events{0};          ///< notifications that found the ring full
+    std::atomic<uint64_t> late_bundles{0};
+};
+
+/// /error: what failures are told. Owned by the data loop.
+struct ErrorMode {
+    bool global = true;
+    int local = 0; ///< -1: off for the rest of this bundle, -2: on
+    bool on() const noexcept { return local == 0 ? global : local == -2; }
+};
+
+/// The synthesis engine: takes commands, renders blocks, emits events. Knows neither OSC nor PipeWire.
+///
+/// One thread at a time is the data loop ([rt]); it owns tree, buses, live synths and scheduled bundles.
+/// Other threads reach it through the queues only.
+class Engine {
+public:
+    /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow.
+    static Result<std::unique_ptr<Engine>> create(const Settings&);
+    /// [any] When no thread is in it any more. Frees synths, bundles and SynthDefs.
+    ~Engine();
+
+    const Settings& settings() const noexcept { return settings_; }
+
+    // ---- queues
+    /// [osc] Gives a bundle to the data loop, which owns it until the `retired` event. false: the queue is
+    /// full and the bundle still the caller's.
+    bool submit(Bundle*) noexcept;
+    /// [osc] What the data loop has to say; the OSC thread is its only reader. See events.hpp.
+    RecordRing& events() noexcept;
+    /// [worker] Gives a command back after its work(). false: full, try again later.
+    bool finish_job(Command*) noexcept;
+
+    // ---- rendering
+    /// [rt] One cycle: takes in commands, runs what is due, renders `frames` (at most max_quantum).
+    /// `frame0`: time at the output of the cycle's first frame. in[i], out[i]: `frames` samples, or null for a
+    /// port that isn't linked. `rate`: Hz, the graph's.
+    void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
+    /// [rt] When no cycle runs: takes in and runs commands, at most a bounded number. Time stands still.
+    /// Returns whether more is waiting.
+    bool run_idle() noexcept;
+    /// [rt] Frames by which inputs are delayed at the present quantum.
+    int input_delay() const noexcept;
+    /// [rt] The time at the output of the block that is about to be rendered.
+    NtpTime block_time() const noexcept;
+    /// [rt] Forgets carried frames, at a start after a pause.
+    void reset_carry() noexcept;
+
+    // ---- for commands, all [rt]
+    Tree& tree() noexcept { return *tree_; }
+    Buses& buses() noexcept { return *buses_; }
+    Buffers& buffers() noexcept { return *buffers_; }
+    Definitions& definitions() noexcept { return *definitions_; }
+    ErrorMode& error_mode() noexcept { return error_mode_; }
+    /// Number of the block being rendered or about to be.
+    int32_t block_number() const noexcept;
+    /// Drops every scheduled bundle that has not begun.
+    void clear_schedule() noexcept;
+    /// Writes text to whoever reads the print events (the server's log). Cut at 1000 bytes.
+    void print(const char* text, size_t bytes) noexcept;
+    /// Emits an event record; dropped and counted when the ring is full. `tail` follows `head` in the record.
+    void notify(const void* head, size_t head_bytes, const void* tail = nullptr, size_t tail_bytes = 0) noexcept;
+    /// Hands something over, never lost.
+    void hand_back(Handback*, Handback::Kind) noexcept;
+
+    EngineStatus& status() noexcept { return status_; }
+
+private:
+    struct Private;
+    Engine(const Settings&);
+
+    Settings settings_;
+    EngineStatus status_;
+    ErrorMode error_mode_;
+    std::unique_ptr<Buses> buses_;
+    std::unique_ptr<Buffers> buffers_;
+    std::unique_ptr<Definitions> definitions_;
+    std::unique_ptr<Tree> tree_;
+    std::unique_ptr<Private> p_;
+};
+
+} // namespace scs

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace scs {
+
+/// A sample buffer as a plain value. `data`: frames × channels interleaved samples, 64-byte aligned, or null.
+struct Buffer {
+    float* data = nullptr;
+    int32_t frames = 0;
+    int32_t channels = 0;
+    double sample_rate = 0;
+    void* sound_file = nullptr; ///< a file that DiskIn or DiskOut has open (SNDFILE*), else null
+    int64_t samples() const noexcept { return int64_t(frames) * channels; }
+};
+
+/// [worker] Zeroed sample memory, or null if there is none. At most 2^31 - 1 samples.
+float* allocate_samples(int64_t samples) noexcept;
+/// [worker] Gives it back; null is fine.
+void free_samples(float*) noexcept;
+
+/// The buffer table, in the layout that UGen plugins read. Two copies: the data loop's, which synths use, and
+/// the worker's, which is ahead of it by the jobs that haven't been applied yet.
+class Buffers {
+public:
+    explicit Buffers(int count);
+    ~Buffers();
+
+    int count() const noexcept { return count_; }
+    bool in_range(int64_t index) const noexcept { return index >= 0 && index < count_; }
+
+    /// [rt] The buffer that synths see. `index` in range, here and below.
+    Buffer get(int index) const noexcept;
+    /// [rt] Makes synths see `buffer`. Whoever installs owns the data that was seen before.
+    void install(int index, const Buffer& buffer) noexcept;
+
+    /// [worker] The buffer as the worker's last job left it.
+    Buffer latest(int index) const noexcept;
+    /// [worker] Sets it; follow with install() on the data loop.
+    void set_latest(int index, const Buffer& buffer) noexcept;
+
+    struct Abi;
+    Abi& abi() noexcept { return *abi_; } ///< for src/engine/plugins only
+
+private:
+    int count_;
+    std::unique_ptr<Abi> abi_;
+};
+
+} // namespace scs

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace scs {
+
+class World;
+class Program;
+struct Synth;
+
+/// One instance of a Program made of plugin units: SuperCollider's Graph, Units and Wires, laid out in one piece
+/// of pool memory. [rt] only.
+class UnitGraph {
+public:
+    /// Bytes that an instance of `program` needs, 64-byte aligned.
+    static size_t bytes(const Program& program) noexcept;
+    /// Lays an instance out in `memory`; its units' constructors have not run yet.
+    static UnitGraph* make(void* memory, const Program&, World&, Synth& owner, const float* controls) noexcept;
+
+    /// Runs the constructors, in order.
+    void construct() noexcept;
+    /// One block.
+    void render() noexcept;
+    /// Runs the destructors, if the constructors ran.
+    void destroy() noexcept;
+    bool constructed() const noexcept;
+    /// What plugins know the synth as.
+    void* node() noexcept;
+
+    int control_count() const noexcept;
+    float control(int index) const noexcept;         ///< the value, also of a mapped control
+    void set_control(int index, float value) noexcept; ///< also unmaps it
+    void map_to_control_bus(int index, int bus) noexcept;
+    void map_to_audio_bus(int index, int bus) noexcept;
+    void unmap(int index) noexcept;
+    enum class Mapping : uint8_t { none, control, audio };
+    Mapping mapping(int index, int& bus) const noexcept;
+    /// The value that the mapped bus or the control itself has now.
+    void set_id(int32_t id) noexcept;
+};
+
+} // namespace scs

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/definitions.hpp"
+#include "engine/events.hpp"
+#include "engine/status.hpp"
+#include "engine/tree/node.hpp"
+
+#include <memory>
+
+namespace scs {
+
+class Engine;
+class World;
+class Pool;
+
+/// Where a new or moved node goes, with the numbers of /s_new.
+enum class AddAction : int32_t { head = 0, tail = 1, before = 2, after = 3, replace = 4 };
+
+/// The node tree and the node IDs. [rt] only, after construction. The root is group 0 and stays.
+class Tree {
+public:
+    Tree(Engine&, World&, Pool&, int max_nodes); // [worker]
+    ~Tree();
+
+    Group& root() noexcept { return *root_; }
+    /// The node of that ID; -1 means the one that the last new synth or group got. Null if there is none.
+    Node* find(int32_t id) noexcept;
+    Group* find_group(int32_t id) noexcept;
+    Synth* find_synth(int32_t id) noexcept;
+
+    /// Makes a synth with its controls at `values` (the program's initial ones when null). It is in the tree and
+    /// told (/n_go), its constructors run when its turn comes in the next block. id -1: a new negative one.
+    Status new_synth(Definition&, const float* values, int32_t id, AddAction, int32_t target, Synth*& made) noexcept;
+    Status new_group(int32_t id, AddAction, int32_t target, Group*& made) noexcept;
+
+    /// Frees a node at once, a group with everything in it. The root's children only, for the root.
+    void free(Node&) noexcept;
+    /// Frees every child.
+    void free_all(Group&) noexcept;
+    /// Frees all synths in it and in its groups, leaving the groups.
+    void deep_free(Group&) noexcept;
+    /// Runs or pauses it.
+    void set_run(Node&, bool run) noexcept;
+    /// Moves a node. move_into_itself for a group into its own descendants; the root cannot move.
+    Status move(Node&, AddAction, Node& target) noexcept;
+    /// Gives the synth a negative ID (/s_noid).
+    Status hide_id(Synth&) noexcept;
+    /// Emits the node's event, as `info` to answer /n_query and otherwise only for IDs that are told.
+    void tell(const Node&, NodeChange) noexcept;
+
+    /// Controls of a synth, or of every synth in a group. Indices out of range are ignored, as scsynth does.
+    void set_control(Node&, int64_t index, float value) noexcept;
+    void set_control(Node&, std::string_view name, int64_t offset, float value) noexcept;
+    /// Maps controls to buses; bus -1 unmaps. Buses out of range are ignored.
+    void map_control(Node&, int64_t index, int64_t bus, bool audio) noexcept;
+    void map_control(Node&, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept;
+
+    /// What a UGen asks for when it is done: 0 to 15 as scsynth's.
+    void done_action(int action, Synth&) noexcept;
+    /// Marks a node to be freed when its turn comes next.
+    void end(Node&) noexcept;
+
+    /// One block of everything that runs, in tree order.
+    void render() noexcept;
+
+    int synth_count() const noexcept { return synths_; }
+    int group_count() const noexcept { return groups_; }
+    int64_t unit_count() const noexcept { return units_; }
+
+private:
+    struct Index;
+    Engine& engine_;
+    World& world_;
+    Pool& pool_;
+    Group* root_ = nullptr;
+    std::unique_ptr<Index> index_;
+    int synths_ = 0, groups_ = 0;
+    int64_t units_ = 0;
+    int32_t hidden_id_ = -8, recent_id_ = 0;
+};
+
+} // namespace scs
