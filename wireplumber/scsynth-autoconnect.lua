@@ -224,7 +224,7 @@ local function scan_node(node, record, foreign)
       attached = record.attached[direction],
       dont_reconnect = policy.is_true(props["node.dont-reconnect"]),
     })
-    local device = peer and policy.device_ports(peer.ports, direction) or {}
+    local device = peer and policy.device_ports(peer, direction) or {}
     if action == "none" then
       apply(record, direction, id, nil, {}, foreign)
     elseif #device > 0 then  -- else "keep", or a peer whose ports are still to come

@@ -43,15 +43,26 @@ function policy.own_ports(ports, direction)
   return found
 end
 
--- The ports of a peer that our ports of `direction` can be linked to, in channel order.
-function policy.device_ports(ports, direction)
+local function device_ports(peer, direction, monitor)
   local found = {}
-  for _, port in ipairs(ports) do
-    if port.direction == OPPOSITE[direction] and port.dsp == MONO_AUDIO and not port.monitor then
+  for _, port in ipairs(peer.ports) do
+    if port.direction == OPPOSITE[direction] and port.dsp == MONO_AUDIO
+        and port.monitor == monitor then
       found[#found + 1] = port
     end
   end
   table.sort(found, function(a, b) return a.index < b.index end)
+  return found
+end
+
+-- The ports of a peer that our ports of `direction` can be linked to, in channel order. A monitor
+-- is no capture port, except that a virtual source has nothing else: it is a sink turned round.
+function policy.device_ports(peer, direction)
+  local found = device_ports(peer, direction, false)
+  local class = peer.class or ""
+  if #found == 0 and (class:find("Source") or class:find("Duplex")) then
+    found = device_ports(peer, direction, true)
+  end
   return found
 end
 
@@ -66,7 +77,7 @@ function policy.accepts(peer, direction)
   elseif class:find("Source") then
     return direction == "in"
   end
-  return #policy.device_ports(peer.ports, direction) > 0
+  return #policy.device_ports(peer, direction) > 0
 end
 
 -- What to do with one direction of a node. Returns "link" and a peer, "keep" (change nothing) or

@@ -88,13 +88,21 @@ equal("own inputs", names(policy.own_ports(mixed, "in")), { "in_1" })
 
 local sink_ports = { port("in", "playback_FR", 1), port("out", "monitor_FL", 0, { monitor = true }),
   port("in", "playback_FL", 0), port("in", "midi", 2, { dsp = "8 bit raw midi" }) }
-equal("sink ports", names(policy.device_ports(sink_ports, "out")), { "playback_FL", "playback_FR" })
-equal("no monitors", names(policy.device_ports(sink_ports, "in")), {})
-
--- accepts
 local function peer(class, ports)
   return { serial = class or "none", class = class, ports = ports or {} }
 end
+local function device_names(class, ports, direction)
+  return names(policy.device_ports(peer(class, ports), direction))
+end
+equal("sink ports", device_names("Audio/Sink", sink_ports, "out"), { "playback_FL", "playback_FR" })
+equal("no monitors", device_names("Audio/Sink", sink_ports, "in"), {})
+equal("no monitors of a plain node", device_names(nil, sink_ports, "in"), {})
+equal("virtual source", device_names("Audio/Source/Virtual", sink_ports, "in"), { "monitor_FL" })
+equal("virtual duplex", device_names("Audio/Duplex", sink_ports, "in"), { "monitor_FL" })
+table.insert(sink_ports, port("out", "capture_FL", 9))
+equal("duplex", device_names("Audio/Duplex", sink_ports, "in"), { "capture_FL" })
+
+-- accepts
 equal("sink takes out", policy.accepts(peer("Audio/Sink"), "out"), true)
 equal("sink feeds in", policy.accepts(peer("Audio/Sink", sink_ports), "in"), false)
 equal("source takes out", policy.accepts(peer("Audio/Source"), "out"), false)

@@ -22,13 +22,11 @@ context.properties = {
 def wait_for(condition, what, timeout=TIMEOUT):
     """Polls until condition() is true and returns its value."""
     deadline = time.monotonic() + timeout
-    while True:
-        value = condition()
-        if value:
-            return value
+    while not (value := condition()):
         if time.monotonic() > deadline:
             raise AssertionError(f"waited {timeout} s for {what}")
         time.sleep(0.03)
+    return value
 
 
 class Graph:
