@@ -207,6 +207,7 @@ local function scan_node(node, record, foreign)
   if not policy.is_managed(props, find_metadata(id, "scsynth.autoconnect")) then
     apply(record, "out", id, nil, {}, foreign)
     apply(record, "in", id, nil, {}, foreign)
+    record.adopted, record.attached, record.failed = {}, {}, {}  -- switched on again, it starts anew
     return
   end
 
@@ -238,8 +239,8 @@ local function scan()
   local foreign, present = foreign_links(), {}
   for node in nodes_om:iterate() do
     local props = node.properties
-    if props["scsynth.autoconnect"] ~= nil then
-      local serial = props["object.serial"]
+    local serial = props["object.serial"]
+    if records[serial] or props["scsynth.autoconnect"] ~= nil then
       present[serial] = true
       records[serial] = records[serial] or {
         name = props["node.name"] or "scsynth",

@@ -67,7 +67,8 @@ function policy.device_ports(peer, direction)
 end
 
 -- Whether the peer can serve `direction`. The class decides where there is one: a sink whose ports
--- have not appeared yet is a sink, and its monitor never makes it a source.
+-- have not appeared yet is a sink, and its monitor never makes it a source. Without a class the
+-- ports decide, for one direction only: an effect linked both ways would feed back.
 function policy.accepts(peer, direction)
   local class = peer.class or ""
   if class:find("Duplex") then
@@ -77,7 +78,11 @@ function policy.accepts(peer, direction)
   elseif class:find("Source") then
     return direction == "in"
   end
-  return #policy.device_ports(peer, direction) > 0
+  local plays = #policy.device_ports(peer, "out") > 0
+  if direction == "out" then
+    return plays
+  end
+  return not plays and #policy.device_ports(peer, "in") > 0
 end
 
 -- What to do with one direction of a node. Returns "link" and a peer, "keep" (change nothing) or

@@ -109,7 +109,10 @@ equal("source takes out", policy.accepts(peer("Audio/Source"), "out"), false)
 equal("source feeds in", policy.accepts(peer("Audio/Source/Virtual"), "in"), true)
 equal("duplex takes out", policy.accepts(peer("Audio/Duplex"), "out"), true)
 equal("duplex feeds in", policy.accepts(peer("Audio/Duplex"), "in"), true)
-equal("plain node takes out", policy.accepts(peer(nil, mixed), "out"), true)
+equal("effect takes out", policy.accepts(peer(nil, mixed), "out"), true)
+equal("effect does not feed in", policy.accepts(peer(nil, mixed), "in"), false)
+equal("player takes no out", policy.accepts(peer("Stream/Output/Audio", outputs(2)), "out"), false)
+equal("player feeds in", policy.accepts(peer("Stream/Output/Audio", outputs(2)), "in"), true)
 equal("plain node without ports", policy.accepts(peer(nil), "in"), false)
 
 -- choose_peer

@@ -33,9 +33,10 @@ class Graph:
     """One moment of the graph, by names."""
 
     def __init__(self, objects):
+        objects = [item for item in objects if item.get("info")]  # an object just gone has none
         self.ids, self.ports, props = {}, {}, {}
         for item in objects:
-            info = item.get("info") or {}
+            info = item["info"]
             props[item["id"]] = info.get("props") or {}
             if item["type"] == "PipeWire:Interface:Node":
                 self.ids[props[item["id"]].get("node.name")] = item["id"]
@@ -168,6 +169,13 @@ class Session:
 
     def set_metadata(self, node, key, value, *kind):
         self.run("pw-metadata", "--", str(self.graph().ids[node]), key, value, *kind)
+
+    def remembered(self):
+        """What the policy has stored: node name to port names."""
+        if not self.state_file.exists():
+            return {}
+        lines = self.state_file.read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines if "=" in line)
 
     def logs(self):
         return "".join(f"--- {path.name}\n{path.read_text(errors='replace')}"

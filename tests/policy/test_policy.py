@@ -54,10 +54,19 @@ def witness(session, name="witness", sink="main"):
     expect(session, outs(sink, node=name), name)
 
 
-def remove_by_hand(session, output="scsynth:out_1", sink_port="main:playback_FL"):
-    session.run("pw-link", "-d", output, sink_port)
-    wait_for(lambda: session.state_file.exists()
-             and output.split(":")[1] in session.state_file.read_text(), "the remembered removal")
+def remove_by_hand(session, node="scsynth"):
+    """Removes the link of out_1 as a user does and waits until the policy has understood."""
+    session.run("pw-link", "-d", f"{node}:out_1", "main:playback_FL")
+    wait_for(lambda: session.remembered().get(node) == "out_1", "the remembered removal")
+
+
+def nothing_remembered(session, sink="main"):
+    """No removal was taken for the user's. A real one, made last, is the last to be judged."""
+    session.add_dsp_node("probe", target_object=sink)
+    expect(session, outs(sink, node="probe"), "probe")
+    session.run("pw-link", "-d", "probe:out_1", f"{sink}:playback_FL")
+    wait_for(lambda: "probe" in session.remembered(), "the remembered removal")
+    return set(session.remembered()) == {"probe"}
 
 
 def test_links_appear(session):
@@ -87,9 +96,9 @@ def test_links_go_with_wireplumber(session):
     expect(session, outs("main"))
     session.stop_wireplumber()
     expect(session, set())
-    assert not session.state_file.exists()
     session.start_wireplumber()
     expect(session, outs("main"))
+    assert nothing_remembered(session)
 
 
 def test_follows_the_default_sink(session):
@@ -100,7 +109,7 @@ def test_follows_the_default_sink(session):
     expect(session, outs("second"))
     session.run("wpctl", "set-default", str(session.graph().ids["main"]))
     expect(session, outs("main"))
-    assert not session.state_file.exists()
+    assert nothing_remembered(session)
 
 
 def test_new_links_stand_before_old_ones_go(session):
@@ -130,7 +139,7 @@ def test_another_sink_takes_over(session):
     expect(session, set())
     session.add_device("third")
     expect(session, outs("third"))
-    assert not session.state_file.exists()
+    assert nothing_remembered(session, "third")
 
 
 def test_removed_by_the_user(session):
@@ -156,7 +165,7 @@ def test_asking_again_takes_the_removal_back(session):
     remove_by_hand(session)
     session.set_metadata("scsynth", "scsynth.autoconnect", "true")
     expect(session, outs("main"))
-    assert "out_1" not in session.state_file.read_text()
+    assert session.remembered() == {}
 
 
 def test_extra_link_of_the_user_is_left(session):
@@ -207,7 +216,7 @@ def test_switched_off_by_property(session):
     process.stdin.write(b"scsynth.autoconnect=false\n")
     process.stdin.flush()
     expect(session, set())
-    assert not session.state_file.exists()
+    assert nothing_remembered(session)
 
 
 def test_switched_off_by_metadata(session):
@@ -239,7 +248,7 @@ def test_target_object(session):
     expect(session, set())
     session.run("pw-metadata", "-d", str(session.graph().ids["scsynth"]), "target.object")
     expect(session, outs("second"))
-    assert not session.state_file.exists()
+    assert nothing_remembered(session)
 
 
 def test_target_object_minus_one(session):
@@ -265,6 +274,12 @@ def test_dont_reconnect(session):
     session.remove_node("main")
     witness(session, "later", sink="second")
     assert links_of(session.graph()) == set()
+
+
+def test_effect_as_target(session):
+    session.add_dsp_node("effect", inputs=2, scsynth_autoconnect="false")
+    session.add_dsp_node(inputs=2, target_object="effect")
+    expect(session, {("scsynth:out_1", "effect:in_1"), ("scsynth:out_2", "effect:in_2")})
 
 
 def test_mono_sink(bare):
