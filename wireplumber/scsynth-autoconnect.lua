@@ -207,7 +207,8 @@ local function scan_node(node, record, foreign)
   if not policy.is_managed(props, find_metadata(id, "scsynth.autoconnect")) then
     apply(record, "out", id, nil, {}, foreign)
     apply(record, "in", id, nil, {}, foreign)
-    record.adopted, record.attached, record.failed = {}, {}, {}  -- switched on again, it starts anew
+    -- Switched on again, it starts anew.
+    record.adopted, record.attached, record.failed = {}, {}, {}
     return
   end
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 --
--- The decisions of the auto-connection policy: pure functions over plain tables, without WirePlumber.
+-- The decisions of the auto-connection policy: pure functions over plain tables.
 --
 -- A port is { id, serial, name, index, direction, dsp, monitor }; index is its place in its node.
 -- A peer is { serial, class, ports } with class the node's media.class (may be nil).

@@ -326,8 +326,8 @@ def test_a_monitor_is_no_source(session):
     session.add_dsp_node(inputs=2)
     expect(session, outs("main"))
     session.set_default("source", "main")
-    session.wait_graph(lambda g: '"main"' in session.run("pw-metadata", "0", "default.audio.source"),
-                       "the sink as default source")
+    wait_for(lambda: '"main"' in session.run("pw-metadata", "0", "default.audio.source"),
+             "the sink as default source")
     witness(session)
     assert links_of(session.graph()) == outs("main")
 
