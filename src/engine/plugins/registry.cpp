@@ -3,6 +3,7 @@
 
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/stand-ins.hpp"
+#include "engine/plugins/ugens.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -157,6 +158,14 @@ bool PluginRegistry::define_unit_command(const char* unit, const char* name, Uni
 bool PluginRegistry::define_buf_gen(const char* name, BufGenFunc run) {
     const std::lock_guard lock(mutex_);
     return buf_gens_.emplace(name, run).second;
+}
+
+const UgenCatalog& installed_ugens() {
+    return PluginRegistry::instance();
+}
+
+Result<int> load_ugens(const std::string& path, const std::function<void(const std::string&)>& report) {
+    return PluginRegistry::instance().load(path, report);
 }
 
 } // namespace scs
