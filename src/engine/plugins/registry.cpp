@@ -21,6 +21,9 @@ constexpr int api_version = 3;
 // Never loaded: UIUGens opens X11 and starts a thread (stand-ins.cpp replaces it), DemoUGens is a tutorial.
 constexpr std::string_view refused[] = {"UIUGens_supernova.so", "DemoUGens_supernova.so"};
 
+// Never defined: it writes beyond the memory it allocates.
+constexpr std::string_view refused_units[] = {"Dneuromodule"};
+
 std::vector<std::string> folders_of(const std::string& path) {
     std::vector<std::string> folders;
     for (size_t begin = 0; begin <= path.size();) {
@@ -136,6 +139,8 @@ size_t PluginRegistry::ugen_count() const {
 
 bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
                                  uint32_t flags) {
+    if (std::find(std::begin(refused_units), std::end(refused_units), name) != std::end(refused_units))
+        return false;
     auto entry = std::make_unique<UgenEntry>();
     entry->info = {name, bytes, (flags & kUnitDef_CantAliasInputsToOutputs) != 0, entry.get()};
     entry->construct = construct;
