@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+
 using namespace scs;
 
 constexpr NtpTime second = NtpTime{1} << 32;
