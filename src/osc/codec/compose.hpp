@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/result.hpp"
+#include "osc/codec/reply-record.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace scs::osc {
+
+/// Makes OSC messages, through liblo, to be sent from the server's own socket. Each call reuses the
+/// buffer of the one before. Allocates. [osc] [worker]
+class ReplyComposer {
+public:
+    /// The serialised message; valid until the next call. Address and strings go up to their first
+    /// NUL. Error: an empty address, a blob over 2 GiB, or no memory.
+    Result<std::span<const std::byte>> compose(std::string_view address,
+                                               std::span<const ReplyArg> args);
+
+    /// Composes each message of a record and calls `send` with its bytes, in order. On an error,
+    /// which names the message, the messages before it have been sent. Returns how many were sent.
+    Result<std::size_t> compose_record(
+        std::span<const std::byte> record,
+        const std::function<void(std::span<const std::byte>)>& send);
+
+private:
+    std::vector<std::byte> buffer_;
+    std::vector<ReplyArg> args_;
+};
+
+} // namespace scs::osc

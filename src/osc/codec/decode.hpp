@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/result.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace scs::osc {
+
+/// One argument. Strings and blobs point into the bytes of the packet that holds the argument.
+struct Arg {
+    /// The values are the type tags of the wire; the tag `S` (symbol) is read as a string.
+    enum class Type : std::uint8_t {
+        int32 = 'i',
+        float32 = 'f',
+        float64 = 'd',
+        int64 = 'h',
+        timetag = 't',
+        string = 's',
+        blob = 'b',
+        true_ = 'T',
+        false_ = 'F',
+        nil = 'N',
+        infinitum = 'I',
+        chr = 'c',
+        midi = 'm',
+        rgba = 'r',
+        array_begin = '[',
+        array_end = ']',
+    };
+
+    Type type;
+    std::uint32_t size; ///< bytes of a string (without its NUL) or of a blob; otherwise 0
+    union {
+        std::int32_t i;                   ///< int32, chr
+        float f;                          ///< float32
+        double d;                         ///< float64
+        std::int64_t h;                   ///< int64
+        std::uint64_t t;                  ///< timetag (NTP)
+        const char* s;                    ///< string, ends in a NUL
+        const std::byte* b;               ///< blob
+        std::array<std::uint8_t, 4> quad; ///< midi (port, status, data, data), rgba
+    };
+
+    /// The text of a string; only for Type::string.
+    std::string_view text() const noexcept { return {s, size}; }
+    /// The content of a blob; only for Type::blob.
+    std::span<const std::byte> bytes() const noexcept { return {b, size}; }
+};
+
+/// The time tag that says "now". scsynth treats 0 alike: see is_immediate().
+inline constexpr std::uint64_t immediately = 1;
+
+constexpr bool is_immediate(std::uint64_t time) noexcept { return time <= immediately; }
+
+struct Message {
+    std::string_view address;  ///< as sent, with or without a slash; empty if `number` is not -1
+    std::int32_t number;       ///< the command's number (>= 0), or -1 if the address is text
+    std::uint64_t time;        ///< time tag of the bundle it stands in
+    std::span<const Arg> args; ///< in order; the brackets of arrays are balanced
+
+    /// The address without its leading slash: what commands are looked up by, since scsynth takes
+    /// "status" for "/status". Replies quote `address`, what the client sent.
+    constexpr std::string_view name() const noexcept {
+        return address.starts_with('/') ? address.substr(1) : address;
+    }
+};
+
+struct Bundle {
+    std::uint64_t time; ///< NTP time tag as sent
+    std::span<const Message> messages;
+};
+
+inline constexpr std::size_t max_bundle_depth = 16;    ///< the outermost bundle has depth 1
+inline constexpr std::size_t max_elements = 65536;     ///< messages and bundles of a packet
+inline constexpr std::size_t max_arguments = 1u << 20; ///< of all messages of a packet
+inline constexpr std::size_t max_packet_size = 1u << 30;
+
+/// A decoded packet: a copy of the bytes and flat tables that point into it. Move only; a move
+/// keeps every pointer, span and view that was taken from it valid.
+class Packet {
+public:
+    Packet(Packet&&) noexcept = default;
+    Packet& operator=(Packet&&) noexcept = default;
+
+    /// The packet as it was sent.
+    std::span<const std::byte> bytes() const noexcept { return bytes_; }
+    /// False for a lone message, which bundles() shows as one bundle to be run immediately.
+    bool is_bundle() const noexcept { return is_bundle_; }
+    /// Each bundle of the packet, never none, in the order in which scsynth queues them: the
+    /// outermost with its own messages, then, depth first, those nested in it.
+    ///
+    /// A nested bundle is a bundle in its own right: scsynth takes the nested ones out of a packet
+    /// when it receives it and runs each at its own time tag, after the messages that stand beside
+    /// it where the times are the same. (At least that is what its code is about: 3.13 garbles a
+    /// bundle that holds both messages and bundles.)
+    std::span<const Bundle> bundles() const noexcept { return bundles_; }
+    /// The messages of all bundles, in the order of bundles().
+    std::span<const Message> messages() const noexcept { return messages_; }
+
+private:
+    friend class Decoder;
+    Packet() = default;
+
+    std::vector<std::byte> bytes_;
+    std::vector<Arg> args_;
+    std::vector<Message> messages_;
+    std::vector<Bundle> bundles_;
+    bool is_bundle_ = false;
+};
+
+/// Decodes one datagram, one TCP frame or one completion message (a blob's content).
+///
+/// A malformed element anywhere rejects the whole packet, so that bad input changes nothing
+/// (scsynth would run the elements before it). The error says what is wrong and at which byte of
+/// the packet. Stricter than scsynth also in this: arguments need a type tag string (an address
+/// alone is a message without arguments), array brackets must balance, and nothing may follow the
+/// last argument. As lenient as scsynth in this: padding may hold any bytes.
+///
+/// Takes time and memory linear in the size of `packet`. Allocates. [osc] [worker]
+Result<Packet> decode(std::span<const std::byte> packet);
+
+/// Calls `visit(bundle, message)` for each message, in the order of Packet::bundles().
+template <class Visit>
+void for_each_message(const Packet& packet, Visit&& visit) {
+    for (const Bundle& bundle : packet.bundles())
+        for (const Message& message : bundle.messages)
+            visit(bundle, message);
+}
+
+} // namespace scs::osc
