@@ -2,10 +2,13 @@
 #pragma once
 
 #include "engine/command.hpp"
+#include "engine/settings.hpp"
 #include "engine/status.hpp"
 #include "engine/synthdef/program.hpp"
 
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
