@@ -45,6 +45,9 @@ public:
     int count() const noexcept { return count_; }
 
 private:
+    Definition** link_to(std::string_view name) noexcept;
+    Definition* take(Definition** link, Definition*& unused) noexcept;
+
     std::vector<Definition*> buckets_;
     int max_, count_ = 0;
 };
