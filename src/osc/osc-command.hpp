@@ -14,6 +14,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace scs {
@@ -56,7 +58,7 @@ using ReplyRoom = std::size_t (*)(ArgReader args) noexcept;
 struct CommandSpec {
     int number;                     ///< integer address, or -1
     const char* name;               ///< with its slash
-    const char* types = "";         ///< minimum arguments: i number, s string, n node (number or string), b blob
+    const char* types = "";         ///< arguments that must be there: s string, b blob, i anything
     Handler handler = nullptr;      ///< null, and make too: not there (yet), answered "Command not found"
     ReplyRoom reply_room = nullptr; ///< null: the handler doesn't reply
     Maker make = nullptr;           ///< instead of a handler
@@ -83,8 +85,12 @@ public:
 
     Outcome run(Engine&) noexcept override;
 
-    /// [osc] After Outcome::reply: sends the failure or the replies to the sender.
+    /// [osc] After Outcome::reply: sends the replies, then the failure, to the sender.
     virtual void answer(ReplyPort&);
+    /// [osc] Fails with this when it is run, instead of running.
+    void reject(Status) noexcept;
+    /// [osc] Whether the worker has had it.
+    virtual bool worked() const noexcept { return false; }
 
 protected:
     /// [rt] Remembers a failure; whether and how it is to be answered.
@@ -95,23 +101,26 @@ protected:
     bool failed() const noexcept { return !status_ || failure_text_.has_value(); }
     /// The text of the failure; only if failed().
     std::string failure_text() const;
+    /// What the client called it, or the name if it used the number.
+    std::string_view name_as_sent() const noexcept;
+    Status rejected() const noexcept { return rejected_; }
 
 private:
     CommandInit init_;
     ArgReader args_;
     std::vector<std::byte> room_;
     ReplyWriter writer_;
-    Status status_;
+    Status status_, rejected_;
     const char* literal_ = nullptr;
     std::optional<std::string> failure_text_;
     std::optional<std::int32_t> failure_extra_;
 };
 
-/// A command with slow work: constructor [osc] → work() [worker] → install() [rt] → completion message [rt] →
-/// answer [osc], `/done <name> [value]`. If the constructor or work() calls set_failure(), what would come next
-/// is left out and /fail is the answer.
+/// A command with slow work: constructor [osc] → begin() [rt] → do_work() [worker] → install() [rt] →
+/// completion message [rt] → answer [osc], `/done <name> [value]`. If the constructor or do_work() calls
+/// set_failure(), what would come next is left out and /fail is the answer.
 ///
-/// To write one: read the arguments in the constructor, do_work() and install() override. What install() takes out
+/// To write one: read the arguments in the constructor, override do_work() and install(). What install() takes out
 /// of use is kept in members: the destructor runs on the OSC thread and may free.
 class OscJob : public OscCommand {
 public:
@@ -122,15 +131,22 @@ public:
     void work() noexcept final;
     Outcome apply(Engine&) noexcept final;
     void answer(ReplyPort&) override;
+    bool worked() const noexcept final { return worked_; }
 
     /// [osc] The completion message's bytes, empty if there is none.
     std::span<const std::byte> completion_bytes() const noexcept { return completion_bytes_; }
 
+    using OscCommand::set_failure;
+
 protected:
+    /// [rt] Before the slow part. A failure ends the job here.
+    virtual Status begin(Engine&) noexcept { return {}; }
     /// [worker] The slow part; may throw.
     virtual void do_work() = 0;
     /// [rt] Makes the result seen by synths, before the completion message runs.
     virtual void install(Engine&) noexcept {}
+    /// [osc] The answer to a job that succeeded; /done unless overridden.
+    virtual void answer_done(ReplyPort&);
     /// [osc] Takes the completion message if `args` stands at one; for constructors.
     void take_completion(ArgReader args) noexcept { completion_bytes_ = args.get_blob(); }
     /// [osc, worker] A number that follows the name in /done (and in /fail, unless it has its own).
@@ -143,6 +159,7 @@ private:
     std::optional<std::int32_t> done_value_;
     std::vector<std::string> warnings_;
     scs::Bundle* dropped_completion_ = nullptr;
+    bool worked_ = false;
 };
 
 template <class T>
