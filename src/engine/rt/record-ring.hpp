@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/rt/cache-line.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+
+namespace scs {
+
+/// A bounded wait-free ring of byte records of any size, from one producer thread to one consumer
+/// thread. A record is contiguous and its first byte is aligned to 8 bytes. It takes 8 bytes plus
+/// its size rounded up to 8; one that would cross the ring's end also takes the rest up to there,
+/// which is less than itself.
+class RecordRing {
+public:
+    /// A ring of `bytes`, rounded up to a power of two (at least 64). Allocates. [main]
+    explicit RecordRing(std::size_t bytes)
+        : capacity_(std::bit_ceil(std::max<std::size_t>(bytes, 64))),
+          bytes_(std::make_unique<std::byte[]>(capacity_)) {}
+
+    std::size_t capacity() const noexcept { return capacity_; }
+
+    /// Room for a record of `bytes` (1 … capacity / 4), to be written and then committed; nullptr
+    /// when the size is out of range or the ring too full. Replaces a reservation that wasn't
+    /// committed. [rt] The producer only.
+    void* reserve(std::size_t bytes) noexcept {
+        reserved_end_ = 0;
+        if (bytes == 0 || bytes > capacity_ / 4) {
+            return nullptr;
+        }
+        const std::size_t written = written_.load(std::memory_order_relaxed);
+        const std::size_t to_end = capacity_ - (written & (capacity_ - 1));
+        const std::size_t skipped = to_end < footprint(bytes) ? to_end : 0;
+        const std::size_t needed = skipped + footprint(bytes);
+        if (needed > capacity_ - (written - read_seen_)) {
+            read_seen_ = read_.load(std::memory_order_acquire);
+            if (needed > capacity_ - (written - read_seen_)) {
+                return nullptr;
+            }
+        }
+        if (skipped != 0) {
+            set_header(written, skip_to_start);
+        }
+        set_header(written + skipped, bytes);
+        reserved_end_ = written + needed;
+        return at(written + skipped) + header_bytes;
+    }
+
+    /// Hands the reserved record to the consumer; does nothing without a reservation. [rt] The
+    /// producer only.
+    void commit() noexcept {
+        if (reserved_end_ != 0) {
+            written_.store(reserved_end_, std::memory_order_release);
+            reserved_end_ = 0;
+        }
+    }
+
+    /// Bytes that no committed record takes up; can only grow until the next commit. Records are
+    /// sure to fit, in any order, if what they take plus the largest of them is no more than this.
+    /// [rt] The producer only.
+    std::size_t free_bytes() noexcept {
+        read_seen_ = read_.load(std::memory_order_acquire);
+        return capacity_ - (written_.load(std::memory_order_relaxed) - read_seen_);
+    }
+
+    /// The oldest record, valid until pop(); an empty span when there is none. [rt] The consumer
+    /// only.
+    std::span<std::byte> peek() noexcept {
+        std::size_t read = read_.load(std::memory_order_relaxed);
+        if (read == written_seen_) {
+            written_seen_ = written_.load(std::memory_order_acquire);
+            if (read == written_seen_) {
+                return {};
+            }
+        }
+        if (header(read) == skip_to_start) {
+            read += capacity_ - (read & (capacity_ - 1));
+        }
+        const std::size_t bytes = header(read);
+        peeked_end_ = read + footprint(bytes);
+        return {at(read) + header_bytes, bytes};
+    }
+
+    /// Gives back the room of the record that peek() returned; does nothing without one. [rt] The
+    /// consumer only.
+    void pop() noexcept {
+        if (peeked_end_ != 0) {
+            read_.store(peeked_end_, std::memory_order_release);
+            peeked_end_ = 0;
+        }
+    }
+
+private:
+    static constexpr std::size_t header_bytes = 8;
+    static constexpr std::uint64_t skip_to_start = ~std::uint64_t{0};
+
+    static std::size_t footprint(std::size_t bytes) noexcept {
+        return header_bytes + ((bytes + 7) & ~std::size_t{7});
+    }
+    std::byte* at(std::size_t position) const noexcept {
+        return bytes_.get() + (position & (capacity_ - 1));
+    }
+    std::uint64_t header(std::size_t position) const noexcept {
+        std::uint64_t value;
+        std::memcpy(&value, at(position), sizeof value);
+        return value;
+    }
+    void set_header(std::size_t position, std::uint64_t value) noexcept {
+        std::memcpy(at(position), &value, sizeof value);
+    }
+
+    const std::size_t capacity_;
+    const std::unique_ptr<std::byte[]> bytes_;
+    // Positions count bytes since the start and never wrap (64 bits). The producer's line, then
+    // the consumer's; 0 as an end means none, as a record's end can't be 0.
+    alignas(cache_line) std::atomic<std::uint64_t> written_{0};
+    std::uint64_t read_seen_ = 0;
+    std::uint64_t reserved_end_ = 0;
+    alignas(cache_line) std::atomic<std::uint64_t> read_{0};
+    std::uint64_t written_seen_ = 0;
+    std::uint64_t peeked_end_ = 0;
+};
+
+} // namespace scs

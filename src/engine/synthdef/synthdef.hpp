@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scs {
+
+/// How often a unit computes. The values are those of the file and of SuperCollider's plugins.
+enum class Rate : std::uint8_t { scalar = 0, control = 1, audio = 2, demand = 3 };
+
+/// Where a unit's input comes from.
+struct InputRef {
+    std::int32_t unit = -1;  ///< index of the unit that makes the signal; -1: a constant
+    std::uint32_t index = 0; ///< which output of that unit, or which constant
+
+    bool is_constant() const { return unit < 0; }
+    bool operator==(const InputRef&) const = default;
+};
+
+/// One unit generator of a definition.
+struct UnitSpec {
+    std::string name; ///< of the UGen, e.g. "SinOsc"
+    Rate rate = Rate::scalar;
+    std::int16_t special_index = 0; ///< the operator of a BinaryOpUGen, the first control of a Control
+    std::vector<InputRef> inputs;
+    std::vector<Rate> outputs; ///< the rate of each output
+
+    bool operator==(const UnitSpec&) const = default;
+};
+
+/// A control that can be addressed by name.
+struct ControlName {
+    std::string name;
+    std::uint32_t index = 0; ///< of its first value in SynthDef::controls
+
+    bool operator==(const ControlName&) const = default;
+};
+
+/// A named set of initial control values, one for each control.
+struct Variant {
+    std::string name; ///< as the file has it: "definition.variant"
+    std::vector<float> values;
+};
+
+/// What a SCgf file says about one synth definition, as read and not yet judged.
+struct SynthDef {
+    std::string name;
+    std::vector<float> constants;
+    std::vector<float> controls; ///< initial values
+    std::vector<ControlName> control_names;
+    std::vector<UnitSpec> units;
+    std::vector<Variant> variants;
+};
+
+} // namespace scs

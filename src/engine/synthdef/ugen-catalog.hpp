@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace scs {
+
+/// An installed UGen.
+struct UgenInfo {
+    std::string name;
+    std::size_t unit_bytes = 0; ///< size of its state, without the tables of its inputs and outputs
+    bool cant_alias = false;    ///< an output may not share the buffer of an input
+    void* entry = nullptr;      ///< for whoever runs it; unused here
+};
+
+/// The UGens that are installed.
+class UgenCatalog {
+public:
+    virtual ~UgenCatalog() = default;
+    /// [any] The UGen of this name, or null. The answer outlives every Program compiled with it.
+    virtual const UgenInfo* find(std::string_view name) const = 0;
+};
+
+} // namespace scs
