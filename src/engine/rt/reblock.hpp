@@ -25,6 +25,7 @@ public:
     /// `block` ≥ 1 frames; numbers of ports ≥ 0; `max_quantum`: the size in frames of the caller's
     /// buffers. Allocates all that process() needs. [main]
     Reblocker(int block, int inputs, int outputs, int max_quantum);
+    Reblocker(Reblocker&&) = default;
 
     /// Runs one cycle of `quantum` frames (one longer than max_quantum is cut to it, one without
     /// frames does nothing). `in` and `out` hold a pointer per port to `quantum` frames, or null

@@ -35,7 +35,7 @@ public:
         if (bytes == 0 || bytes > capacity_ / 4) {
             return nullptr;
         }
-        const std::size_t written = written_.load(std::memory_order_relaxed);
+        const std::uint64_t written = written_.load(std::memory_order_relaxed);
         const std::size_t to_end = capacity_ - (written & (capacity_ - 1));
         const std::size_t skipped = to_end < footprint(bytes) ? to_end : 0;
         const std::size_t needed = skipped + footprint(bytes);
@@ -73,7 +73,7 @@ public:
     /// The oldest record, valid until pop(); an empty span when there is none. [rt] The consumer
     /// only.
     std::span<std::byte> peek() noexcept {
-        std::size_t read = read_.load(std::memory_order_relaxed);
+        std::uint64_t read = read_.load(std::memory_order_relaxed);
         if (read == written_seen_) {
             written_seen_ = written_.load(std::memory_order_acquire);
             if (read == written_seen_) {
@@ -104,15 +104,15 @@ private:
     static std::size_t footprint(std::size_t bytes) noexcept {
         return header_bytes + ((bytes + 7) & ~std::size_t{7});
     }
-    std::byte* at(std::size_t position) const noexcept {
+    std::byte* at(std::uint64_t position) const noexcept {
         return bytes_.get() + (position & (capacity_ - 1));
     }
-    std::uint64_t header(std::size_t position) const noexcept {
+    std::uint64_t header(std::uint64_t position) const noexcept {
         std::uint64_t value;
         std::memcpy(&value, at(position), sizeof value);
         return value;
     }
-    void set_header(std::size_t position, std::uint64_t value) noexcept {
+    void set_header(std::uint64_t position, std::uint64_t value) noexcept {
         std::memcpy(at(position), &value, sizeof value);
     }
 

@@ -114,6 +114,9 @@ private:
     bool is_bundle_ = false;
 };
 
+/// True if the bytes begin as a bundle does; says nothing about the rest. [any]
+bool is_bundle(std::span<const std::byte> packet) noexcept;
+
 /// Decodes one datagram, one TCP frame or one completion message (a blob's content).
 ///
 /// A malformed element anywhere rejects the whole packet, so that bad input changes nothing

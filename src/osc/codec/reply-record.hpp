@@ -20,14 +20,14 @@ namespace scs::osc {
 class ReplyWriter {
 public:
     /// `room` must outlive the writer and what is read from it.
-    explicit ReplyWriter(std::span<std::byte> room) noexcept : room_(room) {}
+    explicit ReplyWriter(std::span<std::byte> room) noexcept;
 
     /// Starts the next message. `address` ends in a NUL; null or empty counts as an overflow.
     void begin(const char* address) noexcept;
     /// Arguments of the message begun last; before any begin() they count as an overflow.
-    void add(std::int32_t value) noexcept { add_number('i', value); }
-    void add(float value) noexcept { add_number('f', value); }
-    void add(double value) noexcept { add_number('d', value); }
+    void add(std::int32_t value) noexcept;
+    void add(float value) noexcept;
+    void add(double value) noexcept;
     void add(std::string_view text) noexcept;
 
     /// True once something did not fit: from then on nothing is written and bytes() is empty.
@@ -40,9 +40,10 @@ public:
 private:
     template <class Number>
     void add_number(char tag, Number value) noexcept;
-    void put(const void* data, std::size_t size) noexcept;
     bool claim(std::size_t size) noexcept;
-    void close() noexcept;
+    bool claim_argument(std::size_t size) noexcept;
+    void put(const void* data, std::size_t size) noexcept;
+    void set_size() noexcept;
 
     static constexpr std::size_t none = SIZE_MAX;
 
@@ -56,9 +57,8 @@ private:
 using ReplyArg =
     std::variant<std::int32_t, float, double, std::string_view, std::span<const std::byte>>;
 
-/// Walks a record. Bounded by its size whatever it holds; a record that is cut short or garbled ends
-/// early and says so. Never allocates. [any]
-///     while (reader.next_message()) { use(reader.address()); while (auto arg = reader.next_arg()) … }
+/// Walks a record: next_message(), then next_arg() until there is none, and so on. Bounded by the
+/// record's size whatever it holds; a garbled record ends early and says so. Never allocates. [any]
 class ReplyReader {
 public:
     explicit ReplyReader(std::span<const std::byte> record) noexcept : rest_(record) {}
@@ -75,10 +75,10 @@ public:
 private:
     template <class Number>
     std::optional<ReplyArg> number() noexcept;
-    std::optional<ReplyArg> fail() noexcept;
+    bool fail() noexcept;
 
-    std::span<const std::byte> rest_;  ///< the messages after this one
-    std::span<const std::byte> body_;  ///< this message's unread arguments
+    std::span<const std::byte> rest_; ///< the messages after this one
+    std::span<const std::byte> body_; ///< this message's unread arguments
     std::string_view address_;
     bool malformed_ = false;
 };

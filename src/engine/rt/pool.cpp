@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/rt/pool.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+namespace scs {
+
+// The region is cut into blocks without gaps. A block is its header, right before a multiple of 64
+// bytes, and the memory up to the next header; its size, header included, is a multiple of 64 too.
+// The last header belongs to no memory and always counts as used, so that nothing merges with it.
+struct Pool::Block {
+    std::size_t size_and_free;
+    Block* before; // the block that lies before this one, or nullptr
+
+    std::size_t size() const noexcept { return size_and_free & ~std::size_t{1}; }
+    bool is_free() const noexcept { return (size_and_free & 1) != 0; }
+    void set(std::size_t size, bool free) noexcept { size_and_free = size | (free ? 1 : 0); }
+
+    std::byte* memory() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    Block* after() noexcept {
+        return reinterpret_cast<Block*>(reinterpret_cast<std::byte*>(this) + size());
+    }
+    static Block* of(void* memory) noexcept { return static_cast<Block*>(memory) - 1; }
+};
+
+// What a free block's memory holds: its neighbours in its list.
+struct Pool::Links {
+    Block* next;
+    Block* previous;
+
+    static Links& of(Block* block) noexcept {
+        return *std::launder(reinterpret_cast<Links*>(block->memory()));
+    }
+};
+
+Result<std::unique_ptr<Pool>> Pool::create(std::size_t bytes) {
+    static_assert(sizeof(Block) == 16 && sizeof(Links) <= alignment - sizeof(Block));
+    if (bytes == 0 || bytes > max_bytes) {
+        return Error{"a memory pool of " + std::to_string(bytes) + " bytes is out of range (1 to " +
+                     std::to_string(max_bytes) + ")"};
+    }
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t region_bytes = (bytes + page - 1) / page * page;
+    void* region = mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0);
+    if (region == MAP_FAILED) {
+        return Error{"no memory for a pool of " + std::to_string(bytes) +
+                     " bytes: " + std::strerror(errno)};
+    }
+    for (std::size_t at = 0; at < region_bytes; at += page) {
+        static_cast<volatile std::byte*>(region)[at] = std::byte{0};
+    }
+    return std::unique_ptr<Pool>(new Pool(static_cast<std::byte*>(region), region_bytes));
+}
+
+Pool::Pool(std::byte* region, std::size_t bytes) noexcept : region_(region), region_bytes_(bytes) {
+    const std::size_t size = bytes - alignment;
+    auto* block = new (region + alignment - sizeof(Block)) Block{size, nullptr};
+    new (block->after()) Block{0, block};
+    insert(block);
+}
+
+Pool::~Pool() {
+    munmap(region_, region_bytes_);
+}
+
+void* Pool::allocate(std::size_t bytes) noexcept {
+    if (bytes > max_bytes) {
+        return nullptr;
+    }
+    const std::size_t size = block_size_for(bytes);
+    Block* block = take_at_least(size);
+    if (block == nullptr) {
+        return nullptr;
+    }
+    trim(block, size);
+    ++used_blocks_;
+    return block->memory();
+}
+
+void* Pool::reallocate(void* memory, std::size_t bytes) noexcept {
+    if (memory == nullptr) {
+        return allocate(bytes);
+    }
+    if (bytes > max_bytes) {
+        return nullptr;
+    }
+    Block* block = Block::of(memory);
+    const std::size_t size = block_size_for(bytes);
+    if (size > block->size()) {
+        Block* after = block->after();
+        if (!after->is_free() || block->size() + after->size() < size) {
+            void* moved = allocate(bytes);
+            if (moved != nullptr) {
+                std::memcpy(moved, memory, block->size() - sizeof(Block));
+                free(memory);
+            }
+            return moved;
+        }
+        remove(after);
+        block->set(block->size() + after->size(), false);
+        block->after()->before = block;
+    }
+    trim(block, size);
+    return memory;
+}
+
+void Pool::free(void* memory) noexcept {
+    if (memory == nullptr) {
+        return;
+    }
+    Block* block = Block::of(memory);
+    assert(!block->is_free());
+    --used_blocks_;
+    std::size_t size = block->size();
+    if (Block* after = block->after(); after->is_free()) {
+        remove(after);
+        size += after->size();
+    }
+    if (Block* before = block->before; before != nullptr && before->is_free()) {
+        remove(before);
+        size += before->size();
+        block = before;
+    }
+    block->set(size, false);
+    block->after()->before = block;
+    insert(block);
+}
+
+std::size_t Pool::largest_free_block() const noexcept {
+    if (used_powers_ == 0) {
+        return 0;
+    }
+    // Not the block itself but the least of its class: a larger request would be looked for among
+    // the classes above, which are empty.
+    const int power = std::bit_width(used_powers_) - 1;
+    const int subdivision = std::bit_width(used_subdivisions_[power]) - 1;
+    return smallest_of({power, subdivision}) - sizeof(Block);
+}
+
+Pool::SizeClass Pool::class_of(std::size_t size) noexcept {
+    const std::size_t units = size / alignment;
+    if (units < subdivisions) {
+        return {0, static_cast<int>(units)};
+    }
+    const int shift = std::bit_width(units) - 1 - subdivision_bits;
+    return {shift + 1, static_cast<int>(units >> shift) & (subdivisions - 1)};
+}
+
+std::size_t Pool::smallest_of(SizeClass c) noexcept {
+    const auto units = static_cast<std::size_t>(c.subdivision);
+    return (c.power == 0 ? units : (subdivisions + units) << (c.power - 1)) * alignment;
+}
+
+std::size_t Pool::block_size_for(std::size_t bytes) noexcept {
+    return (bytes + sizeof(Block) + alignment - 1) & ~(alignment - 1);
+}
+
+void Pool::insert(Block* block) noexcept {
+    const SizeClass c = class_of(block->size());
+    Block*& first = lists_[c.power][c.subdivision];
+    block->set(block->size(), true);
+    new (block->memory()) Links{first, nullptr};
+    if (first != nullptr) {
+        Links::of(first).previous = block;
+    }
+    first = block;
+    used_subdivisions_[c.power] |= std::uint32_t{1} << c.subdivision;
+    used_powers_ |= std::uint32_t{1} << c.power;
+    free_bytes_ += block->size() - sizeof(Block);
+}
+
+void Pool::remove(Block* block) noexcept {
+    const auto [next, previous] = Links::of(block);
+    if (next != nullptr) {
+        Links::of(next).previous = previous;
+    }
+    if (previous != nullptr) {
+        Links::of(previous).next = next;
+    } else {
+        const SizeClass c = class_of(block->size());
+        lists_[c.power][c.subdivision] = next;
+        if (next == nullptr) {
+            used_subdivisions_[c.power] &= ~(std::uint32_t{1} << c.subdivision);
+            if (used_subdivisions_[c.power] == 0) {
+                used_powers_ &= ~(std::uint32_t{1} << c.power);
+            }
+        }
+    }
+    block->set(block->size(), false);
+    free_bytes_ -= block->size() - sizeof(Block);
+}
+
+Pool::Block* Pool::take_at_least(std::size_t size) noexcept {
+    // Starts at the first class of which every block is large enough: no search within a list.
+    const SizeClass own = class_of(size);
+    const std::size_t step = alignment << std::max(own.power - 1, 0);
+    auto [power, subdivision] = class_of(size + step - alignment);
+    std::uint32_t candidates = used_subdivisions_[power] & (~std::uint32_t{0} << subdivision);
+    if (candidates == 0) {
+        const std::uint32_t larger = used_powers_ & (~std::uint32_t{0} << (power + 1));
+        if (larger == 0) {
+            return nullptr;
+        }
+        power = std::countr_zero(larger);
+        candidates = used_subdivisions_[power];
+    }
+    Block* block = lists_[power][std::countr_zero(candidates)];
+    remove(block);
+    return block;
+}
+
+void Pool::trim(Block* block, std::size_t size) noexcept {
+    std::size_t rest_size = block->size() - size;
+    if (rest_size == 0) {
+        return;
+    }
+    if (Block* after = block->after(); after->is_free()) {
+        remove(after);
+        rest_size += after->size();
+    }
+    block->set(size, false);
+    Block* rest = new (block->after()) Block{rest_size, block};
+    rest->after()->before = rest;
+    insert(rest);
+}
+
+} // namespace scs

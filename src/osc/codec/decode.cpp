@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/codec/decode.hpp"
+
+#include <bit>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace scs::osc {
+namespace {
+
+constexpr char bundle_word[8] = "#bundle";
+constexpr std::size_t bundle_header = 16;
+
+std::string tag_name(char tag) {
+    if (tag > ' ' && tag < 0x7f)
+        return std::string("'") + tag + "'";
+    constexpr char digits[] = "0123456789abcdef";
+    const auto code = static_cast<unsigned char>(tag);
+    return std::string("0x") + digits[code >> 4] + digits[code & 15];
+}
+
+} // namespace
+
+/// Fills a Packet front to back. Every element starts and ends at a multiple of 4, which is checked
+/// where its size is read; the functions below rely on that. Offsets count from the packet's start.
+class Decoder {
+public:
+    Result<Packet> run(std::span<const std::byte> packet) {
+        if (!decode_packet(packet))
+            return Error{std::move(error_)};
+        connect();
+        return std::move(packet_);
+    }
+
+private:
+    struct Element {
+        std::size_t begin;
+        std::size_t end;
+    };
+
+    bool fail(std::string what, std::size_t at) {
+        error_ = std::move(what) + " at byte " + std::to_string(at);
+        return false;
+    }
+
+    bool decode_packet(std::span<const std::byte> packet) {
+        const std::size_t size = packet.size();
+        if (size == 0)
+            return fail("empty packet", 0);
+        if (size > max_packet_size)
+            return fail("packet goes on past the limit", max_packet_size);
+        if (size % 4 != 0)
+            return fail("packet size is no multiple of 4: it ends", size);
+
+        packet_.bytes_.assign(packet.begin(), packet.end());
+        data_ = packet_.bytes_.data();
+        const Element whole{0, size};
+        packet_.is_bundle_ = is_bundle(whole);
+        if (packet_.is_bundle_)
+            return decode_bundle(whole, 1);
+        open_bundle(immediately);
+        return decode_message(whole);
+    }
+
+    /// First the bundle's own messages, so that they lie side by side, then the bundles in it.
+    bool decode_bundle(Element bundle, std::size_t depth) {
+        if (depth > max_bundle_depth)
+            return fail("bundles nested more than " + std::to_string(max_bundle_depth) + " deep",
+                        bundle.begin);
+        if (bundle.end - bundle.begin < bundle_header)
+            return fail("bundle without time tag", bundle.begin);
+        open_bundle(load64(bundle.begin + sizeof bundle_word));
+
+        const std::size_t first = bundle.begin + bundle_header;
+        bool has_bundles = false;
+        for (std::size_t pos = first; pos < bundle.end;) {
+            Element element;
+            if (!read_element(pos, bundle.end, element))
+                return false;
+            if (is_bundle(element))
+                has_bundles = true;
+            else if (!decode_message(element))
+                return false;
+            pos = element.end;
+        }
+        if (!has_bundles)
+            return true;
+        for (std::size_t pos = first; pos < bundle.end;) {
+            const Element element{pos + 4, pos + 4 + load32(pos)};
+            if (is_bundle(element) && !decode_bundle(element, depth + 1))
+                return false;
+            pos = element.end;
+        }
+        return true;
+    }
+
+    bool read_element(std::size_t pos, std::size_t end, Element& element) {
+        const auto size = static_cast<std::int32_t>(load32(pos));
+        const std::size_t room = end - pos - 4;
+        if (size <= 0)
+            return fail("bundle element of size " + std::to_string(size), pos);
+        if (size % 4 != 0)
+            return fail("bundle element size " + std::to_string(size) + " is no multiple of 4",
+                        pos);
+        if (static_cast<std::size_t>(size) > room)
+            return fail("bundle element size " + std::to_string(size) + " exceeds the " +
+                            std::to_string(room) + " bytes left",
+                        pos);
+        if (++elements_ > max_elements)
+            return fail("more than " + std::to_string(max_elements) + " bundle elements", pos);
+        element = {pos + 4, pos + 4 + static_cast<std::size_t>(size)};
+        return true;
+    }
+
+    bool decode_message(Element message) {
+        Message& out = packet_.messages_.emplace_back();
+        out.number = -1;
+        out.time = packet_.bundles_.back().time;
+        ++message_counts_.back();
+        argument_counts_.push_back(0);
+
+        std::size_t pos = message.begin;
+        if (data_[pos] == std::byte{0}) {
+            out.number = static_cast<std::int32_t>(load32(pos));
+            pos += 4;
+        } else if (!read_string(pos, message.end, "address", out.address)) {
+            return false;
+        }
+        if (pos == message.end)
+            return true;
+        if (data_[pos] != std::byte{','})
+            return fail("arguments without type tags", pos);
+
+        const std::size_t tags_at = pos + 1;
+        std::string_view tags;
+        if (!read_string(pos, message.end, "type tag string", tags))
+            return false;
+        tags.remove_prefix(1);
+        if (tags.size() > max_arguments - packet_.args_.size())
+            return fail("more than " + std::to_string(max_arguments) + " arguments", tags_at);
+        argument_counts_.back() = tags.size();
+        if (!check_brackets(tags, tags_at))
+            return false;
+        for (std::size_t i = 0; i < tags.size(); ++i)
+            if (!decode_argument(tags[i], tags_at + i, pos, message.end))
+                return false;
+        if (pos != message.end)
+            return fail(std::to_string(message.end - pos) + " bytes after the last argument", pos);
+        return true;
+    }
+
+    bool check_brackets(std::string_view tags, std::size_t tags_at) {
+        std::size_t open = 0;
+        std::size_t outermost = 0;
+        for (std::size_t i = 0; i < tags.size(); ++i) {
+            if (tags[i] == '[' && open++ == 0)
+                outermost = i;
+            if (tags[i] == ']' && open-- == 0)
+                return fail("type tag ']' without '['", tags_at + i);
+        }
+        return open == 0 || fail("type tag '[' without ']'", tags_at + outermost);
+    }
+
+    bool decode_argument(char tag, std::size_t tag_at, std::size_t& pos, std::size_t end) {
+        Arg arg{};
+        arg.type = static_cast<Arg::Type>(tag);
+        switch (tag) {
+        case 'i':
+        case 'c':
+            if (!has_room(4, tag, pos, end))
+                return false;
+            arg.i = static_cast<std::int32_t>(load32(pos));
+            pos += 4;
+            break;
+        case 'f':
+            if (!has_room(4, tag, pos, end))
+                return false;
+            arg.f = std::bit_cast<float>(load32(pos));
+            pos += 4;
+            break;
+        case 'm':
+        case 'r':
+            if (!has_room(4, tag, pos, end))
+                return false;
+            std::memcpy(arg.quad.data(), data_ + pos, 4);
+            pos += 4;
+            break;
+        case 'd':
+            if (!has_room(8, tag, pos, end))
+                return false;
+            arg.d = std::bit_cast<double>(load64(pos));
+            pos += 8;
+            break;
+        case 'h':
+            if (!has_room(8, tag, pos, end))
+                return false;
+            arg.h = static_cast<std::int64_t>(load64(pos));
+            pos += 8;
+            break;
+        case 't':
+            if (!has_room(8, tag, pos, end))
+                return false;
+            arg.t = load64(pos);
+            pos += 8;
+            break;
+        case 's':
+        case 'S': {
+            std::string_view text;
+            if (!read_string(pos, end, "string", text))
+                return false;
+            arg.type = Arg::Type::string;
+            arg.s = text.data();
+            arg.size = static_cast<std::uint32_t>(text.size());
+            break;
+        }
+        case 'b':
+            if (!read_blob(pos, end, arg))
+                return false;
+            break;
+        case 'T':
+        case 'F':
+        case 'N':
+        case 'I':
+        case '[':
+        case ']':
+            break;
+        default:
+            return fail("type tag " + tag_name(tag) + " unknown", tag_at);
+        }
+        packet_.args_.push_back(arg);
+        return true;
+    }
+
+    bool has_room(std::size_t size, char tag, std::size_t pos, std::size_t end) {
+        return end - pos >= size || fail("argument " + tag_name(tag) + " cut short", pos);
+    }
+
+    bool read_blob(std::size_t& pos, std::size_t end, Arg& arg) {
+        if (!has_room(4, 'b', pos, end))
+            return false;
+        const auto size = static_cast<std::int32_t>(load32(pos));
+        const std::size_t room = end - pos - 4;
+        if (size < 0 || static_cast<std::size_t>(size) > room)
+            return fail("blob of size " + std::to_string(size) + " with " + std::to_string(room) +
+                            " bytes left",
+                        pos);
+        arg.b = data_ + pos + 4;
+        arg.size = static_cast<std::uint32_t>(size);
+        pos += 4 + (static_cast<std::size_t>(size) + 3) / 4 * 4;
+        return true;
+    }
+
+    /// Reads up to the NUL and moves `pos` past the padding.
+    bool read_string(std::size_t& pos, std::size_t end, const char* what, std::string_view& text) {
+        const auto* begin = reinterpret_cast<const char*>(data_ + pos);
+        const void* nul = pos < end ? std::memchr(begin, 0, end - pos) : nullptr;
+        if (nul == nullptr)
+            return fail(std::string(what) + (pos < end ? " without NUL" : " missing"), pos);
+        text = {begin, static_cast<std::size_t>(static_cast<const char*>(nul) - begin)};
+        pos += (text.size() / 4 + 1) * 4;
+        return true;
+    }
+
+    bool is_bundle(Element element) const {
+        return osc::is_bundle({data_ + element.begin, element.end - element.begin});
+    }
+
+    void open_bundle(std::uint64_t time) {
+        packet_.bundles_.push_back({time, {}});
+        message_counts_.push_back(0);
+    }
+
+    /// Points bundles to their messages and messages to their arguments, now that the tables have
+    /// stopped growing.
+    void connect() {
+        const Arg* arg = packet_.args_.data();
+        for (std::size_t i = 0; i < packet_.messages_.size(); arg += argument_counts_[i++])
+            packet_.messages_[i].args = {arg, argument_counts_[i]};
+        const Message* message = packet_.messages_.data();
+        for (std::size_t i = 0; i < packet_.bundles_.size(); message += message_counts_[i++])
+            packet_.bundles_[i].messages = {message, message_counts_[i]};
+    }
+
+    std::uint32_t load32(std::size_t at) const {
+        std::uint32_t value = 0;
+        for (std::size_t i = 0; i < 4; ++i)
+            value = value << 8 | std::to_integer<std::uint32_t>(data_[at + i]);
+        return value;
+    }
+
+    std::uint64_t load64(std::size_t at) const {
+        return std::uint64_t{load32(at)} << 32 | load32(at + 4);
+    }
+
+    Packet packet_;
+    const std::byte* data_ = nullptr; ///< of packet_'s own copy
+    std::size_t elements_ = 0;
+    std::vector<std::size_t> message_counts_;  ///< for each bundle
+    std::vector<std::size_t> argument_counts_; ///< for each message
+    std::string error_;
+};
+
+bool is_bundle(std::span<const std::byte> packet) noexcept {
+    return packet.size() >= sizeof bundle_word &&
+           std::memcmp(packet.data(), bundle_word, sizeof bundle_word) == 0;
+}
+
+Result<Packet> decode(std::span<const std::byte> packet) {
+    return Decoder().run(packet);
+}
+
+} // namespace scs::osc
