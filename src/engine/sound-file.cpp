@@ -55,7 +55,7 @@ SNDFILE* as_sndfile(void* handle) {
 }
 
 Error system_error() {
-    return {std::strerror(errno)};
+    return {std::string("System error : ") + std::strerror(errno) + "."}; // as libsndfile says it
 }
 
 /// A descriptor that is closed unless taken.

@@ -153,8 +153,8 @@ TEST_CASE("a file that can't be made leaves what was there") {
         CHECK(SoundFile::create(folder / "old", wav, 1, rate).error() == "the sample rate is out of range");
     CHECK(read_bytes(folder / "old") == "precious");
 
-    CHECK(SoundFile::create(folder / "none/a.wav", wav, 1, 44100).error() == "No such file or directory");
-    CHECK(SoundFile::create(folder.path.string(), wav, 1, 44100).error() == "Is a directory");
+    CHECK(SoundFile::create(folder / "none/a.wav", wav, 1, 44100).error() == "System error : No such file or directory.");
+    CHECK(SoundFile::create(folder.path.string(), wav, 1, 44100).error() == "System error : Is a directory.");
     CHECK(SoundFile::create("/dev/full", wav, 1, 44100).error() == "not a regular file");
 }
 
@@ -168,9 +168,9 @@ TEST_CASE("writing over a longer file leaves none of it") {
 
 TEST_CASE("what is no sound file gives a text") {
     Folder folder;
-    CHECK(error_of(folder / "none") == "No such file or directory");
-    CHECK(error_of("") == "No such file or directory");
-    CHECK(error_of("-") == "No such file or directory");
+    CHECK(error_of(folder / "none") == "System error : No such file or directory.");
+    CHECK(error_of("") == "System error : No such file or directory.");
+    CHECK(error_of("-") == "System error : No such file or directory.");
     CHECK(error_of(folder.path.string()) == "not a regular file");
     REQUIRE(mkfifo((folder / "fifo").c_str(), 0600) == 0);
     CHECK(error_of(folder / "fifo") == "not a regular file");
