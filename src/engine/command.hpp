@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/ntp.hpp"
+#include "engine/rt/ntp-time.hpp"
 
 #include <cstdint>
 
@@ -14,7 +14,8 @@ class Engine;
 struct Handback {
     enum class Kind : uint8_t { job, reply, retired, release };
     virtual ~Handback() = default;
-    Handback* next_handback = nullptr; ///< [rt] the engine's own link
+    Handback* next_handback = nullptr; ///< [rt] the engine's own
+    Kind handed_as = Kind::release;    ///< [rt] the engine's own
 };
 
 /// What the [rt] part of a command came to.
@@ -41,8 +42,10 @@ public:
     /// to do. Those of a bundle are deleted with it.
     virtual void dispose() noexcept {}
 
-    /// Runs [rt] after apply() and before the reply; owned by this command. May be null.
+    /// Runs [rt] after apply() and before the reply; owned by this command. May be null. work() or apply() may
+    /// drop it by setting run_completion to false.
     Bundle* completion = nullptr;
+    bool run_completion = true;
 
     ~Command() override;
 
@@ -56,7 +59,8 @@ struct Bundle final : Handback {
     NtpTime time = immediately;    ///< when, at the output; `immediately` or a past time runs at once
     Command* first = nullptr;
     Command* last = nullptr;
-    int32_t outstanding = 0;       ///< [rt] jobs not yet applied
+    int32_t outstanding = 0;       ///< [rt] the engine's own: jobs not yet applied
+    Bundle* outer = nullptr;       ///< [rt] the engine's own: the bundle whose command this completes
 
     /// [osc] Takes ownership of `command`.
     void append(Command* command) noexcept;

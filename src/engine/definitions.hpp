@@ -2,10 +2,13 @@
 #pragma once
 
 #include "engine/command.hpp"
+#include "engine/settings.hpp"
 #include "engine/status.hpp"
 #include "engine/synthdef/program.hpp"
 
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +45,9 @@ public:
     int count() const noexcept { return count_; }
 
 private:
+    Definition** link_to(std::string_view name) noexcept;
+    Definition* take(Definition** link, Definition*& unused) noexcept;
+
     std::vector<Definition*> buckets_;
     int max_, count_ = 0;
 };

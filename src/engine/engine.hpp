@@ -6,13 +6,16 @@
 #include "engine/definitions.hpp"
 #include "engine/events.hpp"
 #include "engine/plugins/buffers.hpp"
+#include "engine/plugins/world.hpp"
 #include "engine/result.hpp"
 #include "engine/rt/record-ring.hpp"
 #include "engine/settings.hpp"
 #include "engine/tree/tree.hpp"
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <string>
 
 namespace scs {
 
@@ -39,8 +42,9 @@ struct ErrorMode {
 /// Other threads reach it through the queues only.
 class Engine {
 public:
-    /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow.
-    static Result<std::unique_ptr<Engine>> create(const Settings&);
+    /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow. `report` gets a line for each
+    /// plugin file that could not be loaded.
+    static Result<std::unique_ptr<Engine>> create(const Settings&, const std::function<void(const std::string&)>& report);
     /// [any] When no thread is in it any more. Frees synths, bundles and SynthDefs.
     ~Engine();
 
@@ -52,7 +56,8 @@ public:
     bool submit(Bundle*) noexcept;
     /// [osc] What the data loop has to say; the OSC thread is its only reader. See events.hpp.
     RecordRing& events() noexcept;
-    /// [worker] Gives a command back after its work(). false: full, try again later.
+    /// [worker] Gives a command back after its work(). false: full, try again later. Plugins' own threads may
+    /// call it too.
     bool finish_job(Command*) noexcept;
 
     // ---- rendering
@@ -65,13 +70,12 @@ public:
     bool run_idle() noexcept;
     /// [rt] Frames by which inputs are delayed at the present quantum.
     int input_delay() const noexcept;
-    /// [rt] The time at the output of the block that is about to be rendered.
-    NtpTime block_time() const noexcept;
     /// [rt] Forgets carried frames, at a start after a pause.
     void reset_carry() noexcept;
 
     // ---- for commands, all [rt]
     Tree& tree() noexcept { return *tree_; }
+    World& world() noexcept { return *world_; }
     Buses& buses() noexcept { return *buses_; }
     Buffers& buffers() noexcept { return *buffers_; }
     Definitions& definitions() noexcept { return *definitions_; }
@@ -82,8 +86,10 @@ public:
     void clear_schedule() noexcept;
     /// Writes text to whoever reads the print events (the server's log). Cut at 1000 bytes.
     void print(const char* text, size_t bytes) noexcept;
-    /// Emits an event record; dropped and counted when the ring is full. `tail` follows `head` in the record.
-    void notify(const void* head, size_t head_bytes, const void* tail = nullptr, size_t tail_bytes = 0) noexcept;
+    /// Emits an event record; dropped and counted when the ring is full. `tail` and
+    /// `end` follow `head` in the record.
+    void notify(const void* head, size_t head_bytes, const void* tail = nullptr, size_t tail_bytes = 0,
+                const void* end = nullptr, size_t end_bytes = 0) noexcept;
     /// Hands something over, never lost.
     void hand_back(Handback*, Handback::Kind) noexcept;
 
@@ -91,7 +97,20 @@ public:
 
 private:
     struct Private;
-    Engine(const Settings&);
+    explicit Engine(const Settings&);
+    void take_in() noexcept;
+    bool take_in_one() noexcept;
+    bool take_result() noexcept;
+    void accept(Bundle*) noexcept;
+    void perform(Bundle*) noexcept;
+    void run_commands(Bundle*) noexcept;
+    void start(Command*) noexcept;
+    void finish(Command*) noexcept;
+    void settle(Bundle*) noexcept;
+    void render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept;
+    void run_due(NtpTime start, double rate) noexcept;
+    void measure(int64_t nanoseconds, int frames, double rate) noexcept;
+    void publish() noexcept;
 
     Settings settings_;
     EngineStatus status_;
@@ -99,8 +118,9 @@ private:
     std::unique_ptr<Buses> buses_;
     std::unique_ptr<Buffers> buffers_;
     std::unique_ptr<Definitions> definitions_;
+    std::unique_ptr<Private> p_; // holds the pool that synths live in: made before the tree, gone after it
+    std::unique_ptr<World> world_;
     std::unique_ptr<Tree> tree_;
-    std::unique_ptr<Private> p_;
 };
 
 } // namespace scs

@@ -111,22 +111,22 @@ double BufferJob::usable_rate(double wanted) const noexcept {
 }
 
 void BufferJob::publish(const Buffer& buffer) {
-    Buffer before;
-    {
-        const auto lock = lock_latest(engine());
-        before = latest();
-        engine().buffers().set_latest(index_, buffer);
-    }
-    published(before);
+    const Buffer before = latest();
+    engine().buffers().set_latest(index_, buffer);
+    // From here on DiskIn and DiskOut don't find the old file any more.
+    if (before.sound_file != buffer.sound_file)
+        SoundFile::close_handle(before.sound_file);
+    if (before.data != buffer.data)
+        release(before.data);
+    result_ = buffer;
 }
 
-void BufferJob::published(const Buffer& before) {
-    const Buffer now = latest();
-    if (before.sound_file != now.sound_file)
-        SoundFile::close_handle(before.sound_file);
-    if (before.data != now.data)
-        released_.reset(new Released(before.data));
-    result_ = now;
+void BufferJob::published() {
+    result_ = latest();
+}
+
+void BufferJob::release(float* data) {
+    released_.reset(new Released(data));
 }
 
 void BufferJob::install(Engine& engine) noexcept {
@@ -191,11 +191,12 @@ GenerateBuffer::GenerateBuffer(CommandInit&& init)
     : BufferJob(std::move(init)), generator_(rest_.get_string()) {}
 
 void GenerateBuffer::do_work() {
-    const Buffer before = latest();
     const ArgumentBytes arguments(message().args.subspan(2));
-    if (!run_buf_gen(engine(), index(), generator_, arguments.get()))
+    float* replaced = nullptr;
+    if (!run_buf_gen(engine(), index(), generator_, arguments.get(), replaced))
         return set_failure("buf gen routine not found");
-    published(before);
+    release(replaced);
+    published();
 }
 
 } // namespace scs::osc

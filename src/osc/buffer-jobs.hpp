@@ -43,8 +43,10 @@ protected:
 
     /// [worker] Makes `buffer` the latest state, to be installed. Closes a file and releases data that it replaces.
     void publish(const Buffer& buffer);
-    /// [worker] The same when the latest state was `before` and has been changed already.
-    void published(const Buffer& before);
+    /// [worker] The same after the latest state has been changed by others.
+    void published();
+    /// [worker] Frees data once it is out of use; null is fine.
+    void release(float* data);
 
     void install(Engine&) noexcept override;
 

@@ -7,7 +7,7 @@
 namespace scs {
 
 class World;
-class Program;
+struct Program;
 struct Synth;
 
 /// One instance of a Program made of plugin units: SuperCollider's Graph, Units and Wires, laid out in one piece
@@ -37,7 +37,7 @@ public:
     void unmap(int index) noexcept;
     enum class Mapping : uint8_t { none, control, audio };
     Mapping mapping(int index, int& bus) const noexcept;
-    /// The value that the mapped bus or the control itself has now.
+    /// The node ID that units see.
     void set_id(int32_t id) noexcept;
 };
 

@@ -10,6 +10,9 @@ namespace scs {
 /// second in the lower 32. The tag 1 (OSC's "immediately") and 0 are no times: handle them first.
 using NtpTime = std::uint64_t;
 
+/// The OSC time tag that means "now".
+inline constexpr NtpTime immediately = 1;
+
 /// From seconds since 1970 and nanoseconds within that second (0 … 999 999 999). [any]
 constexpr NtpTime ntp_from_unix(std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
     constexpr std::uint64_t seconds_1900_to_1970 = 2'208'988'800;

@@ -4,9 +4,10 @@
 #include "engine/definitions.hpp"
 #include "engine/events.hpp"
 #include "engine/status.hpp"
+#include "engine/tree/node-index.hpp"
 #include "engine/tree/node.hpp"
 
-#include <memory>
+#include <string_view>
 
 namespace scs {
 
@@ -58,7 +59,7 @@ public:
 
     /// What a UGen asks for when it is done: 0 to 15 as scsynth's.
     void done_action(int action, Synth&) noexcept;
-    /// Marks a node to be freed when its turn comes next.
+    /// Marks a node to be freed when its turn comes next. The root stays.
     void end(Node&) noexcept;
 
     /// One block of everything that runs, in tree order.
@@ -69,15 +70,30 @@ public:
     int64_t unit_count() const noexcept { return units_; }
 
 private:
-    struct Index;
+    struct Place {
+        Group* parent;
+        Node* previous; ///< null: at the head
+    };
+    Status resolve(AddAction, Node& target, Place&) noexcept;
+    Status check_new(int32_t& id, AddAction, int32_t target, Node*& target_node) noexcept;
+    void enter(Node&, AddAction, Node& target) noexcept;
+    void link(Node&, Place) noexcept;
+    void unlink(Node&) noexcept;
+    void drop(Node&) noexcept;
+    int32_t next_hidden_id() noexcept;
+    void rename(Node&, int32_t id) noexcept;
+    bool first_block(Synth&) noexcept;
+    template <class F>
+    void each_synth(Node&, F&&) noexcept;
+
     Engine& engine_;
     World& world_;
     Pool& pool_;
+    NodeIndex index_;
     Group* root_ = nullptr;
-    std::unique_ptr<Index> index_;
     int synths_ = 0, groups_ = 0;
     int64_t units_ = 0;
-    int32_t hidden_id_ = -8, recent_id_ = 0;
+    int32_t hidden_id_ = -8, recent_id_ = -8;
 };
 
 } // namespace scs

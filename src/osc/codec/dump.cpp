@@ -129,14 +129,13 @@ public:
             bytes = bytes.subspan(4 + size);
 
             new_line(indent + 1);
-            bool printed = true;
             if (is_bundle(element))
                 print(element, indent + 1);
-            else if (printed = !is_poll(*message); printed)
-                append_message(out_, *message++);
+            else if (const Message& next = *message++; is_poll(next))
+                continue;
             else
-                ++message;
-            if (printed && !bytes.empty())
+                append_message(out_, next);
+            if (!bytes.empty())
                 out_ += ',';
         }
         new_line(indent);

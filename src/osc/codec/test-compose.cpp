@@ -166,21 +166,28 @@ TEST_CASE("garbled records end with an error") {
     writer.add("text");
     const std::vector<std::byte> good(writer.bytes().begin(), writer.bytes().end());
     for (std::size_t size = 1; size < good.size(); ++size) {
-        const std::vector<std::byte> cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
-        CHECK(through(cut) == (size < 7    ? "reply record is garbled after message 0"
-                               : size == 7 ? "/a()#1"
-                                           : "reply record is garbled after message 1"));
+        const std::string garbled = "reply record is garbled after message ";
+        CHECK(through({good.data(), size}) ==
+              (size == 7 ? "/a()#1" : garbled + (size < 7 ? "0" : "1")));
     }
-    // Whatever a byte turns into, reading stays inside: for the sanitizers.
+    // Whatever a byte turns into, reading stays inside.
     for (std::size_t at = 0; at < good.size(); ++at) {
         for (int value = 0; value < 256; ++value) {
             std::vector<std::byte> garbled = good;
             garbled[at] = std::byte(value);
             ReplyReader reader(garbled);
             std::size_t steps = 0;
-            while (reader.next_message())
-                while (reader.next_arg())
+            const auto* end = reinterpret_cast<const char*>(garbled.data() + garbled.size());
+            bool inside = true;
+            while (reader.next_message()) {
+                while (const auto arg = reader.next_arg()) {
                     ++steps;
+                    if (const auto* text = std::get_if<std::string_view>(&*arg))
+                        inside = inside && text->size() <= good.size() &&
+                                 text->data() + text->size() <= end;
+                }
+            }
+            CHECK(inside);
             CHECK(steps <= good.size());
         }
     }

@@ -18,8 +18,8 @@ std::string text_of(const Bytes& bytes) {
 } // namespace
 
 TEST_CASE("messages as text") {
-    CHECK(text_of(join({str("/s_new"), str(",siii"), str("default"), be32(1000), be32(0), be32(1)})) ==
-          "[ \"/s_new\", \"default\", 1000, 0, 1 ]\n");
+    CHECK(text_of(join({str("/s_new"), str(",siii"), str("default"), be32(1000), be32(0),
+                        be32(1)})) == "[ \"/s_new\", \"default\", 1000, 0, 1 ]\n");
     CHECK(text_of(join({be32(15), str(",if"), be32(0xffffffff), be32(0x3dcccccd)})) ==
           "[ 15, -1, 0.1 ]\n");
     CHECK(text_of(str("/clearSched")) == "[ \"/clearSched\", ]\n");

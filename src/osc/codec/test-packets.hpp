@@ -29,11 +29,13 @@ inline Bytes join(std::initializer_list<Bytes> parts) {
 }
 
 inline Bytes be32(std::uint32_t value) {
-    return {std::byte(value >> 24), std::byte(value >> 16), std::byte(value >> 8), std::byte(value)};
+    return {std::byte(value >> 24), std::byte(value >> 16), std::byte(value >> 8),
+            std::byte(value)};
 }
 
 inline Bytes be64(std::uint64_t value) {
-    return join({be32(static_cast<std::uint32_t>(value >> 32)), be32(static_cast<std::uint32_t>(value))});
+    const auto high = static_cast<std::uint32_t>(value >> 32);
+    return join({be32(high), be32(static_cast<std::uint32_t>(value))});
 }
 
 /// A string with its NUL and padding.

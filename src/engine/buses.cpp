@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/buses.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace scs {
+namespace {
+
+// SuperCollider's supernova plugins inline these locks: a 4-byte reader/writer state of 0 padded to 64 bytes for
+// each audio bus, and one byte for all control buses that is 1 while unlocked.
+constexpr size_t bytes_per_audio_lock = 64;
+constexpr std::byte unlocked_control{1};
+
+template <class T>
+T* zeroed(size_t count) {
+    const size_t bytes = (std::max<size_t>(count, 1) * sizeof(T) + 63) / 64 * 64;
+    void* memory = std::aligned_alloc(64, bytes);
+    if (!memory)
+        throw std::bad_alloc();
+    std::memset(memory, 0, bytes);
+    return static_cast<T*>(memory);
+}
+
+} // namespace
+
+void Buses::Release::operator()(void* memory) const noexcept {
+    std::free(memory);
+}
+
+Buses::Buses(const Settings& settings)
+    : block_(size_t(settings.block_size)),
+      audio_count_(settings.audio_buses),
+      control_count_(settings.control_buses),
+      audio_(zeroed<float>(size_t(audio_count_) * block_)),
+      control_(zeroed<float>(size_t(control_count_))),
+      audio_touched_(zeroed<int32_t>(size_t(audio_count_))),
+      control_touched_(zeroed<int32_t>(size_t(control_count_))),
+      audio_locks_(zeroed<std::byte>(size_t(audio_count_) * bytes_per_audio_lock)),
+      control_lock_(zeroed<std::byte>(1)) {
+    std::fill_n(audio_touched_.get(), audio_count_, -1);
+    std::fill_n(control_touched_.get(), control_count_, -1);
+    control_lock_[0] = unlocked_control;
+}
+
+Status Buses::set_control(int64_t bus, float value, int32_t block_number) noexcept {
+    if (!control_in_range(bus))
+        return {Code::index_out_of_range};
+    control_[size_t(bus)] = value;
+    control_touched_[size_t(bus)] = block_number;
+    return {};
+}
+
+} // namespace scs

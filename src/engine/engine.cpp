@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/engine.hpp"
+
+#include "engine/outbox.hpp"
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/registry.hpp"
+#include "engine/rt/clock.hpp"
+#include "engine/rt/float-mode.hpp"
+#include "engine/rt/pool.hpp"
+#include "engine/rt/reblock.hpp"
+#include "engine/rt/spsc-queue.hpp"
+#include "engine/scheduler.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <time.h>
+
+namespace scs {
+namespace {
+
+constexpr size_t bundles_in_flight = 8192; ///< submitted and not yet retired
+constexpr size_t event_ring_bytes = size_t(1) << 20;
+constexpr int idle_commands = 64; ///< what one run_idle() does at most
+constexpr double units_per_second = 4294967296.;
+
+int64_t monotonic_nsec() noexcept {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+Bundle* root_of(Bundle* bundle) noexcept {
+    while (bundle->outer)
+        bundle = bundle->outer;
+    return bundle;
+}
+
+/// What is wrong with the settings, or nothing.
+std::string problem_with(const Settings& s) {
+    const auto check = [](const char* name, int value, int least, int most) -> std::string {
+        if (value >= least && value <= most)
+            return {};
+        return std::string(name) + " must be " + std::to_string(least) + " to " + std::to_string(most) + ", not " +
+               std::to_string(value);
+    };
+    struct {
+        const char* name;
+        int value, least, most;
+    } const ranges[] = {
+        {"inputs", s.inputs, 0, 128},
+        {"outputs", s.outputs, 0, 128},
+        {"audio-buses", s.audio_buses, 1, 1 << 20},
+        {"control-buses", s.control_buses, 1, 1 << 24},
+        {"buffers", s.buffers, 1, 1 << 20},
+        {"max-nodes", s.max_nodes, 1, 1 << 24},
+        {"max-synthdefs", s.max_synthdefs, 1, 1 << 24},
+        {"rt-memory", s.rt_memory_kib, 64, 1 << 24},
+        {"block-size", s.block_size, 1, 4096},
+        {"wire-buffers", s.wire_buffers, 1, 1 << 16},
+        {"random-seeds", s.random_seeds, 1, 1 << 16},
+        {"max-quantum", s.max_quantum, 1, 1 << 16},
+    };
+    for (const auto& r : ranges)
+        if (std::string problem = check(r.name, r.value, r.least, r.most); !problem.empty())
+            return problem;
+    if (s.inputs + s.outputs > s.audio_buses)
+        return "audio-buses must be at least inputs + outputs";
+    if (!(s.sample_rate >= 1000 && s.sample_rate <= 1'000'000))
+        return "the sample rate must be 1000 to 1000000 Hz";
+    return {};
+}
+
+} // namespace
+
+struct Engine::Private {
+    Private(const Settings& s, std::unique_ptr<Pool> real_time_memory)
+        : pool(std::move(real_time_memory)),
+          commands(bundles_in_flight),
+          results(bundles_in_flight),
+          outbox(event_ring_bytes),
+          scheduler(bundles_in_flight),
+          reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum) {}
+
+    std::unique_ptr<Pool> pool;
+    SpscQueue<Bundle*> commands;
+    SpscQueue<Command*> results;
+    std::mutex results_producers; ///< never taken by the data loop
+    std::atomic<size_t> in_flight{0};
+    Outbox outbox;
+    Scheduler scheduler;
+    Reblocker reblocker;
+    int32_t block = 0;
+    NtpTime now = 0; ///< of the cycle's first frame; 0 before the first cycle
+    double peak_age = 0;
+};
+
+Engine::Engine(const Settings& settings) : settings_(settings) {}
+
+Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
+                                               const std::function<void(const std::string&)>& report) {
+    if (std::string problem = problem_with(settings); !problem.empty())
+        return Error{std::move(problem)};
+    const auto plugins = PluginRegistry::instance().load(settings.ugen_path, report);
+    if (!plugins)
+        return Error{plugins.error()};
+    auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024);
+    if (!pool)
+        return Error{pool.error()};
+    try {
+        std::unique_ptr<Engine> engine(new Engine(settings));
+        engine->p_ = std::make_unique<Private>(settings, std::move(pool.value()));
+        engine->buses_ = std::make_unique<Buses>(settings);
+        engine->buffers_ = std::make_unique<Buffers>(settings.buffers);
+        engine->definitions_ = std::make_unique<Definitions>(settings.max_synthdefs);
+        Pool& memory = *engine->p_->pool;
+        engine->world_ = std::make_unique<World>(*engine, settings, *engine->buses_, *engine->buffers_, memory);
+        engine->tree_ = std::make_unique<Tree>(*engine, *engine->world_, memory, settings.max_nodes);
+        engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
+        return engine;
+    } catch (const std::exception& e) {
+        return Error{std::string("cannot make the engine: ") + e.what()};
+    }
+}
+
+Engine::~Engine() {
+    if (!tree_)
+        return;
+    tree_.reset(); // its synths' last words go into the outbox
+    // Bundles whose jobs were under way are known only by those jobs.
+    std::set<Handback*> orphans;
+    const auto adopt = [&](Command* command) {
+        if (command->bundle)
+            orphans.insert(root_of(command->bundle));
+        else
+            command->dispose();
+    };
+    for (Command* command; p_->results.try_pop(command);)
+        adopt(command);
+    for (Bundle* bundle; p_->commands.try_pop(bundle);)
+        orphans.insert(bundle);
+    RecordRing& ring = p_->outbox.ring();
+    do {
+        p_->outbox.flush();
+        for (auto record = ring.peek(); !record.empty(); record = ring.peek()) {
+            EventHeader header;
+            std::memcpy(&header, record.data(), sizeof header);
+            if (header.kind == EventKind::handback) {
+                HandbackEvent event;
+                std::memcpy(&event, record.data(), sizeof event);
+                if (event.what == Handback::Kind::job)
+                    adopt(static_cast<Command*>(event.object));
+                else if (event.what != Handback::Kind::reply)
+                    orphans.insert(event.object);
+            }
+            ring.pop();
+        }
+    } while (p_->outbox.waiting());
+    for (Handback* orphan : orphans)
+        delete orphan;
+}
+
+// ---- queues
+
+bool Engine::submit(Bundle* bundle) noexcept {
+    if (p_->in_flight.load(std::memory_order_relaxed) >= bundles_in_flight)
+        return false;
+    p_->in_flight.fetch_add(1, std::memory_order_relaxed);
+    if (p_->commands.try_push(bundle))
+        return true;
+    p_->in_flight.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+}
+
+RecordRing& Engine::events() noexcept {
+    return p_->outbox.ring();
+}
+
+bool Engine::finish_job(Command* command) noexcept {
+    const std::lock_guard lock(p_->results_producers);
+    return p_->results.try_push(command);
+}
+
+void Engine::hand_back(Handback* object, Handback::Kind what) noexcept {
+    p_->outbox.hand_back(object, what);
+}
+
+void Engine::notify(const void* head, size_t head_bytes, const void* tail, size_t tail_bytes, const void* end,
+                    size_t end_bytes) noexcept {
+    const auto piece = [](const void* data, size_t bytes) {
+        return std::span(static_cast<const std::byte*>(data), bytes);
+    };
+    if (!p_->outbox.notify({piece(head, head_bytes), piece(tail, tail_bytes), piece(end, end_bytes)}))
+        status_.dropped_events.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Engine::print(const char* text, size_t bytes) noexcept {
+    bytes = std::min<size_t>(bytes, 1000);
+    const EventHeader header{EventKind::print, uint32_t(sizeof header + bytes)};
+    notify(&header, sizeof header, text, bytes);
+}
+
+// ---- commands
+
+void Engine::start(Command* command) noexcept {
+    switch (command->run(*this)) {
+    case Outcome::done:
+        return;
+    case Outcome::reply:
+        hand_back(command, Handback::Kind::reply);
+        return;
+    case Outcome::job:
+        ++root_of(command->bundle)->outstanding;
+        if (settings_.real_time) {
+            hand_back(command, Handback::Kind::job);
+        } else {
+            command->work();
+            finish(command);
+        }
+        return;
+    }
+}
+
+void Engine::finish(Command* command) noexcept {
+    const Outcome outcome = command->apply(*this);
+    Bundle* const bundle = command->bundle;
+    if (!bundle) {
+        command->dispose();
+        return;
+    }
+    if (command->completion && command->run_completion) {
+        command->completion->outer = bundle;
+        run_commands(command->completion);
+    }
+    if (outcome == Outcome::reply)
+        hand_back(command, Handback::Kind::reply);
+    settle(root_of(bundle));
+}
+
+void Engine::settle(Bundle* root) noexcept {
+    if (--root->outstanding > 0)
+        return;
+    p_->in_flight.fetch_sub(1, std::memory_order_relaxed);
+    hand_back(root, Handback::Kind::retired);
+}
+
+void Engine::run_commands(Bundle* bundle) noexcept {
+    for (Command* command = bundle->first; command; command = command->next)
+        start(command);
+}
+
+void Engine::perform(Bundle* bundle) noexcept {
+    bundle->outstanding = 1; // the running itself
+    run_commands(bundle);
+    error_mode_.local = 0;
+    settle(bundle);
+}
+
+void Engine::accept(Bundle* bundle) noexcept {
+    const bool scheduled = bundle->time > immediately;
+    if (scheduled && bundle->time >= p_->now && p_->scheduler.add(bundle))
+        return;
+    if (scheduled && p_->now) {
+        const LateEvent event{{EventKind::late, sizeof event}, ntp_seconds_between(bundle->time, p_->now)};
+        notify(&event, sizeof event);
+        status_.late_bundles.fetch_add(1, std::memory_order_relaxed);
+    }
+    perform(bundle);
+}
+
+bool Engine::take_in_one() noexcept {
+    Bundle* bundle;
+    if (!p_->commands.try_pop(bundle))
+        return false;
+    accept(bundle);
+    return true;
+}
+
+bool Engine::take_result() noexcept {
+    Command* command;
+    if (!p_->results.try_pop(command))
+        return false;
+    finish(command);
+    return true;
+}
+
+void Engine::take_in() noexcept {
+    p_->outbox.flush();
+    for (size_t n = 0; n < bundles_in_flight && take_result(); ++n) {
+    }
+    for (size_t n = 0; n < bundles_in_flight && take_in_one(); ++n) {
+    }
+}
+
+bool Engine::run_idle() noexcept {
+    const PrintScope prints(*this);
+    const FlushToZero denormals;
+    status_.cycles.fetch_add(1, std::memory_order_relaxed);
+    p_->outbox.flush();
+    bool more = true;
+    for (int n = 0; more && n < idle_commands; ++n) {
+        const bool result = take_result();
+        more = take_in_one() || result;
+    }
+    publish();
+    return more || p_->outbox.waiting();
+}
+
+void Engine::clear_schedule() noexcept {
+    while (!p_->scheduler.empty()) {
+        Bundle* bundle = p_->scheduler.take();
+        bundle->outstanding = 1;
+        settle(bundle);
+    }
+}
+
+// ---- rendering
+
+void Engine::run_due(NtpTime start, double rate) noexcept {
+    const NtpTime next = start + NtpTime(settings_.block_size * units_per_second / rate);
+    while (!p_->scheduler.empty() && p_->scheduler.next_time() <= next) {
+        Bundle* bundle = p_->scheduler.take();
+        float fraction;
+        const int frame = frame_in_block(bundle->time, start, rate, settings_.block_size, &fraction);
+        world_->set_offset(frame, fraction);
+        perform(bundle);
+    }
+    world_->set_offset(0, 0.f);
+}
+
+void Engine::render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept {
+    const size_t bytes = size_t(settings_.block_size) * sizeof(float);
+    world_->set_block(p_->block);
+    for (int i = 0; i < settings_.inputs; ++i) {
+        if (!in[i])
+            continue;
+        std::memcpy(buses_->audio(settings_.outputs + i), in[i], bytes);
+        buses_->audio_touched()[settings_.outputs + i] = p_->block;
+    }
+    run_due(start, rate);
+    tree_->render();
+    for (int i = 0; i < settings_.outputs; ++i) {
+        if (!out[i])
+            continue;
+        if (buses_->audio_touched()[i] == p_->block)
+            std::memcpy(out[i], buses_->audio(i), bytes);
+        else
+            std::memset(out[i], 0, bytes);
+    }
+    p_->block = int32_t(uint32_t(p_->block) + 1); // wraps after a month at 48 kHz
+}
+
+void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
+    const int64_t began = monotonic_nsec();
+    const PrintScope prints(*this);
+    const FlushToZero denormals;
+    status_.cycles.fetch_add(1, std::memory_order_relaxed);
+    world_->set_sample_rate(rate);
+    p_->now = frame0;
+    world_->set_block(p_->block);
+    take_in();
+    p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
+        render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
+    });
+    publish();
+    status_.actual_rate.store(rate, std::memory_order_relaxed);
+    measure(monotonic_nsec() - began, frames, rate);
+}
+
+void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {
+    if (frames <= 0)
+        return;
+    const double period = frames / rate;
+    const auto load = float(100e-9 * double(nanoseconds) / period);
+    const float average = status_.average_cpu.load(std::memory_order_relaxed);
+    // The average follows within about a second, the peak is the highest of about the last one.
+    status_.average_cpu.store(average + float(std::min(1., period)) * (load - average), std::memory_order_relaxed);
+    p_->peak_age += period;
+    if (load >= status_.peak_cpu.load(std::memory_order_relaxed) || p_->peak_age > 1.) {
+        status_.peak_cpu.store(load, std::memory_order_relaxed);
+        p_->peak_age = 0;
+    }
+}
+
+void Engine::publish() noexcept {
+    status_.units.store(int32_t(tree_->unit_count()), std::memory_order_relaxed);
+    status_.synths.store(tree_->synth_count(), std::memory_order_relaxed);
+    status_.groups.store(tree_->group_count(), std::memory_order_relaxed);
+    status_.synthdefs.store(definitions_->count(), std::memory_order_relaxed);
+    world_->set_counts(tree_->unit_count(), tree_->synth_count(), tree_->group_count());
+}
+
+int Engine::input_delay() const noexcept {
+    return p_->reblocker.input_delay();
+}
+
+void Engine::reset_carry() noexcept {
+    p_->reblocker.reset();
+}
+
+int32_t Engine::block_number() const noexcept {
+    return p_->block;
+}
+
+} // namespace scs

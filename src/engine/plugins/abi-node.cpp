@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/abi-node.hpp"
+
+#include "engine/plugins/world-abi.hpp"
+#include "engine/tree/node.hpp"
+
+#include <new>
+
+namespace scs {
+
+size_t abi_group_bytes() noexcept {
+    return sizeof(AbiNode);
+}
+
+void* make_abi_group(void* memory, World& world, Group& owner) noexcept {
+    auto* node = new (memory) AbiNode{};
+    node->abi.mID = owner.id;
+    node->abi.mWorld = &world.abi().world.abi;
+    node->abi.mIsGroup = true;
+    node->owner = &owner;
+    return &node->abi;
+}
+
+Node& owner_of(::Node* node) noexcept {
+    if (node->mIsGroup)
+        return *reinterpret_cast<AbiNode*>(node)->owner;
+    return *reinterpret_cast<AbiGraph*>(node)->owner;
+}
+
+} // namespace scs

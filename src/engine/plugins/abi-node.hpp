@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace scs {
+
+struct Group;
+class World;
+
+/// Bytes that plugins' view of a group needs, and its making. [rt]
+size_t abi_group_bytes() noexcept;
+void* make_abi_group(void* memory, World&, Group& owner) noexcept;
+
+} // namespace scs

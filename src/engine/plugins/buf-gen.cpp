@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/buf-gen.hpp"
+
+#include "engine/engine.hpp"
+#include "engine/plugins/registry.hpp"
+#include "engine/plugins/world-abi.hpp"
+#include "engine/plugins/world.hpp"
+
+namespace scs {
+
+bool has_buf_gen(std::string_view name) {
+    return PluginRegistry::instance().find_buf_gen(name) != nullptr;
+}
+
+bool run_buf_gen(Engine& engine, int buffer, std::string_view name, std::span<const std::byte> arguments,
+                 float*& replaced_data) {
+    replaced_data = nullptr;
+    const BufGenFunc run = PluginRegistry::instance().find_buf_gen(name);
+    if (!run)
+        return false;
+    ::SndBuf& target = engine.buffers().abi().latest[size_t(buffer)];
+    float* const before = target.data;
+    sc_msg_iter message(int(arguments.size()), reinterpret_cast<const char*>(arguments.data()));
+    run(&engine.world().abi().world.abi, &target, &message);
+    if (target.data != before)
+        replaced_data = before;
+    return true;
+}
+
+} // namespace scs

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/buffers.hpp"
+
+#include "engine/plugins/world-abi.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace scs {
+namespace {
+
+Buffer from_abi(const ::SndBuf& b) noexcept {
+    return {b.data, b.frames, b.channels, b.samplerate, b.sndfile};
+}
+
+} // namespace
+
+void set_abi_buffer(::SndBuf& b, const Buffer& value) noexcept {
+    const auto samples = uint32_t(value.samples());
+    b.samplerate = value.sample_rate;
+    b.sampledur = value.sample_rate > 0 ? 1. / value.sample_rate : 0.;
+    b.data = value.data;
+    b.channels = value.channels;
+    b.frames = value.frames;
+    b.samples = int(samples);
+    // Delay lines and oscillators wrap at the largest power of two that fits.
+    b.mask = samples ? int(std::bit_floor(samples)) - 1 : 0;
+    b.mask1 = b.mask - 1;
+    b.coord = coord_None;
+    b.sndfile = value.sound_file;
+}
+
+float* allocate_samples(int64_t samples) noexcept {
+    if (samples < 1 || samples > std::numeric_limits<int32_t>::max())
+        return nullptr;
+    // calloc leaves untouched pages to the kernel: a huge buffer costs nothing until it is used.
+    // The UGens' interpolation may look a few samples past the end.
+    constexpr size_t guard = 64 + 16 * sizeof(float);
+    void* raw = std::calloc(size_t(samples) * sizeof(float) + guard + sizeof(void*), 1);
+    if (!raw)
+        return nullptr;
+    const auto first = reinterpret_cast<uintptr_t>(raw) + sizeof(void*);
+    auto* data = reinterpret_cast<float*>((first + 63) / 64 * 64);
+    reinterpret_cast<void**>(data)[-1] = raw;
+    return data;
+}
+
+void free_samples(float* data) noexcept {
+    if (data)
+        std::free(reinterpret_cast<void**>(data)[-1]);
+}
+
+Buffers::Buffers(int count) : count_(count), abi_(std::make_unique<Abi>()) {
+    abi_->live = std::vector<::SndBuf>(size_t(count) + 1);
+    abi_->latest = std::vector<::SndBuf>(size_t(count) + 1);
+    abi_->updates.resize(size_t(count) + 1);
+}
+
+Buffers::~Buffers() {
+    for (const ::SndBuf& b : abi_->latest)
+        free_samples(b.data);
+}
+
+Buffer Buffers::get(int index) const noexcept {
+    return from_abi(abi_->live[size_t(index)]);
+}
+
+void Buffers::install(int index, const Buffer& buffer) noexcept {
+    set_abi_buffer(abi_->live[size_t(index)], buffer);
+    ++abi_->updates[size_t(index)].writes;
+}
+
+Buffer Buffers::latest(int index) const noexcept {
+    return from_abi(abi_->latest[size_t(index)]);
+}
+
+void Buffers::set_latest(int index, const Buffer& buffer) noexcept {
+    const std::lock_guard lock(abi_->non_rt_lock);
+    set_abi_buffer(abi_->latest[size_t(index)], buffer);
+}
+
+} // namespace scs

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/plugins/abi.hpp"
+
+// SuperCollider's FFT service for plugins over FFTW in single precision. Sizes are powers of two from 8 to 32768
+// points; a window may be shorter than the transform (the rest is zeros). Spectra are packed as DC, Nyquist, then
+// pairs of real and imaginary parts. Plans and windows are made once, by fft_prepare().
+
+namespace scs {
+
+/// [worker] Makes all plans and windows. Call before any plugin is loaded; later calls do nothing.
+void fft_prepare();
+
+/// [rt] Memory comes from `memory`; null when there is none or the sizes are not served.
+::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction, float* in, float* out,
+                    SCFFT_Direction, SCFFT_Allocator& memory);
+/// [rt] in → window → spectrum → out.
+void fft_forward(::scfft*);
+/// [rt] in → signal → window → out, scaled to unity.
+void fft_backward(::scfft*);
+/// [rt]
+void fft_destroy(::scfft*, SCFFT_Allocator& memory);
+
+} // namespace scs

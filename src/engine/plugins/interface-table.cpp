@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/interface-table.hpp"
+
+#include "engine/engine.hpp"
+#include "engine/plugins/fft.hpp"
+#include "engine/plugins/registry.hpp"
+#include "engine/plugins/rt-message.hpp"
+#include "engine/plugins/sine-tables.hpp"
+#include "engine/plugins/world-abi.hpp"
+#include "engine/rt/pool.hpp"
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <time.h>
+
+namespace scs {
+namespace {
+
+// Initial-exec: the lazy kind of thread-local storage would allocate when a data loop first touches it.
+[[gnu::tls_model("initial-exec")]] thread_local Engine* rendering = nullptr;
+
+Tree& tree_of(::World* world) noexcept {
+    return owner_of(world).engine().tree();
+}
+
+// ---- printing and randomness
+
+int print(const char* format, ...) {
+    char text[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length <= 0)
+        return length;
+    const size_t bytes = std::min(size_t(length), sizeof text - 1);
+    if (rendering)
+        rendering->print(text, bytes);
+    else
+        std::fwrite(text, 1, bytes, stderr);
+    return length;
+}
+
+int32 random_seed() {
+    static std::atomic<uint64_t> drawn{0};
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the time and a counter.
+    uint64_t x = uint64_t(now.tv_nsec) + uint64_t(now.tv_sec) * 1'000'000'000 +
+                 0x9e3779b97f4a7c15 * drawn.fetch_add(1, std::memory_order_relaxed);
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return int32(x ^ (x >> 31));
+}
+
+// ---- definitions
+
+bool define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy, uint32 flags) {
+    return PluginRegistry::instance().define_unit(name, bytes, construct, destroy, flags);
+}
+bool define_command(const char* name, PlugInCmdFunc run, void* user_data) {
+    return PluginRegistry::instance().define_command(name, run, user_data);
+}
+bool define_unit_command(const char* unit, const char* name, UnitCmdFunc run) {
+    return PluginRegistry::instance().define_unit_command(unit, name, run);
+}
+bool define_buf_gen(const char* name, BufGenFunc run) {
+    return PluginRegistry::instance().define_buf_gen(name, run);
+}
+
+// ---- memory
+
+// Local buffers are an array of the plugin's own, and the ABI's range check lets the index one behind its last
+// element pass: so each piece has a zeroed tail that reads as an empty buffer.
+constexpr size_t tail = sizeof(::SndBuf);
+
+void* rt_alloc(::World* world, size_t bytes) {
+    if (bytes > SIZE_MAX - tail)
+        return nullptr;
+    auto* memory = static_cast<std::byte*>(owner_of(world).pool().allocate(bytes + tail));
+    if (memory)
+        std::memset(memory + bytes, 0, tail);
+    return memory;
+}
+void* rt_realloc(::World* world, void* old, size_t bytes) {
+    if (bytes > SIZE_MAX - tail)
+        return nullptr;
+    auto* memory = static_cast<std::byte*>(owner_of(world).pool().reallocate(old, bytes + tail));
+    if (memory)
+        std::memset(memory + bytes, 0, tail);
+    return memory;
+}
+void rt_free(::World* world, void* memory) {
+    owner_of(world).pool().free(memory);
+}
+
+int buf_alloc(::SndBuf* buffer, int channels, int frames, double rate) {
+    if (channels < 1 || frames < 1)
+        return 1;
+    float* data = allocate_samples(int64_t(channels) * frames);
+    if (!data)
+        return 1;
+    set_abi_buffer(*buffer, {data, frames, channels, rate, nullptr});
+    return 0;
+}
+
+// ---- units and nodes
+
+void clear_outputs(::Unit* unit, int samples) {
+    for (uint32 i = 0; i < unit->mNumOutputs; ++i)
+        std::memset(unit->mOutBuf[i], 0, size_t(samples) * sizeof(float));
+}
+
+void node_end(::Node* node) {
+    tree_of(node->mWorld).end(owner_of(node));
+}
+void node_run(::Node* node, int run) {
+    tree_of(node->mWorld).set_run(owner_of(node), run != 0);
+}
+void group_delete_all(::Group* group) {
+    auto* node = reinterpret_cast<::Node*>(group);
+    // Only marked: a child may be the one that asks.
+    for (Node* child = static_cast<scs::Group&>(owner_of(node)).head; child; child = child->next)
+        tree_of(node->mWorld).end(*child);
+}
+void done_action(int action, ::Unit* unit) {
+    tree_of(unit->mWorld).done_action(action, *reinterpret_cast<AbiGraph*>(unit->mParent)->owner);
+}
+::Node* get_node(::World* world, int id) {
+    Node* node = tree_of(world).find(id);
+    return node ? static_cast<::Node*>(node->abi) : nullptr;
+}
+::Graph* get_graph(::World* world, int id) {
+    Synth* synth = tree_of(world).find_synth(id);
+    return synth ? static_cast<::Graph*>(synth->abi) : nullptr;
+}
+
+void send_trigger(::Node* node, int id, float value) {
+    Engine& engine = owner_of(node->mWorld).engine();
+    if (!engine.settings().real_time)
+        return;
+    const TriggerEvent event{{EventKind::trigger, sizeof event}, node->mID, id, value};
+    engine.notify(&event, sizeof event);
+}
+
+void send_node_reply(::Node* node, int id, const char* address, int count, const float* values) {
+    Engine& engine = owner_of(node->mWorld).engine();
+    if (!engine.settings().real_time || count < 0)
+        return;
+    const size_t address_bytes = std::strlen(address);
+    const size_t value_bytes = size_t(count) * sizeof(float);
+    const NodeReplyEvent event{
+        {EventKind::node_reply, uint32_t(sizeof event + value_bytes + address_bytes)},
+        node->mID,
+        id,
+        count,
+        uint32_t(address_bytes),
+    };
+    engine.notify(&event, sizeof event, values, value_bytes, address, address_bytes);
+}
+
+// ---- threads
+
+bool from_rt(::World* world, ::FifoMsg& message) {
+    return send_from_rt(owner_of(world), message);
+}
+bool to_rt(::World* world, ::FifoMsg& message) {
+    return send_to_rt(owner_of(world), message);
+}
+void non_rt_lock(::World* world) {
+    static_cast<std::mutex*>(world->mNRTLock)->lock();
+}
+void non_rt_unlock(::World* world) {
+    static_cast<std::mutex*>(world->mNRTLock)->unlock();
+}
+
+// Plugins' asynchronous commands are reached through /cmd only, which the command table doesn't serve yet.
+int refuse_asynchronous(::World* world, void*, const char*, void* data, AsyncStageFn, AsyncStageFn, AsyncStageFn,
+                        AsyncFreeFn cleanup, int, void*) {
+    if (cleanup)
+        cleanup(world, data);
+    return 1;
+}
+
+// ---- scopes: no shared memory yet, so ScopeOut2 finds none and stays silent
+
+bool no_scope(::World*, int, int, int, ScopeBufferHnd& handle) {
+    handle.internalData = nullptr;
+    return false;
+}
+void push_no_scope(::World*, ScopeBufferHnd&, int) {}
+void release_no_scope(::World*, ScopeBufferHnd&) {}
+
+int no_sound_file_format(SF_INFO*, const char*, const char*) {
+    return 1;
+}
+
+::InterfaceTable make_table() {
+    static SineTables sines;
+    fft_prepare();
+    ::InterfaceTable t{};
+    t.mSineSize = SineTables::size;
+    t.mSineWavetable = sines.wavetable.data();
+    t.mSine = sines.sine.data();
+    t.mCosecant = sines.cosecant.data();
+    t.fPrint = print;
+    t.fRanSeed = random_seed;
+    t.fDefineUnit = define_unit;
+    t.fDefinePlugInCmd = define_command;
+    t.fDefineUnitCmd = define_unit_command;
+    t.fDefineBufGen = define_buf_gen;
+    t.fClearUnitOutputs = clear_outputs;
+    t.fNRTAlloc = std::malloc;
+    t.fNRTRealloc = std::realloc;
+    t.fNRTFree = std::free;
+    t.fRTAlloc = rt_alloc;
+    t.fRTRealloc = rt_realloc;
+    t.fRTFree = rt_free;
+    t.fNodeRun = node_run;
+    t.fNodeEnd = node_end;
+    t.fSendTrigger = send_trigger;
+    t.fSendNodeReply = send_node_reply;
+    t.fSendMsgFromRT = from_rt;
+    t.fSendMsgToRT = to_rt;
+    t.fSndFileFormatInfoFromStrings = no_sound_file_format;
+    t.fGetNode = get_node;
+    t.fGetGraph = get_graph;
+    t.fNRTLock = non_rt_lock;
+    t.fNRTUnlock = non_rt_unlock;
+    t.fGroup_DeleteAll = group_delete_all;
+    t.fDoneAction = done_action;
+    t.fDoAsynchronousCommand = refuse_asynchronous;
+    t.fBufAlloc = buf_alloc;
+    t.fSCfftCreate = fft_create;
+    t.fSCfftDoFFT = fft_forward;
+    t.fSCfftDoIFFT = fft_backward;
+    t.fSCfftDestroy = fft_destroy;
+    t.fGetScopeBuffer = no_scope;
+    t.fPushScopeBuffer = push_no_scope;
+    t.fReleaseScopeBuffer = release_no_scope;
+    return t;
+}
+
+} // namespace
+
+::InterfaceTable* interface_table() {
+    static ::InterfaceTable table = make_table();
+    return &table;
+}
+
+PrintScope::PrintScope(Engine& engine) noexcept : outer_(rendering) {
+    rendering = &engine;
+}
+
+PrintScope::~PrintScope() {
+    rendering = outer_;
+}
+
+} // namespace scs

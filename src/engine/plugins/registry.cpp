@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/registry.hpp"
+
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/stand-ins.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
+
+namespace scs {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view suffix = "_supernova.so";
+constexpr int api_version = 3;
+
+// Never loaded: UIUGens opens X11 and starts a thread (stand-ins.cpp replaces it), DemoUGens is a tutorial.
+constexpr std::string_view refused[] = {"UIUGens_supernova.so", "DemoUGens_supernova.so"};
+
+std::vector<std::string> folders_of(const std::string& path) {
+    std::vector<std::string> folders;
+    for (size_t begin = 0; begin <= path.size();) {
+        const size_t end = std::min(path.find(':', begin), path.size());
+        if (end > begin)
+            folders.push_back(path.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return folders;
+}
+
+std::string default_path() {
+    if (const char* path = std::getenv("SC_PLUGIN_PATH"))
+        return path;
+    std::string path = "/usr/local/lib/SuperCollider/plugins:/usr/lib/SuperCollider/plugins:"
+                       "/usr/local/share/SuperCollider/Extensions:/usr/share/SuperCollider/Extensions";
+    const char* data = std::getenv("XDG_DATA_HOME");
+    const char* home = std::getenv("HOME");
+    if (data && *data)
+        path += std::string(":") + data + "/SuperCollider/Extensions";
+    else if (home && *home)
+        path += std::string(":") + home + "/.local/share/SuperCollider/Extensions";
+    return path;
+}
+
+std::vector<fs::path> plugin_files(const std::string& folder) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied, error);
+    for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
+        const std::string name = walk->path().filename().string();
+        std::error_code ignored;
+        if (name.ends_with(suffix) && walk->is_regular_file(ignored) &&
+            std::find(std::begin(refused), std::end(refused), name) == std::end(refused))
+            files.push_back(walk->path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// Why the file could not be loaded, or nothing.
+std::string load_file(const fs::path& file) {
+    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle)
+        return dlerror();
+    const auto version = reinterpret_cast<int (*)()>(dlsym(handle, "api_version"));
+    const auto server = reinterpret_cast<int (*)()>(dlsym(handle, "server_type"));
+    const auto load = reinterpret_cast<void (*)(::InterfaceTable*)>(dlsym(handle, "load"));
+    if (!version || !load)
+        return file.string() + ": not a SuperCollider plugin";
+    if (version() != api_version)
+        return file.string() + ": plugin API version " + std::to_string(version()) + ", not 3";
+    if (server && server() != sc_server_supernova)
+        return file.string() + ": not built for supernova";
+    load(interface_table());
+    return {};
+}
+
+} // namespace
+
+PluginRegistry& PluginRegistry::instance() {
+    static PluginRegistry registry;
+    return registry;
+}
+
+Result<int> PluginRegistry::load(const std::string& path, const std::function<void(const std::string&)>& report) {
+    const std::lock_guard serial(loading_);
+    define_stand_ins(*this);
+    const std::string where = path.empty() ? default_path() : path;
+    int loaded = 0;
+    for (const std::string& folder : folders_of(where))
+        for (const fs::path& file : plugin_files(folder)) {
+            std::error_code ignored;
+            const std::string real = fs::weakly_canonical(file, ignored).string();
+            if (std::find(loaded_files_.begin(), loaded_files_.end(), real) != loaded_files_.end())
+                continue;
+            if (const std::string problem = load_file(file); !problem.empty()) {
+                report("UGen plugin not loaded: " + problem);
+                continue;
+            }
+            loaded_files_.push_back(real);
+            ++loaded;
+        }
+    if (!find("Control") || !find("Out"))
+        return Error{"no IOUGens_supernova.so in " + where +
+                     ": install SuperCollider's supernova plugins (package supercollider-supernova) or set "
+                     "scsynth.ugen-path"};
+    return loaded;
+}
+
+const UgenInfo* PluginRegistry::find(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = ugens_.find(name);
+    return it == ugens_.end() ? nullptr : &it->second->info;
+}
+
+BufGenFunc PluginRegistry::find_buf_gen(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = buf_gens_.find(name);
+    return it == buf_gens_.end() ? nullptr : it->second;
+}
+
+const PluginCommand* PluginRegistry::find_command(std::string_view name) const {
+    const std::lock_guard lock(mutex_);
+    const auto it = commands_.find(name);
+    return it == commands_.end() ? nullptr : &it->second;
+}
+
+size_t PluginRegistry::ugen_count() const {
+    const std::lock_guard lock(mutex_);
+    return ugens_.size();
+}
+
+bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
+                                 uint32_t flags) {
+    auto entry = std::make_unique<UgenEntry>();
+    entry->info = {name, bytes, (flags & kUnitDef_CantAliasInputsToOutputs) != 0, entry.get()};
+    entry->construct = construct;
+    entry->destroy = destroy;
+    const std::lock_guard lock(mutex_);
+    return ugens_.emplace(name, std::move(entry)).second;
+}
+
+bool PluginRegistry::define_command(const char* name, PlugInCmdFunc run, void* user_data) {
+    const std::lock_guard lock(mutex_);
+    return commands_.emplace(name, PluginCommand{run, user_data}).second;
+}
+
+bool PluginRegistry::define_unit_command(const char* unit, const char* name, UnitCmdFunc run) {
+    const std::lock_guard lock(mutex_);
+    const auto it = ugens_.find(std::string_view(unit));
+    return it != ugens_.end() && it->second->commands.emplace(name, run).second;
+}
+
+bool PluginRegistry::define_buf_gen(const char* name, BufGenFunc run) {
+    const std::lock_guard lock(mutex_);
+    return buf_gens_.emplace(name, run).second;
+}
+
+} // namespace scs

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/plugins/abi.hpp"
+#include "engine/result.hpp"
+#include "engine/synthdef/ugen-catalog.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scs {
+
+/// A UGen of a plugin file, and what UgenInfo::entry points to.
+struct UgenEntry {
+    UgenInfo info;
+    UnitCtorFunc construct = nullptr;
+    UnitDtorFunc destroy = nullptr; ///< may be null
+    std::map<std::string, UnitCmdFunc, std::less<>> commands;
+};
+
+/// A plugin's own server command (/cmd).
+struct PluginCommand {
+    PlugInCmdFunc run;
+    void* user_data;
+};
+
+/// The UGens, buffer generators and commands of all plugin files that this process has loaded. There is one,
+/// because the plugin ABI's define functions carry no context. Entries are never removed and files never
+/// unloaded: some start threads.
+class PluginRegistry final : public UgenCatalog {
+public:
+    static PluginRegistry& instance();
+
+    /// [worker] Loads the supernova plugin files below the folders of `path` (colon-separated; empty: the
+    /// environment's SC_PLUGIN_PATH or SuperCollider's own folders) that aren't loaded yet. `report` gets a line
+    /// for each file that could not be. An error if the units that every SynthDef needs are missing afterwards.
+    Result<int> load(const std::string& path, const std::function<void(const std::string&)>& report);
+
+    /// [any] An entry that was defined before the caller's Engine was made.
+    const UgenInfo* find(std::string_view name) const override;
+    BufGenFunc find_buf_gen(std::string_view name) const;
+    const PluginCommand* find_command(std::string_view name) const;
+    size_t ugen_count() const;
+
+    // For the interface table.
+    bool define_unit(const char* name, size_t bytes, UnitCtorFunc, UnitDtorFunc, uint32_t flags);
+    bool define_command(const char* name, PlugInCmdFunc, void* user_data);
+    bool define_unit_command(const char* unit, const char* name, UnitCmdFunc);
+    bool define_buf_gen(const char* name, BufGenFunc);
+
+private:
+    PluginRegistry() = default;
+
+    mutable std::mutex mutex_;
+    std::mutex loading_;
+    std::map<std::string, std::unique_ptr<UgenEntry>, std::less<>> ugens_;
+    std::map<std::string, BufGenFunc, std::less<>> buf_gens_;
+    std::map<std::string, PluginCommand, std::less<>> commands_;
+    std::vector<std::string> loaded_files_;
+};
+
+} // namespace scs

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/unit-graph.hpp"
+
+#include "engine/plugins/registry.hpp"
+#include "engine/plugins/world-abi.hpp"
+#include "engine/synthdef/program.hpp"
+#include "engine/tree/node.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace scs {
+namespace {
+
+constexpr size_t aligned(size_t bytes) noexcept {
+    return (bytes + 63) & ~size_t(63);
+}
+
+size_t tables_bytes(const UnitPlan& unit) noexcept {
+    return (size_t(unit.num_inputs) + unit.num_outputs) * (sizeof(::Wire*) + sizeof(float*));
+}
+
+/// Hands out pieces of one block of memory.
+class Layout {
+public:
+    explicit Layout(void* memory) noexcept : at_(static_cast<std::byte*>(memory)) {}
+    template <class T>
+    T* take(size_t count) noexcept {
+        auto* piece = reinterpret_cast<T*>(at_);
+        at_ += aligned(count * sizeof(T));
+        return piece;
+    }
+
+private:
+    std::byte* at_;
+};
+
+int16_t abi_rate(Rate rate) noexcept {
+    switch (rate) {
+    case Rate::control: return calc_BufRate;
+    case Rate::audio: return calc_FullRate;
+    case Rate::demand: return calc_DemandRate;
+    default: return calc_ScalarRate;
+    }
+}
+
+/// A unit of a graph that has just been laid out or has failed: silent.
+void keep_silent(::Unit* unit, int samples) {
+    for (uint32_t i = 0; i < unit->mNumOutputs; ++i)
+        std::memset(unit->mOutBuf[i], 0, size_t(samples) * sizeof(float));
+}
+
+} // namespace
+
+// The instance is the plugin ABI's graph with what we need behind it; UnitGraph has no state of its own.
+struct Instance {
+    AbiGraph hosted;
+    const Program* program;
+    World* world;
+    bool constructed;
+};
+
+namespace {
+
+Instance& instance(UnitGraph* graph) noexcept {
+    return *reinterpret_cast<Instance*>(graph);
+}
+const Instance& instance(const UnitGraph* graph) noexcept {
+    return *reinterpret_cast<const Instance*>(graph);
+}
+
+} // namespace
+
+size_t UnitGraph::bytes(const Program& program) noexcept {
+    const size_t controls = program.controls.size();
+    size_t total = aligned(sizeof(Instance)) + aligned(program.units.size() * sizeof(::Unit*)) +
+                   aligned(program.num_calc_units * sizeof(::Unit*)) + aligned(program.wires.size() * sizeof(::Wire)) +
+                   aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
+                   2 * aligned(controls * sizeof(int32_t));
+    for (const UnitPlan& unit : program.units)
+        total += aligned(unit.ugen->unit_bytes) + aligned(tables_bytes(unit));
+    return total;
+}
+
+UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, Synth& owner,
+                           const float* controls) noexcept {
+    // Plugins take zeroed units for granted in places.
+    std::memset(memory, 0, bytes(program));
+    Layout layout(memory);
+    auto* self = new (layout.take<Instance>(1)) Instance{};
+    self->program = &program;
+    self->world = &world;
+    self->hosted.owner = &owner;
+    ::World& w = world.abi().world.abi;
+    ::Graph& graph = self->hosted.abi;
+
+    graph.mNode.mID = owner.id;
+    graph.mNode.mWorld = &w;
+    graph.mNumWires = uint32_t(program.wires.size());
+    graph.mNumControls = uint32_t(program.controls.size());
+    graph.mNumUnits = uint32_t(program.units.size());
+    graph.mNumCalcUnits = program.num_calc_units;
+    graph.mUnits = layout.take<::Unit*>(graph.mNumUnits);
+    graph.mCalcUnits = layout.take<::Unit*>(graph.mNumCalcUnits);
+    graph.mWire = layout.take<::Wire>(graph.mNumWires);
+    graph.mControls = layout.take<float>(graph.mNumControls);
+    graph.mMapControls = layout.take<float*>(graph.mNumControls);
+    graph.mAudioBusOffsets = layout.take<int32>(graph.mNumControls);
+    graph.mControlRates = layout.take<int>(graph.mNumControls);
+    graph.mSampleOffset = w.mSampleOffset;
+    graph.mSubsampleOffset = w.mSubsampleOffset;
+    graph.mRGen = w.mRGen;
+    graph.mLocalSndBufs = &world.abi().no_buffer;
+
+    const float* initial = controls ? controls : program.controls.data();
+    for (uint32_t i = 0; i < graph.mNumControls; ++i) {
+        graph.mControls[i] = initial[i];
+        graph.mMapControls[i] = graph.mControls + i;
+        graph.mAudioBusOffsets[i] = -1;
+    }
+    for (uint32_t i = 0; i < program.num_constants; ++i) {
+        ::Wire& wire = graph.mWire[i];
+        wire.mCalcRate = calc_ScalarRate;
+        wire.mBuffer = &wire.mScalarValue;
+        wire.mScalarValue = program.wires[i].value;
+    }
+
+    Rates& rates = world.abi().rates[world.abi().current_rates];
+    uint32_t calc = 0;
+    for (uint32_t i = 0; i < graph.mNumUnits; ++i) {
+        const UnitPlan& plan = program.units[i];
+        auto* unit = reinterpret_cast<::Unit*>(layout.take<std::byte>(plan.ugen->unit_bytes));
+        auto* tables = layout.take<std::byte>(tables_bytes(plan));
+        unit->mWorld = &w;
+        unit->mUnitDef = nullptr;
+        unit->mParent = &graph;
+        unit->mParentIndex = int16_t(i);
+        unit->mNumInputs = plan.num_inputs;
+        unit->mNumOutputs = plan.num_outputs;
+        unit->mCalcRate = abi_rate(plan.rate);
+        unit->mSpecialIndex = plan.special_index;
+        unit->mRate = plan.rate == Rate::audio ? &rates.full : &rates.control;
+        unit->mBufLength = unit->mRate->mBufLength;
+        unit->mCalcFunc = keep_silent;
+        const size_t ports = size_t(plan.num_inputs) + plan.num_outputs;
+        unit->mInput = reinterpret_cast<::Wire**>(tables);
+        unit->mOutput = unit->mInput + plan.num_inputs;
+        unit->mInBuf = reinterpret_cast<float**>(unit->mInput + ports);
+        unit->mOutBuf = unit->mInBuf + plan.num_inputs;
+        for (uint32_t j = 0; j < plan.num_inputs; ++j) {
+            ::Wire* wire = graph.mWire + program.inputs[plan.first_input + j];
+            unit->mInput[j] = wire;
+            unit->mInBuf[j] = wire->mBuffer;
+        }
+        for (uint32_t j = 0; j < plan.num_outputs; ++j) {
+            const uint32_t index = plan.first_output_wire + j;
+            ::Wire* wire = graph.mWire + index;
+            const int32_t buffer = program.wires[index].buffer;
+            wire->mFromUnit = unit;
+            wire->mCalcRate = unit->mCalcRate;
+            wire->mBuffer = buffer < 0 ? &wire->mScalarValue
+                                       : world.wire_space() + size_t(buffer) * size_t(program.block_size);
+            unit->mOutput[j] = wire;
+            unit->mOutBuf[j] = wire->mBuffer;
+        }
+        graph.mUnits[i] = unit;
+        if (plan.is_calc())
+            graph.mCalcUnits[calc++] = unit;
+    }
+    return reinterpret_cast<UnitGraph*>(self);
+}
+
+void UnitGraph::construct() noexcept {
+    Instance& self = instance(this);
+    self.constructed = true;
+    for (uint32_t i = 0; i < self.hosted.abi.mNumUnits; ++i) {
+        ::Unit* unit = self.hosted.abi.mUnits[i];
+        static_cast<const UgenEntry*>(self.program->units[i].ugen->entry)->construct(unit);
+    }
+}
+
+void UnitGraph::render() noexcept {
+    ::Graph& graph = instance(this).hosted.abi;
+    for (uint32_t i = 0; i < graph.mNumCalcUnits; ++i) {
+        ::Unit* unit = graph.mCalcUnits[i];
+        unit->mCalcFunc(unit, unit->mBufLength);
+    }
+}
+
+void UnitGraph::destroy() noexcept {
+    Instance& self = instance(this);
+    if (!self.constructed)
+        return;
+    for (uint32_t i = 0; i < self.hosted.abi.mNumUnits; ++i)
+        if (const auto destroy = static_cast<const UgenEntry*>(self.program->units[i].ugen->entry)->destroy)
+            destroy(self.hosted.abi.mUnits[i]);
+}
+
+bool UnitGraph::constructed() const noexcept {
+    return instance(this).constructed;
+}
+
+void* UnitGraph::node() noexcept {
+    return &instance(this).hosted.abi.mNode;
+}
+
+void UnitGraph::set_id(int32_t id) noexcept {
+    instance(this).hosted.abi.mNode.mID = id;
+}
+
+int UnitGraph::control_count() const noexcept {
+    return int(instance(this).hosted.abi.mNumControls);
+}
+
+float UnitGraph::control(int index) const noexcept {
+    return instance(this).hosted.abi.mControls[index];
+}
+
+void UnitGraph::set_control(int index, float value) noexcept {
+    unmap(index);
+    instance(this).hosted.abi.mControls[index] = value;
+}
+
+void UnitGraph::map_to_control_bus(int index, int bus) noexcept {
+    ::Graph& graph = instance(this).hosted.abi;
+    graph.mControlRates[index] = int(Mapping::control);
+    graph.mMapControls[index] = graph.mNode.mWorld->mControlBus + bus;
+}
+
+void UnitGraph::map_to_audio_bus(int index, int bus) noexcept {
+    ::Graph& graph = instance(this).hosted.abi;
+    const ::World& w = *graph.mNode.mWorld;
+    graph.mControlRates[index] = int(Mapping::audio);
+    graph.mAudioBusOffsets[index] = bus;
+    graph.mMapControls[index] = w.mAudioBus + size_t(bus) * size_t(w.mBufLength);
+}
+
+void UnitGraph::unmap(int index) noexcept {
+    ::Graph& graph = instance(this).hosted.abi;
+    graph.mControlRates[index] = int(Mapping::none);
+    graph.mMapControls[index] = graph.mControls + index;
+}
+
+UnitGraph::Mapping UnitGraph::mapping(int index, int& bus) const noexcept {
+    const ::Graph& graph = instance(this).hosted.abi;
+    const auto kind = Mapping(graph.mControlRates[index]);
+    if (kind == Mapping::audio)
+        bus = graph.mAudioBusOffsets[index];
+    else if (kind == Mapping::control)
+        bus = int(graph.mMapControls[index] - graph.mNode.mWorld->mControlBus);
+    return kind;
+}
+
+} // namespace scs

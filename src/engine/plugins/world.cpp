@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/world.hpp"
+
+#include "engine/buses.hpp"
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/world-abi.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <random>
+
+namespace scs {
+namespace {
+
+constexpr double two_pi = 6.28318530717958647692;
+
+void set_rate(::Rate& rate, double samples_per_second, int length) noexcept {
+    rate.mSampleRate = samples_per_second;
+    rate.mSampleDur = 1. / samples_per_second;
+    rate.mBufDuration = length / samples_per_second;
+    rate.mBufRate = 1. / rate.mBufDuration;
+    rate.mSlopeFactor = 1. / length;
+    rate.mRadiansPerSample = two_pi / samples_per_second;
+    rate.mBufLength = length;
+    // Filters compute three samples a turn, and what remains.
+    rate.mFilterLoops = length / 3;
+    rate.mFilterRemain = length % 3;
+    rate.mFilterSlope = rate.mFilterLoops ? 1. / rate.mFilterLoops : 0.;
+}
+
+} // namespace
+
+World::World(Engine& engine, const Settings& settings, Buses& buses, Buffers& buffers, Pool& pool)
+    : engine_(engine), pool_(pool), abi_(std::make_unique<Abi>()) {
+    const size_t wire_bytes = size_t(settings.wire_buffers) * size_t(settings.block_size) * sizeof(float);
+    wires_ = static_cast<float*>(std::aligned_alloc(64, (wire_bytes + 63) / 64 * 64 + 64));
+    if (!wires_)
+        throw std::bad_alloc();
+    std::memset(wires_, 0, wire_bytes);
+
+    abi_->random.resize(size_t(settings.random_seeds));
+    std::random_device seed;
+    for (::RGen& generator : abi_->random)
+        generator.init(seed());
+
+    abi_->world.owner = this;
+    ::World& w = abi_->world.abi;
+    w.ft = interface_table();
+    w.mBufLength = settings.block_size;
+    w.mNumAudioBusChannels = uint32_t(settings.audio_buses);
+    w.mNumControlBusChannels = uint32_t(settings.control_buses);
+    w.mNumInputs = uint32_t(settings.inputs);
+    w.mNumOutputs = uint32_t(settings.outputs);
+    w.mAudioBus = buses.audio(0);
+    w.mControlBus = buses.control();
+    w.mAudioBusTouched = buses.audio_touched();
+    w.mControlBusTouched = buses.control_touched();
+    w.mAudioBusLocks = static_cast<nova::padded_rw_spinlock*>(buses.audio_locks());
+    w.mControlBusLock = static_cast<nova::spin_lock*>(buses.control_lock());
+    w.mNumSndBufs = uint32_t(settings.buffers);
+    w.mSndBufs = buffers.abi().live.data();
+    w.mSndBufsNonRealTimeMirror = buffers.abi().latest.data();
+    w.mSndBufUpdates = buffers.abi().updates.data();
+    w.mNumRGens = uint32_t(settings.random_seeds);
+    w.mRGen = abi_->random.data();
+    w.mRealTime = settings.real_time;
+    w.mRunning = true;
+    w.mErrorNotification = 1;
+    w.mVerbosity = settings.verbosity;
+    w.mNRTLock = &buffers.abi().non_rt_lock;
+    set_sample_rate(settings.sample_rate);
+}
+
+World::~World() {
+    std::free(wires_);
+}
+
+void World::set_sample_rate(double rate) noexcept {
+    ::World& w = abi_->world.abi;
+    if (rate == w.mSampleRate)
+        return;
+    abi_->current_rates = (abi_->current_rates + 1) % abi_->rates.size();
+    Rates& rates = abi_->rates[abi_->current_rates];
+    set_rate(rates.full, rate, w.mBufLength);
+    set_rate(rates.control, rate / w.mBufLength, 1);
+    w.mSampleRate = rate;
+    w.mFullRate = rates.full;
+    w.mBufRate = rates.control;
+}
+
+void World::set_block(int32_t number) noexcept {
+    abi_->world.abi.mBufCounter = number;
+}
+
+void World::set_offset(int frame, float fraction) noexcept {
+    abi_->world.abi.mSampleOffset = frame;
+    abi_->world.abi.mSubsampleOffset = fraction;
+}
+
+void World::set_counts(int64_t units, int synths, int groups) noexcept {
+    ::World& w = abi_->world.abi;
+    w.mNumUnits = uint32_t(units);
+    w.mNumGraphs = uint32_t(synths);
+    w.mNumGroups = uint32_t(groups);
+}
+
+} // namespace scs

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/tree/node.hpp"
+
+#include <bit>
+#include <vector>
+
+namespace scs {
+
+/// The nodes by ID: a fixed hash table whose chains run through the nodes. [rt], after construction.
+class NodeIndex {
+public:
+    explicit NodeIndex(int max_nodes)
+        : buckets_(std::bit_ceil(size_t(max_nodes > 0 ? max_nodes : 1)) * 2), max_(max_nodes) {}
+
+    int size() const noexcept { return size_; }
+    bool full() const noexcept { return size_ >= max_; }
+
+    Node* find(int32_t id) const noexcept {
+        Node* node = buckets_[bucket(id)];
+        while (node && node->id != id)
+            node = node->same_hash;
+        return node;
+    }
+    /// The caller has checked that there is room and that the ID is new.
+    void add(Node& node) noexcept {
+        Node*& head = buckets_[bucket(node.id)];
+        node.same_hash = head;
+        head = &node;
+        ++size_;
+    }
+    void remove(Node& node) noexcept {
+        Node** link = &buckets_[bucket(node.id)];
+        while (*link != &node)
+            link = &(*link)->same_hash;
+        *link = node.same_hash;
+        --size_;
+    }
+
+private:
+    size_t bucket(int32_t id) const noexcept {
+        // Fibonacci hashing: clients' IDs run in sequence and differ in their upper bits.
+        return size_t((uint32_t(id) * 2654435769u) >> (32 - std::countr_zero(buckets_.size())));
+    }
+
+    std::vector<Node*> buckets_;
+    int max_, size_ = 0;
+};
+
+} // namespace scs

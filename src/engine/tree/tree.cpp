@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/tree/tree.hpp"
+
+#include "engine/engine.hpp"
+#include "engine/plugins/abi-node.hpp"
+#include "engine/plugins/unit-graph.hpp"
+#include "engine/plugins/world.hpp"
+#include "engine/rt/pool.hpp"
+
+#include <new>
+#include <stdexcept>
+
+namespace scs {
+namespace {
+
+constexpr size_t aligned(size_t bytes) noexcept {
+    return (bytes + 63) & ~size_t(63);
+}
+
+/// The node after this one in a walk that visits a group before its children and stays below `top`.
+Node* following(Node* node, const Node* top) noexcept {
+    if (node->is_group)
+        if (Node* head = static_cast<Group*>(node)->head)
+            return head;
+    while (node != top && !node->next)
+        node = node->parent;
+    return node == top ? nullptr : node->next;
+}
+
+bool is_within(const Node* node, const Node* group) noexcept {
+    while (node && node != group)
+        node = node->parent;
+    return node != nullptr;
+}
+
+} // namespace
+
+Tree::Tree(Engine& engine, World& world, Pool& pool, int max_nodes)
+    : engine_(engine), world_(world), pool_(pool), index_(max_nodes) {
+    void* memory = pool_.allocate(aligned(sizeof(Group)) + abi_group_bytes());
+    if (!memory)
+        throw std::runtime_error("the real-time memory is too small for a node tree");
+    root_ = new (memory) Group;
+    root_->is_group = true;
+    root_->abi = make_abi_group(static_cast<std::byte*>(memory) + aligned(sizeof(Group)), world_, *root_);
+    index_.add(*root_);
+    groups_ = 1;
+}
+
+Tree::~Tree() {
+    free_all(*root_);
+    pool_.free(root_);
+}
+
+// ---- finding
+
+Node* Tree::find(int32_t id) noexcept {
+    return index_.find(id == -1 ? recent_id_ : id);
+}
+
+Group* Tree::find_group(int32_t id) noexcept {
+    Node* node = find(id);
+    return node && node->is_group ? static_cast<Group*>(node) : nullptr;
+}
+
+Synth* Tree::find_synth(int32_t id) noexcept {
+    Node* node = find(id);
+    return node && !node->is_group ? static_cast<Synth*>(node) : nullptr;
+}
+
+// ---- placing
+
+Status Tree::resolve(AddAction action, Node& target, Place& place) noexcept {
+    switch (action) {
+    case AddAction::head:
+    case AddAction::tail:
+        if (!target.is_group)
+            return {Code::group_not_found, target.id};
+        place.parent = static_cast<Group*>(&target);
+        place.previous = action == AddAction::tail ? place.parent->tail : nullptr;
+        return {};
+    case AddAction::before:
+    case AddAction::after:
+        if (!target.parent) // beside the root there is nothing
+            return {Code::node_not_found, target.id};
+        place.parent = target.parent;
+        place.previous = action == AddAction::after ? &target : target.previous;
+        return {};
+    case AddAction::replace:
+        if (&target == root_)
+            return {Code::cannot_replace_root};
+        place.parent = target.parent;
+        place.previous = target.previous;
+        return {};
+    }
+    return {Code::failed};
+}
+
+void Tree::link(Node& node, Place place) noexcept {
+    node.parent = place.parent;
+    node.previous = place.previous;
+    Node*& from_left = place.previous ? place.previous->next : place.parent->head;
+    node.next = from_left;
+    from_left = &node;
+    (node.next ? node.next->previous : place.parent->tail) = &node;
+}
+
+void Tree::unlink(Node& node) noexcept {
+    (node.previous ? node.previous->next : node.parent->head) = node.next;
+    (node.next ? node.next->previous : node.parent->tail) = node.previous;
+    node.previous = node.next = nullptr;
+    node.parent = nullptr;
+}
+
+Status Tree::move(Node& node, AddAction action, Node& target) noexcept {
+    Place place;
+    if (const Status status = resolve(action, target, place); !status)
+        return status;
+    if (&node == root_)
+        return {Code::cannot_replace_root};
+    if (node.is_group && is_within(place.parent, &node))
+        return {Code::move_into_itself};
+    if (place.previous == &node) // already there
+        place.previous = node.previous;
+    unlink(node);
+    link(node, place);
+    tell(node, NodeChange::move);
+    return {};
+}
+
+// ---- making
+
+int32_t Tree::next_hidden_id() noexcept {
+    do
+        hidden_id_ = int32_t(uint32_t(hidden_id_ - 8) | 0x80000000u);
+    while (index_.find(hidden_id_));
+    return hidden_id_;
+}
+
+Status Tree::check_new(int32_t& id, AddAction action, int32_t target, Node*& target_node) noexcept {
+    target_node = find(target);
+    const bool into = action == AddAction::head || action == AddAction::tail;
+    if (!target_node || (into && !target_node->is_group))
+        return {into ? Code::group_not_found : Code::node_not_found, target};
+    Place ignored;
+    if (const Status status = resolve(action, *target_node, ignored); !status)
+        return status;
+    if (id < -1)
+        return {Code::reserved_node_id};
+    const bool frees_place = action == AddAction::replace;
+    if (id == -1)
+        id = next_hidden_id();
+    else if (const Node* other = index_.find(id); other && !(frees_place && other == target_node))
+        return {Code::duplicate_node_id, id};
+    if (index_.full() && !frees_place)
+        return {Code::too_many_nodes};
+    return {};
+}
+
+void Tree::enter(Node& node, AddAction action, Node& target) noexcept {
+    Place place;
+    (void)resolve(action, target, place); // checked before
+    if (action == AddAction::replace) {
+        // As in scsynth the replaced node goes silently: its ID belongs to the new one already.
+        rename(target, next_hidden_id());
+        free(target);
+    }
+    index_.add(node);
+    recent_id_ = node.id;
+    link(node, place);
+    tell(node, NodeChange::go);
+}
+
+Status Tree::new_synth(Definition& definition, const float* values, int32_t id, AddAction action, int32_t target,
+                       Synth*& made) noexcept {
+    Node* target_node;
+    if (const Status status = check_new(id, action, target, target_node); !status)
+        return status;
+    const Program& program = *definition.program;
+    void* memory = pool_.allocate(aligned(sizeof(Synth)) + UnitGraph::bytes(program));
+    if (!memory)
+        return {Code::out_of_memory};
+    made = new (memory) Synth;
+    made->id = id;
+    made->run = Run::first;
+    made->definition = &definition;
+    made->graph = UnitGraph::make(static_cast<std::byte*>(memory) + aligned(sizeof(Synth)), program, world_, *made,
+                                  values);
+    made->abi = made->graph->node();
+    ++definition.users;
+    ++synths_;
+    units_ += int64_t(program.units.size());
+    enter(*made, action, *target_node);
+    return {};
+}
+
+Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& made) noexcept {
+    Node* target_node;
+    if (const Status status = check_new(id, action, target, target_node); !status)
+        return status;
+    void* memory = pool_.allocate(aligned(sizeof(Group)) + abi_group_bytes());
+    if (!memory)
+        return {Code::out_of_memory};
+    made = new (memory) Group;
+    made->id = id;
+    made->is_group = true;
+    made->abi = make_abi_group(static_cast<std::byte*>(memory) + aligned(sizeof(Group)), world_, *made);
+    ++groups_;
+    enter(*made, action, *target_node);
+    return {};
+}
+
+// ---- freeing
+
+void Tree::drop(Node& node) noexcept {
+    tell(node, NodeChange::end);
+    unlink(node);
+    index_.remove(node);
+    if (node.is_group) {
+        --groups_;
+    } else {
+        auto& synth = static_cast<Synth&>(node);
+        synth.graph->destroy();
+        --synths_;
+        units_ -= int64_t(synth.definition->program->units.size());
+        if (--synth.definition->users == 0)
+            engine_.hand_back(synth.definition, Handback::Kind::release);
+    }
+    pool_.free(&node);
+}
+
+void Tree::free_all(Group& group) noexcept {
+    // Always the first leaf below the group, so that no depth of nesting needs a stack.
+    for (Node* node = group.head; node;) {
+        if (node->is_group)
+            if (Node* head = static_cast<Group*>(node)->head) {
+                node = head;
+                continue;
+            }
+        Group* parent = node->parent;
+        drop(*node);
+        node = parent->head ? parent->head : parent == &group ? nullptr : parent;
+    }
+}
+
+void Tree::free(Node& node) noexcept {
+    if (node.is_group)
+        free_all(static_cast<Group&>(node));
+    if (&node != root_)
+        drop(node);
+}
+
+void Tree::deep_free(Group& group) noexcept {
+    for (Node* node = following(&group, &group); node;) {
+        Node* next = following(node, &group);
+        if (!node->is_group)
+            drop(*node);
+        node = next;
+    }
+}
+
+void Tree::end(Node& node) noexcept {
+    if (&node != root_)
+        node.run = Run::ending;
+}
+
+// ---- changing
+
+void Tree::set_run(Node& node, bool run) noexcept {
+    if (run && node.run == Run::off)
+        node.run = Run::on;
+    else if (run && node.run == Run::first_paused)
+        node.run = Run::first;
+    else if (!run && node.run == Run::first)
+        node.run = Run::first_paused;
+    else if (!run && node.run == Run::on)
+        node.run = Run::off;
+    else
+        return;
+    tell(node, run ? NodeChange::on : NodeChange::off);
+}
+
+void Tree::rename(Node& node, int32_t id) noexcept {
+    index_.remove(node);
+    node.id = id;
+    index_.add(node);
+    if (!node.is_group)
+        static_cast<Synth&>(node).graph->set_id(id);
+}
+
+Status Tree::hide_id(Synth& synth) noexcept {
+    rename(synth, next_hidden_id());
+    return {};
+}
+
+template <class F>
+void Tree::each_synth(Node& node, F&& f) noexcept {
+    for (Node* n = &node; n; n = following(n, &node))
+        if (!n->is_group)
+            f(static_cast<Synth&>(*n));
+}
+
+namespace {
+
+/// The index behind a name and an offset into it, or -1.
+int64_t index_of(const Synth& synth, std::string_view name, int64_t offset) noexcept {
+    const ControlSlot* slot = synth.definition->program->find_control(name);
+    return slot && offset >= 0 && offset < slot->channels ? int64_t(slot->index) + offset : -1;
+}
+
+void set(Synth& synth, int64_t index, float value) noexcept {
+    if (index >= 0 && index < synth.graph->control_count())
+        synth.graph->set_control(int(index), value);
+}
+
+void map(Synth& synth, Buses& buses, int64_t index, int64_t bus, bool audio) noexcept {
+    if (index < 0 || index >= synth.graph->control_count())
+        return;
+    if (bus < 0)
+        synth.graph->unmap(int(index));
+    else if (audio && buses.audio_in_range(bus))
+        synth.graph->map_to_audio_bus(int(index), int(bus));
+    else if (!audio && buses.control_in_range(bus))
+        synth.graph->map_to_control_bus(int(index), int(bus));
+}
+
+} // namespace
+
+void Tree::set_control(Node& node, int64_t index, float value) noexcept {
+    each_synth(node, [&](Synth& synth) { set(synth, index, value); });
+}
+
+void Tree::set_control(Node& node, std::string_view name, int64_t offset, float value) noexcept {
+    each_synth(node, [&](Synth& synth) { set(synth, index_of(synth, name, offset), value); });
+}
+
+void Tree::map_control(Node& node, int64_t index, int64_t bus, bool audio) noexcept {
+    each_synth(node, [&](Synth& synth) { map(synth, engine_.buses(), index, bus, audio); });
+}
+
+void Tree::map_control(Node& node, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept {
+    each_synth(node, [&](Synth& synth) { map(synth, engine_.buses(), index_of(synth, name, offset), bus, audio); });
+}
+
+// ---- telling
+
+void Tree::tell(const Node& node, NodeChange change) noexcept {
+    if (!engine_.settings().real_time || (node.id < 0 && change != NodeChange::info))
+        return;
+    const auto id = [](const Node* n) { return n ? n->id : -1; };
+    const Group* group = node.is_group ? static_cast<const Group*>(&node) : nullptr;
+    const NodeEvent event{
+        {EventKind::node, sizeof(NodeEvent)},
+        change,
+        node.is_group,
+        node.id,
+        id(node.parent),
+        id(node.previous),
+        id(node.next),
+        id(group ? group->head : nullptr),
+        id(group ? group->tail : nullptr),
+    };
+    engine_.notify(&event, sizeof event);
+}
+
+// ---- rendering
+
+bool Tree::first_block(Synth& synth) noexcept {
+    const bool paused = synth.run == Run::first_paused;
+    synth.graph->construct();
+    // As in scsynth, what a constructor's done action did to its own synth doesn't last.
+    synth.run = paused ? Run::off : Run::on;
+    return !paused;
+}
+
+void Tree::render() noexcept {
+    Node* node = root_->run == Run::on ? root_->head : nullptr;
+    Group* group = root_;
+    while (true) {
+        if (!node) { // this group is done: on with its neighbour
+            if (group == root_)
+                return;
+            node = group->next;
+            group = group->parent;
+            continue;
+        }
+        Node* next = node->next;
+        switch (node->run) {
+        case Run::ending:
+            free(*node);
+            break;
+        case Run::off:
+            break;
+        case Run::first:
+        case Run::first_paused:
+            if (first_block(static_cast<Synth&>(*node)))
+                static_cast<Synth*>(node)->graph->render();
+            break;
+        case Run::on:
+            if (node->is_group) {
+                group = static_cast<Group*>(node);
+                next = group->head;
+            } else {
+                static_cast<Synth*>(node)->graph->render();
+            }
+            break;
+        }
+        node = next;
+    }
+}
+
+} // namespace scs
