@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A private PipeWire session: own runtime folder, own bus, null sinks, no hardware, nothing of
 the user's. Everything waits for conditions; everything started is ended by its own pid."""
-import json
 import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-from tests.lib import process, session_config
-from tests.lib.process import Process, wait_for
+from tests.lib import session_config
+from tests.lib.graph import Graph
+from tests.lib.process import Process, WaitError, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-class Session:
+class Session(Graph):
     """Use as a context manager. `sinks` and `sources` map names to channel counts; `modules` and
     `objects` are further entries of context.modules and context.objects; `fragments` maps file
     names to texts for pipewire.conf.d; `build` is where the plugin and module were built;
-    `wireplumber_config` and `wireplumber_data` are folders to lay over WirePlumber's own."""
+    `policy` adds our auto-connection policy to WirePlumber's."""
 
     def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
-                 wireplumber=True, wireplumber_config=None, wireplumber_data=None,
-                 build=ROOT / "build", env=None):
+                 wireplumber=True, policy=False, build=ROOT / "build", env=None):
+        super().__init__(None)
         self.sinks = {"test-sink": 2} if sinks is None else sinks
         self.sources = sources or {}
         self.build = Path(build)
@@ -30,7 +30,7 @@ class Session:
         self.wireplumber = None
         self.daemon = None
         self._modules, self._objects, self._fragments = modules, objects, fragments or {}
-        self._overlays = {"config": wireplumber_config, "data": wireplumber_data}
+        self._policy = ROOT / "wireplumber" if policy else None
         self._extra_env = env or {}
         self._processes = []
         self.dir = None
@@ -62,14 +62,14 @@ class Session:
                                     self._objects, self._fragments, self.with_wireplumber)
         self.daemon = self.start(["pipewire"], "pipewire", PIPEWIRE_CONFIG_DIR=str(conf))
         socket = self.dir / "run" / "pipewire-0"
-        self._await(socket.exists, "the daemon's socket")
+        self.wait_until(socket.exists, "the daemon's socket")
         if self.with_wireplumber:
-            session_config.write_wireplumber(self.dir, **self._overlays)
+            session_config.write_wireplumber(self.dir / "config/wireplumber", self._policy)
             self.wireplumber = self.start(["wireplumber"], "wireplumber")
         for name in (*self.sinks, *self.sources):
-            self._await(lambda name=name: self.ports(name), f"the ports of {name}")
+            self.wait_until(lambda name=name: self.ports(name), f"the ports of {name}")
         if self.with_wireplumber and self.sinks:
-            self._await(lambda: self.default_sink() in self.sinks, "a default sink")
+            self.wait_until(lambda: self.default_sink() in self.sinks, "a default sink")
 
     def _environment(self):
         env = {key: value for key, value in os.environ.items()
@@ -81,9 +81,9 @@ class Session:
             PIPEWIRE_RUNTIME_DIR=str(self.dir / "run"), XDG_CONFIG_HOME=str(self.dir / "config"),
             XDG_DATA_HOME=str(self.dir / "data"), XDG_STATE_HOME=str(self.dir / "state"),
             XDG_CACHE_HOME=str(self.dir / "cache"),
-            SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", _pkg("libspa-0.2", "plugindir")),
+            SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", pkg_variable("libspa-0.2", "plugindir")),
             PIPEWIRE_MODULE_DIR=_path(self.build / "src/module",
-                                      _pkg("libpipewire-0.3", "moduledir")))
+                                      pkg_variable("libpipewire-0.3", "moduledir")))
         env.update(self._extra_env)
         return env
 
@@ -91,13 +91,13 @@ class Session:
         address = f"unix:path={self.dir}/run/bus"
         self.env["DBUS_SESSION_BUS_ADDRESS"] = address
         self.start(["dbus-daemon", "--session", "--nofork", f"--address={address}"], "dbus")
-        self._await((self.dir / "run/bus").exists, "the bus")
+        self.wait_until((self.dir / "run/bus").exists, "the bus")
 
-    def _await(self, condition, what, timeout=15.0):
+    def wait_until(self, condition, what, timeout=15.0):
         try:
             return wait_for(condition, what, timeout)
-        except process.WaitError as error:
-            raise process.WaitError(f"{error}\n{self.logs()}") from None
+        except WaitError as error:
+            raise WaitError(f"{error}\n{self.logs()}") from None
 
     # Processes
 
@@ -107,115 +107,18 @@ class Session:
         self._processes.append(child)
         return child
 
-    def run(self, *command, timeout=20.0, check=True):
-        """Run a program inside the session to its end; its standard output."""
-        done = subprocess.run([str(word) for word in command], env=self.env, timeout=timeout,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False)
-        if check and done.returncode:
-            raise RuntimeError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n"
-                               f"{done.stdout}{done.stderr}")
-        return done.stdout
-
     def logs(self):
         """What the daemons said, for error messages."""
         return "\n".join(f"--- {child.log.name} (status {child.returncode()})\n"
                          f"{child.output()[-3000:]}" for child in self._processes)
-
-    # The graph
-
-    def pw_dump(self):
-        text = self.run("pw-dump", "--no-colors")
-        return json.loads(text) if text.strip() else []
-
-    def pw_cli(self, *command):
-        return self.run("pw-cli", *command)
-
-    def objects(self, kind):
-        """All objects of an interface: "Node", "Port", "Link", "Metadata", …"""
-        return [item for item in self.pw_dump() if item["type"].endswith(f":{kind}")]
-
-    def node(self, name):
-        """The node object of that name, or None."""
-        return next((item for item in self.objects("Node") if _props(item).get("node.name") == name),
-                    None)
-
-    def wait_node(self, name, timeout=10.0):
-        return self._await(lambda: self.node(name), f"node {name}", timeout)
-
-    def wait_gone(self, name, timeout=10.0):
-        self._await(lambda: self.node(name) is None, f"the end of node {name}", timeout)
-
-    def ports(self, node_name, direction=None):
-        """The names of a node's ports ("in" and "out" with monitor ports), by port id."""
-        dump = self.pw_dump()
-        ids = [item["id"] for item in dump if _props(item).get("node.name") == node_name]
-        ports = [item for item in dump
-                 if item["type"].endswith(":Port") and _props(item).get("node.id") in ids]
-        ports.sort(key=lambda item: (_props(item)["port.direction"], _props(item)["port.id"]))
-        return [_props(item)["port.name"] for item in ports
-                if direction in (None, _props(item)["port.direction"])]
-
-    def links(self):
-        """All links as ("node:port", "node:port")."""
-        dump = {item["id"]: item for item in self.pw_dump()}
-
-        def name(node, port):
-            return f"{_props(dump[node])['node.name']}:{_props(dump[port])['port.name']}"
-
-        return sorted(
-            (name(info["output-node-id"], info["output-port-id"]),
-             name(info["input-node-id"], info["input-port-id"]))
-            for info in (item["info"] for item in dump.values() if item["type"].endswith(":Link"))
-            if {info["output-port-id"], info["input-port-id"]} <= dump.keys())
-
-    def link(self, output, inlet):
-        """Link "node:port" to "node:port" and wait until the link is there."""
-        self.run("pw-link", output, inlet)
-        self._await(lambda: (output, inlet) in self.links(), f"the link {output} -> {inlet}")
-
-    def wait_links(self, condition, what):
-        self._await(lambda: condition(self.links()), what)
-
-    def wait_state(self, node_name, state):
-        """Wait for a node's state: "running", "idle", "suspended"."""
-        self._await(lambda: (self.node(node_name) or {"info": {}})["info"].get("state") == state,
-                    f"{node_name} {state}")
-
-    def connect(self, node_name, sink):
-        """Link the outputs of a node to the inputs of a sink, in order."""
-        for output, inlet in zip(self.ports(node_name, "out"), self.ports(sink, "in")):
-            self.link(f"{node_name}:{output}", f"{sink}:{inlet}")
-
-    # Settings
-
-    def metadata(self, name):
-        """The entries of a metadata object as {key: value}."""
-        for item in self.objects("Metadata"):
-            if (item.get("props") or {}).get("metadata.name") == name:
-                return {entry["key"]: entry["value"] for entry in item.get("metadata") or []}
-        return {}
-
-    def default_sink(self):
-        value = self.metadata("default").get("default.audio.sink")
-        return value["name"] if isinstance(value, dict) else None
-
-    def force_quantum(self, frames):
-        """Set the quantum of the graph; 0 gives it back to the nodes."""
-        self.run("pw-metadata", "-n", "settings", "0", "clock.force-quantum", frames)
-        self._await(lambda: str(self.metadata("settings").get("clock.force-quantum")) == str(frames),
-                    f"quantum {frames}")
-
-
-def _props(item):
-    return (item.get("info") or {}).get("props") or {}
 
 
 def _path(*folders):
     return ":".join(str(folder) for folder in folders if Path(folder).is_dir())
 
 
-def _pkg(package, variable):
+def pkg_variable(package, variable):
+    """A variable of an installed package, by pkg-config."""
     done = subprocess.run(["pkg-config", f"--variable={variable}", package], text=True,
                           capture_output=True, check=True)
     return done.stdout.strip()

@@ -39,13 +39,9 @@ class StockServer:
         self._process = session.start(
             ["pw-jack", "scsynth", "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0", *options],
             "scsynth", SC_JACK_DEFAULT_INPUTS="", SC_JACK_DEFAULT_OUTPUTS="")
-        self.pid = self._process.pid
         session.wait_node(NODE)
         with Client(port) as client:
             client.wait_ready()
-
-    def output(self):
-        return self._process.output()
 
     def stop(self):
         self._process.stop()

@@ -8,6 +8,7 @@ from tests.lib.ports import free_port
 from tests.lib.scsynth import StockServer
 
 NODE = "scsynth"
+LIBRARY = "scsynth/libspa-scsynth"
 
 
 def is_stock():
@@ -18,30 +19,27 @@ class NodeServer:
     """Our node, created through the daemon's own factory. `settings` are scsynth.* keys without
     that prefix."""
 
-    def __init__(self, session, port, settings=None, name=NODE):
-        self.session, self.port, self.node_name = session, port, name
-        self.pid = session.daemon.pid
-        self.create(session, port, settings, name)
-        session.wait_node(name)
+    def __init__(self, graph, port, settings=None, name=NODE, library=LIBRARY):
+        self.graph, self.port, self.node_name = graph, port, name
+        self.create(graph, port, settings, name, library)
+        graph.wait_node(name)
         with Client(port) as client:
             client.wait_ready()
 
     @staticmethod
-    def create(session, port, settings=None, name=NODE):
-        properties = {"factory.name": "audio.scsynth", "library.name": "scsynth/libspa-scsynth",
+    def create(graph, port, settings=None, name=NODE, library=LIBRARY):
+        """Ask the daemon for the node without waiting for it."""
+        properties = {"factory.name": "audio.scsynth", "library.name": library,
                       "node.name": name, "object.linger": 1, "scsynth.osc.port": port}
         properties |= {f"scsynth.{key}": value for key, value in (settings or {}).items()}
         words = " ".join(f"{key}={value}" for key, value in properties.items())
-        session.pw_cli("create-node", "spa-node-factory", words)
-
-    def output(self):
-        return self.session.daemon.output()
+        graph.pw_cli("create-node", "spa-node-factory", words)
 
     def stop(self):
-        node = self.session.node(self.node_name)
+        node = self.graph.node(self.node_name)
         if node:
-            self.session.pw_cli("destroy", node["id"])
-            self.session.wait_gone(self.node_name)
+            self.graph.pw_cli("destroy", node["id"])
+            self.graph.wait_gone(self.node_name)
 
 
 def start(session, port=None):

@@ -44,6 +44,12 @@ WIREPLUMBER_0_4 = {
         "libcamera_monitor.enabled = false\n",
     "bluetooth.lua.d/51-no-hardware.lua": "bluez_monitor.enabled = false\n",
 }
+# Our policy's files and where 0.4 looks for them.
+POLICY = {
+    "90-scsynth.lua": "policy.lua.d/90-scsynth.lua",
+    "scsynth-autoconnect.lua": "scripts/scsynth-autoconnect.lua",
+    "scsynth-policy.lua": "scripts/lib/scsynth-policy.lua",
+}
 WIREPLUMBER_0_5 = """\
 wireplumber.profiles = {
     main = {
@@ -72,16 +78,14 @@ def write(folder, sinks, sources, modules, objects, fragments, session_manager):
     return folder
 
 
-def write_wireplumber(folder, config=None, data=None):
-    """Write config/wireplumber and data/wireplumber, with the given folders copied over them."""
-    target = folder / "config" / "wireplumber"
+def write_wireplumber(folder, policy=None):
+    """Write WirePlumber's configuration folder; `policy` is the folder of our policy's files."""
     files = WIREPLUMBER_0_4 | {"wireplumber.conf.d/51-no-hardware.conf": WIREPLUMBER_0_5}
+    if policy:
+        files |= {place: (policy / name).read_text() for name, place in POLICY.items()}
     for name, text in files.items():
-        (target / name).parent.mkdir(parents=True, exist_ok=True)
-        (target / name).write_text(text)
-    for overlay, place in ((config, target), (data, folder / "data" / "wireplumber")):
-        if overlay:
-            shutil.copytree(overlay, place, dirs_exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
 
 
 def positions(channels):
