@@ -16,12 +16,10 @@ class Graph:
         """Wait for a condition of the graph; WaitError names it."""
         return wait_for(condition, what, timeout)
 
-    def run(self, *command, timeout=20.0, check=True):
+    def run(self, *command, timeout=20.0):
         """Run a program inside the session to its end; its standard output."""
-        done = subprocess.run([str(word) for word in command], env=self.env, timeout=timeout,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False)
-        if check and done.returncode:
+        done = self._complete(*command, timeout=timeout)
+        if done.returncode:
             raise RuntimeError(f"{' '.join(map(str, command))} ended with {done.returncode}:\n"
                                f"{done.stdout}{done.stderr}")
         return done.stdout
@@ -31,7 +29,11 @@ class Graph:
         return json.loads(text) if text.strip() else []
 
     def pw_cli(self, *command):
-        return self.run("pw-cli", *command)
+        """Run one pw-cli command; its output. pw-cli itself ends with 0 whatever happens."""
+        done = self._complete("pw-cli", *command)
+        if done.returncode or "Error:" in done.stderr:
+            raise RuntimeError(f"pw-cli {' '.join(map(str, command))}: {done.stderr.strip()}")
+        return done.stdout
 
     def objects(self, kind):
         """All objects of an interface: "Node", "Port", "Link", "Metadata", …"""
@@ -107,6 +109,11 @@ class Graph:
         self.run("pw-metadata", "-n", "settings", "0", "clock.force-quantum", frames)
         self.wait_until(lambda: str(self.metadata("settings").get("clock.force-quantum")) == str(frames),
                     f"quantum {frames}")
+
+    def _complete(self, *command, timeout=20.0):
+        return subprocess.run([str(word) for word in command], env=self.env, timeout=timeout,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False)
 
 
 def _props(item):

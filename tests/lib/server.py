@@ -22,7 +22,7 @@ class NodeServer:
     def __init__(self, graph, port, settings=None, name=NODE, library=LIBRARY):
         self.graph, self.port, self.node_name = graph, port, name
         self.create(graph, port, settings, name, library)
-        graph.wait_node(name)
+        graph.wait_node(name, timeout=3)
         with Client(port) as client:
             client.wait_ready()
 
