@@ -37,13 +37,13 @@ def notes():
         found += [(bar * 4 + beat, name, controls)
                   for beat, name, controls in _bar(bar, root, chord)]
     found += [(beat, "piece_lead", {"buf": WAVETABLE, "freq": hz(note), "dur": beats * BEAT,
-                                    "amp": 0.11, "pan": 0.25}) for beat, note, beats in MELODY]
+                                    "amp": 0.18, "pan": 0.25}) for beat, note, beats in MELODY]
     return sorted(found, key=lambda note: note[0])
 
 
 def _bar(bar, root, chord):
     for note, pan in zip(chord, (-0.6, -0.2, 0.2, 0.6)):
-        yield 0, "piece_pad", {"freq": hz(note), "dur": 1.7, "amp": 0.05, "pan": pan}
+        yield 0, "piece_pad", {"freq": hz(note), "dur": 1.7, "amp": 0.042, "pan": pan}
     for beat in range(4):
         yield beat, "piece_kick", {"amp": 0.42}
         yield beat + 0.5, "piece_hat", {"amp": 0.22, "decay": 0.16, "pan": 0.2}
@@ -54,7 +54,7 @@ def _bar(bar, root, chord):
         yield beat, "piece_bass", {"freq": hz(root + octave), "amp": 0.26, "dur": 0.18}
     for step in range(16):
         note = chord[(step * 3 + bar) % 4] + 12 * (1 + step % 2)
-        yield step / 4, "piece_pluck", {"freq": hz(note), "amp": 0.13 + 0.05 * (step % 4 == 0),
+        yield step / 4, "piece_pluck", {"freq": hz(note), "amp": 0.36 + 0.14 * (step % 4 == 0),
                                         "pan": -0.7 if step % 2 else 0.7}
 
 
