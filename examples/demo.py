@@ -120,7 +120,10 @@ def live():
 
 
 def main(arguments):
-    lines = live() if "--live" in arguments else private("--reference" in arguments)
+    try:
+        lines = live() if "--live" in arguments else private("--reference" in arguments)
+    except (TimeoutError, RuntimeError) as error:
+        raise SystemExit(f"It did not work: {error}") from None
     print("\n" + "\n".join(lines))
 
 

@@ -33,6 +33,7 @@ class Session(Graph):
         self._policy = ROOT / "wireplumber" if policy else None
         self._extra_env = env or {}
         self._processes = []
+        self._closing = []
         self.dir = None
 
     def __enter__(self):
@@ -51,6 +52,9 @@ class Session(Graph):
         for child in reversed(self._processes):
             child.stop()
         self._processes.clear()
+        for action in self._closing:
+            action()
+        self._closing.clear()
         shutil.rmtree(self.dir, ignore_errors=True)
 
     # Start-up
@@ -106,6 +110,10 @@ class Session(Graph):
         child = Process(command, self.env | env, self.dir / f"{name}-{len(self._processes)}.log")
         self._processes.append(child)
         return child
+
+    def at_close(self, action):
+        """Call `action()` once the session's processes have ended."""
+        self._closing.append(action)
 
     def logs(self):
         """What the daemons said, for error messages."""

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Child processes with captured output, ended by their own pid; figures from /proc."""
+import ctypes
 import os
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -25,7 +28,8 @@ def wait_for(condition, what, timeout=10.0, interval=0.03):
 
 
 class Process:
-    """A child whose stdout and stderr go to `log`; `stop()` ends it and what it started."""
+    """A child whose stdout and stderr go to `log`; `stop()` ends it and what it started. It dies
+    with this process, too, however that ends."""
 
     def __init__(self, command, env, log, cwd=None):
         self.command = [str(word) for word in command]
@@ -33,7 +37,8 @@ class Process:
         with self.log.open("wb") as output:
             self._child = subprocess.Popen(
                 self.command, env=env, stdin=subprocess.DEVNULL, stdout=output,
-                stderr=subprocess.STDOUT, cwd=cwd, start_new_session=True)
+                stderr=subprocess.STDOUT, cwd=cwd, start_new_session=True,
+                preexec_fn=_die_with_parent)
 
     @property
     def pid(self):
@@ -84,6 +89,10 @@ class Process:
                 return
             except subprocess.TimeoutExpired:
                 continue
+
+
+def _die_with_parent():
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def resident_kib(pid):

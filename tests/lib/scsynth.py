@@ -4,6 +4,7 @@ import os
 import shutil
 import struct
 import subprocess
+from pathlib import Path
 
 from tests.lib.osc import Bundle, Client, Message, encode
 
@@ -39,15 +40,15 @@ class StockServer:
         self._process = session.start(
             ["pw-jack", "scsynth", "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0", *options],
             "scsynth", SC_JACK_DEFAULT_INPUTS="", SC_JACK_DEFAULT_OUTPUTS="")
+        # scsynth leaves its shared memory behind when it is killed.
+        shared = Path(f"/dev/shm/SuperColliderServer_{port}")
+        session.at_close(lambda: shared.unlink(missing_ok=True))
         session.wait_node(NODE)
         with Client(port) as client:
             client.wait_ready()
 
     def stop(self):
         self._process.stop()
-        shared = f"/dev/shm/SuperColliderServer_{self.port}"
-        if os.path.exists(shared):
-            os.unlink(shared)
         self.session.wait_gone(NODE)
 
 
