@@ -17,7 +17,7 @@ public:
     virtual ~EventSink() = default;
     virtual void job(Command&) = 0;
     virtual void reply(Command&) = 0;
-    virtual void retired(Bundle*) = 0;
+    virtual void retired(scs::Bundle*) = 0;
     virtual void release(Handback*) = 0;
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;

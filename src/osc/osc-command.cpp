@@ -69,14 +69,10 @@ Outcome OscCommand::run(Engine& engine) noexcept {
 }
 
 void OscCommand::answer(ReplyPort& port) {
-    if (!writer_.bytes().empty())
-        port.send_record(from(), writer_.bytes());
+    if (!writer_.bytes().empty() && !port.send_record(from(), writer_.bytes()))
+        port.fail(from(), name_as_sent(), status_text({Code::buffer_overflow}));
     if (failed())
         port.fail(from(), failure_text_ ? name() : name_as_sent(), failure_text(), failure_extra_);
-}
-
-OscJob::~OscJob() {
-    delete dropped_completion_;
 }
 
 Outcome OscJob::run(Engine& engine) noexcept {
@@ -99,7 +95,7 @@ void OscJob::work() noexcept {
 
 Outcome OscJob::apply(Engine& engine) noexcept {
     if (failed())
-        dropped_completion_ = std::exchange(completion, nullptr);
+        run_completion = false;
     else
         install(engine);
     return Outcome::reply;

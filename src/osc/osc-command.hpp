@@ -125,7 +125,6 @@ private:
 class OscJob : public OscCommand {
 public:
     using OscCommand::OscCommand;
-    ~OscJob() override;
 
     Outcome run(Engine&) noexcept final;
     void work() noexcept final;
@@ -158,7 +157,6 @@ private:
     std::span<const std::byte> completion_bytes_;
     std::optional<std::int32_t> done_value_;
     std::vector<std::string> warnings_;
-    scs::Bundle* dropped_completion_ = nullptr;
     bool worked_ = false;
 };
 

@@ -177,9 +177,16 @@ void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view 
         fail(to, name_of(message), why);
 }
 
+void OscLoop::refuse_waiting() {
+    for (; !waiting_.empty(); waiting_.pop_front())
+        for (const Command* c = waiting_.front()->first; c; c = c->next)
+            if (const auto* command = dynamic_cast<const OscCommand*>(c))
+                fail(command->from(), name_of(command->message()), failure_);
+}
+
 void OscLoop::submit_waiting() {
     if (failed_.load(std::memory_order_acquire))
-        waiting_.clear();
+        refuse_waiting();
     while (engine_ && !waiting_.empty()) {
         if (immediate_ == 0 && open_jobs_ == 0)
             cycle_seen_ = progress_ = Clock::now();
@@ -256,27 +263,31 @@ void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
         host_.log(Host::Level::debug, std::string("OSC reply not sent: ") + std::strerror(errno));
 }
 
-void OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
+bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
     if (std::holds_alternative<std::monostate>(to))
-        return;
+        return true;
     const auto message = composer_.compose(address, args);
-    if (!message)
+    if (!message) {
         host_.log(Host::Level::warning, "OSC reply not composed: " + message.error());
-    else if (message.value().size() > UdpSocket::max_message)
-        fail(to, address, "buffer overflow");
-    else
-        transmit(to, message.value());
+        return true;
+    }
+    if (message.value().size() > UdpSocket::max_message)
+        return false;
+    transmit(to, message.value());
+    return true;
 }
 
-void OscLoop::send_record(const Endpoint& to, std::span<const std::byte> record) {
+bool OscLoop::send_record(const Endpoint& to, std::span<const std::byte> record) {
+    bool all = true;
     std::vector<ReplyArg> args;
     ReplyReader reader(record);
     while (reader.next_message()) {
         args.clear();
         while (const auto arg = reader.next_arg())
             args.push_back(*arg);
-        send(to, reader.address(), args);
+        all = send(to, reader.address(), args) && all;
     }
+    return all;
 }
 
 void OscLoop::quit() {

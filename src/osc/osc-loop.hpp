@@ -40,8 +40,8 @@ public:
     /// [worker] There will be no engine: commands are answered with this.
     void engine_failed(const std::string& why);
 
-    void send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
-    void send_record(const Endpoint&, std::span<const std::byte> record) override;
+    bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
+    bool send_record(const Endpoint&, std::span<const std::byte> record) override;
     Clients& clients() override { return clients_; }
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
     void quit() override;
@@ -61,6 +61,7 @@ private:
     void receive();
     void take_packet(std::span<const std::byte>, const Endpoint& from);
     void refuse(const Packet&, const Endpoint& to, std::string_view why);
+    void refuse_waiting();
     void submit_waiting();
     void note_submitted(NtpTime);
     void wake_if_stuck();

@@ -43,7 +43,7 @@ void Worker::run(Engine& engine) {
         {
             std::unique_lock lock(mutex_);
             changed_.wait(lock, [&] { return stopping() || !tasks_.empty(); });
-            if (stopping())
+            if (tasks_.empty())
                 return;
             task = tasks_.front();
             tasks_.pop_front();
@@ -55,12 +55,13 @@ void Worker::run(Engine& engine) {
 }
 
 void Worker::do_job(Engine& engine, Command* job) {
-    job->work();
+    if (!stopping())
+        job->work();
     while (!engine.finish_job(job)) {
         // The data loop is behind: let it catch up.
         std::unique_lock lock(mutex_);
         if (changed_.wait_for(lock, std::chrono::milliseconds(1), [&] { return stopping(); }))
-            return;
+            return; // nobody will take it any more
     }
     jobs_.fetch_sub(1, std::memory_order_acq_rel);
     done_.ring();

@@ -26,7 +26,8 @@ public:
     void add_job(Command*);
     /// [osc] Something to delete.
     void add_release(Handback*);
-    /// [any] Makes run() return after the job it is at.
+    /// [any] Makes run() return after the job it is at. The jobs left are given back to the engine undone, so that
+    /// it can free them.
     void stop();
     /// [any]
     bool stopping() const noexcept { return stop_.load(std::memory_order_acquire); }

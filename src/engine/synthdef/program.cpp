@@ -19,8 +19,8 @@ std::uint32_t hash(std::string_view text) noexcept {
     return value;
 }
 
-/// A name reaches up to the control that the next name starts at. Of names with the same index only the one
-/// listed last reaches any, as in scsynth.
+/// A name reaches up to the control that the next name starts at. Of names with the same index only
+/// the one listed last reaches any, as in scsynth.
 std::vector<ControlSlot> control_slots(const SynthDef& def) {
     const auto& names = def.control_names;
     std::vector<ControlSlot> slots;
@@ -33,7 +33,8 @@ std::vector<ControlSlot> control_slots(const SynthDef& def) {
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return names[a].index < names[b].index; });
     for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::size_t end = i + 1 < order.size() ? names[order[i + 1]].index : def.controls.size();
+        const std::size_t end =
+            i + 1 < order.size() ? names[order[i + 1]].index : def.controls.size();
         ControlSlot& slot = slots[order[i]];
         slot.channels = static_cast<std::uint32_t>(end) - slot.index;
     }
@@ -74,7 +75,8 @@ void lay_out(Program& program, const SynthDef& def, const UgenCatalog& catalog) 
             program.inputs.push_back(
                 input.is_constant()
                     ? input.index
-                    : program.units[static_cast<std::size_t>(input.unit)].first_output_wire + input.index);
+                    : program.units[static_cast<std::size_t>(input.unit)].first_output_wire +
+                          input.index);
         program.wires.insert(program.wires.end(), spec.outputs.size(),
                              WireSpec{spec.rate, static_cast<std::int32_t>(i), 0.0f, -1});
         program.num_calc_units += unit.is_calc();
@@ -109,8 +111,8 @@ const Variant* Program::find_variant(std::string_view full_name) const noexcept 
     return nullptr;
 }
 
-Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
-                                         int max_wire_buffers) {
+Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog,
+                                         int block_size, int max_wire_buffers) {
     if (block_size < 1)
         return Error{"the block size is " + std::to_string(block_size)};
     if (auto wrong = validate(def, catalog))

@@ -13,7 +13,8 @@
 namespace scs {
 namespace {
 
-/// Big-endian values from a run of bytes. The first failure sticks: later reads give zeros and change nothing.
+/// Big-endian values from a run of bytes. The first failure sticks: later reads give zeros and
+/// change nothing.
 class Cursor {
 public:
     explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -98,7 +99,8 @@ private:
 
     std::int32_t index(std::string_view what) { return wide_ ? in_.i32(what) : in_.i16(what); }
 
-    /// A count, refused when the bytes that remain cannot hold that many of the smallest such element.
+    /// A count, refused when the bytes that remain cannot hold that many of the smallest such
+    /// element.
     std::size_t checked_count(std::size_t position, std::int32_t count, std::size_t element_bytes,
                               std::string_view what) {
         if (!in_.ok())
@@ -129,7 +131,8 @@ private:
         const std::size_t position = in_.position();
         const std::uint8_t value = in_.u8(what);
         if (value > static_cast<std::uint8_t>(Rate::demand))
-            in_.fail_at(position, std::string(what) + " is " + std::to_string(value) + ", not 0 to 3,");
+            in_.fail_at(position,
+                        std::string(what) + " is " + std::to_string(value) + ", not 0 to 3,");
         return static_cast<Rate>(value);
     }
 
@@ -155,7 +158,8 @@ private:
         const std::int32_t num_outputs = index("the output count");
         unit.special_index = in_.i16("the special index");
 
-        const std::size_t inputs = checked_count(inputs_position, num_inputs, 2 * index_bytes(), "inputs");
+        const std::size_t inputs =
+            checked_count(inputs_position, num_inputs, 2 * index_bytes(), "inputs");
         unit.inputs.reserve(inputs);
         for (std::size_t i = 0; i < inputs && in_.ok(); ++i)
             unit.inputs.push_back(input());
@@ -176,7 +180,8 @@ private:
             const std::size_t position = in_.position();
             const std::int32_t first = index("a control's index");
             if (first < 0)
-                in_.fail_at(position, "control " + quoted(control.name) + " has index " + std::to_string(first));
+                in_.fail_at(position, "control " + quoted(control.name) + " has index " +
+                                          std::to_string(first));
             control.index = static_cast<std::uint32_t>(first);
             def.control_names.push_back(std::move(control));
         }
@@ -185,7 +190,8 @@ private:
     void variants(SynthDef& def) {
         const std::size_t position = in_.position();
         const std::int16_t value = in_.i16("the variant count");
-        const std::size_t number = checked_count(position, value, 1 + 4 * def.controls.size(), "variants");
+        const std::size_t number =
+            checked_count(position, value, 1 + 4 * def.controls.size(), "variants");
         for (std::size_t i = 0; i < number && in_.ok(); ++i) {
             Variant variant;
             variant.name = in_.text("a variant's name");
@@ -220,6 +226,8 @@ private:
 
 } // namespace
 
-Result<std::vector<SynthDef>> read_synthdefs(std::span<const std::byte> bytes) { return Reader(bytes).read(); }
+Result<std::vector<SynthDef>> read_synthdefs(std::span<const std::byte> bytes) {
+    return Reader(bytes).read();
+}
 
 } // namespace scs

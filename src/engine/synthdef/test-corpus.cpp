@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Real SynthDefs: usage test-corpus FOLDER (or SCS_CORPUS in the environment). Each *.scsyndef below it must be
-// read, written back to the same bytes and compiled. Without the folder the test is skipped.
+// Real SynthDefs: usage test-corpus FOLDER (or SCS_CORPUS in the environment). Each *.scsyndef
+// below it must be read, written back to the same bytes and compiled. Without the folder the test
+// is skipped.
 #include "engine/synthdef/program.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/synthdef/test-support.hpp"
@@ -16,14 +17,16 @@ using namespace scs;
 
 namespace {
 
-constexpr int exit_skipped = 77; // meson's code
+constexpr int exit_skipped = 77;      // meson's code
 constexpr int max_wire_buffers = 128; // one of them needs more than the server's default of 64
 
 test::Bytes load(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
-    const std::vector<char> chars{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const std::vector<char> chars{std::istreambuf_iterator<char>(in),
+                                  std::istreambuf_iterator<char>()};
     test::Bytes bytes(chars.size());
-    std::transform(chars.begin(), chars.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
+    std::transform(chars.begin(), chars.end(), bytes.begin(),
+                   [](char c) { return static_cast<std::byte>(c); });
     return bytes;
 }
 
@@ -46,9 +49,12 @@ std::string problem(const test::Bytes& bytes, const UgenCatalog& catalog) {
 
 int main(int argc, char** argv) {
     const char* from_environment = std::getenv("SCS_CORPUS");
-    const std::filesystem::path folder = from_environment != nullptr ? from_environment : argc > 1 ? argv[1] : "";
+    const std::filesystem::path folder = from_environment != nullptr ? from_environment
+                                         : argc > 1                  ? argv[1]
+                                                                     : "";
     if (!std::filesystem::is_directory(folder)) {
-        std::cout << "skipped: no SynthDefs at " << folder << "; SCS_CORPUS may name their folder\n";
+        std::cout << "skipped: no SynthDefs at " << folder
+                  << "; SCS_CORPUS may name their folder\n";
         return exit_skipped;
     }
 

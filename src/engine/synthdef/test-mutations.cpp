@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Damaged files never crash the reader or the compiler and are refused with a text. Meant for the sanitizers.
+// Damaged files never crash the reader or the compiler and are refused with a text. Meant for the
+// sanitizers.
 #include "engine/synthdef/program.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/synthdef/test-support.hpp"
@@ -33,11 +34,21 @@ private:
         const std::size_t at = below(bytes.size());
         const auto position = bytes.begin() + static_cast<std::ptrdiff_t>(at);
         switch (below(5)) {
-        case 0: *position = static_cast<std::byte>(below(256)); break;
-        case 1: *position ^= static_cast<std::byte>(1u << below(8)); break;
-        case 2: bytes.resize(at); break;
-        case 3: bytes.insert(position, static_cast<std::byte>(below(256))); break;
-        default: std::fill_n(position, std::min<std::size_t>(4, bytes.size() - at), std::byte{0xff}); break;
+        case 0:
+            *position = static_cast<std::byte>(below(256));
+            break;
+        case 1:
+            *position ^= static_cast<std::byte>(1u << below(8));
+            break;
+        case 2:
+            bytes.resize(at);
+            break;
+        case 3:
+            bytes.insert(position, static_cast<std::byte>(below(256)));
+            break;
+        default:
+            std::fill_n(position, std::min<std::size_t>(4, bytes.size() - at), std::byte{0xff});
+            break;
         }
     }
 

@@ -90,7 +90,8 @@ TEST_CASE("every proper beginning of a file is refused") {
         const Bytes whole = file(version);
         for (std::size_t size = 0; size < whole.size(); ++size) {
             CAPTURE(size);
-            const std::string error = error_of(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+            const std::string error =
+                error_of(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
             CHECK_FALSE(error.empty());
         }
     }
@@ -114,12 +115,14 @@ TEST_CASE("errors within a unit name it") {
     SynthDef def = example();
     def.units[1].rate = static_cast<Rate>(7);
     const std::string error = error_of(write_synthdefs({&def, 1}, 2));
-    CHECK(error.starts_with("definition 0 'example', unit 1 'SinOsc': the unit's rate is 7, not 0 to 3, at byte "));
+    CHECK(error.starts_with(
+        "definition 0 'example', unit 1 'SinOsc': the unit's rate is 7, not 0 to 3, at byte "));
 
     def = example();
     def.units[1].inputs[0].unit = -2;
     CHECK(error_of(write_synthdefs({&def, 1}, 1))
-              .starts_with("definition 0 'example', unit 1 'SinOsc': an input refers to unit -2, index 0, at byte "));
+              .starts_with("definition 0 'example', unit 1 'SinOsc': an input refers to unit -2, "
+                           "index 0, at byte "));
 }
 
 TEST_CASE("unprintable names don't get into error texts") {

@@ -79,13 +79,15 @@ Bytes write_synthdefs(std::span<const SynthDef> defs, int version) {
     return out.take();
 }
 
-PermissiveCatalog::PermissiveCatalog(std::initializer_list<std::string_view> cant_alias, std::size_t unit_bytes)
+PermissiveCatalog::PermissiveCatalog(std::initializer_list<std::string_view> cant_alias,
+                                     std::size_t unit_bytes)
     : cant_alias_(cant_alias.begin(), cant_alias.end()), unit_bytes_(unit_bytes) {}
 
 const UgenInfo* PermissiveCatalog::find(std::string_view name) const {
     auto found = infos_.find(name);
     if (found == infos_.end()) {
-        const bool cant_alias = std::find(cant_alias_.begin(), cant_alias_.end(), name) != cant_alias_.end();
+        const bool cant_alias =
+            std::find(cant_alias_.begin(), cant_alias_.end(), name) != cant_alias_.end();
         const UgenInfo info{std::string(name), unit_bytes_, cant_alias, nullptr};
         found = infos_.emplace(info.name, info).first;
     }
@@ -104,8 +106,19 @@ SynthDef example() {
         {"EnvGen",
          Rate::control,
          0,
-         {{-1, 1}, {-1, 1}, {-1, 0}, {-1, 1}, {-1, 2}, {-1, 0}, {-1, 1}, {-1, 0}, {-1, 0}, //
-          {-1, 1}, {-1, 3}, {-1, 1}, {-1, 0}},
+         {{-1, 1},
+          {-1, 1},
+          {-1, 0},
+          {-1, 1},
+          {-1, 2},
+          {-1, 0},
+          {-1, 1},
+          {-1, 0},
+          {-1, 0}, //
+          {-1, 1},
+          {-1, 3},
+          {-1, 1},
+          {-1, 0}},
          {Rate::control}},
         {"BinaryOpUGen", Rate::audio, 2, {{1, 0}, {0, 2}}, {Rate::audio}},
         {"BinaryOpUGen", Rate::audio, 2, {{3, 0}, {2, 0}}, {Rate::audio}},

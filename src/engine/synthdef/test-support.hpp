@@ -22,7 +22,8 @@ Bytes write_synthdefs(std::span<const SynthDef> defs, int version);
 /// Every name is installed. Names in `cant_alias` can't alias their inputs.
 class PermissiveCatalog : public UgenCatalog {
 public:
-    explicit PermissiveCatalog(std::initializer_list<std::string_view> cant_alias = {}, std::size_t unit_bytes = 128);
+    explicit PermissiveCatalog(std::initializer_list<std::string_view> cant_alias = {},
+                               std::size_t unit_bytes = 128);
     const UgenInfo* find(std::string_view name) const override;
 
 private:

@@ -2,8 +2,8 @@
 #include "engine/synthdef/validator.hpp"
 
 #include "engine/synthdef/test-support.hpp"
-#include "engine/synthdef/ugen-arity.hpp"
 #include "engine/synthdef/ugen-arity-table.hpp"
+#include "engine/synthdef/ugen-arity.hpp"
 
 #include <doctest/doctest.h>
 
@@ -44,7 +44,8 @@ SynthDef single(std::string name, Rate rate, std::vector<float> inputs, std::siz
 }
 
 /// This many inputs, all 0 but those given by index.
-std::vector<float> zeros(std::size_t count, std::initializer_list<std::pair<std::size_t, float>> others = {}) {
+std::vector<float> zeros(std::size_t count,
+                         std::initializer_list<std::pair<std::size_t, float>> others = {}) {
     std::vector<float> values(count, 0.0f);
     for (auto [index, value] : others)
         values[index] = value;
@@ -71,7 +72,8 @@ TEST_CASE("names") {
     CHECK(verdict_after([](SynthDef& d) { d.name = std::string("a\0b", 3); }) ==
           "the definition has a zero byte in its name");
     CHECK(verdict_after([](SynthDef& d) { d.units[1].name = ""; }) == "UGen 1 has no name");
-    CHECK(verdict_after([](SynthDef& d) { d.control_names[0].name = ""; }) == "a control has no name");
+    CHECK(verdict_after([](SynthDef& d) { d.control_names[0].name = ""; }) ==
+          "a control has no name");
     CHECK(verdict_after([](SynthDef& d) { d.variants[0].name = ""; }) == "a variant has no name");
 }
 
@@ -109,12 +111,15 @@ TEST_CASE("controls and variants") {
 TEST_CASE("references") {
     CHECK(verdict_after([](SynthDef& d) { d.units[1].inputs[1].index = 4; }) ==
           "UGen 1 'SinOsc': input 1 reads constant 4, but there are 4");
-    CHECK(verdict_after([](SynthDef& d) { d.units[1].inputs[1] = {1, 0}; }) ==
-          "UGen 1 'SinOsc': input 1 reads unit 1, which does not come earlier");
-    CHECK(verdict_after([](SynthDef& d) { d.units[1].inputs[1] = {99, 0}; }) ==
-          "UGen 1 'SinOsc': input 1 reads unit 99, which does not come earlier");
-    CHECK(verdict_after([](SynthDef& d) { d.units[1].inputs[1] = {0, 3}; }) ==
-          "UGen 1 'SinOsc': input 1 reads output 3 of unit 0, which has 3");
+    CHECK(verdict_after([](SynthDef& d) {
+              d.units[1].inputs[1] = {1, 0};
+          }) == "UGen 1 'SinOsc': input 1 reads unit 1, which does not come earlier");
+    CHECK(verdict_after([](SynthDef& d) {
+              d.units[1].inputs[1] = {99, 0};
+          }) == "UGen 1 'SinOsc': input 1 reads unit 99, which does not come earlier");
+    CHECK(verdict_after([](SynthDef& d) {
+              d.units[1].inputs[1] = {0, 3};
+          }) == "UGen 1 'SinOsc': input 1 reads output 3 of unit 0, which has 3");
 }
 
 TEST_CASE("rates") {
@@ -125,9 +130,11 @@ TEST_CASE("rates") {
     CHECK(verdict_after([](SynthDef& d) { d.units[1].outputs[0] = Rate::control; }) ==
           "UGen 1 'SinOsc': output 0 is not at audio rate as the unit is");
     CHECK(verdict_after([](SynthDef& d) { d.units[2].outputs[0] = Rate::audio; }) == "");
-    CHECK(verdict(single("SinOsc", Rate::demand, zeros(2), 1)) == "UGen 0 'SinOsc': cannot run at this rate");
+    CHECK(verdict(single("SinOsc", Rate::demand, zeros(2), 1)) ==
+          "UGen 0 'SinOsc': cannot run at this rate");
     CHECK(verdict(single("Dseq", Rate::demand, zeros(2), 1)) == "");
-    CHECK(verdict(single("Convolution", Rate::control, zeros(3), 1)) == "UGen 0 'Convolution': cannot run at this rate");
+    CHECK(verdict(single("Convolution", Rate::control, zeros(3), 1)) ==
+          "UGen 0 'Convolution': cannot run at this rate");
 }
 
 TEST_CASE("an instance's memory is bounded") {
@@ -138,10 +145,14 @@ TEST_CASE("an instance's memory is bounded") {
 }
 
 TEST_CASE("the least number of inputs and outputs") {
-    CHECK(verdict(single("SinOsc", Rate::audio, {}, 1)) == "UGen 0 'SinOsc': needs at least 2 inputs, has 0");
-    CHECK(verdict(single("Pan2", Rate::audio, zeros(3), 1)) == "UGen 0 'Pan2': needs at least 2 outputs, has 1");
-    CHECK(verdict(single("TGrains", Rate::audio, zeros(8), 17)) == "UGen 0 'TGrains': has room for 16 outputs, has 17");
-    CHECK(verdict(single("FM7", Rate::audio, zeros(53), 6)) == "UGen 0 'FM7': needs at least 54 inputs, has 53");
+    CHECK(verdict(single("SinOsc", Rate::audio, {}, 1)) ==
+          "UGen 0 'SinOsc': needs at least 2 inputs, has 0");
+    CHECK(verdict(single("Pan2", Rate::audio, zeros(3), 1)) ==
+          "UGen 0 'Pan2': needs at least 2 outputs, has 1");
+    CHECK(verdict(single("TGrains", Rate::audio, zeros(8), 17)) ==
+          "UGen 0 'TGrains': has room for 16 outputs, has 17");
+    CHECK(verdict(single("FM7", Rate::audio, zeros(53), 6)) ==
+          "UGen 0 'FM7': needs at least 54 inputs, has 53");
     CHECK(verdict(single("NoSuchThing", Rate::audio, {}, 0)) == "");
     REQUIRE(find_ugen_arity("SinOsc") != nullptr);
     CHECK(find_ugen_arity("SinOsc")->min_inputs == 2);
@@ -154,15 +165,21 @@ TEST_CASE("units that are told how many inputs or outputs they have") {
         return verdict(single(name, Rate::control, std::move(inputs), outputs));
     };
     CHECK(with("EnvGen", zeros(17, {{6, 2.0f}}), 1) == "");
-    CHECK(with("EnvGen", zeros(16, {{6, 2.0f}}), 1) == "UGen 0 'EnvGen': needs at least 17 inputs, has 16");
-    CHECK(with("EnvGen", zeros(17, {{6, -3.0f}}), 1) == "UGen 0 'EnvGen': input 6 is no possible count: -3.000000");
-    CHECK(with("EnvGen", zeros(17, {{6, inf}}), 1) == "UGen 0 'EnvGen': input 6 is no possible count: inf");
+    CHECK(with("EnvGen", zeros(16, {{6, 2.0f}}), 1) ==
+          "UGen 0 'EnvGen': needs at least 17 inputs, has 16");
+    CHECK(with("EnvGen", zeros(17, {{6, -3.0f}}), 1) ==
+          "UGen 0 'EnvGen': input 6 is no possible count: -3.000000");
+    CHECK(with("EnvGen", zeros(17, {{6, inf}}), 1) ==
+          "UGen 0 'EnvGen': input 6 is no possible count: inf");
     CHECK(with("IEnvGen", zeros(9, {{3, 1.0f}}), 1) == "");
-    CHECK(with("IEnvGen", zeros(9, {{3, 2.0f}}), 1) == "UGen 0 'IEnvGen': needs at least 13 inputs, has 9");
+    CHECK(with("IEnvGen", zeros(9, {{3, 2.0f}}), 1) ==
+          "UGen 0 'IEnvGen': needs at least 13 inputs, has 9");
     CHECK(with("SendReply", zeros(5, {{2, 2.0f}}), 1) == "");
-    CHECK(with("SendReply", zeros(5, {{2, 3.0f}}), 1) == "UGen 0 'SendReply': needs at least 6 inputs, has 5");
+    CHECK(with("SendReply", zeros(5, {{2, 3.0f}}), 1) ==
+          "UGen 0 'SendReply': needs at least 6 inputs, has 5");
     CHECK(with("MFCC", zeros(2, {{1, 13.0f}}), 13) == "");
-    CHECK(with("MFCC", zeros(2, {{1, 13.0f}}), 12) == "UGen 0 'MFCC': needs at least 13 outputs, has 12");
+    CHECK(with("MFCC", zeros(2, {{1, 13.0f}}), 12) ==
+          "UGen 0 'MFCC': needs at least 13 outputs, has 12");
     CHECK(with("MFCC", zeros(2, {{1, 99.0f}}), 42) == "");
     CHECK(with("Demand", zeros(4), 2) == "");
     CHECK(with("Demand", zeros(4), 1) == "UGen 0 'Demand': needs at least 2 outputs, has 1");
@@ -170,13 +187,16 @@ TEST_CASE("units that are told how many inputs or outputs they have") {
     CHECK(with("SendPeakRMS", zeros(8, {{3, 2.0f}, {6, 1.0f}}), 0) == "");
     CHECK(with("SendPeakRMS", zeros(8, {{3, 2.0f}, {6, 2.0f}}), 0) ==
           "UGen 0 'SendPeakRMS': needs at least 9 inputs, has 8");
-    CHECK(with("SendPeakRMS", zeros(8, {{3, 1025.0f}}), 0) == "UGen 0 'SendPeakRMS': has more than 1024 signals");
+    CHECK(with("SendPeakRMS", zeros(8, {{3, 1025.0f}}), 0) ==
+          "UGen 0 'SendPeakRMS': has more than 1024 signals");
     CHECK(with("PackFFT", zeros(10, {{3, 1.0f}, {5, 4.0f}}), 1) == "");
-    CHECK(with("PackFFT", zeros(10, {{3, 2.0f}, {5, 4.0f}}), 1) == "UGen 0 'PackFFT': needs at least 12 inputs, has 10");
+    CHECK(with("PackFFT", zeros(10, {{3, 2.0f}, {5, 4.0f}}), 1) ==
+          "UGen 0 'PackFFT': needs at least 12 inputs, has 10");
     CHECK(with("PackFFT", zeros(10, {{2, 5.0f}, {3, 6.0f}, {5, 4.0f}}), 1) ==
           "UGen 0 'PackFFT': bins 5 to 6 don't fit its 4 values");
     CHECK(with("Dneuromodule", zeros(9, {{0, 2.0f}}), 2) == "");
-    CHECK(with("Dneuromodule", zeros(8, {{0, 2.0f}}), 2) == "UGen 0 'Dneuromodule': needs at least 9 inputs, has 8");
+    CHECK(with("Dneuromodule", zeros(8, {{0, 2.0f}}), 2) ==
+          "UGen 0 'Dneuromodule': needs at least 9 inputs, has 8");
     CHECK(with("Dtag", zeros(10, {{4, 1.0f}, {5, 1.0f}, {7, 2.0f}}), 1) == "");
     CHECK(with("Dtag", zeros(10, {{4, 1.0f}, {5, 1.0f}, {7, 3.0f}}), 1) ==
           "UGen 0 'Dtag': needs at least 11 inputs, has 10");

@@ -8,8 +8,10 @@ namespace {
 
 constexpr std::uint8_t any_rate = 0x0f;
 constexpr std::uint8_t audio_only = rate_bit(Rate::audio);
-// Asked for a value on demand, a unit that isn't made for it would write a run of samples into a single one.
-constexpr std::uint8_t not_demand = any_rate & static_cast<std::uint8_t>(~rate_bit(Rate::demand));
+// Asked for a value on demand, a unit that isn't made for it would write a run of samples into a
+// single one.
+constexpr std::uint8_t not_demand =
+    any_rate & static_cast<std::uint8_t>(~rate_bit(Rate::demand));
 
 struct Row {
     constexpr Row(std::string_view name, std::uint16_t min_inputs, std::uint16_t min_outputs,
@@ -18,8 +20,8 @@ struct Row {
     UgenArity arity;
 };
 
-// Facts about the plugins of SuperCollider 3.13 and sc3-plugins 3.9.1: the highest index of an input and of an
-// output that the code of each unit can reach, plus one. Sorted by name.
+// Facts about the plugins of SuperCollider 3.13 and sc3-plugins 3.9.1: the highest index of an input
+// and of an output that the code of each unit can reach, plus one. Sorted by name.
 // name, least inputs, least outputs, rates, most outputs
 constexpr Row table[] = {
     {"A2B", 4, 4}, {"A2K", 1, 1}, {"APF", 3, 1}, {"ATSSynth", 5, 0}, {"AY", 11, 1},
@@ -223,7 +225,9 @@ constexpr Row table[] = {
     {"XFade2", 4, 1}, {"XLine", 4, 1}, {"XOut", 2, 0}, {"Xover2", 2, 2}, {"ZeroCrossing", 1, 1},
 };
 
-constexpr bool by_name(const Row& row, std::string_view name) { return row.arity.name < name; }
+bool by_name(const Row& row, std::string_view name) {
+    return row.arity.name < name;
+}
 
 static_assert(std::is_sorted(std::begin(table), std::end(table),
                              [](const Row& a, const Row& b) { return a.arity.name < b.arity.name; }));

@@ -9,10 +9,12 @@
 namespace scs {
 
 /// Bits of UgenArity::rates.
-constexpr std::uint8_t rate_bit(Rate rate) { return static_cast<std::uint8_t>(1u << static_cast<unsigned>(rate)); }
+constexpr std::uint8_t rate_bit(Rate rate) {
+    return static_cast<std::uint8_t>(1u << static_cast<unsigned>(rate));
+}
 
-/// What a UGen's code takes for granted and never checks: fewer inputs, fewer or more outputs, another rate make it
-/// read or write outside its memory.
+/// What a UGen's code takes for granted and never checks: fewer inputs, fewer or more outputs,
+/// another rate make it read or write outside its memory.
 struct UgenArity {
     std::string_view name;
     std::uint16_t min_inputs = 0;

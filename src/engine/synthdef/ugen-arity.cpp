@@ -25,14 +25,14 @@ struct CountRule {
     Ports ports;
     std::size_t base;
     std::size_t each;
-    float most = most_counted;    ///< the unit itself limits the count to this
-    bool may_vary = false;        ///< the unit checks a count that is no constant when it uses it
+    float most = most_counted; ///< the unit itself limits the count to this
+    bool may_vary = false;     ///< the unit checks a count that is no constant when it uses it
 };
 
 constexpr CountRule count_rules[] = {
     {"EnvGen", 6, Ports::inputs, 9, 4, most_counted, true}, // stages of level, time, shape, curve
-    {"IEnvGen", 3, Ports::inputs, 5, 4},                    // the same, of time, shape, curve, level
-    {"Poll", 3, Ports::inputs, 4, 1},                       // the letters of a label
+    {"IEnvGen", 3, Ports::inputs, 5, 4}, // the same, of time, shape, curve, level
+    {"Poll", 3, Ports::inputs, 4, 1},    // the letters of a label
     {"Dpoll", 3, Ports::inputs, 4, 1},
     {"TextVU", 4, Ports::inputs, 5, 1},
     {"Getenv", 0, Ports::inputs, 2, 1},
@@ -56,7 +56,8 @@ constexpr CountRule count_rules[] = {
 class UnitCheck {
 public:
     UnitCheck(const SynthDef& def, std::size_t index)
-        : def_(def), unit_(def.units[index]), place_("UGen " + std::to_string(index) + ' ' + quoted(unit_.name)) {}
+        : def_(def), unit_(def.units[index]),
+          place_("UGen " + std::to_string(index) + ' ' + quoted(unit_.name)) {}
 
     Verdict run() const {
         if (auto wrong = table_row())
@@ -79,7 +80,8 @@ private:
         if (has >= least)
             return {};
         return error("needs at least " + std::to_string(least) +
-                     (ports == Ports::inputs ? " inputs, has " : " outputs, has ") + std::to_string(has));
+                     (ports == Ports::inputs ? " inputs, has " : " outputs, has ") +
+                     std::to_string(has));
     }
 
     Verdict table_row() const {
@@ -105,7 +107,8 @@ private:
             return error("input " + std::to_string(input) + " is a count and must be a constant");
         const float value = def_.constants[ref.index];
         if (!(value > -1.0f && value <= most_counted))
-            return error("input " + std::to_string(input) + " is no possible count: " + std::to_string(value));
+            return error("input " + std::to_string(input) +
+                         " is no possible count: " + std::to_string(value));
         return static_cast<std::size_t>(std::trunc(std::fabs(value)));
     }
 
@@ -147,7 +150,8 @@ private:
         return {};
     }
 
-    /// Four inputs, a counted list of signals, a counted address. It puts the signals' levels on the stack.
+    /// Four inputs, a counted list of signals, a counted address. It puts the signals' levels on
+    /// the stack.
     Verdict send_peak_rms() const {
         constexpr std::size_t most_signals = 1024;
         auto signals = count(3);
@@ -164,8 +168,8 @@ private:
         return at_least(Ports::inputs, length_input + 1 + letters.value());
     }
 
-    /// Six inputs, then magnitude and phase for each bin from `from` to `to`; the Nyquist bin's is taken from a
-    /// place that is counted backwards.
+    /// Six inputs, then magnitude and phase for each bin from `from` to `to`; the Nyquist bin's is
+    /// taken from a place that is counted backwards.
     Verdict pack_fft() const {
         auto from = count(2);
         auto to = count(3);
@@ -174,19 +178,22 @@ private:
             if (!*number)
                 return Error{number->error()};
         if (to.value() < from.value() || values.value() + 4 < 2 * from.value())
-            return error("bins " + std::to_string(from.value()) + " to " + std::to_string(to.value()) +
-                         " don't fit its " + std::to_string(values.value()) + " values");
+            return error("bins " + std::to_string(from.value()) + " to " +
+                         std::to_string(to.value()) + " don't fit its " +
+                         std::to_string(values.value()) + " values");
         if (auto wrong = at_least(Ports::inputs, 6 + values.value()))
             return wrong;
         return at_least(Ports::inputs, 6 + 2 * (to.value() - from.value() + 1));
     }
 
-    /// The size of a net: so many thresholds, initial values and outputs, and its square of weights.
+    /// The size of a net: so many thresholds, initial values and outputs, and its square of
+    /// weights.
     Verdict neuromodule() const {
         auto size = count(0);
         if (!size)
             return Error{size.error()};
-        if (auto wrong = at_least(Ports::inputs, 1 + 2 * size.value() + size.value() * size.value()))
+        if (auto wrong =
+                at_least(Ports::inputs, 1 + 2 * size.value() + size.value() * size.value()))
             return wrong;
         return at_least(Ports::outputs, size.value());
     }

@@ -18,8 +18,9 @@ using Verdict = std::optional<Error>;
 
 constexpr std::size_t longest_name = 255;
 
-// What an instance needs besides the units' own state, rounded up: a wire, a control's value, mapping and
-// rate, and for each input and output of a unit a pointer to its wire and one to its samples.
+// What an instance needs besides the units' own state, rounded up: a wire, a control's value,
+// mapping and rate, and for each input and output of a unit a pointer to its wire and one to its
+// samples.
 constexpr std::size_t wire_bytes = 32;
 constexpr std::size_t control_bytes = 24;
 constexpr std::size_t port_bytes = 2 * sizeof(void*);
@@ -48,8 +49,9 @@ Verdict check_controls(const SynthDef& def) {
         if (auto wrong = check_name(control.name, "a control"))
             return wrong;
         if (control.index >= def.controls.size())
-            return Error{"control " + quoted(control.name) + " has index " + std::to_string(control.index) +
-                         ", but there are " + std::to_string(def.controls.size()) + " controls"};
+            return Error{"control " + quoted(control.name) + " has index " +
+                         std::to_string(control.index) + ", but there are " +
+                         std::to_string(def.controls.size()) + " controls"};
     }
     return {};
 }
@@ -59,9 +61,11 @@ Verdict check_variants(const SynthDef& def) {
         if (auto wrong = check_name(variant.name, "a variant"))
             return wrong;
         if (variant.values.size() != def.controls.size())
-            return Error{"variant " + quoted(variant.name) + " has " + std::to_string(variant.values.size()) +
-                         " values for " + std::to_string(def.controls.size()) + " controls"};
-        if (auto wrong = check_numbers(variant.values, "variant " + quoted(variant.name) + " value"))
+            return Error{"variant " + quoted(variant.name) + " has " +
+                         std::to_string(variant.values.size()) + " values for " +
+                         std::to_string(def.controls.size()) + " controls"};
+        if (auto wrong =
+                check_numbers(variant.values, "variant " + quoted(variant.name) + " value"))
             return wrong;
     }
     return {};
@@ -93,8 +97,9 @@ Verdict check_inputs(const SynthDef& def, std::size_t unit_index, const std::str
         if (from >= unit_index)
             return Error{here + "unit " + std::to_string(from) + ", which does not come earlier"};
         if (input.index >= def.units[from].outputs.size())
-            return Error{here + "output " + std::to_string(input.index) + " of unit " + std::to_string(from) +
-                         ", which has " + std::to_string(def.units[from].outputs.size())};
+            return Error{here + "output " + std::to_string(input.index) + " of unit " +
+                         std::to_string(from) + ", which has " +
+                         std::to_string(def.units[from].outputs.size())};
     }
     return {};
 }
@@ -105,14 +110,16 @@ Verdict check_outputs(const SynthDef& def, const UnitSpec& unit, const std::stri
             return Error{place + ": output " + std::to_string(i) + " has no valid rate"};
         // A unit at audio rate writes a block to each output, so each needs a wire buffer.
         if (unit.rate == Rate::audio && unit.outputs[i] != Rate::audio)
-            return Error{place + ": output " + std::to_string(i) + " is not at audio rate as the unit is"};
+            return Error{place + ": output " + std::to_string(i) +
+                         " is not at audio rate as the unit is"};
     }
     if (reads_controls(unit.name)) {
         const auto first = static_cast<std::ptrdiff_t>(unit.special_index);
         const auto last = first + static_cast<std::ptrdiff_t>(unit.outputs.size());
         if (first < 0 || last > static_cast<std::ptrdiff_t>(def.controls.size()))
-            return Error{place + ": reads controls " + std::to_string(first) + " to " + std::to_string(last - 1) +
-                         ", but there are " + std::to_string(def.controls.size())};
+            return Error{place + ": reads controls " + std::to_string(first) + " to " +
+                         std::to_string(last - 1) + ", but there are " +
+                         std::to_string(def.controls.size())};
     }
     return {};
 }
@@ -158,8 +165,8 @@ Verdict check_units(const SynthDef& def, const UgenCatalog& catalog) {
         memory.add(unit.inputs.size(), port_bytes);
         memory.add(unit.outputs.size(), port_bytes + wire_bytes);
         if (!memory.within())
-            return Error{place + ": an instance would take more than " + std::to_string(max_instance_bytes >> 20) +
-                         " MiB"};
+            return Error{place + ": an instance would take more than " +
+                         std::to_string(max_instance_bytes >> 20) + " MiB"};
     }
     return {};
 }

@@ -91,7 +91,8 @@ private:
 
 } // namespace
 
-std::uint32_t assign_wire_buffers(const SynthDef& def, std::span<const UnitPlan> units, std::span<WireSpec> wires) {
+std::uint32_t assign_wire_buffers(const SynthDef& def, std::span<const UnitPlan> units,
+                                  std::span<WireSpec> wires) {
     return Assigner(def, units, wires).run();
 }
 
