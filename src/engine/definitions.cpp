@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/definitions.hpp"
 
-#include "engine/plugins/registry.hpp"
+#include "engine/plugins/ugens.hpp"
 #include "engine/settings.hpp"
 #include "engine/synthdef/reader.hpp"
 
@@ -20,7 +20,7 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
     }
     for (const SynthDef& def : defs.value()) {
         Result<std::unique_ptr<Program>> program =
-            compile(def, PluginRegistry::instance(), settings.block_size, settings.wire_buffers);
+            compile(def, installed_ugens(), settings.block_size, settings.wire_buffers);
         if (program)
             loaded.push_back(std::make_unique<Definition>(std::move(program.value())));
         else

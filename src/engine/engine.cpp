@@ -2,8 +2,8 @@
 #include "engine/engine.hpp"
 
 #include "engine/outbox.hpp"
-#include "engine/plugins/interface-table.hpp"
-#include "engine/plugins/registry.hpp"
+#include "engine/plugins/print-scope.hpp"
+#include "engine/plugins/ugens.hpp"
 #include "engine/rt/clock.hpp"
 #include "engine/rt/float-mode.hpp"
 #include "engine/rt/pool.hpp"
@@ -102,7 +102,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
                                                const std::function<void(const std::string&)>& report) {
     if (std::string problem = problem_with(settings); !problem.empty())
         return Error{std::move(problem)};
-    const auto plugins = PluginRegistry::instance().load(settings.ugen_path, report);
+    const auto plugins = load_ugens(settings.ugen_path, report);
     if (!plugins)
         return Error{plugins.error()};
     auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024);

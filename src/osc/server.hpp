@@ -52,7 +52,7 @@ public:
     ~Server();
 
     /// [any] The engine once it is ready, else null. Never goes back to null in the server's life.
-    Engine* engine() noexcept { return engine_.load(std::memory_order_acquire); }
+    Engine* engine() noexcept;
     /// [any] The UDP port that it listens on.
     uint16_t port() const noexcept;
     const PacketCounters& counters() const noexcept;
@@ -60,7 +60,6 @@ public:
 private:
     struct Private;
     explicit Server(std::shared_ptr<Private>);
-    std::atomic<Engine*> engine_{nullptr};
     std::shared_ptr<Private> p_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/plugins/fft.hpp"
+#include "engine/plugins/print-scope.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/rt-message.hpp"
 #include "engine/plugins/sine-tables.hpp"

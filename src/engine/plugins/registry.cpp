@@ -3,6 +3,7 @@
 
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/stand-ins.hpp"
+#include "engine/plugins/ugens.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,6 +20,9 @@ constexpr int api_version = 3;
 
 // Never loaded: UIUGens opens X11 and starts a thread (stand-ins.cpp replaces it), DemoUGens is a tutorial.
 constexpr std::string_view refused[] = {"UIUGens_supernova.so", "DemoUGens_supernova.so"};
+
+// Never defined: it writes beyond the memory it allocates.
+constexpr std::string_view refused_units[] = {"Dneuromodule"};
 
 std::vector<std::string> folders_of(const std::string& path) {
     std::vector<std::string> folders;
@@ -135,6 +139,8 @@ size_t PluginRegistry::ugen_count() const {
 
 bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
                                  uint32_t flags) {
+    if (std::find(std::begin(refused_units), std::end(refused_units), name) != std::end(refused_units))
+        return false;
     auto entry = std::make_unique<UgenEntry>();
     entry->info = {name, bytes, (flags & kUnitDef_CantAliasInputsToOutputs) != 0, entry.get()};
     entry->construct = construct;
@@ -157,6 +163,14 @@ bool PluginRegistry::define_unit_command(const char* unit, const char* name, Uni
 bool PluginRegistry::define_buf_gen(const char* name, BufGenFunc run) {
     const std::lock_guard lock(mutex_);
     return buf_gens_.emplace(name, run).second;
+}
+
+const UgenCatalog& installed_ugens() {
+    return PluginRegistry::instance();
+}
+
+Result<int> load_ugens(const std::string& path, const std::function<void(const std::string&)>& report) {
+    return PluginRegistry::instance().load(path, report);
 }
 
 } // namespace scs

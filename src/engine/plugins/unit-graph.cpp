@@ -75,6 +75,7 @@ size_t UnitGraph::bytes(const Program& program) noexcept {
     const size_t controls = program.controls.size();
     size_t total = aligned(sizeof(Instance)) + aligned(program.units.size() * sizeof(::Unit*)) +
                    aligned(program.num_calc_units * sizeof(::Unit*)) + aligned(program.wires.size() * sizeof(::Wire)) +
+                   aligned(size_t(program.block_size) * sizeof(float)) +
                    aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                    2 * aligned(controls * sizeof(int32_t));
     for (const UnitPlan& unit : program.units)
@@ -103,6 +104,8 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
     graph.mUnits = layout.take<::Unit*>(graph.mNumUnits);
     graph.mCalcUnits = layout.take<::Unit*>(graph.mNumCalcUnits);
     graph.mWire = layout.take<::Wire>(graph.mNumWires);
+    // Some audio units read a block from an input that is a single number: what they read is still ours.
+    layout.take<float>(size_t(program.block_size));
     graph.mControls = layout.take<float>(graph.mNumControls);
     graph.mMapControls = layout.take<float*>(graph.mNumControls);
     graph.mAudioBusOffsets = layout.take<int32>(graph.mNumControls);
@@ -143,6 +146,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
         unit->mBufLength = unit->mRate->mBufLength;
         unit->mCalcFunc = keep_silent;
         const size_t ports = size_t(plan.num_inputs) + plan.num_outputs;
+        // Outputs directly follow inputs, as in scsynth: a few units read one input more than they have.
         unit->mInput = reinterpret_cast<::Wire**>(tables);
         unit->mOutput = unit->mInput + plan.num_inputs;
         unit->mInBuf = reinterpret_cast<float**>(unit->mInput + ports);

@@ -31,11 +31,11 @@ public:
     /// when the size is out of range or the ring too full. Replaces a reservation that wasn't
     /// committed. [rt] The producer only.
     void* reserve(std::size_t bytes) noexcept {
-        reserved_end_ = 0;
+        const std::uint64_t written = written_.load(std::memory_order_relaxed);
+        reserved_end_ = written;
         if (bytes == 0 || bytes > capacity_ / 4) {
             return nullptr;
         }
-        const std::uint64_t written = written_.load(std::memory_order_relaxed);
         const std::size_t to_end = capacity_ - (written & (capacity_ - 1));
         const std::size_t skipped = to_end < footprint(bytes) ? to_end : 0;
         const std::size_t needed = skipped + footprint(bytes);
@@ -55,12 +55,7 @@ public:
 
     /// Hands the reserved record to the consumer; does nothing without a reservation. [rt] The
     /// producer only.
-    void commit() noexcept {
-        if (reserved_end_ != 0) {
-            written_.store(reserved_end_, std::memory_order_release);
-            reserved_end_ = 0;
-        }
-    }
+    void commit() noexcept { written_.store(reserved_end_, std::memory_order_release); }
 
     /// Bytes that no committed record takes up; can only grow until the next commit. Records are
     /// sure to fit, in any order, if what they take plus the largest of them is no more than this.
@@ -90,12 +85,7 @@ public:
 
     /// Gives back the room of the record that peek() returned; does nothing without one. [rt] The
     /// consumer only.
-    void pop() noexcept {
-        if (peeked_end_ != 0) {
-            read_.store(peeked_end_, std::memory_order_release);
-            peeked_end_ = 0;
-        }
-    }
+    void pop() noexcept { read_.store(peeked_end_, std::memory_order_release); }
 
 private:
     static constexpr std::size_t header_bytes = 8;
@@ -119,7 +109,7 @@ private:
     const std::size_t capacity_;
     const std::unique_ptr<std::byte[]> bytes_;
     // Positions count bytes since the start and never wrap (64 bits). The producer's line, then
-    // the consumer's; 0 as an end means none, as a record's end can't be 0.
+    // the consumer's. Without a reservation or a record at hand, the end is the position itself.
     alignas(cache_line) std::atomic<std::uint64_t> written_{0};
     std::uint64_t read_seen_ = 0;
     std::uint64_t reserved_end_ = 0;

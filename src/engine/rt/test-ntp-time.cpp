@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+
 using namespace scs;
 
 constexpr NtpTime second = NtpTime{1} << 32;
@@ -35,5 +37,7 @@ TEST_CASE("advancing by frames does not drift") {
     CHECK(ntp_advance(start, 12'000, 48'000) == start + second / 4);
     CHECK(ntp_advance(start, -12'000, 48'000) == start - second / 4);
     CHECK(ntp_advance(start, 1, 44'100) == start + 97'392); // 97391.55
+    CHECK(ntp_advance(start, 3'650 * 86'400 * std::int64_t{44'100} + 1, 44'100) ==
+          start + 3'650 * 86'400 * second + 97'392);
     CHECK(ntp_advance(start, 201, 100.5) == start + 2 * second);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <initializer_list>
 #include <random>
 #include <thread>
 
@@ -74,6 +75,21 @@ TEST_CASE("only committed records are seen, and until they are popped") {
     ring.pop();
     CHECK(ring.peek().empty());
     CHECK(ring.free_bytes() == 1024);
+}
+
+TEST_CASE("a refused reservation leaves nothing to commit") {
+    RecordRing ring(1024);
+    CHECK(ring.reserve(100) != nullptr);
+    CHECK(ring.reserve(1000) == nullptr);
+    ring.commit();
+    CHECK(ring.peek().empty());
+    while (push(ring, 200, 1)) {
+    }
+    const std::size_t free = ring.free_bytes();
+    CHECK(ring.reserve(8) != nullptr);
+    CHECK(ring.reserve(200) == nullptr);
+    ring.commit();
+    CHECK(ring.free_bytes() == free);
 }
 
 TEST_CASE("records of any size come out in order, contiguous and aligned") {

@@ -16,10 +16,11 @@ namespace scs {
 
 /// One signal: a constant or one output of a unit.
 struct WireSpec {
-    Rate rate = Rate::scalar;     ///< scalar for a constant, else the rate of the unit that makes it
-    std::int32_t from_unit = -1;  ///< index of the unit that makes it; -1: a constant
-    float value = 0.0f;           ///< the constant's value; 0 for outputs
-    std::int32_t buffer = -1;     ///< index of the audio wire buffer; -1: the value lives in the wire itself
+    Rate rate = Rate::scalar;    ///< scalar for a constant, else the rate of the unit that makes it
+    std::int32_t from_unit = -1; ///< index of the unit that makes it; -1: a constant
+    float value = 0.0f;          ///< the constant's value; 0 for outputs
+    std::int32_t buffer =
+        -1; ///< index of the audio wire buffer; -1: the value lives in the wire itself
 };
 
 /// One unit of a program.
@@ -46,13 +47,14 @@ struct ControlSlot {
 /// What runs: a validated definition, laid out. Immutable, so any thread may read it.
 struct Program {
     std::string name;
-    int block_size = 0;                 ///< frames in a wire buffer
-    std::vector<float> controls;        ///< initial values
+    int block_size = 0;          ///< frames in a wire buffer
+    std::vector<float> controls; ///< initial values
     std::vector<ControlSlot> control_slots;
-    std::vector<Variant> variants;      ///< each a full set of initial values, named "definition.variant"
-    std::vector<WireSpec> wires;        ///< the constants, then all outputs in the order of the units
-    std::vector<std::uint32_t> inputs;  ///< wire indices; each unit has a run of them
-    std::vector<UnitPlan> units;        ///< in the order in which they run
+    std::vector<Variant>
+        variants;                ///< each a full set of initial values, named "definition.variant"
+    std::vector<WireSpec> wires; ///< the constants, then all outputs in the order of the units
+    std::vector<std::uint32_t> inputs; ///< wire indices; each unit has a run of them
+    std::vector<UnitPlan> units;       ///< in the order in which they run
     std::uint32_t num_constants = 0;
     std::uint32_t num_wire_buffers = 0; ///< audio wire buffers used
     std::uint32_t num_calc_units = 0;   ///< units that are called each block
@@ -65,15 +67,17 @@ struct Program {
     /// [rt] The variant of this full name ("definition.variant"), or null. Never allocates.
     const Variant* find_variant(std::string_view full_name) const noexcept;
 
-    /// Hash table of control_slots: a power of two of slot indices plus one, 0 = empty, linear probing.
+    /// Hash table of control_slots: a power of two of slot indices plus one, 0 = empty, linear
+    /// probing.
     std::vector<std::uint32_t> control_table;
 };
 
-/// [worker] Validates a definition and lays it out. Audio outputs share wire buffers exactly as in scsynth, so
-/// that units which compute in place get the same inputs and outputs. block_size is in frames (1 or more);
-/// more audio wire buffers than max_wire_buffers are an error. Errors are those of validate() and
-/// "exceeded number of interconnect buffers". The result keeps pointers into the catalog.
-Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
-                                         int max_wire_buffers);
+/// [worker] Validates a definition and lays it out. Audio outputs share wire buffers exactly as in
+/// scsynth, so that units which compute in place get the same inputs and outputs. block_size is in
+/// frames (1 or more); more audio wire buffers than max_wire_buffers are an error. Errors are those
+/// of validate() and "exceeded number of interconnect buffers". The result keeps pointers into the
+/// catalog.
+Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog,
+                                         int block_size, int max_wire_buffers);
 
 } // namespace scs

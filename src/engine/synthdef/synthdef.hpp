@@ -23,7 +23,8 @@ struct InputRef {
 struct UnitSpec {
     std::string name; ///< of the UGen, e.g. "SinOsc"
     Rate rate = Rate::scalar;
-    std::int16_t special_index = 0; ///< the operator of a BinaryOpUGen, the first control of a Control
+    std::int16_t special_index =
+        0; ///< the operator of a BinaryOpUGen, the first control of a Control
     std::vector<InputRef> inputs;
     std::vector<Rate> outputs; ///< the rate of each output
 

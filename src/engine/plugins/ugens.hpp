@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/result.hpp"
+#include "engine/synthdef/ugen-catalog.hpp"
+
+#include <functional>
+#include <string>
+
+namespace scs {
+
+/// [any] The UGens that this process has loaded so far, for all its engines.
+const UgenCatalog& installed_ugens();
+
+/// [worker] Loads the plugin files of `path` (colon-separated folders; empty: SuperCollider's own) that aren't
+/// loaded yet; see PluginRegistry::load().
+Result<int> load_ugens(const std::string& path, const std::function<void(const std::string&)>& report);
+
+} // namespace scs

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// libFuzzer target: reader, validator and compiler over arbitrary bytes, with every UGen installed.
+#include "engine/synthdef/program.hpp"
+#include "engine/synthdef/reader.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static const scs::UgenInfo any{"any", 128, false, nullptr};
+    static const scs::UgenInfo any_no_alias{"any", 128, true, nullptr};
+    class Catalog : public scs::UgenCatalog {
+        const scs::UgenInfo* find(std::string_view name) const override {
+            return name.size() % 2 == 0 ? &any : &any_no_alias;
+        }
+    };
+    auto read = scs::read_synthdefs(std::as_bytes(std::span(data, size)));
+    if (!read) {
+        if (read.error().empty())
+            std::abort();
+        return 0;
+    }
+    for (const scs::SynthDef& def : read.value()) {
+        auto program = scs::compile(def, Catalog(), 64, 64);
+        if (!program && program.error().empty())
+            std::abort();
+        if (!program)
+            continue;
+        for (const scs::ControlName& control : def.control_names)
+            if (program.value()->control_index(control.name) < 0)
+                std::abort();
+    }
+    return 0;
+}

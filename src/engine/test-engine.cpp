@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "engine/test-support.hpp"
+
+#include <cmath>
+#include <doctest/doctest.h>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+/// Largest difference from 0.5·sin(2π·440·n/48000 + phase), the phase taken from the first sample that tells it.
+double distance_from_sine(const std::vector<float>& samples, double amplitude) {
+    const double step = 2 * M_PI * 440 / 48000;
+    double worst = 0;
+    for (size_t n = 0; n < samples.size(); ++n)
+        worst = std::max(worst, std::abs(samples[n] - amplitude * std::sin(step * double(n))));
+    return worst;
+}
+
+} // namespace
+
+TEST_CASE("a sine from SuperCollider's own plugins, at its level and continuous over quanta of any size") {
+    Fixture f;
+    Definition* sine = f.define(sine_def());
+    Synth* synth;
+    REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1000, AddAction::tail, 0, synth));
+    std::vector<float> all;
+    for (const int quantum : {64, 16, 100, 441, 1024, 8192, 17, 64}) {
+        const auto part = f.render(quantum, quantum);
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    CHECK(distance_from_sine(all, 0.5) < 1e-4);
+    CHECK(f.engine->status().synths == 1);
+    CHECK(f.engine->status().units == 4);
+}
+
+TEST_CASE("a bundle runs at its sample, in the order of times") {
+    Fixture f;
+    std::string order;
+    const auto at = [&](int64_t frame) { return ntp_advance(f.start, frame, 48000); };
+    REQUIRE(f.engine->submit(bundle_of([&](Engine&) { order += 'c'; }, at(300))));
+    REQUIRE(f.engine->submit(bundle_of([&](Engine&) { order += 'a'; }, at(100))));
+    REQUIRE(f.engine->submit(bundle_of([&](Engine&) { order += 'b'; }, at(100))));
+    REQUIRE(f.engine->submit(bundle_of([&](Engine&) { order += '0'; })));
+    f.render(64);
+    CHECK(order == "0");
+    f.render(64);
+    CHECK(order == "0ab");
+    f.render(256);
+    CHECK(order == "0abc");
+    CHECK(f.late == 0);
+    CHECK(f.freed == 4);
+    REQUIRE(f.engine->submit(bundle_of([&](Engine&) { order += 'l'; }, at(10))));
+    f.render(64);
+    CHECK(order == "0abcl");
+    CHECK(f.late == 1);
+}
+
+TEST_CASE("clear_schedule drops what waits and hands it back") {
+    Fixture f;
+    bool ran = false;
+    REQUIRE(f.engine->submit(bundle_of([&](Engine&) { ran = true; }, ntp_advance(f.start, 1000, 48000))));
+    f.render(64);
+    REQUIRE(f.engine->submit(bundle_of([](Engine& e) { e.clear_schedule(); })));
+    f.render(2048);
+    CHECK_FALSE(ran);
+    CHECK(f.freed == 2);
+}
+
+TEST_CASE("a job goes to the worker and back, then its completion runs, then the reply, then the bundle ends") {
+    Fixture f;
+    std::string order;
+    auto* bundle = new Bundle;
+    auto* job = new Call([&](Engine&) {
+        order += 'r';
+        return Outcome::job;
+    });
+    job->on_work = [&] { order += 'w'; };
+    job->on_apply = [&](Engine&) {
+        order += 'a';
+        return Outcome::reply;
+    };
+    job->completion = bundle_of([&](Engine&) { order += 'c'; });
+    auto* nested = new Call([&](Engine&) {
+        order += 'R';
+        return Outcome::job;
+    });
+    nested->on_work = [&] { order += 'W'; };
+    job->completion->append(nested);
+    bundle->append(job);
+    REQUIRE(f.engine->submit(bundle));
+    f.render(64);
+    CHECK(order == "rw");
+    f.render(64);
+    CHECK(order == "rwacRW");
+    CHECK(f.freed == 0);
+    f.render(64);
+    CHECK(f.replies == 2);
+    CHECK(f.freed == 1);
+}
+
+TEST_CASE("idle, commands run and time stands still") {
+    Fixture f;
+    f.render(64);
+    int ran = 0;
+    for (int i = 0; i < 100; ++i)
+        REQUIRE(f.engine->submit(bundle_of([&](Engine&) { ++ran; })));
+    REQUIRE(f.engine->submit(bundle_of([&](Engine&) { ran += 1000; }, ntp_advance(f.start, 2000, 48000))));
+    CHECK(f.engine->run_idle());
+    CHECK(ran == 64);
+    CHECK_FALSE(f.engine->run_idle());
+    CHECK(ran == 100);
+    f.position = 48000;
+    f.render(64);
+    CHECK(ran == 1100);
+}
+
+TEST_CASE("everything that is under way when the engine goes is freed") {
+    Fixture f;
+    f.run_jobs = false;
+    Definition* sine = f.define(sine_def());
+    Synth* synth;
+    REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1000, AddAction::tail, 0, synth));
+    f.render(64);
+    auto* waits = new Bundle;
+    waits->append(new Call([](Engine&) { return Outcome::job; }));
+    REQUIRE(f.engine->submit(waits));
+    f.engine->run_idle(); // its job is in the ring now
+    REQUIRE(f.engine->submit(bundle_of([](Engine&) {}, ntp_advance(f.start, 1 << 20, 48000))));
+    f.engine->run_idle(); // scheduled
+    REQUIRE(f.engine->submit(bundle_of([](Engine&) {}))); // still in the queue
+    Definition* unused;
+    CHECK(f.engine->definitions().remove("sine", unused)); // held by its synth only
+    CHECK(unused == nullptr);
+}
+
+TEST_CASE("more bundles than fit are refused") {
+    Fixture f;
+    size_t accepted = 0;
+    Bundle* refused = nullptr;
+    while (!refused) {
+        Bundle* bundle = bundle_of([](Engine&) {});
+        if (f.engine->submit(bundle))
+            ++accepted;
+        else
+            refused = bundle;
+    }
+    delete refused;
+    CHECK(accepted == 8192);
+    f.render(64);
+    CHECK(f.freed == 8192);
+}
+
+TEST_CASE("an input is heard in the same cycle") {
+    Fixture f;
+    SynthDef through;
+    through.name = "through";
+    through.constants = {0.f, 2.f};
+    through.units = {unit("In", Rate::audio, {{-1, 1}}, {Rate::audio}),
+                     unit("Out", Rate::audio, {{-1, 0}, {0, 0}}, {})};
+    Definition* def = f.define(through);
+    Synth* synth;
+    REQUIRE(f.engine->tree().new_synth(*def, nullptr, 1, AddAction::tail, 0, synth));
+    std::vector<float> in(128), out(128);
+    for (size_t i = 0; i < in.size(); ++i)
+        in[i] = float(i + 1);
+    const float* ins[] = {in.data(), nullptr};
+    float* outs[] = {out.data(), nullptr};
+    f.engine->process(128, f.start, 48000, ins, outs);
+    CHECK(out == in);
+    CHECK(f.engine->input_delay() == 0);
+}
+
+TEST_CASE("settings out of range are refused by name") {
+    Settings s;
+    s.outputs = 129;
+    const auto engine = Engine::create(s, [](const std::string&) {});
+    REQUIRE_FALSE(engine);
+    CHECK(engine.error() == "outputs must be 0 to 128, not 129");
+}

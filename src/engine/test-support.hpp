@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/engine.hpp"
+#include "engine/plugins/ugens.hpp"
+#include "engine/synthdef/program.hpp"
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What the engine's tests share: an engine with SuperCollider's own plugins, driven by hand.
+namespace scs::test {
+
+/// A command made of functions.
+struct Call : Command {
+    explicit Call(std::function<Outcome(Engine&)> f) : on_run(std::move(f)) {}
+    Outcome run(Engine& engine) noexcept override { return on_run(engine); }
+    void work() noexcept override {
+        if (on_work)
+            on_work();
+    }
+    Outcome apply(Engine& engine) noexcept override { return on_apply ? on_apply(engine) : Outcome::reply; }
+    std::function<Outcome(Engine&)> on_run;
+    std::function<void()> on_work;
+    std::function<Outcome(Engine&)> on_apply;
+};
+
+inline Bundle* bundle_of(std::function<void(Engine&)> f, NtpTime time = immediately) {
+    auto* bundle = new Bundle;
+    bundle->time = time;
+    bundle->append(new Call([f = std::move(f)](Engine& engine) {
+        f(engine);
+        return Outcome::done;
+    }));
+    return bundle;
+}
+
+inline UnitSpec unit(const char* name, Rate rate, std::vector<InputRef> inputs, std::vector<Rate> outputs,
+                     int16_t special = 0) {
+    return {name, rate, special, std::move(inputs), std::move(outputs)};
+}
+
+/// freq and amp: a sine on bus 0. Controls 0 and 1.
+inline SynthDef sine_def() {
+    SynthDef def;
+    def.name = "sine";
+    def.constants = {0.f};
+    def.controls = {440.f, 0.5f};
+    def.control_names = {{"freq", 0}, {"amp", 1}};
+    def.units = {
+        unit("Control", Rate::control, {}, {Rate::control, Rate::control}),
+        unit("SinOsc", Rate::audio, {{0, 0}, {-1, 0}}, {Rate::audio}),
+        unit("BinaryOpUGen", Rate::audio, {{1, 0}, {0, 1}}, {Rate::audio}, 2),
+        unit("Out", Rate::audio, {{-1, 0}, {2, 0}}, {}),
+    };
+    return def;
+}
+
+/// A constant 1 on control bus 0, one added for each synth that runs before.
+inline SynthDef counting_def() {
+    SynthDef def;
+    def.name = "count";
+    def.constants = {0.f, 1.f};
+    def.units = {
+        unit("DC", Rate::control, {{-1, 1}}, {Rate::control}),
+        unit("Out", Rate::control, {{-1, 0}, {0, 0}}, {}),
+    };
+    return def;
+}
+
+struct Fixture {
+    explicit Fixture(Settings settings = {}) {
+        auto made = Engine::create(settings, [](const std::string&) {});
+        if (!made)
+            throw std::runtime_error(made.error());
+        engine = std::move(made.value());
+    }
+
+    Definition* define(const SynthDef& def) {
+        auto program = compile(def, installed_ugens(), engine->settings().block_size,
+                               engine->settings().wire_buffers);
+        if (!program)
+            throw std::runtime_error(program.error());
+        auto* definition = new Definition(std::move(program.value()));
+        Definition* replaced;
+        if (!engine->definitions().add(definition, replaced))
+            throw std::runtime_error("no room for a definition");
+        delete replaced;
+        return definition;
+    }
+
+    /// Renders `frames` of output 0 after those rendered before.
+    std::vector<float> render(int frames, int quantum = 64) {
+        std::vector<float> all;
+        while (int(all.size()) < frames) {
+            std::vector<std::vector<float>> ports(size_t(engine->settings().outputs), std::vector<float>(size_t(quantum)));
+            std::vector<float*> out;
+            for (auto& port : ports)
+                out.push_back(port.data());
+            std::vector<const float*> in(size_t(engine->settings().inputs), nullptr);
+            engine->process(quantum, ntp_advance(start, position, 48000), 48000, in.data(), out.data());
+            position += quantum;
+            all.insert(all.end(), ports[0].begin(), ports[0].end());
+            pump();
+        }
+        return all;
+    }
+
+    /// Does what the OSC thread and the worker do: runs jobs, frees what comes back, keeps the rest.
+    void pump() {
+        RecordRing& ring = engine->events();
+        for (auto record = ring.peek(); !record.empty(); record = ring.peek()) {
+            EventHeader header;
+            std::memcpy(&header, record.data(), sizeof header);
+            if (header.kind == EventKind::node) {
+                nodes.emplace_back();
+                std::memcpy(&nodes.back(), record.data(), sizeof(NodeEvent));
+            } else if (header.kind == EventKind::late) {
+                ++late;
+            } else if (header.kind == EventKind::print) {
+                printed.append(reinterpret_cast<const char*>(record.data()) + sizeof header, header.bytes - sizeof header);
+            } else if (header.kind == EventKind::handback) {
+                HandbackEvent event;
+                std::memcpy(&event, record.data(), sizeof event);
+                if (event.what == Handback::Kind::job && run_jobs) {
+                    static_cast<Command*>(event.object)->work();
+                    engine->finish_job(static_cast<Command*>(event.object));
+                } else if (event.what == Handback::Kind::job) {
+                    engine->finish_job(static_cast<Command*>(event.object));
+                } else if (event.what == Handback::Kind::reply) {
+                    ++replies;
+                } else {
+                    delete event.object;
+                    ++freed;
+                }
+            }
+            ring.pop();
+        }
+    }
+
+    std::unique_ptr<Engine> engine;
+    NtpTime start = NtpTime(1) << 32;
+    int64_t position = 0;
+    std::vector<NodeEvent> nodes;
+    std::string printed;
+    int late = 0, replies = 0, freed = 0;
+    bool run_jobs = true;
+};
+
+} // namespace scs::test

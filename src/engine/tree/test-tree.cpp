@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "engine/test-support.hpp"
+
+#include "engine/plugins/unit-graph.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+struct TreeFixture : Fixture {
+    explicit TreeFixture(Settings settings = {}) : Fixture(settings) { def = define(counting_def()); }
+
+    Synth& synth(int32_t id, int32_t target = 0, AddAction action = AddAction::tail) {
+        Synth* made = nullptr;
+        REQUIRE(engine->tree().new_synth(*def, nullptr, id, action, target, made));
+        return *made;
+    }
+    Group& group(int32_t id, int32_t target = 0, AddAction action = AddAction::tail) {
+        Group* made = nullptr;
+        REQUIRE(engine->tree().new_group(id, action, target, made));
+        return *made;
+    }
+    /// "1 2(3 4)": IDs in tree order, groups with their children.
+    std::string shape(const Group& g) const {
+        std::string text;
+        const Node* previous = nullptr;
+        for (const Node* n = g.head; n; n = n->next) {
+            CHECK(n->previous == previous);
+            CHECK(n->parent == &g);
+            previous = n;
+            text += (text.empty() ? "" : " ") + std::to_string(n->id);
+            if (n->is_group)
+                text += "(" + shape(static_cast<const Group&>(*n)) + ")";
+        }
+        CHECK(g.tail == previous);
+        return text;
+    }
+    std::string shape() { return shape(engine->tree().root()); }
+    std::string events() {
+        pump();
+        std::string text;
+        for (const NodeEvent& e : nodes)
+            text += std::string(text.empty() ? "" : " ") + "gefnmi"[size_t(e.change)] + std::to_string(e.id);
+        nodes.clear();
+        return text;
+    }
+
+    Definition* def;
+};
+
+/// 1 2(20 21) 3 4(40 41) 5, with synth 3 about to be done.
+struct Neighbours : TreeFixture {
+    Neighbours() {
+        synth(1);
+        group(2);
+        synth(20, 2);
+        group(21, 2);
+        synth(210, 21);
+        three = &synth(3);
+        group(4);
+        synth(40, 4);
+        group(41, 4);
+        synth(410, 41);
+        synth(5);
+        render(64);
+        events();
+    }
+    std::string after(int action) {
+        engine->tree().done_action(action, *three);
+        render(64);
+        return shape();
+    }
+    Synth* three;
+};
+
+} // namespace
+
+TEST_CASE("all five add actions") {
+    TreeFixture f;
+    f.synth(1);
+    f.synth(2, 0, AddAction::head);
+    f.synth(3, 1, AddAction::before);
+    f.synth(4, 2, AddAction::after);
+    CHECK(f.shape() == "2 4 3 1");
+    f.synth(5, 3, AddAction::replace);
+    CHECK(f.shape() == "2 4 5 1");
+    f.group(6, 5, AddAction::replace);
+    f.synth(7, 6);
+    CHECK(f.shape() == "2 4 6(7) 1");
+    f.synth(6, 6, AddAction::replace); // its own ID may be taken over
+    CHECK(f.shape() == "2 4 6 1");
+    CHECK(f.engine->tree().synth_count() == 4);
+    CHECK(f.engine->tree().group_count() == 1);
+}
+
+TEST_CASE("what cannot be added says why and changes nothing") {
+    TreeFixture f;
+    f.synth(1);
+    Synth* made;
+    Tree& tree = f.engine->tree();
+    const auto code = [&](int32_t id, AddAction action, int32_t target) {
+        return tree.new_synth(*f.def, nullptr, id, action, target, made).code;
+    };
+    CHECK(code(1, AddAction::tail, 0) == Code::duplicate_node_id);
+    CHECK(code(-5, AddAction::tail, 0) == Code::reserved_node_id);
+    CHECK(code(2, AddAction::tail, 1) == Code::group_not_found);
+    CHECK(code(2, AddAction::head, 77) == Code::group_not_found);
+    CHECK(code(2, AddAction::before, 77) == Code::node_not_found);
+    CHECK(code(2, AddAction::after, 0) == Code::node_not_found);
+    CHECK(code(2, AddAction::replace, 0) == Code::cannot_replace_root);
+    CHECK(code(2, AddAction(9), 0) == Code::failed);
+    CHECK(f.shape() == "1");
+    CHECK(f.events() == "g1");
+}
+
+TEST_CASE("ID -1 makes up a negative one that is found as -1 and isn't told") {
+    TreeFixture f;
+    f.synth(-1);
+    Node* node = f.engine->tree().find(-1);
+    REQUIRE(node);
+    CHECK(node->id < -1);
+    CHECK(f.events() == "");
+    f.synth(8);
+    CHECK(f.engine->tree().find(-1)->id == 8);
+}
+
+TEST_CASE("moves, and moves that would tie a knot") {
+    TreeFixture f;
+    f.group(1);
+    f.group(2, 1);
+    Synth& s = f.synth(3);
+    f.synth(4);
+    Tree& t = f.engine->tree();
+    CHECK(t.move(s, AddAction::head, *t.find(2)));
+    CHECK(f.shape() == "1(2(3)) 4");
+    CHECK(t.move(*t.find(4), AddAction::before, *t.find(1)));
+    CHECK(f.shape() == "4 1(2(3))");
+    CHECK(t.move(*t.find(1), AddAction::tail, *t.find(2)).code == Code::move_into_itself);
+    CHECK(t.move(*t.find(1), AddAction::tail, *t.find(1)).code == Code::move_into_itself);
+    CHECK(t.move(*t.find(4), AddAction::after, *t.find(4)));
+    CHECK(t.move(*t.find(4), AddAction::before, *t.find(4)));
+    CHECK(t.move(*t.find(1), AddAction::tail, t.root()));
+    CHECK_FALSE(t.move(t.root(), AddAction::tail, *t.find(1)));
+    CHECK(f.shape() == "4 1(2(3))");
+}
+
+TEST_CASE("freeing: one, a group's contents, only the synths, the root's children") {
+    TreeFixture f;
+    f.group(1);
+    f.group(2, 1);
+    f.synth(3, 2);
+    f.synth(4, 1);
+    f.synth(5);
+    Tree& t = f.engine->tree();
+    f.events();
+    t.deep_free(*t.find_group(1));
+    CHECK(f.shape() == "1(2()) 5");
+    CHECK(f.events() == "e3 e4");
+    f.synth(6, 2);
+    f.events();
+    t.free(*t.find(1));
+    CHECK(f.shape() == "5");
+    CHECK(f.events() == "e6 e2 e1");
+    t.free(t.root());
+    CHECK(f.shape() == "");
+    CHECK(t.synth_count() == 0);
+    CHECK(t.group_count() == 1);
+    t.end(t.root());
+    f.synth(9);
+    f.render(64);
+    CHECK(f.shape() == "9");
+}
+
+TEST_CASE("nesting of any depth is walked, rendered and freed without a stack") {
+    Settings s;
+    s.max_nodes = 200'000;
+    s.rt_memory_kib = 256 * 1024;
+    TreeFixture f(s);
+    for (int32_t i = 1; i < 100'000; ++i)
+        f.group(i, i - 1);
+    f.synth(100'000, 99'999);
+    f.render(64);
+    CHECK(f.engine->buses().control()[0] == 1.f);
+    f.engine->tree().set_control(f.engine->tree().root(), 0, 1.f);
+    f.engine->tree().free_all(f.engine->tree().root());
+    CHECK(f.engine->tree().group_count() == 1);
+}
+
+TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
+    const std::pair<int, const char*> cases[] = {
+        {0, "1 2(20 21(210)) 3 4(40 41(410)) 5"},
+        {1, "1 2(20 21(210)) 3 4(40 41(410)) 5"},
+        {2, "1 2(20 21(210)) 4(40 41(410)) 5"},
+        {3, "1 4(40 41(410)) 5"},
+        {4, "1 2(20 21(210)) 5"},
+        {5, "1 2() 4(40 41(410)) 5"},
+        {6, "1 2(20 21(210)) 4() 5"},
+        {7, "4(40 41(410)) 5"},
+        {8, "1 2(20 21(210))"},
+        {9, "1 2(20 21(210)) 4(40 41(410)) 5"},
+        {10, "1 2(20 21(210)) 4(40 41(410)) 5"},
+        {11, "1 2(21()) 4(40 41(410)) 5"},
+        {12, "1 2(20 21(210)) 4(41()) 5"},
+        {13, ""},
+        {14, "1 2(20 21(210)) 3 4(40 41(410)) 5"}, // the root stays
+        {15, "1 2(20 21(210)) 4(40 41(410)) 5"},
+        {16, "1 2(20 21(210)) 3 4(40 41(410)) 5"},
+    };
+    for (const auto& [action, expected] : cases) {
+        CAPTURE(action);
+        Neighbours f;
+        Tree& tree = f.engine->tree();
+        if (action == 15)
+            tree.set_run(*tree.find(4), false);
+        CHECK(f.after(action) == expected);
+        if (action == 1)
+            CHECK(tree.find(3)->run == Run::off);
+        if (action == 9)
+            CHECK(tree.find(2)->run == Run::off);
+        if (action == 10)
+            CHECK(tree.find(4)->run == Run::off);
+        if (action == 15)
+            CHECK(tree.find(4)->run == Run::on);
+    }
+    TreeFixture f;
+    f.group(1);
+    Synth& inner = f.synth(2, 1);
+    f.synth(3);
+    f.render(64);
+    f.engine->tree().done_action(14, inner);
+    f.render(64);
+    CHECK(f.shape() == "3");
+}
+
+TEST_CASE("execution is strictly in tree order") {
+    TreeFixture f;
+    SynthDef tap;
+    tap.name = "tap";
+    tap.constants = {0.f, 1.f};
+    tap.units = {unit("In", Rate::control, {{-1, 0}}, {Rate::control}),
+                 unit("Out", Rate::control, {{-1, 1}, {0, 0}}, {})};
+    Definition* reads = f.define(tap);
+    f.synth(1);
+    f.group(2);
+    f.synth(3, 2);
+    Synth* tapper;
+    REQUIRE(f.engine->tree().new_synth(*reads, nullptr, 4, AddAction::tail, 2, tapper));
+    f.synth(5);
+    f.render(64);
+    f.render(64);
+    CHECK(f.engine->buses().control()[0] == 3.f);
+    CHECK(f.engine->buses().control()[1] == 2.f); // what had run before it
+}
+
+TEST_CASE("pausing before the first block, and while it runs") {
+    TreeFixture f;
+    Synth& s = f.synth(1);
+    Tree& t = f.engine->tree();
+    t.set_run(s, false);
+    f.render(64);
+    CHECK(f.engine->buses().control()[0] == 0.f);
+    t.set_run(s, true);
+    f.render(64);
+    CHECK(f.engine->buses().control()[0] == 1.f);
+    t.set_run(s, true);
+    CHECK(f.events() == "g1 f1 n1");
+}
+
+TEST_CASE("running out of nodes or of memory is an answer") {
+    Settings s;
+    s.max_nodes = 4;
+    TreeFixture few(s);
+    few.synth(1);
+    few.synth(2);
+    few.synth(3);
+    Synth* made;
+    CHECK(few.engine->tree().new_synth(*few.def, nullptr, 4, AddAction::tail, 0, made).code == Code::too_many_nodes);
+    few.synth(4, 3, AddAction::replace);
+    CHECK(few.shape() == "1 2 4");
+
+    s = {};
+    s.rt_memory_kib = 64;
+    TreeFixture small(s);
+    Code code = Code::ok;
+    int32_t id = 1;
+    while (code == Code::ok)
+        code = small.engine->tree().new_synth(*small.def, nullptr, id++, AddAction::tail, 0, made).code;
+    CHECK(code == Code::out_of_memory);
+    small.render(64);
+    small.engine->tree().free(*small.engine->tree().find(1));
+    small.synth(9999);
+}
+
+TEST_CASE("controls by index and name, over groups, out of range ignored; mapping and unmapping") {
+    Fixture f;
+    Definition* def = f.define(sine_def());
+    Synth* s;
+    Tree& t = f.engine->tree();
+    REQUIRE(t.new_synth(*def, nullptr, 1, AddAction::tail, 0, s));
+    t.set_control(t.root(), "amp", 0, 0.25f);
+    CHECK(s->graph->control(1) == 0.25f);
+    t.set_control(*s, "amp", 1, 9.f);
+    t.set_control(*s, "none", 0, 9.f);
+    t.set_control(*s, 2, 9.f);
+    t.set_control(*s, -1, 9.f);
+    CHECK(s->graph->control(0) == 440.f);
+    CHECK(s->graph->control(1) == 0.25f);
+    int bus = -1;
+    t.map_control(*s, "freq", 0, 7, false);
+    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::control);
+    CHECK(bus == 7);
+    t.map_control(*s, 0, 16384, false);
+    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::control);
+    t.map_control(*s, 0, 9, true);
+    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::audio);
+    CHECK(bus == 9);
+    t.map_control(*s, 0, -1, true);
+    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::none);
+}

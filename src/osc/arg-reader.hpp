@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "osc/codec/decode.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace scs::osc {
+
+/// Reads a message's arguments one after the other, as forgiving as scsynth: a number of another type is
+/// converted, anything else and what is missing gives the default. Cheap to copy: a copy is a bookmark. [any]
+class ArgReader {
+public:
+    ArgReader() = default;
+    explicit ArgReader(std::span<const Arg> args) noexcept;
+
+    /// Bytes that the arguments not yet read take on the wire, which scsynth's loops are bounded by: 4 for an
+    /// int or float, 0 for a bracket. Loops should end when it is 0.
+    std::size_t remain() const noexcept { return remain_; }
+    /// The type tag of the next argument, '[' and ']' included; 0 at the end.
+    char tag() const noexcept { return args_.empty() ? '\0' : static_cast<char>(args_.front().type); }
+    bool at_string() const noexcept { return tag() == 's'; }
+
+    /// An int, or a float cut to one (saturated).
+    std::int32_t get_int(std::int32_t otherwise = 0) noexcept;
+    /// A float, double or int.
+    float get_float(float otherwise = 0.0f) noexcept;
+    double get_double(double otherwise = 0.0) noexcept;
+    /// A string (ends in a NUL). Anything else is passed over and gives `otherwise`.
+    std::string_view get_string(std::string_view otherwise = {}) noexcept;
+    /// A blob; anything else stays unread and gives an empty one.
+    std::span<const std::byte> get_blob() noexcept;
+    /// Passes over the next argument.
+    void skip() noexcept;
+
+private:
+    std::span<const Arg> args_;
+    std::size_t remain_ = 0;
+};
+
+} // namespace scs::osc

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "osc/endpoint.hpp"
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace scs::osc {
+
+/// The clients that are told of nodes, triggers and removed SynthDefs: those that sent /notify 1. [osc]
+class Clients {
+public:
+    struct Login {
+        Endpoint endpoint;
+        int id;
+    };
+
+    /// Client IDs are 0 … max - 1.
+    explicit Clients(int max);
+
+    int max() const noexcept { return max_; }
+    std::span<const Login> all() const noexcept { return logins_; }
+    bool full() const noexcept { return free_ids_.empty(); }
+    /// The ID that this client has, if it is logged in.
+    std::optional<int> find(const Endpoint&) const noexcept;
+    /// Logs a new client in, with the requested ID if it is free and else with the one that has been free for
+    /// longest. Only if neither full() nor logged in already.
+    int add(const Endpoint&, int requested);
+    /// Logs out. False if it wasn't logged in.
+    bool remove(const Endpoint&);
+    void clear();
+
+private:
+    int max_;
+    std::deque<int> free_ids_; ///< the next to be given first
+    std::vector<Login> logins_;
+};
+
+} // namespace scs::osc

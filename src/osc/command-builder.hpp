@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/command.hpp"
+#include "osc/osc-command.hpp"
+
+#include <memory>
+
+namespace scs::osc {
+
+/// How deep completion messages may stand in completion messages.
+inline constexpr int max_completion_depth = 16;
+
+/// [osc] The commands of one of the packet's bundles, ready to be submitted. What is wrong with a command is
+/// found out here and answered when it is run, so that answers keep their order.
+std::unique_ptr<scs::Bundle> make_bundle(Services&, const std::shared_ptr<const Packet>&, const Bundle&,
+                                         const Endpoint& from);
+
+} // namespace scs::osc

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/engine.hpp"
+#include "osc/command-table.hpp"
+#include "osc/definition-files.hpp"
+#include "osc/reply-port.hpp"
+#include "osc/server.hpp"
+
+#include <string>
+
+namespace scs::osc {
+
+namespace {
+
+/// Loads SynthDefs on the worker and installs those that are sound. Each broken one is told by a /fail; the
+/// /done and the completion message come nevertheless, since clients wait for them.
+class DefinitionJob : public OscJob {
+public:
+    using OscJob::OscJob;
+
+protected:
+    void take(LoadedDefinitions loaded) {
+        loaded_ = std::move(loaded);
+        for (std::string& error : loaded_.errors)
+            add_warning(std::move(error));
+    }
+    void install(Engine& engine) noexcept override { all_fit_ = osc::install(engine, loaded_.definitions); }
+    void answer_done(ReplyPort& port) override {
+        if (!all_fit_)
+            port.fail(from(), name(), "too many SynthDefs");
+        OscJob::answer_done(port);
+    }
+    const Settings& engine_settings() const { return services().engine->settings(); }
+
+    LoadedDefinitions loaded_;
+
+private:
+    bool all_fit_ = true;
+};
+
+class ReceiveDefinitions final : public DefinitionJob {
+public:
+    explicit ReceiveDefinitions(CommandInit&& init) : DefinitionJob(std::move(init)) {
+        ArgReader rest = args();
+        file_ = rest.get_blob();
+        take_completion(rest);
+    }
+
+private:
+    void do_work() override {
+        LoadedDefinitions loaded;
+        loaded.definitions = load_definitions(file_, engine_settings(), loaded.errors);
+        take(std::move(loaded));
+    }
+
+    std::span<const std::byte> file_;
+};
+
+/// /d_load and /d_loadDir: nothing loaded is a failure, told with the path as scsynth does.
+template <LoadedDefinitions (*load)(std::string_view, const std::string&, const Settings&)>
+class LoadDefinitions final : public DefinitionJob {
+public:
+    explicit LoadDefinitions(CommandInit&& init) : DefinitionJob(std::move(init)) {
+        ArgReader rest = args();
+        path_ = rest.get_string();
+        take_completion(rest);
+    }
+
+private:
+    void do_work() override {
+        take(load(path_, services().settings.restricted_path, engine_settings()));
+        if (loaded_.denied)
+            set_failure("access denied");
+        else if (loaded_.definitions.empty())
+            set_failure(path_);
+    }
+
+    std::string path_;
+};
+
+Status d_free(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        if (!args.at_string())
+            return {Code::synthdef_not_found};
+        Definition* unused = nullptr;
+        engine.definitions().remove(args.get_string(), unused);
+        if (unused)
+            engine.hand_back(unused, Handback::Kind::release);
+    }
+    return {};
+}
+
+Status d_free_all(OscCommand&, Engine& engine) noexcept {
+    Definition* unused = nullptr;
+    while (engine.definitions().remove_any(unused))
+        if (unused)
+            engine.hand_back(unused, Handback::Kind::release);
+    return {};
+}
+
+constexpr CommandSpec commands[] = {
+    {.number = 5, .name = "/d_recv", .types = "b", .make = make_command<ReceiveDefinitions>},
+    {.number = 6, .name = "/d_load", .types = "s", .make = make_command<LoadDefinitions<load_matching>>},
+    {.number = 7, .name = "/d_loadDir", .types = "s", .make = make_command<LoadDefinitions<load_folder>>},
+    {8, "/d_freeAll", "", d_free_all},
+    {53, "/d_free", "", d_free},
+};
+
+} // namespace
+
+std::span<const CommandSpec> definition_commands() {
+    return commands;
+}
+
+} // namespace scs::osc

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/engine.hpp"
+#include "engine/plugins/unit-graph.hpp"
+#include "osc/command-table.hpp"
+#include "osc/node-args.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace scs::osc {
+
+namespace {
+
+Status not_found(const NodeArg& arg) noexcept {
+    return {Code::group_not_found, arg.id};
+}
+
+/// A group that is already there, and where it was asked for, is told again instead of being an error.
+bool stands_there(Engine& engine, int32_t id, AddAction action, const Node& target) noexcept {
+    const Group* group = engine.tree().find_group(id);
+    if (!group || !group->parent)
+        return false;
+    switch (action) {
+    case AddAction::head:
+    case AddAction::tail:
+        return group->parent == &target;
+    case AddAction::before:
+    case AddAction::after:
+        return group->parent == target.parent;
+    case AddAction::replace:
+        break;
+    }
+    return false;
+}
+
+/// /g_new and /p_new, whose parallel groups run like any other.
+Status g_new(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        const int32_t id = args.get_int();
+        const int32_t number = args.get_int();
+        if (number < 0 || number > 4)
+            return {Code::failed};
+        const auto action = static_cast<AddAction>(number);
+        const NodeArg target = read_node(args, engine.tree());
+        if (number < 2 && !target.group())
+            return not_found(target);
+        if (!target)
+            return {Code::target_not_found, target.id};
+        Group* made = nullptr;
+        const Status status = engine.tree().new_group(id, action, target.node->id, made);
+        if (status.code == Code::duplicate_node_id && stands_there(engine, id, action, *target.node))
+            engine.tree().tell(*engine.tree().find_group(id), NodeChange::go);
+        else if (!status)
+            return status;
+    }
+    return {};
+}
+
+template <AddAction action>
+Status g_move(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        const NodeArg group = read_node(args, engine.tree());
+        if (!group.group())
+            return not_found(group);
+        const NodeArg arg = read_node(args, engine.tree());
+        if (!arg)
+            return {Code::node_not_found, arg.id};
+        if (arg.node == &engine.tree().root())
+            continue;
+        if (const Status status = engine.tree().move(*arg.node, action, *group.node); !status)
+            return status;
+    }
+    return {};
+}
+
+template <void (Tree::*free)(Group&) noexcept>
+Status g_free(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        const NodeArg arg = read_node(args, engine.tree());
+        if (!arg.group())
+            return not_found(arg);
+        (engine.tree().*free)(*arg.group());
+    }
+    return {};
+}
+
+/// The names of a program's controls by index, asked for in rising order.
+class ControlNames {
+public:
+    explicit ControlNames(const Program& program) noexcept
+        : slots_(program.control_slots),
+          sorted_(std::is_sorted(slots_.begin(), slots_.end(),
+                                 [](const auto& a, const auto& b) { return a.index < b.index; })) {}
+
+    /// Empty if there is none; the last of several.
+    std::string_view at(uint32_t index) noexcept {
+        if (!sorted_)
+            next_ = 0;
+        std::string_view name;
+        for (; next_ < slots_.size() && !(sorted_ && slots_[next_].index > index); ++next_)
+            if (slots_[next_].index == index)
+                name = slots_[next_].name;
+        return name;
+    }
+
+private:
+    const std::vector<ControlSlot>& slots_;
+    bool sorted_; ///< as nearly always
+    std::size_t next_ = 0;
+};
+
+/// The bus that a control is mapped to, as "c12" or "a4"; empty if it isn't.
+std::string_view mapping_text(const UnitGraph& graph, int index, char (&text)[16]) noexcept {
+    int bus = 0;
+    const UnitGraph::Mapping mapping = graph.mapping(index, bus);
+    if (mapping == UnitGraph::Mapping::none)
+        return {};
+    const int length = std::snprintf(text, sizeof text, "%c%d", mapping == UnitGraph::Mapping::audio ? 'a' : 'c', bus);
+    return {text, static_cast<std::size_t>(length)};
+}
+
+int32_t child_count(const Group& group) noexcept {
+    int32_t count = 0;
+    for (const Node* n = group.head; n; n = n->next)
+        ++count;
+    return count;
+}
+
+void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
+    const int count = synth.graph->control_count();
+    reply.add(int32_t(count));
+    ControlNames names(*synth.definition->program);
+    for (int i = 0; i < count && !reply.overflowed(); ++i) {
+        const std::string_view name = names.at(static_cast<uint32_t>(i));
+        if (name.empty())
+            reply.add(int32_t(i));
+        else
+            reply.add(name);
+        char buffer[16];
+        const std::string_view mapping = mapping_text(*synth.graph, i, buffer);
+        if (mapping.empty())
+            reply.add(synth.graph->control(i));
+        else
+            reply.add(mapping);
+    }
+}
+
+void query_node(ReplyWriter& reply, const Node& node, bool controls) noexcept {
+    reply.add(node.id);
+    if (node.is_group) {
+        reply.add(child_count(static_cast<const Group&>(node)));
+        return;
+    }
+    const auto& synth = static_cast<const Synth&>(node);
+    reply.add(int32_t(-1));
+    reply.add(std::string_view(synth.definition->program->name));
+    if (controls)
+        query_controls(reply, synth);
+}
+
+Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    ReplyWriter& reply = command.reply();
+    while (args.remain() > 0 && !reply.overflowed()) {
+        const NodeArg arg = read_node(args, engine.tree());
+        Group* group = arg.group();
+        if (!group)
+            return not_found(arg);
+        const bool controls = args.get_int() != 0;
+        reply.begin("/g_queryTree.reply");
+        reply.add(int32_t(controls));
+        query_node(reply, *group, controls);
+        for (Node* n = group->head; n && !reply.overflowed(); n = next_in(*group, *n))
+            query_node(reply, *n, controls);
+    }
+    return {};
+}
+
+std::size_t g_query_tree_room(ArgReader args) noexcept {
+    constexpr std::size_t most_groups = 16;
+    return max_reply_bytes * std::clamp<std::size_t>(args.remain() / 8, 1, most_groups);
+}
+
+/// A line of text for the log, cut at its end.
+class Line {
+public:
+    template <class... T>
+    void add(const char* format, T... values) noexcept {
+        const int length = std::snprintf(text_ + used_, sizeof text_ - used_, format, values...);
+        used_ = std::min(used_ + static_cast<std::size_t>(std::max(length, 0)), sizeof text_ - 1);
+    }
+    void indent(int depth) noexcept {
+        for (int i = 0; i < std::min(depth, 64); ++i)
+            add("   ");
+    }
+    void print(Engine& engine) noexcept {
+        engine.print(text_, used_);
+        used_ = 0;
+    }
+    bool full() const noexcept { return used_ == sizeof text_ - 1; }
+
+private:
+    char text_[1000];
+    std::size_t used_ = 0;
+};
+
+int depth_below(const Node& node, const Group& top) noexcept {
+    int depth = 0;
+    for (const Node* n = &node; n != &top; n = n->parent)
+        ++depth;
+    return depth;
+}
+
+void dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
+    Line line;
+    line.indent(depth);
+    ControlNames names(*synth.definition->program);
+    for (int i = 0; i < synth.graph->control_count() && !line.full(); ++i) {
+        const std::string_view name = names.at(static_cast<uint32_t>(i));
+        if (!name.empty())
+            line.add(" %.*s:", static_cast<int>(name.size()), name.data());
+        char buffer[16];
+        const std::string_view mapping = mapping_text(*synth.graph, i, buffer);
+        if (mapping.empty())
+            line.add(" %.14g", static_cast<double>(synth.graph->control(i)));
+        else
+            line.add(" %.*s", static_cast<int>(mapping.size()), mapping.data());
+    }
+    line.print(engine);
+}
+
+Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        const NodeArg arg = read_node(args, engine.tree());
+        Group* group = arg.group();
+        if (!group)
+            return not_found(arg);
+        const bool controls = args.get_int() != 0;
+        Line line;
+        line.add("NODE TREE Group %d", group->id);
+        line.print(engine);
+        for (Node* n = group->head; n; n = next_in(*group, *n)) {
+            const int depth = depth_below(*n, *group);
+            line.indent(depth);
+            line.add("%d %s", n->id,
+                     n->is_group ? "group" : static_cast<Synth*>(n)->definition->program->name.c_str());
+            line.print(engine);
+            if (controls && !n->is_group && static_cast<Synth*>(n)->graph->control_count() > 0)
+                dump_controls(engine, *static_cast<Synth*>(n), depth + 1);
+        }
+    }
+    return {};
+}
+
+constexpr CommandSpec commands[] = {
+    {21, "/g_new", "", g_new},
+    {22, "/g_head", "", g_move<AddAction::head>},
+    {23, "/g_tail", "", g_move<AddAction::tail>},
+    {24, "/g_freeAll", "", g_free<&Tree::free_all>},
+    {50, "/g_deepFree", "", g_free<&Tree::deep_free>},
+    {56, "/g_dumpTree", "", g_dump_tree},
+    {57, "/g_queryTree", "", g_query_tree, g_query_tree_room},
+    {63, "/p_new", "", g_new},
+};
+
+} // namespace
+
+std::span<const CommandSpec> group_commands() {
+    return commands;
+}
+
+} // namespace scs::osc

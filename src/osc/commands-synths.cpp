@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/engine.hpp"
+#include "engine/plugins/unit-graph.hpp"
+#include "osc/command-table.hpp"
+#include "osc/node-args.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace scs::osc {
+
+namespace {
+
+/// A definition and the initial values of a synth of it; values are null for the definition's own.
+struct Found {
+    Definition* definition = nullptr;
+    const float* values = nullptr;
+};
+
+/// "name", or "name.variant".
+Found find_definition(Definitions& definitions, std::string_view name) noexcept {
+    if (Definition* definition = definitions.find(name))
+        return {definition, nullptr};
+    for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1))
+        if (Definition* definition = definitions.find(name.substr(0, dot)))
+            if (const Variant* variant = definition->program->find_variant(name))
+                return {definition, variant->values.data()};
+    return {};
+}
+
+void read_arguments(ArgReader args, Tree& tree, Synth& synth, bool counted) noexcept {
+    while (args.remain() >= (counted ? 1u : 8u)) {
+        const ControlArg control = read_control(args);
+        if (counted)
+            read_counted_values(args, tree, synth, control);
+        else
+            read_values(args, tree, synth, control, UnknownText::takes_place);
+    }
+}
+
+/// /s_new, or with counted values /s_newargs.
+template <bool counted>
+Status s_new(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    const std::string_view name = args.get_string();
+    const int32_t id = args.get_int();
+    const int32_t action = args.get_int();
+    const Found found = find_definition(engine.definitions(), name);
+    if (!found.definition)
+        return {Code::synthdef_not_found};
+    if (action < 0 || action > 4)
+        return {Code::failed};
+    const NodeArg target = read_node(args, engine.tree());
+    if (action < 2 && !target.group())
+        return {Code::group_not_found, target.id};
+    if (!target)
+        return {Code::node_not_found, target.id};
+
+    Synth* synth = nullptr;
+    const Status status = engine.tree().new_synth(*found.definition, found.values, id,
+                                                  static_cast<AddAction>(action), target.node->id, synth);
+    if (status)
+        read_arguments(args, engine.tree(), *synth, counted);
+    return status;
+}
+
+/// The value of a control by offset, 0 if there is no such one.
+float control_value(const Synth& synth, const ControlArg& control, int64_t offset) noexcept {
+    int64_t index = control.index + offset;
+    if (control.named) {
+        const ControlSlot* slot = synth.definition->program->find_control(control.name);
+        if (!slot || offset >= int64_t(slot->channels))
+            return 0.0f;
+        index = slot->index + offset;
+    }
+    if (index < 0 || index >= synth.graph->control_count())
+        return 0.0f;
+    return synth.graph->control(static_cast<int>(index));
+}
+
+void add_control(ReplyWriter& reply, const ControlArg& control) noexcept {
+    if (control.named)
+        reply.add(control.name);
+    else
+        reply.add(static_cast<int32_t>(control.index));
+}
+
+Status s_get(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    const NodeArg arg = read_node(args, engine.tree());
+    if (!arg.synth())
+        return {Code::node_not_found, arg.id};
+    ReplyWriter& reply = command.reply();
+    reply.begin("/n_set");
+    reply.add(arg.node->id);
+    while (args.remain() >= 4) {
+        const ControlArg control = read_control(args);
+        add_control(reply, control);
+        reply.add(control_value(*arg.synth(), control, 0));
+    }
+    return {};
+}
+
+std::size_t s_get_room(ArgReader args) noexcept {
+    return reply_bytes(1, 2 * args.remain() / 4 + 1, 2 * args.remain());
+}
+
+Status s_getn(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    const NodeArg arg = read_node(args, engine.tree());
+    if (!arg.synth())
+        return {Code::node_not_found, arg.id};
+    ReplyWriter& reply = command.reply();
+    reply.begin("/n_setn");
+    reply.add(arg.node->id);
+    while (args.remain() > 0 && !reply.overflowed()) {
+        const ControlArg control = read_control(args);
+        const int32_t count = args.get_int();
+        add_control(reply, control);
+        reply.add(count);
+        for (int32_t i = 0; i < count && !reply.overflowed(); ++i)
+            reply.add(control_value(*arg.synth(), control, i));
+    }
+    return {};
+}
+
+std::size_t s_getn_room(ArgReader args) noexcept {
+    std::size_t values = 0;
+    const std::size_t text = args.remain();
+    for (; args.tag(); values += 2)
+        values += static_cast<std::size_t>(std::clamp(args.get_int(), 0, int32_t(max_reply_bytes)));
+    return std::min(reply_bytes(1, values + 2, text), max_reply_bytes);
+}
+
+Status s_noid(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        const NodeArg arg = read_node(args, engine.tree());
+        if (Synth* synth = arg.synth())
+            if (const Status status = engine.tree().hide_id(*synth); !status)
+                return status;
+    }
+    return {};
+}
+
+constexpr CommandSpec commands[] = {
+    {9, "/s_new", "s", s_new<false>},
+    {44, "/s_get", "", s_get, s_get_room},
+    {45, "/s_getn", "", s_getn, s_getn_room},
+    {49, "/s_noid", "", s_noid},
+    {59, "/s_newargs", "s", s_new<true>},
+};
+
+} // namespace
+
+std::span<const CommandSpec> synth_commands() {
+    return commands;
+}
+
+} // namespace scs::osc

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/engine.hpp"
+#include "osc/clients.hpp"
+#include "osc/command-table.hpp"
+#include "osc/reply-port.hpp"
+
+#include <array>
+#include <vector>
+
+namespace scs::osc {
+
+namespace {
+
+Status none(OscCommand&, Engine&) noexcept {
+    return {};
+}
+
+Status status(OscCommand& command, Engine& engine) noexcept {
+    const EngineStatus& now = engine.status();
+    ReplyWriter& reply = command.reply();
+    reply.begin("/status.reply");
+    reply.add(int32_t(1)); // once meant that audio is on
+    reply.add(now.units.load(std::memory_order_relaxed));
+    reply.add(now.synths.load(std::memory_order_relaxed));
+    reply.add(now.groups.load(std::memory_order_relaxed));
+    reply.add(now.synthdefs.load(std::memory_order_relaxed));
+    reply.add(now.average_cpu.load(std::memory_order_relaxed));
+    reply.add(now.peak_cpu.load(std::memory_order_relaxed));
+    reply.add(now.nominal_rate.load(std::memory_order_relaxed));
+    reply.add(now.actual_rate.load(std::memory_order_relaxed));
+    return {};
+}
+
+/// The protocol's version is SuperCollider's, which clients go by.
+Status version(OscCommand& command, Engine&) noexcept {
+    ReplyWriter& reply = command.reply();
+    reply.begin("/version.reply");
+    reply.add(std::string_view("pw-scsynth"));
+    reply.add(int32_t(3));
+    reply.add(int32_t(13));
+    reply.add(std::string_view(".0"));
+    reply.add(std::string_view("pw-scsynth-" SCS_VERSION));
+    reply.add(std::string_view("0"));
+    return {};
+}
+
+std::size_t fixed_room(ArgReader) noexcept {
+    return reply_bytes(1, 10, 64);
+}
+
+Status clear_schedule(OscCommand&, Engine& engine) noexcept {
+    engine.clear_schedule();
+    return {};
+}
+
+Status error(OscCommand& command, Engine& engine) noexcept {
+    switch (const int32_t mode = command.args().get_int()) {
+    case 0:
+    case 1:
+        engine.error_mode().global = mode == 1;
+        break;
+    case -1:
+    case -2:
+        engine.error_mode().local = mode;
+        break;
+    default:
+        break;
+    }
+    return {};
+}
+
+/// A command whose work is the OSC thread's, done in its turn.
+class OscThreadCommand : public OscCommand {
+public:
+    using OscCommand::OscCommand;
+    Outcome run(Engine&) noexcept final { return Outcome::reply; }
+};
+
+class Notify final : public OscThreadCommand {
+public:
+    using OscThreadCommand::OscThreadCommand;
+
+    void answer(ReplyPort& port) override {
+        ArgReader rest = args();
+        const bool on = rest.get_int() != 0;
+        if (on)
+            log_in(port, rest.get_int(-1));
+        else if (port.clients().remove(from()))
+            port.done(from(), name());
+        else
+            port.fail(from(), name(), "not registered\n");
+    }
+
+private:
+    void log_in(ReplyPort& port, int32_t requested) {
+        Clients& clients = port.clients();
+        if (const auto id = clients.find(from())) {
+            port.fail(from(), name(), "notify: already registered\n", *id);
+        } else if (clients.full()) {
+            port.fail(from(), name(), "too many users\n");
+        } else {
+            const std::array<ReplyArg, 3> reply{std::string_view(name()), int32_t(clients.add(from(), requested)),
+                                                int32_t(clients.max())};
+            port.send(from(), "/done", reply);
+        }
+    }
+};
+
+class DumpOsc final : public OscThreadCommand {
+public:
+    using OscThreadCommand::OscThreadCommand;
+    void answer(ReplyPort& port) override { port.set_dump_mode(args().get_int()); }
+};
+
+/// Goes through the worker after all earlier jobs, and so is answered after them.
+class Sync final : public OscJob {
+public:
+    using OscJob::OscJob;
+
+private:
+    void do_work() override {}
+    void answer_done(ReplyPort& port) override {
+        const std::array<ReplyArg, 1> reply{args().get_int()};
+        port.send(from(), "/synced", reply);
+    }
+};
+
+/// Frees everything, so that the engine is as at its start, whether or not the server ends then.
+class Quit final : public OscJob {
+public:
+    using OscJob::OscJob;
+    ~Quit() override {
+        for (float* samples : freed_)
+            free_samples(samples);
+    }
+
+private:
+    Status begin(Engine& engine) noexcept override {
+        engine.clear_schedule();
+        engine.tree().free_all(engine.tree().root());
+        Definition* unused = nullptr;
+        while (engine.definitions().remove_any(unused))
+            if (unused)
+                engine.hand_back(unused, Handback::Kind::release);
+        return {};
+    }
+    void do_work() override {
+        Buffers& buffers = services().engine->buffers();
+        for (int i = 0; i < buffers.count(); ++i) {
+            if (float* samples = buffers.latest(i).data) {
+                freed_.push_back(samples);
+                indices_.push_back(i);
+                buffers.set_latest(i, {});
+            }
+        }
+    }
+    void install(Engine& engine) noexcept override {
+        for (int index : indices_)
+            engine.buffers().install(index, {});
+    }
+    void answer_done(ReplyPort& port) override {
+        OscJob::answer_done(port);
+        port.quit();
+    }
+
+    std::vector<float*> freed_;
+    std::vector<int> indices_;
+};
+
+constexpr CommandSpec commands[] = {
+    {0, "/none", "", none},
+    {-1, "/nrt_end", "", none},
+    {.number = 1, .name = "/notify", .make = make_command<Notify>},
+    {2, "/status", "", status, fixed_room},
+    {.number = 3, .name = "/quit", .make = make_command<Quit>},
+    {4, "/cmd"},
+    {20, "/u_cmd"},
+    {.number = 39, .name = "/dumpOSC", .make = make_command<DumpOsc>},
+    {51, "/clearSched", "", clear_schedule},
+    {.number = 52, .name = "/sync", .make = make_command<Sync>},
+    {58, "/error", "", error},
+    {64, "/version", "", version, fixed_room},
+    {65, "/rtMemoryStatus"},
+};
+
+} // namespace
+
+std::span<const CommandSpec> top_commands() {
+    return commands;
+}
+
+} // namespace scs::osc

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/event-pump.hpp"
+
+#include "osc/clients.hpp"
+#include "osc/reply-port.hpp"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace scs::osc {
+
+namespace {
+
+template <class T>
+bool read(std::span<const std::byte> record, T& event) {
+    if (record.size() < sizeof event)
+        return false;
+    std::memcpy(&event, record.data(), sizeof event);
+    return true;
+}
+
+void broadcast(ReplyPort& port, std::string_view address, std::span<const ReplyArg> args) {
+    for (const Clients::Login& login : port.clients().all())
+        port.send(login.endpoint, address, args);
+}
+
+std::string_view address_of(NodeChange change) {
+    switch (change) {
+    case NodeChange::go:
+        return "/n_go";
+    case NodeChange::end:
+        return "/n_end";
+    case NodeChange::off:
+        return "/n_off";
+    case NodeChange::on:
+        return "/n_on";
+    case NodeChange::move:
+        return "/n_move";
+    case NodeChange::info:
+        return "/n_info";
+    }
+    return {};
+}
+
+void tell(ReplyPort& port, const NodeEvent& event) {
+    const std::array<ReplyArg, 7> args{event.id,   event.parent, event.previous, event.next, int32_t(event.is_group),
+                                       event.head, event.tail};
+    broadcast(port, address_of(event.change), std::span(args).first(event.is_group ? 7 : 5));
+}
+
+void tell(ReplyPort& port, const TriggerEvent& event) {
+    const std::array<ReplyArg, 3> args{event.node, event.id, event.value};
+    broadcast(port, "/tr", args);
+}
+
+void tell(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::byte> rest) {
+    const std::size_t values_bytes = static_cast<std::size_t>(event.count) * sizeof(float);
+    if (event.count < 0 || rest.size() < values_bytes + event.address_bytes)
+        return;
+    std::vector<float> values(static_cast<std::size_t>(event.count));
+    if (!values.empty())
+        std::memcpy(values.data(), rest.data(), values_bytes);
+    std::vector<ReplyArg> args{event.node, event.id};
+    args.insert(args.end(), values.begin(), values.end());
+    const std::string_view address(reinterpret_cast<const char*>(rest.data()) + values_bytes, event.address_bytes);
+    broadcast(port, address, args);
+}
+
+void print_lines(EventSink& sink, std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        sink.print(text.substr(0, end));
+        if (end == std::string_view::npos)
+            break;
+        text.remove_prefix(end + 1);
+    }
+}
+
+void hand_on(EventSink& sink, const HandbackEvent& event) {
+    switch (event.what) {
+    case Handback::Kind::job:
+        sink.job(static_cast<Command&>(*event.object));
+        break;
+    case Handback::Kind::reply:
+        sink.reply(static_cast<Command&>(*event.object));
+        break;
+    case Handback::Kind::retired:
+        sink.retired(static_cast<scs::Bundle*>(event.object));
+        break;
+    case Handback::Kind::release:
+        sink.release(event.object);
+        break;
+    }
+}
+
+void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sink) {
+    EventHeader header;
+    if (!read(record, header))
+        return;
+    switch (header.kind) {
+    case EventKind::handback:
+        if (HandbackEvent event; read(record, event))
+            hand_on(sink, event);
+        break;
+    case EventKind::node:
+        if (NodeEvent event; read(record, event))
+            tell(port, event);
+        break;
+    case EventKind::trigger:
+        if (TriggerEvent event; read(record, event))
+            tell(port, event);
+        break;
+    case EventKind::node_reply:
+        if (NodeReplyEvent event; read(record, event))
+            tell(port, event, record.subspan(sizeof event));
+        break;
+    case EventKind::print:
+        record = record.subspan(sizeof header);
+        print_lines(sink, {reinterpret_cast<const char*>(record.data()), record.size()});
+        break;
+    case EventKind::late:
+        if (LateEvent event; read(record, event))
+            sink.late(event.seconds);
+        break;
+    }
+}
+
+} // namespace
+
+int pump_events(RecordRing& events, ReplyPort& port, EventSink& sink) {
+    int count = 0;
+    for (auto record = events.peek(); !record.empty(); record = events.peek()) {
+        dispatch(record, port, sink);
+        events.pop();
+        ++count;
+    }
+    return count;
+}
+
+} // namespace scs::osc

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/events.hpp"
+#include "engine/rt/record-ring.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace scs::osc {
+
+class ReplyPort;
+
+/// What becomes of handbacks and of text. [osc]
+class EventSink {
+public:
+    virtual ~EventSink() = default;
+    virtual void job(Command&) = 0;
+    virtual void reply(Command&) = 0;
+    virtual void retired(scs::Bundle*) = 0;
+    virtual void release(Handback*) = 0;
+    /// A line without its newline.
+    virtual void print(std::string_view line) = 0;
+    virtual void late(double seconds) = 0;
+};
+
+/// [osc] Takes all events out of the ring: notifications go to every logged-in client, the rest to the sink.
+/// Returns how many there were.
+int pump_events(RecordRing& events, ReplyPort&, EventSink&);
+
+} // namespace scs::osc

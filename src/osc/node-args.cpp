@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/node-args.hpp"
+
+#include "engine/definitions.hpp"
+
+namespace scs::osc {
+
+namespace {
+
+Node* step(Node& from, char direction) noexcept {
+    switch (direction) {
+    case 'h':
+        return from.is_group ? static_cast<Group&>(from).head : nullptr;
+    case 't':
+        return from.is_group ? static_cast<Group&>(from).tail : nullptr;
+    case 'u':
+        return from.parent;
+    case 'p':
+        return from.previous;
+    case 'n':
+        return from.next;
+    default:
+        return &from;
+    }
+}
+
+} // namespace
+
+NodeArg read_node(ArgReader& args, Tree& tree) noexcept {
+    const std::string_view steps = args.at_string() ? args.get_string() : std::string_view();
+    NodeArg result;
+    result.id = args.get_int();
+    result.node = tree.find(result.id);
+    for (std::size_t i = 0; i < steps.size() && result.node; ++i)
+        result.node = step(*result.node, steps[i]);
+    return result;
+}
+
+ControlArg read_control(ArgReader& args) noexcept {
+    ControlArg control;
+    control.named = args.at_string();
+    if (control.named)
+        control.name = args.get_string();
+    else
+        control.index = args.get_int();
+    return control;
+}
+
+BusText parse_bus(std::string_view text) noexcept {
+    BusText result;
+    if (text.empty() || (text[0] != 'c' && text[0] != 'a'))
+        return result;
+    result.valid = true;
+    result.audio = text[0] == 'a';
+    std::from_chars(text.data() + 1, text.data() + text.size(), result.bus);
+    return result;
+}
+
+void set_control(Tree& tree, Node& node, const ControlArg& control, int64_t offset, float value) noexcept {
+    if (control.named)
+        tree.set_control(node, control.name, offset, value);
+    else
+        tree.set_control(node, control.index + offset, value);
+}
+
+void map_control(Tree& tree, Node& node, const ControlArg& control, int64_t offset, int64_t bus,
+                 bool audio) noexcept {
+    if (control.named)
+        tree.map_control(node, control.name, offset, bus, audio);
+    else
+        tree.map_control(node, control.index + offset, bus, audio);
+}
+
+Node* next_in(const Group& top, Node& node) noexcept {
+    if (node.is_group && static_cast<Group&>(node).head)
+        return static_cast<Group&>(node).head;
+    for (Node* n = &node; n && n != &top; n = n->parent)
+        if (n->next)
+            return n->next;
+    return nullptr;
+}
+
+int64_t most_controls(Node& node) noexcept {
+    const auto controls = [](Node& n) {
+        return static_cast<int64_t>(static_cast<Synth&>(n).definition->program->controls.size());
+    };
+    if (!node.is_group)
+        return controls(node);
+    int64_t most = 0;
+    auto& group = static_cast<Group&>(node);
+    for (Node* n = group.head; n; n = next_in(group, *n))
+        if (!n->is_group)
+            most = std::max(most, controls(*n));
+    return most;
+}
+
+Offsets clip_offsets(Node& node, const ControlArg& control, int64_t count) noexcept {
+    const int64_t index = control.named ? 0 : control.index;
+    return {std::max<int64_t>(0, -index), std::min(count, most_controls(node) - index)};
+}
+
+void read_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& control, UnknownText text) noexcept {
+    int64_t offset = 0;
+    int depth = 0;
+    do {
+        switch (args.tag()) {
+        case '[':
+            ++depth;
+            args.skip();
+            break;
+        case ']':
+            --depth;
+            args.skip();
+            break;
+        case 's': {
+            const BusText bus = parse_bus(args.get_string());
+            if (bus.valid)
+                map_control(tree, node, control, offset, bus.bus, bus.audio);
+            if (bus.valid || text == UnknownText::takes_place)
+                ++offset;
+            break;
+        }
+        case 'i':
+        case 'f':
+        case 'd':
+            set_control(tree, node, control, offset, args.get_float());
+            ++offset;
+            break;
+        default:
+            args.skip();
+        }
+    } while (depth > 0 && args.tag());
+}
+
+void read_counted_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& control) noexcept {
+    const int32_t count = args.get_int();
+    for (int32_t i = 0; i < count && args.remain() > 0; ++i) {
+        if (!args.at_string()) {
+            set_control(tree, node, control, i, args.get_float());
+            continue;
+        }
+        const BusText bus = parse_bus(args.get_string());
+        if (bus.valid)
+            map_control(tree, node, control, i, bus.bus, bus.audio);
+    }
+}
+
+} // namespace scs::osc

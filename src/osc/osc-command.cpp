@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/osc-command.hpp"
+
+#include "engine/engine.hpp"
+#include "osc/reply-port.hpp"
+#include "osc/status-text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+namespace scs::osc {
+
+void ReplyPort::done(const Endpoint& to, std::string_view name, std::optional<std::int32_t> value) {
+    const std::array<ReplyArg, 2> args{name, value.value_or(0)};
+    send(to, "/done", std::span(args).first(value ? 2 : 1));
+}
+
+void ReplyPort::fail(const Endpoint& to, std::string_view name, std::string_view text,
+                     std::optional<std::int32_t> extra) {
+    const std::array<ReplyArg, 3> args{name, text, extra.value_or(0)};
+    send(to, "/fail", std::span(args).first(extra ? 3 : 2));
+}
+
+OscCommand::OscCommand(CommandInit&& init)
+    : init_(std::move(init)),
+      args_(init_.message->args),
+      room_(spec().reply_room ? spec().reply_room(args_) : 0),
+      writer_(room_) {}
+
+Status OscCommand::fail(const char* literal) noexcept {
+    literal_ = literal;
+    return {Code::failed};
+}
+
+void OscCommand::set_failure(std::string text, std::optional<std::int32_t> extra) {
+    failure_text_ = std::move(text);
+    failure_extra_ = extra;
+}
+
+std::string OscCommand::failure_text() const {
+    if (failure_text_)
+        return *failure_text_;
+    return literal_ ? literal_ : status_text(status_);
+}
+
+std::string_view OscCommand::name_as_sent() const noexcept {
+    return message().address.empty() ? name() : message().address;
+}
+
+void OscCommand::reject(Status status) noexcept {
+    rejected_ = status;
+}
+
+Outcome OscCommand::ended(Status status, Engine& engine) noexcept {
+    if (status && writer_.overflowed()) {
+        writer_.clear();
+        status = {Code::buffer_overflow};
+    }
+    if (!status && engine.error_mode().on() && !spec().quiet)
+        status_ = status;
+    return failed() || !writer_.bytes().empty() ? Outcome::reply : Outcome::done;
+}
+
+Outcome OscCommand::run(Engine& engine) noexcept {
+    if (failed())
+        return Outcome::reply;
+    return ended(rejected_ ? spec().handler(*this, engine) : rejected_, engine);
+}
+
+void OscCommand::answer(ReplyPort& port) {
+    if (!writer_.bytes().empty() && !port.send_record(from(), writer_.bytes()))
+        port.fail(from(), name_as_sent(), status_text({Code::buffer_overflow}));
+    if (failed())
+        port.fail(from(), failure_text_ ? name() : name_as_sent(), failure_text(), failure_extra_);
+}
+
+Outcome OscJob::run(Engine& engine) noexcept {
+    if (failed())
+        return Outcome::reply;
+    const Status status = rejected() ? begin(engine) : rejected();
+    if (status)
+        return Outcome::job;
+    return ended(status, engine);
+}
+
+void OscJob::work() noexcept {
+    worked_ = true;
+    try {
+        do_work();
+    } catch (const std::exception& error) {
+        set_failure(error.what());
+    }
+}
+
+Outcome OscJob::apply(Engine& engine) noexcept {
+    if (failed())
+        run_completion = false;
+    else
+        install(engine);
+    return Outcome::reply;
+}
+
+void OscJob::answer(ReplyPort& port) {
+    for (const std::string& text : warnings_)
+        port.fail(from(), name(), text);
+    if (failed() || !worked_) {
+        OscCommand::answer(port);
+        return;
+    }
+    answer_done(port);
+}
+
+void OscJob::answer_done(ReplyPort& port) {
+    port.done(from(), name(), done_value_);
+}
+
+} // namespace scs::osc

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/command.hpp"
+#include "engine/status.hpp"
+#include "osc/arg-reader.hpp"
+#include "osc/codec/decode.hpp"
+#include "osc/codec/reply-record.hpp"
+#include "osc/endpoint.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace scs {
+class Engine;
+}
+
+namespace scs::osc {
+
+class OscCommand;
+class ReplyPort;
+struct CommandSpec;
+struct ServerSettings;
+
+/// What commands may use of the server around them. Outlives them.
+struct Services {
+    const ServerSettings& settings;
+    Engine* engine = nullptr; ///< set before the first work()
+
+    explicit Services(const ServerSettings& s) : settings(s) {}
+};
+
+/// What every command is made from, on the OSC thread. `message` points into `packet`.
+struct CommandInit {
+    std::shared_ptr<const Packet> packet;
+    const Message* message;
+    const CommandSpec* spec;
+    Services* services;
+    Endpoint from;
+};
+
+/// The [rt] part of a command that does its work at once. A failure that it returns is answered by /fail, unless
+/// /error says otherwise; what it has written to command.reply() is sent if it returns ok, or fails.
+using Handler = Status (*)(OscCommand& command, Engine& engine) noexcept;
+/// Makes the object of a command that has a class of its own, e.g. a job: make_command<T>.
+using Maker = std::unique_ptr<OscCommand> (*)(CommandInit&&);
+/// [osc] Bytes that the replies may take in a ReplyWriter; 0: no replies. See reply_bytes().
+using ReplyRoom = std::size_t (*)(ArgReader args) noexcept;
+
+/// One row of the command table.
+struct CommandSpec {
+    int number;                     ///< integer address, or -1
+    const char* name;               ///< with its slash
+    const char* types = "";         ///< arguments that must be there: s string, b blob, i anything
+    Handler handler = nullptr;      ///< null, and make too: not there (yet), answered "Command not found"
+    ReplyRoom reply_room = nullptr; ///< null: the handler doesn't reply
+    Maker make = nullptr;           ///< instead of a handler
+    bool quiet = false;             ///< a failure is never answered
+};
+
+/// A message on its way through the engine. It keeps its packet, so args() stay valid for its life.
+class OscCommand : public Command {
+public:
+    explicit OscCommand(CommandInit&&);
+
+    const CommandSpec& spec() const noexcept { return *init_.spec; }
+    const char* name() const noexcept { return init_.spec->name; }
+    const Message& message() const noexcept { return *init_.message; }
+    const Endpoint& from() const noexcept { return init_.from; }
+    Services& services() const noexcept { return *init_.services; }
+    /// All arguments, from the first.
+    ArgReader args() const noexcept { return args_; }
+
+    /// [rt] Takes the replies; has the room that the spec's reply_room said.
+    ReplyWriter& reply() noexcept { return writer_; }
+    /// [rt] A failure with a text of its own, a literal: `return command.fail("...")`.
+    Status fail(const char* literal) noexcept;
+
+    Outcome run(Engine&) noexcept override;
+
+    /// [osc] After Outcome::reply: sends the replies, then the failure, to the sender.
+    virtual void answer(ReplyPort&);
+    /// [osc] Fails with this when it is run, instead of running.
+    void reject(Status) noexcept;
+    /// [osc] Whether the worker has had it.
+    virtual bool worked() const noexcept { return false; }
+
+protected:
+    /// [rt] Remembers a failure; whether and how it is to be answered.
+    Outcome ended(Status, Engine&) noexcept;
+
+    /// [osc, worker] A failure with any text, and the number that follows it. The last one counts.
+    void set_failure(std::string text, std::optional<std::int32_t> extra = {});
+    bool failed() const noexcept { return !status_ || failure_text_.has_value(); }
+    /// The text of the failure; only if failed().
+    std::string failure_text() const;
+    /// What the client called it, or the name if it used the number.
+    std::string_view name_as_sent() const noexcept;
+    Status rejected() const noexcept { return rejected_; }
+
+private:
+    CommandInit init_;
+    ArgReader args_;
+    std::vector<std::byte> room_;
+    ReplyWriter writer_;
+    Status status_, rejected_;
+    const char* literal_ = nullptr;
+    std::optional<std::string> failure_text_;
+    std::optional<std::int32_t> failure_extra_;
+};
+
+/// A command with slow work: constructor [osc] → begin() [rt] → do_work() [worker] → install() [rt] →
+/// completion message [rt] → answer [osc], `/done <name> [value]`. If the constructor or do_work() calls
+/// set_failure(), what would come next is left out and /fail is the answer.
+///
+/// To write one: read the arguments in the constructor, override do_work() and install(). What install() takes out
+/// of use is kept in members: the destructor runs on the OSC thread and may free.
+class OscJob : public OscCommand {
+public:
+    using OscCommand::OscCommand;
+
+    Outcome run(Engine&) noexcept final;
+    void work() noexcept final;
+    Outcome apply(Engine&) noexcept final;
+    void answer(ReplyPort&) override;
+    bool worked() const noexcept final { return worked_; }
+
+    /// [osc] The completion message's bytes, empty if there is none.
+    std::span<const std::byte> completion_bytes() const noexcept { return completion_bytes_; }
+
+    using OscCommand::set_failure;
+
+protected:
+    /// [rt] Before the slow part. A failure ends the job here.
+    virtual Status begin(Engine&) noexcept { return {}; }
+    /// [worker] The slow part; may throw.
+    virtual void do_work() = 0;
+    /// [rt] Makes the result seen by synths, before the completion message runs.
+    virtual void install(Engine&) noexcept {}
+    /// [osc] The answer to a job that succeeded; /done unless overridden.
+    virtual void answer_done(ReplyPort&);
+    /// [osc] Takes the completion message if `args` stands at one; for constructors.
+    void take_completion(ArgReader args) noexcept { completion_bytes_ = args.get_blob(); }
+    /// [osc, worker] A number that follows the name in /done (and in /fail, unless it has its own).
+    void set_done_value(std::int32_t value) noexcept { done_value_ = value; }
+    /// [worker] A /fail that is sent before the /done: the job goes on.
+    void add_warning(std::string text) { warnings_.push_back(std::move(text)); }
+
+private:
+    std::span<const std::byte> completion_bytes_;
+    std::optional<std::int32_t> done_value_;
+    std::vector<std::string> warnings_;
+    bool worked_ = false;
+};
+
+template <class T>
+std::unique_ptr<OscCommand> make_command(CommandInit&& init) {
+    return std::make_unique<T>(std::move(init));
+}
+
+/// Room that messages take in a record: `messages` of them with addresses of at most 64 bytes and `arguments`
+/// numbers in all, and `text_bytes` in strings (each of which counts as an argument too).
+constexpr std::size_t reply_bytes(std::size_t messages, std::size_t arguments, std::size_t text_bytes = 0) noexcept {
+    return messages * 72 + arguments * 9 + text_bytes;
+}
+/// The most that a reply takes on the wire; larger ones fail with buffer_overflow, as scsynth's.
+inline constexpr std::size_t max_reply_bytes = 65536;
+
+} // namespace scs::osc

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/osc-loop.hpp"
+
+#include "engine/definitions.hpp"
+#include "engine/engine.hpp"
+#include "osc/codec/dump.hpp"
+#include "osc/command-builder.hpp"
+#include "osc/command-table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <poll.h>
+#include <time.h>
+
+namespace scs::osc {
+
+namespace {
+
+constexpr std::size_t most_bundles = 8192; ///< in flight and waiting
+constexpr int packets_a_turn = 64;
+
+NtpTime wall_clock() {
+    timespec now;
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return ntp_from_unix(now.tv_sec, static_cast<uint32_t>(now.tv_nsec));
+}
+
+std::string_view name_of(const Message& message) {
+    if (!message.address.empty())
+        return message.address;
+    const CommandSpec* spec = find_command(message);
+    return spec ? spec->name : "";
+}
+
+} // namespace
+
+OscLoop::OscLoop(UdpSocket socket, Services& services, Host& host, Worker& worker, Wakeup& wakeup,
+                 PacketCounters& counters)
+    : socket_(std::move(socket)),
+      port_(socket_.port()),
+      services_(services),
+      host_(host),
+      worker_(worker),
+      wakeup_(wakeup),
+      counters_(counters),
+      clients_(services.settings.max_logins) {}
+
+OscLoop::~OscLoop() = default;
+
+void OscLoop::stop() {
+    stop_.store(true, std::memory_order_release);
+    wakeup_.ring();
+}
+
+void OscLoop::engine_ready(Engine& engine, std::unique_ptr<scs::Bundle> first) {
+    first_ = std::move(first);
+    ready_.store(&engine, std::memory_order_release);
+    wakeup_.ring();
+}
+
+void OscLoop::engine_failed(const std::string& why) {
+    failure_ = why;
+    failed_.store(true, std::memory_order_release);
+    wakeup_.ring();
+}
+
+void OscLoop::run() {
+    while (!stop_.load(std::memory_order_acquire)) {
+        if (!engine_ && (engine_ = ready_.load(std::memory_order_acquire)))
+            if (first_)
+                waiting_.push_front(std::move(first_));
+        receive();
+        submit_waiting();
+        if (engine_ && pump_events(engine_->events(), *this, *this) > 0)
+            progress_ = Clock::now();
+        submit_waiting();
+        wake_if_stuck();
+        wait(wait_time());
+    }
+}
+
+// ---- waiting
+
+bool OscLoop::awaits_engine() const {
+    const int jobs = worker_.jobs();
+    return immediate_ > static_cast<std::size_t>(std::max(jobs, 0)) || open_jobs_ > jobs ||
+           (engine_ && !waiting_.empty());
+}
+
+void OscLoop::wake_if_stuck() {
+    if (!engine_)
+        return;
+    const Clock::time_point now = Clock::now();
+    const uint64_t cycles = engine_->status().cycles.load(std::memory_order_relaxed);
+    if (cycles != seen_cycles_ || !awaits_engine()) {
+        seen_cycles_ = cycles;
+        cycle_seen_ = now;
+    } else if (now - cycle_seen_ >= Milliseconds(50)) {
+        cycle_seen_ = now;
+        host_.wake();
+    }
+}
+
+std::chrono::microseconds OscLoop::wait_time() {
+    using namespace std::chrono_literals;
+    if (!engine_)
+        return 1s; // the worker rings when it has changed
+    const bool synths_run = engine_->status().synths.load(std::memory_order_relaxed) > 0;
+    const bool watched = !clients_.all().empty() && (synths_run || synths_ran_);
+    synths_ran_ = synths_run;
+    std::chrono::microseconds wait = watched ? 5ms : 100ms;
+    if (awaits_engine())
+        return Clock::now() - progress_ < 1s ? 1ms : 20ms;
+    if (immediate_ > 0)
+        wait = std::min<std::chrono::microseconds>(wait, 5ms);
+    if (!due_.empty()) {
+        // Once it is due it comes back within a cycle; if none runs, it waits for the next one.
+        const double seconds = ntp_seconds_between(wall_clock(), *due_.begin());
+        if (seconds > 0)
+            wait = std::min(wait, std::chrono::microseconds(1000 + int64_t(std::min(seconds, 1.0) * 1e6)));
+        else if (seconds > -0.2)
+            wait = 1ms;
+    }
+    return wait;
+}
+
+void OscLoop::wait(std::chrono::microseconds time) {
+    std::array<pollfd, 2> fds{pollfd{wakeup_.fd(), POLLIN, 0}, pollfd{socket_.fd(), POLLIN, 0}};
+    const timespec timeout{time.count() / 1'000'000, time.count() % 1'000'000 * 1000};
+    if (::ppoll(fds.data(), fds.size(), &timeout, nullptr) > 0 && fds[0].revents)
+        wakeup_.clear();
+}
+
+// ---- in
+
+void OscLoop::receive() {
+    for (int n = 0; n < packets_a_turn && socket_.fd() >= 0; ++n) {
+        const auto datagram = socket_.receive();
+        if (!datagram)
+            break;
+        take_packet(datagram->bytes, datagram->from);
+    }
+    counters_.kernel_dropped.store(socket_.dropped(), std::memory_order_relaxed);
+}
+
+void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from) {
+    counters_.received.fetch_add(1, std::memory_order_relaxed);
+    if (dump_mode_ & 2)
+        print(to_hex(bytes));
+    auto decoded = decode(bytes);
+    if (!decoded) {
+        counters_.rejected.fetch_add(1, std::memory_order_relaxed);
+        host_.log(Host::Level::debug, "OSC packet rejected: " + decoded.error());
+        return;
+    }
+    counters_.decoded.fetch_add(1, std::memory_order_relaxed);
+    const auto packet = std::make_shared<const Packet>(std::move(decoded.value()));
+    if (dump_mode_ & 1)
+        if (const std::string text = to_text(*packet); !text.empty())
+            print(text);
+    if (failed_.load(std::memory_order_acquire)) {
+        refuse(*packet, from, failure_);
+    } else if (waiting_.size() + in_flight_ + packet->bundles().size() > most_bundles) {
+        refuse(*packet, from, "command queue full");
+    } else {
+        for (const Bundle& bundle : packet->bundles())
+            if (!bundle.messages.empty())
+                waiting_.push_back(make_bundle(services_, packet, bundle, from));
+    }
+}
+
+void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view why) {
+    for (const Message& message : packet.messages())
+        fail(to, name_of(message), why);
+}
+
+void OscLoop::refuse_waiting() {
+    for (; !waiting_.empty(); waiting_.pop_front())
+        for (const Command* c = waiting_.front()->first; c; c = c->next)
+            if (const auto* command = dynamic_cast<const OscCommand*>(c))
+                fail(command->from(), name_of(command->message()), failure_);
+}
+
+void OscLoop::submit_waiting() {
+    if (failed_.load(std::memory_order_acquire))
+        refuse_waiting();
+    while (engine_ && !waiting_.empty()) {
+        if (immediate_ == 0 && open_jobs_ == 0)
+            cycle_seen_ = progress_ = Clock::now();
+        const NtpTime time = waiting_.front()->time;
+        if (!engine_->submit(waiting_.front().get()))
+            return;
+        // The data loop may be done with it already: only the pointer is ours to drop.
+        (void)waiting_.front().release();
+        waiting_.pop_front();
+        note_submitted(time);
+    }
+}
+
+void OscLoop::note_submitted(NtpTime time) {
+    ++in_flight_;
+    if (time == immediately)
+        ++immediate_;
+    else
+        due_.insert(time);
+}
+
+// ---- what comes back
+
+void OscLoop::job(Command& command) {
+    if (dynamic_cast<OscCommand*>(&command))
+        ++open_jobs_;
+    worker_.add_job(&command);
+}
+
+void OscLoop::reply(Command& command) {
+    auto* ours = dynamic_cast<OscCommand*>(&command);
+    if (!ours)
+        return;
+    if (ours->worked())
+        --open_jobs_;
+    ours->answer(*this);
+}
+
+void OscLoop::retired(scs::Bundle* bundle) {
+    --in_flight_;
+    if (bundle->time == immediately)
+        --immediate_;
+    else if (const auto it = due_.find(bundle->time); it != due_.end())
+        due_.erase(it);
+    delete bundle;
+}
+
+void OscLoop::release(Handback* object) {
+    if (const auto* definition = dynamic_cast<Definition*>(object)) {
+        const std::array<ReplyArg, 1> args{std::string_view(definition->program->name)};
+        for (const Clients::Login& login : clients_.all())
+            send(login.endpoint, "/d_removed", args);
+    }
+    worker_.add_release(object);
+}
+
+void OscLoop::print(std::string_view line) {
+    host_.log(Host::Level::info, std::string(line));
+}
+
+void OscLoop::late(double seconds) {
+    if (services_.settings.engine.verbosity < 0)
+        return;
+    char text[64];
+    std::snprintf(text, sizeof text, "late %.9f", seconds);
+    host_.log(Host::Level::info, text);
+}
+
+// ---- out
+
+void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
+    const auto* peer = std::get_if<UdpPeer>(&to);
+    if (peer && !socket_.send(*peer, bytes))
+        host_.log(Host::Level::debug, std::string("OSC reply not sent: ") + std::strerror(errno));
+}
+
+bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
+    if (std::holds_alternative<std::monostate>(to))
+        return true;
+    const auto message = composer_.compose(address, args);
+    if (!message) {
+        host_.log(Host::Level::warning, "OSC reply not composed: " + message.error());
+        return true;
+    }
+    if (message.value().size() > UdpSocket::max_message)
+        return false;
+    transmit(to, message.value());
+    return true;
+}
+
+bool OscLoop::send_record(const Endpoint& to, std::span<const std::byte> record) {
+    bool all = true;
+    std::vector<ReplyArg> args;
+    ReplyReader reader(record);
+    while (reader.next_message()) {
+        args.clear();
+        while (const auto arg = reader.next_arg())
+            args.push_back(*arg);
+        all = send(to, reader.address(), args) && all;
+    }
+    return all;
+}
+
+void OscLoop::quit() {
+    clients_.clear();
+    if (!services_.settings.allow_quit)
+        return;
+    socket_.close();
+    host_.state("quit");
+    host_.quit();
+}
+
+} // namespace scs::osc

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "osc/clients.hpp"
+#include "osc/codec/compose.hpp"
+#include "osc/codec/decode.hpp"
+#include "osc/event-pump.hpp"
+#include "osc/host.hpp"
+#include "osc/osc-command.hpp"
+#include "osc/reply-port.hpp"
+#include "osc/server.hpp"
+#include "osc/udp-socket.hpp"
+#include "osc/wakeup.hpp"
+#include "osc/worker.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace scs::osc {
+
+/// The OSC thread: packets in, commands to the engine, its events out. [osc], made on [main].
+class OscLoop final : public ReplyPort, private EventSink {
+public:
+    OscLoop(UdpSocket, Services&, Host&, Worker&, Wakeup&, PacketCounters&);
+    ~OscLoop() override;
+
+    uint16_t port() const noexcept { return port_; }
+    /// Serves until stop().
+    void run();
+    /// [any]
+    void stop();
+
+    /// [worker] The engine is there; `first`, which may be null, runs before everything else.
+    void engine_ready(Engine&, std::unique_ptr<scs::Bundle> first);
+    /// [worker] There will be no engine: commands are answered with this.
+    void engine_failed(const std::string& why);
+
+    bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
+    bool send_record(const Endpoint&, std::span<const std::byte> record) override;
+    Clients& clients() override { return clients_; }
+    void set_dump_mode(int mode) override { dump_mode_ = mode; }
+    void quit() override;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    using Milliseconds = std::chrono::milliseconds;
+
+    // What the engine hands back.
+    void job(Command&) override;
+    void reply(Command&) override;
+    void retired(scs::Bundle*) override;
+    void release(Handback*) override;
+    void print(std::string_view line) override;
+    void late(double seconds) override;
+
+    void receive();
+    void take_packet(std::span<const std::byte>, const Endpoint& from);
+    void refuse(const Packet&, const Endpoint& to, std::string_view why);
+    void refuse_waiting();
+    void submit_waiting();
+    void note_submitted(NtpTime);
+    void wake_if_stuck();
+    /// Whether the data loop has something of ours to do now.
+    bool awaits_engine() const;
+    std::chrono::microseconds wait_time();
+    void wait(std::chrono::microseconds);
+    void transmit(const Endpoint&, std::span<const std::byte>);
+
+    UdpSocket socket_;
+    uint16_t port_;
+    Services& services_;
+    Host& host_;
+    Worker& worker_;
+    Wakeup& wakeup_;
+    PacketCounters& counters_;
+    Clients clients_;
+    ReplyComposer composer_;
+    int dump_mode_ = 0;
+
+    std::atomic<bool> stop_{false};
+    std::atomic<bool> failed_{false};
+    std::atomic<Engine*> ready_{nullptr};
+    std::string failure_;
+    std::unique_ptr<scs::Bundle> first_;
+    Engine* engine_ = nullptr;
+
+    std::deque<std::unique_ptr<scs::Bundle>> waiting_; ///< decoded, not yet with the engine
+    std::size_t in_flight_ = 0;                   ///< with the engine
+    std::size_t immediate_ = 0;                   ///< of these, those that wait for no time
+    std::multiset<NtpTime> due_;                  ///< the times of the others
+    int open_jobs_ = 0;                           ///< with the worker or on the way back
+
+    uint64_t seen_cycles_ = 0;
+    Clock::time_point cycle_seen_ = Clock::now(); ///< when a cycle was last seen to have run
+    Clock::time_point progress_ = Clock::now();   ///< when anything last came back
+    bool synths_ran_ = false;
+};
+
+} // namespace scs::osc

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "osc/codec/reply-record.hpp"
+#include "osc/endpoint.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace scs::osc {
+
+class Clients;
+
+/// What a command's answer may do: the OSC thread's side of the server. [osc]
+class ReplyPort {
+public:
+    virtual ~ReplyPort() = default;
+
+    /// Sends one message. False if it is too long for the transport.
+    virtual bool send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) = 0;
+    /// Sends each message of a record; false if any was too long.
+    virtual bool send_record(const Endpoint& to, std::span<const std::byte> record) = 0;
+    virtual Clients& clients() = 0;
+    /// What /dumpOSC sets: 0 nothing, 1 text, 2 hex, 3 both.
+    virtual void set_dump_mode(int mode) = 0;
+    /// After /quit has been answered.
+    virtual void quit() = 0;
+
+    /// `/done <name> [value]`
+    void done(const Endpoint& to, std::string_view name, std::optional<std::int32_t> value = {});
+    /// `/fail <name> <text> [extra]`
+    void fail(const Endpoint& to, std::string_view name, std::string_view text,
+              std::optional<std::int32_t> extra = {});
+};
+
+} // namespace scs::osc

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/server.hpp"
+
+#include "osc/definition-files.hpp"
+#include "osc/host.hpp"
+#include "osc/osc-loop.hpp"
+#include "osc/worker.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <pthread.h>
+#include <sstream>
+#include <thread>
+
+namespace scs::osc {
+
+namespace {
+
+/// Runs first of all: makes the SynthDefs that were found at the start known.
+class InstallAtStart final : public Command {
+public:
+    explicit InstallAtStart(std::vector<std::unique_ptr<Definition>> definitions)
+        : definitions_(std::move(definitions)) {}
+    Outcome run(Engine& engine) noexcept override {
+        install(engine, definitions_);
+        return Outcome::done;
+    }
+
+private:
+    std::vector<std::unique_ptr<Definition>> definitions_;
+};
+
+/// A thread that gets none of the process's signals.
+template <class F>
+std::thread start_thread(const char* name, F body) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread thread(std::move(body));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_setname_np(thread.native_handle(), name);
+    return thread;
+}
+
+} // namespace
+
+/// Shared with the worker, which may outlive the server.
+struct Server::Private {
+    Private(ServerSettings s, UdpSocket socket)
+        : settings(std::move(s)), loop(std::move(socket), services, host, worker, wakeup, counters) {}
+
+    ServerSettings settings;
+    Services services{settings};
+    Host host{settings};
+    PacketCounters counters;
+    Wakeup wakeup;
+    Worker worker{wakeup};
+    std::unique_ptr<Engine> owned_engine;
+    std::atomic<Engine*> engine{nullptr};
+    OscLoop loop; ///< goes before the engine: it holds bundles only
+    std::thread osc_thread, worker_thread;
+
+    std::mutex mutex;
+    std::condition_variable worker_ended;
+    bool worker_has_ended = false;
+
+    void work();
+    bool create_engine();
+    std::unique_ptr<scs::Bundle> load_at_start();
+};
+
+bool Server::Private::create_engine() {
+    auto created = Engine::create(settings.engine, [this](const std::string& text) {
+        host.log(Host::Level::warning, text);
+    });
+    if (!created) {
+        host.log(Host::Level::error, created.error());
+        host.state("failed: " + created.error());
+        loop.engine_failed(created.error());
+        return false;
+    }
+    owned_engine = std::move(created.value());
+    services.engine = owned_engine.get();
+    return true;
+}
+
+std::unique_ptr<scs::Bundle> Server::Private::load_at_start() {
+    LoadedDefinitions all;
+    std::istringstream folders(settings.load_synthdefs ? settings.synthdef_path : "");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        if (folder.empty() || worker.stopping())
+            continue;
+        LoadedDefinitions loaded = load_folder(folder, "", settings.engine);
+        std::move(loaded.definitions.begin(), loaded.definitions.end(), std::back_inserter(all.definitions));
+        for (const std::string& error : loaded.errors)
+            host.log(Host::Level::warning, error);
+    }
+    if (all.definitions.empty())
+        return nullptr;
+    auto bundle = std::make_unique<scs::Bundle>();
+    bundle->append(new InstallAtStart(std::move(all.definitions)));
+    return bundle;
+}
+
+void Server::Private::work() {
+    try {
+        if (create_engine()) {
+            auto first = load_at_start();
+            engine.store(owned_engine.get(), std::memory_order_release);
+            loop.engine_ready(*owned_engine, std::move(first));
+            host.state("running");
+            worker.run(*owned_engine);
+        }
+    } catch (const std::exception& error) {
+        host.log(Host::Level::error, std::string("the worker ends: ") + error.what());
+    }
+    const std::lock_guard lock(mutex);
+    worker_has_ended = true;
+    worker_ended.notify_all();
+}
+
+Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
+    if (settings.max_logins < 1 || settings.max_logins > 32)
+        return Error{"max-logins must be 1 to 32, not " + std::to_string(settings.max_logins)};
+    auto socket = UdpSocket::open(settings.bind, settings.port);
+    if (!socket)
+        return Error{socket.error()};
+    try {
+        auto p = std::make_shared<Private>(std::move(settings), std::move(socket.value()));
+        p->host.state("starting");
+        std::unique_ptr<Server> server(new Server(p));
+        p->worker_thread = start_thread("scsynth-worker", [p] { p->work(); });
+        p->osc_thread = start_thread("scsynth-osc", [loop = &p->loop] { loop->run(); });
+        return server;
+    } catch (const std::exception& error) {
+        return Error{std::string("cannot start the server: ") + error.what()};
+    }
+}
+
+Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
+
+Server::~Server() {
+    p_->host.close();
+    p_->loop.stop();
+    p_->worker.stop();
+    if (p_->osc_thread.joinable())
+        p_->osc_thread.join();
+    if (!p_->worker_thread.joinable())
+        return;
+    std::unique_lock lock(p_->mutex);
+    const bool ended =
+        p_->worker_ended.wait_for(lock, std::chrono::milliseconds(150), [&] { return p_->worker_has_ended; });
+    lock.unlock();
+    if (ended)
+        p_->worker_thread.join();
+    else
+        p_->worker_thread.detach();
+}
+
+Engine* Server::engine() noexcept {
+    return p_->engine.load(std::memory_order_acquire);
+}
+
+uint16_t Server::port() const noexcept {
+    return p_->loop.port();
+}
+
+const PacketCounters& Server::counters() const noexcept {
+    return p_->counters;
+}
+
+} // namespace scs::osc

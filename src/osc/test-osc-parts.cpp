@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "osc/arg-reader.hpp"
+#include "osc/clients.hpp"
+#include "osc/command-table.hpp"
+#include "osc/file-access.hpp"
+#include "osc/status-text.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <unistd.h>
+
+using namespace scs;
+using namespace scs::osc;
+
+namespace {
+
+const Endpoint alice = UdpPeer{1, 1}, bob = UdpPeer{1, 2}, carol = UdpPeer{2, 1};
+
+Message by_name(std::string_view address) {
+    return {address, -1, 1, {}};
+}
+
+Message by_number(int number) {
+    return {{}, number, 1, {}};
+}
+
+Arg int_arg(int value) {
+    Arg arg{Arg::Type::int32, 0, {}};
+    arg.i = value;
+    return arg;
+}
+
+Arg float_arg(float value) {
+    Arg arg{Arg::Type::float32, 0, {}};
+    arg.f = value;
+    return arg;
+}
+
+Arg text_arg(const char* text) {
+    Arg arg{Arg::Type::string, static_cast<uint32_t>(std::string_view(text).size()), {}};
+    arg.s = text;
+    return arg;
+}
+
+} // namespace
+
+TEST_CASE("client IDs: the requested one if it is free, else the one free for longest") {
+    Clients clients(3);
+    CHECK(clients.add(alice, 1) == 1);
+    CHECK(clients.add(bob, 1) == 0);
+    CHECK(clients.find(alice) == 1);
+    CHECK_FALSE(clients.find(carol));
+    CHECK(clients.add(carol, -1) == 2);
+    CHECK(clients.full());
+
+    CHECK(clients.remove(alice));
+    CHECK_FALSE(clients.remove(alice));
+    CHECK(clients.remove(bob));
+    CHECK(clients.all().size() == 1);
+    CHECK(clients.add(bob, 7) == 1); // freed before 0
+}
+
+TEST_CASE("the table has every number from 0 to 66 once, and every name once") {
+    std::set<int> numbers;
+    std::set<std::string> names;
+    for (const auto& section : all_commands()) {
+        for (const CommandSpec& spec : section) {
+            if (spec.number >= 0)
+                CHECK(numbers.insert(spec.number).second);
+            CHECK(names.insert(spec.name).second);
+            CHECK(spec.name[0] == '/');
+            CHECK_FALSE((spec.handler && spec.make));
+        }
+    }
+    CHECK(numbers.size() == 67);
+    CHECK(*numbers.begin() == 0);
+    CHECK(*numbers.rbegin() == 66);
+}
+
+TEST_CASE("commands are found by name, with and without the slash, and by number") {
+    for (const auto& [name, number] : {std::pair{"/notify", 1}, {"/status", 2}, {"/s_new", 9}, {"/n_set", 15},
+                                       {"/d_recv", 5}, {"/sync", 52}, {"/g_queryTree", 57}, {"/p_new", 63},
+                                       {"/version", 64}}) {
+        const CommandSpec* spec = find_command(by_name(name));
+        REQUIRE(spec);
+        CHECK(spec == find_command(by_number(number)));
+        CHECK(spec == find_command(by_name(name + 1)));
+    }
+    CHECK_FALSE(find_command(by_name("/nosuch")));
+    CHECK_FALSE(find_command(by_number(67)));
+}
+
+TEST_CASE("failure texts are scsynth's") {
+    CHECK(status_text({Code::node_not_found, 1000}) == "Node 1000 not found");
+    CHECK(status_text({Code::target_not_found, -7}) == "target Node -7 not found");
+    CHECK(status_text({Code::group_not_found, 1}) == "Group 1 not found");
+    CHECK(status_text({Code::cannot_replace_root}) == "can't replace group 0");
+    CHECK(status_text({Code::out_of_memory}) == "out of real time memory");
+}
+
+TEST_CASE("arguments convert as forgivingly as scsynth's") {
+    const Arg args[] = {float_arg(2.9f), int_arg(-3), text_arg("freq"), text_arg("longer"), int_arg(1)};
+    ArgReader reader(args);
+    CHECK(reader.remain() == 4 + 4 + 8 + 8 + 4);
+    CHECK(reader.get_int() == 2);
+    CHECK(reader.get_float() == -3.0f);
+    CHECK(reader.at_string());
+    CHECK(reader.get_int(5) == 5); // passes over the string
+    CHECK(reader.get_string() == "longer");
+    CHECK(reader.get_blob().empty());
+    CHECK(reader.remain() == 4);
+    CHECK(reader.get_string("none") == "none");
+    CHECK(reader.tag() == 0);
+    CHECK(reader.get_int(7) == 7);
+    CHECK(reader.remain() == 0);
+}
+
+TEST_CASE("a float out of range is cut to the nearest int") {
+    const Arg args[] = {float_arg(1e20f), float_arg(-1e20f), float_arg(0.0f / 0.0f)};
+    ArgReader reader(args);
+    CHECK(reader.get_int() == 2147483647);
+    CHECK(reader.get_int() == -2147483647 - 1);
+    CHECK(reader.get_int() == 0);
+}
+
+TEST_CASE("only what is below the restricted path is allowed") {
+    namespace fs = std::filesystem;
+    const fs::path top = fs::temp_directory_path() / ("osc-paths-" + std::to_string(::getpid()));
+    fs::create_directories(top / "inside" / "deeper");
+    fs::create_directories(top / "inside-not");
+    fs::create_directory_symlink(top, top / "inside" / "way-out");
+    const std::string restricted = top / "inside";
+
+    CHECK(allowed_path("/any/../where", "").value() == "/any/../where");
+    CHECK(allowed_path("new.wav", restricted).value() == restricted + "/new.wav");
+    CHECK(allowed_path(restricted + "/deeper/../a", restricted).value() == restricted + "/a");
+    CHECK_FALSE(allowed_path("../inside-not/a", restricted));
+    CHECK_FALSE(allowed_path(std::string(top / "inside-not" / "a"), restricted));
+    CHECK_FALSE(allowed_path("way-out/a", restricted));
+    CHECK_FALSE(allowed_path("/etc/passwd", restricted));
+    CHECK_FALSE(allowed_path("a", "/no/such/folder"));
+    fs::remove_all(top);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "osc/test-rig.hpp"
+
+#include <algorithm>
+
+using namespace scs;
+using namespace scs::osc;
+using namespace scs::osc::testing;
+using Lines = std::vector<std::string>;
+
+namespace {
+
+ReplyArg text(std::string_view t) {
+    return t;
+}
+
+ReplyArg blob(const Bytes& bytes) {
+    return std::span<const std::byte>(bytes);
+}
+
+ReplyArg num(int32_t value) {
+    return value;
+}
+
+void receive_definition(Client& client, std::string_view name) {
+    client.send("/d_recv", {blob(synthdef(name, ""))});
+    REQUIRE(client.receive() == "/done /d_recv");
+}
+
+} // namespace
+
+TEST_CASE("login") {
+    Rig rig;
+    Client first(rig), second(rig);
+    first.send("/status");
+    CHECK(first.receive().starts_with("/status.reply 1 0 0 1 0 "));
+    first.send("status"); // the slash may be missing
+    CHECK(first.receive().starts_with("/status.reply"));
+    first.send("/notify", {num(1), num(2)});
+    CHECK(first.receive() == "/done /notify 2 4");
+    first.send("/notify", {num(1)});
+    CHECK(first.receive() == "/fail /notify notify: already registered\n 2");
+    second.send("/notify", {num(1), num(2)});
+    CHECK(second.receive() == "/done /notify 0 4");
+    second.send("/notify", {num(0)});
+    CHECK(second.receive() == "/done /notify");
+    second.send("/notify", {num(0)});
+    CHECK(second.receive() == "/fail /notify not registered\n");
+    second.send("/version");
+    CHECK(second.receive().starts_with("/version.reply pw-scsynth 3 13 .0 "));
+}
+
+TEST_CASE("failures") {
+    Rig rig;
+    Client client(rig);
+    client.send("/nosuch", {num(1)});
+    CHECK(client.receive() == "/fail /nosuch Command not found");
+    client.send("/n_free", {num(99)});
+    CHECK(client.receive() == "/fail /n_free Node 99 not found");
+    client.send("/s_new", {text("none")});
+    CHECK(client.receive() == "/fail /s_new SynthDef not found");
+    client.send("/s_new", {num(1)});
+    CHECK(client.receive() == "/fail /s_new wrong argument type");
+    client.send("/g_freeAll", {num(7)});
+    CHECK(client.receive() == "/fail /g_freeAll Group 7 not found");
+    client.send("/g_new", {num(-3), num(0), num(0)});
+    CHECK(client.receive() == "/fail /g_new negative node IDs are reserved");
+    client.send("/n_free", {num(0)});
+    client.send("/error", {num(0)});
+    client.send("/n_free", {num(99)});
+    client.send("/error", {num(1)});
+    client.send(bundle(1, {message("/error", {num(-1)}), message("/n_free", {num(98)})}));
+    CHECK(client.until_synced().empty());
+    client.send("/n_free", {num(97)});
+    CHECK(client.receive() == "/fail /n_free Node 97 not found");
+}
+
+TEST_CASE("a broken SynthDef fails, and then is done") {
+    Rig rig;
+    Client client(rig);
+    client.send("/d_recv", {blob(synthdef("bad", "NoSuchUGen")), blob(message("/status"))});
+    CHECK(client.receive() == "/fail /d_recv bad: UGen 'NoSuchUGen' not installed");
+    // The completion ran before, so its own reply comes first.
+    client.send("/sync", {num(1)});
+    Lines all{client.receive(), client.receive(), client.receive()};
+    CHECK(std::count(all.begin(), all.end(), "/done /d_recv") == 1);
+}
+
+TEST_CASE("a completion message is answered before the command, and a sync after all") {
+    Rig rig;
+    Client client(rig);
+    client.send("/d_recv", {blob(synthdef("a", "")), blob(message("/s_new", {text("a"), num(1000)}))});
+    client.send("/d_recv", {blob(synthdef("b", "")), blob(message("/s_get", {num(1000), text("gate"), num(0)}))});
+    client.send("/sync", {num(5)});
+    CHECK(client.receive() == "/done /d_recv");
+    CHECK(client.receive() == "/n_set 1000 gate 3f 0 1f");
+    CHECK(client.receive() == "/done /d_recv");
+    CHECK(client.receive() == "/synced 5");
+}
+
+TEST_CASE("the tree is told, and can be asked for") {
+    Rig rig;
+    Client client(rig);
+    receive_definition(client, "a");
+    client.send("/notify", {num(1)});
+    CHECK(client.receive() == "/done /notify 0 4");
+    client.send("/g_new", {num(1), num(0), num(0)});
+    CHECK(client.receive() == "/n_go 1 0 -1 -1 1 -1 -1");
+    client.send("/s_new", {text("a"), num(1000), num(0), num(1), text("gate"), 9.0f});
+    CHECK(client.receive() == "/n_go 1000 1 -1 -1 0");
+    client.send("/n_map", {num(1000), text("freq"), num(12)});
+    client.send("/g_queryTree", {num(0), num(1)});
+    CHECK(client.receive() == "/g_queryTree.reply 1 0 1 1 1 1000 -1 a 3 freq c12 1 2f gate 9f");
+    client.send("/g_queryTree", {num(0), num(0)});
+    CHECK(client.receive() == "/g_queryTree.reply 0 0 1 1 1 1000 -1 a");
+    client.send("/n_query", {num(1)});
+    CHECK(client.receive() == "/n_info 1 0 -1 -1 1 1000 1000");
+    client.send("/s_new", {text("a"), num(-1), num(3), num(1000)}); // negative IDs aren't told
+    client.send("/n_set", {num(-1), text("gate"), 4.0f, num(0), text("a3")});
+    client.send("/s_getn", {num(-1), text("freq"), num(2), num(2), num(1)});
+    CHECK(client.receive() == "/n_setn -16 freq 2 1f 2f 2 1 4f");
+    client.send("/n_after", {num(1000), num(-1)});
+    CHECK(client.receive() == "/n_move 1000 1 -16 -1 0");
+    client.send("/d_free", {text("a")});
+    client.send("/g_freeAll", {num(0)});
+    Lines lines{client.receive(), client.receive(), client.receive()};
+    std::sort(lines.begin(), lines.end());
+    CHECK(lines[0] == "/d_removed a");
+    CHECK(lines[1].starts_with("/n_end 1 0"));
+    CHECK(lines[2].starts_with("/n_end 1000 1"));
+}
+
+TEST_CASE("arrays, fills and runs of control values") {
+    Rig rig;
+    Client client(rig);
+    receive_definition(client, "a");
+    const auto controls = [&] {
+        client.send("/s_getn", {num(1000), num(0), num(3)});
+        return client.receive();
+    };
+    client.send("/s_new", {text("a"), num(1000)});
+    client.send("/n_setn", {num(1000), text("freq"), num(2), 5.0f, 6.0f, num(2), num(1), 7.0f});
+    CHECK(controls() == "/n_setn 1000 0 3 5f 6f 7f");
+    client.send("/n_fill", {num(1000), num(-5), num(7), 8.0f});
+    CHECK(controls() == "/n_setn 1000 0 3 8f 8f 7f");
+    client.send("/n_fill", {num(1000), num(1), num(2147483647), 9.0f});
+    CHECK(controls() == "/n_setn 1000 0 3 8f 9f 9f");
+    client.send("/n_set", {num(1000), text("none"), 1.0f, num(70), 1.0f});
+    CHECK(controls() == "/n_setn 1000 0 3 8f 9f 9f");
+    // liblo can't write arrays: ,is[ff] by hand
+    Bytes raw = message("/n_set", {num(1000), text("freq"), 1.5f, 2.5f});
+    const char tags[] = ",isff\0\0\0";
+    const char with_array[] = ",is[ff]\0";
+    const auto at = std::search(raw.begin(), raw.end(), reinterpret_cast<const std::byte*>(tags),
+                                reinterpret_cast<const std::byte*>(tags) + 8);
+    REQUIRE(at != raw.end());
+    std::copy_n(reinterpret_cast<const std::byte*>(with_array), 8, at);
+    client.send(raw);
+    CHECK(controls() == "/n_setn 1000 0 3 1.5f 2.5f 9f");
+}
+
+TEST_CASE("groups: adding again, moving into themselves, ordering") {
+    Rig rig;
+    Client client(rig);
+    client.send("/g_new", {num(1), num(0), num(0), num(2), num(0), num(1), num(3), num(3), num(1)});
+    client.send("/g_new", {num(1), num(0), num(0)}); // there already, and there it may be
+    client.send("/g_head", {num(2), num(1)});
+    CHECK(client.receive() == "/fail /g_head a group can't be moved into itself");
+    client.send("/g_new", {num(2), num(0), num(0)});
+    CHECK(client.receive() == "/fail /g_new duplicate node ID");
+    client.send("/n_order", {num(0), num(0), num(3), num(77), num(1)});
+    client.send("/g_queryTree", {num(0), num(0)});
+    CHECK(client.receive() == "/g_queryTree.reply 0 0 2 3 0 1 1 2 0");
+    client.send("/g_dumpTree", {num(0), num(0)});
+    client.until_synced();
+    CHECK(rig.log().find("NODE TREE Group 0\n   3 group\n   1 group\n      2 group\n") != std::string::npos);
+    CHECK(rig.log().find("Warning Node not found\n") != std::string::npos);
+}
+
+TEST_CASE("malformed packets are counted and change nothing") {
+    Rig rig;
+    Client client(rig);
+    client.send(Bytes(5, std::byte('x')));
+    client.send(bundle(1, {message("/g_new", {num(5), num(0), num(0)}), Bytes(4, std::byte(0xff))}));
+    client.send("/g_queryTree", {num(0), num(0)});
+    CHECK(client.receive() == "/g_queryTree.reply 0 0 0");
+    const PacketCounters& counters = rig.server().counters();
+    CHECK(counters.received == 3);
+    CHECK(counters.rejected == 2);
+    CHECK(counters.decoded == 1);
+}
+
+TEST_CASE("without cycles the data loop is woken") {
+    Rig rig({}, false);
+    Client client(rig);
+    client.send("/status");
+    CHECK(client.receive().starts_with("/status.reply 1 "));
+    receive_definition(client, "a");
+    CHECK(rig.wakes() > 0);
+}
+
+TEST_CASE("quit frees everything, and ends the server if it may") {
+    for (const bool allowed : {true, false}) {
+        ServerSettings settings;
+        settings.allow_quit = allowed;
+        Rig rig(settings);
+        Client client(rig);
+        receive_definition(client, "a");
+        client.send("/s_new", {text("a"), num(1000)});
+        client.send("/quit");
+        CHECK(client.receive() == "/done /quit");
+        if (allowed) {
+            CHECK(rig.wait_for_quit());
+        } else {
+            client.send("/status");
+            CHECK(client.receive().starts_with("/status.reply 1 0 0 1 0 "));
+        }
+    }
+}
+
+TEST_CASE("a taken port is an error that names it") {
+    Rig rig;
+    ServerSettings settings;
+    settings.port = rig.server().port();
+    const auto second = Server::start(std::move(settings));
+    REQUIRE_FALSE(second);
+    CHECK(second.error().find(std::to_string(rig.server().port())) != std::string::npos);
+}

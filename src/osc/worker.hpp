@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/command.hpp"
+#include "osc/wakeup.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace scs {
+class Engine;
+}
+
+namespace scs::osc {
+
+/// The queue of slow work: jobs of commands and objects to delete, in order.
+class Worker {
+public:
+    /// `done` is rung after each job.
+    explicit Worker(Wakeup& done) : done_(done) {}
+    ~Worker();
+
+    /// [osc] A job to do; the engine owns it.
+    void add_job(Command*);
+    /// [osc] Something to delete.
+    void add_release(Handback*);
+    /// [any] Makes run() return after the job it is at. The jobs left are given back to the engine undone, so that
+    /// it can free them.
+    void stop();
+    /// [any]
+    bool stopping() const noexcept { return stop_.load(std::memory_order_acquire); }
+    /// [worker] Does the work until stop().
+    void run(Engine&);
+    /// [any] Jobs that wait or are being done.
+    int jobs() const noexcept { return jobs_.load(std::memory_order_acquire); }
+
+private:
+    struct Task {
+        Command* job;
+        Handback* release;
+    };
+    void add(Task);
+    void do_job(Engine&, Command*);
+
+    Wakeup& done_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Task> tasks_;
+    std::atomic<bool> stop_{false};
+    std::atomic<int> jobs_{0};
+};
+
+} // namespace scs::osc

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A silent node with mono DSP ports out_1..out_N and in_1..in_M, standing in for the real one.
+// usage: dsp-node OUTPUTS INPUTS [key=value…]
+// Further key=value lines on standard input change the node's properties; end of input ends it.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+#include <pipewire/filter.h>
+#include <pipewire/pipewire.h>
+
+namespace {
+
+struct App {
+    pw_main_loop* loop = nullptr;
+    pw_filter* filter = nullptr;
+    std::string input;
+};
+
+void on_process(void*, spa_io_position*) {}
+
+void set_property(pw_properties* props, const std::string& assignment) {
+    const auto split = assignment.find('=');
+    if (split != std::string::npos)
+        pw_properties_set(props, assignment.substr(0, split).c_str(),
+                          assignment.substr(split + 1).c_str());
+}
+
+void on_input(void* data, int fd, uint32_t) {
+    auto* app = static_cast<App*>(data);
+    char buffer[256];
+    const auto size = read(fd, buffer, sizeof buffer);
+    if (size <= 0) {
+        pw_main_loop_quit(app->loop);
+        return;
+    }
+    app->input.append(buffer, static_cast<std::size_t>(size));
+    for (auto end = app->input.find('\n'); end != std::string::npos; end = app->input.find('\n')) {
+        pw_properties* props = pw_properties_new(nullptr, nullptr);
+        set_property(props, app->input.substr(0, end));
+        app->input.erase(0, end + 1);
+        pw_filter_update_properties(app->filter, nullptr, &props->dict);
+        pw_properties_free(props);
+    }
+}
+
+void add_ports(pw_filter* filter, spa_direction direction, const char* prefix, int count) {
+    for (int i = 1; i <= count; ++i) {
+        const std::string name = prefix + std::to_string(i);
+        pw_filter_add_port(filter, direction, PW_FILTER_PORT_FLAG_MAP_BUFFERS, sizeof(int),
+                           pw_properties_new(PW_KEY_FORMAT_DSP, "32 bit float mono audio",
+                                             PW_KEY_PORT_NAME, name.c_str(), nullptr),
+                           nullptr, 0);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 3) {
+        std::fprintf(stderr, "usage: %s OUTPUTS INPUTS [key=value…]\n", argv[0]);
+        return 2;
+    }
+    pw_init(&argc, &argv);
+
+    App app;
+    app.loop = pw_main_loop_new(nullptr);
+    pw_properties* props = pw_properties_new(nullptr, nullptr);
+    for (int i = 3; i < argc; ++i)
+        set_property(props, argv[i]);
+
+    pw_filter_events events{};
+    events.version = PW_VERSION_FILTER_EVENTS;
+    events.process = on_process;
+    pw_loop* loop = pw_main_loop_get_loop(app.loop);
+    app.filter = pw_filter_new_simple(loop, "dsp-node", props, &events, &app);
+    add_ports(app.filter, PW_DIRECTION_OUTPUT, "out_", std::atoi(argv[1]));
+    add_ports(app.filter, PW_DIRECTION_INPUT, "in_", std::atoi(argv[2]));
+    if (pw_filter_connect(app.filter, PW_FILTER_FLAG_RT_PROCESS, nullptr, 0) < 0) {
+        std::fprintf(stderr, "cannot connect to PipeWire\n");
+        return 1;
+    }
+    pw_loop_add_io(loop, STDIN_FILENO, SPA_IO_IN | SPA_IO_HUP, false, on_input, &app);
+    pw_main_loop_run(app.loop);
+    pw_filter_destroy(app.filter);
+    pw_main_loop_destroy(app.loop);
+    pw_deinit();
+}

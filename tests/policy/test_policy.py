@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The auto-connection policy in a real WirePlumber, with null sinks and a stand-in node."""
+import pytest
+
+from daemons import Session, wait_for
+
+STEREO = ("FL", "FR")
+
+
+@pytest.fixture
+def bare():
+    """PipeWire alone."""
+    session = Session()
+    try:
+        session.start_pipewire()
+        yield session
+    except BaseException:
+        print(session.logs())
+        raise
+    finally:
+        print(session.logs())
+        session.close()
+
+
+@pytest.fixture
+def session(bare):
+    """PipeWire with the stereo sink `main` (the default) and WirePlumber."""
+    bare.add_device("main", priority=2000)
+    bare.start_wireplumber()
+    return bare
+
+
+def outs(sink, channels=STEREO, node="scsynth"):
+    return {(f"{node}:out_{i}", f"{sink}:playback_{c}") for i, c in enumerate(channels, 1)}
+
+
+def ins(source, channels=STEREO, node="scsynth"):
+    return {(f"{source}:capture_{c}", f"{node}:in_{i}") for i, c in enumerate(channels, 1)}
+
+
+def links_of(graph, node="scsynth"):
+    return {pair for pair in graph.links
+            if any(port and port.startswith(node + ":") for port in pair)}
+
+
+def expect(session, links, node="scsynth"):
+    return session.wait_graph(lambda g: links_of(g, node) == links,
+                              f"exactly {sorted(links)} at {node}")
+
+
+def witness(session, name="witness", sink="main"):
+    """A second node linked later: whatever the policy meant to do before, it has done by now."""
+    session.add_dsp_node(name)
+    expect(session, outs(sink, node=name), name)
+
+
+def remove_by_hand(session, node="scsynth"):
+    """Removes the link of out_1 as a user does and waits until the policy has understood."""
+    session.run("pw-link", "-d", f"{node}:out_1", "main:playback_FL")
+    wait_for(lambda: session.remembered().get(node) == "out_1", "the remembered removal")
+
+
+def nothing_remembered(session, sink="main"):
+    """No removal was taken for the user's. A real one, made last, is the last to be judged."""
+    session.add_dsp_node("probe", target_object=sink)
+    expect(session, outs(sink, node="probe"), "probe")
+    session.run("pw-link", "-d", "probe:out_1", f"{sink}:playback_FL")
+    wait_for(lambda: "probe" in session.remembered(), "the remembered removal")
+    return set(session.remembered()) == {"probe"}
+
+
+def test_links_appear(session):
+    session.add_dsp_node()
+    graph = expect(session, outs("main"))
+    for info in graph.links.values():
+        assert "object.linger" not in info["props"]
+        assert info["props"].get("link.passive", "false") == "false"
+
+
+def test_the_sink_is_kept_awake(session):
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    session.wait_graph(lambda g: all(i["state"] == "active" for i in g.links.values()),
+                       "active links")
+
+
+def test_node_before_wireplumber(bare):
+    bare.add_device("main")
+    bare.add_dsp_node()
+    bare.start_wireplumber()
+    expect(bare, outs("main"))
+
+
+def test_links_go_with_wireplumber(session):
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    session.stop_wireplumber()
+    expect(session, set())
+    session.start_wireplumber()
+    expect(session, outs("main"))
+    assert nothing_remembered(session)
+
+
+def test_follows_the_default_sink(session):
+    session.add_device("second")
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    session.set_default("sink", "second")
+    expect(session, outs("second"))
+    session.run("wpctl", "set-default", str(session.graph().ids["main"]))
+    expect(session, outs("main"))
+    assert nothing_remembered(session)
+
+
+def test_new_links_stand_before_old_ones_go(session):
+    session.add_device("second")
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    monitor = session.spawn("monitor", "pw-link", "-l", "-m")
+    log = session.folder / "monitor.log"
+    wait_for(lambda: log.read_text().count("main:playback_F") >= 2, "the monitor")
+    session.set_default("sink", "second")
+    expect(session, outs("second"))
+    wait_for(lambda: log.read_text().count("\n-") >= 2, "the monitor's removals")
+    changes = [line for line in log.read_text().splitlines() if line[:1] in "+-"]
+    session.stop(monitor)
+    made = max(i for i, line in enumerate(changes) if line[0] == "+" and "second:" in line)
+    gone = min(i for i, line in enumerate(changes) if line[0] == "-" and "main:" in line)
+    assert made < gone, changes
+
+
+def test_another_sink_takes_over(session):
+    session.add_device("second")
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    session.remove_node("main")
+    expect(session, outs("second"))
+    session.remove_node("second")
+    expect(session, set())
+    session.add_device("third")
+    expect(session, outs("third"))
+    assert nothing_remembered(session, "third")
+
+
+def test_removed_by_the_user(session):
+    session.add_device("second")
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    remove_by_hand(session)
+    witness(session)
+    rest = outs("main") - {("scsynth:out_1", "main:playback_FL")}
+    assert links_of(session.graph()) == rest
+
+    session.stop_wireplumber()
+    session.start_wireplumber()
+    expect(session, outs("main", node="witness"), "witness")
+    expect(session, rest)
+    session.set_default("sink", "second")
+    expect(session, {("scsynth:out_2", "second:playback_FR")})
+
+
+def test_asking_again_takes_the_removal_back(session):
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    remove_by_hand(session)
+    session.set_metadata("scsynth", "scsynth.autoconnect", "true")
+    expect(session, outs("main"))
+    assert session.remembered() == {}
+
+
+def test_extra_link_of_the_user_is_left(session):
+    session.add_device("second")
+    session.add_device("recorder", priority=1)
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    extra = ("scsynth:out_1", "recorder:playback_FR")
+    session.run("pw-link", *extra)
+    expect(session, outs("main") | {extra})
+    session.set_default("sink", "second")
+    expect(session, outs("second") | {extra})
+
+
+def test_port_the_user_linked_first_is_left_alone(session):
+    session.add_dsp_node("recorder", outputs=0, inputs=1, scsynth_autoconnect="false")
+    process = session.add_dsp_node(scsynth_autoconnect="false")
+    first = ("scsynth:out_1", "recorder:in_1")
+    session.run("pw-link", *first)
+    process.stdin.write(b"scsynth.autoconnect=true\n")
+    process.stdin.flush()
+    alone = {first, ("scsynth:out_2", "main:playback_FR")}
+    expect(session, alone)
+    witness(session)
+    assert links_of(session.graph()) == alone
+
+
+def test_linked_before_wireplumber(bare):
+    bare.add_device("main")
+    bare.add_dsp_node("recorder", outputs=0, inputs=1, scsynth_autoconnect="false")
+    bare.add_dsp_node()
+    first = ("scsynth:out_1", "recorder:in_1")
+    bare.run("pw-link", *first)
+    bare.start_wireplumber()
+    alone = {first, ("scsynth:out_2", "main:playback_FR")}
+    expect(bare, alone)
+    witness(bare)
+    assert links_of(bare.graph()) == alone
+
+
+def test_switched_off_by_property(session):
+    process = session.add_dsp_node(scsynth_autoconnect="false")
+    witness(session)
+    assert links_of(session.graph()) == set()
+    process.stdin.write(b"scsynth.autoconnect=true\n")
+    process.stdin.flush()
+    expect(session, outs("main"))
+    process.stdin.write(b"scsynth.autoconnect=false\n")
+    process.stdin.flush()
+    expect(session, set())
+    assert nothing_remembered(session)
+
+
+def test_switched_off_by_metadata(session):
+    session.add_dsp_node()
+    expect(session, outs("main"))
+    session.set_metadata("scsynth", "scsynth.autoconnect", "false")
+    expect(session, set())
+    session.set_metadata("scsynth", "scsynth.autoconnect", "true")
+    expect(session, outs("main"))
+
+
+def test_other_nodes_are_not_touched(session):
+    session.add_dsp_node("stranger", scsynth_autoconnect="")
+    session.add_dsp_node("classed", media_class="Audio/Source")
+    witness(session)
+    graph = session.graph()
+    assert links_of(graph, "stranger") == set()
+    assert links_of(graph, "classed") == set()
+
+
+def test_target_object(session):
+    session.add_device("second")
+    session.add_device("third")
+    session.add_dsp_node(target_object="second")
+    expect(session, outs("second"))
+    session.set_metadata("scsynth", "target.object", "third")
+    expect(session, outs("third"))
+    session.set_metadata("scsynth", "target.object", "-1", "Spa:Id")
+    expect(session, set())
+    session.run("pw-metadata", "-d", str(session.graph().ids["scsynth"]), "target.object")
+    expect(session, outs("second"))
+    assert nothing_remembered(session)
+
+
+def test_target_object_minus_one(session):
+    session.add_dsp_node(target_object="-1")
+    witness(session)
+    assert links_of(session.graph()) == set()
+
+
+def test_target_object_by_serial(session):
+    session.add_device("second")
+    serial = session.run("pw-cli", "info", "second").split("object.serial = \"")[1].split('"')[0]
+    session.add_dsp_node(target_object=serial)
+    expect(session, outs("second"))
+
+
+def test_dont_reconnect(session):
+    session.add_device("second")
+    session.add_dsp_node(node_dont__reconnect="true")
+    expect(session, outs("main"))
+    session.set_default("sink", "second")
+    witness(session, sink="second")
+    assert links_of(session.graph()) == outs("main")
+    session.remove_node("main")
+    witness(session, "later", sink="second")
+    assert links_of(session.graph()) == set()
+
+
+def test_effect_as_target(session):
+    session.add_dsp_node("effect", inputs=2, scsynth_autoconnect="false")
+    session.add_dsp_node(inputs=2, target_object="effect")
+    expect(session, {("scsynth:out_1", "effect:in_1"), ("scsynth:out_2", "effect:in_2")})
+
+
+def test_mono_sink(bare):
+    bare.add_device("mono", position="MONO")
+    bare.start_wireplumber()
+    bare.add_dsp_node(outputs=4)
+    expect(bare, outs("mono", ("MONO", "MONO")))
+
+
+def test_eight_outputs(session):
+    wide = ("FL", "FR", "FC", "LFE", "RL", "RR", "SL", "SR")
+    session.add_device("wide", position=",".join(wide))
+    session.add_dsp_node(outputs=8)
+    expect(session, outs("main"))
+    session.set_default("sink", "wide")
+    expect(session, outs("wide", wide))
+    session.set_default("sink", "main")
+    expect(session, outs("main"))
+
+
+def test_one_output(session):
+    session.add_dsp_node(outputs=1)
+    expect(session, outs("main", ("FL",)))
+
+
+def test_two_nodes(session):
+    session.add_device("second")
+    session.add_dsp_node("scsynth")
+    session.add_dsp_node("scsynth-57111", target_object="second")
+    expect(session, outs("main"))
+    expect(session, outs("second", node="scsynth-57111"), "scsynth-57111")
+
+
+def test_inputs(session):
+    session.add_device("mic", "Audio/Source/Virtual", priority=4000)
+    session.add_device("mono_mic", "Audio/Source/Virtual", position="MONO", priority=3000)
+    session.add_dsp_node(inputs=4)
+    expect(session, outs("main") | ins("mic"))
+    session.set_default("source", "mono_mic")
+    expect(session, outs("main") | ins("mono_mic", ("MONO", "MONO")))
+
+
+def test_a_monitor_is_no_source(session):
+    session.add_dsp_node(inputs=2)
+    expect(session, outs("main"))
+    session.set_default("source", "main")
+    wait_for(lambda: '"main"' in session.run("pw-metadata", "0", "default.audio.source"),
+             "the sink as default source")
+    witness(session)
+    assert links_of(session.graph()) == outs("main")
+
+
+def test_switched_off_for_one_user(bare):
+    (bare.config / "wireplumber" / "policy.lua.d" / "90-scsynth.lua").write_text("")
+    bare.add_device("main")
+    bare.start_wireplumber()
+    bare.add_dsp_node()
+    bare.wait_graph(lambda g: "main:playback_FL" in g.ports.values(), "the sink's ports")
+    wait_for(lambda: "main" in bare.run("pw-metadata", "0", "default.audio.sink"), "the default")
+    assert links_of(bare.graph()) == set()
+
+
+def test_missing_script_does_not_stop_wireplumber(bare):
+    (bare.config / "wireplumber" / "scripts" / "lib" / "scsynth-policy.lua").unlink()
+    bare.add_device("main")
+    bare.start_wireplumber()
+    wait_for(lambda: "main" in bare.run("pw-metadata", "0", "default.audio.sink"), "the default")
+    (bare.config / "wireplumber" / "scripts" / "scsynth-autoconnect.lua").unlink()
+    bare.stop_wireplumber()
+    bare.run("pw-metadata", "-d", "0", "default.audio.sink")
+    bare.start_wireplumber()
+    wait_for(lambda: "main" in bare.run("pw-metadata", "0", "default.audio.sink"), "the default")
