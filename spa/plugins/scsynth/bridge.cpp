@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "bridge.hpp"
+
+#include <utility>
+
+namespace scs::spa {
+namespace {
+
+/// The log topic, one for all nodes of the process. The first one's host sets its level.
+const spa_log_topic* topic(spa_log* log) {
+    static spa_log_topic topic = [log] {
+        spa_log_topic t{};
+        t.topic = "spa.scsynth";
+        spa_log_topic_init(log, &t);
+        return t;
+    }();
+    return &topic;
+}
+
+} // namespace
+
+void Bridge::set_event(spa_source* event) {
+    const std::lock_guard lock(mutex_);
+    event_ = event;
+}
+
+void Bridge::close() {
+    const std::lock_guard lock(mutex_);
+    log_ = nullptr;
+    event_ = nullptr;
+}
+
+// PipeWire's loggers may be called from any thread at levels up to debug; only their trace level keeps a ring
+// that has room for one writer.
+void Bridge::log(spa_log_level level, const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (log_)
+        spa_log_logt(log_, level, topic(log_), __FILE__, __LINE__, __func__, "%s", text.c_str());
+}
+
+void Bridge::report_state(const std::string& state) {
+    const std::lock_guard lock(mutex_);
+    news_.state = state;
+    signal();
+}
+
+void Bridge::report_quit() {
+    const std::lock_guard lock(mutex_);
+    news_.quit = true;
+    signal();
+}
+
+void Bridge::signal() {
+    if (event_)
+        spa_loop_utils_signal_event(utils_, event_);
+}
+
+Bridge::News Bridge::take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(news_, {});
+}
+
+} // namespace scs::spa

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <spa/support/log.h>
+#include <spa/support/loop.h>
+
+#include <mutex>
+#include <string>
+
+namespace scs::spa {
+
+/// What the server's threads tell the host. It outlives the node as long as a thread that was left behind holds
+/// it; nothing reaches the host any more once it is closed.
+class Bridge {
+public:
+    Bridge(spa_log* log, spa_loop_utils* main_utils) : log_(log), utils_(main_utils) {}
+
+    /// [main] The event that reported states signal. Null ends them.
+    void set_event(spa_source* event);
+    /// [main] Cuts the connection to the host.
+    void close();
+
+    /// [any but rt] One line in the host's log, in the topic spa.scsynth.
+    void log(spa_log_level level, const std::string& text);
+    /// [any but rt] Notes a state and wakes the main loop.
+    void report_state(const std::string& state);
+    /// [any but rt] Notes that the node may go and wakes the main loop.
+    void report_quit();
+
+    struct News {
+        std::string state; ///< empty: unchanged
+        bool quit = false;
+    };
+    /// [main] What was reported since the last call.
+    News take();
+
+private:
+    void signal();
+
+    std::mutex mutex_;
+    spa_log* log_;
+    spa_loop_utils* utils_;
+    spa_source* event_ = nullptr;
+    News news_;
+};
+
+} // namespace scs::spa

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/rt/clock.hpp"
+#include "osc/server.hpp"
+#include "ports.hpp"
+
+#include <spa/node/io.h>
+#include <spa/node/node.h>
+
+#include <atomic>
+#include <vector>
+
+namespace scs::spa {
+
+/// How long after the driver's clock a frame is heard.
+struct OutputLatency {
+    double quanta = 0;  ///< cycles
+    double frames = 0;
+    double seconds = 0;
+};
+
+/// The part of a node that belongs to the data loop: what process() needs. All members are only touched on that
+/// loop, except where said.
+class Cycle {
+public:
+    Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate); // [main]
+
+    PortIo& port(spa_direction direction, uint32_t id) noexcept {
+        return direction == SPA_DIRECTION_INPUT ? inputs_[id] : outputs_[id];
+    }
+    void set_server(osc::Server* server) noexcept { server_ = server; }
+    void set_clock(const spa_io_clock* clock) noexcept { clock_ = clock; }
+    void set_position(const spa_io_position* position) noexcept { position_ = position; }
+    void set_callbacks(const spa_node_callbacks* callbacks, void* data) noexcept;
+    void set_output_latency(const OutputLatency& latency) noexcept { latency_ = latency; }
+
+    /// [rt] Forgets what was carried over a pause.
+    void start() noexcept;
+    /// [rt] One cycle. Returns the status for the host, never 0: to PipeWire 0.3.65 that means "later", and
+    /// nothing downstream would run.
+    int process() noexcept;
+    /// [rt] A wake-up outside of cycles. Returns whether more is waiting.
+    bool run_idle() noexcept;
+
+    /// [any] Frames by which the inputs are delayed.
+    int input_delay() const noexcept { return input_delay_.load(std::memory_order_relaxed); }
+    /// [any] Cycles that ended after their deadline.
+    uint64_t overruns() const noexcept { return overruns_.load(std::memory_order_relaxed); }
+
+private:
+    struct Span;
+    Span next_span() const noexcept;
+    void check_deadline(const Span&, uint64_t begun_nsec) noexcept;
+
+    std::vector<PortIo> inputs_, outputs_;
+    std::vector<const float*> in_;
+    std::vector<float*> out_;
+    uint32_t max_quantum_;
+    double rate_;
+    osc::Server* server_ = nullptr;
+    const spa_io_clock* clock_ = nullptr;
+    const spa_io_position* position_ = nullptr;
+    spa_callbacks callbacks_{};
+    OutputLatency latency_;
+    CycleClock cycle_clock_;
+    std::atomic<int> input_delay_{0};
+    std::atomic<uint64_t> overruns_{0};
+};
+
+} // namespace scs::spa

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "node.hpp"
+
+#include <spa/node/utils.h>
+#include <spa/param/props.h>
+#include <spa/pod/filter.h>
+#include <spa/pod/parser.h>
+
+#include <cerrno>
+#include <limits>
+
+namespace scs::spa {
+namespace {
+
+constexpr int64_t max_offset_nsec = 10'000'000'000;
+
+spa_pod* object(void* pod) {
+    return static_cast<spa_pod*>(pod);
+}
+
+constexpr spa_direction reverse(spa_direction direction) {
+    return direction == SPA_DIRECTION_INPUT ? SPA_DIRECTION_OUTPUT : SPA_DIRECTION_INPUT;
+}
+
+spa_pod* io_area(spa_pod_builder& b, uint32_t id, uint32_t area, size_t size) {
+    return object(spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamIO, id, SPA_PARAM_IO_id, SPA_POD_Id(area),
+                                             SPA_PARAM_IO_size, SPA_POD_Int(int(size))));
+}
+
+} // namespace
+
+/// Emits the params from number `start` on that pass the filter, at most `num`. `build` makes number `index`, or
+/// returns null and perhaps sets an error.
+template <class Build>
+int Node::enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter, Build&& build) {
+    if (num == 0)
+        return -EINVAL;
+    spa_result_node_params result{};
+    result.id = id;
+    uint32_t emitted = 0;
+    for (uint32_t index = start; emitted < num; ++index) {
+        uint8_t memory[1024];
+        spa_pod_builder b{};
+        spa_pod_builder_init(&b, memory, sizeof memory);
+        int error = 0;
+        spa_pod* param = build(index, b, error);
+        if (!param)
+            return error;
+        result.index = index;
+        result.next = index + 1;
+        if (spa_pod_filter(&b, &result.param, param, filter) < 0)
+            continue;
+        spa_node_emit_result(&hooks_, seq, 0, SPA_RESULT_TYPE_NODE_PARAMS, &result);
+        ++emitted;
+    }
+    return 0;
+}
+
+int Node::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter) {
+    return enumerate(seq, id, start, num, filter, [&](uint32_t index, spa_pod_builder& b, int& error) -> spa_pod* {
+        switch (id) {
+        case SPA_PARAM_PropInfo:
+            if (index > 0)
+                return nullptr;
+            return object(spa_pod_builder_add_object(
+                &b, SPA_TYPE_OBJECT_PropInfo, id, SPA_PROP_INFO_id, SPA_POD_Id(SPA_PROP_latencyOffsetNsec),
+                SPA_PROP_INFO_description, SPA_POD_String("Added to the output latency that bundles are timed by (ns)"),
+                SPA_PROP_INFO_type, SPA_POD_CHOICE_RANGE_Long(int64_t(0), -max_offset_nsec, max_offset_nsec)));
+        case SPA_PARAM_Props:
+            if (index > 0)
+                return nullptr;
+            return object(spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_Props, id, SPA_PROP_latencyOffsetNsec,
+                                                     SPA_POD_Long(latency_offset_nsec_)));
+        case SPA_PARAM_ProcessLatency: {
+            const spa_process_latency_info latency = own_latency();
+            return index > 0 ? nullptr : spa_process_latency_build(&b, id, &latency);
+        }
+        case SPA_PARAM_IO:
+            if (index == 0)
+                return io_area(b, id, SPA_IO_Clock, sizeof(spa_io_clock));
+            return index == 1 ? io_area(b, id, SPA_IO_Position, sizeof(spa_io_position)) : nullptr;
+        default:
+            error = -ENOENT;
+            return nullptr;
+        }
+    });
+}
+
+int Node::set_param(uint32_t id, uint32_t flags, const spa_pod* param) {
+    if (id != SPA_PARAM_Props)
+        return -ENOENT;
+    int64_t offset = param ? latency_offset_nsec_ : 0;
+    if (param && spa_pod_parse_object(param, SPA_TYPE_OBJECT_Props, nullptr, SPA_PROP_latencyOffsetNsec,
+                                      SPA_POD_OPT_Long(&offset)) < 0)
+        return -EINVAL;
+    if (offset < -max_offset_nsec || offset > max_offset_nsec)
+        return -EINVAL;
+    if (flags & SPA_NODE_PARAM_FLAG_TEST_ONLY)
+        return 0;
+    return set_latency_offset(offset);
+}
+
+int Node::port_enum_params(int seq, spa_direction direction, uint32_t port, uint32_t id, uint32_t start,
+                           uint32_t num, const spa_pod* filter) {
+    const Port* found = find_port(direction, port);
+    if (!found)
+        return -EINVAL;
+    return enumerate(seq, id, start, num, filter, [&](uint32_t index, spa_pod_builder& b, int& error) {
+        return found->param(id, index, uint32_t(settings_.server.engine.max_quantum), b, error);
+    });
+}
+
+int Node::port_set_param(spa_direction direction, uint32_t id, uint32_t param_id, uint32_t flags,
+                         const spa_pod* param) {
+    Port* port = find_port(direction, id);
+    if (!port)
+        return -EINVAL;
+    const bool test_only = flags & SPA_NODE_PARAM_FLAG_TEST_ONLY;
+    switch (param_id) {
+    case SPA_PARAM_Format: {
+        if (const int res = port->set_format(param, test_only); res < 0 || test_only)
+            return res;
+        if (!param) {
+            std::vector<spa_buffer*> none;
+            if (const int res = on_data_loop([&] { cycle_.port(direction, id).swap_buffers(none); }); res < 0)
+                return res;
+        }
+        emit_port(*port, false);
+        return 0;
+    }
+    case SPA_PARAM_Latency: {
+        const spa_direction other = reverse(direction);
+        spa_latency_info latency = SPA_LATENCY_INFO(other);
+        if (param && spa_latency_parse(param, &latency) < 0)
+            return -EINVAL;
+        // A port is told what lies beyond it; what lies behind it, inside, it tells itself.
+        if (latency.direction != other)
+            return -EINVAL;
+        if (test_only || !port->set_latency(latency))
+            return 0;
+        return update_latencies();
+    }
+    default:
+        return -ENOENT;
+    }
+}
+
+// ---- latency
+
+spa_process_latency_info Node::own_latency() const {
+    spa_process_latency_info latency{};
+    latency.rate = uint32_t(reported_delay_);
+    return latency;
+}
+
+int Node::set_latency_offset(int64_t nsec) {
+    if (nsec == latency_offset_nsec_)
+        return 0;
+    latency_offset_nsec_ = nsec;
+    params_[props].flags ^= SPA_PARAM_INFO_SERIAL;
+    emit_info(SPA_NODE_CHANGE_MASK_PARAMS);
+    return update_latencies();
+}
+
+int Node::update_latencies() {
+    if (const int delay = cycle_.input_delay(); delay != reported_delay_) {
+        reported_delay_ = delay;
+        params_[process_latency].flags ^= SPA_PARAM_INFO_SERIAL;
+        emit_info(SPA_NODE_CHANGE_MASK_PARAMS);
+    }
+    spa_latency_info output{};
+    for (const spa_direction direction : {SPA_DIRECTION_INPUT, SPA_DIRECTION_OUTPUT}) {
+        // What lies beyond all ports on the far side, and our own delay on the way there.
+        spa_latency_info sum;
+        spa_latency_info_combine_start(&sum, direction);
+        for (const Port& port : ports(reverse(direction)))
+            spa_latency_info_combine(&sum, &port.latency(direction));
+        spa_latency_info_combine_finish(&sum);
+        if (direction == SPA_DIRECTION_INPUT)
+            output = sum;
+        const spa_process_latency_info own = own_latency();
+        spa_process_latency_info_add(&own, &sum);
+        for (Port& port : ports(direction))
+            port.set_latency(sum);
+    }
+    for (std::vector<Port>& direction : ports_)
+        for (Port& port : direction)
+            emit_port(port, false);
+
+    OutputLatency latency;
+    latency.quanta = double(output.max_quantum);
+    latency.frames = double(output.max_rate);
+    latency.seconds = (double(output.max_ns) + double(latency_offset_nsec_)) * 1e-9;
+    return on_data_loop([&] { cycle_.set_output_latency(latency); });
+}
+
+} // namespace scs::spa

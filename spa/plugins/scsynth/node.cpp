@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "node.hpp"
+
+#include <spa/node/utils.h>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace scs::spa {
+namespace {
+
+constexpr timespec report_interval = {1, 0};
+
+spa_log_level spa_level(osc::ServerSettings::Level level) {
+    using Level = osc::ServerSettings::Level;
+    switch (level) {
+    case Level::error: return SPA_LOG_LEVEL_ERROR;
+    case Level::warning: return SPA_LOG_LEVEL_WARN;
+    case Level::info: return SPA_LOG_LEVEL_INFO;
+    case Level::debug: break;
+    }
+    return SPA_LOG_LEVEL_DEBUG;
+}
+
+} // namespace
+
+Node::Node(const Support& support, NodeSettings settings)
+    : support_(support), settings_(std::move(settings)),
+      bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
+      cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
+             uint32_t(settings_.server.engine.max_quantum), settings_.server.engine.sample_rate) {
+    spa_hook_list_init(&hooks_);
+    const Settings& engine = settings_.server.engine;
+    for (uint32_t i = 0; i < uint32_t(engine.inputs); ++i)
+        ports(SPA_DIRECTION_INPUT).emplace_back(SPA_DIRECTION_INPUT, i, uint32_t(engine.inputs));
+    for (uint32_t i = 0; i < uint32_t(engine.outputs); ++i)
+        ports(SPA_DIRECTION_OUTPUT).emplace_back(SPA_DIRECTION_OUTPUT, i, uint32_t(engine.outputs));
+    params_[prop_info] = {SPA_PARAM_PropInfo, SPA_PARAM_INFO_READ};
+    params_[props] = {SPA_PARAM_Props, SPA_PARAM_INFO_READWRITE};
+    params_[process_latency] = {SPA_PARAM_ProcessLatency, SPA_PARAM_INFO_READ};
+    params_[io] = {SPA_PARAM_IO, SPA_PARAM_INFO_READ};
+}
+
+Node::~Node() {
+    bridge_->close();
+    if (wake_fd_ >= 0)
+        close(wake_fd_);
+}
+
+int Node::start() {
+    for (const std::string& warning : settings_.warnings)
+        bridge_->log(SPA_LOG_LEVEL_WARN, warning);
+    wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_fd_ < 0)
+        return -errno;
+    if (const int res = start_server(); res < 0)
+        return res;
+    return enter_loops();
+}
+
+int Node::start_server() {
+    osc::ServerSettings server = settings_.server;
+    server.log = [bridge = bridge_](osc::ServerSettings::Level level, const std::string& text) {
+        bridge->log(spa_level(level), text);
+    };
+    server.state = [bridge = bridge_](const std::string& state) { bridge->report_state(state); };
+    server.quit = [bridge = bridge_] { bridge->report_quit(); };
+    server.wake = [fd = wake_fd_] { eventfd_write(fd, 1); };
+
+    set_property("scsynth.state", "starting");
+    errno = 0;
+    Result<std::unique_ptr<osc::Server>> started = osc::Server::start(std::move(server));
+    if (!started) {
+        // The error is a sentence for the log; what the host can pass on is a number.
+        const int reason = errno;
+        bridge_->log(SPA_LOG_LEVEL_ERROR, started.error());
+        return reason == EADDRINUSE || reason == EADDRNOTAVAIL || reason == EACCES ? -reason : -EIO;
+    }
+    server_ = std::move(started.value());
+
+    const std::string port = std::to_string(server_->port());
+    const std::string name = server_->port() == 57110 ? "scsynth" : "scsynth-" + port;
+    set_property("node.name", name);
+    set_property("node.description", "SuperCollider server");
+    set_property("media.name", "SuperCollider server, UDP port " + port);
+    set_property("node.always-process", "true");
+    set_property("scsynth.autoconnect", "true");
+    set_property("scsynth.osc.port", port);
+    set_counters();
+    for (const auto& [key, value] : settings_.given)
+        set_property(key, value);
+    return 0;
+}
+
+int Node::enter_loops() {
+    news_ = spa_loop_utils_add_event(
+        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->on_news(); }, this);
+    timer_ = spa_loop_utils_add_timer(
+        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->on_timer(); }, this);
+    if (!news_ || !timer_)
+        return -EIO;
+    timespec value = report_interval, interval = report_interval;
+    spa_loop_utils_update_timer(support_.main_utils, timer_, &value, &interval, false);
+    bridge_->set_event(news_);
+    on_news();
+
+    idle_.fd = wake_fd_;
+    idle_.mask = SPA_IO_IN;
+    idle_.data = this;
+    idle_.func = [](spa_source* source) {
+        eventfd_t count;
+        eventfd_read(source->fd, &count);
+        // What is left over waits for the next turn of the loop, so that cycles come in between.
+        if (static_cast<Node*>(source->data)->cycle_.run_idle())
+            eventfd_write(source->fd, 1);
+    };
+    int added = -EIO;
+    const int res = on_data_loop([&] {
+        cycle_.set_server(server_.get());
+        added = spa_loop_add_source(support_.data_loop, &idle_);
+    });
+    if (res < 0)
+        return res;
+    in_data_loop_ = true;
+    return added;
+}
+
+int Node::stop() {
+    if (in_data_loop_) {
+        const int res = on_data_loop([this] {
+            if (idle_.loop)
+                spa_loop_remove_source(support_.data_loop, &idle_);
+            cycle_.set_server(nullptr);
+        });
+        if (res < 0)
+            return res;
+        in_data_loop_ = false;
+    }
+    bridge_->set_event(nullptr);
+    for (spa_source** source : {&news_, &timer_}) {
+        if (*source)
+            spa_loop_utils_destroy_source(support_.main_utils, *source);
+        *source = nullptr;
+    }
+    server_.reset();
+    return 0;
+}
+
+// ---- what the main loop is told
+
+void Node::on_news() {
+    const Bridge::News news = bridge_->take();
+    bool changed = !news.state.empty() && set_property("scsynth.state", news.state);
+    if (news.quit)
+        changed |= set_property("scsynth.state", "quit");
+    if (changed) {
+        set_counters();
+        emit_info(SPA_NODE_CHANGE_MASK_PROPS);
+    }
+    if (news.quit)
+        remove_ports();
+}
+
+void Node::on_timer() {
+    if (set_counters())
+        emit_info(SPA_NODE_CHANGE_MASK_PROPS);
+    if (cycle_.input_delay() != reported_delay_)
+        update_latencies();
+}
+
+void Node::remove_ports() {
+    // The host undoes links, buffers and formats before it lets go of a port: the ports are here until then.
+    for (std::vector<Port>& direction : ports_)
+        for (const Port& port : direction)
+            spa_node_emit_port_info(&hooks_, port.direction(), port.id(), nullptr);
+    std::vector<std::vector<spa_buffer*>> unused(ports_[0].size() + ports_[1].size());
+    on_data_loop([&] {
+        auto buffers = unused.begin();
+        for (const std::vector<Port>& direction : ports_)
+            for (const Port& port : direction) {
+                PortIo& io = cycle_.port(port.direction(), port.id());
+                io.set_area(nullptr);
+                io.swap_buffers(*buffers++);
+            }
+    });
+    for (std::vector<Port>& direction : ports_)
+        direction.clear();
+}
+
+bool Node::set_property(const std::string& key, const std::string& value) {
+    for (auto& [each, present] : properties_)
+        if (each == key)
+            return std::exchange(present, value) != value;
+    properties_.emplace_back(key, value);
+    return true;
+}
+
+bool Node::set_counters() {
+    const osc::PacketCounters& packets = server_->counters();
+    bool changed = set_property("scsynth.packets.received", std::to_string(packets.received));
+    changed |= set_property("scsynth.packets.decoded", std::to_string(packets.decoded));
+    changed |= set_property("scsynth.packets.rejected", std::to_string(packets.rejected));
+    changed |= set_property("scsynth.packets.kernel-dropped", std::to_string(packets.kernel_dropped));
+    changed |= set_property("scsynth.overruns", std::to_string(cycle_.overruns()));
+    Engine* engine = server_->engine();
+    changed |= set_property("scsynth.late", std::to_string(engine ? engine->status().late_bundles.load() : 0));
+    changed |= set_property("scsynth.dropped-events",
+                            std::to_string(engine ? engine->status().dropped_events.load() : 0));
+    return changed;
+}
+
+void Node::emit_info(uint64_t change_mask) {
+    std::vector<spa_dict_item> items;
+    for (const auto& [key, value] : properties_)
+        items.push_back({key.c_str(), value.c_str()});
+    const spa_dict dict = {0, uint32_t(items.size()), items.data()};
+    spa_node_info info{};
+    info.max_input_ports = uint32_t(settings_.server.engine.inputs);
+    info.max_output_ports = uint32_t(settings_.server.engine.outputs);
+    info.change_mask = change_mask;
+    info.flags = SPA_NODE_FLAG_RT;
+    info.props = const_cast<spa_dict*>(&dict);
+    info.params = params_.data();
+    info.n_params = uint32_t(params_.size());
+    spa_node_emit_info(&hooks_, &info);
+}
+
+void Node::emit_port(Port& port, bool all) {
+    const spa_port_info info = port.info(all);
+    if (info.change_mask)
+        spa_node_emit_port_info(&hooks_, port.direction(), port.id(), &info);
+}
+
+// ---- what the host asks for
+
+int Node::add_listener(spa_hook* listener, const spa_node_events* events, void* data) {
+    spa_hook_list others;
+    spa_hook_list_isolate(&hooks_, &others, listener, events, data);
+    emit_info(SPA_NODE_CHANGE_MASK_FLAGS | SPA_NODE_CHANGE_MASK_PROPS | SPA_NODE_CHANGE_MASK_PARAMS);
+    for (std::vector<Port>& direction : ports_)
+        for (Port& port : direction)
+            emit_port(port, true);
+    spa_hook_list_join(&hooks_, &others);
+    return 0;
+}
+
+int Node::set_callbacks(const spa_node_callbacks* callbacks, void* data) {
+    return on_data_loop([&] { cycle_.set_callbacks(callbacks, data); });
+}
+
+int Node::sync(int seq) {
+    spa_node_emit_result(&hooks_, seq, 0, 0, nullptr);
+    return 0;
+}
+
+int Node::set_io(uint32_t id, void* data, size_t size) {
+    if (data && size < (id == SPA_IO_Clock ? sizeof(spa_io_clock) : sizeof(spa_io_position)))
+        return -EINVAL;
+    switch (id) {
+    case SPA_IO_Clock:
+        return on_data_loop([&] { cycle_.set_clock(static_cast<const spa_io_clock*>(data)); });
+    case SPA_IO_Position:
+        return on_data_loop([&] { cycle_.set_position(static_cast<const spa_io_position*>(data)); });
+    default:
+        return -ENOENT;
+    }
+}
+
+int Node::send_command(const spa_command* command) {
+    if (!command)
+        return -EINVAL;
+    switch (SPA_NODE_COMMAND_ID(command)) {
+    case SPA_NODE_COMMAND_Start:
+        return on_data_loop([&] { cycle_.start(); });
+    case SPA_NODE_COMMAND_Pause:
+    case SPA_NODE_COMMAND_Suspend: // the host takes formats and buffers away by itself
+        return 0;
+    default:
+        return -ENOTSUP;
+    }
+}
+
+Port* Node::find_port(spa_direction direction, uint32_t id) {
+    if (direction != SPA_DIRECTION_INPUT && direction != SPA_DIRECTION_OUTPUT)
+        return nullptr;
+    return id < ports(direction).size() ? &ports(direction)[id] : nullptr;
+}
+
+int Node::port_use_buffers(spa_direction direction, uint32_t id, uint32_t, spa_buffer** buffers, uint32_t count) {
+    const Port* port = find_port(direction, id);
+    if (!port || (count > 0 && !buffers))
+        return -EINVAL;
+    if (count > 0 && !port->has_format())
+        return -EIO;
+    if (count > Port::max_buffers)
+        return -ENOSPC;
+    std::vector<spa_buffer*> used(buffers, buffers + count);
+    for (const spa_buffer* buffer : used) {
+        if (buffer->n_datas == 0 || !buffer->datas[0].chunk)
+            return -EINVAL;
+        // An input's memory may come later, with each cycle's data.
+        if (direction == SPA_DIRECTION_OUTPUT && !buffer->datas[0].data)
+            return -EINVAL;
+    }
+    return on_data_loop([&] { cycle_.port(direction, id).swap_buffers(used); });
+}
+
+int Node::port_set_io(spa_direction direction, uint32_t id, uint32_t area, void* data, size_t size) {
+    if (!find_port(direction, id) || (data && size < sizeof(spa_io_buffers)))
+        return -EINVAL;
+    if (area != SPA_IO_Buffers)
+        return -ENOENT;
+    return on_data_loop([&] { cycle_.port(direction, id).set_area(static_cast<spa_io_buffers*>(data)); });
+}
+
+int Node::port_reuse_buffer(uint32_t id, uint32_t) {
+    return find_port(SPA_DIRECTION_OUTPUT, id) ? 0 : -EINVAL;
+}
+
+} // namespace scs::spa

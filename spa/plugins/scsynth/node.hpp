@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "bridge.hpp"
+#include "cycle.hpp"
+#include "ports.hpp"
+#include "settings.hpp"
+
+#include <spa/node/node.h>
+#include <spa/support/loop.h>
+#include <spa/utils/hook.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scs::spa {
+
+/// What the host lends to a node. The log may be missing.
+struct Support {
+    spa_log* log = nullptr;
+    spa_loop* data_loop = nullptr;
+    spa_loop_utils* main_utils = nullptr;
+};
+
+/// The methods that the host calls a Node through.
+extern const spa_node_methods node_methods;
+
+/// A server as a node of the graph. Everything is called on the main loop, except for the cycle's process().
+/// Methods return 0 or a negative errno, as their namesakes in spa/node/node.h.
+class Node {
+public:
+    Node(const Support&, NodeSettings);
+    ~Node();
+    Node(const Node&) = delete;
+    Node& operator=(const Node&) = delete;
+
+    /// [main] Starts the server and enters the data loop. Takes a few ms.
+    int start();
+    /// [main] Leaves the data loop and stops the server, in at most 200 ms. If it fails the node must not be
+    /// deleted, as the data loop may still call it.
+    int stop();
+
+    Cycle& cycle() noexcept { return cycle_; }
+
+    int add_listener(spa_hook*, const spa_node_events*, void* data);
+    int set_callbacks(const spa_node_callbacks*, void* data);
+    int sync(int seq);
+    int enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter);
+    int set_param(uint32_t id, uint32_t flags, const spa_pod*);
+    int set_io(uint32_t id, void* data, size_t size);
+    int send_command(const spa_command*);
+    int port_enum_params(int seq, spa_direction, uint32_t port, uint32_t id, uint32_t start, uint32_t num,
+                         const spa_pod* filter);
+    int port_set_param(spa_direction, uint32_t port, uint32_t id, uint32_t flags, const spa_pod*);
+    int port_use_buffers(spa_direction, uint32_t port, uint32_t flags, spa_buffer**, uint32_t count);
+    int port_set_io(spa_direction, uint32_t port, uint32_t id, void* data, size_t size);
+    int port_reuse_buffer(uint32_t port, uint32_t buffer);
+
+private:
+    enum ParamSlot { prop_info, props, process_latency, io, slots };
+
+    template <class F>
+    int on_data_loop(F&&);
+    template <class Build>
+    int enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter, Build&&);
+
+    int start_server();
+    int enter_loops();
+    void on_news();
+    void on_timer();
+    void remove_ports();
+
+    bool set_property(const std::string& key, const std::string& value);
+    bool set_counters();
+    void emit_info(uint64_t change_mask);
+    void emit_port(Port&, bool all);
+    std::vector<Port>& ports(spa_direction direction) { return ports_[direction]; }
+    Port* find_port(spa_direction, uint32_t id);
+
+    int set_latency_offset(int64_t nsec);
+    int update_latencies();
+    spa_process_latency_info own_latency() const;
+
+    Support support_;
+    NodeSettings settings_;
+    std::shared_ptr<Bridge> bridge_;
+    Cycle cycle_;
+    std::array<std::vector<Port>, 2> ports_;
+    spa_hook_list hooks_;
+    std::vector<std::pair<std::string, std::string>> properties_;
+    std::array<spa_param_info, slots> params_{};
+    int64_t latency_offset_nsec_ = 0;
+    int reported_delay_ = 0;
+
+    std::unique_ptr<osc::Server> server_;
+    int wake_fd_ = -1;
+    spa_source idle_{};
+    bool in_data_loop_ = false;
+    spa_source* news_ = nullptr;
+    spa_source* timer_ = nullptr;
+};
+
+// ---- for the node's own files
+
+/// Runs `f` on the data loop and waits for it, so that it never races with a cycle.
+template <class F>
+int Node::on_data_loop(F&& f) {
+    const auto run = [](spa_loop*, bool, uint32_t, const void*, size_t, void* function) noexcept {
+        (*static_cast<std::remove_reference_t<F>*>(function))();
+        return 0;
+    };
+    return spa_loop_invoke(support_.data_loop, run, 0, nullptr, 0, true, &f);
+}
+
+} // namespace scs::spa

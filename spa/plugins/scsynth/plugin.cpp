@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "node.hpp"
+
+#include <spa/support/plugin.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <memory>
+
+namespace scs::spa {
+namespace {
+
+/// What the host allocates (zeroed, without a constructor).
+struct Handle {
+    spa_handle handle;
+    spa_node interface;
+    Node* node;
+};
+
+void log_error(spa_log* log, const std::string& text) {
+    Bridge(log, nullptr).log(SPA_LOG_LEVEL_ERROR, text);
+}
+
+int get_interface(spa_handle* handle, const char* type, void** interface) {
+    if (!handle || !type || !interface)
+        return -EINVAL;
+    if (std::strcmp(type, SPA_TYPE_INTERFACE_Node) != 0)
+        return -ENOENT;
+    *interface = &reinterpret_cast<Handle*>(handle)->interface;
+    return 0;
+}
+
+int clear(spa_handle* handle) {
+    if (!handle)
+        return -EINVAL;
+    Node*& node = reinterpret_cast<Handle*>(handle)->node;
+    if (!node)
+        return 0;
+    const int res = node->stop();
+    if (res >= 0)
+        delete node;
+    node = nullptr;
+    return res;
+}
+
+size_t get_size(const spa_handle_factory*, const spa_dict*) {
+    return sizeof(Handle);
+}
+
+template <class T>
+T* find(const spa_support* support, uint32_t count, const char* type) {
+    return static_cast<T*>(spa_support_find(support, count, type));
+}
+
+int make_node(Handle& self, const spa_dict* info, const Support& support) {
+    Result<NodeSettings> settings = read_settings(info);
+    if (!settings) {
+        log_error(support.log, settings.error());
+        return -EINVAL;
+    }
+    auto node = std::make_unique<Node>(support, std::move(settings.value()));
+    if (const int res = node->start(); res < 0) {
+        if (node->stop() < 0)
+            static_cast<void>(node.release());
+        return res;
+    }
+    self.node = node.release();
+    self.interface.iface = {SPA_TYPE_INTERFACE_Node, SPA_VERSION_NODE, {&node_methods, self.node}};
+    return 0;
+}
+
+int init(const spa_handle_factory*, spa_handle* handle, const spa_dict* info, const spa_support* support,
+         uint32_t count) {
+    if (!handle)
+        return -EINVAL;
+    Handle& self = *reinterpret_cast<Handle*>(handle);
+    self.handle.version = SPA_VERSION_HANDLE;
+    self.handle.get_interface = get_interface;
+    self.handle.clear = clear;
+    self.node = nullptr;
+
+    Support found;
+    found.log = find<spa_log>(support, count, SPA_TYPE_INTERFACE_Log);
+    found.data_loop = find<spa_loop>(support, count, SPA_TYPE_INTERFACE_DataLoop);
+    found.main_utils = find<spa_loop_utils>(support, count, SPA_TYPE_INTERFACE_LoopUtils);
+    try {
+        if (!found.data_loop || !found.main_utils) {
+            log_error(found.log, "the host gives no data loop or no main loop to run on");
+            return -EINVAL;
+        }
+        return make_node(self, info, found);
+    } catch (const std::bad_alloc&) {
+        return -ENOMEM;
+    } catch (const std::exception& error) {
+        log_error(found.log, error.what());
+        return -EIO;
+    }
+}
+
+const spa_interface_info interfaces[] = {{SPA_TYPE_INTERFACE_Node}};
+
+int enum_interface_info(const spa_handle_factory*, const spa_interface_info** info, uint32_t* index) {
+    if (!info || !index)
+        return -EINVAL;
+    if (*index >= std::size(interfaces))
+        return 0;
+    *info = &interfaces[(*index)++];
+    return 1;
+}
+
+const spa_handle_factory factory = {SPA_VERSION_HANDLE_FACTORY, "audio.scsynth", nullptr, get_size, init,
+                                    enum_interface_info};
+
+} // namespace
+} // namespace scs::spa
+
+/// Enumerates the factories of the library for the host.
+extern "C" __attribute__((visibility("default"))) int spa_handle_factory_enum(const spa_handle_factory** found,
+                                                                              uint32_t* index) {
+    if (!found || !index)
+        return -EINVAL;
+    if (*index > 0)
+        return 0;
+    *found = &scs::spa::factory;
+    ++*index;
+    return 1;
+}

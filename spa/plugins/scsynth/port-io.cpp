@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ports.hpp"
+
+#include <algorithm>
+
+namespace scs::spa {
+
+const float* PortIo::take_input(uint32_t frames) noexcept {
+    if (!area_ || area_->status != SPA_STATUS_HAVE_DATA || area_->buffer_id >= buffers_.size())
+        return nullptr;
+    area_->status = SPA_STATUS_NEED_DATA;
+    // The pointer may be another one each cycle (DYNAMIC_DATA).
+    const spa_data& data = buffers_[area_->buffer_id]->datas[0];
+    const uint32_t offset = std::min(data.chunk->offset, data.maxsize);
+    const uint32_t size = std::min(data.chunk->size, data.maxsize - offset);
+    if (!data.data || (data.chunk->flags & SPA_CHUNK_FLAG_EMPTY) || size / sizeof(float) < frames)
+        return nullptr;
+    return reinterpret_cast<const float*>(static_cast<const char*>(data.data) + offset);
+}
+
+float* PortIo::begin_output(uint32_t frames) noexcept {
+    writing_ = false;
+    if (!area_ || buffers_.empty())
+        return nullptr;
+    // Time goes on whether or not the peer took the last buffer, so there is always one to write: the one after
+    // the last. Its reader is done with it, as a cycle ends before the next begins.
+    current_ = area_->buffer_id < buffers_.size() ? (area_->buffer_id + 1) % uint32_t(buffers_.size()) : 0;
+    const spa_data& data = buffers_[current_]->datas[0];
+    if (!data.data || data.maxsize / sizeof(float) < frames)
+        return nullptr;
+    writing_ = true;
+    return static_cast<float*>(data.data);
+}
+
+void PortIo::end_output(uint32_t frames) noexcept {
+    if (!writing_)
+        return;
+    writing_ = false;
+    spa_chunk& chunk = *buffers_[current_]->datas[0].chunk;
+    chunk.offset = 0;
+    chunk.size = frames * uint32_t(sizeof(float));
+    chunk.stride = sizeof(float);
+    chunk.flags = 0;
+    area_->buffer_id = current_;
+    area_->status = SPA_STATUS_HAVE_DATA;
+}
+
+uint32_t PortIo::room() const noexcept {
+    if (!area_ || buffers_.empty())
+        return 0;
+    return buffers_[0]->datas[0].maxsize / uint32_t(sizeof(float));
+}
+
+} // namespace scs::spa

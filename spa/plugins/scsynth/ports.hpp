@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <spa/node/io.h>
+#include <spa/node/node.h>
+#include <spa/param/latency-utils.h>
+#include <spa/pod/builder.h>
+#include <spa/utils/dict.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scs::spa {
+
+/// A port as the data loop sees it. Changed only on that loop.
+class PortIo {
+public:
+    /// [rt] The area where buffers are exchanged, or null while nothing is linked.
+    void set_area(spa_io_buffers* area) noexcept { area_ = area; }
+    /// [rt] Takes the buffers and gives those it had, to be freed elsewhere.
+    void swap_buffers(std::vector<spa_buffer*>& buffers) noexcept { buffers_.swap(buffers); }
+
+    /// [rt] An input's samples of this cycle; null if nothing is linked or what came is empty or shorter than
+    /// `frames`. Asks for the next ones.
+    const float* take_input(uint32_t frames) noexcept;
+    /// [rt] Where to put an output's samples; null if nothing is linked or the buffer is shorter than `frames`.
+    float* begin_output(uint32_t frames) noexcept;
+    /// [rt] Hands on what begin_output() gave.
+    void end_output(uint32_t frames) noexcept;
+    /// [rt] Frames that an output's buffers hold; 0 if nothing is linked.
+    uint32_t room() const noexcept;
+
+private:
+    spa_io_buffers* area_ = nullptr;
+    std::vector<spa_buffer*> buffers_; ///< owned by the host, each with at least one data block
+    uint32_t current_ = 0;
+    bool writing_ = false;
+};
+
+/// A mono port of 32-bit floats as the main loop sees it: what it is, and the params that a host asks for.
+class Port {
+public:
+    static constexpr uint32_t max_buffers = 64;
+
+    /// [main] Number `id` of the `count` ports of its direction.
+    Port(spa_direction, uint32_t id, uint32_t count);
+
+    spa_direction direction() const { return direction_; }
+    uint32_t id() const { return id_; }
+    bool has_format() const { return has_format_; }
+
+    /// [main] What to emit. `change_mask` says all, or what changed since the last call.
+    spa_port_info info(bool all);
+
+    /// [main] The param number `index` of that id: null if there is no such number. `unknown` is set for an id
+    /// that ports don't have, `unset` for one that needs a format first.
+    spa_pod* param(uint32_t id, uint32_t index, uint32_t quantum_limit, spa_pod_builder&, int& error) const;
+    /// [main] Sets the format; null takes it away. -EINVAL if it isn't ours.
+    int set_format(const spa_pod* format, bool test_only);
+    /// [main] What is said about latency in that direction.
+    const spa_latency_info& latency(spa_direction direction) const { return latency_[direction]; }
+    /// [main] Whether that changed anything.
+    bool set_latency(const spa_latency_info&);
+
+private:
+    enum ParamSlot { enum_format, meta, io, format, buffers, latency_slot, slots };
+
+    spa_direction direction_;
+    uint32_t id_;
+    std::string name_, channel_;
+    bool has_format_ = false;
+    uint64_t changed_ = 0;
+    std::array<spa_param_info, slots> params_{};
+    std::array<spa_dict_item, 3> items_{};
+    spa_dict props_{};
+    std::array<spa_latency_info, 2> latency_{};
+};
+
+} // namespace scs::spa

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/result.hpp"
+#include "engine/rt/ntp-time.hpp"
+#include "engine/settings.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace scs {
+
+/// Stands in for engine/engine.hpp where the node is built for its tests: the part of the engine that the node
+/// knows, playing what fake-server.hpp says.
+struct EngineStatus {
+    std::atomic<uint64_t> cycles{0}, dropped_events{0}, late_bundles{0};
+};
+
+class Engine {
+public:
+    explicit Engine(const Settings& settings) : settings_(settings) {}
+
+    void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
+    bool run_idle() noexcept;
+    int input_delay() const noexcept;
+    void reset_carry() noexcept;
+    EngineStatus& status() noexcept { return status_; }
+
+private:
+    Settings settings_;
+    EngineStatus status_;
+    int64_t played_ = 0;
+};
+
+} // namespace scs

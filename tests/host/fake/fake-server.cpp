@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fake-server.hpp"
+
+#include <cerrno>
+#include <cmath>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+namespace {
+
+scs::test::FakeServer fake;
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) scs::test::FakeServer* fake_server() {
+    return &fake;
+}
+
+namespace scs {
+
+/// Output i plays a sine of (i + 1) × 100 Hz, plus input i as it is.
+void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
+    fake.frames = frames;
+    fake.rate = rate;
+    fake.frame0 = frame0;
+#if defined(__SSE2__)
+    fake.float_mode = _mm_getcsr();
+#endif
+    uint64_t inputs = 0;
+    for (int i = 0; i < settings_.inputs && i < 64; ++i)
+        inputs |= uint64_t(in[i] != nullptr) << i;
+    fake.inputs_seen = inputs;
+    for (int i = 0; i < settings_.outputs; ++i) {
+        if (!out[i])
+            continue;
+        const bool has_input = i < settings_.inputs && in[i];
+        for (int k = 0; k < frames; ++k)
+            out[i][k] = float(std::sin(2 * M_PI * 100 * (i + 1) * double(played_ + k) / rate)) +
+                        (has_input ? in[i][k] : 0.f);
+    }
+    played_ += frames;
+    status_.cycles.fetch_add(1);
+    if (void (*fault)() = fake.in_process)
+        fault();
+}
+
+bool Engine::run_idle() noexcept {
+    ++fake.idle_calls;
+    return fake.idle_work.load() > 0 && fake.idle_work.fetch_sub(1) > 1;
+}
+
+int Engine::input_delay() const noexcept {
+    return fake.input_delay;
+}
+
+void Engine::reset_carry() noexcept {
+    ++fake.resets;
+}
+
+namespace osc {
+
+struct Server::Private {
+    explicit Private(const ServerSettings& s) : settings(s), engine(s.engine) {}
+    ServerSettings settings;
+    Engine engine;
+    PacketCounters counters;
+};
+
+Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
+
+Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
+    if (fake.port_is_taken) {
+        errno = EADDRINUSE;
+        return Error{"UDP port " + std::to_string(settings.port) + " is taken"};
+    }
+    if (settings.port == 0)
+        settings.port = 40001;
+    std::unique_ptr<Server> server(new Server(std::make_shared<Private>(settings)));
+    if (fake.ready)
+        server->engine_ = &server->p_->engine;
+    fake.settings = settings;
+    fake.counters = &server->p_->counters;
+    ++fake.servers;
+    settings.state(fake.ready ? "running" : "starting");
+    return server;
+}
+
+Server::~Server() {
+    --fake.servers;
+}
+
+uint16_t Server::port() const noexcept {
+    return p_->settings.port;
+}
+
+const PacketCounters& Server::counters() const noexcept {
+    return p_->counters;
+}
+
+} // namespace osc
+} // namespace scs

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/rt/ntp-time.hpp"
+#include "osc/server.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace scs::test {
+
+/// What the fake server does and has seen, for all nodes of the library. The library's function fake_server()
+/// returns it.
+struct FakeServer {
+    // Set by the test.
+    std::atomic<bool> port_is_taken{false};
+    std::atomic<bool> ready{true};        ///< whether a server has an engine as soon as it starts
+    std::atomic<int> input_delay{0};
+    std::atomic<int> idle_work{0};        ///< how many calls of run_idle() there are to do
+    std::atomic<void (*)()> in_process{nullptr}; ///< called in each process(): a planted fault
+
+    // Seen by the engine.
+    std::atomic<int> frames{0}, idle_calls{0}, resets{0}, servers{0};
+    std::atomic<double> rate{0};
+    std::atomic<NtpTime> frame0{0};
+    std::atomic<uint32_t> float_mode{0};
+    std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] was there
+
+    /// The settings of the newest server; its callbacks are what an OSC thread would call.
+    osc::ServerSettings settings;
+    osc::PacketCounters* counters = nullptr;
+};
+
+} // namespace scs::test

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What happens in and between cycles.
+#include "fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+using namespace scs::test;
+
+namespace {
+
+constexpr spa_direction in = SPA_DIRECTION_INPUT, out = SPA_DIRECTION_OUTPUT;
+constexpr int both = SPA_STATUS_HAVE_DATA | SPA_STATUS_NEED_DATA;
+
+/// The largest distance from the sine that the fake engine plays, from frame `first` of its time on.
+double error_of_sine(const std::vector<float>& sound, double hertz, size_t first = 0, double rate = 48000) {
+    double worst = 0;
+    for (size_t i = 0; i < sound.size(); ++i)
+        worst = std::max(worst, std::abs(sound[i] - std::sin(2 * M_PI * hertz * double(first + i) / rate)));
+    return worst;
+}
+
+uint64_t now_nsec(clockid_t clock) {
+    timespec now;
+    clock_gettime(clock, &now);
+    return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+}
+
+} // namespace
+
+TEST_CASE("sound goes on across any quantum") {
+    FakeHost host;
+    auto node = host.create({});
+    node->link(out, 0);
+    node->link(out, 1, 8192, 3);
+    node->start();
+    size_t frames = 0;
+    for (const uint32_t quantum : {16u, 64u, 100u, 441u, 1024u, 8192u, 16u, 8192u, 1u})
+        for (int i = 0; i < 5; ++i) {
+            CHECK(host.cycle(quantum) == both);
+            frames += quantum;
+        }
+    CHECK(node->output(0).size() == frames);
+    CHECK(node->output(1).size() == frames);
+    CHECK(error_of_sine(node->output(0), 100) < 1e-6);
+    CHECK(error_of_sine(node->output(1), 200) < 1e-6);
+}
+
+TEST_CASE("a quantum beyond the limit is cut, not overrun") {
+    FakeHost host;
+    auto node = host.create({{"clock.quantum-limit", "256"}});
+    node->link(out, 0, 256);
+    node->start();
+    CHECK(host.cycle(1024) == both);
+    CHECK(host.fake.frames == 256);
+    CHECK(node->output(0).size() == 256);
+}
+
+TEST_CASE("a buffer that is too short gets nothing") {
+    FakeHost host;
+    auto node = host.create({});
+    node->link(out, 0, 64);
+    node->start();
+    CHECK(host.cycle(128) == both);
+    CHECK(node->output(0) == std::vector<float>(128, -1000.f));
+}
+
+TEST_CASE("links come and go while it plays") {
+    FakeHost host;
+    auto node = host.create({});
+    node->start();
+    CHECK(host.cycles(3, 128) == both);
+    node->link(out, 1);
+    host.cycles(3, 128);
+    CHECK(error_of_sine(node->output(1), 200, 3 * 128) < 1e-6);
+    node->unlink(out, 1);
+    host.cycles(3, 128);
+    CHECK(node->output(1).size() == 3 * 128);
+    node->output(1).clear();
+    node->link(out, 1);
+    host.cycles(3, 128);
+    CHECK(error_of_sine(node->output(1), 200, 9 * 128) < 1e-6);
+}
+
+TEST_CASE("links change from one thread while cycles run on the other") {
+    FakeHost host;
+    auto node = host.create({});
+    node->start();
+    std::atomic<bool> stop{false};
+    std::thread driver([&] {
+        while (!stop)
+            host.cycle(64);
+    });
+    for (int i = 0; i < 200; ++i) {
+        CHECK(node->link(out, 0) == 0);
+        CHECK(node->link(in, 1) == 0);
+        node->unlink(out, 0);
+        node->unlink(in, 1);
+    }
+    stop = true;
+    driver.join();
+}
+
+TEST_CASE("inputs reach the engine, and are null when there is nothing") {
+    FakeHost host;
+    auto node = host.create({});
+    node->link(out, 0);
+    node->start();
+    host.cycle(64);
+    CHECK(host.fake.inputs_seen == 0);
+    node->output(0).clear();
+    node->link(in, 0, 8192, 3);
+    node->feed = [](uint32_t, uint64_t position, float* samples, uint32_t frames) {
+        for (uint32_t i = 0; i < frames; ++i)
+            samples[i] = float(position + i);
+    };
+    host.cycles(4, 64);
+    CHECK(host.fake.inputs_seen == 1);
+    for (size_t i = 0; i < 256; ++i)
+        REQUIRE(node->output(0)[i] ==
+                doctest::Approx(double(64 + i) + std::sin(2 * M_PI * 100 * double(64 + i) / 48000)).epsilon(1e-5));
+    node->feed_empty = true;
+    host.cycle(64);
+    CHECK(host.fake.inputs_seen == 0);
+}
+
+TEST_CASE("silence until the engine is there") {
+    FakeHost host;
+    host.fake.ready = false;
+    auto node = host.create({});
+    CHECK(node->properties["scsynth.state"] == "starting");
+    node->link(out, 0);
+    node->start();
+    CHECK(host.cycles(4, 64) == both);
+    CHECK(node->output(0) == std::vector<float>(256, 0.f));
+}
+
+TEST_CASE("suspended and started again") {
+    FakeHost host;
+    auto node = host.create({});
+    node->link(out, 0);
+    node->start();
+    CHECK(host.fake.resets == 1);
+    host.cycle(64);
+    node->suspend();
+    CHECK(host.cycle(64) == INT_MAX); // nobody ran
+    int error = 0;
+    node->port_params(out, 0, SPA_PARAM_Format, &error);
+    CHECK(error == -EIO);
+    node->link(out, 0);
+    node->start();
+    CHECK(host.fake.resets == 2);
+    CHECK(host.cycle(64) == both);
+    CHECK(error_of_sine(node->output(0), 100) < 1e-6);
+}
+
+TEST_CASE("frame 0 is timed by the driver's clock, the wall clock and the latency behind") {
+    FakeHost host;
+    auto node = host.create({});
+    node->link(out, 0);
+    node->start();
+    const auto expected = [&](uint64_t monotonic) {
+        const uint64_t nsec = monotonic + now_nsec(CLOCK_REALTIME) - now_nsec(CLOCK_MONOTONIC);
+        return scs::ntp_from_unix(int64_t(nsec / 1'000'000'000), uint32_t(nsec % 1'000'000'000));
+    };
+    const uint64_t moment = now_nsec(CLOCK_MONOTONIC) + 5'000'000;
+    host.position().clock.nsec = moment;
+    host.cycle(480);
+    CHECK(std::abs(scs::ntp_seconds_between(expected(moment), host.fake.frame0)) < 1e-3);
+
+    spa_latency_info beyond{};
+    beyond.direction = in;
+    beyond.min_quantum = beyond.max_quantum = 1; // 10 ms
+    beyond.min_rate = beyond.max_rate = 960;     // 20 ms
+    beyond.max_ns = 30'000'000;
+    node->set_latency(out, 0, beyond);
+    const uint64_t next = host.position().clock.nsec;
+    host.cycle(480);
+    CHECK(std::abs(scs::ntp_seconds_between(expected(next), host.fake.frame0) - 0.060) < 1e-3);
+}
+
+TEST_CASE("the rate is the clock's") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.rate", "44100"}});
+    node->start();
+    host.position().clock.rate = {1, 96000};
+    host.cycle(64);
+    CHECK(host.fake.rate == 96000);
+    host.position().clock.rate = {0, 0};
+    host.position().clock.nsec = 0;
+    host.cycle(64);
+    CHECK(host.fake.rate == 96000);
+    host.position().clock.rate = {1, 44100};
+}
+
+TEST_CASE("without a position cycles are as long as the buffers") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.rate", "44100"}});
+    node->give_position(false);
+    node->start();
+    CHECK(host.cycle(64) == both);
+    node->link(out, 0, 300);
+    CHECK(host.cycle(64) == both);
+    CHECK(host.fake.frames == 300);
+    CHECK(host.fake.rate == 44100);
+}
+
+TEST_CASE("a cycle that ends too late is reported") {
+    FakeHost host;
+    auto node = host.create({});
+    node->start();
+    host.position().clock.nsec = now_nsec(CLOCK_MONOTONIC) + 1'000'000'000;
+    host.cycle(64);
+    CHECK(node->xruns == 0);
+
+    host.fake.in_process = [] {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+        while (std::chrono::steady_clock::now() < end) {
+        }
+    };
+    host.position().clock.nsec = now_nsec(CLOCK_MONOTONIC);
+    host.cycle(480);
+    CHECK(node->xruns == 1);
+    host.main().expire_timers();
+    CHECK(node->properties["scsynth.overruns"] == "1");
+
+    // A cycle that began after its deadline is another node's fault, and freewheeling has none.
+    host.position().clock.nsec = now_nsec(CLOCK_MONOTONIC) - 1'000'000'000;
+    host.cycle(480);
+    host.position().clock.flags = SPA_IO_CLOCK_FLAG_FREEWHEEL;
+    host.position().clock.nsec = now_nsec(CLOCK_MONOTONIC);
+    host.cycle(480);
+    host.position().clock.flags = 0;
+    CHECK(node->xruns == 1);
+}
+
+TEST_CASE("two nodes in one host don't mix") {
+    FakeHost host;
+    auto first = host.create({});
+    auto second = host.create({{"scsynth.osc.port", "57111"}, {"scsynth.outputs", "4"}});
+    first->link(out, 0);
+    second->link(out, 3);
+    first->start();
+    host.cycle(64);
+    second->start();
+    CHECK(host.cycles(8, 100) == both);
+    CHECK(error_of_sine(first->output(0), 100) < 1e-6);
+    CHECK(error_of_sine(second->output(3), 400) < 1e-6);
+    first.reset();
+    CHECK(host.cycles(8, 100) == both);
+    CHECK(error_of_sine(second->output(3), 400) < 1e-6);
+}
+
+TEST_CASE("the wake-up runs the engine on the data loop, a bounded piece a turn") {
+    FakeHost host;
+    auto node = host.create({});
+    host.fake.idle_work = 5;
+    host.fake.settings.wake();
+    CHECK(host.main().run_until([&] { return host.fake.idle_calls == 5; }));
+    host.fake.settings.wake();
+    CHECK(host.main().run_until([&] { return host.fake.idle_calls == 6; }));
+    // Suspended, there are no cycles, and commands must still be carried out.
+    node->suspend();
+    host.fake.settings.wake();
+    CHECK(host.main().run_until([&] { return host.fake.idle_calls == 7; }));
+}
+
+#if defined(__SSE2__)
+TEST_CASE("denormals are flushed in process() and nowhere else") {
+    FakeHost host;
+    auto node = host.create({});
+    node->start();
+    unsigned before = 0, after = 0;
+    host.before_process = [&] { before = _mm_getcsr(); };
+    host.after_process = [&] { after = _mm_getcsr(); };
+    host.cycle(64);
+    CHECK((host.fake.float_mode & 0x8040) == 0x8040);
+    CHECK((before & 0x8040) == 0);
+    CHECK(after == before);
+}
+#endif

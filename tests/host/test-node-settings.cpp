@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+
+using namespace scs::test;
+
+TEST_CASE("the defaults are the design's") {
+    FakeHost host;
+    auto node = host.create({});
+    const scs::osc::ServerSettings& server = host.fake.settings;
+    CHECK(server.port == 57110);
+    CHECK(server.bind == "127.0.0.1");
+    CHECK(server.max_logins == 4);
+    CHECK(server.engine.inputs == 2);
+    CHECK(server.engine.outputs == 2);
+    CHECK(server.engine.block_size == 64);
+    CHECK(server.load_synthdefs);
+    CHECK(server.synthdef_path.find("synthdefs") != std::string::npos);
+    CHECK_FALSE(server.allow_quit);
+}
+
+TEST_CASE("each key arrives where it belongs") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.osc.port", "57200"},      {"scsynth.osc.bind", "0.0.0.0"},
+                             {"scsynth.inputs", "3"},            {"scsynth.outputs", "5"},
+                             {"scsynth.audio-buses", "200"},     {"scsynth.control-buses", "300"},
+                             {"scsynth.buffers", "20"},          {"scsynth.max-nodes", "400"},
+                             {"scsynth.max-synthdefs", "500"},   {"scsynth.rt-memory", "1024"},
+                             {"scsynth.block-size", "32"},       {"scsynth.wire-buffers", "128"},
+                             {"scsynth.random-seeds", "16"},     {"scsynth.max-logins", "8"},
+                             {"scsynth.password", "secret"},     {"scsynth.ugen-path", "/a:/b"},
+                             {"scsynth.synthdef-path", "/defs"}, {"scsynth.load-synthdefs", "false"},
+                             {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
+                             {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},
+                             {"clock.rate", "44100"},            {"clock.quantum-limit", "4096"}});
+    REQUIRE(node);
+    const scs::osc::ServerSettings& server = host.fake.settings;
+    CHECK(server.port == 57200);
+    CHECK(server.bind == "0.0.0.0");
+    CHECK(server.engine.inputs == 3);
+    CHECK(server.engine.outputs == 5);
+    CHECK(server.engine.audio_buses == 200);
+    CHECK(server.engine.control_buses == 300);
+    CHECK(server.engine.buffers == 20);
+    CHECK(server.engine.max_nodes == 400);
+    CHECK(server.engine.max_synthdefs == 500);
+    CHECK(server.engine.rt_memory_kib == 1024);
+    CHECK(server.engine.block_size == 32);
+    CHECK(server.engine.wire_buffers == 128);
+    CHECK(server.engine.random_seeds == 16);
+    CHECK(server.max_logins == 8);
+    CHECK(server.password == "secret");
+    CHECK(server.engine.ugen_path == "/a:/b");
+    CHECK(server.synthdef_path == "/defs");
+    CHECK_FALSE(server.load_synthdefs);
+    CHECK(server.restricted_path == "/r");
+    CHECK(server.engine.verbosity == -1);
+    CHECK(server.allow_quit);
+    CHECK(server.engine.sample_rate == 96000);
+    CHECK(server.engine.max_quantum == 4096);
+}
+
+TEST_CASE("the daemon's rate counts where none is set") {
+    FakeHost host;
+    auto node = host.create({{"clock.rate", "44100"}});
+    CHECK(host.fake.settings.engine.sample_rate == 44100);
+}
+
+TEST_CASE("whoever asked for the node may quit it") {
+    FakeHost host;
+    auto client = host.create({{"client.id", "31"}});
+    CHECK(host.fake.settings.allow_quit);
+    auto lingering = host.create({{"object.linger", "true"}});
+    CHECK(host.fake.settings.allow_quit);
+    auto fixed = host.create({{"client.id", "31"}, {"scsynth.allow-quit", "false"}});
+    CHECK_FALSE(host.fake.settings.allow_quit);
+}
+
+TEST_CASE("a bad value is an error that names it") {
+    FakeHost host;
+    const std::pair<const char*, const char*> bad[] = {
+        {"scsynth.inputs", "129"},        {"scsynth.inputs", "-1"},          {"scsynth.outputs", "two"},
+        {"scsynth.outputs", "2 "},        {"scsynth.outputs", ""},           {"scsynth.osc.port", "65536"},
+        {"scsynth.max-logins", "0"},      {"scsynth.max-logins", "33"},      {"scsynth.block-size", "0"},
+        {"scsynth.load-synthdefs", "no"}, {"scsynth.rate", "0"},             {"scsynth.rate", "48000.5"},
+        {"clock.quantum-limit", "1e3"},   {"scsynth.rt-memory", "99999999999"}, {"scsynth.audio-buses", "3"},
+    };
+    for (const auto& [key, value] : bad) {
+        CAPTURE(key);
+        CAPTURE(value);
+        CHECK_FALSE(host.create({{key, value}}));
+        CHECK(host.error() == -EINVAL);
+        CHECK(host.log().has(std::string(key) + " = \"" + value + "\": expected"));
+    }
+    CHECK(host.fake.servers == 0);
+}
+
+TEST_CASE("settings that do nothing are warned about") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.outputz", "2"}, {"scsynth.threads", "2"}, {"scsynth.autoconnect", "true"}});
+    REQUIRE(node);
+    CHECK(host.log().has("scsynth.outputz is not a setting"));
+    CHECK(host.log().has("scsynth.threads has no effect"));
+    CHECK_FALSE(host.log().has("scsynth.autoconnect"));
+}
