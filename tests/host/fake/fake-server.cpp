@@ -66,6 +66,7 @@ struct Server::Private {
     ServerSettings settings;
     Engine engine;
     PacketCounters counters;
+    bool ready = false;
 };
 
 Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
@@ -78,8 +79,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     if (settings.port == 0)
         settings.port = 40001;
     std::unique_ptr<Server> server(new Server(std::make_shared<Private>(settings)));
-    if (fake.ready)
-        server->engine_ = &server->p_->engine;
+    server->p_->ready = fake.ready;
     fake.settings = settings;
     fake.counters = &server->p_->counters;
     ++fake.servers;
@@ -89,6 +89,10 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
 
 Server::~Server() {
     --fake.servers;
+}
+
+Engine* Server::engine() noexcept {
+    return p_->ready ? &p_->engine : nullptr;
 }
 
 uint16_t Server::port() const noexcept {
