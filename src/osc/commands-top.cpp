@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
+#include "engine/sound-file.hpp"
 #include "osc/clients.hpp"
 #include "osc/command-table.hpp"
 #include "osc/reply-port.hpp"
@@ -147,11 +148,13 @@ private:
     void do_work() override {
         Buffers& buffers = services().engine->buffers();
         for (int i = 0; i < buffers.count(); ++i) {
-            if (float* samples = buffers.latest(i).data) {
-                freed_.push_back(samples);
-                indices_.push_back(i);
-                buffers.set_latest(i, {});
-            }
+            const Buffer buffer = buffers.latest(i);
+            if (!buffer.data && !buffer.sound_file)
+                continue;
+            SoundFile::close_handle(buffer.sound_file);
+            freed_.push_back(buffer.data);
+            indices_.push_back(i);
+            buffers.set_latest(i, {});
         }
     }
     void install(Engine& engine) noexcept override {
