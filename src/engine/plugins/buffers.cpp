@@ -30,6 +30,8 @@ void set_abi_buffer(::SndBuf& b, const Buffer& value) noexcept {
     b.mask1 = b.mask - 1;
     b.coord = coord_None;
     b.sndfile = value.sound_file;
+    if (value.sound_file) // DiskIn takes the mask for "more to come"
+        b.mask = b.mask1 = -1;
 }
 
 float* allocate_samples(int64_t samples) noexcept {
