@@ -65,6 +65,7 @@ struct Server::Private {
     explicit Private(const ServerSettings& s) : settings(s), engine(s.engine) {}
     ServerSettings settings;
     Engine engine;
+    bool ready = fake.ready;
     PacketCounters counters;
 };
 
@@ -78,8 +79,6 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     if (settings.port == 0)
         settings.port = 40001;
     std::unique_ptr<Server> server(new Server(std::make_shared<Private>(settings)));
-    if (fake.ready)
-        server->engine_ = &server->p_->engine;
     fake.settings = settings;
     fake.counters = &server->p_->counters;
     ++fake.servers;
@@ -89,6 +88,10 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
 
 Server::~Server() {
     --fake.servers;
+}
+
+Engine* Server::engine() noexcept {
+    return p_->ready ? &p_->engine : nullptr;
 }
 
 uint16_t Server::port() const noexcept {
