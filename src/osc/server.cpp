@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/server.hpp"
 
-#include "osc/definition-files.hpp"
 #include "osc/host.hpp"
 #include "osc/osc-loop.hpp"
+#include "osc/start-definitions.hpp"
 #include "osc/worker.hpp"
 
 #include <chrono>
@@ -11,26 +11,11 @@
 #include <csignal>
 #include <mutex>
 #include <pthread.h>
-#include <sstream>
 #include <thread>
 
 namespace scs::osc {
 
 namespace {
-
-/// Runs first of all: makes the SynthDefs that were found at the start known.
-class InstallAtStart final : public Command {
-public:
-    explicit InstallAtStart(std::vector<std::unique_ptr<Definition>> definitions)
-        : definitions_(std::move(definitions)) {}
-    Outcome run(Engine& engine) noexcept override {
-        install(engine, definitions_);
-        return Outcome::done;
-    }
-
-private:
-    std::vector<std::unique_ptr<Definition>> definitions_;
-};
 
 /// A thread that gets none of the process's signals.
 template <class F>
@@ -68,7 +53,6 @@ struct Server::Private {
 
     void work();
     bool create_engine();
-    std::unique_ptr<scs::Bundle> load_at_start();
 };
 
 bool Server::Private::create_engine() {
@@ -86,28 +70,12 @@ bool Server::Private::create_engine() {
     return true;
 }
 
-std::unique_ptr<scs::Bundle> Server::Private::load_at_start() {
-    LoadedDefinitions all;
-    std::istringstream folders(settings.load_synthdefs ? settings.synthdef_path : "");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        if (folder.empty() || worker.stopping())
-            continue;
-        LoadedDefinitions loaded = load_folder(folder, "", settings.engine);
-        std::move(loaded.definitions.begin(), loaded.definitions.end(), std::back_inserter(all.definitions));
-        for (const std::string& error : loaded.errors)
-            host.log(Host::Level::warning, error);
-    }
-    if (all.definitions.empty())
-        return nullptr;
-    auto bundle = std::make_unique<scs::Bundle>();
-    bundle->append(new InstallAtStart(std::move(all.definitions)));
-    return bundle;
-}
-
 void Server::Private::work() {
     try {
         if (create_engine()) {
-            auto first = load_at_start();
+            auto first = load_start_definitions(
+                settings, [this](const std::string& text) { host.log(Host::Level::warning, text); },
+                [this] { return worker.stopping(); });
             engine.store(owned_engine.get(), std::memory_order_release);
             loop.engine_ready(*owned_engine, std::move(first));
             host.state("running");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "osc/test-rig.hpp"
 
 #include <algorithm>
+#include <sys/resource.h>
 
 using namespace scs;
 using namespace scs::osc;
@@ -80,11 +80,9 @@ TEST_CASE("a broken SynthDef fails, and then is done") {
     Rig rig;
     Client client(rig);
     client.send("/d_recv", {blob(synthdef("bad", "NoSuchUGen")), blob(message("/status"))});
+    CHECK(client.receive().starts_with("/status.reply "));
     CHECK(client.receive() == "/fail /d_recv bad: UGen 'NoSuchUGen' not installed");
-    // The completion ran before, so its own reply comes first.
-    client.send("/sync", {num(1)});
-    Lines all{client.receive(), client.receive(), client.receive()};
-    CHECK(std::count(all.begin(), all.end(), "/done /d_recv") == 1);
+    CHECK(client.receive() == "/done /d_recv");
 }
 
 TEST_CASE("a completion message is answered before the command, and a sync after all") {
@@ -217,6 +215,43 @@ TEST_CASE("quit frees everything, and ends the server if it may") {
             CHECK(client.receive().starts_with("/status.reply 1 0 0 1 0 "));
         }
     }
+}
+
+TEST_CASE("a malformed completion message fails its command, which does nothing") {
+    Rig rig;
+    Client client(rig);
+    client.send("/d_recv", {blob(synthdef("a", "")), blob(Bytes(8, std::byte('?')))});
+    CHECK(client.receive().starts_with("/fail /d_recv completion message: "));
+    client.send("/s_new", {text("a")});
+    CHECK(client.receive() == "/fail /s_new SynthDef not found");
+}
+
+TEST_CASE("a variant's values are those that a synth starts with") {
+    Rig rig;
+    Client client(rig);
+    receive_definition(client, "a.loud");
+    client.send("/s_new", {text("a.loud"), num(1000)}); // a definition with a dot in its name
+    client.send("/s_new", {text("a.soft"), num(1001)});
+    CHECK(client.receive() == "/fail /s_new SynthDef not found");
+    client.send("/s_get", {num(1000), num(0)});
+    CHECK(client.receive() == "/n_set 1000 0 1f");
+}
+
+TEST_CASE("an idle server sleeps") {
+    Rig rig;
+    Client client(rig);
+    client.send("/status");
+    client.receive();
+    const auto switches = [] {
+        rusage usage{};
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_nvcsw;
+    };
+    // The rig's data loop stops, so that what is counted is the server's.
+    rig.stop_cycles();
+    const long before = switches();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000));
+    CHECK(switches() - before < 15);
 }
 
 TEST_CASE("a taken port is an error that names it") {

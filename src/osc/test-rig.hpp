@@ -131,10 +131,13 @@ public:
             data_loop_ = std::thread([this] { run_cycles(); });
     }
     ~Rig() {
+        stop_cycles();
+        server_.reset();
+    }
+    void stop_cycles() {
         stop_ = true;
         if (data_loop_.joinable())
             data_loop_.join();
-        server_.reset();
     }
 
     Server& server() { return *server_; }

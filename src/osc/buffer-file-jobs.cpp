@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/buffer-jobs.hpp"
+#include "osc/file-access.hpp"
+#include "osc/server.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace scs::osc {
+
+namespace {
+
+std::string file_failure(std::string_view path, const char* what, const std::string& why) {
+    return "File '" + std::string(path) + "' could not be " + what + ": " + why + "\n";
+}
+
+/// The channel list of the "Channel" commands: ints up to whatever else.
+std::vector<std::int32_t> get_channels(ArgReader& args) {
+    std::vector<std::int32_t> channels;
+    while (args.tag() == 'i')
+        channels.push_back(args.get_int());
+    return channels;
+}
+
+Result<SoundFile> open_file(const FileSelection& wanted, const std::string& restricted) {
+    const Result<std::string> path = allowed_path(wanted.path, restricted);
+    if (!path)
+        return Error{path.error()};
+    Result<SoundFile> file = SoundFile::open(path.value());
+    if (!file)
+        return Error{file_failure(wanted.path, "opened", file.error())};
+    for (const std::int32_t channel : wanted.channels)
+        if (channel >= file.value().info().channels)
+            return Error{"Channel index out of range.\n"};
+    return file;
+}
+
+/// Clips what is wanted to the file; no frames stay no frames.
+void clip(FileSelection& wanted, const SoundFileInfo& info) {
+    wanted.start = std::clamp<std::int64_t>(wanted.start, 0, info.frames);
+    if (wanted.frames < 0 || wanted.frames > info.frames - wanted.start)
+        wanted.frames = info.frames - wanted.start;
+}
+
+/// Reads a clipped selection to `out`, interleaved. What a damaged file lacks is left as it is.
+void read_frames(SoundFile& file, const FileSelection& wanted, float* out) {
+    if (wanted.channels.empty()) {
+        file.read(wanted.start, wanted.frames, out);
+        return;
+    }
+    constexpr std::int64_t chunk_frames = 4096;
+    const auto width = std::size_t(file.info().channels);
+    std::vector<float> chunk(chunk_frames * width);
+    for (std::int64_t done = 0; done < wanted.frames;) {
+        const std::int64_t frames =
+            file.read(wanted.start + done, std::min(chunk_frames, wanted.frames - done), chunk.data());
+        if (frames == 0)
+            return;
+        for (std::int64_t frame = 0; frame < frames; ++frame)
+            for (const std::int32_t channel : wanted.channels) {
+                const float value = channel < 0 ? 0 : chunk[std::size_t(frame) * width + std::size_t(channel)];
+                std::atomic_ref(*out++).store(value, std::memory_order_relaxed);
+            }
+        done += frames;
+    }
+}
+
+std::int32_t channels_of(const SoundFile& file, const FileSelection& wanted) {
+    return wanted.channels.empty() ? file.info().channels : std::int32_t(wanted.channels.size());
+}
+
+} // namespace
+
+template <bool some_channels>
+AllocReadBuffer<some_channels>::AllocReadBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
+    file_.path = rest_.get_string();
+    file_.start = rest_.get_int();
+    file_.frames = rest_.get_int();
+    if (file_.frames == 0)
+        file_.frames = -1;
+    if (some_channels)
+        file_.channels = get_channels(rest_);
+    take_completion(rest_);
+}
+
+template <bool some_channels>
+void AllocReadBuffer<some_channels>::do_work() {
+    Result<SoundFile> file = open_file(file_, services().settings.restricted_path);
+    if (!file)
+        return fail(file.error());
+    clip(file_, file.value().info());
+    const std::int32_t channels = channels_of(file.value(), file_);
+    Result<Samples> data = allocate_buffer(file_.frames, channels);
+    if (!data)
+        return fail(file_failure(file_.path, "read", data.error()));
+    read_frames(file.value(), file_, data.value().get());
+    publish({data.value().release(), std::int32_t(file_.frames), channels, file.value().info().rate, nullptr});
+}
+
+template <bool some_channels>
+ReadBuffer<some_channels>::ReadBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
+    file_.path = rest_.get_string();
+    file_.start = rest_.get_int();
+    file_.frames = rest_.get_int(-1);
+    buffer_start_ = rest_.get_int();
+    leave_open_ = rest_.get_int() != 0;
+    if (some_channels)
+        file_.channels = get_channels(rest_);
+    take_completion(rest_);
+    if (buffer_start_ < 0)
+        reject({Code::index_out_of_range});
+}
+
+template <bool some_channels>
+void ReadBuffer<some_channels>::do_work() {
+    Buffer buffer = latest();
+    const std::int64_t room = std::int64_t(buffer.frames) - buffer_start_;
+    if (room <= 0)
+        return; // done, says scsynth
+
+    Result<SoundFile> file = open_file(file_, services().settings.restricted_path);
+    if (!file)
+        return fail(file.error());
+    // DiskIn reads all of the file's channels, so a file that stays open must match even when some were chosen.
+    for (const std::int32_t channels : {channels_of(file.value(), file_),
+                                        leave_open_ ? file.value().info().channels : buffer.channels})
+        if (channels != buffer.channels)
+            return fail("Channel mismatch. File '" + std::string(file_.path) + "' has " + std::to_string(channels) +
+                        " channels. Buffer has " + std::to_string(buffer.channels) + " channels.\n");
+
+    clip(file_, file.value().info());
+    file_.frames = std::min(file_.frames, room);
+    read_frames(file.value(), file_, buffer.data + std::int64_t(buffer_start_) * buffer.channels);
+    buffer.sample_rate = file.value().info().rate;
+    buffer.sound_file = leave_open_ ? file.value().release() : nullptr;
+    publish(buffer);
+}
+
+WriteBuffer::WriteBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
+    path_ = rest_.get_string();
+    const std::string_view header = rest_.get_string("aiff");
+    const Result<int> format = sound_file_format(header, rest_.get_string("int16"));
+    frames_ = rest_.get_int(-1);
+    start_ = rest_.get_int();
+    leave_open_ = rest_.get_int() != 0;
+    take_completion(rest_);
+    if (start_ < 0)
+        reject({Code::index_out_of_range});
+    if (format)
+        format_ = format.value();
+    else
+        fail(format.error());
+}
+
+void WriteBuffer::do_work() {
+    const Result<std::string> path = allowed_path(path_, services().settings.restricted_path);
+    if (!path)
+        return fail(path.error());
+    Buffer buffer = latest();
+    Result<SoundFile> file = SoundFile::create(path.value(), format_, buffer.channels, buffer.sample_rate);
+    if (!file)
+        return fail(file_failure(path_, "opened", file.error()));
+
+    const std::int64_t room = std::max<std::int64_t>(0, buffer.frames - start_);
+    const std::int64_t frames = frames_ < 0 ? room : std::min(frames_, room);
+    if (frames > 0)
+        if (const auto written = file.value().write(buffer.data + start_ * buffer.channels, frames); !written)
+            return fail(file_failure(path_, "written", written.error()));
+    if (!leave_open_)
+        if (const auto closed = file.value().close(); !closed)
+            return fail(file_failure(path_, "written", closed.error()));
+    buffer.sound_file = file.value().release();
+    publish(buffer);
+}
+
+template class AllocReadBuffer<false>;
+template class AllocReadBuffer<true>;
+template class ReadBuffer<false>;
+template class ReadBuffer<true>;
+
+} // namespace scs::osc

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/buffer-jobs.hpp"
+
+#include "engine/engine.hpp"
+#include "engine/plugins/buf-gen.hpp"
+#include "osc/codec/compose.hpp"
+#include "osc/server.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <span>
+
+namespace scs::osc {
+
+namespace {
+
+/// Bytes that the machine could give without swapping; -1 if that can't be told.
+std::int64_t available_memory() {
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("MemAvailable:"))
+            return std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
+    return -1;
+}
+
+/// Tags and values of a message's arguments, without the address; the numbers, strings and blobs among them.
+class ArgumentBytes {
+public:
+    explicit ArgumentBytes(std::span<const Arg> args) {
+        std::vector<ReplyArg> values;
+        for (const Arg& arg : args)
+            add(values, arg);
+        constexpr std::string_view address = "/gen"; // 8 bytes on the wire
+        if (const auto message = composer_.compose(address, values))
+            bytes_ = message.value().subspan(8);
+    }
+    std::span<const std::byte> get() const noexcept { return bytes_; }
+
+private:
+    static void add(std::vector<ReplyArg>& values, const Arg& arg) {
+        switch (arg.type) {
+        case Arg::Type::int32:
+            values.emplace_back(arg.i);
+            break;
+        case Arg::Type::float32:
+            values.emplace_back(arg.f);
+            break;
+        case Arg::Type::float64:
+            values.emplace_back(arg.d);
+            break;
+        case Arg::Type::string:
+            values.emplace_back(arg.text());
+            break;
+        case Arg::Type::blob:
+            values.emplace_back(arg.bytes());
+            break;
+        default:
+            break;
+        }
+    }
+
+    ReplyComposer composer_;
+    std::span<const std::byte> bytes_;
+};
+
+} // namespace
+
+Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels) {
+    if (frames < 1 || channels < 1)
+        return Error{"a buffer needs at least one frame and one channel"};
+    if (frames > std::numeric_limits<std::int32_t>::max() / channels)
+        return Error{"a buffer can't have more than 2147483647 samples"};
+    // The kernel promises more than it has; the synth that touched such a buffer would take the machine down.
+    const std::int64_t samples = frames * channels, available = available_memory();
+    if (available >= 0 && samples > available / std::int64_t(sizeof(float)))
+        return Error{"not enough memory"};
+    Samples data(allocate_samples(samples));
+    if (!data)
+        return Error{"not enough memory"};
+    return data;
+}
+
+/// Samples on their way back to the worker.
+struct BufferJob::Released final : Handback {
+    explicit Released(float* data) : data(data) {}
+    ~Released() override { free_samples(data); }
+    float* data;
+};
+
+void BufferJob::Release::operator()(Released* released) const noexcept {
+    delete released;
+}
+
+BufferJob::BufferJob(CommandInit&& init) : OscJob(std::move(init)), rest_(args()), index_(rest_.get_int()) {
+    if (index_ < 0 || index_ >= services().settings.engine.buffers)
+        reject({Code::index_out_of_range});
+    set_done_value(index_);
+}
+
+Buffer BufferJob::latest() const noexcept {
+    return engine().buffers().latest(index_);
+}
+
+double BufferJob::usable_rate(double wanted) const noexcept {
+    if (wanted > 0 && std::isfinite(wanted))
+        return wanted;
+    const double rate = engine().status().nominal_rate.load(std::memory_order_relaxed);
+    return rate > 0 ? rate : engine().settings().sample_rate;
+}
+
+void BufferJob::publish(const Buffer& buffer) {
+    const Buffer before = latest();
+    engine().buffers().set_latest(index_, buffer);
+    // From here on DiskIn and DiskOut don't find the old file any more.
+    if (before.sound_file != buffer.sound_file)
+        SoundFile::close_handle(before.sound_file);
+    if (before.data != buffer.data)
+        release(before.data);
+    result_ = buffer;
+}
+
+void BufferJob::published() {
+    result_ = latest();
+}
+
+void BufferJob::release(float* data) {
+    released_.reset(new Released(data));
+}
+
+void BufferJob::install(Engine& engine) noexcept {
+    if (result_)
+        engine.buffers().install(index_, *result_);
+    if (released_)
+        engine.hand_back(released_.release(), Handback::Kind::release);
+}
+
+AllocBuffer::AllocBuffer(CommandInit&& init)
+    : BufferJob(std::move(init)), frames_(rest_.get_int()), channels_(rest_.get_int(1)) {
+    take_completion(rest_);
+    while (rest_.tag() && !(rate_ > 0))
+        rate_ = rest_.get_double();
+}
+
+void AllocBuffer::do_work() {
+    Result<Samples> data = allocate_buffer(frames_, channels_);
+    if (!data)
+        return fail(data.error());
+    publish({data.value().release(), frames_, channels_, usable_rate(rate_), nullptr});
+}
+
+FreeBuffer::FreeBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
+    take_completion(rest_);
+}
+
+void FreeBuffer::do_work() {
+    publish({});
+}
+
+ZeroBuffer::ZeroBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
+    take_completion(rest_);
+}
+
+void ZeroBuffer::do_work() {
+    const Buffer buffer = latest();
+    for (std::int64_t i = 0; i < buffer.samples(); ++i)
+        std::atomic_ref(buffer.data[i]).store(0, std::memory_order_relaxed);
+    publish(buffer);
+}
+
+CloseBuffer::CloseBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
+    take_completion(rest_);
+}
+
+void CloseBuffer::do_work() {
+    Buffer buffer = latest();
+    buffer.sound_file = nullptr;
+    publish(buffer);
+}
+
+SetBufferRate::SetBufferRate(CommandInit&& init) : BufferJob(std::move(init)), rate_(rest_.get_double()) {}
+
+void SetBufferRate::do_work() {
+    Buffer buffer = latest();
+    buffer.sample_rate = usable_rate(rate_);
+    publish(buffer);
+}
+
+GenerateBuffer::GenerateBuffer(CommandInit&& init)
+    : BufferJob(std::move(init)), generator_(rest_.get_string()) {}
+
+void GenerateBuffer::do_work() {
+    const ArgumentBytes arguments(message().args.subspan(2));
+    float* replaced = nullptr;
+    if (!run_buf_gen(engine(), index(), generator_, arguments.get(), replaced))
+        return set_failure("buf gen routine not found");
+    release(replaced);
+    published();
+}
+
+} // namespace scs::osc

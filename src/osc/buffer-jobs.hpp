@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/plugins/buffers.hpp"
+#include "engine/result.hpp"
+#include "engine/sound-file.hpp"
+#include "osc/osc-command.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scs::osc {
+
+struct FreeSamples {
+    void operator()(float* data) const noexcept { free_samples(data); }
+};
+using Samples = std::unique_ptr<float[], FreeSamples>;
+/// [worker] Zeroed memory for a buffer, or why there is none.
+Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels);
+
+/// A job on the buffer whose number is the first argument. The worker changes the latest state of the buffer and
+/// the data loop installs it. Samples that went out of use are freed on the worker, because a buffer generator may
+/// still be reading them there.
+class BufferJob : public OscJob {
+protected:
+    explicit BufferJob(CommandInit&&);
+
+    /// [osc] The arguments after the buffer's number, for constructors.
+    ArgReader rest_;
+
+    std::int32_t index() const noexcept { return index_; }
+    /// [worker]
+    Engine& engine() const noexcept { return *services().engine; }
+    Buffer latest() const noexcept;
+    /// [worker] `wanted` if it is a rate (Hz), else the server's.
+    double usable_rate(double wanted) const noexcept;
+    /// [worker] /fail <name> <text> <buffer>
+    void fail(std::string text) { set_failure(std::move(text), index_); }
+
+    /// [worker] Makes `buffer` the latest state, to be installed. Closes a file and releases data that it replaces.
+    void publish(const Buffer& buffer);
+    /// [worker] The same after the latest state has been changed by others.
+    void published();
+    /// [worker] Frees data once it is out of use; null is fine.
+    void release(float* data);
+
+    void install(Engine&) noexcept override;
+
+private:
+    struct Released;
+    struct Release {
+        void operator()(Released*) const noexcept;
+    };
+
+    std::int32_t index_;
+    std::optional<Buffer> result_;
+    std::unique_ptr<Released, Release> released_;
+};
+
+/// Frames of a file and, for the "Channel" commands, which of its channels.
+struct FileSelection {
+    std::string_view path;
+    std::int64_t start = 0;
+    std::int64_t frames = -1;
+    std::vector<std::int32_t> channels; ///< empty: all; negative: silence
+};
+
+/// /b_alloc buffer, frames, channels (1), completion, rate (the server's)
+class AllocBuffer final : public BufferJob {
+public:
+    explicit AllocBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+    std::int32_t frames_, channels_;
+    double rate_ = 0;
+};
+
+/// /b_free buffer, completion
+class FreeBuffer final : public BufferJob {
+public:
+    explicit FreeBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+};
+
+/// /b_zero buffer, completion. Writes into the live data, as scsynth does.
+class ZeroBuffer final : public BufferJob {
+public:
+    explicit ZeroBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+};
+
+/// /b_close buffer, completion
+class CloseBuffer final : public BufferJob {
+public:
+    explicit CloseBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+};
+
+/// /b_setSampleRate buffer, rate (the server's); not answered
+class SetBufferRate final : public BufferJob {
+public:
+    explicit SetBufferRate(CommandInit&&);
+
+private:
+    void do_work() override;
+    void answer_done(ReplyPort&) override {}
+    double rate_;
+};
+
+/// /b_gen buffer, generator, arguments. Writes into the live data.
+class GenerateBuffer final : public BufferJob {
+public:
+    explicit GenerateBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+    std::string_view generator_;
+};
+
+/// /b_allocRead buffer, path, start, frames (≤ 0: all), completion
+/// /b_allocReadChannel buffer, path, start, frames, channel*, completion
+template <bool some_channels>
+class AllocReadBuffer final : public BufferJob {
+public:
+    explicit AllocReadBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+    FileSelection file_;
+};
+
+/// /b_read buffer, path, start, frames (< 0: all), buffer's start, leave open, completion
+/// /b_readChannel buffer, path, start, frames, buffer's start, leave open, channel*, completion
+/// Writes into the live data.
+template <bool some_channels>
+class ReadBuffer final : public BufferJob {
+public:
+    explicit ReadBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+    FileSelection file_;
+    std::int32_t buffer_start_;
+    bool leave_open_;
+};
+
+/// /b_write buffer, path, header format, sample format, frames (< 0: all), start, leave open, completion
+class WriteBuffer final : public BufferJob {
+public:
+    explicit WriteBuffer(CommandInit&&);
+
+private:
+    void do_work() override;
+    std::string_view path_;
+    int format_ = 0;
+    std::int64_t frames_, start_;
+    bool leave_open_;
+};
+
+} // namespace scs::osc

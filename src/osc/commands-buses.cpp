@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/engine.hpp"
+#include "osc/command-table.hpp"
+#include "osc/value-replies.hpp"
+
+#include <algorithm>
+
+namespace scs::osc {
+
+namespace {
+
+std::span<float> control_buses(Engine& engine) noexcept {
+    return {engine.buses().control(), std::size_t(engine.buses().control_count())};
+}
+
+/// (bus, value)*
+Status c_set(OscCommand& command, Engine& engine) noexcept {
+    for (ArgReader args = command.args(); args.remain() >= 8;) {
+        const std::int32_t bus = args.get_int();
+        if (const Status status = engine.buses().set_control(bus, args.get_float(), engine.block_number()); !status)
+            return status;
+    }
+    return {};
+}
+
+/// (first bus, count, value*)*
+Status c_setn(OscCommand& command, Engine& engine) noexcept {
+    Buses& buses = engine.buses();
+    for (ArgReader args = command.args(); args.remain();) {
+        const std::int64_t first = args.get_int(), count = args.get_int();
+        if (first < 0 || count < 1 || first + count > buses.control_count())
+            return {Code::index_out_of_range};
+        for (std::int64_t bus = first; bus < first + count && args.remain(); ++bus)
+            (void)buses.set_control(bus, args.get_float(), engine.block_number());
+    }
+    return {};
+}
+
+/// (first bus, count, value)*; buses that aren't there are left out without a failure.
+Status c_fill(OscCommand& command, Engine& engine) noexcept {
+    Buses& buses = engine.buses();
+    for (ArgReader args = command.args(); args.remain() >= 12;) {
+        const std::int64_t first = args.get_int(), count = args.get_int();
+        const float value = args.get_float();
+        const std::int64_t end = std::min<std::int64_t>(first + count, buses.control_count());
+        for (std::int64_t bus = std::max<std::int64_t>(first, 0); bus < end; ++bus)
+            (void)buses.set_control(bus, value, engine.block_number());
+    }
+    return {};
+}
+
+std::size_t c_get_room(ArgReader args) noexcept {
+    return values_room("/c_set", indexed_arguments(args));
+}
+
+Status c_get(OscCommand& command, Engine& engine) noexcept {
+    return reply_indexed(command, "/c_set", {}, command.args(), control_buses(engine));
+}
+
+std::size_t c_getn_room(ArgReader args) noexcept {
+    return values_room("/c_setn", ranged_arguments(args));
+}
+
+Status c_getn(OscCommand& command, Engine& engine) noexcept {
+    return reply_ranged(command, "/c_setn", {}, command.args(), control_buses(engine));
+}
+
+constexpr CommandSpec specs[] = {
+    {.number = 25, .name = "/c_set", .handler = c_set},
+    {.number = 26, .name = "/c_setn", .handler = c_setn},
+    {.number = 27, .name = "/c_fill", .handler = c_fill},
+    {.number = 40, .name = "/c_get", .handler = c_get, .reply_room = c_get_room},
+    {.number = 41, .name = "/c_getn", .handler = c_getn, .reply_room = c_getn_room},
+};
+
+} // namespace
+
+std::span<const CommandSpec> bus_commands() {
+    return specs;
+}
+
+} // namespace scs::osc

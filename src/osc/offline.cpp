@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/offline.hpp"
+
+#include "engine/engine.hpp"
+#include "osc/clients.hpp"
+#include "osc/command-builder.hpp"
+#include "osc/event-pump.hpp"
+#include "osc/reply-port.hpp"
+#include "osc/start-definitions.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace scs::osc {
+
+namespace {
+
+constexpr double units_per_second = 4294967296.0;
+
+/// The score's packets, one after the other.
+class Score {
+public:
+    explicit Score(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+    bool at_end() const { return rest_.size() < 4; }
+    Result<std::shared_ptr<const Packet>> next() {
+        std::size_t size = 0;
+        for (int i = 0; i < 4; ++i)
+            size = size << 8 | std::to_integer<std::size_t>(rest_[static_cast<std::size_t>(i)]);
+        rest_ = rest_.subspan(4);
+        if (size > rest_.size())
+            return Error{"the score ends in the middle of a bundle"};
+        auto packet = decode(rest_.first(size));
+        if (!packet)
+            return Error{packet.error()};
+        rest_ = rest_.subspan(size);
+        if (!packet.value().is_bundle())
+            return Error{"a score holds bundles only"};
+        return std::make_shared<const Packet>(std::move(packet.value()));
+    }
+
+private:
+    std::span<const std::byte> rest_;
+};
+
+/// Nobody hears the replies; failures are logged.
+class NoPort final : public ReplyPort, public EventSink {
+public:
+    explicit NoPort(const ServerSettings& settings) : settings_(settings) {}
+
+    bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg> args) override {
+        if (address == "/fail" && args.size() >= 2)
+            log("FAILURE IN SERVER " + std::string(std::get<std::string_view>(args[0])) + " " +
+                std::string(std::get<std::string_view>(args[1])));
+        return true;
+    }
+    bool send_record(const Endpoint&, std::span<const std::byte>) override { return true; }
+    Clients& clients() override { return nobody_; }
+    void set_dump_mode(int) override {}
+    void quit() override {}
+
+    void job(Command&) override {} // done in place
+    void reply(Command& command) override {
+        if (auto* ours = dynamic_cast<OscCommand*>(&command))
+            ours->answer(*this);
+    }
+    void retired(scs::Bundle* bundle) override { delete bundle; }
+    void release(Handback* object) override { delete object; }
+    void print(std::string_view line) override { log(std::string(line)); }
+    void late(double) override {}
+
+private:
+    void log(const std::string& text) {
+        if (settings_.log)
+            settings_.log(ServerSettings::Level::info, text);
+    }
+
+    const ServerSettings& settings_;
+    Clients nobody_{1};
+};
+
+class Renderer {
+public:
+    Renderer(Engine& engine, Services& services, const BlockSink& sink)
+        : engine_(engine),
+          services_(services),
+          port_(services.settings),
+          sink_(sink),
+          block_(engine.settings().block_size),
+          rate_(engine.settings().sample_rate),
+          step_(NtpTime(double(block_) / (rate_ / units_per_second))),
+          samples_(static_cast<std::size_t>(engine.settings().outputs * block_)),
+          in_(static_cast<std::size_t>(engine.settings().inputs) + 1, nullptr) {
+        for (int i = 0; i < engine.settings().outputs; ++i)
+            out_.push_back(samples_.data() + i * block_);
+        out_.push_back(nullptr); // never empty
+    }
+
+    /// In scsynth a bundle belongs to a block if it is due until the time at which the next one begins.
+    NtpTime block_end() const { return now_ + step_; }
+
+    /// Hands a packet over, to run in the block to come.
+    bool submit(const std::shared_ptr<const Packet>& packet) {
+        for (const Bundle& source : packet->bundles()) {
+            auto bundle = make_bundle(services_, packet, source, Endpoint());
+            if (!submit(*bundle))
+                return false;
+            (void)bundle.release();
+        }
+        return true;
+    }
+    bool submit(scs::Bundle& bundle) {
+        if (engine_.submit(&bundle))
+            return true;
+        engine_.run_idle(); // makes room, but for what is scheduled
+        pump_events(engine_.events(), port_, port_);
+        return engine_.submit(&bundle);
+    }
+
+    /// False if the sink wants no more.
+    bool render() {
+        engine_.process(block_, now_, rate_, in_.data(), out_.data());
+        pump_events(engine_.events(), port_, port_);
+        now_ += step_;
+        frames_ += static_cast<uint64_t>(block_);
+        return sink_(out_.data(), block_);
+    }
+    uint64_t frames() const { return frames_; }
+
+private:
+    Engine& engine_;
+    Services& services_;
+    NoPort port_;
+    const BlockSink& sink_;
+    int block_;
+    double rate_;
+    NtpTime step_, now_ = 0;
+    uint64_t frames_ = 0;
+    std::vector<float> samples_;
+    std::vector<const float*> in_;
+    std::vector<float*> out_;
+};
+
+/// Lets the packets of one block run. Sets `next` to the first packet after it, none at the end of the score.
+std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr<const Packet>& next) {
+    while (next && next->bundles()[0].time <= renderer.block_end()) {
+        if (!renderer.submit(next))
+            return Error{"too many bundles at one time"};
+        if (score.at_end()) {
+            next = nullptr;
+            break;
+        }
+        const NtpTime time = next->bundles()[0].time;
+        auto packet = score.next();
+        if (!packet)
+            return Error{packet.error()};
+        next = std::move(packet.value());
+        if (next->bundles()[0].time < time)
+            return Error{"the score's bundles are out of order"};
+    }
+    return {};
+}
+
+} // namespace
+
+Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSettings& settings,
+                              const BlockSink& sink) {
+    ServerSettings offline = settings;
+    offline.engine.real_time = false;
+    offline.engine.max_quantum = offline.engine.block_size;
+    const auto report = [&](const std::string& text) {
+        if (offline.log)
+            offline.log(ServerSettings::Level::warning, text);
+    };
+    Score score(bytes);
+    if (score.at_end())
+        return Error{"the score is empty"};
+    auto first = score.next();
+    if (!first)
+        return Error{first.error()};
+    Services services(offline); // what remains with the engine uses it till the end
+    auto engine = Engine::create(offline.engine, report);
+    if (!engine)
+        return Error{engine.error()};
+
+    services.engine = engine.value().get();
+
+    Renderer renderer(*engine.value(), services, sink);
+    if (auto definitions = load_start_definitions(offline, report, [] { return false; }))
+        if (renderer.submit(*definitions))
+            (void)definitions.release();
+    bool more = true;
+    for (auto next = std::move(first.value()); next && more;) {
+        if (auto error = run_block(score, renderer, next))
+            return std::move(*error);
+        more = renderer.render();
+    }
+    return renderer.frames();
+}
+
+} // namespace scs::osc

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/result.hpp"
+#include "osc/server.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace scs::osc {
+
+/// Takes one block of samples: a pointer for each output channel, `frames` samples behind each. Returns false to
+/// end the rendering.
+using BlockSink = std::function<bool(const float* const* channels, int frames)>;
+
+/// Renders a score as `scsynth -N` does, with an engine of its own. A score is a row of bundles in the order of
+/// their times, each after its size (int32, big-endian); time 0 is the start. Block after block is rendered up to
+/// and with the one in which the last bundle runs. Uses of `settings`: engine (real_time is taken to be false),
+/// synthdef_path, load_synthdefs, restricted_path, log (failures of commands among others).
+///
+/// Returns the number of frames. Errors: a malformed score, bundles out of order, no engine; blocks before that
+/// have been given to the sink. [any] but the data loop.
+Result<uint64_t> render_score(std::span<const std::byte> score, const ServerSettings& settings,
+                              const BlockSink& sink);
+
+} // namespace scs::osc

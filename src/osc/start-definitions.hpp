@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/command.hpp"
+#include "osc/server.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace scs::osc {
+
+/// [worker] A bundle that makes known what the SynthDef folders of `settings` hold; null if there is nothing.
+/// Reports broken SynthDefs, and stops early if `stopping`.
+std::unique_ptr<scs::Bundle> load_start_definitions(const ServerSettings& settings,
+                                                    const std::function<void(const std::string&)>& report,
+                                                    const std::function<bool()>& stopping);
+
+} // namespace scs::osc

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/status.hpp"
+#include "osc/arg-reader.hpp"
+#include "osc/osc-command.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace scs::osc {
+
+/// What /c_get, /c_getn, /b_get, /b_getn and /b_query share. A reply of these has only 4-byte arguments and must fit a
+/// UDP datagram (scsynth's limit is 9 bytes higher, and then the datagram is lost).
+inline constexpr std::size_t max_values_bytes = 65504;
+
+/// [any] Bytes on the wire.
+std::size_t values_message_bytes(std::string_view address, std::uint64_t arguments) noexcept;
+/// [osc] Room for a reply of that many arguments; 0 if it is too large to be sent.
+std::size_t values_room(std::string_view address, std::uint64_t arguments) noexcept;
+
+/// Arguments of a reply to a list of indices, and to a list of starts and counts; without the buffer number.
+std::uint64_t indexed_arguments(ArgReader indices) noexcept;
+std::uint64_t ranged_arguments(ArgReader ranges) noexcept;
+
+/// [rt] Replies `address [buffer] (index value)*` to a list of indices. index_out_of_range, buffer_overflow.
+Status reply_indexed(OscCommand&, const char* address, std::optional<std::int32_t> buffer, ArgReader indices,
+                     std::span<float> values) noexcept;
+/// [rt] Replies `address [buffer] (start count value*)*` to a list of starts and counts. The same errors.
+Status reply_ranged(OscCommand&, const char* address, std::optional<std::int32_t> buffer, ArgReader ranges,
+                    std::span<float> values) noexcept;
+
+} // namespace scs::osc

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The node in the graph: its ports and properties, its coming and going."""
+import time
+
+import pytest
+
+from tests.lib import process, scsynth
+from tests.lib.osc import Client
+from tests.lib.ports import free_port
+from tests.lib.server import NodeServer
+
+pytestmark = pytest.mark.usefixtures("ours")
+SINE = "tests/integration/synthdefs/test_sine.scsyndef"
+
+
+def properties(session, name="scsynth"):
+    return session.node(name)["info"]["props"]
+
+
+def cpu_of(session):
+    return sum(thread["cpu_seconds"] for thread in process.threads(session.daemon.pid).values())
+
+
+def test_node_with_ports_and_properties(session):
+    port = free_port()
+    NodeServer(session, port)
+    assert session.ports("scsynth", "out") == ["out_1", "out_2"]
+    assert session.ports("scsynth", "in") == ["in_1", "in_2"]
+    props = properties(session)
+    assert int(props["scsynth.osc.port"]) == port
+    assert str(props["scsynth.autoconnect"]).lower() == "true"
+    assert "media.class" not in props
+
+
+def test_ports_as_many_as_asked_for(session):
+    NodeServer(session, free_port(), {"inputs": 1, "outputs": 8})
+    assert session.ports("scsynth", "out") == [f"out_{i}" for i in range(1, 9)]
+    assert session.ports("scsynth", "in") == ["in_1"]
+
+
+def test_port_zero_is_published(session):
+    NodeServer.create(session, 0)
+    session.wait_node("scsynth")
+    port = process.wait_for(lambda: int(properties(session)["scsynth.osc.port"]), "an OSC port")
+    with Client(port) as client:
+        client.wait_ready()
+
+
+def test_a_taken_port_is_an_error_that_names_it(session):
+    port = free_port()
+    NodeServer(session, port)
+    NodeServer.create(session, port, name="scsynth-second")
+    process.wait_for(lambda: str(port) in session.daemon.output(), "an error that names the port")
+    assert session.node("scsynth-second") is None
+    with Client(port) as client:
+        client.status()
+
+
+def test_answers_without_links_and_suspended(session):
+    server = NodeServer(session, free_port())
+    assert session.links() == []
+    with Client(server.port) as client:
+        client.status()
+        node = session.node("scsynth")["id"]
+        session.pw_cli("send-command", node, "Suspend")
+        client.command("/d_load", str(session.build.parent / SINE))
+        client.sync()
+
+
+def test_clients_that_quit_take_the_lingering_node_down(session):
+    server = NodeServer(session, free_port())
+    with Client(server.port) as client:
+        client.command("/quit")
+    process.wait_for(lambda: (session.node("scsynth") is None
+                              or properties(session).get("scsynth.state") == "quit"), "the end")
+
+
+def test_module_in_the_daemon():
+    port = free_port()
+    module = f"{{ name = libpipewire-module-scsynth args = {{ scsynth.osc.port = {port} }} }}"
+    from tests.lib.daemon import Session
+    with Session(modules=[module]) as session:
+        session.wait_node("scsynth")
+        with Client(port) as client:
+            client.wait_ready()
+
+
+def test_module_from_pw_cli(session):
+    port = free_port()
+    session.pw_cli("load-module", "libpipewire-module-scsynth", f"{{ scsynth.osc.port = {port} }}")
+    session.wait_node("scsynth")
+    with Client(port) as client:
+        client.wait_ready()
+
+
+def test_two_nodes_side_by_side(session):
+    first = NodeServer(session, free_port())
+    second = NodeServer(session, free_port(), name="scsynth-second")
+    for server in (first, second):
+        with Client(server.port) as client:
+            client.command("/d_load", str(session.build.parent / SINE))
+            client.command("/notify", 1)
+            client.request("/s_new", "test_sine", 1000, 0, 0, reply="/n_go")
+    first.stop()
+    with Client(second.port) as client:
+        assert client.status()[2] == 1
+
+
+def churn(session, times):
+    """Load, play, unload; returns the daemon's resident KiB after each round."""
+    memory = []
+    for _ in range(times):
+        server = NodeServer(session, free_port())
+        session.connect("scsynth", "test-sink")
+        with Client(server.port) as client:
+            client.command("/d_load", str(session.build.parent / SINE))
+            client.send("/s_new", "test_sine", 1000, 0, 0)
+            client.sync()
+        asked = time.monotonic()
+        session.pw_cli("info", "0")
+        assert time.monotonic() - asked < 0.5, "the daemon hesitated"
+        server.stop()
+        memory.append(process.resident_kib(session.daemon.pid))
+    return memory
+
+
+def test_loading_and_unloading_a_playing_node(session):
+    memory = churn(session, 10)
+    assert memory[-1] - memory[4] < 1024, memory
+
+
+@pytest.mark.long
+def test_loading_and_unloading_a_hundred_times(session):
+    memory = churn(session, 100)
+    assert memory[-1] - memory[20] < 1024, memory
+
+
+def test_the_daemon_answers_while_the_node_comes_and_goes(session):
+    """`pw-cli info 0`, with pw-cli's own start, takes less than 100 ms at its median and the
+    daemon never blocks for long."""
+    times = []
+    server = NodeServer(session, free_port())
+    for _ in range(20):
+        asked = time.monotonic()
+        session.pw_cli("info", "0")
+        times.append(time.monotonic() - asked)
+    server.stop()
+    assert sorted(times)[10] < 0.1, times
+
+
+@pytest.mark.skipif(not scsynth.available(), reason="needs stock scsynth and pw-jack")
+def test_an_idle_node_wakes_nobody(session):
+    """The node runs on the daemon's own loop: at quantum 64 its threads sleep but for that."""
+    session.force_quantum(64)
+    NodeServer(session, free_port())
+    session.connect("scsynth", "test-sink")
+    session.wait_state("test-sink", "running")
+    before = process.threads(session.daemon.pid)
+    cpu, start = cpu_of(session), time.monotonic()
+    time.sleep(2)
+    seconds = time.monotonic() - start
+    after = process.threads(session.daemon.pid)
+    rates = {info["name"]: (info["voluntary_switches"] - before[tid]["voluntary_switches"]) / seconds
+             for tid, info in after.items() if tid in before}
+    busy = {name: rate for name, rate in rates.items() if rate > 100}
+    assert len(busy) <= 1, f"context switches a second: {rates}"
+    assert sum(rates.values()) < 2000, rates
+    assert (cpu_of(session) - cpu) / seconds < 0.1

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""supriya as the client of the running server, in an environment under build/."""
+import json
+import subprocess
+import time
+import venv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.lib import audio
+from tests.lib.daemon import ROOT
+from tests.lib.recording import Recording
+
+SCRIPT = Path(__file__).with_name("supriya_client.py")
+VERSION = "26.10b1"
+RATE = 48000
+
+
+@pytest.fixture(scope="module")
+def python():
+    """The interpreter of an environment with supriya; made once, kept in build/."""
+    folder = ROOT / "build/venv-supriya"
+    interpreter = folder / "bin/python"
+    probe = [interpreter, "-c", "import supriya"]
+    if not interpreter.exists() or subprocess.run(probe, capture_output=True).returncode:
+        venv.create(folder, with_pip=True, clear=True)
+        done = subprocess.run([interpreter, "-m", "pip", "install", "-q", f"supriya=={VERSION}"],
+                              capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            pytest.skip("supriya cannot be installed: " + done.stderr.strip().splitlines()[-1])
+    return interpreter
+
+
+@pytest.fixture(scope="module")
+def found(python, playing, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("supriya")
+    audio.write_wav(folder / "sound.wav", np.zeros((4800, 2)), RATE)
+    with Recording(playing.session, folder / "heard.wav") as recording:
+        output = playing.session.run(python, SCRIPT, playing.port, folder / "sound.wav", timeout=60)
+        time.sleep(0.2)
+    heard, _ = audio.read_wav(recording.path)
+    return json.loads(output.splitlines()[-1]) | {"heard": audio.trim(heard[:, 0])}
+
+
+def test_logs_in(found):
+    assert found["client_id"] in range(4)
+
+
+def test_tree_shows_the_synth(found):
+    assert f"{found['synth']} tone" in found["tree"]
+    assert "tone" not in found["tree_after"]
+
+
+def test_synth_is_heard_and_controlled(found):
+    heard = found["heard"]
+    assert 2.0 <= len(heard) / RATE <= 3.0
+    assert audio.frequency(heard[RATE // 4:RATE * 3 // 4], RATE) == pytest.approx(550, abs=0.1)
+    assert audio.frequency(heard[-RATE * 3 // 4:-RATE // 4], RATE) == pytest.approx(660, abs=0.1)
+    assert found["controls"] == {"frequency": 660}
+
+
+def test_buffers(found):
+    assert found["range"] == [0.25, 0.5, 0.75]
+    assert found["file"] == [4800, 2, RATE]
+
+
+def test_version(found):
+    assert found["version"][0] == 3

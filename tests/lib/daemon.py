@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A private PipeWire session: own runtime folder, own bus, null sinks, no hardware, nothing of
+the user's. Everything waits for conditions; everything started is ended by its own pid."""
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from tests.lib import session_config
+from tests.lib.graph import Graph
+from tests.lib.process import Process, WaitError, wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Session(Graph):
+    """Use as a context manager. `sinks` and `sources` map names to channel counts; `modules` and
+    `objects` are further entries of context.modules and context.objects; `fragments` maps file
+    names to texts for pipewire.conf.d; `build` is where the plugin and module were built;
+    `policy` adds our auto-connection policy to WirePlumber's."""
+
+    def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
+                 wireplumber=True, policy=False, build=ROOT / "build", env=None):
+        super().__init__(None)
+        self.sinks = {"test-sink": 2} if sinks is None else sinks
+        self.sources = sources or {}
+        self.build = Path(build)
+        self.with_wireplumber = wireplumber
+        self.wireplumber = None
+        self.daemon = None
+        self._modules, self._objects, self._fragments = modules, objects, fragments or {}
+        self._policy = ROOT / "wireplumber" if policy else None
+        self._extra_env = env or {}
+        self._processes = []
+        self._closing = []
+        self.dir = None
+
+    def __enter__(self):
+        self.dir = Path(tempfile.mkdtemp(prefix="scs-"))
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        for child in reversed(self._processes):
+            child.stop()
+        self._processes.clear()
+        for action in self._closing:
+            action()
+        self._closing.clear()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    # Start-up
+
+    def _start(self):
+        self.env = self._environment()
+        self._start_bus()
+        conf = session_config.write(self.dir / "pipewire", self.sinks, self.sources, self._modules,
+                                    self._objects, self._fragments, self.with_wireplumber)
+        self.daemon = self.start(["pipewire"], "pipewire", PIPEWIRE_CONFIG_DIR=str(conf))
+        socket = self.dir / "run" / "pipewire-0"
+        self.wait_until(socket.exists, "the daemon's socket")
+        if self.with_wireplumber:
+            session_config.write_wireplumber(self.dir / "config/wireplumber", self._policy)
+            self.wireplumber = self.start(["wireplumber"], "wireplumber")
+        for name in (*self.sinks, *self.sources):
+            self.wait_until(lambda name=name: self.ports(name), f"the ports of {name}")
+        if self.with_wireplumber and self.sinks:
+            self.wait_until(lambda: self.default_sink() in self.sinks, "a default sink")
+
+    def _environment(self):
+        env = {key: value for key, value in os.environ.items()
+               if not key.startswith(("PIPEWIRE_", "PULSE_", "WIREPLUMBER_", "DBUS_", "XDG_"))}
+        for name in ("run", "config", "data", "state", "cache"):
+            (self.dir / name).mkdir(mode=0o700)
+        env.update(
+            HOME=str(self.dir), XDG_RUNTIME_DIR=str(self.dir / "run"),
+            PIPEWIRE_RUNTIME_DIR=str(self.dir / "run"), XDG_CONFIG_HOME=str(self.dir / "config"),
+            XDG_DATA_HOME=str(self.dir / "data"), XDG_STATE_HOME=str(self.dir / "state"),
+            XDG_CACHE_HOME=str(self.dir / "cache"),
+            SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", pkg_variable("libspa-0.2", "plugindir")),
+            PIPEWIRE_MODULE_DIR=_path(self.build / "src/module",
+                                      pkg_variable("libpipewire-0.3", "moduledir")))
+        env.update(self._extra_env)
+        return env
+
+    def _start_bus(self):
+        address = f"unix:path={self.dir}/run/bus"
+        self.env["DBUS_SESSION_BUS_ADDRESS"] = address
+        self.start(["dbus-daemon", "--session", "--nofork", f"--address={address}"], "dbus")
+        self.wait_until((self.dir / "run/bus").exists, "the bus")
+
+    def wait_until(self, condition, what, timeout=15.0):
+        try:
+            return wait_for(condition, what, timeout)
+        except WaitError as error:
+            raise WaitError(f"{error}\n{self.logs()}") from None
+
+    # Processes
+
+    def start(self, command, name, **env):
+        """Start a program inside the session; it is stopped with it."""
+        child = Process(command, self.env | env, self.dir / f"{name}-{len(self._processes)}.log")
+        self._processes.append(child)
+        return child
+
+    def at_close(self, action):
+        """Call `action()` once the session's processes have ended."""
+        self._closing.append(action)
+
+    def logs(self):
+        """What the daemons said, for error messages."""
+        return "\n".join(f"--- {child.log.name} (status {child.returncode()})\n"
+                         f"{child.output()[-3000:]}" for child in self._processes)
+
+
+def _path(*folders):
+    return ":".join(str(folder) for folder in folders if Path(folder).is_dir())
+
+
+def pkg_variable(package, variable):
+    """A variable of an installed package, by pkg-config."""
+    done = subprocess.run(["pkg-config", f"--variable={variable}", package], text=True,
+                          capture_output=True, check=True)
+    return done.stdout.strip()

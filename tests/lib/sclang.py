@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stock sclang without a screen, in a home of its own."""
+import os
+
+from tests.lib.process import Process
+
+HEADLESS = {"QT_QPA_PLATFORM": "offscreen", "QTWEBENGINE_DISABLE_SANDBOX": "1"}
+
+
+def start(script, *args, folder, env=None):
+    """Run a script file; `folder` becomes HOME and the place of the log. A Process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    home = {"HOME": str(folder)}
+    for name in ("CONFIG", "DATA", "STATE", "CACHE"):
+        home[f"XDG_{name}_HOME"] = str(folder / name.lower())
+    env = dict(os.environ if env is None else env) | home | HEADLESS
+    return Process(["sclang", script, *args], env, folder / "sclang.log", cwd=folder)
+
+
+def run(script, *args, folder, env=None, timeout=60.0):
+    """Run a script that ends by itself (`0.exit`); its output. A RuntimeError otherwise."""
+    child = start(script, *args, folder=folder, env=env)
+    try:
+        status = child.wait(timeout)
+    finally:
+        child.stop()
+    output = child.output()
+    if status or "ERROR:" in output:
+        raise RuntimeError(f"sclang {script} ended with {status}:\n{output}")
+    return output

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stock scsynth: offline on a score, or live in a private session as a JACK client."""
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+from tests.lib.osc import Bundle, Client, Message, encode
+
+NODE = "SuperCollider"
+
+
+def score_bytes(events, end):
+    """A score file: `events` are (seconds, messages...), a message is (address, *args)."""
+    packets = [Bundle(int(seconds * 2**32), [Message(*message) for message in messages])
+               for seconds, *messages in sorted(events, key=lambda event: event[0])]
+    packets.append(Bundle(int(end * 2**32), [Message("/c_set", 0, 0)]))
+    encoded = [encode(packet) for packet in packets]
+    return b"".join(struct.pack(">i", len(raw)) + raw for raw in encoded)
+
+
+def render(events, end, path, rate=48000, program="scsynth", options=()):
+    """Render a score of `end` seconds to a float WAV file at `path` and return the path."""
+    score = path.with_suffix(".score")
+    score.write_bytes(score_bytes(events, end))
+    env = dict(os.environ) | {"HOME": str(path.parent)}
+    done = subprocess.run([program, "-N", score, "_", path, str(rate), "WAV", "float", *options],
+                          env=env, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode or not path.exists():
+        raise RuntimeError(f"{program} -N ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return path
+
+
+class StockServer:
+    """Stock scsynth under pw-jack in a private session."""
+
+    def __init__(self, session, port, options=()):
+        self.session, self.port, self.node_name = session, port, NODE
+        self._process = session.start(
+            ["pw-jack", "scsynth", "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0", *options],
+            "scsynth", SC_JACK_DEFAULT_INPUTS="", SC_JACK_DEFAULT_OUTPUTS="")
+        # scsynth leaves its shared memory behind when it is killed.
+        shared = Path(f"/dev/shm/SuperColliderServer_{port}")
+        session.at_close(lambda: shared.unlink(missing_ok=True))
+        session.wait_node(NODE)
+        with Client(port) as client:
+            client.wait_ready()
+
+    def stop(self):
+        self._process.stop()
+        self.session.wait_gone(NODE)
+
+
+def available():
+    return shutil.which("scsynth") and shutil.which("pw-jack")

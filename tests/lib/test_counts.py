@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+import json
+
+from tools import counts
+
+DOCTEST = "[doctest] test cases:  7 |  5 passed | 2 failed | 1 skipped\n[doctest] assertions: 9 |\n"
+
+
+def program(**fields):
+    return {"name": "x", "stdout": "", "result": "OK", "returncode": 0} | fields
+
+
+def meson(*programs):
+    return counts.of_meson_log("\n".join(json.dumps(program) for program in programs) + "\n")
+
+
+def test_doctest_cases_are_counted():
+    found = meson(program(stdout=DOCTEST, result="FAIL", returncode=1),
+                  program(stdout=DOCTEST.replace("2 failed", "0 failed")))
+    assert (found.passed, found.failed) == (10, 2)
+
+
+def test_coloured_output_is_counted():
+    assert meson(program(stdout=DOCTEST.replace("5 passed", "\x1b[0;32m5 passed\x1b[0m"))).passed == 5
+
+
+def test_pytest_within_meson_is_counted():
+    found = meson(program(stdout="....s.\n2 failed, 4 passed, 1 skipped in 0.38s\n", result="FAIL"))
+    assert (found.passed, found.failed, len(found.skipped)) == (4, 2, 1)
+
+
+def test_another_program_is_one_case():
+    assert (meson(program()).passed, meson(program(result="FAIL", returncode=1)).failed) == (1, 1)
+
+
+def test_a_crash_after_passing_cases_is_a_failure():
+    found = meson(program(stdout=DOCTEST.replace("2 failed", "0 failed"), result="FAIL",
+                          returncode=-11))
+    assert (found.passed, found.failed) == (5, 1)
+
+
+def test_a_time_out_is_a_failure():
+    assert meson(program(result="TIMEOUT", returncode=-15)).failed == 1
+
+
+def test_a_skip_tells_its_reason():
+    found = meson(program(result="SKIP", returncode=77, stdout="no lua\n"))
+    assert found.skipped == ["x: no lua"] and found.passed == 0
+
+
+def test_junit():
+    found = counts.of_junit(
+        '<testsuites><testsuite><testcase classname="a" name="ok"/>'
+        '<testcase classname="a" name="bad"><failure message="m"/></testcase>'
+        '<testcase classname="a" name="worse"><error message="m"/></testcase>'
+        '<testcase classname="a" name="not"><skipped message="why"/></testcase>'
+        '</testsuite></testsuites>')
+    assert (found.passed, found.failed, found.skipped) == (1, 2, ["a.not: why"])
+    assert found.line() == "1 passed, 2 failed, 1 skipped"

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stages behind ./check."""
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tools import counts
+from tools.counts import Counts
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build/check"
+POLICY = "policy-"
+FUZZ_SECONDS = {False: 10, True: 120}
+
+
+class Broken(Exception):
+    """A stage that could not do its work; the text says why."""
+
+
+def run(name, command, env=None, timeout=600):
+    """Run a command with its output in a log; (status, log)."""
+    log = LOGS / f"{name}.log"
+    with log.open("wb") as output:
+        try:
+            status = subprocess.run(
+                [str(word) for word in command], cwd=ROOT, env=os.environ | (env or {}),
+                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                timeout=timeout, check=False).returncode
+        except subprocess.TimeoutExpired:
+            status = f"a time limit of {timeout} s"
+        except OSError as error:
+            raise Broken(str(error)) from None
+    return status, log
+
+
+def tail(log, lines=40):
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def compile_in(folder, *options, env=None):
+    status, log = run(f"{folder}-compile", ["tools/build", folder, *options], env)
+    if status:
+        raise Broken(f"{folder} does not build ({status}):\n{tail(log)}")
+
+
+def meson_tests(folder, wanted, env=None):
+    """Run the tests of a build whose names satisfy `wanted`."""
+    listed = subprocess.run(["meson", "test", "-C", folder, "--list"], cwd=ROOT, text=True,
+                            capture_output=True, check=False)
+    names = [line.split(" / ")[-1].strip() for line in listed.stdout.splitlines()
+             if line.strip() and not line.startswith(("ninja", "["))]
+    names = sorted({name for name in names if wanted(name)})
+    if listed.returncode or not names:
+        raise Broken(f"{folder} has no such tests\n{listed.stderr}")
+    report = ROOT / folder / "meson-logs/testlog.json"
+    report.unlink(missing_ok=True)
+    status, log = run(f"{folder}-test", ["meson", "test", "-C", folder, "--print-errorlogs",
+                                         "--timeout-multiplier", "3", *names], env)
+    if not report.exists():
+        raise Broken(f"the tests of {folder} did not run:\n{tail(log)}")
+    found = counts.of_meson_log(report.read_text())
+    if status or found.failed:
+        print(tail(log, 80))
+        found.failed = max(found.failed, 1)
+    return found
+
+
+def pytest(name, *paths, env=None, timeout=600):
+    report = LOGS / f"{name}.xml"
+    report.unlink(missing_ok=True)
+    status, log = run(name, ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-ra", "-c",
+                             "tests/pytest.ini", f"--junitxml={report}", *paths], env, timeout)
+    if not report.exists():
+        raise Broken(f"pytest ended with {status}:\n{tail(log)}")
+    found = counts.of_junit(report.read_text())
+    if status:
+        print(tail(log, 120))
+        found.failed = max(found.failed, 1)
+    return found
+
+
+def build(_long):
+    compile_in("build", "-Dtests=true")
+    return Counts(passed=1)
+
+
+def unit(_long):
+    compile_in("build", "-Dtests=true")
+    return (meson_tests("build", lambda name: not name.startswith(POLICY))
+            + pytest("python", "tests/lib"))
+
+
+def asan(_long):
+    compile_in("build-asan", "-Db_sanitize=address,undefined", "-Db_lundef=false")
+    return meson_tests("build-asan", lambda name: not name.startswith(POLICY), {
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"})
+
+
+def tsan(_long):
+    compile_in("build-tsan", "-Db_sanitize=thread", "-Db_lundef=false")
+    return meson_tests("build-tsan", lambda name: not name.startswith(POLICY),
+                       {"TSAN_OPTIONS": "halt_on_error=1"})
+
+
+def fuzz(long):
+    compile_in("build-fuzz", "-Dfuzz=true", "-Dtests=false", env={"CC": "clang", "CXX": "clang++"})
+    folder = ROOT / "build-fuzz"
+    targets = sorted(path for path in folder.rglob("fuzz-*")
+                     if path.is_file() and os.access(path, os.X_OK))
+    if not targets:
+        raise Broken("there are no fuzz targets")
+    total = Counts()
+    for target in targets:
+        total += _fuzz_one(target, ROOT / target.relative_to(folder).parent, FUZZ_SECONDS[long])
+    return total
+
+
+def _fuzz_one(target, source, seconds):
+    """Found inputs stay in the build folder; the corpus beside the source is only read."""
+    grown = target.parent / f"{target.name}.corpus"
+    grown.mkdir(exist_ok=True)
+    seeds = [folder for folder in (source / "corpus" / target.name, source / "corpus")
+             if folder.is_dir()][:1]
+    status, log = run(target.name, [target, f"-max_total_time={seconds}", "-timeout=10",
+                                    "-rss_limit_mb=2048", "-print_final_stats=1",
+                                    f"-artifact_prefix={LOGS}/{target.name}-", grown, *seeds],
+                      timeout=seconds + 120)
+    if status:
+        print(tail(log))
+        return Counts(failed=1)
+    return Counts(passed=1)
+
+
+def policy(_long):
+    compile_in("build", "-Dtests=true")
+    return meson_tests("build", lambda name: name.startswith(POLICY))
+
+
+def integration(long):
+    compile_in("build", "-Dtests=true")
+    return pytest("integration", "tests/integration", env={"SCS_LONG": "1"} if long else None,
+                  timeout=7200 if long else 600)
+
+
+STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy, integration)}
+
+
+def main(arguments):
+    long = "--long" in arguments
+    names = [argument for argument in arguments if argument != "--long"] or list(STAGES)
+    if unknown := [name for name in names if name not in STAGES]:
+        print(f"No such stage: {' '.join(unknown)}; there are {' '.join(STAGES)}", file=sys.stderr)
+        return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    total, start = Counts(), time.monotonic()
+    for name in names:
+        began = time.monotonic()
+        print(f"== {name}", flush=True)
+        try:
+            found = STAGES[name](long)
+        except Broken as error:
+            print(error)
+            found = Counts(failed=1)
+        now = time.monotonic()
+        print(f"   {name}: {found.line()}  ({now - began:.0f} s, {now - start:.0f} s in all)",
+              flush=True)
+        total += found
+    for reason in total.skipped:
+        print(f"skipped: {reason}")
+    print(total.line())
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

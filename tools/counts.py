@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How many test cases passed, failed and were skipped, from the reports of the test runners."""
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+
+_DOCTEST = re.compile(r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed \|\s*(\d+) skipped")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_PYTEST = re.compile(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", re.M)
+_MESON_SKIP = 77
+
+
+@dataclass
+class Counts:
+    passed: int = 0
+    failed: int = 0
+    skipped: list = field(default_factory=list)
+
+    def __add__(self, other):
+        return Counts(self.passed + other.passed, self.failed + other.failed,
+                      self.skipped + other.skipped)
+
+    def line(self):
+        text = f"{self.passed} passed, {self.failed} failed"
+        return text + (f", {len(self.skipped)} skipped" if self.skipped else "")
+
+
+def of_meson_log(text):
+    """The counts of a testlog.json: one JSON object a line, one test program each."""
+    total = Counts()
+    for line in filter(None, text.splitlines()):
+        total += _of_program(json.loads(line))
+    return total
+
+
+def of_junit(text):
+    """The counts of pytest's JUnit file."""
+    total = Counts()
+    for case in ElementTree.fromstring(text).iter("testcase"):
+        name = f"{case.get('classname')}.{case.get('name')}"
+        skip = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            total.failed += 1
+        elif skip is not None:
+            total.skipped.append(f"{name}: {skip.get('message')}")
+        else:
+            total.passed += 1
+    return total
+
+
+def _of_program(test):
+    """A program that is not OK counts as one failure at the least, whatever it printed."""
+    output = _COLOUR.sub("", test.get("stdout") or "")
+    if test["returncode"] == _MESON_SKIP:
+        reason = output.strip().splitlines()[-1:] or ["no reason given"]
+        return Counts(skipped=[f"{test['name']}: {reason[0]}"])
+    found = _of_output(test["name"], output)
+    if test["result"] != "OK":
+        found.failed = max(found.failed, 1)
+    elif not (found.passed or found.failed or found.skipped):
+        found.passed = 1
+    return found
+
+
+def _of_output(name, output):
+    if match := _DOCTEST.search(output):
+        passed, failed, _ = map(int, match.groups())
+        return Counts(passed, failed)
+    if match := _PYTEST.search(output):
+        by_word = {word.rstrip("s"): int(number)
+                   for number, word in re.findall(r"(\d+) (\w+)", match.group(1))}
+        return Counts(by_word.get("passed", 0), by_word.get("failed", 0) + by_word.get("error", 0),
+                      [f"{name}: see its log"] * by_word.get("skipped", 0))
+    return Counts()
