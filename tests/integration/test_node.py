@@ -62,7 +62,7 @@ def test_answers_without_links_and_suspended(session):
     with Client(server.port) as client:
         client.status()
         node = session.node("scsynth")["id"]
-        session.pw_cli("send-command", node, "Suspend")
+        session.pw_cli("send-command", node, "Suspend", "{}")
         client.command("/d_load", str(session.build.parent / SINE))
         client.sync()
 

@@ -20,7 +20,8 @@ class NodeServer:
     that prefix."""
 
     def __init__(self, graph, port, settings=None, name=NODE, library=LIBRARY):
-        self.graph, self.port, self.node_name = graph, port, name
+        self.graph = self.session = graph
+        self.port, self.node_name = port, name
         self.create(graph, port, settings, name, library)
         graph.wait_node(name, timeout=3)
         with Client(port) as client:

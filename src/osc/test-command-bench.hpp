@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/engine.hpp"
+#include "osc/clients.hpp"
+#include "osc/codec/compose.hpp"
+#include "osc/codec/decode.hpp"
+#include "osc/codec/dump.hpp"
+#include "osc/command-builder.hpp"
+#include "osc/event-pump.hpp"
+#include "osc/reply-port.hpp"
+#include "osc/server.hpp"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace scs::osc::test {
+
+/// An engine that carries out messages one by one, all its threads in one: replies come back as text.
+class CommandBench final : public ReplyPort, public EventSink {
+public:
+    explicit CommandBench(const std::string& restricted_path = {}) {
+        settings_.engine.buffers = 8;
+        settings_.engine.control_buses = 16384;
+        settings_.engine.rt_memory_kib = 1024;
+        settings_.restricted_path = restricted_path;
+        auto engine = Engine::create(settings_.engine, [](const std::string&) {});
+        REQUIRE(engine);
+        engine_ = std::move(engine.value());
+        services_.engine = engine_.get();
+    }
+    ~CommandBench() override { settle(); }
+
+    static std::vector<std::byte> message(std::string_view address, const std::vector<ReplyArg>& args) {
+        ReplyComposer composer;
+        const auto bytes = composer.compose(address, args);
+        REQUIRE(bytes);
+        return {bytes.value().begin(), bytes.value().end()};
+    }
+
+    /// The replies, each as /dumpOSC prints it, in one string.
+    std::string run(const std::vector<std::byte>& bytes) {
+        replies_.clear();
+        auto packet = decode(bytes);
+        REQUIRE(packet);
+        const auto shared = std::make_shared<const Packet>(std::move(packet.value()));
+        for (const Bundle& bundle : shared->bundles())
+            REQUIRE(engine_->submit(make_bundle(services_, shared, bundle, {}).release()));
+        settle();
+        return replies_;
+    }
+    template <class... Args>
+    std::string operator()(std::string_view address, Args... args) {
+        return run(message(address, {ReplyArg(args)...}));
+    }
+
+    Engine& engine() { return *engine_; }
+
+    bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg> args) override {
+        add_reply(message(address, {args.begin(), args.end()}));
+        return true;
+    }
+    bool send_record(const Endpoint&, std::span<const std::byte> record) override {
+        ReplyComposer composer;
+        REQUIRE(composer.compose_record(record, [&](std::span<const std::byte> bytes) { add_reply(bytes); }));
+        return true;
+    }
+    Clients& clients() override { return clients_; }
+    void set_dump_mode(int) override {}
+    void quit() override {}
+
+    void job(Command& command) override { jobs_.push_back(&command); }
+    void reply(Command& command) override { dynamic_cast<OscCommand&>(command).answer(*this); }
+    void retired(scs::Bundle* bundle) override { delete bundle; }
+    void release(Handback* object) override { delete object; }
+    void print(std::string_view) override {}
+    void late(double) override {}
+
+private:
+    void add_reply(std::span<const std::byte> bytes) {
+        const auto packet = decode(bytes);
+        REQUIRE(packet);
+        replies_ += to_text(packet.value());
+    }
+
+    void settle() {
+        for (int quiet = 0; quiet < 3; ++quiet) {
+            if (engine_->run_idle() || pump_events(engine_->events(), *this, *this) > 0)
+                quiet = -1;
+            for (; !jobs_.empty(); jobs_.pop_front(), quiet = -1) {
+                jobs_.front()->work();
+                REQUIRE(engine_->finish_job(jobs_.front()));
+            }
+        }
+    }
+
+    ServerSettings settings_;
+    Services services_{settings_};
+    Clients clients_{4};
+    std::unique_ptr<Engine> engine_;
+    std::deque<Command*> jobs_;
+    std::string replies_;
+};
+
+} // namespace scs::osc::test
