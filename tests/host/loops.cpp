@@ -243,10 +243,11 @@ Log::Log() {
 void Log::logt(void* object, spa_log_level, const spa_log_topic*, const char*, int, const char*, const char* format,
                ...) {
     Log& self = *static_cast<Log*>(object);
-    char text[1024];
+    char text[1024] = "";
     va_list arguments;
     va_start(arguments, format);
-    std::vsnprintf(text, sizeof text, format, arguments);
+    if (format) // never null, but gcc's sanitizers think of it
+        std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const std::lock_guard lock(self.mutex_);
     self.lines_.push_back(text);

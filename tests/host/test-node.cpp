@@ -259,5 +259,10 @@ TEST_CASE("loaded and removed a thousand times, memory stays flat") {
     const long before = resident_kib();
     for (int i = 0; i < 1000; ++i)
         life();
-    CHECK(resident_kib() - before < 1024);
+    const long grown = resident_kib() - before;
+#if defined(__SANITIZE_ADDRESS__)
+    MESSAGE("not judged in this build: the address sanitizer keeps freed memory for a while, " << grown << " KiB");
+#else
+    CHECK(grown < 1024);
+#endif
 }

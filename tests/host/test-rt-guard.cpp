@@ -73,7 +73,11 @@ TEST_CASE("each kind of breach is caught") {
         void (*fault)();
     } faults[] = {
         {"malloc", "test-rt-guard", [] { kept = std::malloc(10); }},
-        {"free", "test-rt-guard", [] { std::free(std::exchange(kept, nullptr)); }},
+        {"free", "test-rt-guard", 
+         [] {
+             std::free(std::exchange(kept, nullptr));
+             asm volatile(""); // the call must not be the last thing, or it's the caller's caller that frees
+         }},
         {"calloc", "test-rt-guard", [] { kept = std::calloc(1, 10); }},
         {"realloc", "test-rt-guard", [] { kept = std::realloc(kept, 20); }},
         {"aligned_alloc", "test-rt-guard", [] { kept = std::aligned_alloc(64, 64); }},

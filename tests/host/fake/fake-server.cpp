@@ -65,8 +65,8 @@ struct Server::Private {
     explicit Private(const ServerSettings& s) : settings(s), engine(s.engine) {}
     ServerSettings settings;
     Engine engine;
+    bool ready = fake.ready;
     PacketCounters counters;
-    bool ready = false;
 };
 
 Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
@@ -79,7 +79,6 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     if (settings.port == 0)
         settings.port = 40001;
     std::unique_ptr<Server> server(new Server(std::make_shared<Private>(settings)));
-    server->p_->ready = fake.ready;
     fake.settings = settings;
     fake.counters = &server->p_->counters;
     ++fake.servers;
