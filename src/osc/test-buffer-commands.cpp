@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "engine/sound-file.hpp"
 #include "osc/test-command-bench.hpp"
 

@@ -185,6 +185,7 @@ def test_port_the_user_linked_first_is_left_alone(session):
     process = session.add_dsp_node(scsynth_autoconnect="false")
     first = ("scsynth:out_1", "recorder:in_1")
     session.run("pw-link", *first)
+    witness(session, "earlier") # so that the policy has seen the link
     process.stdin.write(b"scsynth.autoconnect=true\n")
     process.stdin.flush()
     alone = {first, ("scsynth:out_2", "main:playback_FR")}
