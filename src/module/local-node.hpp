@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "failure.hpp"
+#include "properties.hpp"
+
+#include <pipewire/impl-module.h>
+
+#include <optional>
+
+namespace scs::module {
+
+/// Makes the node in this process. It goes with `module`, and `module` goes with it: when somebody
+/// destroys the node, or when it announces `scsynth.state = quit` and `settings` have
+/// `scsynth.allow-quit = true`. [main]
+std::optional<Failure> make_local_node(pw_impl_module* module, Properties settings);
+
+} // namespace scs::module

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "local-node.hpp"
+#include "remote-node.hpp"
+
+#include <pipewire/impl.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+namespace scs::module {
+namespace {
+
+PW_LOG_TOPIC_STATIC(log_topic, "mod.scsynth");
+
+constexpr spa_dict_item module_info[] = {
+    {PW_KEY_MODULE_DESCRIPTION, "A SuperCollider server in the graph"},
+    {PW_KEY_MODULE_USAGE, "[ scsynth.<setting>=<value> … ] [ <node property>=<value> … ] "
+                          "[ library.name=<SPA library> ] [ factory.name=<SPA factory> ] "
+                          "[ remote.name=<daemon, if loaded by a client> ]"},
+    {PW_KEY_MODULE_VERSION, SCS_VERSION},
+};
+
+/// The user's settings and the defaults of the module's own; null if `args` are no settings at all.
+Properties parse(const char* args) {
+    Properties settings(pw_properties_new(SPA_KEY_FACTORY_NAME, "audio.scsynth",
+                                          SPA_KEY_LIBRARY_NAME, "scsynth/libspa-scsynth", nullptr));
+    const std::string_view text = args ? args : "";
+    if (!settings || text.find_first_not_of(" \t\r\n{}") == text.npos)
+        return settings;
+    if (pw_properties_update_string(settings.get(), text.data(), text.size()) <= 0)
+        settings.reset();
+    return settings;
+}
+
+bool in_daemon(pw_impl_module* module) {
+    const pw_properties* host = pw_context_get_properties(pw_impl_module_get_context(module));
+    return pw_properties_get_bool(host, PW_KEY_CORE_DAEMON, false);
+}
+
+std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
+    Properties settings = parse(args);
+    if (!settings)
+        return Failure{-EINVAL, "args are no list of key = value"};
+    if (in_daemon(module))
+        return make_local_node(module, std::move(settings));
+    return make_remote_node(std::move(settings));
+} catch (const std::exception& error) {
+    return Failure{-ENOMEM, error.what()};
+}
+
+/// A client's log is off by default (client.conf), and pw-cli says nothing but that it failed.
+void report(const Failure& failure, bool to_log) {
+    if (to_log)
+        pw_logt_error(log_topic, "%s", failure.text.c_str());
+    else
+        std::fprintf(stderr, "libpipewire-module-scsynth: %s\n", failure.text.c_str());
+}
+
+} // namespace
+} // namespace scs::module
+
+/// Called by PipeWire with the args of the configuration, or of pw-cli load-module. [main]
+extern "C" SPA_EXPORT int pipewire__module_init(pw_impl_module* module, const char* args) {
+    using namespace scs::module;
+    PW_LOG_TOPIC_INIT(log_topic);
+    if (const auto failure = make_node(module, args)) {
+        report(*failure, in_daemon(module));
+        return failure->code;
+    }
+    const spa_dict info = SPA_DICT_INIT_ARRAY(module_info);
+    pw_impl_module_update_properties(module, &info);
+    return 0;
+}

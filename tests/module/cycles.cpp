@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Loads and unloads the module in a context of its own and prints by how many KiB the process grew
+// after a first tenth. usage: cycles daemon|client COUNT ARGS
+// As "daemon" the node is made in this process; as "client" in the daemon, where it stays.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <unistd.h>
+
+#include <pipewire/impl.h>
+#include <pipewire/pipewire.h>
+
+namespace {
+
+long resident_kib() {
+    long total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/// Runs what is pending, in particular destruction put off to a later turn.
+void run_pending(pw_loop* loop) {
+    while (pw_loop_iterate(loop, 0) > 0) {}
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 4) {
+        std::fprintf(stderr, "usage: %s daemon|client COUNT ARGS\n", argv[0]);
+        return 2;
+    }
+    pw_init(&argc, &argv);
+    const bool daemon = std::strcmp(argv[1], "daemon") == 0;
+    const int count = std::atoi(argv[2]);
+    pw_main_loop* main_loop = pw_main_loop_new(nullptr);
+    pw_loop* loop = pw_main_loop_get_loop(main_loop);
+    pw_context* context =
+        pw_context_new(loop,
+                       pw_properties_new(PW_KEY_CONFIG_NAME, "null", PW_KEY_CORE_DAEMON,
+                                         daemon ? "true" : "false", nullptr),
+                       0);
+    pw_loop_enter(loop);
+    long start = 0;
+    for (int i = 0; i < count; ++i) {
+        if (i == count / 10)
+            start = resident_kib();
+        pw_impl_module* module =
+            pw_context_load_module(context, "libpipewire-module-scsynth", argv[3], nullptr);
+        if (!module)
+            return 1;
+        run_pending(loop);
+        pw_impl_module_destroy(module);
+        run_pending(loop);
+    }
+    std::printf("%ld\n", resident_kib() - start);
+    pw_loop_leave(loop);
+    pw_context_destroy(context);
+    pw_main_loop_destroy(main_loop);
+    pw_deinit();
+}

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The module in a private daemon and in clients of it. The environment names what was built: MODULE,
+CYCLES and PLUGIN, the SPA library to use as scsynth/libspa-scsynth."""
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "policy"))
+from daemons import Session, wait_for  # noqa: E402
+
+MODULE, PLUGIN, CYCLES = (Path(os.environ[name]) for name in ("MODULE", "PLUGIN", "CYCLES"))
+GROWTH_KIB = 256
+
+
+def pkg_variable(package, name):
+    return subprocess.run(["pkg-config", f"--variable={name}", package], capture_output=True,
+                          text=True, check=True).stdout.strip()
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def module_entry(args="", flags="ifexists nofail"):
+    return f"{{ name = libpipewire-module-scsynth args = {{ {args} }} flags = [ {flags} ] }}"
+
+
+class Daemon(Session):
+    """A private daemon whose configuration has `modules` besides PipeWire's own."""
+
+    def __init__(self, *modules, drop_in=None, plugin=PLUGIN, start=True):
+        super().__init__()
+        text = drop_in or "context.modules = [ " + " ".join(modules) + " ]\n"
+        (self.config / "pipewire/pipewire.conf.d/90-scsynth.conf").write_text(text)
+        spa = self.folder / "spa"
+        (spa / "scsynth").mkdir(parents=True)
+        if plugin:
+            (spa / "scsynth/libspa-scsynth.so").symlink_to(plugin)
+        self.env["SPA_PLUGIN_DIR"] = f"{spa}:{pkg_variable('libspa-0.2', 'plugindir')}"
+        self.env["PIPEWIRE_MODULE_DIR"] = \
+            f"{MODULE.parent}:{pkg_variable('libpipewire-0.3', 'moduledir')}"
+        self.starts = start
+
+    def __enter__(self):
+        try:
+            if self.starts:
+                self.start_pipewire()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @property
+    def process(self):
+        return self.processes[1]
+
+    def log(self):
+        return (self.folder / "pipewire.log").read_text(errors="replace")
+
+    def load(self, args=""):
+        """Loads the module as a client; what pw-cli prints when it fails, else nothing."""
+        done = subprocess.run(["pw-cli", "load-module", "libpipewire-module-scsynth",
+                               f"{{ {args} }}"], env=self.env, capture_output=True, text=True,
+                              timeout=15)
+        assert done.returncode == 0
+        return done.stderr
+
+    def objects(self, kind):
+        text = self.run("pw-dump")
+        return {item["id"]: item["info"] for item in json.JSONDecoder().raw_decode(text)[0]
+                if item["type"] == f"PipeWire:Interface:{kind}" and item.get("info")}
+
+    def nodes(self):
+        """The servers by name, with their properties."""
+        return {info["props"]["node.name"]: info["props"]
+                for info in self.objects("Node").values()
+                if "scsynth.osc.port" in info["props"]}
+
+    def modules(self):
+        return [number for number, info in self.objects("Module").items()
+                if info["name"] == "libpipewire-module-scsynth"]
+
+    def destroy(self, number):
+        self.run("pw-cli", "destroy", str(number))
+
+    def wait_nodes(self, *names):
+        wait_for(lambda: set(self.nodes()) == set(names), f"just the nodes {names}")
+
+    def rss_kib(self):
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+
+def send_quit(port):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.sendto(b"/quit\0\0\0,\0\0\0", ("127.0.0.1", port))
+
+
+# In the daemon's configuration
+
+def test_configuration_makes_the_node():
+    port = free_port()
+    with Daemon(module_entry(f"scsynth.osc.port = {port} default.note = kept")) as daemon:
+        daemon.wait_nodes(f"scsynth-{port}")
+        props = daemon.nodes()[f"scsynth-{port}"]
+        assert props["module.id"] in daemon.modules()
+        assert props["clock.quantum-limit"] == 8192
+        assert props["scsynth.rate"] == 48000
+        assert props["default.note"] == "kept"
+        assert "client.id" not in props and "media.class" not in props
+
+
+def test_a_rate_of_the_users_is_left_alone():
+    with Daemon(module_entry("scsynth.osc.port = 0 scsynth.rate = 96000")) as daemon:
+        wait_for(daemon.nodes, "a node")
+        assert [props["scsynth.rate"] for props in daemon.nodes().values()] == [96000]
+
+
+def test_two_modules_make_two_nodes():
+    ports = free_port(), free_port()
+    entries = [module_entry(f"scsynth.osc.port = {port}") for port in ports]
+    with Daemon(*entries) as daemon:
+        daemon.wait_nodes(*(f"scsynth-{port}" for port in ports))
+        assert len(daemon.modules()) == 2
+
+
+def test_the_drop_in_that_is_installed():
+    port = free_port()
+    text = (ROOT / "conf/90-scsynth.conf").read_text()
+    text, count = re.subn(r"scsynth\.osc\.port = 57110", f"scsynth.osc.port = {port}", text)
+    assert count == 1
+    with Daemon(drop_in=text) as daemon:
+        daemon.wait_nodes(f"scsynth-{port}")
+
+
+@pytest.mark.parametrize("args, reason", [
+    ("scsynth.osc.port = seven", "a setting is wrong"),
+    ("library.name = scsynth/nothing", "no library scsynth/nothing"),
+    ("factory.name = audio.nothing", "a factory audio.nothing"),
+    ("nonsense", "no list of key = value"),
+])
+def test_wrong_args_do_not_stop_the_daemon(args, reason):
+    with Daemon(module_entry(args)) as daemon:
+        assert daemon.nodes() == {}
+        assert daemon.modules() == []
+        assert reason in daemon.log()
+        assert daemon.process.poll() is None
+
+
+def test_without_the_plugin_the_drop_in_does_not_stop_the_daemon():
+    with Daemon(drop_in=(ROOT / "conf/90-scsynth.conf").read_text(), plugin=None) as daemon:
+        assert daemon.nodes() == {}
+        assert "no library scsynth/libspa-scsynth" in daemon.log()
+
+
+def test_a_failed_module_is_an_error_to_the_daemon():
+    """Without nofail the daemon gives up: the module's failure reached it."""
+    port = free_port()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", port))
+        with Daemon(module_entry(f"scsynth.osc.port = {port}", flags=""), start=False) as daemon:
+            process = daemon.spawn("pipewire", "pipewire")
+            process.wait(10)
+            assert f"port {port} is taken by another program" in daemon.log()
+
+
+def test_unloading_the_module_removes_the_node():
+    with Daemon(module_entry("scsynth.osc.port = 0")) as daemon:
+        wait_for(daemon.nodes, "a node")
+        daemon.destroy(daemon.modules()[0])
+        daemon.wait_nodes()
+        assert daemon.modules() == []
+
+
+def test_destroying_the_node_unloads_the_module():
+    with Daemon(module_entry("scsynth.osc.port = 0")) as daemon:
+        wait_for(daemon.nodes, "a node")
+        daemon.destroy(next(iter(daemon.nodes().values()))["object.id"])
+        daemon.wait_nodes()
+        wait_for(lambda: not daemon.modules(), "the module to go")
+
+
+def test_quit_ends_a_node_that_may():
+    port = free_port()
+    with Daemon(module_entry(f"scsynth.osc.port = {port} scsynth.allow-quit = true")) as daemon:
+        daemon.wait_nodes(f"scsynth-{port}")
+        send_quit(port)
+        daemon.wait_nodes()
+        assert daemon.modules() == []
+        assert daemon.process.poll() is None
+
+
+def test_quit_leaves_a_node_of_the_configuration():
+    port = free_port()
+    with Daemon(module_entry(f"scsynth.osc.port = {port}")) as daemon:
+        daemon.wait_nodes(f"scsynth-{port}")
+        send_quit(port)
+        if "stand-in" in PLUGIN.name:
+            wait_for(lambda: daemon.nodes()[f"scsynth-{port}"]["scsynth.state"] == "quit", "quit")
+        assert set(daemon.nodes()) == {f"scsynth-{port}"}
+
+
+def test_a_hundred_cycles_in_the_daemon_do_not_grow_it():
+    with Daemon() as daemon:
+        grown = daemon.run(str(CYCLES), "daemon", "100", "{ scsynth.osc.port = 0 }")
+        assert int(grown) < GROWTH_KIB
+
+
+# In a client
+
+def test_a_clients_node_is_the_daemons_and_stays():
+    port = free_port()
+    with Daemon() as daemon:
+        assert daemon.load(f"scsynth.osc.port = {port}") == ""
+        assert set(daemon.nodes()) == {f"scsynth-{port}"}
+        props = daemon.nodes()[f"scsynth-{port}"]
+        assert props["scsynth.rate"] == 48000
+        assert "client.id" not in props and "remote.name" not in props
+        maps = Path(f"/proc/{daemon.process.pid}/maps").read_text()
+        assert PLUGIN.name in maps
+
+
+def test_a_client_can_name_the_daemon():
+    with Daemon() as daemon:
+        assert "no connection to PipeWire" in daemon.load("remote.name = nobody")
+        elsewhere = daemon.env | {"XDG_RUNTIME_DIR": str(daemon.folder)}
+        args = f"scsynth.osc.port = 0 remote.name = {daemon.runtime}/pipewire-0"
+        subprocess.run([str(CYCLES), "client", "1", f"{{ {args} }}"], env=elsewhere, timeout=15,
+                       check=True)
+        assert len(daemon.nodes()) == 1
+
+
+@pytest.mark.parametrize("args, reason", [
+    ("scsynth.osc.port = seven", "a setting is wrong"),
+    ("library.name = scsynth/nothing", "no library scsynth/nothing"),
+    ("factory.name = audio.nothing", "a factory audio.nothing"),
+    ("nonsense", "no list of key = value"),
+])
+def test_a_client_is_told_what_is_wrong(args, reason):
+    with Daemon() as daemon:
+        printed = daemon.load(args)
+        assert reason in printed
+        assert "Could not load module" in printed
+        assert daemon.nodes() == {}
+
+
+def test_a_client_is_told_of_a_taken_port():
+    port = free_port()
+    with Daemon() as daemon:
+        assert daemon.load(f"scsynth.osc.port = {port}") == ""
+        printed = daemon.load(f"scsynth.osc.port = {port}")
+        assert f"port {port} is taken by another program: choose another with scsynth.osc.port" \
+            in printed
+        assert len(daemon.nodes()) == 1
+
+
+def test_a_client_does_not_wait_for_ever():
+    """A socket that nobody answers."""
+    with Daemon() as daemon:
+        path = daemon.runtime / "silent-0"
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.bind(str(path))
+            sock.listen()
+            printed = daemon.load(f"remote.name = {path}")
+        assert "has not answered within 5 s" in printed
+
+
+def test_fifty_nodes_of_clients_do_not_grow_the_daemon():
+    with Daemon() as daemon:
+        for number in range(50):
+            if number == 5:
+                start = daemon.rss_kib()
+            assert daemon.load("scsynth.osc.port = 0") == ""
+            daemon.destroy("scsynth-*")
+        daemon.wait_nodes()
+        assert daemon.rss_kib() - start < GROWTH_KIB
+
+
+def test_fifty_cycles_in_a_client_do_not_grow_it():
+    with Daemon() as daemon:
+        grown = daemon.run(str(CYCLES), "client", "50", "{ scsynth.osc.port = 0 }")
+        assert int(grown) < GROWTH_KIB
+        assert len(daemon.nodes()) == 50
