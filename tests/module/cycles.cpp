@@ -19,6 +19,22 @@ long resident_kib() {
     return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
+int find_running(void* data, pw_global* global) {
+    if (!pw_global_is_type(global, PW_TYPE_INTERFACE_Node))
+        return 0;
+    auto* node = static_cast<pw_impl_node*>(pw_global_get_object(global));
+    const char* state = spa_dict_lookup(pw_impl_node_get_info(node)->props, "scsynth.state");
+    *static_cast<bool*>(data) = state && std::strcmp(state, "running") == 0;
+    return 0;
+}
+
+/// Waits until the node of this process has loaded what it shares with all that follow.
+void wait_until_running(pw_context* context, pw_loop* loop) {
+    bool running = false;
+    while (pw_context_for_each_global(context, find_running, &running), !running)
+        pw_loop_iterate(loop, -1);
+}
+
 /// Runs what is pending, in particular destruction put off to a later turn.
 void run_pending(pw_loop* loop) {
     while (pw_loop_iterate(loop, 0) > 0) {}
@@ -50,6 +66,8 @@ int main(int argc, char** argv) {
             pw_context_load_module(context, "libpipewire-module-scsynth", argv[3], nullptr);
         if (!module)
             return 1;
+        if (daemon && i == 0)
+            wait_until_running(context, loop);
         run_pending(loop);
         pw_impl_module_destroy(module);
         run_pending(loop);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A node without ports, by the real one's library and factory names: it binds scsynth.osc.port,
-// announces its properties, and any packet to the port is taken for /quit.
+// announces its properties, and takes any packet to the port for /quit, which it sends back.
 #include <spa/node/io.h>
 #include <spa/node/node.h>
 #include <spa/node/utils.h>
@@ -48,10 +48,15 @@ void emit_info(Node* node) {
 
 void on_packet(void* data, int fd, uint32_t) {
     char packet[64];
-    if (recv(fd, packet, sizeof packet, 0) < 0)
+    sockaddr_in from{};
+    socklen_t size = sizeof from;
+    auto* address = reinterpret_cast<sockaddr*>(&from);
+    const ssize_t received = recvfrom(fd, packet, sizeof packet, 0, address, &size);
+    if (received < 0)
         return;
     self(data)->state = "quit";
     emit_info(self(data));
+    sendto(fd, packet, size_t(received), 0, address, size);
 }
 
 int add_listener(void* object, spa_hook* listener, const spa_node_events* events, void* data) {

@@ -16,7 +16,8 @@ sys.path.insert(0, str(ROOT / "tests" / "policy"))
 from daemons import Session, wait_for  # noqa: E402
 
 MODULE, PLUGIN, CYCLES = (Path(os.environ[name]) for name in ("MODULE", "PLUGIN", "CYCLES"))
-GROWTH_KIB = 256
+# The real server's threads leave arenas of the allocator behind, 2 MiB together, at no fixed time.
+GROWTH_KIB = 256 if "stand-in" in PLUGIN.name else 4096
 
 
 def pkg_variable(package, name):
@@ -104,8 +105,11 @@ class Daemon(Session):
 
 
 def send_quit(port):
+    """Asks the server to quit and waits for its answer."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(10)
         sock.sendto(b"/quit\0\0\0,\0\0\0", ("127.0.0.1", port))
+        assert b"/quit" in sock.recv(256)
 
 
 # In the daemon's configuration
@@ -207,8 +211,6 @@ def test_quit_leaves_a_node_of_the_configuration():
     with Daemon(module_entry(f"scsynth.osc.port = {port}")) as daemon:
         daemon.wait_nodes(f"scsynth-{port}")
         send_quit(port)
-        if "stand-in" in PLUGIN.name:
-            wait_for(lambda: daemon.nodes()[f"scsynth-{port}"]["scsynth.state"] == "quit", "quit")
         assert set(daemon.nodes()) == {f"scsynth-{port}"}
 
 
@@ -283,6 +285,9 @@ def test_fifty_nodes_of_clients_do_not_grow_the_daemon():
             if number == 5:
                 start = daemon.rss_kib()
             assert daemon.load("scsynth.osc.port = 0") == ""
+            if number == 0:
+                wait_for(lambda: all(props["scsynth.state"] == "running"
+                                     for props in daemon.nodes().values()), "the server to run")
             daemon.destroy("scsynth-*")
         daemon.wait_nodes()
         assert daemon.rss_kib() - start < GROWTH_KIB
