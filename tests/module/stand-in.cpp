@@ -71,10 +71,6 @@ const spa_node_methods methods = {
     .version = SPA_VERSION_NODE_METHODS,
     .add_listener = add_listener,
     .set_callbacks = [](void*, const spa_node_callbacks*, void*) { return 0; },
-    .sync = [](void* object, int seq) {
-        spa_node_emit_result(&self(object)->hooks, seq, 0, 0, nullptr);
-        return 0;
-    },
     .enum_params = [](void*, int, uint32_t, uint32_t, uint32_t, const spa_pod*) { return -ENOENT; },
     .set_param = [](void*, uint32_t, uint32_t, const spa_pod*) { return -ENOENT; },
     .set_io = [](void*, uint32_t, void*, size_t) { return 0; },

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module in a private daemon and in clients of it. The environment names what was built: MODULE,
-CYCLES and PLUGIN, the SPA library to use as scsynth/libspa-scsynth."""
+"""The module in a private daemon and in clients of it. The environment names what was built:
+MODULE, CYCLES and PLUGIN, the SPA library to use as scsynth/libspa-scsynth."""
 import json
 import os
 import re
