@@ -80,7 +80,7 @@ def test_module_in_the_daemon():
     module = f"{{ name = libpipewire-module-scsynth args = {{ scsynth.osc.port = {port} }} }}"
     from tests.lib.daemon import Session
     with Session(modules=[module]) as session:
-        session.wait_node("scsynth")
+        session.wait_node(f"scsynth-{port}")
         with Client(port) as client:
             client.wait_ready()
 
@@ -88,7 +88,7 @@ def test_module_in_the_daemon():
 def test_module_from_pw_cli(session):
     port = free_port()
     session.pw_cli("load-module", "libpipewire-module-scsynth", f"{{ scsynth.osc.port = {port} }}")
-    session.wait_node("scsynth")
+    session.wait_node(f"scsynth-{port}")
     with Client(port) as client:
         client.wait_ready()
 

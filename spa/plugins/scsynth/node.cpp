@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "node.hpp"
 
+#include <utility>
 #include <spa/node/utils.h>
 
 #include <sys/eventfd.h>
@@ -260,17 +261,32 @@ int Node::set_io(uint32_t id, void* data, size_t size) {
         return -EINVAL;
     switch (id) {
     case SPA_IO_Clock:
-        return on_data_loop([&] { cycle_.set_clock(static_cast<const spa_io_clock*>(data)); });
-    case SPA_IO_Position:
-        return on_data_loop([&] { cycle_.set_position(static_cast<const spa_io_position*>(data)); });
+        clock_ = static_cast<const spa_io_clock*>(data);
+        // PipeWire 0.3.65 gives a node its own position and clock while it registers it, also when it has given
+        // it to a driver before: then the driver's position was the right one.
+        if (displaced_position_)
+            position_ = std::exchange(displaced_position_, nullptr);
+        break;
+    case SPA_IO_Position: {
+        const auto* position = static_cast<const spa_io_position*>(data);
+        const bool own = position && &position->clock == clock_;
+        displaced_position_ = own && position_ != position ? position_ : nullptr;
+        position_ = position;
+        break;
+    }
     default:
         return -ENOENT;
     }
+    return on_data_loop([this] {
+        cycle_.set_clock(clock_);
+        cycle_.set_position(position_);
+    });
 }
 
 int Node::send_command(const spa_command* command) {
     if (!command)
         return -EINVAL;
+    displaced_position_ = nullptr;
     switch (SPA_NODE_COMMAND_ID(command)) {
     case SPA_NODE_COMMAND_Start:
         return on_data_loop([&] { cycle_.start(); });

@@ -88,6 +88,10 @@ private:
     NodeSettings settings_;
     std::shared_ptr<Bridge> bridge_;
     Cycle cycle_;
+    // As the host gave them last; cycle_ has the same.
+    const spa_io_position* position_ = nullptr;
+    const spa_io_clock* clock_ = nullptr;
+    const spa_io_position* displaced_position_ = nullptr; ///< the one before the host gave the node's own
     std::array<std::vector<Port>, 2> ports_;
     spa_hook_list hooks_;
     std::vector<std::pair<std::string, std::string>> properties_;
