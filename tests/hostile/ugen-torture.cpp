@@ -16,6 +16,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -252,6 +253,13 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
     const float* ins[] = {nullptr, nullptr};
     NtpTime time = NtpTime(1) << 32;
     Synth* synth = nullptr;
+    bool contained = false;
+    std::thread([&engine] {
+        for (;;) {
+            engine.end_endless_ugen();
+            usleep(20000);
+        }
+    }).detach();
     for (int block = 0; block < 120; ++block) {
         if (!engine.tree().find_synth(1000))
             (void)engine.tree().new_synth(definition, nullptr, 1000, AddAction::head, 0, synth);
@@ -263,12 +271,17 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
         engine.process(64, time, 48000, ins, outs);
         time = ntp_advance(time, 64, 48000);
         RecordRing& ring = engine.events();
-        for (auto record = ring.peek(); !record.empty(); record = ring.peek())
+        for (auto record = ring.peek(); !record.empty(); record = ring.peek()) {
+            EventHeader header;
+            std::memcpy(&header, record.data(), sizeof header);
+            const std::string_view text(reinterpret_cast<const char*>(record.data()), record.size());
+            contained = contained || (header.kind == EventKind::print && text.find(" crashed; ") != text.npos);
             ring.pop();
+        }
     }
     if (Synth* s = engine.tree().find_synth(1000))
         engine.tree().free(*s);
-    _exit(0);
+    _exit(contained ? 50 : 0);
 }
 
 int survey(int argc, char** argv) {
@@ -306,7 +319,7 @@ int survey(int argc, char** argv) {
     int bad = 0;
     for (const std::string& name : names) {
         std::map<int, std::pair<int, int>> deaths;
-        int refused = 0;
+        int refused = 0, contained = 0, contained_seed = 0;
         for (int seed = first_seed; seed < first_seed + runs; ++seed) {
             const pid_t child = fork();
             if (child == 0) {
@@ -323,6 +336,9 @@ int survey(int argc, char** argv) {
                     break;
             } else if (WEXITSTATUS(status) == 99) {
                 ++refused;
+            } else if (WEXITSTATUS(status) == 50) {
+                ++contained;
+                contained_seed = seed;
             } else if (WEXITSTATUS(status)) {
                 ++deaths[-WEXITSTATUS(status)].first;
             }
@@ -332,6 +348,8 @@ int survey(int argc, char** argv) {
                         what.second);
             ++bad;
         }
+        if (contained)
+            std::printf("%s: contained %d of %d, seed %d\n", name.c_str(), contained, runs, contained_seed);
         if (refused == runs)
             std::printf("%s: no valid definition found\n", name.c_str());
         std::fflush(stdout);

@@ -268,6 +268,10 @@ int no_sound_file_format(SF_INFO*, const char*, const char*) {
     return &table;
 }
 
+Engine* rendering_engine() noexcept {
+    return rendering;
+}
+
 PrintScope::PrintScope(Engine& engine) noexcept : outer_(rendering) {
     rendering = &engine;
 }
