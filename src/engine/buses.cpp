@@ -42,6 +42,11 @@ Buses::Buses(const Settings& settings)
       control_lock_(zeroed<std::byte>(1)) {
     std::fill_n(audio_touched_.get(), audio_count_, -1);
     std::fill_n(control_touched_.get(), control_count_, -1);
+    release_locks();
+}
+
+void Buses::release_locks() noexcept {
+    std::memset(audio_locks_.get(), 0, size_t(audio_count_) * bytes_per_audio_lock);
     control_lock_[0] = unlocked_control;
 }
 

@@ -2,6 +2,7 @@
 #include "engine/engine.hpp"
 
 #include "engine/outbox.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/print-scope.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/rt/clock.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <pthread.h>
 #include <set>
 #include <time.h>
 
@@ -74,6 +76,15 @@ std::string problem_with(const Settings& s) {
 
 } // namespace
 
+/// How far the data loop is, for a thread that watches it.
+struct Progress {
+    std::atomic<bool> rendering{false};
+    std::atomic<pthread_t> thread{};
+    std::atomic<uint64_t> blocks{0};
+    uint64_t seen_blocks = 0;   ///< [osc]
+    int64_t seen_cpu_nsec = -1; ///< [osc] processor time of the thread when it was first seen at that block
+};
+
 struct Engine::Private {
     Private(const Settings& s, std::unique_ptr<Pool> real_time_memory)
         : pool(std::move(real_time_memory)),
@@ -91,6 +102,7 @@ struct Engine::Private {
     Outbox outbox;
     Scheduler scheduler;
     Reblocker reblocker;
+    Progress progress;
     int32_t block = 0;
     NtpTime now = 0; ///< of the cycle's first frame; 0 before the first cycle
     double peak_age = 0;
@@ -105,6 +117,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
     const auto plugins = load_ugens(settings.ugen_path, report);
     if (!plugins)
         return Error{plugins.error()};
+    FaultGuard::install();
     auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024);
     if (!pool)
         return Error{pool.error()};
@@ -331,6 +344,7 @@ void Engine::run_due(NtpTime start, double rate) noexcept {
 
 void Engine::render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept {
     const size_t bytes = size_t(settings_.block_size) * sizeof(float);
+    p_->progress.blocks.fetch_add(1, std::memory_order_relaxed);
     world_->set_block(p_->block);
     for (int i = 0; i < settings_.inputs; ++i) {
         if (!in[i])
@@ -356,6 +370,8 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     const PrintScope prints(*this);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
+    p_->progress.thread.store(pthread_self(), std::memory_order_relaxed);
+    p_->progress.rendering.store(true, std::memory_order_release);
     world_->set_sample_rate(rate);
     p_->now = frame0;
     world_->set_block(p_->block);
@@ -363,9 +379,32 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
     });
+    p_->progress.rendering.store(false, std::memory_order_release);
     publish();
     status_.actual_rate.store(rate, std::memory_order_relaxed);
     measure(monotonic_nsec() - began, frames, rate);
+}
+
+void Engine::end_endless_ugen() noexcept {
+    constexpr int64_t longest_nsec = 100'000'000;
+    Progress& progress = p_->progress;
+    if (!progress.rendering.load(std::memory_order_acquire)) {
+        progress.seen_cpu_nsec = -1;
+        return;
+    }
+    const pthread_t thread = progress.thread.load(std::memory_order_relaxed);
+    const uint64_t blocks = progress.blocks.load(std::memory_order_relaxed);
+    clockid_t clock;
+    timespec used;
+    if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return;
+    const int64_t cpu_nsec = int64_t(used.tv_sec) * 1'000'000'000 + used.tv_nsec;
+    if (blocks != progress.seen_blocks || progress.seen_cpu_nsec < 0) {
+        progress.seen_blocks = blocks;
+        progress.seen_cpu_nsec = cpu_nsec;
+    } else if (cpu_nsec - progress.seen_cpu_nsec > longest_nsec) {
+        FaultGuard::interrupt(thread);
+    }
 }
 
 void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {

@@ -73,6 +73,10 @@ public:
     /// [rt] Forgets carried frames, at a start after a pause.
     void reset_carry() noexcept;
 
+    /// [osc] To be called some 20 times a second: ends a UGen that has kept the data loop busy with one block for
+    /// more than 100 ms of processor time.
+    void end_endless_ugen() noexcept;
+
     // ---- for commands, all [rt]
     Tree& tree() noexcept { return *tree_; }
     World& world() noexcept { return *world_; }

@@ -78,6 +78,8 @@ void OscLoop::run() {
             progress_ = Clock::now();
         submit_waiting();
         wake_if_stuck();
+        if (engine_)
+            engine_->end_endless_ugen();
         wait(wait_time());
     }
 }
@@ -111,7 +113,7 @@ std::chrono::microseconds OscLoop::wait_time() {
     const bool synths_run = engine_->status().synths.load(std::memory_order_relaxed) > 0;
     const bool watched = !clients_.all().empty() && (synths_run || synths_ran_);
     synths_ran_ = synths_run;
-    std::chrono::microseconds wait = watched ? 5ms : 100ms;
+    std::chrono::microseconds wait = watched ? 5ms : synths_run ? 50ms : 100ms;
     if (awaits_engine())
         return Clock::now() - progress_ < 1s ? 1ms : 20ms;
     if (immediate_ > 0)

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 namespace scs {
@@ -67,6 +68,21 @@ Buffers::~Buffers() {
 
 Buffer Buffers::get(int index) const noexcept {
     return from_abi(abi_->live[size_t(index)]);
+}
+
+bool Buffers::holds(int index, const float* data, size_t samples) const noexcept {
+    const ::SndBuf& b = abi_->live[size_t(index)];
+    if (!b.data || std::less<>()(data, b.data))
+        return false;
+    const auto offset = size_t(data - b.data);
+    return offset <= size_t(b.samples) && samples <= size_t(b.samples) - offset;
+}
+
+int Buffers::find(const float* data, size_t samples) const noexcept {
+    for (int i = 0; i < count_; ++i)
+        if (holds(i, data, samples))
+            return i;
+    return -1;
 }
 
 void Buffers::install(int index, const Buffer& buffer) noexcept {

@@ -34,6 +34,10 @@ public:
 
     /// [rt] The buffer that synths see. `index` in range, here and below.
     Buffer get(int index) const noexcept;
+    /// [rt] Whether these samples lie in that buffer.
+    bool holds(int index, const float* data, size_t samples) const noexcept;
+    /// [rt] The buffer that these samples lie in, or -1. Looks at all of them.
+    int find(const float* data, size_t samples) const noexcept;
     /// [rt] Makes synths see `buffer`. Whoever installs owns the data that was seen before.
     void install(int index, const Buffer& buffer) noexcept;
 

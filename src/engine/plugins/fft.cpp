@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/fft.hpp"
 
+#include "engine/engine.hpp"
+#include "engine/plugins/print-scope.hpp"
+
 #include <array>
 #include <bit>
 #include <cmath>
@@ -14,6 +17,7 @@ struct scfft {
     unsigned points, window_points, log2_points;
     const float* window; ///< null: rectangular
     float *in, *out, *work;
+    int in_buffer, out_buffer; ///< the buffers that these lie in; -1: none
     float scale;
 };
 
@@ -57,6 +61,18 @@ Tables::Plans make_plans(int size, float* a, float* b) {
     auto* cb = reinterpret_cast<fftwf_complex*>(b);
     return {fftwf_plan_dft_r2c_1d(size, a, ca, FFTW_ESTIMATE), fftwf_plan_dft_c2r_1d(size, cb, a, FFTW_ESTIMATE),
             fftwf_plan_dft_c2r_1d(size, ca, a, FFTW_ESTIMATE)};
+}
+
+/// The buffer that `samples` samples lie in, or -1: then they are memory of the synth's own.
+int buffer_of(const float* data, size_t samples) noexcept {
+    Engine* engine = rendering_engine();
+    return engine ? engine->buffers().find(data, samples) : -1;
+}
+
+/// Whether they still lie there. UGens keep the address of a buffer that is freed or replaced meanwhile.
+bool still_in(int buffer, const float* data, size_t samples) noexcept {
+    Engine* engine = rendering_engine();
+    return buffer < 0 || (engine && engine->buffers().holds(buffer, data, samples));
 }
 
 /// Windows and scales `data`, and zeroes what lies behind the window.
@@ -111,11 +127,15 @@ void fft_prepare() {
         in,
         out,
         work,
+        buffer_of(in, points),
+        buffer_of(out, points),
         direction == kForward ? 1.f : 1.f / float(points),
     };
 }
 
 void fft_forward(::scfft* f) {
+    if (!still_in(f->in_buffer, f->in, f->window_points) || !still_in(f->out_buffer, f->out, f->points))
+        return;
     std::memcpy(f->work, f->in, f->window_points * sizeof(float));
     shape(f->work, *f);
     fftwf_execute_dft_r2c(tables->plans[f->log2_points].forward, f->work,
@@ -125,6 +145,8 @@ void fft_forward(::scfft* f) {
 }
 
 void fft_backward(::scfft* f) {
+    if (!still_in(f->in_buffer, f->in, f->points) || !still_in(f->out_buffer, f->out, f->points))
+        return;
     std::memcpy(f->work, f->in, f->points * sizeof(float));
     f->work[f->points] = f->work[1];
     f->work[1] = f->work[f->points + 1] = 0.f;

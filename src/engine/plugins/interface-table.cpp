@@ -2,6 +2,7 @@
 #include "engine/plugins/interface-table.hpp"
 
 #include "engine/engine.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/fft.hpp"
 #include "engine/plugins/print-scope.hpp"
 #include "engine/plugins/registry.hpp"
@@ -38,6 +39,7 @@ int print(const char* format, ...) {
     if (length <= 0)
         return length;
     const size_t bytes = std::min(size_t(length), sizeof text - 1);
+    const FaultGuard::HostCode whole;
     if (rendering)
         rendering->print(text, bytes);
     else
@@ -79,6 +81,7 @@ bool define_buf_gen(const char* name, BufGenFunc run) {
 constexpr size_t tail = sizeof(::SndBuf);
 
 void* rt_alloc(::World* world, size_t bytes) {
+    const FaultGuard::HostCode whole;
     if (bytes > SIZE_MAX - tail)
         return nullptr;
     auto* memory = static_cast<std::byte*>(owner_of(world).pool().allocate(bytes + tail));
@@ -87,6 +90,7 @@ void* rt_alloc(::World* world, size_t bytes) {
     return memory;
 }
 void* rt_realloc(::World* world, void* old, size_t bytes) {
+    const FaultGuard::HostCode whole;
     if (bytes > SIZE_MAX - tail)
         return nullptr;
     auto* memory = static_cast<std::byte*>(owner_of(world).pool().reallocate(old, bytes + tail));
@@ -95,10 +99,12 @@ void* rt_realloc(::World* world, void* old, size_t bytes) {
     return memory;
 }
 void rt_free(::World* world, void* memory) {
+    const FaultGuard::HostCode whole;
     owner_of(world).pool().free(memory);
 }
 
 int buf_alloc(::SndBuf* buffer, int channels, int frames, double rate) {
+    const FaultGuard::HostCode whole;
     if (channels < 1 || frames < 1)
         return 1;
     float* data = allocate_samples(int64_t(channels) * frames);
@@ -116,18 +122,22 @@ void clear_outputs(::Unit* unit, int samples) {
 }
 
 void node_end(::Node* node) {
+    const FaultGuard::HostCode whole;
     tree_of(node->mWorld).end(owner_of(node));
 }
 void node_run(::Node* node, int run) {
+    const FaultGuard::HostCode whole;
     tree_of(node->mWorld).set_run(owner_of(node), run != 0);
 }
 void group_delete_all(::Group* group) {
+    const FaultGuard::HostCode whole;
     auto* node = reinterpret_cast<::Node*>(group);
     // Only marked: a child may be the one that asks.
     for (Node* child = static_cast<scs::Group&>(owner_of(node)).head; child; child = child->next)
         tree_of(node->mWorld).end(*child);
 }
 void done_action(int action, ::Unit* unit) {
+    const FaultGuard::HostCode whole;
     tree_of(unit->mWorld).done_action(action, *reinterpret_cast<AbiGraph*>(unit->mParent)->owner);
 }
 ::Node* get_node(::World* world, int id) {
@@ -140,6 +150,7 @@ void done_action(int action, ::Unit* unit) {
 }
 
 void send_trigger(::Node* node, int id, float value) {
+    const FaultGuard::HostCode whole;
     Engine& engine = owner_of(node->mWorld).engine();
     if (!engine.settings().real_time)
         return;
@@ -148,6 +159,7 @@ void send_trigger(::Node* node, int id, float value) {
 }
 
 void send_node_reply(::Node* node, int id, const char* address, int count, const float* values) {
+    const FaultGuard::HostCode whole;
     Engine& engine = owner_of(node->mWorld).engine();
     if (!engine.settings().real_time || count < 0)
         return;
@@ -166,15 +178,19 @@ void send_node_reply(::Node* node, int id, const char* address, int count, const
 // ---- threads
 
 bool from_rt(::World* world, ::FifoMsg& message) {
+    const FaultGuard::HostCode whole;
     return send_from_rt(owner_of(world), message);
 }
 bool to_rt(::World* world, ::FifoMsg& message) {
+    const FaultGuard::HostCode whole;
     return send_to_rt(owner_of(world), message);
 }
 void non_rt_lock(::World* world) {
+    const FaultGuard::HostCode whole;
     static_cast<std::mutex*>(world->mNRTLock)->lock();
 }
 void non_rt_unlock(::World* world) {
+    const FaultGuard::HostCode whole;
     static_cast<std::mutex*>(world->mNRTLock)->unlock();
 }
 
@@ -250,6 +266,10 @@ int no_sound_file_format(SF_INFO*, const char*, const char*) {
 ::InterfaceTable* interface_table() {
     static ::InterfaceTable table = make_table();
     return &table;
+}
+
+Engine* rendering_engine() noexcept {
+    return rendering;
 }
 
 PrintScope::PrintScope(Engine& engine) noexcept : outer_(rendering) {

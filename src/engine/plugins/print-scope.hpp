@@ -5,6 +5,9 @@ namespace scs {
 
 class Engine;
 
+/// The engine that this thread renders for, or null. [any]
+Engine* rendering_engine() noexcept;
+
 /// Says which engine this thread renders for while it lives, so that a plugin's Print, which carries no
 /// context, reaches that engine's log.
 class PrintScope {

@@ -137,6 +137,14 @@ size_t PluginRegistry::ugen_count() const {
     return ugens_.size();
 }
 
+std::vector<std::string> PluginRegistry::ugen_names() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : ugens_)
+        names.push_back(name);
+    return names;
+}
+
 bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
                                  uint32_t flags) {
     if (std::find(std::begin(refused_units), std::end(refused_units), name) != std::end(refused_units))

@@ -47,6 +47,7 @@ public:
     BufGenFunc find_buf_gen(std::string_view name) const;
     const PluginCommand* find_command(std::string_view name) const;
     size_t ugen_count() const;
+    std::vector<std::string> ugen_names() const;
 
     // For the interface table.
     bool define_unit(const char* name, size_t bytes, UnitCtorFunc, UnitDtorFunc, uint32_t flags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/unit-graph.hpp"
 
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/world-abi.hpp"
 #include "engine/synthdef/program.hpp"
@@ -58,6 +59,28 @@ struct Instance {
     const Program* program;
     World* world;
     bool constructed;
+    const char* crashed_ugen;
+
+    const UgenEntry& entry_of(const ::Unit& unit) const noexcept {
+        return *static_cast<const UgenEntry*>(program->units[size_t(unit.mParentIndex)].ugen->entry);
+    }
+
+    /// Calls run(unit) for `count` units. False: one of them crashed.
+    template <class Unit, class Run>
+    bool guarded(Unit** units, uint32_t count, Run&& run) noexcept {
+        volatile uint32_t at = 0;
+        const bool well = FaultGuard::run([&] {
+            for (uint32_t i = 0; i < count; ++i) {
+                at = i;
+                run(units[i]);
+            }
+        });
+        if (!well) {
+            crashed_ugen = program->units[size_t(units[at]->mParentIndex)].ugen->name.c_str();
+            world->release_locks();
+        }
+        return well;
+    }
 };
 
 namespace {
@@ -174,30 +197,33 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
     return reinterpret_cast<UnitGraph*>(self);
 }
 
-void UnitGraph::construct() noexcept {
+bool UnitGraph::construct() noexcept {
     Instance& self = instance(this);
     self.constructed = true;
-    for (uint32_t i = 0; i < self.hosted.abi.mNumUnits; ++i) {
-        ::Unit* unit = self.hosted.abi.mUnits[i];
-        static_cast<const UgenEntry*>(self.program->units[i].ugen->entry)->construct(unit);
-    }
+    return self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&self](::Unit* unit) {
+        self.entry_of(*unit).construct(unit);
+    });
 }
 
-void UnitGraph::render() noexcept {
-    ::Graph& graph = instance(this).hosted.abi;
-    for (uint32_t i = 0; i < graph.mNumCalcUnits; ++i) {
-        ::Unit* unit = graph.mCalcUnits[i];
+bool UnitGraph::render() noexcept {
+    Instance& self = instance(this);
+    return self.guarded(self.hosted.abi.mCalcUnits, self.hosted.abi.mNumCalcUnits, [](::Unit* unit) {
         unit->mCalcFunc(unit, unit->mBufLength);
-    }
+    });
 }
 
 void UnitGraph::destroy() noexcept {
     Instance& self = instance(this);
-    if (!self.constructed)
+    if (!self.constructed || self.crashed_ugen)
         return;
-    for (uint32_t i = 0; i < self.hosted.abi.mNumUnits; ++i)
-        if (const auto destroy = static_cast<const UgenEntry*>(self.program->units[i].ugen->entry)->destroy)
-            destroy(self.hosted.abi.mUnits[i]);
+    (void)self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&self](::Unit* unit) {
+        if (const auto destroy = self.entry_of(*unit).destroy)
+            destroy(unit);
+    });
+}
+
+const char* UnitGraph::crashed_ugen() const noexcept {
+    return instance(this).crashed_ugen;
 }
 
 bool UnitGraph::constructed() const noexcept {

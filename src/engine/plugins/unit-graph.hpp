@@ -19,12 +19,14 @@ public:
     /// Lays an instance out in `memory`; its units' constructors have not run yet.
     static UnitGraph* make(void* memory, const Program&, World&, Synth& owner, const float* controls) noexcept;
 
-    /// Runs the constructors, in order.
-    void construct() noexcept;
-    /// One block.
-    void render() noexcept;
-    /// Runs the destructors, if the constructors ran.
+    /// Runs the constructors, in order. False: one of them crashed, and the instance must not run any more.
+    bool construct() noexcept;
+    /// One block. False: a unit crashed, and the instance must not run any more.
+    bool render() noexcept;
+    /// Runs the destructors, if the constructors ran and nothing has crashed.
     void destroy() noexcept;
+    /// The UGen that crashed, or null.
+    const char* crashed_ugen() const noexcept;
     bool constructed() const noexcept;
     /// What plugins know the synth as.
     void* node() noexcept;

@@ -32,7 +32,7 @@ void set_rate(::Rate& rate, double samples_per_second, int length) noexcept {
 } // namespace
 
 World::World(Engine& engine, const Settings& settings, Buses& buses, Buffers& buffers, Pool& pool)
-    : engine_(engine), pool_(pool), abi_(std::make_unique<Abi>()) {
+    : engine_(engine), pool_(pool), buses_(buses), buffers_(buffers), abi_(std::make_unique<Abi>()) {
     const size_t wire_bytes = size_t(settings.wire_buffers) * size_t(settings.block_size) * sizeof(float);
     wires_ = static_cast<float*>(std::aligned_alloc(64, (wire_bytes + 63) / 64 * 64 + 64));
     if (!wires_)
@@ -103,6 +103,12 @@ void World::set_counts(int64_t units, int synths, int groups) noexcept {
     w.mNumUnits = uint32_t(units);
     w.mNumGraphs = uint32_t(synths);
     w.mNumGroups = uint32_t(groups);
+}
+
+void World::release_locks() noexcept {
+    buses_.release_locks();
+    for (::SndBuf& buffer : buffers_.abi().live)
+        new (&buffer.lock) rw_spinlock;
 }
 
 } // namespace scs

@@ -28,6 +28,9 @@ public:
     void set_offset(int frame, float fraction) noexcept;
     void set_counts(int64_t units, int synths, int groups) noexcept;
 
+    /// Opens the locks that a crashed unit held. Nothing but the data loop takes them.
+    void release_locks() noexcept;
+
     Engine& engine() noexcept { return engine_; }
     Pool& pool() noexcept { return pool_; }
     /// Memory that all audio wires share.
@@ -39,6 +42,8 @@ public:
 private:
     Engine& engine_;
     Pool& pool_;
+    Buses& buses_;
+    Buffers& buffers_;
     std::unique_ptr<Abi> abi_;
     float* wires_;
 };

@@ -7,6 +7,8 @@
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <new>
 #include <stdexcept>
 
@@ -365,12 +367,21 @@ void Tree::tell(const Node& node, NodeChange change) noexcept {
 
 // ---- rendering
 
-bool Tree::first_block(Synth& synth) noexcept {
+void Tree::first_block(Synth& synth) noexcept {
     const bool paused = synth.run == Run::first_paused;
-    synth.graph->construct();
+    const bool well = synth.graph->construct();
     // As in scsynth, what a constructor's done action did to its own synth doesn't last.
     synth.run = paused ? Run::off : Run::on;
-    return !paused;
+    if (!well || (!paused && !synth.graph->render()))
+        free_crashed(synth);
+}
+
+void Tree::free_crashed(Synth& synth) noexcept {
+    char text[400];
+    const int length = std::snprintf(text, sizeof text, "UGen '%s' of synth %d (%s) crashed; the synth is freed\n",
+                                     synth.graph->crashed_ugen(), synth.id, synth.definition->program->name.c_str());
+    engine_.print(text, std::min(size_t(length), sizeof text - 1));
+    free(synth);
 }
 
 void Tree::render() noexcept {
@@ -393,15 +404,14 @@ void Tree::render() noexcept {
             break;
         case Run::first:
         case Run::first_paused:
-            if (first_block(static_cast<Synth&>(*node)))
-                static_cast<Synth*>(node)->graph->render();
+            first_block(static_cast<Synth&>(*node));
             break;
         case Run::on:
             if (node->is_group) {
                 group = static_cast<Group*>(node);
                 next = group->head;
-            } else {
-                static_cast<Synth*>(node)->graph->render();
+            } else if (auto& synth = static_cast<Synth&>(*node); !synth.graph->render()) {
+                free_crashed(synth);
             }
             break;
         }

@@ -82,7 +82,8 @@ private:
     void drop(Node&) noexcept;
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
-    bool first_block(Synth&) noexcept;
+    void first_block(Synth&) noexcept;
+    void free_crashed(Synth&) noexcept;
     template <class F>
     void each_synth(Node&, F&&) noexcept;
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <pthread.h>
+#include <setjmp.h>
+
+namespace scs {
+
+/// Runs UGen code so that a crash of it ends that code alone and not the process: a SIGSEGV, SIGBUS, SIGFPE or SIGILL
+/// that it causes, or SIGXCPU sent to its thread by interrupt(), jumps back out of it. What it was about to change
+/// stays half changed. Signals of any other origin go where they went before.
+class FaultGuard {
+public:
+    /// [worker] Installs the signal handlers, once a process.
+    static void install();
+
+    /// [any] Ends what `thread` runs under guard, if it does. The thread must exist.
+    static void interrupt(pthread_t thread) noexcept;
+
+    /// [any] Runs f(), which must not own anything when it calls plugins. False: it was ended by a fault.
+    template <class F>
+    static bool run(F&& f) noexcept {
+        sigjmp_buf here;
+        const Entry entry(&here);
+        if (sigsetjmp(here, 0) != 0) {
+            entry.recover();
+            return false;
+        }
+        f();
+        return true;
+    }
+
+    /// While it lives, host code runs that a plugin called and that must not be left half done.
+    class HostCode {
+    public:
+        HostCode() noexcept;
+        ~HostCode();
+        HostCode(const HostCode&) = delete;
+        HostCode& operator=(const HostCode&) = delete;
+
+    private:
+        sigjmp_buf* interrupted_;
+    };
+
+private:
+    /// Makes `target` the place to jump to, and the one before it again at the end.
+    class Entry {
+    public:
+        explicit Entry(sigjmp_buf* target) noexcept;
+        ~Entry();
+        Entry(const Entry&) = delete;
+        Entry& operator=(const Entry&) = delete;
+        /// Restores what a signal's delivery changed.
+        void recover() const noexcept;
+
+    private:
+        sigjmp_buf* outer_;
+        unsigned float_mode_;
+    };
+};
+
+} // namespace scs

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Runs every UGen of the installed plugins with hostile inputs, each in a process of its own, and says which of
+// them crash or hang. A survey for docs/safety.md, no test: `ugen-torture [--runs N] [--seed N] [--tame] [--fixed-buffers] [--memory] [UGEN...]`.
+#include "engine/engine.hpp"
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/registry.hpp"
+#include "engine/plugins/ugens.hpp"
+#include "engine/synthdef/ugen-arity-table.hpp"
+#include "engine/synthdef/validator.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace scs {
+namespace {
+
+constexpr int buffers = 24, control_count = 12;
+constexpr size_t page = 4096;
+int out_of_memory_in = 25; ///< one allocation of so many fails; 0: none
+
+std::mt19937 random_bits;
+
+int below(int n) {
+    return int(random_bits() % unsigned(n));
+}
+
+/// Memory that ends at a page that can't be touched, and can't be touched itself once it is freed.
+struct Guarded {
+    static std::map<void*, std::pair<void*, size_t>>& regions() {
+        static std::map<void*, std::pair<void*, size_t>> all;
+        return all;
+    }
+    static void* take(size_t bytes, size_t alignment = 64) {
+        if (bytes > (size_t(1) << 28))
+            return nullptr;
+        const size_t pages = (bytes + page - 1) / page * page + 2 * page;
+        void* region = mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (region == MAP_FAILED)
+            return nullptr;
+        auto* first = static_cast<std::byte*>(region);
+        mprotect(first, page, PROT_NONE);
+        mprotect(first + pages - page, page, PROT_NONE);
+        auto* at = reinterpret_cast<std::byte*>((uintptr_t(first) + pages - page - bytes) / alignment * alignment);
+        regions()[at] = {region, pages};
+        return at;
+    }
+    static void give(void* memory) {
+        const auto it = regions().find(memory);
+        if (it == regions().end())
+            abort();
+        munmap(it->second.first, it->second.second);
+        regions().erase(it);
+    }
+};
+
+void* guarded_alloc(::World*, size_t bytes) {
+    if (out_of_memory_in && below(out_of_memory_in) == 0)
+        return nullptr;
+    if (bytes > (8u << 20)) // the pool's size
+        return nullptr;
+    auto* memory = static_cast<std::byte*>(Guarded::take(bytes + sizeof(::SndBuf)));
+    if (memory) {
+        std::memset(memory, 0xcd, bytes); // as a pool that was used before
+        std::memset(memory + bytes, 0, sizeof(::SndBuf));
+    }
+    return memory;
+}
+void guarded_free(::World*, void* memory) {
+    if (memory)
+        Guarded::give(memory);
+}
+
+float hostile_float() {
+    static const float values[] = {0.f, 1.f, -1.f, 0.5f, 2.f, 3.f, 1e-30f, -1e-30f, 1e9f, -1e9f, 1e30f, -1e30f, 3e38f,
+                                   1e-45f, 64.f, 65.f, 440.f, 48000.f, 2147483648.f, -2147483648.f, 16777216.f, 1e5f, -5.f,
+                                   0.999f, 127.f, 1024.f, 32768.f, 65536.f, 23.f, 24.f, 25.f};
+    switch (below(4)) {
+    case 0:
+        return float(below(buffers + 2));
+    case 1:
+        return float(below(2000)) / 1000.f;
+    case 2:
+        return float(below(20)) - 4.f;
+    default:
+        return values[below(int(std::size(values)))];
+    }
+}
+
+float wild_float() {
+    switch (below(8)) {
+    case 0:
+        return NAN;
+    case 1:
+        return below(2) ? INFINITY : -INFINITY;
+    default:
+        return hostile_float();
+    }
+}
+
+InputRef constant(SynthDef& def, float value) {
+    def.constants.push_back(value);
+    return {-1, uint32_t(def.constants.size() - 1)};
+}
+
+/// Unit 0: controls; 1 to 4: at audio rate; 5: noise; 6: an FFT chain.
+InputRef any_input(SynthDef& def) {
+    switch (below(10)) {
+    case 0:
+    case 1:
+        return {0, uint32_t(below(control_count))};
+    case 2:
+        return {1 + below(4), 0};
+    case 3:
+        return {5, 0};
+    default:
+        return constant(def, hostile_float());
+    }
+}
+
+SynthDef make_def(const std::string& name) {
+    SynthDef def;
+    def.name = "t";
+    for (int i = 0; i < control_count; ++i)
+        def.controls.push_back(hostile_float());
+    def.units.push_back({"Control", Rate::control, 0, {}, std::vector<Rate>(control_count, Rate::control)});
+    for (int i = 0; i < 4; ++i)
+        def.units.push_back({"K2A", Rate::audio, 0, {{0, uint32_t(i)}}, {Rate::audio}});
+    def.units.push_back({"WhiteNoise", Rate::audio, 0, {}, {Rate::audio}});
+    // A chain that most spectral units can use: buffers 1 to 8 have powers of two.
+    const bool spectral = name.starts_with("PV_") || name.find("FFT") != name.npos || below(4) == 0;
+    if (spectral)
+        def.units.push_back({"FFT", Rate::control, 0,
+                             {constant(def, float(1 + below(8))), {5, 0}, constant(def, 0.5f), constant(def, float(below(3) - 1)),
+                              constant(def, 1.f), constant(def, 0.f)},
+                             {Rate::control}});
+    const UgenArity* arity = find_ugen_arity(name);
+    UnitSpec unit;
+    unit.name = name;
+    do
+        unit.rate = Rate(below(4));
+    while (arity && !(arity->rates & rate_bit(unit.rate)));
+    if (arity && (arity->rates & rate_bit(Rate::audio)) && below(3) == 0)
+        unit.rate = Rate::audio;
+    if (name == "BinaryOpUGen" || name == "UnaryOpUGen")
+        unit.special_index = int16_t(below(60));
+    else if (below(10) == 0)
+        unit.special_index = int16_t(below(70000));
+    const int inputs = (arity ? arity->min_inputs : below(12)) + (below(2) ? 0 : below(30));
+    const int outputs = (arity ? arity->min_outputs : 1) + (below(3) ? 0 : below(8));
+    if (name == "Control" || name == "TrigControl" || name == "AudioControl" || name == "LagControl")
+        unit.special_index = 0;
+    for (int i = 0; i < inputs; ++i) {
+        if (i == 0 && spectral && below(8))
+            unit.inputs.push_back({6, 0});
+        else if (below(8) == 0)
+            unit.inputs.push_back(constant(def, float(below(12))));
+        else
+            unit.inputs.push_back(any_input(def));
+    }
+    unit.outputs.assign(size_t(outputs), unit.rate);
+    const auto me = int32_t(def.units.size());
+    const bool audio = unit.rate == Rate::audio && outputs > 0;
+    const bool demand = unit.rate == Rate::demand;
+    const bool control = unit.rate == Rate::control && outputs > 0;
+    def.units.push_back(std::move(unit));
+    if (demand)
+        def.units.push_back({"Demand", Rate::audio, 0, {{5, 0}, constant(def, 0.f), {me, 0}}, {Rate::audio}});
+    if (control && spectral)
+        def.units.push_back({"IFFT", Rate::audio, 0, {{me, 0}, constant(def, 0.f), constant(def, 0.f)}, {Rate::audio}});
+    if (audio)
+        def.units.push_back({"Out", Rate::audio, 0, {constant(def, 2.f), {me, 0}}, {}});
+    return def;
+}
+
+void print(const SynthDef& def) {
+    const UnitSpec* unit = nullptr;
+    for (const UnitSpec& u : def.units)
+        if (u.name != "Control" && u.name != "K2A" && u.name != "WhiteNoise" && u.name != "FFT" && u.name != "Out" &&
+            u.name != "IFFT" && u.name != "Demand")
+            unit = &u;
+    if (!unit)
+        unit = &def.units.back();
+    std::printf("   %s rate %d special %d outputs %zu:", unit->name.c_str(), int(unit->rate), unit->special_index,
+                unit->outputs.size());
+    for (const InputRef& i : unit->inputs) {
+        if (i.is_constant())
+            std::printf(" %g", double(def.constants[i.index]));
+        else if (i.unit == 0)
+            std::printf(" k%u", i.index);
+        else if (i.unit == 6)
+            std::printf(" fft");
+        else
+            std::printf(" a%d", i.unit);
+    }
+    std::printf("\n");
+}
+
+Buffer new_buffer(int index) {
+    static const int sizes[] = {8, 64, 256, 512, 1024, 2048, 4096, 16384, 100, 1, 2, 3, 7, 48000};
+    int frames = index >= 1 && index <= 8 ? 256 << below(4) : sizes[below(int(std::size(sizes)))];
+    int channels = index >= 1 && index <= 8 ? 1 : 1 + (below(3) ? 0 : below(9));
+    const size_t bytes = (size_t(frames) * size_t(channels) + 16) * sizeof(float);
+    auto* data = static_cast<float*>(Guarded::take(bytes));
+    for (int i = 0; i < frames * channels; ++i)
+        data[i] = below(50) ? float(below(2000)) / 1000.f - 1.f : wild_float();
+    return {data, frames, channels, below(10) ? 48000. : double(hostile_float()), nullptr};
+}
+
+void change_buffer(Engine& engine, int index) {
+    const Buffer before = engine.buffers().get(index);
+    Buffer after = below(3) ? new_buffer(index) : Buffer{};
+    engine.buffers().install(index, after);
+    if (before.data)
+        Guarded::give(before.data);
+}
+
+struct Run {
+    int seed;
+    bool changes_buffers, wild;
+};
+
+/// In a child: one synth of a random definition around `name`.
+void torture(Engine& engine, const std::string& name, const Run& run, bool verbose) {
+    random_bits.seed(unsigned(run.seed));
+    SynthDef def;
+    std::unique_ptr<Program> program;
+    for (int tries = 0; tries < 60 && !program; ++tries) {
+        def = make_def(name);
+        auto compiled = compile(def, installed_ugens(), engine.settings().block_size, engine.settings().wire_buffers);
+        if (compiled)
+            program = std::move(compiled.value());
+    }
+    if (!program)
+        _exit(99);
+    if (verbose)
+        print(def), std::fflush(stdout);
+    for (int i = 0; i < buffers; ++i)
+        if (i != 0 && i < 22)
+            engine.buffers().install(i, new_buffer(i));
+    Definition definition(std::move(program));
+    definition.users = 1;
+    float out[2][64];
+    float* outs[] = {out[0], out[1]};
+    const float* ins[] = {nullptr, nullptr};
+    NtpTime time = NtpTime(1) << 32;
+    Synth* synth = nullptr;
+    bool contained = false;
+    std::thread([&engine] {
+        for (;;) {
+            engine.end_endless_ugen();
+            usleep(20000);
+        }
+    }).detach();
+    for (int block = 0; block < 120; ++block) {
+        if (!engine.tree().find_synth(1000))
+            (void)engine.tree().new_synth(definition, nullptr, 1000, AddAction::head, 0, synth);
+        if (run.changes_buffers && below(6) == 0)
+            change_buffer(engine, below(buffers));
+        if (run.wild && below(3) == 0)
+            if (Synth* s = engine.tree().find_synth(1000))
+                engine.tree().set_control(*s, below(control_count), wild_float());
+        engine.process(64, time, 48000, ins, outs);
+        time = ntp_advance(time, 64, 48000);
+        RecordRing& ring = engine.events();
+        for (auto record = ring.peek(); !record.empty(); record = ring.peek()) {
+            EventHeader header;
+            std::memcpy(&header, record.data(), sizeof header);
+            const std::string_view text(reinterpret_cast<const char*>(record.data()), record.size());
+            contained = contained || (header.kind == EventKind::print && text.find(" crashed; ") != text.npos);
+            ring.pop();
+        }
+    }
+    if (Synth* s = engine.tree().find_synth(1000))
+        engine.tree().free(*s);
+    _exit(contained ? 50 : 0);
+}
+
+int survey(int argc, char** argv) {
+    int runs = 20, first_seed = 1;
+    bool wild = true, changes = true;
+    std::vector<std::string> names;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word == "--runs")
+            runs = std::atoi(argv[++i]);
+        else if (word == "--seed")
+            first_seed = std::atoi(argv[++i]);
+        else if (word == "--tame")
+            wild = false;
+        else if (word == "--fixed-buffers")
+            changes = false;
+        else if (word == "--memory")
+            out_of_memory_in = 0;
+        else
+            names.push_back(word);
+    }
+    Settings settings;
+    settings.buffers = buffers;
+    settings.audio_buses = 32;
+    settings.control_buses = 64;
+    auto made = Engine::create(settings, [](const std::string&) {});
+    if (!made) {
+        std::fprintf(stderr, "%s\n", made.error().c_str());
+        return 1;
+    }
+    interface_table()->fRTAlloc = guarded_alloc;
+    interface_table()->fRTFree = guarded_free;
+    if (names.empty())
+        names = PluginRegistry::instance().ugen_names();
+    int bad = 0;
+    for (const std::string& name : names) {
+        std::map<int, std::pair<int, int>> deaths;
+        int refused = 0, contained = 0, contained_seed = 0;
+        for (int seed = first_seed; seed < first_seed + runs; ++seed) {
+            const pid_t child = fork();
+            if (child == 0) {
+                alarm(3);
+                torture(*made.value(), name, {seed, changes, wild}, runs == 1);
+            }
+            int status = 0;
+            waitpid(child, &status, 0);
+            if (WIFSIGNALED(status)) {
+                auto& [count, example] = deaths[WTERMSIG(status)];
+                if (count++ == 0)
+                    example = seed;
+                if (WTERMSIG(status) == SIGALRM && count >= 2)
+                    break;
+            } else if (WEXITSTATUS(status) == 99) {
+                ++refused;
+            } else if (WEXITSTATUS(status) == 50) {
+                ++contained;
+                contained_seed = seed;
+            } else if (WEXITSTATUS(status)) {
+                ++deaths[-WEXITSTATUS(status)].first;
+            }
+        }
+        for (const auto& [signal, what] : deaths) {
+            std::printf("%s: %s %d of %d, seed %d\n", name.c_str(), signal > 0 ? strsignal(signal) : "exit", what.first, runs,
+                        what.second);
+            ++bad;
+        }
+        if (contained)
+            std::printf("%s: contained %d of %d, seed %d\n", name.c_str(), contained, runs, contained_seed);
+        if (refused == runs)
+            std::printf("%s: no valid definition found\n", name.c_str());
+        std::fflush(stdout);
+    }
+    std::printf("%zu UGens, %d findings\n", names.size(), bad);
+    return 0;
+}
+
+} // namespace
+} // namespace scs
+
+int main(int argc, char** argv) {
+    return scs::survey(argc, argv);
+}
