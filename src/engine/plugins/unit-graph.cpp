@@ -45,6 +45,11 @@ int16_t abi_rate(Rate rate) noexcept {
     }
 }
 
+/// What a unit is of: the ABI's pointer to a definition, which is the server's business, leads to ours.
+const UgenEntry& entry_of(const ::Unit& unit) noexcept {
+    return *reinterpret_cast<const UgenEntry*>(unit.mUnitDef);
+}
+
 /// A unit of a graph that has just been laid out or has failed: silent.
 void keep_silent(::Unit* unit, int samples) {
     for (uint32_t i = 0; i < unit->mNumOutputs; ++i)
@@ -61,10 +66,6 @@ struct Instance {
     bool constructed;
     const char* crashed_ugen;
 
-    const UgenEntry& entry_of(const ::Unit& unit) const noexcept {
-        return *static_cast<const UgenEntry*>(program->units[size_t(unit.mParentIndex)].ugen->entry);
-    }
-
     /// Calls run(unit) for `count` units. False: one of them crashed.
     template <class Unit, class Run>
     bool guarded(Unit** units, uint32_t count, Run&& run) noexcept {
@@ -76,7 +77,7 @@ struct Instance {
             }
         });
         if (!well) {
-            crashed_ugen = program->units[size_t(units[at]->mParentIndex)].ugen->name.c_str();
+            crashed_ugen = entry_of(*units[at]).info.name.c_str();
             world->release_locks();
         }
         return well;
@@ -158,7 +159,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
         auto* unit = reinterpret_cast<::Unit*>(layout.take<std::byte>(plan.ugen->unit_bytes));
         auto* tables = layout.take<std::byte>(tables_bytes(plan));
         unit->mWorld = &w;
-        unit->mUnitDef = nullptr;
+        unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
         unit->mParent = &graph;
         unit->mParentIndex = int16_t(i);
         unit->mNumInputs = plan.num_inputs;
@@ -200,8 +201,8 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
 bool UnitGraph::construct() noexcept {
     Instance& self = instance(this);
     self.constructed = true;
-    return self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&self](::Unit* unit) {
-        self.entry_of(*unit).construct(unit);
+    return self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [](::Unit* unit) {
+        entry_of(*unit).construct(unit);
     });
 }
 
@@ -216,8 +217,8 @@ void UnitGraph::destroy() noexcept {
     Instance& self = instance(this);
     if (!self.constructed || self.crashed_ugen)
         return;
-    (void)self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&self](::Unit* unit) {
-        if (const auto destroy = self.entry_of(*unit).destroy)
+    (void)self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [](::Unit* unit) {
+        if (const auto destroy = entry_of(*unit).destroy)
             destroy(unit);
     });
 }
