@@ -204,6 +204,11 @@ end
 
 local function scan_node(node, record, foreign)
   local id, props = node["bound-id"], node.properties
+  -- A node can't remove itself, and nobody else may be there to do it.
+  if policy.has_quit(props) then
+    node:request_destroy()
+    return
+  end
   if not policy.is_managed(props, find_metadata(id, "scsynth.autoconnect")) then
     apply(record, "out", id, nil, {}, foreign)
     apply(record, "in", id, nil, {}, foreign)

@@ -27,6 +27,11 @@ function policy.is_managed(props, metadata_value)
   return policy.is_true(metadata_value or props["scsynth.autoconnect"])
 end
 
+-- Whether a client ended the server by /quit and the node waits to be removed.
+function policy.has_quit(props)
+  return props["scsynth.state"] == "quit"
+end
+
 -- Our own ports of one direction in the order of the number in their name.
 function policy.own_ports(ports, direction)
   local found = {}

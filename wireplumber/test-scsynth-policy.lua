@@ -70,6 +70,11 @@ local function pairs_as_names(list)
   return text
 end
 
+-- has_quit
+equal("running", policy.has_quit({ ["scsynth.state"] = "running" }), false)
+equal("quit", policy.has_quit({ ["scsynth.state"] = "quit" }), true)
+equal("stateless", policy.has_quit({}), false)
+
 -- is_managed
 equal("no property", policy.is_managed({}, nil), false)
 equal("property", policy.is_managed({ ["scsynth.autoconnect"] = "true" }, nil), true)

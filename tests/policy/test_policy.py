@@ -194,6 +194,14 @@ def test_port_the_user_linked_first_is_left_alone(session):
     assert links_of(session.graph()) == alone
 
 
+def test_node_that_quit_is_removed(session):
+    process = session.add_dsp_node()
+    expect(session, outs("main"))
+    process.stdin.write(b"scsynth.state=quit\n")
+    process.stdin.flush()
+    session.wait_graph(lambda g: "scsynth" not in g.ids, "the end of the node")
+
+
 def test_linked_before_wireplumber(bare):
     bare.add_device("main")
     bare.add_dsp_node("recorder", outputs=0, inputs=1, scsynth_autoconnect="false")
