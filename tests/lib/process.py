@@ -101,18 +101,20 @@ def resident_kib(pid):
 
 
 def threads(pid):
-    """Per thread id: name, voluntary context switches, CPU seconds."""
+    """Per thread id: name, voluntary context switches, CPU seconds (and the same in ns, more exact)."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:
             status = _status(task / "status")
             fields = (task / "stat").read_text().rpartition(")")[2].split()
+            cpu_nsec = int((task / "schedstat").read_text().split()[0])
         except FileNotFoundError:
             continue
         found[int(task.name)] = {
             "name": status["Name"],
             "voluntary_switches": int(status["voluntary_ctxt_switches"]),
             "cpu_seconds": (int(fields[11]) + int(fields[12])) / TICKS,
+            "cpu_nsec": cpu_nsec,
         }
     return found
 

@@ -47,6 +47,10 @@ class StockServer:
         with Client(port) as client:
             client.wait_ready()
 
+    @property
+    def pid(self):
+        return self._process.pid
+
     def stop(self):
         self._process.stop()
         self.session.wait_gone(NODE)

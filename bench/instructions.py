@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Instructions for a voice and block, counted by callgrind on offline renderings: exact and
+repeatable on a busy machine, where times aren't."""
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from bench.stands import SYNTHDEFS
+from tests.lib.scsynth import score_bytes
+
+VOICES, SECONDS, RATE, BLOCK = 100, 2, 48000, 64
+
+
+def per_voice(renderer, say):
+    """{name: instructions} of the default synth, for scsynth and our offline renderer (a path)."""
+    def ours(score, out):
+        return [renderer, score, out, str(RATE), "2"]
+
+    def stock(score, out):
+        return ["scsynth", "-N", score, "_", out, str(RATE), "WAV", "float", "-o", "2", "-i", "0"]
+
+    found = {}
+    for name, command in ("ours", ours), ("scsynth", stock):
+        say(f"counting the instructions of {name}: takes a minute")
+        counts = [_count(command, voices) for voices in (0, VOICES)]
+        found[name] = (counts[1] - counts[0]) / (VOICES * SECONDS * RATE / BLOCK)
+    return found
+
+
+def _count(command, voices):
+    definition = (SYNTHDEFS / "default.scsyndef").read_bytes()
+    synths = [("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i, "amp", 0.001)
+              for i in range(voices)]
+    score_data = score_bytes([(0, ("/d_recv", definition)), (0, *synths)], SECONDS)
+    with tempfile.TemporaryDirectory() as folder:
+        score, out = Path(folder, "score"), Path(folder, "out.wav")
+        score.write_bytes(score_data)
+        done = subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile",
+             *map(str, command(score, out))],
+            env=os.environ | {"HOME": folder}, capture_output=True, text=True, timeout=600,
+            check=False)
+    total = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not total:
+        raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return int(total.group(1))

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is compared: a test source inside the daemon, our node inside the daemon, and stock scsynth
+as a JACK client. Each has a private daemon with a null sink, and works only while it is measured."""
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.lib import audio
+from tests.lib.daemon import Session
+from tests.lib.osc import Client
+from tests.lib.ports import free_port
+from tests.lib.recording import Recording
+from tests.lib.scsynth import StockServer
+from tests.lib.server import NodeServer
+
+SINK = "test-sink"
+SYNTHDEFS = Path(__file__).parent / "synthdefs"
+_RATE = 48000
+_AT_ONCE = 50
+_TEST_SOURCE = """{
+    factory.name = audiotestsrc library.name = audiotestsrc/libspa-audiotestsrc
+    node.name = source object.linger = true audio.channels = 2 audio.position = [ FL FR ]
+    adapter.auto-port-config = { mode = dsp position = preserve } }"""
+
+
+class Silent(RuntimeError):
+    """What should have played did not."""
+
+
+class Stand:
+    """A context manager around the private session."""
+
+    name = None
+
+    def __init__(self, build):
+        self.session = Session(sinks={SINK: 2}, build=build)
+
+    def __enter__(self):
+        self.session.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.session.__exit__(*error)
+
+    def pids(self):
+        """The processes whose work is counted."""
+        return [self.session.daemon.pid]
+
+    @contextmanager
+    def running(self, quantum):
+        """At work, linked to the sink, in cycles of `quantum` frames."""
+        self.session.force_quantum(quantum)
+        self._start()
+        try:
+            self.session.wait_state(SINK, "running")
+            yield self
+        finally:
+            self._stop()
+            self.session.wait_until(lambda: not self.session.links(), "the end of the links")
+
+    def level(self):
+        """The level that the sink plays just now."""
+        path = self.session.dir / "level.wav"
+        with Recording(self.session, path):
+            self.session.wait_until(lambda: path.exists() and path.stat().st_size > 8 * _RATE // 4,
+                                    "a quarter of a second of sound")
+        return audio.rms(audio.read_wav(path)[0][_RATE // 10:, 0])
+
+    def play(self, synths):
+        """Have exactly that many default synths."""
+
+    def _start(self):
+        raise NotImplementedError
+
+    def _stop(self):
+        raise NotImplementedError
+
+
+class TestSource(Stand):
+    name = "source"
+
+    def _start(self):
+        session = self.session
+        session.pw_cli("create-node", "adapter", _TEST_SOURCE)
+        node = session.wait_node("source")["id"]
+        # Else it keeps time by a timer of its own, beside the graph's, and plays nothing.
+        session.pw_cli("set-param", node, "Props", "{ live: false }")
+        session.wait_until(lambda: len(session.ports("source", "out")) == 2, "the source's ports")
+        session.connect("source", SINK)
+
+    def _stop(self):
+        self.session.pw_cli("destroy", self.session.node("source")["id"])
+        self.session.wait_gone("source")
+
+
+class _Server(Stand):
+    server = None
+    options = {}
+
+    def _start(self):
+        self.server = self._boot(free_port())
+        if not self.session.links():
+            self.session.connect(self.server.node_name, SINK)
+        with Client(self.server.port) as client:
+            client.command("/d_loadDir", str(SYNTHDEFS))
+
+    def _stop(self):
+        self.server.stop()
+
+    def _boot(self, port):
+        raise NotImplementedError
+
+    def play(self, synths):
+        with Client(self.server.port) as client:
+            client.send("/g_freeAll", 0)
+            for first in range(0, synths, _AT_ONCE):
+                client.send_at(None, *[
+                    ("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i, "amp", 0.1 / synths)
+                    for i in range(first, min(synths, first + _AT_ONCE))])
+                client.sync()
+            self.session.wait_until(lambda: client.status()[2] == synths, f"{synths} synths")
+
+
+class Ours(_Server):
+    name = "ours"
+
+    def _boot(self, port):
+        return NodeServer(self.session, port)
+
+
+class Stock(_Server):
+    name = "scsynth"
+
+    def _boot(self, port):
+        return StockServer(self.session, port)
+
+    def pids(self):
+        return [*super().pids(), self.server.pid]
