@@ -18,6 +18,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -28,6 +29,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -292,6 +294,17 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
     return NEXT(pthread_cond_wait, int(pthread_cond_t*, pthread_mutex_t*))(condition, mutex);
 }
 
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+    NOTE(pthread_cond_timedwait);
+    return NEXT(pthread_cond_timedwait, int(pthread_cond_t*, pthread_mutex_t*, const timespec*))(condition, mutex, until);
+}
+
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+    NOTE(pthread_cond_clockwait);
+    using F = int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
+    return NEXT(pthread_cond_clockwait, F)(condition, mutex, clock, until);
+}
+
 int pthread_cond_signal(pthread_cond_t* condition) {
     NOTE(pthread_cond_signal);
     return NEXT(pthread_cond_signal, int(pthread_cond_t*))(condition);
@@ -300,6 +313,81 @@ int pthread_cond_signal(pthread_cond_t* condition) {
 int pthread_cond_broadcast(pthread_cond_t* condition) {
     NOTE(pthread_cond_broadcast);
     return NEXT(pthread_cond_broadcast, int(pthread_cond_t*))(condition);
+}
+
+int sem_wait(sem_t* semaphore) {
+    NOTE(sem_wait);
+    return NEXT(sem_wait, int(sem_t*))(semaphore);
+}
+
+int sem_post(sem_t* semaphore) {
+    NOTE(sem_post);
+    return NEXT(sem_post, int(sem_t*))(semaphore);
+}
+
+// Locks that the C library keeps to itself: of its streams and of its random numbers. What is printed may stay in a
+// buffer for a while, so there needn't be a system call.
+
+int puts(const char* text) {
+    NOTE(puts);
+    return NEXT(puts, int(const char*))(text);
+}
+
+int putchar(int letter) {
+    NOTE(putchar);
+    return NEXT(putchar, int(int))(letter);
+}
+
+int fputs(const char* text, FILE* stream) {
+    NOTE(fputs);
+    return NEXT(fputs, int(const char*, FILE*))(text, stream);
+}
+
+size_t fwrite(const void* data, size_t size, size_t count, FILE* stream) {
+    NOTE(fwrite);
+    return NEXT(fwrite, size_t(const void*, size_t, size_t, FILE*))(data, size, count, stream);
+}
+
+int printf(const char* format, ...) {
+    NOTE(printf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vprintf(format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int fprintf(FILE* stream, const char* format, ...) {
+    NOTE(fprintf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vfprintf(stream, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+// What the two above are under _FORTIFY_SOURCE.
+int __printf_chk(int, const char* format, ...) {
+    NOTE(printf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vprintf(format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int __fprintf_chk(FILE* stream, int, const char* format, ...) {
+    NOTE(fprintf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vfprintf(stream, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int rand() {
+    NOTE(rand);
+    return NEXT(rand, int())();
 }
 
 } // extern "C"
