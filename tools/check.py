@@ -93,14 +93,16 @@ def unit(_long):
 
 
 def asan(_long):
-    compile_in("build-asan", "-Db_sanitize=address,undefined", "-Db_lundef=false")
+    compile_in("build-asan", "-Doptimization=1", "-Db_sanitize=address,undefined",
+               "-Db_lundef=false")
     return meson_tests("build-asan", lambda name: not name.startswith(POLICY), {
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1"})
 
 
 def tsan(_long):
-    compile_in("build-tsan", "-Db_sanitize=thread", "-Db_lundef=false")
+    compile_in("build-tsan", "-Doptimization=1", "-Db_sanitize=thread",
+               "-Db_lundef=false")
     return meson_tests("build-tsan", lambda name: not name.startswith(POLICY),
                        {"TSAN_OPTIONS": "halt_on_error=1"})
 
