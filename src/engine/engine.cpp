@@ -13,6 +13,7 @@
 #include "engine/scheduler.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <pthread.h>
@@ -372,7 +373,7 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     p_->progress.thread.store(pthread_self(), std::memory_order_relaxed);
     p_->progress.rendering.store(true, std::memory_order_release);
-    world_->set_sample_rate(rate);
+    set_rate(rate);
     p_->now = frame0;
     world_->set_block(p_->block);
     take_in();
@@ -381,8 +382,22 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     });
     p_->progress.rendering.store(false, std::memory_order_release);
     publish();
-    status_.actual_rate.store(rate, std::memory_order_relaxed);
     measure(monotonic_nsec() - began, frames, rate);
+}
+
+void Engine::set_rate(double rate) noexcept {
+    const double before = status_.actual_rate.load(std::memory_order_relaxed);
+    if (rate == before)
+        return;
+    world_->set_sample_rate(rate);
+    status_.actual_rate.store(rate, std::memory_order_relaxed);
+    if (tree_->synth_count() == 0)
+        return;
+    char text[120];
+    const int length = std::snprintf(text, sizeof text,
+                                     "the graph's rate is %.0f Hz now, not %.0f: synths that play stay as they were\n",
+                                     rate, before);
+    print(text, size_t(length));
 }
 
 void Engine::end_endless_ugen() noexcept {

@@ -113,6 +113,7 @@ private:
     void settle(Bundle*) noexcept;
     void render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept;
     void run_due(NtpTime start, double rate) noexcept;
+    void set_rate(double rate) noexcept;
     void measure(int64_t nanoseconds, int frames, double rate) noexcept;
     void publish() noexcept;
 

@@ -172,6 +172,40 @@ TEST_CASE("an input is heard in the same cycle") {
     CHECK(f.engine->input_delay() == 0);
 }
 
+TEST_CASE("a new rate is for new synths; those that play keep theirs, and the log says so") {
+    Fixture f;
+    Definition* sine = f.define(sine_def());
+    std::vector<float> out(4800);
+    const auto run_at = [&](double rate) {
+        const float* ins[] = {nullptr, nullptr};
+        for (int at = 0; at < 4800; at += 480) {
+            float* part[] = {out.data() + at, nullptr};
+            f.engine->process(480, ntp_advance(f.start, f.position += 480, rate), rate, ins, part);
+        }
+    };
+    const auto play_at = [&](double rate, int32_t id) {
+        run_at(rate);
+        Synth* synth;
+        REQUIRE(f.engine->tree().new_synth(*sine, nullptr, id, AddAction::tail, 0, synth));
+        run_at(rate);
+        int crossings = 0;
+        for (size_t i = 1; i < out.size(); ++i)
+            crossings += out[i - 1] < 0 && out[i] >= 0;
+        return crossings;
+    };
+    CHECK(play_at(48000, 1) == 43); // a tenth of a second of 440 Hz: 44 periods, the first from zero
+    f.engine->tree().free_all(f.engine->tree().root());
+    f.pump();
+    CHECK(f.printed.empty());
+    CHECK(play_at(96000, 2) == 21);
+    CHECK(f.engine->status().actual_rate == 96000);
+    f.pump();
+    CHECK(f.printed.empty()); // nothing played when it changed
+    play_at(44100, 3);
+    f.pump();
+    CHECK(f.printed.find("44100") != std::string::npos);
+}
+
 TEST_CASE("settings out of range are refused by name") {
     Settings s;
     s.outputs = 129;
