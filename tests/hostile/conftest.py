@@ -24,8 +24,17 @@ def pytest_collection_modifyitems(items):
 class Victim:
     """The server, its daemon and a client."""
 
-    def __init__(self, session, server, client, folder):
+    def __init__(self, session, server, client, folder, sent_before):
         self.session, self.server, self.client, self.folder = session, server, client, folder
+        self._sent_before = sent_before
+
+    @property
+    def sent(self):
+        """Packets sent to the server by all clients."""
+        return VictimClient.sent - self._sent_before
+
+    def new_client(self):
+        return VictimClient(self.server.port)
 
     def reset(self):
         """Free all nodes, buffers and definitions, and load the sine again."""
@@ -53,7 +62,12 @@ class Victim:
 
 
 class VictimClient(Client):
-    """Passes over answers that quote what is no text."""
+    """Counts what it sends, and passes over answers that quote what is no text."""
+    sent = 0
+
+    def send_bytes(self, data):
+        super().send_bytes(data)
+        VictimClient.sent += 1
 
     def _receive(self, timeout):
         try:
@@ -79,10 +93,11 @@ def victim(tmp_path_factory):
         session.force_quantum(256)
         settings = {"restricted-path": folder, "allow-quit": "false", "buffers": BUFFERS,
                     "load-synthdefs": "false"}
+        sent_before = VictimClient.sent
         server = servers.NodeServer(session, free_port(), settings)
         session.connect(server.node_name, "test-sink")
         with VictimClient(server.port) as client:
             client.command("/notify", 1)
-            yield Victim(session, server, client, folder)
+            yield Victim(session, server, client, folder, sent_before)
         assert session.daemon.running(), session.logs()
         server.stop()
