@@ -213,3 +213,61 @@ TEST_CASE("settings out of range are refused by name") {
     REQUIRE_FALSE(engine);
     CHECK(engine.error() == "outputs must be 0 to 128, not 129");
 }
+
+TEST_CASE("what a UGen takes for a size or an index is kept within what it has") {
+    Fixture f;
+    const auto play = [&](SynthDef def, std::initializer_list<float> values) {
+        def.name = "guarded";
+        Synth* synth;
+        REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+        for (const float value : values) {
+            f.engine->tree().set_control(*synth, 0, value);
+            f.render(256);
+            REQUIRE(f.engine->tree().find_synth(1000) == synth);
+        }
+        f.engine->tree().free(*synth);
+        CHECK(f.printed.empty());
+    };
+    SynthDef def;
+    def.controls = {1.f};
+    def.control_names = {{"n", 0}};
+    const UnitSpec control = unit("Control", Rate::control, {}, {Rate::control});
+    const float wild[] = {NAN, -1.f, -1e9f, 1e9f, INFINITY, -INFINITY, 1.f};
+
+    SUBCASE("the stages of an envelope") {
+        def.constants = {1.f, 0.f, 0.01f};
+        def.units = {control, unit("EnvGen", Rate::control,
+                                   {{-1, 0}, {-1, 0}, {-1, 1}, {-1, 0}, {-1, 1}, {-1, 1}, {0, 0}, {0, 0}, {0, 0},
+                                    {-1, 0}, {-1, 2}, {-1, 0}, {-1, 1}},
+                                   {Rate::control})};
+        CHECK(input_guards(def).size() == 3);
+        for (const float value : wild) {
+            def.controls = {std::isnan(value) ? 0.f : value};
+            play(def, {value, 1.f, value});
+        }
+    }
+    SUBCASE("a bus") {
+        def.constants = {1.f};
+        def.units = {control, unit("DC", Rate::audio, {{-1, 0}}, {Rate::audio}),
+                     unit("Out", Rate::audio, {{0, 0}, {1, 0}}, {}),
+                     unit("InFeedback", Rate::audio, {{0, 0}}, {Rate::audio})};
+        for (const float value : wild)
+            play(def, {value, 2.f, value});
+    }
+    SUBCASE("a local buffer, and one that nobody announced") {
+        def.constants = {-1.f, 1.f, -1e9f};
+        const UnitSpec most = unit("MaxLocalBufs", Rate::scalar, {{-1, 1}}, {Rate::scalar});
+        const UnitSpec buffer = unit("LocalBuf", Rate::scalar, {{-1, 0}, {-1, 2}}, {Rate::scalar});
+        def.units = {control, most, buffer};
+        CHECK(input_guards(def).size() == 2);
+        play(def, {0.f});
+        def.units = {control, buffer};
+        play(def, {0.f});
+        play(def, {0.f});
+    }
+    SUBCASE("constants in range need no guard") {
+        def.constants = {0.f, 1.f};
+        def.units = {unit("Out", Rate::audio, {{-1, 0}, {-1, 1}}, {})};
+        CHECK(input_guards(def).empty());
+    }
+}

@@ -7,7 +7,7 @@
 namespace scs {
 
 /// Runs UGen code so that a crash of it ends that code alone and not the process: a SIGSEGV, SIGBUS, SIGFPE or SIGILL
-/// that it causes, or SIGXCPU sent to its thread by interrupt(), jumps back out of it. What it was about to change
+/// that it causes, or SIGXCPU sent to its thread by interrupt(), jumps back out of it; an exception ends there, too. What it was about to change
 /// stays half changed. Signals of any other origin go where they went before.
 class FaultGuard {
 public:
@@ -26,8 +26,12 @@ public:
             entry.recover();
             return false;
         }
-        f();
-        return true;
+        try {
+            f();
+            return true;
+        } catch (...) {
+            return false;
+        }
     }
 
     /// While it lives, host code runs that a plugin called and that must not be left half done.

@@ -100,10 +100,9 @@ void* rt_realloc(::World* world, void* old, size_t bytes) {
 }
 void rt_free(::World* world, void* memory) {
     const FaultGuard::HostCode whole;
-    World& owner = owner_of(world);
-    // A LocalBuf without its MaxLocalBufs gives back a list that it never got.
-    if (memory != &owner.abi().no_buffer)
-        owner.pool().free(memory);
+    // LocalBuf gives back an array that it was never given when there is no MaxLocalBufs.
+    if (Pool& pool = owner_of(world).pool(); pool.owns(memory))
+        pool.free(memory);
 }
 
 int buf_alloc(::SndBuf* buffer, int channels, int frames, double rate) {

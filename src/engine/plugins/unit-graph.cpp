@@ -58,11 +58,25 @@ void keep_silent(::Unit* unit, int samples) {
 
 } // namespace
 
+/// The hidden unit before one that an InputGuard is for, and the wire between them.
+struct GuardUnit {
+    ::Unit unit;
+    ::Wire wire;
+    const InputGuard* guard;
+    float* from;
+
+    static void run(::Unit* unit, int) {
+        auto& self = *reinterpret_cast<GuardUnit*>(unit);
+        self.wire.mScalarValue = self.guard->apply(*self.from);
+    }
+};
+
 // The instance is the plugin ABI's graph with what we need behind it; UnitGraph has no state of its own.
 struct Instance {
     AbiGraph hosted;
     const Program* program;
     World* world;
+    GuardUnit* guards;
     bool constructed;
     const char* crashed_ugen;
 
@@ -98,7 +112,8 @@ const Instance& instance(const UnitGraph* graph) noexcept {
 size_t UnitGraph::bytes(const Program& program) noexcept {
     const size_t controls = program.controls.size();
     size_t total = aligned(sizeof(Instance)) + aligned(program.units.size() * sizeof(::Unit*)) +
-                   aligned(program.num_calc_units * sizeof(::Unit*)) + aligned(program.wires.size() * sizeof(::Wire)) +
+                   aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) + aligned(program.wires.size() * sizeof(::Wire)) +
+                   aligned(program.guards.size() * sizeof(GuardUnit)) +
                    aligned(size_t(program.block_size) * sizeof(float)) +
                    aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                    2 * aligned(controls * sizeof(int32_t));
@@ -124,10 +139,10 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
     graph.mNumWires = uint32_t(program.wires.size());
     graph.mNumControls = uint32_t(program.controls.size());
     graph.mNumUnits = uint32_t(program.units.size());
-    graph.mNumCalcUnits = program.num_calc_units;
     graph.mUnits = layout.take<::Unit*>(graph.mNumUnits);
-    graph.mCalcUnits = layout.take<::Unit*>(graph.mNumCalcUnits);
+    graph.mCalcUnits = layout.take<::Unit*>(program.num_calc_units + program.guards.size());
     graph.mWire = layout.take<::Wire>(graph.mNumWires);
+    self->guards = layout.take<GuardUnit>(program.guards.size());
     // Some audio units read a block from an input that is a single number: what they read is still ours.
     layout.take<float>(size_t(program.block_size));
     graph.mControls = layout.take<float>(graph.mNumControls);
@@ -153,7 +168,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
     }
 
     Rates& rates = world.abi().rates[world.abi().current_rates];
-    uint32_t calc = 0;
+    size_t guards = 0;
     for (uint32_t i = 0; i < graph.mNumUnits; ++i) {
         const UnitPlan& plan = program.units[i];
         auto* unit = reinterpret_cast<::Unit*>(layout.take<std::byte>(plan.ugen->unit_bytes));
@@ -191,9 +206,26 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
             unit->mOutput[j] = wire;
             unit->mOutBuf[j] = wire->mBuffer;
         }
+        for (; guards < program.guards.size() && program.guards[guards].unit == i; ++guards) {
+            GuardUnit& hidden = self->guards[guards];
+            hidden.guard = &program.guards[guards];
+            const uint32_t input = hidden.guard->input;
+            hidden.from = unit->mInBuf[input];
+            hidden.unit.mParentIndex = unit->mParentIndex;
+            hidden.unit.mBufLength = 1;
+            hidden.unit.mCalcFunc = GuardUnit::run;
+            hidden.wire = *unit->mInput[input];
+            hidden.wire.mBuffer = &hidden.wire.mScalarValue;
+            if (hidden.wire.mCalcRate == calc_FullRate)
+                hidden.wire.mCalcRate = calc_BufRate;
+            unit->mInput[input] = &hidden.wire;
+            unit->mInBuf[input] = hidden.wire.mBuffer;
+            if (plan.is_calc())
+                graph.mCalcUnits[graph.mNumCalcUnits++] = &hidden.unit;
+        }
         graph.mUnits[i] = unit;
         if (plan.is_calc())
-            graph.mCalcUnits[calc++] = unit;
+            graph.mCalcUnits[graph.mNumCalcUnits++] = unit;
     }
     return reinterpret_cast<UnitGraph*>(self);
 }
@@ -201,7 +233,11 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
 bool UnitGraph::construct() noexcept {
     Instance& self = instance(this);
     self.constructed = true;
-    return self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [](::Unit* unit) {
+    GuardUnit* guard = self.guards;
+    GuardUnit* const end = guard + self.program->guards.size();
+    return self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&](::Unit* unit) {
+        for (; guard != end && guard->unit.mParentIndex == unit->mParentIndex; ++guard)
+            GuardUnit::run(&guard->unit, 1);
         entry_of(*unit).construct(unit);
     });
 }

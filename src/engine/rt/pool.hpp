@@ -43,6 +43,13 @@ public:
     /// Gives back what allocate() or reallocate() returned; nullptr does nothing. [rt]
     void free(void* memory) noexcept;
 
+    /// Whether this address lies in the pool's region. [rt]
+    bool owns(const void* memory) const noexcept {
+        const auto at = reinterpret_cast<std::uintptr_t>(memory);
+        const auto begin = reinterpret_cast<std::uintptr_t>(region_);
+        return at >= begin && at - begin < region_bytes_;
+    }
+
     /// Bytes in free blocks, in total. [rt]
     std::size_t free_bytes() const noexcept { return free_bytes_; }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/result.hpp"
+#include "engine/synthdef/input-guards.hpp"
 #include "engine/synthdef/synthdef.hpp"
 #include "engine/synthdef/ugen-catalog.hpp"
 
@@ -55,6 +56,7 @@ struct Program {
     std::vector<WireSpec> wires; ///< the constants, then all outputs in the order of the units
     std::vector<std::uint32_t> inputs; ///< wire indices; each unit has a run of them
     std::vector<UnitPlan> units;       ///< in the order in which they run
+    std::vector<InputGuard> guards;    ///< in the order of the units
     std::uint32_t num_constants = 0;
     std::uint32_t num_wire_buffers = 0; ///< audio wire buffers used
     std::uint32_t num_calc_units = 0;   ///< units that are called each block

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server in a private daemon, linked to a null sink, that must live through every test."""
+import os
+
+import pytest
+
+from tests.lib import server as servers
+from tests.lib.daemon import ROOT, Session
+from tests.lib.osc import Client, OscError
+from tests.lib.ports import free_port
+
+SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"
+BUFFERS = 256
+
+
+def pytest_collection_modifyitems(items):
+    if os.environ.get("SCS_LONG") == "1":
+        return
+    for item in items:
+        if item.get_closest_marker("long"):
+            item.add_marker(pytest.mark.skip(reason="long: runs with SCS_LONG=1"))
+
+
+class Victim:
+    """The server, its daemon and a client."""
+
+    def __init__(self, session, server, client, folder, sent_before):
+        self.session, self.server, self.client, self.folder = session, server, client, folder
+        self._sent_before = sent_before
+
+    @property
+    def sent(self):
+        """Packets sent to the server by all clients."""
+        return VictimClient.sent - self._sent_before
+
+    def new_client(self):
+        return VictimClient(self.server.port)
+
+    def reset(self):
+        """Free all nodes, buffers and definitions, and load the sine again."""
+        client = self.client
+        client.send("/error", 1)
+        client.send("/dumpOSC", 0)
+        client.send("/clearSched")
+        client.send("/g_freeAll", 0)
+        client.send("/n_run", 0, 1)
+        client.send("/d_freeAll")
+        client.send_at(None, *[("/b_free", buffer) for buffer in range(BUFFERS)])
+        client.sync(timeout=20)
+        client.command("/d_load", str(self.folder / "sine.scsyndef"))
+
+    def assert_alive(self):
+        """The daemon runs, the server answers, and a synth of the sine runs."""
+        assert self.session.daemon.running(), self.session.logs()
+        client = self.client
+        client.sync(timeout=20)
+        client.send("/s_new", "test_sine", 999999, 0, 0)
+        client.sync()
+        client.wait_playing()
+        client.send("/n_free", 999999)
+        client.sync()
+
+
+class VictimClient(Client):
+    """Counts what it sends, and passes over answers that quote what is no text."""
+    sent = 0
+
+    def send_bytes(self, data):
+        super().send_bytes(data)
+        VictimClient.sent += 1
+
+    def _receive(self, timeout):
+        try:
+            return super()._receive(timeout)
+        except OscError:
+            return []
+
+    def wait_playing(self):
+        """The sine's synth is there and its units compute."""
+        info = self.request("/n_query", 999999, reply="/n_info",
+                            where=lambda values: values[:1] == [999999])
+        assert info.args[4] == 0
+        assert self.status()[1] >= 3
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory):
+    if servers.is_stock():
+        pytest.skip("stock scsynth would not survive this")
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "sine.scsyndef").write_bytes(SINE.read_bytes())
+    with Session() as session:
+        session.force_quantum(256)
+        settings = {"restricted-path": folder, "allow-quit": "false", "buffers": BUFFERS,
+                    "load-synthdefs": "false"}
+        sent_before = VictimClient.sent
+        server = servers.NodeServer(session, free_port(), settings)
+        session.connect(server.node_name, "test-sink")
+        with VictimClient(server.port) as client:
+            client.command("/notify", 1)
+            yield Victim(session, server, client, folder, sent_before)
+        assert session.daemon.running(), session.logs()
+        server.stop()

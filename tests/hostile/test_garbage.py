@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Many packets of garbage, after which the server is as good as before."""
+import shutil
+import time
+
+import pytest
+
+from tests.hostile.garbage import Garbage
+from tests.lib.daemon import ROOT
+from tests.lib.process import wait_for
+
+DEFINITIONS = sorted([*(ROOT / "tests/integration/synthdefs").glob("*.scsyndef"),
+                      *(ROOT / "src/engine/synthdef/corpus").glob("*.scsyndef")])
+AT_ONCE = 100
+
+
+def counters(victim):
+    props = victim.session.node(victim.server.node_name)["info"]["props"]
+    return {name: int(props[f"scsynth.packets.{name}"])
+            for name in ("received", "decoded", "rejected", "kernel-dropped")}
+
+
+def flood(victim, seed, count):
+    """Send `count` packets, waiting for the server now and then."""
+    folder = victim.folder
+    for path in DEFINITIONS:
+        shutil.copy(path, folder)
+    files = [str(folder / name) for name in ("x.wav", "y.aiff", "*", "", "sine.scsyndef", "none/x")]
+    garbage = Garbage(seed, [*files, "/etc/passwd", "../../x", "x\n", "~"],
+                      [path.read_bytes() for path in DEFINITIONS])
+    with victim.new_client() as client:
+        for sent in range(1, count + 1):
+            client.send_bytes(garbage.packet(time.time()))
+            if sent % AT_ONCE == 0:
+                client.sync(timeout=30)
+                client.inbox.clear()
+
+
+def survive(victim, seed, count):
+    victim.reset()
+    flood(victim, seed, count)
+    victim.reset()
+    victim.assert_alive()
+
+
+def test_fifty_thousand(victim):
+    survive(victim, 1, 50_000)
+    extra = 1 + 10  # the start asks for the status, perhaps repeatedly
+
+    def added_up():
+        seen = counters(victim)
+        arrived = seen["received"] + seen["kernel-dropped"]
+        return victim.sent <= arrived <= victim.sent + extra and seen
+
+    seen = wait_for(added_up, f"counters that add up to {victim.sent}")
+    assert seen["received"] == seen["decoded"] + seen["rejected"]
+    assert seen["rejected"] > 1000 and seen["decoded"] > 20_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2, 22))
+def test_a_million(victim, seed):
+    survive(victim, seed, 50_000)
