@@ -13,12 +13,22 @@
 namespace scs {
 namespace {
 
+// Close together, so that many synths fit into the caches. Plugins may count on no more: scsynth aligns to 8.
 constexpr size_t aligned(size_t bytes) noexcept {
-    return (bytes + 63) & ~size_t(63);
+    return (bytes + 15) & ~size_t(15);
 }
 
-size_t tables_bytes(const UnitPlan& unit) noexcept {
-    return (size_t(unit.num_inputs) + unit.num_outputs) * (sizeof(::Wire*) + sizeof(float*));
+size_t ports(const UnitPlan& unit) noexcept {
+    return size_t(unit.num_inputs) + unit.num_outputs;
+}
+
+/// Where a unit's pointers to its signals follow its state.
+size_t signals_offset(const UnitPlan& unit) noexcept {
+    return (unit.ugen->unit_bytes + alignof(float*) - 1) & ~(alignof(float*) - 1);
+}
+
+size_t unit_bytes(const UnitPlan& unit) noexcept {
+    return signals_offset(unit) + ports(unit) * sizeof(float*);
 }
 
 /// Hands out pieces of one block of memory.
@@ -118,7 +128,7 @@ size_t UnitGraph::bytes(const Program& program) noexcept {
                    aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                    2 * aligned(controls * sizeof(int32_t));
     for (const UnitPlan& unit : program.units)
-        total += aligned(unit.ugen->unit_bytes) + aligned(tables_bytes(unit));
+        total += aligned(unit_bytes(unit)) + aligned(ports(unit) * sizeof(::Wire*));
     return total;
 }
 
@@ -139,7 +149,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
     graph.mNumWires = uint32_t(program.wires.size());
     graph.mNumControls = uint32_t(program.controls.size());
     graph.mNumUnits = uint32_t(program.units.size());
-    graph.mUnits = layout.take<::Unit*>(graph.mNumUnits);
+    // What a block touches comes first and in the order of its use; what only starts or tells lies behind.
     graph.mCalcUnits = layout.take<::Unit*>(program.num_calc_units + program.guards.size());
     graph.mWire = layout.take<::Wire>(graph.mNumWires);
     self->guards = layout.take<GuardUnit>(program.guards.size());
@@ -147,8 +157,9 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
     layout.take<float>(size_t(program.block_size));
     graph.mControls = layout.take<float>(graph.mNumControls);
     graph.mMapControls = layout.take<float*>(graph.mNumControls);
-    graph.mAudioBusOffsets = layout.take<int32>(graph.mNumControls);
     graph.mControlRates = layout.take<int>(graph.mNumControls);
+    graph.mAudioBusOffsets = layout.take<int32>(graph.mNumControls);
+    graph.mUnits = layout.take<::Unit*>(graph.mNumUnits);
     graph.mSampleOffset = w.mSampleOffset;
     graph.mSubsampleOffset = w.mSubsampleOffset;
     graph.mRGen = w.mRGen;
@@ -167,12 +178,16 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
         wire.mScalarValue = program.wires[i].value;
     }
 
+    for (const bool calc : {true, false})
+        for (uint32_t i = 0; i < graph.mNumUnits; ++i)
+            if (const UnitPlan& plan = program.units[i]; plan.is_calc() == calc)
+                graph.mUnits[i] = reinterpret_cast<::Unit*>(layout.take<std::byte>(unit_bytes(plan)));
+
     Rates& rates = world.abi().rates[world.abi().current_rates];
     size_t guards = 0;
     for (uint32_t i = 0; i < graph.mNumUnits; ++i) {
         const UnitPlan& plan = program.units[i];
-        auto* unit = reinterpret_cast<::Unit*>(layout.take<std::byte>(plan.ugen->unit_bytes));
-        auto* tables = layout.take<std::byte>(tables_bytes(plan));
+        ::Unit* unit = graph.mUnits[i];
         unit->mWorld = &w;
         unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
         unit->mParent = &graph;
@@ -184,11 +199,10 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
         unit->mRate = plan.rate == Rate::audio ? &rates.full : &rates.control;
         unit->mBufLength = unit->mRate->mBufLength;
         unit->mCalcFunc = keep_silent;
-        const size_t ports = size_t(plan.num_inputs) + plan.num_outputs;
         // Outputs directly follow inputs, as in scsynth: a few units read one input more than they have.
-        unit->mInput = reinterpret_cast<::Wire**>(tables);
+        unit->mInput = layout.take<::Wire*>(ports(plan));
         unit->mOutput = unit->mInput + plan.num_inputs;
-        unit->mInBuf = reinterpret_cast<float**>(unit->mInput + ports);
+        unit->mInBuf = reinterpret_cast<float**>(reinterpret_cast<std::byte*>(unit) + signals_offset(plan));
         unit->mOutBuf = unit->mInBuf + plan.num_inputs;
         for (uint32_t j = 0; j < plan.num_inputs; ++j) {
             ::Wire* wire = graph.mWire + program.inputs[plan.first_input + j];
@@ -223,7 +237,6 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
             if (plan.is_calc())
                 graph.mCalcUnits[graph.mNumCalcUnits++] = &hidden.unit;
         }
-        graph.mUnits[i] = unit;
         if (plan.is_calc())
             graph.mCalcUnits[graph.mNumCalcUnits++] = unit;
     }
