@@ -44,7 +44,7 @@ struct Record {
     const char* function; ///< null: a system call
     long number;
     void* address;
-    void* caller; ///< a system call's, as far as the stack tells
+    void* caller; ///< who called the C library's function that a system call was made in, if it's one of ours below
 };
 
 constexpr size_t max_records = 1024;
@@ -52,6 +52,19 @@ std::array<Record, max_records> records;
 std::atomic<size_t> record_count{0};
 // In the executable itself, so reading it needs no allocation.
 thread_local int scope_depth __attribute__((tls_model("initial-exec"))) = 0;
+thread_local void* library_caller __attribute__((tls_model("initial-exec"))) = nullptr;
+
+/// While it lives, the thread is in a function of the C library that was called from there.
+class [[maybe_unused]] InLibrary {
+public:
+    explicit InLibrary(void* caller) noexcept : outer_(library_caller) { library_caller = caller; }
+    ~InLibrary() { library_caller = outer_; }
+    InLibrary(const InLibrary&) = delete;
+    InLibrary& operator=(const InLibrary&) = delete;
+
+private:
+    void* outer_;
+};
 
 [[maybe_unused]] void record(const char* function, long number, void* address, void* caller = nullptr) noexcept {
     const size_t i = record_count.fetch_add(1);
@@ -149,7 +162,7 @@ namespace {
 void on_trap(int, siginfo_t* info, void* context) {
     auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
     if (scope_depth > 0)
-        record(nullptr, info->si_syscall, info->si_call_addr);
+        record(nullptr, info->si_syscall, info->si_call_addr, library_caller);
     const long call[] = {info->si_syscall,   registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
                          registers[REG_R10], registers[REG_R8],  registers[REG_R9]};
     registers[REG_RAX] = scs_pass_syscall(call);
@@ -192,10 +205,12 @@ void guard_thread() {
 
 namespace {
 
+using scs::test::InLibrary;
 using scs::test::record;
 using scs::test::scope_depth;
 
 #define NOTE(name)                                                                                                     \
+    const InLibrary in_library(__builtin_return_address(0));                                                           \
     if (scope_depth > 0)                                                                                               \
     record(#name, 0, __builtin_return_address(0))
 
@@ -277,6 +292,12 @@ int pthread_mutex_lock(pthread_mutex_t* mutex) {
 int pthread_mutex_trylock(pthread_mutex_t* mutex) {
     NOTE(pthread_mutex_trylock);
     return NEXT(pthread_mutex_trylock, int(pthread_mutex_t*))(mutex);
+}
+
+// Harmless by itself, but it may have to wake somebody.
+int pthread_mutex_unlock(pthread_mutex_t* mutex) {
+    const InLibrary in_library(__builtin_return_address(0));
+    return NEXT(pthread_mutex_unlock, int(pthread_mutex_t*))(mutex);
 }
 
 int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
