@@ -122,7 +122,8 @@ const Instance& instance(const UnitGraph* graph) noexcept {
 size_t UnitGraph::bytes(const Program& program) noexcept {
     const size_t controls = program.controls.size();
     size_t total = aligned(sizeof(Instance)) + aligned(program.units.size() * sizeof(::Unit*)) +
-                   aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) + aligned(program.wires.size() * sizeof(::Wire)) +
+                   aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) +
+                   aligned(program.wires.size() * sizeof(::Wire)) +
                    aligned(program.guards.size() * sizeof(GuardUnit)) +
                    aligned(size_t(program.block_size) * sizeof(float)) +
                    aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
