@@ -223,6 +223,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
         for (const float value : values) {
             f.engine->tree().set_control(*synth, 0, value);
             f.render(256);
+            CAPTURE(f.printed);
             REQUIRE(f.engine->tree().find_synth(1000) == synth);
         }
         f.engine->tree().free(*synth);

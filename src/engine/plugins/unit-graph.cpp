@@ -22,9 +22,11 @@ size_t ports(const UnitPlan& unit) noexcept {
     return size_t(unit.num_inputs) + unit.num_outputs;
 }
 
-/// Where a unit's pointers to its signals follow its state.
+/// Where a unit's pointers to its signals follow its state. Not at once: stock units write a little beyond the size
+/// that they register (InFeedback a flag), where scsynth keeps what is hardly ever read.
 size_t signals_offset(const UnitPlan& unit) noexcept {
-    return (unit.ugen->unit_bytes + alignof(float*) - 1) & ~(alignof(float*) - 1);
+    constexpr size_t slack = 16;
+    return (unit.ugen->unit_bytes + slack + alignof(float*) - 1) & ~(alignof(float*) - 1);
 }
 
 size_t unit_bytes(const UnitPlan& unit) noexcept {
