@@ -2,6 +2,7 @@
 #include "engine/plugins/buf-gen.hpp"
 
 #include "engine/engine.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/world-abi.hpp"
 #include "engine/plugins/world.hpp"
@@ -21,7 +22,11 @@ bool run_buf_gen(Engine& engine, int buffer, std::string_view name, std::span<co
     ::SndBuf& target = engine.buffers().abi().latest[size_t(buffer)];
     float* const before = target.data;
     sc_msg_iter message(int(arguments.size()), reinterpret_cast<const char*>(arguments.data()));
-    run(&engine.world().abi().world.abi, &target, &message);
+    // Generators that read another buffer must see the worker's state of it, as they do of this one.
+    AbiWorld world = engine.world().abi().world;
+    world.abi.mSndBufs = engine.buffers().abi().latest.data();
+    if (target.data)
+        (void)FaultGuard::run([&] { run(&world.abi, &target, &message); });
     if (target.data != before)
         replaced_data = before;
     return true;
