@@ -194,6 +194,8 @@ GenerateBuffer::GenerateBuffer(CommandInit&& init)
 
 void GenerateBuffer::do_work() {
     const ArgumentBytes arguments(message().args.subspan(2));
+    if (arguments.get().empty())
+        return set_failure("wrong argument type");
     float* replaced = nullptr;
     if (!run_buf_gen(engine(), index(), generator_, arguments.get(), replaced))
         return set_failure("buf gen routine not found");
