@@ -147,7 +147,13 @@ def integration(long):
                   timeout=7200 if long else 600)
 
 
-STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy, integration)}
+def hostile(long):
+    compile_in("build", "-Dtests=true")
+    return pytest("hostile", "tests/hostile", env={"SCS_LONG": "1"} if long else None,
+                  timeout=7200 if long else 600)
+
+
+STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy, integration, hostile)}
 
 
 def main(arguments):

@@ -371,6 +371,7 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     const PrintScope prints(*this);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
+    FaultGuard::prepare_thread();
     p_->progress.thread.store(pthread_self(), std::memory_order_relaxed);
     p_->progress.rendering.store(true, std::memory_order_release);
     set_rate(rate);

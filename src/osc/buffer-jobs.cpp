@@ -6,6 +6,7 @@
 #include "osc/codec/compose.hpp"
 #include "osc/server.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <fstream>
@@ -74,7 +75,8 @@ Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels) {
         return Error{"a buffer can't have more than 2147483647 samples"};
     // The kernel promises more than it has; the synth that touched such a buffer would take the machine down.
     const std::int64_t samples = frames * channels, available = available_memory();
-    if (available >= 0 && samples > available / std::int64_t(sizeof(float)))
+    constexpr std::int64_t reserve = 256 << 20; // for everybody else
+    if (available >= 0 && samples > std::max<std::int64_t>(0, available - reserve) / std::int64_t(sizeof(float)))
         return Error{"not enough memory"};
     Samples data(allocate_samples(samples));
     if (!data)
@@ -192,6 +194,8 @@ GenerateBuffer::GenerateBuffer(CommandInit&& init)
 
 void GenerateBuffer::do_work() {
     const ArgumentBytes arguments(message().args.subspan(2));
+    if (arguments.get().empty())
+        return set_failure("wrong argument type");
     float* replaced = nullptr;
     if (!run_buf_gen(engine(), index(), generator_, arguments.get(), replaced))
         return set_failure("buf gen routine not found");

@@ -40,6 +40,7 @@ class Victim:
         """Free all nodes, buffers and definitions, and load the sine again."""
         client = self.client
         client.send("/error", 1)
+        client.send("/notify", 1)  # a changed packet may have become /quit, which logs everyone out
         client.send("/dumpOSC", 0)
         client.send("/clearSched")
         client.send("/g_freeAll", 0)
@@ -47,7 +48,7 @@ class Victim:
         client.send("/d_freeAll")
         client.send_at(None, *[("/b_free", buffer) for buffer in range(BUFFERS)])
         client.sync(timeout=20)
-        client.command("/d_load", str(self.folder / "sine.scsyndef"))
+        client.command("/d_recv", SINE.read_bytes())
 
     def assert_alive(self):
         """The daemon runs, the server answers, and a synth of the sine runs."""

@@ -72,6 +72,8 @@ PACKETS = {
     "chebyshev into an unallocated buffer": (Message("/b_gen", 5, "cheby", 7, 1.0, 1.0), ANY),
     "copy between unallocated buffers": (Message("/b_gen", 5, "copy", -5, 6, -7, MOST), ANY),
     "copy from a buffer out of range": (Message("/b_gen", 5, "copy", 0, BIG, 0, -1), ANY),
+    "generate from an empty blob": (Message("/b_gen", 5, "sine1", b""), ANY),
+    "generate from nothing": (Message("/b_gen", 5, "copy"), ANY),
     "unknown generator": (Message("/b_gen", 5, "nothing"), FAIL),
     "read a missing file": (Message("/b_allocRead", 5, "/nowhere/x.wav"), FAIL),
     "read outside of the folder": (Message("/b_allocRead", 5, "/etc/passwd"), FAIL),

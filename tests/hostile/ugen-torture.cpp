@@ -56,7 +56,7 @@ struct Guarded {
     static void give(void* memory) {
         const auto it = regions().find(memory);
         if (it == regions().end())
-            abort();
+            return; // as the pool does
         munmap(it->second.first, it->second.second);
         regions().erase(it);
     }

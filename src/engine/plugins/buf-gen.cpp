@@ -2,6 +2,7 @@
 #include "engine/plugins/buf-gen.hpp"
 
 #include "engine/engine.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/world-abi.hpp"
 #include "engine/plugins/world.hpp"
@@ -20,8 +21,15 @@ bool run_buf_gen(Engine& engine, int buffer, std::string_view name, std::span<co
         return false;
     ::SndBuf& target = engine.buffers().abi().latest[size_t(buffer)];
     float* const before = target.data;
+    alignas(4) static constexpr char none[4] = {','};
+    if (arguments.empty()) // the iterator reads the first byte whatever the size
+        arguments = std::as_bytes(std::span(none));
     sc_msg_iter message(int(arguments.size()), reinterpret_cast<const char*>(arguments.data()));
-    run(&engine.world().abi().world.abi, &target, &message);
+    // Generators that read another buffer must see the worker's state of it, as they do of this one.
+    AbiWorld world = engine.world().abi().world;
+    world.abi.mSndBufs = engine.buffers().abi().latest.data();
+    if (target.data)
+        (void)FaultGuard::run([&] { run(&world.abi, &target, &message); });
     if (target.data != before)
         replaced_data = before;
     return true;

@@ -38,12 +38,16 @@ void set_abi_buffer(::SndBuf& b, const Buffer& value) noexcept {
 float* allocate_samples(int64_t samples) noexcept {
     if (samples < 1 || samples > std::numeric_limits<int32_t>::max())
         return nullptr;
-    // calloc leaves untouched pages to the kernel: a huge buffer costs nothing until it is used.
     // The UGens' interpolation may look a few samples past the end.
     constexpr size_t guard = 64 + 16 * sizeof(float);
-    void* raw = std::calloc(size_t(samples) * sizeof(float) + guard + sizeof(void*), 1);
+    const size_t bytes = size_t(samples) * sizeof(float) + guard + sizeof(void*);
+    void* raw = std::calloc(bytes, 1);
     if (!raw)
         return nullptr;
+    // Touched here, so that the data loop never waits for pages and the kernel has not promised what it lacks.
+    constexpr size_t page = 4096;
+    for (size_t at = 0; at < bytes; at += page)
+        static_cast<volatile char*>(raw)[at] = 0;
     const auto first = reinterpret_cast<uintptr_t>(raw) + sizeof(void*);
     auto* data = reinterpret_cast<float*>((first + 63) / 64 * 64);
     reinterpret_cast<void**>(data)[-1] = raw;

@@ -2,7 +2,10 @@
 #include "engine/plugins/fault-guard.hpp"
 
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <cstddef>
+#include <memory>
 #include <mutex>
 #include <unistd.h>
 #if defined(__SSE2__)
@@ -16,6 +19,16 @@ constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU};
 
 // Initial-exec: the lazy kind of thread-local storage would allocate when a data loop first touches it.
 [[gnu::tls_model("initial-exec")]] thread_local sigjmp_buf* target = nullptr;
+
+[[gnu::tls_model("initial-exec")]] thread_local bool prepared = false;
+
+// They belong to threads that may outlive every engine.
+constexpr size_t stack_bytes = 65536;
+std::array<std::unique_ptr<std::byte[]>, 8>& stacks() {
+    static auto* all = new std::array<std::unique_ptr<std::byte[]>, 8>;
+    return *all;
+}
+std::atomic<size_t> stacks_taken{0};
 
 std::array<struct sigaction, faults.size()> before;
 
@@ -65,6 +78,8 @@ unsigned float_mode() noexcept {
 void FaultGuard::install() {
     static std::once_flag once;
     std::call_once(once, [] {
+        for (auto& stack : stacks())
+            stack = std::make_unique<std::byte[]>(stack_bytes);
         struct sigaction action{};
         action.sa_sigaction = on_fault;
         // A handler that is left by a jump: its signal must not stay blocked.
@@ -73,6 +88,22 @@ void FaultGuard::install() {
         for (size_t i = 0; i < faults.size(); ++i)
             ::sigaction(faults[i], &action, &before[i]);
     });
+}
+
+void FaultGuard::prepare_thread() noexcept {
+    if (prepared)
+        return;
+    prepared = true;
+    stack_t stack;
+    if (::sigaltstack(nullptr, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
+        return;
+    const size_t index = stacks_taken.fetch_add(1, std::memory_order_relaxed);
+    if (index >= stacks().size())
+        return;
+    stack = {};
+    stack.ss_sp = stacks()[index].get();
+    stack.ss_size = stack_bytes;
+    ::sigaltstack(&stack, nullptr);
 }
 
 void FaultGuard::interrupt(pthread_t thread) noexcept {

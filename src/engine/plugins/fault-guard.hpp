@@ -14,6 +14,9 @@ public:
     /// [worker] Installs the signal handlers, once a process.
     static void install();
 
+    /// [rt] Gives this thread a stack for the handlers, for when its own overflows. Costs a system call, the first
+    /// time; of a process's first eight threads only.
+    static void prepare_thread() noexcept;
     /// [any] Ends what `thread` runs under guard, if it does. The thread must exist.
     static void interrupt(pthread_t thread) noexcept;
 

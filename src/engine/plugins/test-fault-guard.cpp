@@ -27,6 +27,17 @@ void go_on_for_ever(::Unit* unit, int) {
         out[0] = out[0] + 1.f;
 }
 
+[[gnu::noinline]] int sink_deeper(volatile int* depth) {
+    volatile char room[1024];
+    room[0] = char(*depth);
+    return *depth < 0 ? 0 : sink_deeper(depth) + room[0];
+}
+
+void overflow_stack(::Unit* unit, int) {
+    volatile int depth = 1;
+    unit->mOutBuf[0][0] = float(sink_deeper(&depth));
+}
+
 template <UnitCalcFunc calc>
 void construct(::Unit* unit) {
     unit->mCalcFunc = calc;
@@ -46,6 +57,7 @@ void define_test_units() {
     PluginRegistry& registry = PluginRegistry::instance();
     registry.define_unit("TestReadNowhere", sizeof(::Unit), construct<read_nowhere>, nullptr, 0);
     registry.define_unit("TestEndless", sizeof(::Unit), construct<go_on_for_ever>, nullptr, 0);
+    registry.define_unit("TestOverflow", sizeof(::Unit), construct<overflow_stack>, nullptr, 0);
     registry.define_unit("TestBadStart", sizeof(::Unit), construct_badly, nullptr, 0);
 }
 
@@ -86,6 +98,12 @@ TEST_CASE("a UGen that reads where nothing is loses its synth, and the others pl
         f.start("TestReadNowhere"); // takes the same one: would hang
         CHECK(f.sine_plays());
     }
+}
+
+TEST_CASE("a UGen that uses up the stack loses its synth") {
+    CrashFixture f;
+    f.start("TestOverflow");
+    CHECK(f.sine_plays());
 }
 
 TEST_CASE("a UGen that crashes while it is made loses its synth") {
