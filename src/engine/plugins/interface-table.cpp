@@ -95,7 +95,10 @@ void* rt_realloc(::World* world, void* old, size_t bytes) {
     return memory;
 }
 void rt_free(::World* world, void* memory) {
-    owner_of(world).pool().free(memory);
+    World& owner = owner_of(world);
+    // A LocalBuf without its MaxLocalBufs gives back a list that it never got.
+    if (memory != &owner.abi().no_buffer)
+        owner.pool().free(memory);
 }
 
 int buf_alloc(::SndBuf* buffer, int channels, int frames, double rate) {

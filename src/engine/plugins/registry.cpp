@@ -18,8 +18,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view suffix = "_supernova.so";
 constexpr int api_version = 3;
 
-// Never loaded: UIUGens opens X11 and starts a thread (stand-ins.cpp replaces it), DemoUGens is a tutorial.
-constexpr std::string_view refused[] = {"UIUGens_supernova.so", "DemoUGens_supernova.so"};
+// Never loaded: UIUGens opens X11 and starts a thread (stand-ins.cpp replaces it), DemoUGens is a tutorial, the
+// STK's units read files in their constructors and throw when these are missing, which would end the process.
+constexpr std::string_view refused[] = {"UIUGens_supernova.so", "DemoUGens_supernova.so", "StkInst_supernova.so",
+                                        "StkUGens_supernova.so"};
 
 // Never defined: it writes beyond the memory it allocates.
 constexpr std::string_view refused_units[] = {"Dneuromodule"};

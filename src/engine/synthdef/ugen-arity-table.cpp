@@ -239,4 +239,8 @@ const UgenArity* find_ugen_arity(std::string_view name) {
     return row != std::end(table) && row->arity.name == name ? &row->arity : nullptr;
 }
 
+const UgenArity* ugen_arity_at(std::size_t index) {
+    return index < std::size(table) ? &table[index].arity : nullptr;
+}
+
 } // namespace scs

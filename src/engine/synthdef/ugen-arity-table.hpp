@@ -3,6 +3,7 @@
 
 #include "engine/synthdef/synthdef.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -25,5 +26,7 @@ struct UgenArity {
 
 /// [any] The entry of a UGen of SuperCollider's core or of sc3-plugins; null for any other.
 const UgenArity* find_ugen_arity(std::string_view name);
+/// [any] All entries, by index; null behind the last.
+const UgenArity* ugen_arity_at(std::size_t index);
 
 } // namespace scs
