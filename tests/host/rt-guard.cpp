@@ -18,6 +18,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -28,6 +29,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -42,7 +44,7 @@ struct Record {
     const char* function; ///< null: a system call
     long number;
     void* address;
-    void* caller; ///< a system call's, as far as the stack tells
+    void* caller; ///< who called the C library's function that a system call was made in, if it's one of ours below
 };
 
 constexpr size_t max_records = 1024;
@@ -50,6 +52,19 @@ std::array<Record, max_records> records;
 std::atomic<size_t> record_count{0};
 // In the executable itself, so reading it needs no allocation.
 thread_local int scope_depth __attribute__((tls_model("initial-exec"))) = 0;
+thread_local void* library_caller __attribute__((tls_model("initial-exec"))) = nullptr;
+
+/// While it lives, the thread is in a function of the C library that was called from there.
+class [[maybe_unused]] InLibrary {
+public:
+    explicit InLibrary(void* caller) noexcept : outer_(library_caller) { library_caller = caller; }
+    ~InLibrary() { library_caller = outer_; }
+    InLibrary(const InLibrary&) = delete;
+    InLibrary& operator=(const InLibrary&) = delete;
+
+private:
+    void* outer_;
+};
 
 [[maybe_unused]] void record(const char* function, long number, void* address, void* caller = nullptr) noexcept {
     const size_t i = record_count.fetch_add(1);
@@ -147,7 +162,7 @@ namespace {
 void on_trap(int, siginfo_t* info, void* context) {
     auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
     if (scope_depth > 0)
-        record(nullptr, info->si_syscall, info->si_call_addr);
+        record(nullptr, info->si_syscall, info->si_call_addr, library_caller);
     const long call[] = {info->si_syscall,   registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
                          registers[REG_R10], registers[REG_R8],  registers[REG_R9]};
     registers[REG_RAX] = scs_pass_syscall(call);
@@ -190,10 +205,12 @@ void guard_thread() {
 
 namespace {
 
+using scs::test::InLibrary;
 using scs::test::record;
 using scs::test::scope_depth;
 
 #define NOTE(name)                                                                                                     \
+    const InLibrary in_library(__builtin_return_address(0));                                                           \
     if (scope_depth > 0)                                                                                               \
     record(#name, 0, __builtin_return_address(0))
 
@@ -277,6 +294,12 @@ int pthread_mutex_trylock(pthread_mutex_t* mutex) {
     return NEXT(pthread_mutex_trylock, int(pthread_mutex_t*))(mutex);
 }
 
+// Harmless by itself, but it may have to wake somebody.
+int pthread_mutex_unlock(pthread_mutex_t* mutex) {
+    const InLibrary in_library(__builtin_return_address(0));
+    return NEXT(pthread_mutex_unlock, int(pthread_mutex_t*))(mutex);
+}
+
 int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
     NOTE(pthread_rwlock_rdlock);
     return NEXT(pthread_rwlock_rdlock, int(pthread_rwlock_t*))(lock);
@@ -292,6 +315,17 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
     return NEXT(pthread_cond_wait, int(pthread_cond_t*, pthread_mutex_t*))(condition, mutex);
 }
 
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+    NOTE(pthread_cond_timedwait);
+    return NEXT(pthread_cond_timedwait, int(pthread_cond_t*, pthread_mutex_t*, const timespec*))(condition, mutex, until);
+}
+
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+    NOTE(pthread_cond_clockwait);
+    using F = int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*);
+    return NEXT(pthread_cond_clockwait, F)(condition, mutex, clock, until);
+}
+
 int pthread_cond_signal(pthread_cond_t* condition) {
     NOTE(pthread_cond_signal);
     return NEXT(pthread_cond_signal, int(pthread_cond_t*))(condition);
@@ -300,6 +334,81 @@ int pthread_cond_signal(pthread_cond_t* condition) {
 int pthread_cond_broadcast(pthread_cond_t* condition) {
     NOTE(pthread_cond_broadcast);
     return NEXT(pthread_cond_broadcast, int(pthread_cond_t*))(condition);
+}
+
+int sem_wait(sem_t* semaphore) {
+    NOTE(sem_wait);
+    return NEXT(sem_wait, int(sem_t*))(semaphore);
+}
+
+int sem_post(sem_t* semaphore) {
+    NOTE(sem_post);
+    return NEXT(sem_post, int(sem_t*))(semaphore);
+}
+
+// Locks that the C library keeps to itself: of its streams and of its random numbers. What is printed may stay in a
+// buffer for a while, so there needn't be a system call.
+
+int puts(const char* text) {
+    NOTE(puts);
+    return NEXT(puts, int(const char*))(text);
+}
+
+int putchar(int letter) {
+    NOTE(putchar);
+    return NEXT(putchar, int(int))(letter);
+}
+
+int fputs(const char* text, FILE* stream) {
+    NOTE(fputs);
+    return NEXT(fputs, int(const char*, FILE*))(text, stream);
+}
+
+size_t fwrite(const void* data, size_t size, size_t count, FILE* stream) {
+    NOTE(fwrite);
+    return NEXT(fwrite, size_t(const void*, size_t, size_t, FILE*))(data, size, count, stream);
+}
+
+int printf(const char* format, ...) {
+    NOTE(printf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vprintf(format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int fprintf(FILE* stream, const char* format, ...) {
+    NOTE(fprintf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vfprintf(stream, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+// What the two above are under _FORTIFY_SOURCE.
+int __printf_chk(int, const char* format, ...) {
+    NOTE(printf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vprintf(format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int __fprintf_chk(FILE* stream, int, const char* format, ...) {
+    NOTE(fprintf);
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = std::vfprintf(stream, format, arguments);
+    va_end(arguments);
+    return length;
+}
+
+int rand() {
+    NOTE(rand);
+    return NEXT(rand, int())();
 }
 
 } // extern "C"

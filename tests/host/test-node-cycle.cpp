@@ -8,10 +8,6 @@
 #include <cmath>
 #include <ctime>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
 using namespace scs::test;
 
 namespace {
@@ -271,18 +267,3 @@ TEST_CASE("the wake-up runs the engine on the data loop, a bounded piece a turn"
     host.fake.settings.wake();
     CHECK(host.main().run_until([&] { return host.fake.idle_calls == 7; }));
 }
-
-#if defined(__SSE2__)
-TEST_CASE("denormals are flushed in process() and nowhere else") {
-    FakeHost host;
-    auto node = host.create({});
-    node->start();
-    unsigned before = 0, after = 0;
-    host.before_process = [&] { before = _mm_getcsr(); };
-    host.after_process = [&] { after = _mm_getcsr(); };
-    host.cycle(64);
-    CHECK((host.fake.float_mode & 0x8040) == 0x8040);
-    CHECK((before & 0x8040) == 0);
-    CHECK(after == before);
-}
-#endif

@@ -4,9 +4,14 @@
 #include "rt-guard.hpp"
 
 #include <doctest/doctest.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -18,7 +23,14 @@ namespace {
 constexpr spa_direction in = SPA_DIRECTION_INPUT, out = SPA_DIRECTION_OUTPUT;
 
 std::mutex a_mutex;
+pthread_mutex_t held_mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_rwlock_t a_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+pthread_cond_t a_condition = PTHREAD_COND_INITIALIZER;
+sem_t a_semaphore;
+constexpr timespec the_past = {0, 0};
 void* kept = nullptr;
+FILE* scratch = nullptr;
+int chosen = 0;
 
 /// A host whose data thread is guarded, and what a few cycles of a node that does `fault` come to.
 std::optional<std::vector<Breach>> breaches_of(void (*fault)(), const std::vector<Allowed>& allowed = {}) {
@@ -67,13 +79,17 @@ TEST_CASE("reading the clock is allowed") {
 }
 
 TEST_CASE("each kind of breach is caught") {
+    scratch = std::tmpfile();
+    REQUIRE(scratch);
+    REQUIRE(std::fputs("its buffer is there", scratch) >= 0);
+    REQUIRE(sem_init(&a_semaphore, 0, 0) == 0);
     const struct {
         const char* what;
         const char* where;
         void (*fault)();
     } faults[] = {
         {"malloc", "test-rt-guard", [] { kept = std::malloc(10); }},
-        {"free", "test-rt-guard", 
+        {"free", "test-rt-guard",
          [] {
              std::free(std::exchange(kept, nullptr));
              asm volatile(""); // the call must not be the last thing, or it's the caller's caller that frees
@@ -83,6 +99,60 @@ TEST_CASE("each kind of breach is caught") {
         {"aligned_alloc", "test-rt-guard", [] { kept = std::aligned_alloc(64, 64); }},
         {"malloc", "libstdc++", [] { kept = ::operator new(10); }},
         {"pthread_mutex_lock", "test-rt-guard", [] { const std::lock_guard lock(a_mutex); }},
+        {"pthread_mutex_trylock", "test-rt-guard",
+         [] {
+             if (a_mutex.try_lock())
+                 a_mutex.unlock();
+         }},
+        {"memalign", "test-rt-guard", [] { kept = memalign(64, 64); }},
+        {"posix_memalign", "test-rt-guard", [] { CHECK(posix_memalign(&kept, 64, 64) == 0); }},
+        {"pthread_rwlock_rdlock", "test-rt-guard",
+         [] {
+             pthread_rwlock_rdlock(&a_rwlock);
+             pthread_rwlock_unlock(&a_rwlock);
+         }},
+        {"pthread_rwlock_wrlock", "test-rt-guard",
+         [] {
+             pthread_rwlock_wrlock(&a_rwlock);
+             pthread_rwlock_unlock(&a_rwlock);
+         }},
+        // Without anyone who waits, these two make no system call.
+        {"pthread_cond_signal", "test-rt-guard",
+         [] {
+             pthread_cond_signal(&a_condition);
+             asm volatile("");
+         }},
+        {"pthread_cond_broadcast", "test-rt-guard",
+         [] {
+             pthread_cond_broadcast(&a_condition);
+             asm volatile("");
+         }},
+        {"sem_post", "test-rt-guard",
+         [] {
+             sem_post(&a_semaphore);
+             asm volatile("");
+         }},
+        {"sem_wait", "test-rt-guard",
+         [] {
+             sem_wait(&a_semaphore);
+             asm volatile("");
+         }},
+        // Into the stream's buffer, so no system call either.
+        {"fwrite", "test-rt-guard",
+         [] {
+             std::fwrite(&kept, 1, 1, scratch);
+             asm volatile("");
+         }},
+        {"fprintf", "test-rt-guard",
+         [] {
+             std::fprintf(scratch, "%d", 1);
+             asm volatile("");
+         }},
+        {"rand", "test-rt-guard",
+         [] {
+             chosen = std::rand();
+             asm volatile("");
+         }},
     };
     for (const auto& [what, where, fault] : faults) {
         const auto breaches = breaches_of(fault);
@@ -91,6 +161,29 @@ TEST_CASE("each kind of breach is caught") {
         REQUIRE_MESSAGE(breaches->size() == 1, what);
         CHECK(breaches->front().what == what);
         CHECK_MESSAGE(breaches->front().where.find(where) != std::string::npos, breaches->front().where);
+    }
+}
+
+TEST_CASE("waiting for a condition is caught") {
+    // The wait itself ends at once, for its time is over. It's a system call too.
+    static void (*const waits[])() = {
+        [] { pthread_cond_timedwait(&a_condition, &held_mutex, &the_past); },
+        [] { pthread_cond_clockwait(&a_condition, &held_mutex, CLOCK_MONOTONIC, &the_past); },
+    };
+    const char* const names[] = {"pthread_cond_timedwait", "pthread_cond_clockwait"};
+    for (size_t i = 0; i < 2; ++i) {
+        static size_t which;
+        which = i;
+        const auto breaches = breaches_of([] {
+            pthread_mutex_lock(&held_mutex);
+            waits[which]();
+            pthread_mutex_unlock(&held_mutex);
+        });
+        if (!breaches)
+            return;
+        REQUIRE(breaches->size() >= 2);
+        CHECK(breaches->at(0).what == "pthread_mutex_lock");
+        CHECK(breaches->at(1).what == names[i]);
     }
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cycle.hpp"
 
-#include "float-mode.hpp"
-
 #include <spa/node/utils.h>
 
 #include <algorithm>
@@ -86,7 +84,6 @@ int Cycle::process() noexcept {
         latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
     const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
     if (Engine* engine = server_ ? server_->engine() : nullptr) {
-        const FlushDenormals flush;
         engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data());
         input_delay_.store(engine->input_delay(), std::memory_order_relaxed);
     } else {
@@ -118,10 +115,7 @@ void Cycle::check_deadline(const Span& span, uint64_t begun_nsec) noexcept {
 
 bool Cycle::run_idle() noexcept {
     Engine* engine = server_ ? server_->engine() : nullptr;
-    if (!engine)
-        return false;
-    const FlushDenormals flush;
-    return engine->run_idle();
+    return engine && engine->run_idle();
 }
 
 } // namespace scs::spa

@@ -4,10 +4,6 @@
 #include <cerrno>
 #include <cmath>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
 namespace {
 
 scs::test::FakeServer fake;
@@ -25,9 +21,6 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     fake.frames = frames;
     fake.rate = rate;
     fake.frame0 = frame0;
-#if defined(__SSE2__)
-    fake.float_mode = _mm_getcsr();
-#endif
     uint64_t inputs = 0;
     for (int i = 0; i < settings_.inputs && i < 64; ++i)
         inputs |= uint64_t(in[i] != nullptr) << i;

@@ -23,7 +23,6 @@ struct FakeServer {
     std::atomic<int> frames{0}, idle_calls{0}, resets{0}, servers{0};
     std::atomic<double> rate{0};
     std::atomic<NtpTime> frame0{0};
-    std::atomic<uint32_t> float_mode{0};
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] was there
 
     /// The settings of the newest server; its callbacks are what an OSC thread would call.

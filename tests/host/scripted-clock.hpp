@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace scs::test {
+
+/// While it lives, the calling thread reads these times from the clocks, whoever asks on it: the test program's
+/// clock_gettime() stands before the C library's.
+class ScriptedClock {
+public:
+    ScriptedClock(uint64_t monotonic_nsec, uint64_t realtime_nsec) noexcept;
+    ~ScriptedClock();
+    ScriptedClock(const ScriptedClock&) = delete;
+    ScriptedClock& operator=(const ScriptedClock&) = delete;
+};
+
+} // namespace scs::test

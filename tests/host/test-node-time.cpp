@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The real node to the sample: quanta, bundles, latency, and the thread's floating-point mode. Its clocks are the
+// test's, so nothing here depends on how long anything takes.
+#include "playing.hpp"
+#include "scripted-clock.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+using namespace scs::test;
+
+namespace {
+
+constexpr uint64_t first_nsec = 5'000'000'000;                     // of the driver's clock, at frame 0
+constexpr uint64_t wall_ahead = 1'700'000'000'000'000'000 + 12345; // of the wall clock
+
+/// Cycles whose clocks show what the driver's does: process() begins in time and takes none.
+class Scripted {
+public:
+    explicit Scripted(Host& host) : host_(host) {
+        host.position().clock.nsec = first_nsec;
+        host.before_process = [this] {
+            const uint64_t now = host_.position().clock.nsec;
+            clock_.emplace(now, now + wall_ahead);
+        };
+        host.after_process = [this] { clock_.reset(); };
+    }
+    ~Scripted() { host_.before_process = host_.after_process = nullptr; }
+
+private:
+    Host& host_;
+    std::optional<ScriptedClock> clock_;
+};
+
+/// The time tag of a frame, counted from the first cycle's first.
+scs::NtpTime tag(double frame, double rate = 48000) {
+    const uint64_t wall = first_nsec + wall_ahead;
+    const scs::NtpTime frame0 = scs::ntp_from_unix(int64_t(wall / 1'000'000'000), uint32_t(wall % 1'000'000'000));
+    return frame0 + scs::NtpTime(frame / rate * 4294967296.0 + 0.5);
+}
+
+std::vector<int> nonzero(const std::vector<float>& sound) {
+    std::vector<int> places;
+    for (size_t i = 0; i < sound.size(); ++i)
+        if (sound[i] != 0)
+            places.push_back(int(i));
+    return places;
+}
+
+/// Clicks by bundles that are due at these frames, sent before the first cycle, at cycles of these lengths in turn.
+std::vector<int> clicks(const std::vector<double>& due, const std::vector<uint32_t>& quanta, size_t frames) {
+    Host host(library());
+    Playing p(host);
+    p.define("click", click);
+    p.node->link(out, 0);
+    const Scripted clock(host);
+    p.node->start();
+    host.cycle(quanta[0]); // time is known from here on
+    int id = 2000;
+    for (const double frame : due)
+        p.client->send(osc_bundle(tag(frame), {osc_message("/s_new", {"click", id++, 0, 0})}));
+    REQUIRE(p.client->sync());
+    for (size_t i = 1; p.node->output(0).size() < frames; ++i)
+        host.cycle(quanta[i % quanta.size()]);
+    return nonzero(p.node->output(0));
+}
+
+/// A synth that has more state than an oscillator: an echo of a sine that is modulated by another.
+const std::vector<DefUnit> wobble = {
+    {"SinOsc", {{-1, 3.3f}, {-1, 0}}},        {"SinOsc", {{-1, 220}, {0, 0}}},
+    {"CombN", {{1, 0}, {-1, 0.1f}, {-1, 0.0371f}, {-1, 1}}}, {"Out", {{-1, 0}, {2, 0}}, false},
+};
+
+std::vector<float> wobbling(const std::vector<uint32_t>& quanta, size_t frames) {
+    Host host(library());
+    Playing p(host);
+    p.define("wobble", wobble);
+    p.node->link(out, 0);
+    p.play("wobble", 1000);
+    p.node->start();
+    for (size_t i = 0; p.node->output(0).size() < frames; ++i)
+        host.cycle(quanta[i % quanta.size()]);
+    p.node->output(0).resize(frames);
+    return p.node->output(0);
+}
+
+} // namespace
+
+TEST_CASE("the same bits at any quantum, and across changes") {
+    const size_t frames = 48000;
+    const std::vector<float> reference = wobbling({64}, frames);
+    REQUIRE(*std::max_element(reference.begin(), reference.end()) > 0.5f);
+    for (const uint32_t quantum : {1u, 16u, 100u, 441u, 1024u, 8192u}) {
+        CAPTURE(quantum);
+        CHECK(wobbling({quantum}, quantum == 1 ? 4800 : frames) ==
+              std::vector<float>(reference.begin(), reference.begin() + (quantum == 1 ? 4800 : frames)));
+    }
+    CHECK(wobbling({16, 64, 100, 441, 1024, 8192}, frames) == reference);
+    CHECK(wobbling({8192, 1, 63, 65, 16, 1024, 441}, frames) == reference);
+}
+
+TEST_CASE("a bundle begins exactly on its sample") {
+    const std::vector<double> due = {9000, 9001, 9063, 9064, 10000, 13007, 16383, 16384, 19999};
+    const std::vector<int> expected(due.begin(), due.end());
+    for (const auto& quanta : std::vector<std::vector<uint32_t>>{
+             {64}, {16}, {100}, {441}, {1024}, {8192}, {1000}, {100, 256, 64, 1024, 8192, 441, 16, 1}}) {
+        CAPTURE(quanta[0]);
+        CHECK(clicks(due, quanta, 20000) == expected);
+    }
+}
+
+TEST_CASE("between two samples, a bundle begins at the nearer one") {
+    CHECK(clicks({9000.4, 9100.6, 9200.49, 9300.51}, {100}, 10000) == std::vector<int>{9000, 9101, 9200, 9301});
+}
+
+TEST_CASE("a bundle that is late begins with the next block") {
+    Host host(library());
+    Playing p(host);
+    p.define("click", click);
+    p.node->link(out, 0);
+    const Scripted clock(host);
+    p.node->start();
+    host.cycles(4, 64);
+    p.client->send(osc_bundle(tag(100), {osc_message("/s_new", {"click", 2000, 0, 0})}));
+    REQUIRE(p.client->sync());
+    host.cycles(4, 64);
+    CHECK(nonzero(p.node->output(0)) == std::vector<int>{256});
+    host.main().expire_timers();
+    CHECK(p.node->properties["scsynth.late"] == "1");
+}
+
+TEST_CASE("inputs are delayed by what is reported, at any quantum") {
+    const std::pair<uint32_t, int> cases[] = {{64, 0},   {128, 0},  {1024, 0}, {8192, 0}, {16, 48},
+                                              {100, 60}, {441, 63}, {1, 63},   {96, 32}};
+    for (const auto& [quantum, delay] : cases) {
+        CAPTURE(quantum);
+        Host host(library());
+        Playing p(host);
+        p.define("through", through);
+        p.play("through", 1000);
+        p.node->link(in, 0);
+        p.node->link(out, 0);
+        p.node->feed = [](uint32_t, uint64_t position, float* samples, uint32_t frames) {
+            for (uint32_t i = 0; i < frames; ++i)
+                samples[i] = float(position + i + 1);
+        };
+        p.node->start();
+        host.cycles(quantum < 64 ? 300 : 20, quantum);
+        host.main().expire_timers();
+        const std::vector<float>& sound = p.node->output(0);
+        int wrong = 0;
+        for (size_t i = 0; i < sound.size(); ++i)
+            wrong += sound[i] != (i < size_t(delay) ? 0.f : float(i + 1 - size_t(delay)));
+        CHECK(wrong == 0);
+        CHECK(p.node->latency(out, 0, out).max_rate == uint32_t(delay));
+        CHECK(p.node->latency(out, 0, out).min_rate == uint32_t(delay));
+    }
+}
+
+#if defined(__SSE2__)
+TEST_CASE("denormals are flushed in process() and nowhere else") {
+    Host host(library());
+    Playing p(host);
+    p.define("sum", {{"In", {{-1, 2}}}, {"BinaryOpUGen", {{0, 0}, {0, 0}}}, {"Out", {{-1, 0}, {1, 0}}, false}});
+    p.play("sum", 1000);
+    p.node->link(in, 0);
+    p.node->link(out, 0);
+    float given = 0;
+    p.node->feed = [&](uint32_t, uint64_t, float* samples, uint32_t frames) {
+        std::fill_n(samples, frames, given);
+    };
+    unsigned before = 0, after = 0;
+    host.before_process = [&] { before = _mm_getcsr(); };
+    host.after_process = [&] { after = _mm_getcsr(); };
+    p.node->start();
+    given = 1e-30f;
+    host.cycle(64);
+    given = 1e-40f;
+    host.cycle(64);
+    CHECK(p.node->output(0)[0] == 2e-30f);
+    CHECK(p.node->output(0)[64] == 0.f);
+    CHECK((before & 0x8040) == 0);
+    // The flags of what has happened stay; how it is handled is as before.
+    CHECK((after & ~0x3fu) == (before & ~0x3fu));
+    // A host that flushes by itself still does afterwards.
+    host.data().run([] { _mm_setcsr(_mm_getcsr() | 0x8040); });
+    host.cycle(64);
+    CHECK((before & 0x8040) == 0x8040);
+    CHECK((after & 0x8040) == 0x8040);
+    host.before_process = host.after_process = nullptr;
+}
+#endif

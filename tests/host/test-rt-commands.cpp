@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// No rule of the data loop is broken while it plays, whatever is asked of it: each OSC command's part there, links
+// made and broken, quanta, pauses, late and scheduled bundles, a full event ring.
+#include "guarded.hpp"
+#include "playing.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+
+using namespace scs::test;
+
+namespace {
+
+bool guarded_build() {
+    std::string reason;
+    if (rt_guard_works(reason))
+        return true;
+    MESSAGE("skipped: " << reason);
+    return false;
+}
+
+void check_no_breach() {
+    for (const Breach& breach : take_breaches(stock_breaches()))
+        FAIL_CHECK(breach.what << " at " << breach.where);
+}
+
+scs::NtpTime now_and(double seconds) {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return scs::ntp_from_unix(now.tv_sec, uint32_t(now.tv_nsec)) + scs::NtpTime(int64_t(seconds * 4294967296.0));
+}
+
+/// A node that plays under guard, with synths, groups, buffers and a client that is notified.
+struct Rig {
+    Host host;
+    Playing p;
+    std::filesystem::path folder;
+
+    Rig() : host(library()), p(host, {{"scsynth.allow-quit", "true"}}) {
+        std::string name = std::filesystem::temp_directory_path() / "scs-rt-XXXXXX";
+        REQUIRE(mkdtemp(name.data()));
+        folder = name;
+        p.define("sine", sine(1000));
+        p.define("click", click);
+        p.node->link(out, 0);
+        p.node->link(in, 0);
+        p.node->start();
+        send({osc_message("/notify", {1}), osc_message("/g_new", {10, 0, 0, 11, 0, 0}),
+              osc_message("/s_new", {"sine", 1000, 0, 10}), osc_message("/s_new", {"sine", 1001, 1, 11}),
+              osc_message("/b_alloc", {0, 4096, 2}), osc_message("/b_alloc", {1, 4096, 1})});
+    }
+    ~Rig() { std::filesystem::remove_all(folder); }
+    std::string file(const char* name) const { return folder / name; }
+    std::vector<std::string> send(const std::vector<Bytes>& messages) {
+        for (const Bytes& message : messages)
+            p.client->send(message);
+        return p.settle(100);
+    }
+};
+
+/// A call of each command, and of most in more than one way.
+std::vector<Bytes> all_commands(const Rig& rig) {
+    const auto m = [](const char* address, const std::vector<OscArg>& args = {}) { return osc_message(address, args); };
+    return {
+        m("/none"), m("/status"), m("/version"), m("/rtMemoryStatus"), m("/dumpOSC", {1}), m("/dumpOSC", {0}),
+        m("/error", {0}), m("/error", {1}), m("/cmd", {"nothing"}), m("/u_cmd", {1000, 0, "nothing"}),
+        m("/d_recv", {synthdef_file("other", sine(100))}), m("/d_recv", {Bytes(10)}),
+        m("/d_load", {rig.file("*.scsyndef")}), m("/d_loadDir", {rig.folder.string()}),
+        m("/s_new", {"other", 1002, 0, 0, "freq", 100.f, 0, 1.f}), m("/s_new", {"other", 1003, 2, 1002}),
+        m("/s_new", {"other", 1004, 3, 1002}), m("/s_new", {"other", 1005, 4, 1004}), m("/s_new", {"other", -1, 0, 0}),
+        m("/s_newargs", {"other", 1006, 0, 0}), m("/s_new", {"missing", 1007, 0, 0}), m("/s_new", {"other", 1002, 0, 0}),
+        m("/s_get", {1002, 0}), m("/s_getn", {1002, 0, 1}), m("/s_noid", {1006}),
+        m("/n_trace", {1000}), m("/n_cmd", {1000}), m("/n_run", {1000, 0}), m("/n_run", {1000, 1}),
+        m("/n_set", {1000, 0, 1.f, "freq", 2.f}), m("/n_set", {10, "freq", 2.f}), m("/n_setn", {1000, 0, 1, 1.f}),
+        m("/n_fill", {1000, 0, 1, 1.f}), m("/n_map", {1000, 0, 1}), m("/n_mapn", {1000, 0, 1, 1}),
+        m("/n_mapa", {1000, 0, 1}), m("/n_mapan", {1000, 0, 1, 1}), m("/n_before", {1003, 1002}),
+        m("/n_after", {1003, 1002}), m("/n_query", {1000, 10}), m("/n_order", {0, 10, 1000, 1001}),
+        m("/n_set", {9999, 0, 1.f}), m("/n_free", {1003, 9999}),
+        m("/g_new", {12, 0, 0, 13, 1, 12}), m("/p_new", {14, 0, 0}), m("/g_head", {12, 1002}), m("/g_tail", {12, 1004}),
+        m("/g_queryTree", {0, 0}), m("/g_queryTree", {0, 1}), m("/g_dumpTree", {0, 0}), m("/g_dumpTree", {0, 1}),
+        m("/g_freeAll", {12}), m("/g_deepFree", {12}), m("/n_free", {13}),
+        m("/c_set", {0, 1.f}), m("/c_setn", {0, 2, 1.f, 2.f}), m("/c_fill", {0, 2, 1.f}), m("/c_get", {0}),
+        m("/c_getn", {0, 2}), m("/c_set", {-1, 1.f}),
+        m("/b_gen", {1, "sine1", 7, 1.f, 0.5f}), m("/b_gen", {1, "sine2", 7, 1.f, 0.5f}),
+        m("/b_gen", {1, "sine3", 7, 1.f, 0.5f, 0.f}), m("/b_gen", {1, "cheby", 7, 1.f, 0.5f}),
+        m("/b_gen", {1, "copy", 0, 0, 0, -1}), m("/b_gen", {1, "normalize", 1.f}), m("/b_gen", {1, "nothing"}),
+        m("/b_set", {0, 0, 1.f}), m("/b_setn", {0, 0, 2, 1.f, 2.f}), m("/b_fill", {0, 0, 2, 1.f}), m("/b_get", {0, 0}),
+        m("/b_getn", {0, 0, 2}), m("/b_query", {0, 1, 2}), m("/b_setSampleRate", {0, 44100.f}),
+        m("/b_write", {0, rig.file("a.wav"), "wav", "float", -1, 0, 0}), m("/b_allocRead", {2, rig.file("a.wav")}),
+        m("/b_allocReadChannel", {3, rig.file("a.wav"), 0, 0, 0}), m("/b_read", {0, rig.file("a.wav"), 0, -1, 0, 0}),
+        m("/b_readChannel", {1, rig.file("a.wav"), 0, -1, 0, 0, 0}), m("/b_read", {0, rig.file("none.wav")}),
+        m("/b_write", {0, rig.file("b.wav"), "wav", "float", 0, 0, 1}), m("/b_close", {0}), m("/b_zero", {0}),
+        m("/b_alloc", {0, 100, 1, m("/b_query", {0})}), m("/b_free", {2}), m("/b_free", {3}), m("/b_alloc", {-1, 1}),
+        m("/d_free", {"other"}), m("/clearSched"), m("/notify", {0}), m("/notify", {1}), m("/nothing"), m("/sync", {1}),
+        m("/nrt_end"),
+    };
+}
+
+} // namespace
+
+TEST_CASE("each command") {
+    if (!guarded_build())
+        return;
+    Rig rig;
+    const Guarded guarded(rig.host);
+    for (const Bytes& command : all_commands(rig)) {
+        CAPTURE(std::string(reinterpret_cast<const char*>(command.data())));
+        rig.send({command});
+        check_no_breach();
+    }
+    rig.send({osc_message("/d_freeAll")});
+    check_no_breach();
+}
+
+TEST_CASE("all commands at once, and in bundles that are due, late and far") {
+    if (!guarded_build())
+        return;
+    Rig rig;
+    const Guarded guarded(rig.host);
+    rig.host.position().clock.nsec = 0; // from now on in step with the wall clock
+    const std::vector<Bytes> commands = all_commands(rig);
+    rig.send(commands);
+    check_no_breach();
+    for (const double when : {-5.0, 0.0, 0.05, 0.1}) {
+        for (size_t i = 0; i < commands.size(); i += 8)
+            rig.p.client->send(osc_bundle(now_and(when), {commands.begin() + long(i),
+                                                          commands.begin() + long(std::min(i + 8, commands.size()))}));
+        rig.p.client->send(osc_bundle(now_and(3600), {osc_message("/s_new", {"sine", 5000, 0, 0})}));
+        rig.p.settle();
+        rig.host.cycles(100, 256);
+        check_no_breach();
+    }
+    rig.send({osc_message("/clearSched")});
+    check_no_breach();
+}
+
+TEST_CASE("links, quanta, pauses and suspension") {
+    if (!guarded_build())
+        return;
+    Rig rig;
+    const Guarded guarded(rig.host);
+    HostNode& node = *rig.p.node;
+    constexpr uint32_t quanta[] = {64, 16, 100, 441, 1024, 8192, 1};
+    for (int round = 0; round < 20; ++round) {
+        rig.host.cycles(5, quanta[round % 7]);
+        node.unlink(out, 0);
+        rig.host.cycles(2, quanta[(round + 1) % 7]);
+        node.link(out, 0, 8192, 2);
+        node.link(out, 1);
+        rig.host.cycles(2, quanta[(round + 2) % 7]);
+        node.unlink(out, 1);
+        node.unlink(in, 0);
+        node.link(in, 0);
+        node.pause();
+        node.start();
+        node.give_position(round % 2);
+        rig.host.cycles(2, 256);
+        node.suspend();
+        node.link(out, 0);
+        node.link(in, 0);
+        node.start();
+        rig.host.position().clock.rate = {1, round % 2 ? 44100u : 48000u};
+        rig.send({osc_message("/s_new", {"sine", -1, 0, 0})});
+    }
+    check_no_breach();
+}
+
+TEST_CASE("thousands of synths come and go") {
+    if (!guarded_build())
+        return;
+    Rig rig;
+    const Guarded guarded(rig.host);
+    for (int round = 0; round < 10; ++round) {
+        for (int i = 0; i < 200; ++i)
+            rig.p.client->send(osc_message("/s_new", {i % 2 ? "sine" : "click", 2000 + i, 0, 0}));
+        rig.send({osc_message("/s_new", {"sine", 2000, 0, 0})}); // taken
+        rig.send({osc_message("/g_freeAll", {0})});
+    }
+    check_no_breach();
+}
+
+TEST_CASE("more events than the ring holds") {
+    if (!guarded_build())
+        return;
+    Rig rig;
+    // 64 units that each send a trigger with every sample's rise, from synths that nobody's thread keeps up with.
+    std::vector<DefUnit> units = {{"Impulse", {{-1, 20000}, {-1, 0}}}};
+    for (int i = 0; i < 64; ++i)
+        units.push_back({"SendTrig", {{0, 0}, {-1, float(i)}, {-1, 1}}, false});
+    rig.p.define("storm", units);
+    const Guarded guarded(rig.host);
+    rig.send({osc_message("/s_new", {"storm", 3000, 0, 0}), osc_message("/s_new", {"storm", 3001, 0, 0})});
+    const auto dropped = [&] {
+        rig.host.main().expire_timers();
+        return rig.p.node->properties["scsynth.dropped-events"] != "0";
+    };
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!dropped() && std::chrono::steady_clock::now() < end)
+        rig.host.cycle(8192);
+    CHECK(dropped());
+    rig.p.client->send(osc_message("/g_freeAll", {0}));
+    rig.host.cycles(10, 64);
+    check_no_breach();
+}
+
+TEST_CASE("/quit and what comes after it") {
+    if (!guarded_build())
+        return;
+    Rig rig;
+    const Guarded guarded(rig.host);
+    rig.p.client->send(osc_message("/quit"));
+    CHECK(rig.host.main().run_until([&] {
+        rig.host.cycle(100);
+        return rig.p.node->properties["scsynth.state"] == "quit";
+    }));
+    rig.host.cycles(20, 100);
+    check_no_breach();
+}
