@@ -12,6 +12,7 @@ namespace {
 // SuperCollider's supernova plugins inline these locks: a 4-byte reader/writer state of 0 padded to 64 bytes for
 // each audio bus, and one byte for all control buses that is 1 while unlocked.
 constexpr size_t bytes_per_audio_lock = 64;
+constexpr size_t negative_locks = 16384; // 1 MiB; SynthDefs in use do write to bus -1 until they're told another
 constexpr std::byte unlocked_control{1};
 
 template <class T>
@@ -38,11 +39,15 @@ Buses::Buses(const Settings& settings)
       control_(zeroed<float>(size_t(control_count_))),
       audio_touched_(zeroed<int32_t>(size_t(audio_count_))),
       control_touched_(zeroed<int32_t>(size_t(control_count_))),
-      audio_locks_(zeroed<std::byte>(size_t(audio_count_) * bytes_per_audio_lock)),
+      audio_locks_(zeroed<std::byte>((negative_locks + size_t(audio_count_)) * bytes_per_audio_lock)),
       control_lock_(zeroed<std::byte>(1)) {
     std::fill_n(audio_touched_.get(), audio_count_, -1);
     std::fill_n(control_touched_.get(), control_count_, -1);
     control_lock_[0] = unlocked_control;
+}
+
+void* Buses::audio_locks() noexcept {
+    return audio_locks_.get() + negative_locks * bytes_per_audio_lock;
 }
 
 Status Buses::set_control(int64_t bus, float value, int32_t block_number) noexcept {

@@ -30,7 +30,9 @@ public:
     /// [rt] Sets a control bus and marks it as written in block `block_number`. index_out_of_range if it is.
     Status set_control(int64_t bus, float value, int32_t block_number) noexcept;
 
-    void* audio_locks() noexcept { return audio_locks_.get(); }   ///< one of 64 bytes a bus
+    /// One of 64 bytes a bus, and more before the first: a plugin's Out locks the bus that it's told to even if the
+    /// number is negative.
+    void* audio_locks() noexcept;
     void* control_lock() noexcept { return control_lock_.get(); } ///< one byte, 1 = unlocked
 
 private:
