@@ -272,3 +272,19 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
         CHECK(input_guards(def).empty());
     }
 }
+
+TEST_CASE("an output to a negative bus doesn't hang on whatever lies before the locks") {
+    Fixture f;
+    SynthDef def;
+    def.name = "nowhere";
+    def.constants = {-1.f, 1.f, -16000.f};
+    def.units = {
+        unit("DC", Rate::audio, {{-1, 1}}, {Rate::audio}),
+        unit("Out", Rate::audio, {{-1, 0}, {0, 0}}, {}),
+        unit("In", Rate::audio, {{-1, 2}}, {Rate::audio}),
+        unit("ReplaceOut", Rate::audio, {{-1, 2}, {2, 0}}, {}),
+    };
+    Synth* synth;
+    REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+    CHECK(f.render(256).size() == 256);
+}

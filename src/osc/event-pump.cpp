@@ -128,9 +128,9 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
 
 } // namespace
 
-int pump_events(RecordRing& events, ReplyPort& port, EventSink& sink) {
+int pump_events(RecordRing& events, ReplyPort& port, EventSink& sink, int most) {
     int count = 0;
-    for (auto record = events.peek(); !record.empty(); record = events.peek()) {
+    for (auto record = events.peek(); !record.empty() && count < most; record = events.peek()) {
         dispatch(record, port, sink);
         events.pop();
         ++count;

@@ -4,6 +4,7 @@
 #include "engine/events.hpp"
 #include "engine/rt/record-ring.hpp"
 
+#include <climits>
 #include <string>
 #include <string_view>
 
@@ -24,8 +25,8 @@ public:
     virtual void late(double seconds) = 0;
 };
 
-/// [osc] Takes all events out of the ring: notifications go to every logged-in client, the rest to the sink.
-/// Returns how many there were.
-int pump_events(RecordRing& events, ReplyPort&, EventSink&);
+/// [osc] Takes the events out of the ring, `most` of them: notifications go to every logged-in client, the rest to
+/// the sink. Returns how many there were.
+int pump_events(RecordRing& events, ReplyPort&, EventSink&, int most = INT_MAX);
 
 } // namespace scs::osc

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t most_bundles = 8192; ///< in flight and waiting
 constexpr int packets_a_turn = 64;
+constexpr int events_a_turn = 1024; ///< the data loop may make them faster than they're sent
 
 NtpTime wall_clock() {
     timespec now;
@@ -74,13 +75,14 @@ void OscLoop::run() {
                 waiting_.push_front(std::move(first_));
         receive();
         submit_waiting();
-        if (engine_ && pump_events(engine_->events(), *this, *this) > 0)
+        const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_a_turn) : 0;
+        if (events > 0)
             progress_ = Clock::now();
         submit_waiting();
         wake_if_stuck();
         if (engine_)
             engine_->end_endless_ugen();
-        wait(wait_time());
+        wait(events < events_a_turn ? wait_time() : std::chrono::microseconds(0));
     }
 }
 

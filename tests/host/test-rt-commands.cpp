@@ -34,16 +34,27 @@ scs::NtpTime now_and(double seconds) {
     return scs::ntp_from_unix(now.tv_sec, uint32_t(now.tv_nsec)) + scs::NtpTime(int64_t(seconds * 4294967296.0));
 }
 
-/// A node that plays under guard, with synths, groups, buffers and a client that is notified.
-struct Rig {
-    Host host;
-    Playing p;
-    std::filesystem::path folder;
-
-    Rig() : host(library()), p(host, {{"scsynth.allow-quit", "true"}}) {
+/// A folder for files. Goes after the node, whose worker may be writing one.
+struct Folder {
+    Folder() {
         std::string name = std::filesystem::temp_directory_path() / "scs-rt-XXXXXX";
         REQUIRE(mkdtemp(name.data()));
-        folder = name;
+        path = name;
+    }
+    ~Folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+    }
+    std::filesystem::path path;
+};
+
+/// A node that plays under guard, with synths, groups, buffers and a client that is notified.
+struct Rig {
+    Folder folder;
+    Host host;
+    Playing p;
+
+    Rig() : host(library()), p(host, {{"scsynth.allow-quit", "true"}}) {
         p.define("sine", sine(1000));
         p.define("click", click);
         p.node->link(out, 0);
@@ -53,8 +64,7 @@ struct Rig {
               osc_message("/s_new", {"sine", 1000, 0, 10}), osc_message("/s_new", {"sine", 1001, 1, 11}),
               osc_message("/b_alloc", {0, 4096, 2}), osc_message("/b_alloc", {1, 4096, 1})});
     }
-    ~Rig() { std::filesystem::remove_all(folder); }
-    std::string file(const char* name) const { return folder / name; }
+    std::string file(const char* name) const { return folder.path / name; }
     std::vector<std::string> send(const std::vector<Bytes>& messages) {
         for (const Bytes& message : messages)
             p.client->send(message);
@@ -69,7 +79,7 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/none"), m("/status"), m("/version"), m("/rtMemoryStatus"), m("/dumpOSC", {1}), m("/dumpOSC", {0}),
         m("/error", {0}), m("/error", {1}), m("/cmd", {"nothing"}), m("/u_cmd", {1000, 0, "nothing"}),
         m("/d_recv", {synthdef_file("other", sine(100))}), m("/d_recv", {Bytes(10)}),
-        m("/d_load", {rig.file("*.scsyndef")}), m("/d_loadDir", {rig.folder.string()}),
+        m("/d_load", {rig.file("*.scsyndef")}), m("/d_loadDir", {rig.folder.path.string()}),
         m("/s_new", {"other", 1002, 0, 0, "freq", 100.f, 0, 1.f}), m("/s_new", {"other", 1003, 2, 1002}),
         m("/s_new", {"other", 1004, 3, 1002}), m("/s_new", {"other", 1005, 4, 1004}), m("/s_new", {"other", -1, 0, 0}),
         m("/s_newargs", {"other", 1006, 0, 0}), m("/s_new", {"missing", 1007, 0, 0}), m("/s_new", {"other", 1002, 0, 0}),
