@@ -198,10 +198,9 @@ void UnitGraph::construct() noexcept {
 
 void UnitGraph::render() noexcept {
     ::Graph& graph = instance(this).hosted.abi;
-    for (uint32_t i = 0; i < graph.mNumCalcUnits; ++i) {
-        ::Unit* unit = graph.mCalcUnits[i];
-        unit->mCalcFunc(unit, unit->mBufLength);
-    }
+    ::Unit** const end = graph.mCalcUnits + graph.mNumCalcUnits;
+    for (::Unit** at = graph.mCalcUnits; at != end; ++at)
+        (*at)->mCalcFunc(*at, (*at)->mBufLength);
 }
 
 void UnitGraph::destroy() noexcept {
