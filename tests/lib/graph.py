@@ -25,8 +25,7 @@ class Graph:
         return done.stdout
 
     def pw_dump(self):
-        text = self.run("pw-dump", "--no-colors")
-        return json.loads(text) if text.strip() else []
+        return merged_dumps(self.run("pw-dump", "--no-colors"))
 
     def pw_cli(self, *command):
         """Run one pw-cli command; its output. pw-cli itself ends with 0 whatever happens."""
@@ -114,6 +113,18 @@ class Graph:
         return subprocess.run([str(word) for word in command], env=self.env, timeout=timeout,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=False)
+
+
+def merged_dumps(text):
+    """The objects of a dump. What changes while pw-dump looks follows as a list of its own, and an
+    object that goes has no info there."""
+    decoder, objects = json.JSONDecoder(), {}
+    text = text.strip()
+    while text:
+        items, end = decoder.raw_decode(text)
+        objects |= {item["id"]: item for item in items}
+        text = text[end:].lstrip()
+    return [item for item in objects.values() if "type" in item]
 
 
 def _props(item):

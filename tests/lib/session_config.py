@@ -9,6 +9,7 @@ STOCK = Path("/usr/share/pipewire")
 CLOCK = """\
 context.properties = {
     default.clock.max-quantum = 8192
+    clock.power-of-two-quantum = false
     vm.overrides = { default.clock.min-quantum = 16 }
     support.dbus = true
 }
