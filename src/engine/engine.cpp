@@ -443,7 +443,6 @@ void Engine::publish() noexcept {
     status_.synths.store(tree_->synth_count(), std::memory_order_relaxed);
     status_.groups.store(tree_->group_count(), std::memory_order_relaxed);
     status_.synthdefs.store(definitions_->count(), std::memory_order_relaxed);
-    world_->set_counts(tree_->unit_count(), tree_->synth_count(), tree_->group_count());
 }
 
 int Engine::input_delay() const noexcept {

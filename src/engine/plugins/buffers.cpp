@@ -63,6 +63,10 @@ Buffers::Buffers(int count) : count_(count), abi_(std::make_unique<Abi>()) {
     abi_->live = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->latest = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->updates.resize(size_t(count) + 1);
+    // One thread renders, so plugins need no locks: they take none of a "local" buffer. With them a unit that holds
+    // a buffer while its inputs are computed on demand would wait for itself (Dbufwr of Dbufrd, PackFFT).
+    for (size_t i = 0; i <= size_t(count); ++i)
+        abi_->live[i].isLocal = abi_->latest[i].isLocal = true;
 }
 
 Buffers::~Buffers() {

@@ -46,7 +46,7 @@ Tree::Tree(Engine& engine, World& world, Pool& pool, int max_nodes)
     root_->is_group = true;
     root_->abi = make_abi_group(static_cast<std::byte*>(memory) + aligned(sizeof(Group)), world_, *root_);
     index_.add(*root_);
-    groups_ = 1;
+    count(0, +1, 0);
 }
 
 Tree::~Tree() {
@@ -173,6 +173,14 @@ void Tree::enter(Node& node, AddAction action, Node& target) noexcept {
     tell(node, NodeChange::go);
 }
 
+// Units may ask for the counts at any moment of a block.
+void Tree::count(int synths, int groups, int64_t units) noexcept {
+    synths_ += synths;
+    groups_ += groups;
+    units_ += units;
+    world_.set_counts(units_, synths_, groups_);
+}
+
 Status Tree::new_synth(Definition& definition, const float* values, int32_t id, AddAction action, int32_t target,
                        Synth*& made) noexcept {
     Node* target_node;
@@ -190,8 +198,7 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
                                   values);
     made->abi = made->graph->node();
     ++definition.users;
-    ++synths_;
-    units_ += int64_t(program.units.size());
+    count(+1, 0, int64_t(program.units.size()));
     enter(*made, action, *target_node);
     return {};
 }
@@ -207,7 +214,7 @@ Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& mad
     made->id = id;
     made->is_group = true;
     made->abi = make_abi_group(static_cast<std::byte*>(memory) + aligned(sizeof(Group)), world_, *made);
-    ++groups_;
+    count(0, +1, 0);
     enter(*made, action, *target_node);
     return {};
 }
@@ -219,12 +226,11 @@ void Tree::drop(Node& node) noexcept {
     unlink(node);
     index_.remove(node);
     if (node.is_group) {
-        --groups_;
+        count(0, -1, 0);
     } else {
         auto& synth = static_cast<Synth&>(node);
         synth.graph->destroy();
-        --synths_;
-        units_ -= int64_t(synth.definition->program->units.size());
+        count(-1, 0, -int64_t(synth.definition->program->units.size()));
         if (--synth.definition->users == 0)
             engine_.hand_back(synth.definition, Handback::Kind::release);
     }

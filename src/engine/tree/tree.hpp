@@ -77,6 +77,7 @@ private:
     Status resolve(AddAction, Node& target, Place&) noexcept;
     Status check_new(int32_t& id, AddAction, int32_t target, Node*& target_node) noexcept;
     void enter(Node&, AddAction, Node& target) noexcept;
+    void count(int synths, int groups, int64_t units) noexcept;
     void link(Node&, Place) noexcept;
     void unlink(Node&) noexcept;
     void drop(Node&) noexcept;

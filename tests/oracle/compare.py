@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One score rendered by stock scsynth and by our engine, and how far the two are apart."""
+import math
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tests.lib import scsynth
+from tests.lib.audio import read_wav
+
+ROOT = Path(__file__).resolve().parents[2]
+RENDER = ROOT / "build/tests/oracle/oracle-render"
+RATE = 48000
+BLOCK = 64
+CHANNELS = 8
+
+
+@dataclass
+class Pair:
+    """What scsynth rendered, what we did, and what each said."""
+    reference: np.ndarray
+    ours: np.ndarray
+    said: str
+
+    def part(self, start, end):
+        return Pair(self.reference[start:end], self.ours[start:end], self.said)
+
+    def differing(self):
+        """The frames in which any channel has other bits; two NaNs are equal."""
+        same = (self.reference == self.ours) | (np.isnan(self.reference) & np.isnan(self.ours))
+        return np.flatnonzero(~same.all(axis=1))
+
+    def decibels(self):
+        """The level of the difference, relative to the reference's."""
+        reference, ours = (np.nan_to_num(part, posinf=0, neginf=0)
+                           for part in (self.reference, self.ours))
+        difference = math.sqrt(np.mean(np.square(ours - reference)))
+        level = max(math.sqrt(np.mean(np.square(reference))), 1e-3)
+        return 20 * math.log10(difference / level) if difference else -math.inf
+
+    def silent(self):
+        return not np.any(self.reference)
+
+    def report(self):
+        """Nothing when all samples are the same, otherwise what differs."""
+        frames = self.differing()
+        if not len(frames):
+            return ""
+        first = frames[0]
+        return (f"{len(frames)} of {len(self.reference)} frames differ ({self.decibels():.1f} dB), "
+                f"the first is {first}: {self.reference[first]} became {self.ours[first]}")
+
+
+def render(events, end, folder, inputs=None, channels=CHANNELS):
+    """Render a score (see tests/lib/scsynth.py) with both; `inputs` is a sound file with an even
+    number of samples in each block, as many channels as it has are the inputs."""
+    score, theirs, ours = folder / "a.score", folder / "scsynth.wav", folder / "ours.wav"
+    score.write_bytes(scsynth.score_bytes(events, end))
+    count = read_wav(inputs)[0].shape[1] if inputs else 0
+    said = run(["scsynth", "-N", score, inputs or "_", theirs, RATE, "WAV", "float",
+                "-o", channels, "-i", count, "-D", 0, "-m", 65536, "-w", 512])
+    said += run([RENDER, score, ours, RATE, channels, *([inputs] if inputs else [])])
+    return Pair(read_wav(theirs)[0], read_wav(ours)[0], said)
+
+
+def run(command, env=None):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          timeout=240, check=False, env=dict(os.environ) | (env or {}))
+    output = done.stdout + done.stderr
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{output}")
+    return output
