@@ -175,6 +175,14 @@ Engine::~Engine() {
         delete orphan;
 }
 
+void Engine::prepare_process() {
+    FaultGuard::install();
+}
+
+void Engine::prepare_thread() noexcept {
+    FaultGuard::prepare_thread();
+}
+
 // ---- queues
 
 bool Engine::submit(Bundle* bundle) noexcept {
@@ -371,7 +379,6 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     const PrintScope prints(*this);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
-    FaultGuard::prepare_thread();
     p_->progress.thread.store(pthread_self(), std::memory_order_relaxed);
     p_->progress.rendering.store(true, std::memory_order_release);
     set_rate(rate);

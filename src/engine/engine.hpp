@@ -45,6 +45,11 @@ public:
     /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow. `report` gets a line for each
     /// plugin file that could not be loaded.
     static Result<std::unique_ptr<Engine>> create(const Settings&, const std::function<void(const std::string&)>& report);
+    /// [main] Once a process, before the first prepare_thread(). create() does it too.
+    static void prepare_process();
+    /// [rt] On the thread that will render, outside any cycle: gives it a stack for the case that a UGen overflows
+    /// its own. Without it such a UGen ends the process.
+    static void prepare_thread() noexcept;
     /// [any] When no thread is in it any more. Frees synths, bundles and SynthDefs.
     ~Engine();
 

@@ -78,6 +78,7 @@ struct Fixture {
         if (!made)
             throw std::runtime_error(made.error());
         engine = std::move(made.value());
+        Engine::prepare_thread();
     }
 
     Definition* define(const SynthDef& def) {

@@ -258,7 +258,7 @@ void play_folder(const char* variable) {
         if (entry.path().extension() != ".scsyndef")
             continue;
         const Bytes file = contents(entry.path());
-        p.client->send(osc_message("/d_recv", {file}));
+        p.client->send(osc_message("/d_load", {std::filesystem::canonical(entry.path()).string()}));
         p.settle();
         for (const std::string& name : names_in(file)) {
             if (play(p, name, 40))

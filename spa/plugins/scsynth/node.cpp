@@ -117,8 +117,10 @@ int Node::enter_loops() {
         if (static_cast<Node*>(source->data)->cycle_.run_idle())
             eventfd_write(source->fd, 1);
     };
+    Engine::prepare_process();
     int added = -EIO;
     const int res = on_data_loop([&] {
+        Engine::prepare_thread();
         cycle_.set_server(server_.get());
         added = spa_loop_add_source(support_.data_loop, &idle_);
     });

@@ -20,6 +20,8 @@ class Engine {
 public:
     explicit Engine(const Settings& settings) : settings_(settings) {}
 
+    static void prepare_process() {}
+    static void prepare_thread() noexcept {}
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
     bool run_idle() noexcept;
     int input_delay() const noexcept;
