@@ -16,6 +16,8 @@ inline const std::vector<Allowed>& stock_breaches() {
         {"system call 202", "DiskIO_UGens_supernova.so", streams}, // futex
         {"printf", "ML_UGens_supernova.so", "BeatTrack prints when the sample rate isn't 44100 Hz"},
         {"puts", "DelayUGens_supernova.so", "LocalBuf warns when it has no MaxLocalBufs with room for it"},
+        {"puts", "FFT_UGens_supernova.so", "PartConv says that its spectra aren't there"},
+        {"puts", "PV_ThirdParty_supernova.so", "Convolution2 and its like say that their kernel isn't there"},
         {"calloc", "MembraneUGens_supernova.so", membrane},
         {"free", "MembraneUGens_supernova.so", membrane},
     };
