@@ -111,7 +111,7 @@ std::chrono::microseconds OscLoop::wait_time() {
     const bool synths_run = engine_->status().synths.load(std::memory_order_relaxed) > 0;
     const bool watched = !clients_.all().empty() && (synths_run || synths_ran_);
     // Without synths, bundles and jobs nothing comes from the engine but what was on its way.
-    const bool quiet = !synths_run && !synths_ran_ && Clock::now() - progress_ > 1s;
+    const bool quiet = in_flight_ == 0 && !synths_run && !synths_ran_ && Clock::now() - progress_ > 1s;
     synths_ran_ = synths_run;
     std::chrono::microseconds wait = watched ? 5ms : quiet ? 1s : 100ms;
     if (awaits_engine())
