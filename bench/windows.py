@@ -48,14 +48,14 @@ def measure(stand, quantum, synths, seconds, settle):
     return difference(before, after, end - start)
 
 
-def interleaved(stands, quantum, synths, options, say):
-    """{stand's name: [Window, …]}: a b c a b c …"""
+def interleaved(stands, quantum, synths, count, options, say):
+    """{stand's name: [Window, …]}, `count` of each: a b c a b c …"""
     found = {stand.name: [] for stand in stands}
-    for number in range(options.windows):
+    for number in range(count):
         for stand in stands:
             window = measure(stand, quantum, synths, options.seconds, options.settle)
             found[stand.name].append(window)
-            say(f"quantum {quantum}, {synths} synths, window {number + 1} of {options.windows}: "
+            say(f"quantum {quantum}, {synths} synths, window {number + 1} of {count}: "
                 f"{stand.name} {window.switches:.0f} switches/s, {100 * window.cpu:.2f} % CPU")
     return found
 

@@ -114,8 +114,10 @@ std::chrono::microseconds OscLoop::wait_time() {
         return 1s; // the worker rings when it has changed
     const bool synths_run = engine_->status().synths.load(std::memory_order_relaxed) > 0;
     const bool watched = !clients_.all().empty() && (synths_run || synths_ran_);
+    // Without synths, bundles and jobs nothing comes from the engine but what was on its way.
+    const bool quiet = in_flight_ == 0 && !synths_run && !synths_ran_ && Clock::now() - progress_ > 1s;
     synths_ran_ = synths_run;
-    std::chrono::microseconds wait = watched ? 5ms : synths_run ? 50ms : 100ms;
+    std::chrono::microseconds wait = watched ? 5ms : synths_run ? 50ms : quiet ? 1s : 100ms;
     if (awaits_engine())
         return Clock::now() - progress_ < 1s ? 1ms : 20ms;
     if (immediate_ > 0)
