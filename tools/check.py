@@ -141,6 +141,11 @@ def policy(_long):
     return meson_tests("build", lambda name: name.startswith(POLICY))
 
 
+def oracle(_long):
+    compile_in("build", "-Dtests=true")
+    return pytest("oracle", "tests/oracle")
+
+
 def integration(long):
     compile_in("build", "-Dtests=true")
     return pytest("integration", "tests/integration", env={"SCS_LONG": "1"} if long else None,
@@ -153,7 +158,8 @@ def hostile(long):
                   timeout=7200 if long else 600)
 
 
-STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy, integration, hostile)}
+STAGES = {stage.__name__: stage
+          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, integration, hostile)}
 
 
 def main(arguments):

@@ -81,19 +81,23 @@ private:
 
 class Renderer {
 public:
-    Renderer(Engine& engine, Services& services, const BlockSink& sink)
+    Renderer(Engine& engine, Services& services, const BlockSink& sink, const BlockSource& source)
         : engine_(engine),
           services_(services),
           port_(services.settings),
           sink_(sink),
+          source_(source),
           block_(engine.settings().block_size),
           rate_(engine.settings().sample_rate),
           step_(NtpTime(double(block_) / (rate_ / units_per_second))),
           samples_(static_cast<std::size_t>(engine.settings().outputs * block_)),
-          in_(static_cast<std::size_t>(engine.settings().inputs) + 1, nullptr) {
+          in_samples_(static_cast<std::size_t>(engine.settings().inputs * block_)) {
         for (int i = 0; i < engine.settings().outputs; ++i)
             out_.push_back(samples_.data() + i * block_);
         out_.push_back(nullptr); // never empty
+        for (int i = 0; i < engine.settings().inputs; ++i)
+            in_.push_back(in_samples_.data() + i * block_);
+        in_.push_back(nullptr);
     }
 
     /// In scsynth a bundle belongs to a block if it is due until the time at which the next one begins.
@@ -119,6 +123,8 @@ public:
 
     /// False if the sink wants no more.
     bool render() {
+        if (source_)
+            source_(in_.data(), block_);
         engine_.process(block_, now_, rate_, in_.data(), out_.data());
         pump_events(engine_.events(), port_, port_);
         now_ += step_;
@@ -132,13 +138,13 @@ private:
     Services& services_;
     NoPort port_;
     const BlockSink& sink_;
+    const BlockSource& source_;
     int block_;
     double rate_;
     NtpTime step_, now_ = 0;
     uint64_t frames_ = 0;
-    std::vector<float> samples_;
-    std::vector<const float*> in_;
-    std::vector<float*> out_;
+    std::vector<float> samples_, in_samples_;
+    std::vector<float*> in_, out_;
 };
 
 /// Lets the packets of one block run. Sets `next` to the first packet after it, none at the end of the score.
@@ -164,7 +170,7 @@ std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr
 } // namespace
 
 Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSettings& settings,
-                              const BlockSink& sink) {
+                              const BlockSink& sink, const BlockSource& source) {
     ServerSettings offline = settings;
     offline.engine.real_time = false;
     offline.engine.max_quantum = offline.engine.block_size;
@@ -185,7 +191,7 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
 
     services.engine = engine.value().get();
 
-    Renderer renderer(*engine.value(), services, sink);
+    Renderer renderer(*engine.value(), services, sink, source);
     if (auto definitions = load_start_definitions(offline, report, [] { return false; }))
         if (renderer.submit(*definitions))
             (void)definitions.release();

@@ -15,14 +15,18 @@ namespace scs::osc {
 /// end the rendering.
 using BlockSink = std::function<bool(const float* const* channels, int frames)>;
 
+/// Writes the samples of the next block: a pointer for each input channel, room for `frames` samples behind each.
+using BlockSource = std::function<void(float* const* channels, int frames)>;
+
 /// Renders a score as `scsynth -N` does, with an engine of its own. A score is a row of bundles in the order of
 /// their times, each after its size (int32, big-endian); time 0 is the start. Block after block is rendered up to
 /// and with the one in which the last bundle runs. Uses of `settings`: engine (real_time is taken to be false),
-/// synthdef_path, load_synthdefs, restricted_path, log (failures of commands among others).
+/// synthdef_path, load_synthdefs, restricted_path, log (failures of commands among others). Without a source the
+/// inputs are silent.
 ///
 /// Returns the number of frames. Errors: a malformed score, bundles out of order, no engine; blocks before that
 /// have been given to the sink. [any] but the data loop.
 Result<uint64_t> render_score(std::span<const std::byte> score, const ServerSettings& settings,
-                              const BlockSink& sink);
+                              const BlockSink& sink, const BlockSource& source = {});
 
 } // namespace scs::osc

@@ -54,15 +54,15 @@ class Pair:
                 f"the first is {first}: {self.reference[first]} became {self.ours[first]}")
 
 
-def render(events, end, folder, inputs=None, channels=CHANNELS):
+def render(events, end, folder, inputs=None, rate=RATE, channels=CHANNELS):
     """Render a score (see tests/lib/scsynth.py) with both; `inputs` is a sound file with an even
     number of samples in each block, as many channels as it has are the inputs."""
     score, theirs, ours = folder / "a.score", folder / "scsynth.wav", folder / "ours.wav"
     score.write_bytes(scsynth.score_bytes(events, end))
     count = read_wav(inputs)[0].shape[1] if inputs else 0
-    said = run(["scsynth", "-N", score, inputs or "_", theirs, RATE, "WAV", "float",
+    said = run(["scsynth", "-N", score, inputs or "_", theirs, rate, "WAV", "float",
                 "-o", channels, "-i", count, "-D", 0, "-m", 65536, "-w", 512])
-    said += run([RENDER, score, ours, RATE, channels, *([inputs] if inputs else [])])
+    said += run([RENDER, score, ours, rate, channels, *([inputs] if inputs else [])])
     return Pair(read_wav(theirs)[0], read_wav(ours)[0], said)
 
 

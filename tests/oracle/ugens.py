@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The scores that play the SynthDefs of ugens/ one after the other."""
 import struct
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,14 @@ SHORT = {"BinaryOpUGens", "UnaryOpUGens"}
 SLOT = 0.3007  # seconds; starts fall between blocks
 SHORT_SLOT = 0.0307
 GAP = 0.007
-FIRST_BUFFER_TIME = 0.0
+WORK = (15, 16, 20, 21)  # buffers that the SynthDefs write
+LISTER = Path(__file__).parent / "list_units.py"
+PLUGINS = Path("/usr/lib/SuperCollider/plugins")
+CORE = """BinaryOpUGens ChaosUGens DelayUGens DemandUGens DiskIO_UGens DynNoiseUGens FFT_UGens
+    FilterUGens GendynUGens GrainUGens IOUGens LFUGens ML_UGens MulAddUGens NoiseUGens OscUGens
+    PV_ThirdParty PanUGens PhysicalModelingUGens ReverbUGens TestUGens TriggerUGens UnaryOpUGens
+    UnpackFFTUGens""".split()
 START = 0.0123
-
-
-def names(path):
-    """The names of the SynthDefs in a file of them (version 1 or 2), in its order."""
-    return [name for name, _ in synthdefs(path.read_bytes())]
 
 
 def synthdefs(data):
@@ -66,6 +68,7 @@ def buffers(folder):
         ("/b_alloc", 19, 1024, 1), ("/b_gen", 19, "sine1", plain, 1.0, 0.5, 0.3),
         ("/b_alloc", 20, 1024, 1), ("/b_alloc", 21, 1024, 1),
         ("/b_alloc", 22, 65536, 1), ("/b_gen", 22, "PreparePartConv", 10, 512),
+        ("/b_alloc", 23, 512, 1), ("/b_gen", 23, "sine1", plain, 1.0, 0.5, 0.3),
         ("/b_alloc", 30, 8, 1), ("/b_setn", 30, 0, 8, 0.0, 2.0, 3.0, 5.0, 7.0, 8.0, 9.0, 11.0),
         ("/b_alloc", 31, 1024, 1), ("/b_gen", 31, "sine1", plain, 0.3, 0.5, 1.0),
         ("/b_alloc", 40, 8192, 2), ("/b_read", 40, str(sound), 0, -1, 0, 1),
@@ -75,7 +78,6 @@ def buffers(folder):
     return messages
 
 
-WORK = (15, 16, 20, 21)
 
 
 def score(path, folder):
@@ -84,12 +86,20 @@ def score(path, folder):
     events = [(0, *buffers(folder), ("/d_load", str(path)))]
     slots = {}
     time = START
-    for index, name in enumerate(names(path)):
+    for index, (name, _) in enumerate(synthdefs(path.read_bytes())):
         events.append((time, ("/s_new", name, 1000 + index, 0, 0)))
         events.append((time + slot, ("/g_freeAll", 0), *(("/b_zero", number) for number in WORK)))
         slots[name] = (time, time + slot)
         time += slot + GAP
     return events, time, slots
+
+
+def installed_units():
+    """The names of the units that the core's plugins define, from a process of its own: it ends
+    with the plugins' threads still running."""
+    listing = subprocess.run(["/usr/bin/python3", LISTER, *(PLUGINS / f"{name}.so" for name in CORE)],
+                             capture_output=True, text=True, timeout=60, check=True)
+    return listing.stdout.split()
 
 
 class _Reader:
