@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
         return 1;
     }
     settings.engine.inputs = in_info.channels;
+    settings.engine.wire_buffers = 512;
     settings.load_synthdefs = false;
     settings.log = [](auto, const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
 

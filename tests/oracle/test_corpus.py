@@ -10,6 +10,11 @@ from tests.oracle import compare, ugens
 CORPUS = compare.ROOT.parent / "shared/corpus"
 SLOT = 0.5
 GAP = 0.0107
+# They are only loaded: stock scsynth -N crashes on ScopeOut2, which needs a shared memory.
+NOT_OFFLINE = {"sonic-pi-fx_scope_out", "sonic-pi-scope", "system_freqScope0_magresponse_shm",
+               "system_freqScope0_shm", "system_freqScope1_magresponse_shm", "system_freqScope1_shm"}
+# They read what happens to lie behind a buffer: PV_SpectralEnhance with a ratio below 1.
+BEHIND = {"spectral-enhance2"}
 FOLDERS = sorted(folder for folder in CORPUS.glob("*") if folder.is_dir())
 
 
@@ -28,12 +33,10 @@ def test_project(folder, tmp_path):
             random.append(name)
             if not part.ours.any():
                 wrong.append(f"{name} is silent")
-        elif report := part.report():
+        elif (report := part.report()) and name not in BEHIND:
             wrong.append(f"{name}: {report}")
     print(f"{len(slots)} SynthDefs, {len(random)} random: {' '.join(random)}")
-    for line in first.said.splitlines():
-        if "FAILURE" in line:
-            print(line)
+    assert "FAILURE" not in first.said, first.said
     assert not wrong, "\n".join(wrong)
 
 
@@ -44,6 +47,8 @@ def score(folder, scratch):
     for index, path in enumerate(sorted(folder.rglob("*.scsyndef"))):
         for name in names(path):
             events.append((time - GAP / 2, ("/d_load", str(path))))
+            if name in NOT_OFFLINE:
+                continue
             events.append((time, ("/s_new", name, 1000 + index, 0, 0)))
             events.append((time + SLOT, ("/g_freeAll", 0)))
             slots[name] = (time, time + SLOT)
