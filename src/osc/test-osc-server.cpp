@@ -251,7 +251,12 @@ TEST_CASE("an idle server sleeps") {
     rig.stop_cycles();
     const long before = switches();
     std::this_thread::sleep_for(std::chrono::milliseconds(1000));
-    CHECK(switches() - before < 15);
+#if defined(__SANITIZE_THREAD__)
+    constexpr long most = 50; // its runtime has a thread of its own
+#else
+    constexpr long most = 15;
+#endif
+    CHECK(switches() - before < most);
 }
 
 TEST_CASE("a taken port is an error that names it") {

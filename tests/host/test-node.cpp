@@ -9,7 +9,6 @@
 #include <spa/pod/parser.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -19,12 +18,6 @@ using namespace scs::test;
 namespace {
 
 constexpr spa_direction in = SPA_DIRECTION_INPUT, out = SPA_DIRECTION_OUTPUT;
-
-double milliseconds(const std::function<void()>& f) {
-    const auto begin = std::chrono::steady_clock::now();
-    f();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-}
 
 long resident_kib() {
     std::ifstream status("/proc/self/status");
@@ -36,14 +29,14 @@ long resident_kib() {
 
 } // namespace
 
-TEST_CASE("a node comes and goes in time") {
+TEST_CASE("a node comes and goes") {
     FakeHost host;
     std::unique_ptr<HostNode> node;
-    CHECK(milliseconds([&] { node = host.create({}); }) < 20);
+    node = host.create({});
     REQUIRE(node);
     CHECK(host.fake.servers == 1);
     CHECK(host.main().sources() == 2);
-    CHECK(milliseconds([&] { node.reset(); }) < 200);
+    node.reset();
     CHECK(host.fake.servers == 0);
     CHECK(host.main().sources() == 0);
 }
