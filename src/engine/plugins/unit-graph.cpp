@@ -92,6 +92,22 @@ struct Instance {
     bool constructed;
     const char* crashed_ugen;
 
+    /// The UGen at an index of all units, or of those that are called. From the program alone: what crashed may
+    /// have overwritten the units.
+    const char* name_of(uint32_t index, bool among_called) const noexcept {
+        size_t guard = 0;
+        uint32_t called = 0;
+        for (uint32_t i = 0; i < program->units.size(); ++i) {
+            const UnitPlan& plan = program->units[i];
+            for (; guard < program->guards.size() && program->guards[guard].unit == i; ++guard)
+                called += plan.is_calc();
+            called += plan.is_calc();
+            if (among_called ? called > index : i == index)
+                return plan.ugen->name.c_str();
+        }
+        return "?";
+    }
+
     /// Calls run(unit) for `count` units. False: one of them crashed.
     template <class Unit, class Run>
     bool guarded(Unit** units, uint32_t count, Run&& run) noexcept {
@@ -103,7 +119,7 @@ struct Instance {
             }
         });
         if (!well) {
-            crashed_ugen = entry_of(*units[at]).info.name.c_str();
+            crashed_ugen = name_of(at, units == hosted.abi.mCalcUnits);
             world->release_locks();
         }
         return well;
