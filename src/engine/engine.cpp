@@ -141,7 +141,17 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
 Engine::~Engine() {
     if (!tree_)
         return;
-    tree_.reset(); // its synths' last words go into the outbox
+    if (!status_.broken && !FaultGuard::run_host([this] { tree_.reset(); })) // synths' last words go into the outbox
+        status_.broken = true;
+    if (status_.broken) {
+        (void)tree_.release();
+        (void)world_.release();
+        (void)p_.release();
+        (void)definitions_.release();
+        (void)buffers_.release();
+        (void)buses_.release();
+        return;
+    }
     // Bundles whose jobs were under way are known only by those jobs.
     std::set<Handback*> orphans;
     const auto adopt = [&](Command* command) {
@@ -316,17 +326,24 @@ void Engine::take_in() noexcept {
 }
 
 bool Engine::run_idle() noexcept {
+    if (status_.broken.load(std::memory_order_relaxed))
+        return false;
     const PrintScope prints(*this);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
-    p_->outbox.flush();
     bool more = true;
-    for (int n = 0; more && n < idle_commands; ++n) {
-        const bool result = take_result();
-        more = take_in_one() || result;
-    }
-    publish();
-    return more || p_->outbox.waiting();
+    const bool well = FaultGuard::run_host([&] {
+        p_->outbox.flush();
+        for (int n = 0; more && n < idle_commands; ++n) {
+            const bool result = take_result();
+            more = take_in_one() || result;
+        }
+        publish();
+        more = more || p_->outbox.waiting();
+    });
+    if (!well)
+        break_down();
+    return well && more;
 }
 
 void Engine::clear_schedule() noexcept {
@@ -379,6 +396,18 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     const PrintScope prints(*this);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
+    const bool well = !status_.broken.load(std::memory_order_relaxed) &&
+                      FaultGuard::run_host([&] { run_cycle(frames, frame0, rate, in, out); });
+    if (!well) {
+        break_down();
+        for (int i = 0; i < settings_.outputs; ++i)
+            if (out[i])
+                std::memset(out[i], 0, size_t(frames) * sizeof(float));
+    }
+    measure(monotonic_nsec() - began, frames, rate);
+}
+
+void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
     p_->progress.thread.store(pthread_self(), std::memory_order_relaxed);
     p_->progress.rendering.store(true, std::memory_order_release);
     set_rate(rate);
@@ -390,7 +419,13 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     });
     p_->progress.rendering.store(false, std::memory_order_release);
     publish();
-    measure(monotonic_nsec() - began, frames, rate);
+}
+
+void Engine::break_down() noexcept {
+    p_->progress.rendering.store(false, std::memory_order_relaxed);
+    for (std::atomic<int32_t>* count : {&status_.units, &status_.synths})
+        count->store(0, std::memory_order_relaxed);
+    status_.broken.store(true, std::memory_order_release);
 }
 
 void Engine::set_rate(double rate) noexcept {
@@ -408,8 +443,8 @@ void Engine::set_rate(double rate) noexcept {
     print(text, size_t(length));
 }
 
-void Engine::end_endless_ugen() noexcept {
-    constexpr int64_t longest_nsec = 100'000'000;
+void Engine::end_endless_code() noexcept {
+    constexpr int64_t longest_ugen = 100'000'000, longest_host_code = 5'000'000'000; // ns
     Progress& progress = p_->progress;
     if (!progress.rendering.load(std::memory_order_acquire)) {
         progress.seen_cpu_nsec = -1;
@@ -425,8 +460,8 @@ void Engine::end_endless_ugen() noexcept {
     if (blocks != progress.seen_blocks || progress.seen_cpu_nsec < 0) {
         progress.seen_blocks = blocks;
         progress.seen_cpu_nsec = cpu_nsec;
-    } else if (cpu_nsec - progress.seen_cpu_nsec > longest_nsec) {
-        FaultGuard::interrupt(thread);
+    } else if (const int64_t since = cpu_nsec - progress.seen_cpu_nsec; since > longest_ugen) {
+        FaultGuard::interrupt(thread, since > longest_host_code ? FaultGuard::Reach::all : FaultGuard::Reach::plugins);
     }
 }
 

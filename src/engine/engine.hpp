@@ -27,6 +27,9 @@ struct EngineStatus {
     std::atomic<uint64_t> cycles{0};                  ///< process() and run_idle() calls that began
     std::atomic<uint64_t> dropped_events{0};          ///< notifications that found the ring full
     std::atomic<uint64_t> late_bundles{0};
+    /// Its own code crashed, most likely because a UGen wrote where it must not: it is silent from now on and takes
+    /// nothing in. What it holds stays untouched and is never freed.
+    std::atomic<bool> broken{false};
 };
 
 /// /error: what failures are told. Owned by the data loop.
@@ -79,8 +82,8 @@ public:
     void reset_carry() noexcept;
 
     /// [osc] To be called some 20 times a second: ends a UGen that has kept the data loop busy with one block for
-    /// more than 100 ms of processor time.
-    void end_endless_ugen() noexcept;
+    /// more than 100 ms of processor time. Host code that does so for five seconds breaks the engine.
+    void end_endless_code() noexcept;
 
     // ---- for commands, all [rt]
     Tree& tree() noexcept { return *tree_; }
@@ -107,6 +110,8 @@ public:
 private:
     struct Private;
     explicit Engine(const Settings&);
+    void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
+    void break_down() noexcept;
     void take_in() noexcept;
     bool take_in_one() noexcept;
     bool take_result() noexcept;

@@ -200,6 +200,8 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
         if (auto error = run_block(score, renderer, next))
             return std::move(*error);
         more = renderer.render();
+        if (engine.value()->status().broken)
+            return Error{"the engine crashed at frame " + std::to_string(renderer.frames())};
     }
     return renderer.frames();
 }

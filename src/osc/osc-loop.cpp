@@ -70,6 +70,8 @@ void OscLoop::engine_failed(const std::string& why) {
 
 void OscLoop::run() {
     while (!stop_.load(std::memory_order_acquire)) {
+        if (engine_ && engine_->status().broken.load(std::memory_order_acquire))
+            abandon_engine();
         if (!engine_ && (engine_ = ready_.load(std::memory_order_acquire)))
             if (first_)
                 waiting_.push_front(std::move(first_));
@@ -81,9 +83,18 @@ void OscLoop::run() {
         submit_waiting();
         wake_if_stuck();
         if (engine_)
-            engine_->end_endless_ugen();
+            engine_->end_endless_code();
         wait(events < events_a_turn ? wait_time() : std::chrono::microseconds(0));
     }
+}
+
+void OscLoop::abandon_engine() {
+    engine_ = nullptr;
+    ready_.store(nullptr, std::memory_order_release);
+    in_flight_ = immediate_ = 0;
+    due_.clear();
+    open_jobs_ = 0;
+    worker_.abandon();
 }
 
 // ---- waiting

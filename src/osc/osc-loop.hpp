@@ -35,7 +35,7 @@ public:
     /// [any]
     void stop();
 
-    /// [worker] The engine is there; `first`, which may be null, runs before everything else.
+    /// [worker] The engine, or another one, is there; `first`, which may be null, runs before everything else.
     void engine_ready(Engine&, std::unique_ptr<scs::Bundle> first);
     /// [worker] There will be no engine: commands are answered with this.
     void engine_failed(const std::string& why);
@@ -65,6 +65,8 @@ private:
     void submit_waiting();
     void note_submitted(NtpTime);
     void wake_if_stuck();
+    /// Forgets a broken engine and what is with it; the worker makes another one.
+    void abandon_engine();
     /// Whether the data loop has something of ours to do now.
     bool awaits_engine() const;
     std::chrono::microseconds wait_time();

@@ -55,8 +55,13 @@ struct Server::Private {
     bool worker_has_ended = false;
 
     void work();
+    /// Makes an engine and serves it until the server stops. False: it broke.
+    bool serve_engine();
     bool create_engine();
 };
+
+// Each broken one leaves its memory behind.
+constexpr int most_engines = 16;
 
 bool Server::Private::create_engine() {
     auto created = Engine::create(settings.engine, [this](const std::string& text) {
@@ -73,16 +78,33 @@ bool Server::Private::create_engine() {
     return true;
 }
 
+bool Server::Private::serve_engine() {
+    if (!create_engine())
+        return true;
+    auto first = load_start_definitions(
+        settings, [this](const std::string& text) { host.log(Host::Level::warning, text); },
+        [this] { return worker.stopping(); });
+    engine.store(owned_engine.get(), std::memory_order_release);
+    loop.engine_ready(*owned_engine, std::move(first));
+    host.state("running");
+    worker.run(*owned_engine);
+    return worker.stopping();
+}
+
 void Server::Private::work() {
     try {
-        if (create_engine()) {
-            auto first = load_start_definitions(
-                settings, [this](const std::string& text) { host.log(Host::Level::warning, text); },
-                [this] { return worker.stopping(); });
-            engine.store(owned_engine.get(), std::memory_order_release);
-            loop.engine_ready(*owned_engine, std::move(first));
-            host.state("running");
-            worker.run(*owned_engine);
+        for (int engines = 1; !serve_engine(); ++engines) {
+            (void)owned_engine.release();
+            if (engines == most_engines) {
+                const std::string why = "the engine crashed " + std::to_string(most_engines) + " times";
+                host.log(Host::Level::error, why + "; make the node anew");
+                host.state("failed: " + why);
+                loop.engine_failed(why);
+                break;
+            }
+            host.log(Host::Level::error,
+                     "the engine crashed, probably by a UGen that wrote to a wrong place; it starts again without the "
+                     "nodes, buffers, buses and SynthDefs that it had");
         }
     } catch (const std::exception& error) {
         host.log(Host::Level::error, std::string("the worker ends: ") + error.what());

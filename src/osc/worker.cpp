@@ -4,6 +4,7 @@
 #include "engine/engine.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace scs::osc {
 
@@ -37,12 +38,25 @@ void Worker::stop() {
     changed_.notify_all();
 }
 
+void Worker::abandon() {
+    {
+        const std::lock_guard lock(mutex_);
+        abandon_ = true;
+    }
+    changed_.notify_all();
+}
+
 void Worker::run(Engine& engine) {
     while (true) {
         Task task;
         {
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return stopping() || !tasks_.empty(); });
+            changed_.wait(lock, [&] { return stopping() || abandon_ || !tasks_.empty(); });
+            if (std::exchange(abandon_, false)) {
+                tasks_.clear(); // the broken engine's, which stay where they are
+                jobs_.store(0, std::memory_order_release);
+                return;
+            }
             if (tasks_.empty())
                 return;
             task = tasks_.front();

@@ -31,7 +31,10 @@ public:
     void stop();
     /// [any]
     bool stopping() const noexcept { return stop_.load(std::memory_order_acquire); }
-    /// [worker] Does the work until stop().
+    /// [osc] Makes run() return after the job it is at, and forgets the others: their engine is broken. No more are
+    /// added until there is another engine.
+    void abandon();
+    /// [worker] Does the work until stop() or abandon().
     void run(Engine&);
     /// [any] Jobs that wait or are being done.
     int jobs() const noexcept { return jobs_.load(std::memory_order_acquire); }
@@ -49,6 +52,7 @@ private:
     std::condition_variable changed_;
     std::deque<Task> tasks_;
     std::atomic<bool> stop_{false};
+    bool abandon_ = false;
     std::atomic<int> jobs_{0};
 };
 

@@ -256,7 +256,7 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
     bool contained = false;
     std::thread([&engine] {
         for (;;) {
-            engine.end_endless_ugen();
+            engine.end_endless_code();
             usleep(20000);
         }
     }).detach();

@@ -19,6 +19,7 @@ constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU};
 
 // Initial-exec: the lazy kind of thread-local storage would allocate when a data loop first touches it.
 [[gnu::tls_model("initial-exec")]] thread_local sigjmp_buf* target = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local sigjmp_buf* host_target = nullptr;
 
 [[gnu::tls_model("initial-exec")]] thread_local bool prepared = false;
 
@@ -34,7 +35,7 @@ std::array<struct sigaction, faults.size()> before;
 
 bool is_ours(int signal, const siginfo_t& info) noexcept {
     if (signal == SIGXCPU)
-        return info.si_code == SI_TKILL && info.si_pid == getpid();
+        return info.si_code == SI_QUEUE && info.si_pid == getpid();
     return info.si_code > 0; // by the kernel, for what this thread did
 }
 
@@ -57,12 +58,16 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-    const bool ours = is_ours(signal, *info);
-    if (ours && target)
+    if (!is_ours(signal, *info)) {
+        pass_on(signal, info, context);
+        return;
+    }
+    const bool too_short = signal == SIGXCPU && target == host_target &&
+                           info->si_value.sival_int == int(FaultGuard::Reach::plugins);
+    if (target && !too_short)
         siglongjmp(*target, 1);
-    if (ours && signal == SIGXCPU)
-        return; // too late, or in host code: whoever sent it will try again
-    pass_on(signal, info, context);
+    if (signal != SIGXCPU) // else whoever sent it will try again
+        pass_on(signal, info, context);
 }
 
 unsigned float_mode() noexcept {
@@ -106,8 +111,10 @@ void FaultGuard::prepare_thread() noexcept {
     ::sigaltstack(&stack, nullptr);
 }
 
-void FaultGuard::interrupt(pthread_t thread) noexcept {
-    pthread_kill(thread, SIGXCPU);
+void FaultGuard::interrupt(pthread_t thread, Reach reach) noexcept {
+    sigval value;
+    value.sival_int = int(reach);
+    pthread_sigqueue(thread, SIGXCPU, value);
 }
 
 FaultGuard::Entry::Entry(sigjmp_buf* here) noexcept : outer_(target), float_mode_(float_mode()) {
@@ -124,8 +131,16 @@ void FaultGuard::Entry::recover() const noexcept {
 #endif
 }
 
+FaultGuard::HostEntry::HostEntry(sigjmp_buf* here) noexcept : Entry(here), outer_host_(host_target) {
+    host_target = here;
+}
+
+FaultGuard::HostEntry::~HostEntry() {
+    host_target = outer_host_;
+}
+
 FaultGuard::HostCode::HostCode() noexcept : interrupted_(target) {
-    target = nullptr;
+    target = host_target;
 }
 
 FaultGuard::HostCode::~HostCode() {

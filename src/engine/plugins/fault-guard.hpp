@@ -6,9 +6,9 @@
 
 namespace scs {
 
-/// Runs UGen code so that a crash of it ends that code alone and not the process: a SIGSEGV, SIGBUS, SIGFPE or SIGILL
-/// that it causes, or SIGXCPU sent to its thread by interrupt(), jumps back out of it; an exception ends there, too. What it was about to change
-/// stays half changed. Signals of any other origin go where they went before.
+/// Runs code so that a crash of it ends that code alone and not the process: a SIGSEGV, SIGBUS, SIGFPE or SIGILL that
+/// it causes, or interrupt(), jumps back out of it; an exception ends there, too. What it was about to change stays
+/// half changed, and what it held on its stack is not destroyed. Signals of any other origin go where they went before.
 class FaultGuard {
 public:
     /// [worker] Installs the signal handlers, once a process.
@@ -17,27 +17,27 @@ public:
     /// [rt] Gives this thread a stack for the handlers, for when its own overflows. Costs a system call, the first
     /// time; of a process's first eight threads only.
     static void prepare_thread() noexcept;
-    /// [any] Ends what `thread` runs under guard, if it does. The thread must exist.
-    static void interrupt(pthread_t thread) noexcept;
 
-    /// [any] Runs f(), which must not own anything when it calls plugins. False: it was ended by a fault.
+    /// What an interrupt ends.
+    enum class Reach { plugins, all };
+    /// [any] Ends what `thread` runs under guard, if it does; host code only with Reach::all. The thread must exist.
+    static void interrupt(pthread_t thread, Reach) noexcept;
+
+    /// [any] Runs a plugin's code f(). False: it was ended by a fault.
     template <class F>
     static bool run(F&& f) noexcept {
-        sigjmp_buf here;
-        const Entry entry(&here);
-        if (sigsetjmp(here, 0) != 0) {
-            entry.recover();
-            return false;
-        }
-        try {
-            f();
-            return true;
-        } catch (...) {
-            return false;
-        }
+        return guarded<Entry>(f);
     }
 
-    /// While it lives, host code runs that a plugin called and that must not be left half done.
+    /// [any] Runs host code f(), the plugins' code within it and what that calls back. False: it was ended by a fault,
+    /// which was not a plugin's own.
+    template <class F>
+    static bool run_host(F&& f) noexcept {
+        return guarded<HostEntry>(f);
+    }
+
+    /// While it lives, host code runs that a plugin called and that must not be left half done: a fault ends the
+    /// run_host() around it.
     class HostCode {
     public:
         HostCode() noexcept;
@@ -64,6 +64,32 @@ private:
         sigjmp_buf* outer_;
         unsigned float_mode_;
     };
+
+    /// And the place that host code jumps to.
+    class HostEntry : public Entry {
+    public:
+        explicit HostEntry(sigjmp_buf* target) noexcept;
+        ~HostEntry();
+
+    private:
+        sigjmp_buf* outer_host_;
+    };
+
+    template <class E, class F>
+    static bool guarded(F&& f) noexcept {
+        sigjmp_buf here;
+        const E entry(&here);
+        if (sigsetjmp(here, 0) != 0) {
+            entry.recover();
+            return false;
+        }
+        try {
+            f();
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
 };
 
 } // namespace scs

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/world-abi.hpp"
 #include "engine/test-support.hpp"
@@ -113,13 +114,49 @@ TEST_CASE("a UGen that crashes while it is made loses its synth") {
     CHECK(f.printed.find("'TestBadStart'") != std::string::npos);
 }
 
+TEST_CASE("an engine whose own code crashes is silent, and another one plays on") {
+    CrashFixture broken, well;
+    broken.start("TestReadNowhere");
+    well.start("TestReadNowhere");
+    CHECK(broken.sine_plays());
+    const auto crash = [](Engine&) { CHECK(*nowhere == 0.f); };
+    REQUIRE(broken.engine->submit(bundle_of(crash)));
+    SUBCASE("in a cycle") {}
+    SUBCASE("between cycles") {
+        CHECK_FALSE(broken.engine->run_idle());
+        CHECK(broken.engine->status().broken);
+    }
+    for (const float sample : broken.render(256))
+        CHECK(sample == 0.f);
+    CHECK(broken.engine->status().broken);
+    CHECK_FALSE(broken.engine->run_idle());
+    broken.engine.reset();
+    CHECK(well.sine_plays());
+    CHECK_FALSE(well.engine->status().broken);
+}
+
+TEST_CASE("host code that crashes under a plugin ends what is around the plugin") {
+    FaultGuard::install();
+    bool after = false;
+    const auto call_host = [] {
+        const FaultGuard::HostCode host;
+        (void)*nowhere;
+    };
+    CHECK_FALSE(FaultGuard::run_host([&] {
+        (void)FaultGuard::run(call_host);
+        after = true;
+    }));
+    CHECK_FALSE(after);
+    CHECK(FaultGuard::run_host([&] { (void)FaultGuard::run([] { (void)*nowhere; }); }));
+}
+
 #if !defined(__SANITIZE_THREAD__) // which delivers this signal only when the loop ends
 TEST_CASE("a UGen that never ends is ended") {
     CrashFixture f;
     std::atomic<bool> done{false};
     std::thread watch([&] {
         while (!done) {
-            f.engine->end_endless_ugen();
+            f.engine->end_endless_code();
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
     });
@@ -128,6 +165,22 @@ TEST_CASE("a UGen that never ends is ended") {
     CHECK(endless);
     done = true;
     watch.join();
+}
+
+TEST_CASE("an interrupt ends host code only if it is meant for all") {
+    FaultGuard::install();
+    for (const auto reach : {FaultGuard::Reach::plugins, FaultGuard::Reach::all}) {
+        int interrupts = 0;
+        const bool ended = !FaultGuard::run_host([&] {
+            (void)FaultGuard::run([&] {
+                const FaultGuard::HostCode host;
+                FaultGuard::interrupt(pthread_self(), reach);
+                ++interrupts;
+            });
+        });
+        CHECK(ended == (reach == FaultGuard::Reach::all));
+        CHECK(interrupts == (ended ? 0 : 1));
+    }
 }
 #endif
 
