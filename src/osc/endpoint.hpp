@@ -13,7 +13,13 @@ struct UdpPeer {
     bool operator==(const UdpPeer&) const = default;
 };
 
-/// monostate: nobody (an offline score). Other transports become further alternatives.
-using Endpoint = std::variant<std::monostate, UdpPeer>;
+/// A TCP connection; no two of a server's life have the same number.
+struct TcpPeer {
+    std::uint64_t id = 0;
+    bool operator==(const TcpPeer&) const = default;
+};
+
+/// monostate: nobody (an offline score).
+using Endpoint = std::variant<std::monostate, UdpPeer, TcpPeer>;
 
 } // namespace scs::osc

@@ -38,16 +38,25 @@ std::string_view name_of(const Message& message) {
 
 } // namespace
 
-OscLoop::OscLoop(UdpSocket socket, Services& services, Host& host, Worker& worker, Wakeup& wakeup,
+OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, Worker& worker, Wakeup& wakeup,
                  PacketCounters& counters)
     : socket_(std::move(socket)),
+      tcp_(std::move(tcp)),
       port_(socket_.port()),
       services_(services),
       host_(host),
       worker_(worker),
       wakeup_(wakeup),
       counters_(counters),
-      clients_(services.settings.max_logins) {}
+      clients_(services.settings.max_logins) {
+    tcp_events_.ready = [this] { return takes_tcp(); };
+    tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) { take_packet(packet, from); };
+    tcp_events_.closed = [this](TcpPeer peer, const std::string& why) {
+        clients_.remove(peer);
+        if (!why.empty())
+            host_.log(Host::Level::warning, "a TCP client's connection is closed: " + why);
+    };
+}
 
 OscLoop::~OscLoop() = default;
 
@@ -145,7 +154,8 @@ std::chrono::microseconds OscLoop::wait_time() {
 }
 
 void OscLoop::wait(std::chrono::microseconds time) {
-    std::array<pollfd, 2> fds{pollfd{wakeup_.fd(), POLLIN, 0}, pollfd{socket_.fd(), POLLIN, 0}};
+    const int tcp = takes_tcp() ? tcp_.fd() : -1;
+    std::array<pollfd, 3> fds{pollfd{wakeup_.fd(), POLLIN, 0}, pollfd{socket_.fd(), POLLIN, 0}, pollfd{tcp, POLLIN, 0}};
     const timespec timeout{time.count() / 1'000'000, time.count() % 1'000'000 * 1000};
     if (::ppoll(fds.data(), fds.size(), &timeout, nullptr) > 0 && fds[0].revents)
         wakeup_.clear();
@@ -161,6 +171,12 @@ void OscLoop::receive() {
         take_packet(datagram->bytes, datagram->from);
     }
     counters_.kernel_dropped.store(socket_.dropped(), std::memory_order_relaxed);
+    tcp_.serve(tcp_events_);
+}
+
+// TCP clients wait while much is under way, instead of being refused.
+bool OscLoop::takes_tcp() const {
+    return waiting_.size() + in_flight_ <= most_bundles / 2;
 }
 
 void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from) {
@@ -275,6 +291,10 @@ void OscLoop::late(double seconds) {
 // ---- out
 
 void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
+    if (const auto* client = std::get_if<TcpPeer>(&to)) {
+        tcp_.send(*client, bytes);
+        return;
+    }
     const auto* peer = std::get_if<UdpPeer>(&to);
     if (peer && !socket_.send(*peer, bytes))
         host_.log(Host::Level::debug, std::string("OSC reply not sent: ") + std::strerror(errno));
@@ -288,7 +308,7 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
         host_.log(Host::Level::warning, "OSC reply not composed: " + message.error());
         return true;
     }
-    if (message.value().size() > UdpSocket::max_message)
+    if (std::holds_alternative<UdpPeer>(to) && message.value().size() > UdpSocket::max_message)
         return false;
     transmit(to, message.value());
     return true;
@@ -312,6 +332,7 @@ void OscLoop::quit() {
     if (!services_.settings.allow_quit)
         return;
     socket_.close();
+    tcp_.close();
     host_.state("quit");
     host_.quit();
 }

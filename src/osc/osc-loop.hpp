@@ -9,6 +9,7 @@
 #include "osc/osc-command.hpp"
 #include "osc/reply-port.hpp"
 #include "osc/server.hpp"
+#include "osc/tcp-port.hpp"
 #include "osc/udp-socket.hpp"
 #include "osc/wakeup.hpp"
 #include "osc/worker.hpp"
@@ -26,7 +27,7 @@ namespace scs::osc {
 /// The OSC thread: packets in, commands to the engine, its events out. [osc], made on [main].
 class OscLoop final : public ReplyPort, private EventSink {
 public:
-    OscLoop(UdpSocket, Services&, Host&, Worker&, Wakeup&, PacketCounters&);
+    OscLoop(UdpSocket, TcpPort, Services&, Host&, Worker&, Wakeup&, PacketCounters&);
     ~OscLoop() override;
 
     uint16_t port() const noexcept { return port_; }
@@ -59,6 +60,7 @@ private:
     void late(double seconds) override;
 
     void receive();
+    bool takes_tcp() const;
     void take_packet(std::span<const std::byte>, const Endpoint& from);
     void refuse(const Packet&, const Endpoint& to, std::string_view why);
     void refuse_waiting();
@@ -74,6 +76,8 @@ private:
     void transmit(const Endpoint&, std::span<const std::byte>);
 
     UdpSocket socket_;
+    TcpPort tcp_;
+    TcpPort::Events tcp_events_;
     uint16_t port_;
     Services& services_;
     Host& host_;

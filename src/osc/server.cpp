@@ -12,6 +12,7 @@
 #include <mutex>
 #include <pthread.h>
 #include <thread>
+#include <utility>
 
 namespace scs::osc {
 
@@ -32,12 +33,28 @@ std::thread start_thread(const char* name, F body) {
     return thread;
 }
 
+/// Both on one port. If it may be any, one that is free for UDP may be taken for TCP: then another one.
+Result<std::pair<UdpSocket, TcpPort>> open_sockets(const ServerSettings& settings) {
+    for (int tries_left = settings.port ? 1 : 16;; --tries_left) {
+        auto udp = UdpSocket::open(settings.bind, settings.port);
+        if (!udp)
+            return Error{udp.error()};
+        if (!settings.tcp)
+            return std::pair(std::move(udp.value()), TcpPort());
+        auto tcp = TcpPort::open(settings.bind, udp.value().port(), settings.password);
+        if (tcp)
+            return std::pair(std::move(udp.value()), std::move(tcp.value()));
+        if (tries_left == 1)
+            return Error{tcp.error()};
+    }
+}
+
 } // namespace
 
 /// Shared with the worker, which may outlive the server.
 struct Server::Private {
-    Private(ServerSettings s, UdpSocket socket)
-        : settings(std::move(s)), loop(std::move(socket), services, host, worker, wakeup, counters) {}
+    Private(ServerSettings s, UdpSocket socket, TcpPort tcp)
+        : settings(std::move(s)), loop(std::move(socket), std::move(tcp), services, host, worker, wakeup, counters) {}
 
     ServerSettings settings;
     Services services{settings};
@@ -117,11 +134,14 @@ void Server::Private::work() {
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     if (settings.max_logins < 1 || settings.max_logins > 32)
         return Error{"max-logins must be 1 to 32, not " + std::to_string(settings.max_logins)};
-    auto socket = UdpSocket::open(settings.bind, settings.port);
-    if (!socket)
-        return Error{socket.error()};
+    if (settings.password.size() > 31)
+        return Error{"a password has at most 31 bytes"};
+    auto sockets = open_sockets(settings);
+    if (!sockets)
+        return Error{sockets.error()};
     try {
-        auto p = std::make_shared<Private>(std::move(settings), std::move(socket.value()));
+        auto& [udp, tcp] = sockets.value();
+        auto p = std::make_shared<Private>(std::move(settings), std::move(udp), std::move(tcp));
         p->host.state("starting");
         std::unique_ptr<Server> server(new Server(p));
         p->worker_thread = start_thread("scsynth-worker", [p] { p->work(); });

@@ -16,10 +16,11 @@ namespace scs::osc {
 /// What the server around an engine is made with. Names as in the scsynth.* properties.
 struct ServerSettings {
     Settings engine;
-    uint16_t port = 57110;           ///< UDP; 0: any free one
+    uint16_t port = 57110;           ///< UDP and TCP; 0: any free one
+    bool tcp = true;                 ///< whether to listen on TCP, too
     std::string bind = "127.0.0.1";  ///< address to listen on
     int max_logins = 4;              ///< clients that may be notified at once, 1 … 32
-    std::string password;            ///< for TCP
+    std::string password;            ///< what TCP clients send first, at most 31 bytes; empty: nothing
     std::string synthdef_path;       ///< colon-separated folders of .scsyndef files
     bool load_synthdefs = true;      ///< load them at start
     std::string restricted_path;     ///< file commands may only touch what is below; empty: anything
@@ -53,7 +54,7 @@ public:
 
     /// [any] The engine once it is ready, else null. Never goes back to null in the server's life.
     Engine* engine() noexcept;
-    /// [any] The UDP port that it listens on.
+    /// [any] The port that it listens on.
     uint16_t port() const noexcept;
     const PacketCounters& counters() const noexcept;
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/udp-socket.hpp"
 
-#include <arpa/inet.h>
-#include <cerrno>
-#include <cstring>
-#include <netinet/in.h>
+#include "osc/socket-address.hpp"
+
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
@@ -26,18 +24,14 @@ sockaddr_in to_sockaddr(const UdpPeer& peer) {
 } // namespace
 
 Result<UdpSocket> UdpSocket::open(const std::string& address, uint16_t port) {
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_port = htons(port);
-    if (::inet_pton(AF_INET, address == "localhost" ? "127.0.0.1" : address.c_str(), &name.sin_addr) != 1)
-        return Error{"'" + address + "' is not an IPv4 address"};
+    auto parsed = to_sockaddr(address, port);
+    if (!parsed)
+        return Error{parsed.error()};
+    sockaddr_in& name = parsed.value();
 
     UdpSocket socket;
     socket.fd_ = ::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    const auto failed = [&](const char* what) {
-        return Error{std::string("UDP port ") + std::to_string(port) + " on " + address + " " + what + ": " +
-                     std::strerror(errno)};
-    };
+    const auto failed = [&](const char* what) { return port_error("UDP", address, port, what); };
     if (socket.fd_ < 0)
         return failed("cannot be opened");
     const int on = 1;

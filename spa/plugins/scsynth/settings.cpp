@@ -53,12 +53,13 @@ struct Switch {
 };
 
 constexpr Switch switches[] = {
+    {"osc.tcp", [](auto& s) -> bool& { return s.tcp; }},
     {"load-synthdefs", [](auto& s) -> bool& { return s.load_synthdefs; }},
     {"allow-quit", [](auto& s) -> bool& { return s.allow_quit; }},
 };
 
 /// Known names that this version does nothing about.
-constexpr std::string_view without_effect[] = {"osc.tcp", "threads", "native-ugens"};
+constexpr std::string_view without_effect[] = {"threads", "native-ugens"};
 
 /// Properties of ours that the host's value replaces.
 constexpr std::string_view replaceable[] = {"node.name",           "node.description",    "media.name",

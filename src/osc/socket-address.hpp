@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/result.hpp"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <netinet/in.h>
+#include <string>
+
+namespace scs::osc {
+
+/// An IPv4 address, also "localhost", and a port in host byte order as the kernel wants them.
+inline Result<sockaddr_in> to_sockaddr(const std::string& address, uint16_t port) {
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = htons(port);
+    if (::inet_pton(AF_INET, address == "localhost" ? "127.0.0.1" : address.c_str(), &name.sin_addr) != 1)
+        return Error{"'" + address + "' is not an IPv4 address"};
+    return name;
+}
+
+/// "UDP port 57110 on 127.0.0.1 cannot be used: <what errno says>"
+inline Error port_error(const char* protocol, const std::string& address, uint16_t port, const char* what) {
+    return Error{std::string(protocol) + " port " + std::to_string(port) + " on " + address + " " + what + ": " +
+                 std::strerror(errno)};
+}
+
+} // namespace scs::osc

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/tcp-port.hpp"
+
+#include "osc/socket-address.hpp"
+
+#include <algorithm>
+#include <array>
+#include <netinet/tcp.h>
+#include <string_view>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace scs::osc {
+
+namespace {
+
+constexpr std::size_t head_bytes = 4;
+constexpr std::size_t piece_bytes = 32768; ///< read at once, so that one client doesn't keep the others waiting
+constexpr int events_a_turn = 64;
+constexpr uint64_t listener_id = 0;
+// As in scsynth: so long a password, so many tries, with a pause after each that is wrong.
+constexpr std::size_t max_password = 32;
+constexpr int most_tries = 4;
+
+uint32_t read_size(const std::byte* at) {
+    uint32_t size;
+    std::memcpy(&size, at, sizeof size);
+    return ntohl(size);
+}
+
+bool would_block() {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+} // namespace
+
+Result<TcpPort> TcpPort::open(const std::string& address, uint16_t port, std::string password) {
+    const auto name = to_sockaddr(address, port);
+    if (!name)
+        return Error{name.error()};
+    TcpPort result;
+    result.password_ = std::move(password);
+    result.epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+    result.listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (result.epoll_ < 0 || result.listener_ < 0)
+        return port_error("TCP", address, port, "cannot be opened");
+    const int on = 1;
+    ::setsockopt(result.listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (::bind(result.listener_, reinterpret_cast<const sockaddr*>(&name.value()), sizeof name.value()) != 0 ||
+        ::listen(result.listener_, 64) != 0)
+        return port_error("TCP", address, port, "cannot be used");
+    result.listen();
+    return result;
+}
+
+TcpPort::TcpPort(TcpPort&& other) noexcept {
+    *this = std::move(other);
+}
+
+TcpPort& TcpPort::operator=(TcpPort&& other) noexcept {
+    if (this != &other) {
+        close();
+        epoll_ = std::exchange(other.epoll_, -1);
+        listener_ = std::exchange(other.listener_, -1);
+        listens_ = std::exchange(other.listens_, false);
+        password_ = std::move(other.password_);
+        connections_ = std::exchange(other.connections_, {});
+    }
+    return *this;
+}
+
+TcpPort::~TcpPort() {
+    close();
+}
+
+void TcpPort::close() noexcept {
+    for (const auto& [id, connection] : connections_)
+        ::close(connection.fd);
+    connections_.clear();
+    for (int* fd : {&listener_, &epoll_})
+        if (*fd >= 0)
+            ::close(std::exchange(*fd, -1));
+}
+
+void TcpPort::serve(const Events& events) {
+    if (epoll_ < 0)
+        return;
+    listen();
+    wake_deaf(events);
+    std::array<epoll_event, events_a_turn> found;
+    const int count = ::epoll_wait(epoll_, found.data(), int(found.size()), 0);
+    for (int i = 0; i < count; ++i) {
+        const uint64_t id = found[std::size_t(i)].data.u64;
+        if (id == listener_id) {
+            accept_all();
+            continue;
+        }
+        const auto it = connections_.find(id);
+        if (it == connections_.end())
+            continue;
+        const uint32_t what = found[std::size_t(i)].events;
+        if (what & EPOLLOUT)
+            write_some(id, it->second);
+        if (what & (EPOLLIN | EPOLLHUP | EPOLLERR) && events.ready())
+            read_some(id, it->second, events);
+    }
+    std::vector<uint64_t> ended;
+    for (const auto& [id, connection] : connections_)
+        if (connection.ended)
+            ended.push_back(id);
+    for (const uint64_t id : ended)
+        drop(id, events);
+}
+
+void TcpPort::listen() {
+    if (listens_ || Clock::now() < accept_after_)
+        return;
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = listener_id;
+    listens_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) == 0;
+}
+
+void TcpPort::wake_deaf(const Events& events) {
+    if (password_.empty())
+        return;
+    const Clock::time_point now = Clock::now();
+    for (auto& [id, connection] : connections_)
+        if (connection.deaf_until != Clock::time_point{} && now >= connection.deaf_until) {
+            connection.deaf_until = {};
+            watch(id, connection);
+            take_packets(id, connection, events);
+        }
+}
+
+void TcpPort::accept_all() {
+    while (connections_.size() < most_connections) {
+        const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0) {
+            if (would_block() || errno == ECONNABORTED)
+                return;
+            break;
+        }
+        const int on = 1;
+        ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        const uint64_t id = ++last_id_;
+        Connection& connection = connections_[id];
+        connection.fd = fd;
+        connection.trusted = password_.empty();
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.u64 = id;
+        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+            ::close(fd);
+            connections_.erase(id);
+            break;
+        }
+    }
+    // No room, here or in the process: the next ones wait in the kernel.
+    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
+    listens_ = false;
+    accept_after_ = Clock::now() + std::chrono::seconds(1);
+}
+
+void TcpPort::watch(uint64_t id, const Connection& connection) {
+    epoll_event event{};
+    event.data.u64 = id;
+    if (connection.deaf_until == Clock::time_point{})
+        event.events |= EPOLLIN;
+    if (connection.wants_write)
+        event.events |= EPOLLOUT;
+    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd, &event);
+}
+
+// ---- in
+
+void TcpPort::read_some(uint64_t id, Connection& connection, const Events& events) {
+    const std::size_t before = connection.in.size();
+    connection.in.resize(before + piece_bytes);
+    const ssize_t size = ::recv(connection.fd, connection.in.data() + before, piece_bytes, MSG_DONTWAIT);
+    connection.in.resize(before + (size > 0 ? std::size_t(size) : 0));
+    if (size == 0 || (size < 0 && !would_block())) {
+        if (size < 0 && errno != ECONNRESET)
+            connection.failure = std::strerror(errno);
+        connection.ended = true;
+        return;
+    }
+    partial_ += connection.in.size() - before;
+    take_packets(id, connection, events);
+    if (partial_ > max_partial) {
+        connection.failure = "too much of unfinished packets";
+        connection.ended = true;
+    }
+}
+
+void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& events) {
+    const std::span<const std::byte> all(connection.in);
+    std::size_t at = 0;
+    while (!connection.ended && connection.deaf_until == Clock::time_point{} && all.size() - at >= head_bytes) {
+        const uint32_t size = read_size(all.data() + at);
+        if (size > (connection.trusted ? max_packet : max_password)) {
+            connection.failure = connection.trusted ? "a packet of " + std::to_string(size) + " bytes" : "no password";
+            connection.ended = true;
+            break;
+        }
+        if (all.size() - at - head_bytes < size)
+            break;
+        const auto packet = all.subspan(at + head_bytes, size);
+        if (connection.trusted)
+            events.packet(packet, TcpPeer{id});
+        else
+            check_password(connection, packet);
+        at += head_bytes + size;
+    }
+    connection.in.erase(connection.in.begin(), connection.in.begin() + std::ptrdiff_t(at));
+    partial_ -= at;
+    if (connection.deaf_until != Clock::time_point{})
+        watch(id, connection);
+}
+
+void TcpPort::check_password(Connection& connection, std::span<const std::byte> packet) {
+    std::string_view given(reinterpret_cast<const char*>(packet.data()), packet.size());
+    given = given.substr(0, given.find('\0'));
+    connection.trusted = given == password_;
+    if (connection.trusted)
+        return;
+    if (++connection.tries == most_tries) {
+        connection.failure = "wrong passwords";
+        connection.ended = true;
+    } else {
+        connection.deaf_until = Clock::now() + std::chrono::seconds(connection.tries);
+    }
+}
+
+// ---- out
+
+bool TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
+    const auto it = connections_.find(to.id);
+    if (it == connections_.end())
+        return false;
+    Connection& connection = it->second;
+    if (connection.ended)
+        return false;
+    if (connection.out.size() + head_bytes + packet.size() > max_unsent) {
+        connection.failure = "it doesn't read what it is sent";
+        connection.ended = true;
+        ::shutdown(connection.fd, SHUT_RDWR); // serve() is called, and drops it
+        return false;
+    }
+    const uint32_t size = htonl(uint32_t(packet.size()));
+    const auto* head = reinterpret_cast<const std::byte*>(&size);
+    connection.out.insert(connection.out.end(), head, head + head_bytes);
+    connection.out.insert(connection.out.end(), packet.begin(), packet.end());
+    if (!connection.wants_write)
+        write_some(to.id, connection);
+    return true;
+}
+
+void TcpPort::write_some(uint64_t id, Connection& connection) {
+    const ssize_t size = ::send(connection.fd, connection.out.data(), connection.out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size > 0)
+        connection.out.erase(connection.out.begin(), connection.out.begin() + size);
+    else if (size < 0 && !would_block())
+        return; // reading will tell
+    if (std::exchange(connection.wants_write, !connection.out.empty()) != connection.wants_write)
+        watch(id, connection);
+}
+
+void TcpPort::drop(uint64_t id, const Events& events) {
+    const auto node = connections_.extract(id);
+    ::close(node.mapped().fd);
+    partial_ -= node.mapped().in.size();
+    accept_after_ = {};
+    events.closed(TcpPeer{id}, node.mapped().failure);
+}
+
+} // namespace scs::osc

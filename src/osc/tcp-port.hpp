@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/result.hpp"
+#include "osc/endpoint.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace scs::osc {
+
+/// A listening TCP socket and its connections. Packets are framed by their size, an int32 in network byte order
+/// before each. Nothing blocks; what a client may keep here of its own and of ours is bounded. [osc], opened on [main].
+class TcpPort {
+public:
+    static constexpr std::size_t most_connections = 256;
+    static constexpr std::size_t max_packet = std::size_t(4) << 20;
+    /// What may wait to be read by one client before its connection is closed.
+    static constexpr std::size_t max_unsent = std::size_t(4) << 20;
+    /// What all clients together may have sent of packets that aren't whole yet.
+    static constexpr std::size_t max_partial = std::size_t(64) << 20;
+
+    /// What becomes of a connection's packets and end.
+    struct Events {
+        /// Whether more may be read now.
+        std::function<bool()> ready;
+        std::function<void(std::span<const std::byte> packet, TcpPeer from)> packet;
+        /// The connection is gone; `why` is empty if the client closed it.
+        std::function<void(TcpPeer, const std::string& why)> closed;
+    };
+
+    /// `password`: what a client has to send first, as a packet; empty: nothing. The error names address and port.
+    static Result<TcpPort> open(const std::string& address, uint16_t port, std::string password);
+
+    TcpPort() = default;
+    TcpPort(TcpPort&&) noexcept;
+    TcpPort& operator=(TcpPort&&) noexcept;
+    ~TcpPort();
+
+    /// Readable when serve() has something to do; -1 if not open.
+    int fd() const noexcept { return epoll_; }
+    void close() noexcept;
+
+    /// Accepts, reads and writes what can be now; at most one piece of each connection.
+    void serve(const Events&);
+    /// Sends now or later; packets stay in order. False if there is no such connection any more.
+    bool send(TcpPeer, std::span<const std::byte> packet);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Connection {
+        int fd = -1;
+        std::vector<std::byte> in;  ///< of a packet that isn't whole yet
+        std::vector<std::byte> out; ///< that the client hasn't taken yet
+        bool trusted = false;
+        int tries = 0;
+        Clock::time_point deaf_until{}; ///< after a wrong password
+        bool wants_write = false;
+        std::string failure; ///< why it is to be closed
+        bool ended = false;
+    };
+
+    void accept_all();
+    void listen();
+    void wake_deaf(const Events&);
+    void watch(uint64_t id, const Connection&);
+    void read_some(uint64_t id, Connection&, const Events&);
+    /// Takes the whole packets out of what was read.
+    void take_packets(uint64_t id, Connection&, const Events&);
+    void check_password(Connection&, std::span<const std::byte> packet);
+    void write_some(uint64_t id, Connection&);
+    void drop(uint64_t id, const Events&);
+
+    int epoll_ = -1, listener_ = -1;
+    bool listens_ = false;
+    Clock::time_point accept_after_{};
+    std::string password_;
+    std::map<uint64_t, Connection> connections_;
+    uint64_t last_id_ = 0;
+    std::size_t partial_ = 0;
+};
+
+} // namespace scs::osc

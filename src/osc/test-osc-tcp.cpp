@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/tcp-port.hpp"
+#include "osc/test-rig.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace scs;
+using namespace scs::osc;
+using namespace scs::osc::testing;
+
+namespace {
+
+Bytes framed(const Bytes& packet) {
+    Bytes all;
+    put_int(all, packet.size(), 4);
+    all.insert(all.end(), packet.begin(), packet.end());
+    return all;
+}
+
+/// A TCP client that waits for its answers at most ten seconds.
+class Stream {
+public:
+    explicit Stream(Rig& rig) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in to{};
+        to.sin_family = AF_INET;
+        to.sin_port = htons(rig.server().port());
+        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        const timeval limit{10, 0};
+        REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0);
+        REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0);
+        REQUIRE(::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    }
+    Stream(Stream&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    ~Stream() {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+
+    bool try_raw(const Bytes& bytes) {
+        return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == ssize_t(bytes.size());
+    }
+    void raw(const Bytes& bytes) { REQUIRE(try_raw(bytes)); }
+    void send(std::string_view address, std::initializer_list<ReplyArg> args = {}) {
+        raw(framed(message(address, args)));
+    }
+    /// The next message's address and whole numbers; "" when the server closed the connection.
+    std::string receive() {
+        Bytes head(4);
+        if (!fill(head))
+            return "";
+        uint32_t size = 0;
+        for (const std::byte b : head)
+            size = size << 8 | uint32_t(b);
+        Bytes body(size);
+        REQUIRE(fill(body));
+        const auto packet = decode(body);
+        REQUIRE(packet);
+        const Message& m = packet.value().messages()[0];
+        std::string text(m.address);
+        for (const Arg& arg : m.args)
+            text += arg.type == Arg::Type::int32 ? " " + std::to_string(arg.i)
+                    : arg.type == Arg::Type::string ? " " + std::string(arg.text())
+                                                    : "";
+        return text;
+    }
+
+private:
+    bool fill(Bytes& bytes) {
+        for (std::size_t at = 0; at < bytes.size();) {
+            const ssize_t size = ::recv(fd_, bytes.data() + at, bytes.size() - at, 0);
+            REQUIRE((size >= 0 || errno == ECONNRESET));
+            if (size <= 0)
+                return false;
+            at += std::size_t(size);
+        }
+        return true;
+    }
+    int fd_;
+};
+
+ServerSettings with_password(const char* password) {
+    ServerSettings settings;
+    settings.password = password;
+    return settings;
+}
+
+Bytes password_packet(std::string_view text) {
+    Bytes packet;
+    for (const char c : text)
+        packet.push_back(std::byte(c));
+    packet.push_back({});
+    return framed(packet);
+}
+
+} // namespace
+
+TEST_CASE("packets may come in any pieces") {
+    Rig rig;
+    Stream client(rig);
+    const Bytes two = [] {
+        Bytes all = framed(message("/sync", {1}));
+        const Bytes second = framed(message("/sync", {2}));
+        all.insert(all.end(), second.begin(), second.end());
+        return all;
+    }();
+    client.raw(two);
+    CHECK(client.receive() == "/synced 1");
+    CHECK(client.receive() == "/synced 2");
+    for (const std::byte b : two)
+        client.raw({b});
+    CHECK(client.receive() == "/synced 1");
+    CHECK(client.receive() == "/synced 2");
+}
+
+TEST_CASE("a packet larger than any datagram") {
+    Rig rig;
+    Stream client(rig);
+    std::vector<Bytes> messages(20000, message("/c_set", {0, 1.f}));
+    messages.push_back(message("/sync", {7}));
+    client.raw(framed(bundle(1, messages)));
+    CHECK(client.receive() == "/synced 7");
+    client.send("/c_getn", {0, 128});
+    CHECK(client.receive() == "/c_setn 0 128");
+    CHECK(rig.server().counters().decoded == 2);
+}
+
+TEST_CASE("a client whose connection ends is logged out") {
+    ServerSettings settings;
+    settings.max_logins = 1;
+    Rig rig(settings);
+    for (int round = 0; round < 3; ++round) {
+        Stream client(rig);
+        std::string reply;
+        // The end of the one before may be seen a little later.
+        for (int tries = 0; tries < 1000 && reply != "/done /notify 0 1"; ++tries) {
+            client.send("/notify", {1});
+            reply = client.receive();
+        }
+        CHECK(reply == "/done /notify 0 1");
+        client.send("/g_new", {5 + round, 0, 0});
+        CHECK(client.receive().starts_with("/n_go " + std::to_string(5 + round)));
+    }
+}
+
+TEST_CASE("a connection whose framing is lost is closed, and others live") {
+    Rig rig;
+    Stream other(rig);
+    for (const uint64_t size : {uint64_t(0xffffffff), uint64_t(0x80000000), uint64_t(TcpPort::max_packet) + 1}) {
+        Stream client(rig);
+        Bytes head;
+        put_int(head, size, 4);
+        client.raw(head);
+        CHECK(client.receive() == "");
+    }
+    Stream(rig).raw(Bytes(7)); // ends in the middle of a packet
+    Stream empty(rig);
+    empty.raw(framed({}));
+    empty.send("/sync", {4});
+    CHECK(empty.receive() == "/synced 4");
+    CHECK(rig.server().counters().rejected >= 1);
+    other.send("/sync", {3});
+    CHECK(other.receive() == "/synced 3");
+}
+
+TEST_CASE("a client that doesn't read is closed, and others are served") {
+    Rig rig;
+    Stream lazy(rig), other(rig);
+    const Bytes request = framed(message("/version"));
+    bool open = true;
+    for (int i = 0; open && i < 1'000'000; ++i)
+        open = lazy.try_raw(request);
+    CHECK_FALSE(open);
+    other.send("/sync", {3});
+    CHECK(other.receive() == "/synced 3");
+    CHECK(rig.log().find("it doesn't read") != std::string::npos);
+}
+
+TEST_CASE("two hundred connections at once") {
+    Rig rig;
+    std::vector<Stream> clients;
+    for (int i = 0; i < 200; ++i)
+        clients.emplace_back(rig);
+    for (Stream& client : clients)
+        client.send("/sync", {1});
+    for (Stream& client : clients)
+        CHECK(client.receive() == "/synced 1");
+}
+
+TEST_CASE("more packets than the engine takes at once wait, and none is lost") {
+    Rig rig;
+    Stream client(rig);
+    Bytes all;
+    constexpr int count = 50000;
+    for (int i = 0; i < count; ++i) {
+        const Bytes one = framed(message("/sync", {i}));
+        all.insert(all.end(), one.begin(), one.end());
+    }
+    std::thread writer([&] { client.raw(all); });
+    int missing = 0;
+    for (int i = 0; i < count; ++i)
+        missing += client.receive() != "/synced " + std::to_string(i);
+    writer.join();
+    CHECK(missing == 0);
+}
+
+TEST_CASE("a password") {
+    Rig rig(with_password("secret"));
+    SUBCASE("the right one") {
+        Stream client(rig);
+        Bytes all = password_packet("secret");
+        const Bytes next = framed(message("/sync", {1}));
+        all.insert(all.end(), next.begin(), next.end());
+        client.raw(all);
+        CHECK(client.receive() == "/synced 1");
+    }
+    SUBCASE("none") {
+        Stream client(rig);
+        client.raw(framed(message("/notify", {1, 2, 3, 4, 5, 6})));
+        CHECK(client.receive() == "");
+    }
+    SUBCASE("a wrong one costs a second") {
+        Stream client(rig);
+        const auto began = std::chrono::steady_clock::now();
+        client.raw(password_packet("guess"));
+        client.raw(password_packet("secret"));
+        client.send("/sync", {1});
+        CHECK(client.receive() == "/synced 1");
+        CHECK(std::chrono::steady_clock::now() - began >= std::chrono::seconds(1));
+    }
+    SUBCASE("one that begins like it") {
+        Stream client(rig);
+        client.raw(password_packet("secre"));
+        client.raw(password_packet("secrets"));
+        client.raw(password_packet(""));
+        client.raw(password_packet("x"));
+        CHECK(client.receive() == "");
+    }
+}
