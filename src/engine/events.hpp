@@ -12,12 +12,14 @@ namespace scs {
 // an EventHeader. Handbacks are never lost; the rest is dropped and counted when the ring is full.
 
 enum class EventKind : uint32_t {
-    handback,   ///< HandbackEvent
-    node,       ///< NodeEvent
-    trigger,    ///< TriggerEvent
-    node_reply, ///< NodeReplyEvent and what follows it
-    print,      ///< EventHeader, then text without a terminator
-    late,       ///< LateEvent
+    handback,     ///< HandbackEvent
+    node,         ///< NodeEvent
+    trigger,      ///< TriggerEvent
+    node_reply,   ///< NodeReplyEvent and what follows it
+    print,        ///< EventHeader, then text without a terminator
+    late,         ///< LateEvent
+    completion,   ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now
+    command_done, ///< ReplyEvent, then the name of a plugin's command that has been carried out
 };
 
 struct EventHeader {
@@ -60,6 +62,16 @@ struct NodeReplyEvent {
 struct LateEvent {
     EventHeader header;
     double seconds; ///< how long ago the bundle was due
+};
+
+/// Whom a command came from: a value of the OSC side's, opaque to the engine.
+struct ReplyTo {
+    alignas(8) std::byte bytes[24];
+};
+
+struct ReplyEvent {
+    EventHeader header;
+    ReplyTo to;
 };
 
 } // namespace scs

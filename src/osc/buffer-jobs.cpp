@@ -3,7 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/plugins/buf-gen.hpp"
-#include "osc/codec/compose.hpp"
+#include "osc/argument-bytes.hpp"
 #include "osc/server.hpp"
 
 #include <algorithm>
@@ -25,46 +25,6 @@ std::int64_t available_memory() {
             return std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
     return -1;
 }
-
-/// Tags and values of a message's arguments, without the address; the numbers, strings and blobs among them.
-class ArgumentBytes {
-public:
-    explicit ArgumentBytes(std::span<const Arg> args) {
-        std::vector<ReplyArg> values;
-        for (const Arg& arg : args)
-            add(values, arg);
-        constexpr std::string_view address = "/gen"; // 8 bytes on the wire
-        if (const auto message = composer_.compose(address, values))
-            bytes_ = message.value().subspan(8);
-    }
-    std::span<const std::byte> get() const noexcept { return bytes_; }
-
-private:
-    static void add(std::vector<ReplyArg>& values, const Arg& arg) {
-        switch (arg.type) {
-        case Arg::Type::int32:
-            values.emplace_back(arg.i);
-            break;
-        case Arg::Type::float32:
-            values.emplace_back(arg.f);
-            break;
-        case Arg::Type::float64:
-            values.emplace_back(arg.d);
-            break;
-        case Arg::Type::string:
-            values.emplace_back(arg.text());
-            break;
-        case Arg::Type::blob:
-            values.emplace_back(arg.bytes());
-            break;
-        default:
-            break;
-        }
-    }
-
-    ReplyComposer composer_;
-    std::span<const std::byte> bytes_;
-};
 
 } // namespace
 

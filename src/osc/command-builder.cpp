@@ -4,6 +4,8 @@
 #include "osc/command-table.hpp"
 #include "osc/reply-port.hpp"
 
+#include <string>
+
 namespace scs::osc {
 
 namespace {
@@ -16,6 +18,17 @@ public:
     using OscCommand::OscCommand;
     Outcome run(Engine&) noexcept override { return Outcome::reply; }
     void answer(ReplyPort& port) override { port.fail(from(), name_as_sent(), "Command not found"); }
+};
+
+class LateDone final : public AnsweringCommand {
+public:
+    LateDone(std::string_view name, const Endpoint& to) : name_(name), to_(to) {}
+    Outcome run(Engine&) noexcept override { return Outcome::reply; }
+    void answer(ReplyPort& port) override { port.done(to_, name_); }
+
+private:
+    std::string name_;
+    Endpoint to_;
 };
 
 bool has_types(std::span<const Arg> args, std::string_view types) {
@@ -79,6 +92,12 @@ std::unique_ptr<scs::Bundle> make_bundle(Services& services, const std::shared_p
     auto bundle = std::make_unique<scs::Bundle>();
     bundle->time = is_immediate(source.time) ? immediately : source.time;
     append_all(services, packet, source.messages, from, *bundle, 0);
+    return bundle;
+}
+
+std::unique_ptr<scs::Bundle> make_late_done(std::string_view name, const Endpoint& to) {
+    auto bundle = std::make_unique<scs::Bundle>();
+    bundle->append(new LateDone(name, to));
     return bundle;
 }
 

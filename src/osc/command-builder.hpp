@@ -5,6 +5,7 @@
 #include "osc/osc-command.hpp"
 
 #include <memory>
+#include <string_view>
 
 namespace scs::osc {
 
@@ -15,5 +16,8 @@ inline constexpr int max_completion_depth = 16;
 /// found out here and answered when it is run, so that answers keep their order.
 std::unique_ptr<scs::Bundle> make_bundle(Services&, const std::shared_ptr<const Packet>&, const Bundle&,
                                          const Endpoint& from);
+
+/// [osc] A bundle that does nothing but answer `/done <name>` in its turn.
+std::unique_ptr<scs::Bundle> make_late_done(std::string_view name, const Endpoint& to);
 
 } // namespace scs::osc

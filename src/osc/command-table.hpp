@@ -15,6 +15,7 @@ std::span<const CommandSpec> node_commands();
 std::span<const CommandSpec> group_commands();
 std::span<const CommandSpec> bus_commands();
 std::span<const CommandSpec> buffer_commands();
+std::span<const CommandSpec> plugin_commands();
 
 /// [any] The row of a message's command, or null: by its number, else by its name without the slash.
 const CommandSpec* find_command(const Message&) noexcept;

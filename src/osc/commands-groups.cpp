@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 #include "engine/plugins/unit-graph.hpp"
+#include "engine/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
@@ -185,29 +186,6 @@ std::size_t g_query_tree_room(ArgReader args) noexcept {
     return max_reply_bytes * std::clamp<std::size_t>(args.remain() / 8, 1, most_groups);
 }
 
-/// A line of text for the log, cut at its end.
-class Line {
-public:
-    template <class... T>
-    void add(const char* format, T... values) noexcept {
-        const int length = std::snprintf(text_ + used_, sizeof text_ - used_, format, values...);
-        used_ = std::min(used_ + static_cast<std::size_t>(std::max(length, 0)), sizeof text_ - 1);
-    }
-    void indent(int depth) noexcept {
-        for (int i = 0; i < std::min(depth, 64); ++i)
-            add("   ");
-    }
-    void print(Engine& engine) noexcept {
-        engine.print(text_, used_);
-        used_ = 0;
-    }
-    bool full() const noexcept { return used_ == sizeof text_ - 1; }
-
-private:
-    char text_[1000];
-    std::size_t used_ = 0;
-};
-
 int depth_below(const Node& node, const Group& top) noexcept {
     int depth = 0;
     for (const Node* n = &node; n != &top; n = n->parent)
@@ -216,7 +194,7 @@ int depth_below(const Node& node, const Group& top) noexcept {
 }
 
 void dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
-    Line line;
+    TextLine line;
     line.indent(depth);
     ControlNames names(*synth.definition->program);
     for (int i = 0; i < synth.graph->control_count() && !line.full(); ++i) {
@@ -241,7 +219,7 @@ Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
         if (!group)
             return not_found(arg);
         const bool controls = args.get_int() != 0;
-        Line line;
+        TextLine line;
         line.add("NODE TREE Group %d", group->id);
         line.print(engine);
         for (Node* n = group->head; n; n = next_in(*group, *n)) {

@@ -187,8 +187,19 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
     return any ? Status{} : Status{Code::node_not_found, last_id};
 }
 
+Status n_trace(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        const NodeArg node = read_node(args, engine.tree());
+        if (!node)
+            return {Code::node_not_found, node.id};
+        engine.tree().trace(*node.node);
+    }
+    return {};
+}
+
 constexpr CommandSpec commands[] = {
-    {10, "/n_trace"},
+    {10, "/n_trace", "", n_trace},
     {11, "/n_free", "", n_free},
     {12, "/n_run", "", n_run},
     {13, "/n_cmd"},

@@ -176,8 +176,6 @@ constexpr CommandSpec commands[] = {
     {.number = 1, .name = "/notify", .make = make_command<Notify>},
     {2, "/status", "", status, fixed_room},
     {.number = 3, .name = "/quit", .make = make_command<Quit>},
-    {4, "/cmd"},
-    {20, "/u_cmd"},
     {.number = 39, .name = "/dumpOSC", .make = make_command<DumpOsc>},
     {51, "/clearSched", "", clear_schedule},
     {.number = 52, .name = "/sync", .make = make_command<Sync>},

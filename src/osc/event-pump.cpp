@@ -3,6 +3,7 @@
 
 #include "osc/clients.hpp"
 #include "osc/reply-port.hpp"
+#include "osc/reply-to.hpp"
 
 #include <array>
 #include <cstring>
@@ -18,6 +19,10 @@ bool read(std::span<const std::byte> record, T& event) {
         return false;
     std::memcpy(&event, record.data(), sizeof event);
     return true;
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void broadcast(ReplyPort& port, std::string_view address, std::span<const ReplyArg> args) {
@@ -116,12 +121,19 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
             tell(port, event, record.subspan(sizeof event));
         break;
     case EventKind::print:
-        record = record.subspan(sizeof header);
-        print_lines(sink, {reinterpret_cast<const char*>(record.data()), record.size()});
+        print_lines(sink, text_of(record.subspan(sizeof header)));
         break;
     case EventKind::late:
         if (LateEvent event; read(record, event))
             sink.late(event.seconds);
+        break;
+    case EventKind::completion:
+        if (ReplyEvent event; read(record, event))
+            sink.completion(record.subspan(sizeof event), to_endpoint(event.to));
+        break;
+    case EventKind::command_done:
+        if (ReplyEvent event; read(record, event))
+            sink.command_done(text_of(record.subspan(sizeof event)), to_endpoint(event.to));
         break;
     }
 }

@@ -3,8 +3,11 @@
 
 #include "engine/events.hpp"
 #include "engine/rt/record-ring.hpp"
+#include "osc/endpoint.hpp"
 
 #include <climits>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,6 +26,10 @@ public:
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;
     virtual void late(double seconds) = 0;
+    /// A packet that a plugin's command asks to be performed, as if it had come from `from`.
+    virtual void completion(std::span<const std::byte> packet, const Endpoint& from) = 0;
+    /// That command has been carried out: to be answered by /done, after the completion's answers.
+    virtual void command_done(std::string_view name, const Endpoint& from) = 0;
 };
 
 /// [osc] Takes the events out of the ring, `most` of them: notifications go to every logged-in client, the rest to

@@ -9,6 +9,8 @@
 #include "osc/start-definitions.hpp"
 
 #include <optional>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace scs::osc {
@@ -68,6 +70,14 @@ public:
     void release(Handback* object) override { delete object; }
     void print(std::string_view line) override { log(std::string(line)); }
     void late(double) override {}
+    void completion(std::span<const std::byte> packet, const Endpoint&) override {
+        if (auto decoded = decode(packet))
+            completions.push_back(std::make_shared<const Packet>(std::move(decoded.value())));
+        else
+            log("a plugin's completion message is malformed: " + decoded.error());
+    }
+    void command_done(std::string_view, const Endpoint&) override {}
+    std::vector<std::shared_ptr<const Packet>> completions; ///< to be submitted
 
 private:
     void log(const std::string& text) {
@@ -127,6 +137,9 @@ public:
             source_(in_.data(), block_);
         engine_.process(block_, now_, rate_, in_.data(), out_.data());
         pump_events(engine_.events(), port_, port_);
+        for (const auto& packet : std::exchange(port_.completions, {}))
+            if (!submit(packet))
+                return false;
         now_ += step_;
         frames_ += static_cast<uint64_t>(block_);
         return sink_(out_.data(), block_);

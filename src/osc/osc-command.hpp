@@ -65,8 +65,15 @@ struct CommandSpec {
     bool quiet = false;             ///< a failure is never answered
 };
 
+/// A command that has something to say when it has run.
+class AnsweringCommand : public Command {
+public:
+    /// [osc] After Outcome::reply: sends what it has to say.
+    virtual void answer(ReplyPort&) = 0;
+};
+
 /// A message on its way through the engine. It keeps its packet, so args() stay valid for its life.
-class OscCommand : public Command {
+class OscCommand : public AnsweringCommand {
 public:
     explicit OscCommand(CommandInit&&);
 
@@ -86,7 +93,7 @@ public:
     Outcome run(Engine&) noexcept override;
 
     /// [osc] After Outcome::reply: sends the replies, then the failure, to the sender.
-    virtual void answer(ReplyPort&);
+    void answer(ReplyPort&) override;
     /// [osc] Fails with this when it is run, instead of running.
     void reject(Status) noexcept;
     /// [osc] Whether the worker has had it.

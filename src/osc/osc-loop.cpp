@@ -194,6 +194,10 @@ void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from
     if (dump_mode_ & 1)
         if (const std::string text = to_text(*packet); !text.empty())
             print(text);
+    take_bundles(packet, from);
+}
+
+void OscLoop::take_bundles(const std::shared_ptr<const Packet>& packet, const Endpoint& from) {
     if (failed_.load(std::memory_order_acquire)) {
         refuse(*packet, from, failure_);
     } else if (waiting_.size() + in_flight_ + packet->bundles().size() > most_bundles) {
@@ -250,12 +254,10 @@ void OscLoop::job(Command& command) {
 }
 
 void OscLoop::reply(Command& command) {
-    auto* ours = dynamic_cast<OscCommand*>(&command);
-    if (!ours)
-        return;
-    if (ours->worked())
+    if (const auto* ours = dynamic_cast<OscCommand*>(&command); ours && ours->worked())
         --open_jobs_;
-    ours->answer(*this);
+    if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
+        answering->answer(*this);
 }
 
 void OscLoop::retired(scs::Bundle* bundle) {
@@ -286,6 +288,18 @@ void OscLoop::late(double seconds) {
     char text[64];
     std::snprintf(text, sizeof text, "late %.9f", seconds);
     host_.log(Host::Level::info, text);
+}
+
+void OscLoop::completion(std::span<const std::byte> bytes, const Endpoint& from) {
+    auto packet = decode(bytes);
+    if (packet)
+        take_bundles(std::make_shared<const Packet>(std::move(packet.value())), from);
+    else
+        host_.log(Host::Level::warning, "a plugin's completion message is malformed: " + packet.error());
+}
+
+void OscLoop::command_done(std::string_view name, const Endpoint& from) {
+    waiting_.push_back(make_late_done(name, from));
 }
 
 // ---- out

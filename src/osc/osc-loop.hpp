@@ -58,10 +58,13 @@ private:
     void release(Handback*) override;
     void print(std::string_view line) override;
     void late(double seconds) override;
+    void completion(std::span<const std::byte> packet, const Endpoint& from) override;
+    void command_done(std::string_view name, const Endpoint& from) override;
 
     void receive();
     bool takes_tcp() const;
     void take_packet(std::span<const std::byte>, const Endpoint& from);
+    void take_bundles(const std::shared_ptr<const Packet>&, const Endpoint& from);
     void refuse(const Packet&, const Endpoint& to, std::string_view why);
     void refuse_waiting();
     void submit_waiting();

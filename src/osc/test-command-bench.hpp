@@ -20,7 +20,7 @@
 namespace scs::osc::test {
 
 /// An engine that carries out messages one by one, all its threads in one: replies come back as text.
-class CommandBench final : public ReplyPort, public EventSink {
+class CommandBench : public ReplyPort, public EventSink {
 public:
     explicit CommandBench(const std::string& restricted_path = {}) {
         settings_.engine.buffers = 8;
@@ -46,11 +46,18 @@ public:
         replies_.clear();
         auto packet = decode(bytes);
         REQUIRE(packet);
-        const auto shared = std::make_shared<const Packet>(std::move(packet.value()));
-        for (const Bundle& bundle : shared->bundles())
-            REQUIRE(engine_->submit(make_bundle(services_, shared, bundle, {}).release()));
+        submit(std::make_shared<const Packet>(std::move(packet.value())), {});
         settle();
         return replies_;
+    }
+    /// Renders a block of silence in and nothing out; the lines printed since the last time.
+    std::string render() {
+        printed_.clear();
+        const float* in[] = {nullptr, nullptr};
+        float* out[] = {nullptr, nullptr};
+        engine_->process(engine_->settings().block_size, NtpTime(1) << 32, 48000, in, out);
+        settle();
+        return printed_;
     }
     template <class... Args>
     std::string operator()(std::string_view address, Args... args) {
@@ -73,13 +80,27 @@ public:
     void quit() override {}
 
     void job(Command& command) override { jobs_.push_back(&command); }
-    void reply(Command& command) override { dynamic_cast<OscCommand&>(command).answer(*this); }
+    void reply(Command& command) override { dynamic_cast<AnsweringCommand&>(command).answer(*this); }
     void retired(scs::Bundle* bundle) override { delete bundle; }
     void release(Handback* object) override { delete object; }
-    void print(std::string_view) override {}
+    void print(std::string_view line) override { printed_ += std::string(line) + "\n"; }
     void late(double) override {}
+    void completion(std::span<const std::byte> bytes, const Endpoint& from) override {
+        auto packet = decode(bytes);
+        REQUIRE(packet);
+        submit(std::make_shared<const Packet>(std::move(packet.value())), from);
+    }
+
+    void command_done(std::string_view name, const Endpoint& from) override {
+        REQUIRE(engine_->submit(make_late_done(name, from).release()));
+    }
 
 private:
+    void submit(const std::shared_ptr<const Packet>& packet, const Endpoint& from) {
+        for (const Bundle& bundle : packet->bundles())
+            REQUIRE(engine_->submit(make_bundle(services_, packet, bundle, from).release()));
+    }
+
     void add_reply(std::span<const std::byte> bytes) {
         const auto packet = decode(bytes);
         REQUIRE(packet);
@@ -102,7 +123,7 @@ private:
     Clients clients_{4};
     std::unique_ptr<Engine> engine_;
     std::deque<Command*> jobs_;
-    std::string replies_;
+    std::string replies_, printed_;
 };
 
 } // namespace scs::osc::test

@@ -3,6 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/plugins/fault-guard.hpp"
+#include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/world-abi.hpp"
 #include "engine/plugins/world.hpp"
@@ -21,10 +22,7 @@ bool run_buf_gen(Engine& engine, int buffer, std::string_view name, std::span<co
         return false;
     ::SndBuf& target = engine.buffers().abi().latest[size_t(buffer)];
     float* const before = target.data;
-    alignas(4) static constexpr char none[4] = {','};
-    if (arguments.empty()) // the iterator reads the first byte whatever the size
-        arguments = std::as_bytes(std::span(none));
-    sc_msg_iter message(int(arguments.size()), reinterpret_cast<const char*>(arguments.data()));
+    sc_msg_iter message = read_arguments(arguments);
     // Generators that read another buffer must see the worker's state of it, as they do of this one.
     AbiWorld world = engine.world().abi().world;
     world.abi.mSndBufs = engine.buffers().abi().latest.data();

@@ -5,6 +5,7 @@
 #include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/fft.hpp"
 #include "engine/plugins/print-scope.hpp"
+#include "engine/plugins/plugin-command.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/rt-message.hpp"
 #include "engine/plugins/sine-tables.hpp"
@@ -196,12 +197,14 @@ void non_rt_unlock(::World* world) {
     static_cast<std::mutex*>(world->mNRTLock)->unlock();
 }
 
-// Plugins' asynchronous commands are reached through /cmd only, which the command table doesn't serve yet.
-int refuse_asynchronous(::World* world, void*, const char*, void* data, AsyncStageFn, AsyncStageFn, AsyncStageFn,
-                        AsyncFreeFn cleanup, int, void*) {
-    if (cleanup)
-        cleanup(world, data);
-    return 1;
+int do_asynchronous(::World* world, void* from, const char* name, void* data, AsyncStageFn on_worker,
+                    AsyncStageFn on_rt, AsyncStageFn at_the_end, AsyncFreeFn cleanup, int completion_bytes,
+                    void* completion) {
+    const FaultGuard::HostCode whole;
+    const std::span packet(static_cast<const std::byte*>(completion),
+                           completion && completion_bytes > 0 ? size_t(completion_bytes) : 0);
+    return !start_async_command(owner_of(world), static_cast<const ReplyTo*>(from), name, data,
+                                {on_worker, on_rt, at_the_end, cleanup}, packet);
 }
 
 // ---- scopes: no shared memory yet, so ScopeOut2 finds none and stays silent
@@ -251,7 +254,7 @@ int no_sound_file_format(SF_INFO*, const char*, const char*) {
     t.fNRTUnlock = non_rt_unlock;
     t.fGroup_DeleteAll = group_delete_all;
     t.fDoneAction = done_action;
-    t.fDoAsynchronousCommand = refuse_asynchronous;
+    t.fDoAsynchronousCommand = do_asynchronous;
     t.fBufAlloc = buf_alloc;
     t.fSCfftCreate = fft_create;
     t.fSCfftDoFFT = fft_forward;

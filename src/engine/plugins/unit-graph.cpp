@@ -2,9 +2,13 @@
 #include "engine/plugins/unit-graph.hpp"
 
 #include "engine/plugins/fault-guard.hpp"
+#include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/registry.hpp"
+#include "engine/plugins/unit-command.hpp"
 #include "engine/plugins/world-abi.hpp"
+#include "engine/plugins/world.hpp"
 #include "engine/synthdef/program.hpp"
+#include "engine/text-line.hpp"
 #include "engine/tree/node.hpp"
 
 #include <cstring>
@@ -68,6 +72,21 @@ void keep_silent(::Unit* unit, int samples) {
         std::memset(unit->mOutBuf[i], 0, size_t(samples) * sizeof(float));
 }
 
+void print_title(Engine& engine, TextLine& line, int index, const ::Unit& unit) noexcept {
+    const FaultGuard::HostCode whole;
+    line.add("  unit %d %s", index, entry_of(unit).info.name.c_str());
+    line.print(engine);
+}
+
+/// The first sample of each signal.
+void print_firsts(Engine& engine, TextLine& line, const char* title, float* const* signals, uint32_t count) noexcept {
+    const FaultGuard::HostCode whole;
+    line.add("    %s", title);
+    for (uint32_t i = 0; i < count; ++i)
+        line.add(" %g", double(*signals[i]));
+    line.print(engine);
+}
+
 } // namespace
 
 /// The hidden unit before one that an InputGuard is for, and the wire between them.
@@ -91,6 +110,7 @@ struct Instance {
     GuardUnit* guards;
     bool constructed;
     const char* crashed_ugen;
+    UnitCommandQueue early_commands;
 
     /// The UGen at an index of all units, or of those that are called. From the program alone: what crashed may
     /// have overwritten the units.
@@ -120,6 +140,18 @@ struct Instance {
         });
         if (!well) {
             crashed_ugen = name_of(at, units == hosted.abi.mCalcUnits);
+            world->release_locks();
+        }
+        return well;
+    }
+
+    /// False: the unit crashed.
+    bool run_command(::Unit* unit, UnitCmdFunc run, std::span<const std::byte> arguments) noexcept {
+        const char* name = entry_of(*unit).info.name.c_str();
+        sc_msg_iter message = read_arguments(arguments);
+        const bool well = FaultGuard::run([&] { run(unit, &message); });
+        if (!well) {
+            crashed_ugen = name;
             world->release_locks();
         }
         return well;
@@ -267,11 +299,15 @@ bool UnitGraph::construct() noexcept {
     self.constructed = true;
     GuardUnit* guard = self.guards;
     GuardUnit* const end = guard + self.program->guards.size();
-    return self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&](::Unit* unit) {
+    bool well = self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&](::Unit* unit) {
         for (; guard != end && guard->unit.mParentIndex == unit->mParentIndex; ++guard)
             GuardUnit::run(&guard->unit, 1);
         entry_of(*unit).construct(unit);
     });
+    self.early_commands.take_all(self.world->pool(), [&](::Unit* unit, UnitCmdFunc run, auto arguments) {
+        well = well && self.run_command(unit, run, arguments);
+    });
+    return well;
 }
 
 bool UnitGraph::render() noexcept {
@@ -281,8 +317,46 @@ bool UnitGraph::render() noexcept {
     });
 }
 
+bool UnitGraph::render_traced() noexcept {
+    Instance& self = instance(this);
+    Engine& engine = self.world->engine();
+    const ::Graph& graph = self.hosted.abi;
+    TextLine line;
+    line.add("\nTRACE %d  %s    #units: %u", graph.mNode.mID, self.program->name.c_str(), self.program->num_calc_units);
+    line.print(engine);
+    int index = 0;
+    return self.guarded(graph.mCalcUnits, graph.mNumCalcUnits, [&](::Unit* unit) {
+        const bool shown = unit->mUnitDef; // guards are the host's own business
+        if (shown) {
+            print_title(engine, line, index++, *unit);
+            print_firsts(engine, line, "in ", unit->mInBuf, unit->mNumInputs);
+        }
+        unit->mCalcFunc(unit, unit->mBufLength);
+        if (shown)
+            print_firsts(engine, line, "out", unit->mOutBuf, unit->mNumOutputs);
+    });
+}
+
+Status UnitGraph::command(int64_t index, std::string_view name, std::span<const std::byte> arguments) noexcept {
+    Instance& self = instance(this);
+    if (index < 0 || index >= self.hosted.abi.mNumUnits)
+        return {Code::index_out_of_range};
+    ::Unit* unit = self.hosted.abi.mUnits[index];
+    const auto& known = entry_of(*unit).commands;
+    const auto found = known.find(name);
+    if (found == known.end() || self.crashed_ugen)
+        return {Code::failed};
+    if (!self.constructed)
+        return self.early_commands.add(self.world->pool(), unit, found->second, arguments)
+                   ? Status{}
+                   : Status{Code::out_of_memory};
+    (void)self.run_command(unit, found->second, arguments);
+    return {};
+}
+
 void UnitGraph::destroy() noexcept {
     Instance& self = instance(this);
+    self.early_commands.take_all(self.world->pool(), [](auto...) {});
     if (!self.constructed || self.crashed_ugen)
         return;
     (void)self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [](::Unit* unit) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/status.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 namespace scs {
 
@@ -19,14 +23,21 @@ public:
     /// Lays an instance out in `memory`; its units' constructors have not run yet.
     static UnitGraph* make(void* memory, const Program&, World&, Synth& owner, const float* controls) noexcept;
 
-    /// Runs the constructors, in order. False: one of them crashed, and the instance must not run any more.
+    /// Runs the constructors, in order, and the unit commands that came before them. False: one of them crashed, and the instance must not run any more.
     bool construct() noexcept;
     /// One block. False: a unit crashed, and the instance must not run any more.
     bool render() noexcept;
+    /// One block, printing every unit's inputs and outputs (their first samples). False as render()'s.
+    bool render_traced() noexcept;
+    /// Gives a command to a unit (/u_cmd), at once or after the constructors. `arguments` as for run_buf_gen().
+    /// index_out_of_range if there is no such unit, failed if it doesn't know the command; if `crashed()`, the
+    /// instance must not run any more.
+    Status command(int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
     /// Runs the destructors, if the constructors ran and nothing has crashed.
     void destroy() noexcept;
     /// The UGen that crashed, or null.
     const char* crashed_ugen() const noexcept;
+    bool crashed() const noexcept { return crashed_ugen(); }
     bool constructed() const noexcept;
     /// What plugins know the synth as.
     void* node() noexcept;

@@ -15,6 +15,7 @@ enum class Run : uint8_t {
     first,        ///< a synth before its first block: constructors, then a block
     first_paused, ///< the same, told to pause: constructors only
     on,
+    traced,       ///< on, and the next block prints what it does; a synth
     off,
     ending,       ///< freed when its turn comes
 };

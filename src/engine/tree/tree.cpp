@@ -6,6 +6,7 @@
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
+#include "engine/text-line.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -27,6 +28,10 @@ Node* following(Node* node, const Node* top) noexcept {
     while (node != top && !node->next)
         node = node->parent;
     return node == top ? nullptr : node->next;
+}
+
+const char* name_of(const Node& node) noexcept {
+    return node.is_group ? "group" : static_cast<const Synth&>(node).definition->program->name.c_str();
 }
 
 bool is_within(const Node* node, const Node* group) noexcept {
@@ -281,11 +286,35 @@ void Tree::set_run(Node& node, bool run) noexcept {
         node.run = Run::first;
     else if (!run && node.run == Run::first)
         node.run = Run::first_paused;
-    else if (!run && node.run == Run::on)
+    else if (!run && (node.run == Run::on || node.run == Run::traced))
         node.run = Run::off;
     else
         return;
     tell(node, run ? NodeChange::on : NodeChange::off);
+}
+
+void Tree::trace(Node& node) noexcept {
+    if (node.run != Run::on)
+        return;
+    if (!node.is_group) {
+        node.run = Run::traced;
+        return;
+    }
+    TextLine line;
+    line.add("TRACE Group %d", node.id);
+    line.print(engine_);
+    for (const Node* child = static_cast<Group&>(node).head; child; child = child->next) {
+        line.add("   %d %s", child->id, name_of(*child));
+        line.print(engine_);
+    }
+}
+
+Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name,
+                          std::span<const std::byte> arguments) noexcept {
+    const Status status = synth.graph->command(unit, name, arguments);
+    if (synth.graph->crashed())
+        free_crashed(synth);
+    return status;
 }
 
 void Tree::rename(Node& node, int32_t id) noexcept {
@@ -411,6 +440,11 @@ void Tree::render() noexcept {
         case Run::first:
         case Run::first_paused:
             first_block(static_cast<Synth&>(*node));
+            break;
+        case Run::traced:
+            node->run = Run::on;
+            if (auto& synth = static_cast<Synth&>(*node); !synth.graph->render_traced())
+                free_crashed(synth);
             break;
         case Run::on:
             if (node->is_group) {

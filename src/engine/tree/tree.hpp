@@ -7,6 +7,7 @@
 #include "engine/tree/node-index.hpp"
 #include "engine/tree/node.hpp"
 
+#include <span>
 #include <string_view>
 
 namespace scs {
@@ -43,6 +44,10 @@ public:
     void deep_free(Group&) noexcept;
     /// Runs or pauses it.
     void set_run(Node&, bool run) noexcept;
+    /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace).
+    void trace(Node&) noexcept;
+    /// Gives a command to a synth's unit: UnitGraph::command(). Frees the synth if that crashes.
+    Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
     /// Moves a node. move_into_itself for a group into its own descendants; the root cannot move.
     Status move(Node&, AddAction, Node& target) noexcept;
     /// Gives the synth a negative ID (/s_noid).

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/events.hpp"
+#include "engine/status.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace scs {
+
+class Engine;
+struct PluginCommand;
+
+/// [any] The command that a plugin defined under this name (/cmd), or null.
+const PluginCommand* find_plugin_command(std::string_view name);
+
+/// [rt] Runs it. `arguments` as for run_buf_gen(). What it does later, and its answer, comes as events for `from`.
+/// false: it crashed.
+bool run_plugin_command(Engine&, const PluginCommand&, std::span<const std::byte> arguments, ReplyTo from) noexcept;
+
+} // namespace scs

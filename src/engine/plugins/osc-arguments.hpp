@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/plugins/abi.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace scs {
+
+/// How plugins read arguments: `bytes` are an OSC message without its address, 4-byte aligned. Points into them. [any]
+inline sc_msg_iter read_arguments(std::span<const std::byte> bytes) noexcept {
+    alignas(4) static constexpr char none[4] = {','};
+    if (bytes.empty()) // the iterator reads the first byte whatever the size
+        bytes = std::as_bytes(std::span(none));
+    return sc_msg_iter(int(bytes.size()), reinterpret_cast<const char*>(bytes.data()));
+}
+
+} // namespace scs

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/events.hpp"
+#include "engine/plugins/abi.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace scs {
+
+/// What a plugin's asynchronous command does, stage after stage; each stage may be null.
+struct AsyncStages {
+    AsyncStageFn on_worker;  ///< false: only the cleanup follows
+    AsyncStageFn on_rt;      ///< likewise; true: then the completion message runs
+    AsyncStageFn at_the_end; ///< on the worker; true: answered by /done
+    AsyncFreeFn cleanup;     ///< on the data loop
+};
+
+/// [rt] Begins it. `completion`: an OSC packet, may be empty. false: out of real-time memory, nothing was called.
+bool start_async_command(World&, const ReplyTo*, const char* name, void* data, const AsyncStages&,
+                         std::span<const std::byte> completion) noexcept;
+
+} // namespace scs

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/unit-command.hpp"
+
+#include "engine/rt/pool.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace scs {
+
+bool UnitCommandQueue::add(Pool& pool, ::Unit* unit, UnitCmdFunc function, std::span<const std::byte> arguments) noexcept {
+    void* memory = pool.allocate(sizeof(Entry) + arguments.size());
+    if (!memory)
+        return false;
+    auto* entry = new (memory) Entry{nullptr, unit, function, arguments.size()};
+    std::copy(arguments.begin(), arguments.end(), entry->bytes());
+    Entry** end = &first_;
+    while (*end)
+        end = &(*end)->next;
+    *end = entry;
+    return true;
+}
+
+void UnitCommandQueue::release(Pool& pool, Entry* entry) noexcept {
+    pool.free(entry);
+}
+
+} // namespace scs

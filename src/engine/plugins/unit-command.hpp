@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/plugins/abi.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace scs {
+
+class Pool;
+
+/// Commands (/u_cmd) for units of a synth whose constructors haven't run yet, in pool memory. [rt]
+class UnitCommandQueue {
+public:
+    /// false: out of memory.
+    bool add(Pool&, ::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept;
+    /// Calls run(unit, function, arguments) for each, in their order, and forgets them.
+    template <class Run>
+    void take_all(Pool& pool, Run&& run) noexcept {
+        while (Entry* entry = first_) {
+            first_ = entry->next;
+            run(entry->unit, entry->function, std::span<const std::byte>(entry->bytes(), entry->size));
+            release(pool, entry);
+        }
+    }
+
+private:
+    struct Entry {
+        Entry* next;
+        ::Unit* unit;
+        UnitCmdFunc function;
+        size_t size;
+        std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    };
+    static void release(Pool&, Entry*) noexcept;
+
+    Entry* first_;
+};
+
+} // namespace scs

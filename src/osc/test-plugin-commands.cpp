@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/registry.hpp"
+#include "engine/plugins/world-abi.hpp"
+#include "osc/test-command-bench.hpp"
+#include "osc/test-rig.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace scs;
+using namespace scs::osc;
+using namespace scs::osc::test;
+
+namespace {
+
+std::vector<std::string> calls; ///< what the plugin below was asked for
+bool stage_fails[3];
+volatile float* volatile nowhere = nullptr;
+
+bool stage(int number) {
+    calls.push_back("stage " + std::to_string(number));
+    return !stage_fails[number - 2];
+}
+
+/// name, completion message
+void run_asynchronously(::World* world, void*, ::sc_msg_iter* args, void* from) {
+    const std::string word = args->gets("");
+    const int bytes = args->nextTag('x') == 'b' ? int(args->getbsize()) : 0;
+    std::vector<char> completion(size_t(bytes) + 4);
+    if (bytes > 0)
+        args->getb(completion.data(), completion.size());
+    calls.push_back(word);
+    interface_table()->fDoAsynchronousCommand(
+        world, from, "testAsync", &calls, [](::World*, void*) { return stage(2); },
+        [](::World*, void*) { return stage(3); }, [](::World*, void*) { return stage(4); },
+        [](::World*, void* data) { static_cast<std::vector<std::string>*>(data)->push_back("cleanup"); }, bytes,
+        completion.data());
+}
+
+void note_number(::Unit* unit, ::sc_msg_iter* args) {
+    const int number = args->geti();
+    const char* text = args->gets(); // null at the end
+    calls.push_back("unit " + std::to_string(unit->mParentIndex) + " " + std::to_string(number) + " " + (text ? text : "none"));
+}
+
+void be_one(::Unit* unit) {
+    calls.push_back("constructed");
+    unit->mCalcFunc = [](::Unit* self, int) { self->mOutBuf[0][0] = 1.f; };
+    unit->mCalcFunc(unit, 1);
+}
+
+/// A bench with the plugin, and a synth of its UGen once asked for.
+struct Bench : CommandBench {
+    Bench() {
+        PluginRegistry& registry = PluginRegistry::instance();
+        registry.define_command("testAsync", run_asynchronously, nullptr);
+        registry.define_command("testCrash", [](auto...) { (void)*nowhere; }, nullptr);
+        registry.define_unit("TestOne", sizeof(::Unit), be_one, nullptr, 0);
+        registry.define_unit_command("TestOne", "note", note_number);
+        registry.define_unit_command("TestOne", "crash", [](::Unit*, ::sc_msg_iter*) { (void)*nowhere; });
+        calls.clear();
+        for (bool& fails : stage_fails)
+            fails = false;
+    }
+    void start() {
+        const auto definition = testing::synthdef("one", "TestOne");
+        run(message("/d_recv", {std::span<const std::byte>(definition)}));
+        (*this)("/s_new", "one", 1000, 0, 0);
+    }
+};
+
+/// One line each.
+std::string called() {
+    std::string all;
+    for (const std::string& call : calls)
+        all += call + ";";
+    calls.clear();
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("a plugin's command goes through its stages and is answered") {
+    Bench bench;
+    const auto completion = CommandBench::message("/c_get", {3});
+    const auto packet = CommandBench::message(
+        "/cmd", {std::string_view("testAsync"), std::string_view("hello"), std::span<const std::byte>(completion)});
+    CHECK(bench.run(packet) == "[ \"/c_set\", 3, 0 ]\n[ \"/done\", \"testAsync\" ]\n");
+    CHECK(called() == "hello;stage 2;stage 3;stage 4;cleanup;");
+}
+
+TEST_CASE("a stage that fails is the last, and nothing is answered") {
+    Bench bench;
+    std::string expected = "x;";
+    for (int i = 0; i < 3; ++i) {
+        stage_fails[i] = true;
+        CHECK(bench("/cmd", "testAsync", "x") == "");
+        stage_fails[i] = false;
+        expected += "stage " + std::to_string(i + 2) + ";";
+        CHECK(called() == expected + "cleanup;");
+    }
+}
+
+TEST_CASE("a plugin's command that isn't there or crashes fails") {
+    Bench bench;
+    CHECK(bench("/cmd", "nothing", 1) == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
+    CHECK(bench("/cmd") == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
+    CHECK(bench("/cmd", "testCrash", 1) == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
+    CHECK(bench("/sync", 1) == "[ \"/synced\", 1 ]\n");
+}
+
+TEST_CASE("a unit gets its commands, those that come early after its constructor") {
+    Bench bench;
+    bench.start();
+    bench("/u_cmd", 1000, 0, "note", 7, "early");
+    bench("/u_cmd", 1000, 0, "note", 8, "too");
+    CHECK(called() == "");
+    bench.render();
+    CHECK(called() == "constructed;unit 0 7 early;unit 0 8 too;");
+    CHECK(bench("/u_cmd", 1000, 0, "note") == "");
+    CHECK(called() == "unit 0 0 none;");
+}
+
+TEST_CASE("early unit commands of a synth that never runs are forgotten") {
+    Bench bench;
+    bench.start();
+    bench("/u_cmd", 1000, 0, "note", 7);
+    bench("/n_free", 1000);
+    bench.render();
+    CHECK(called() == "");
+}
+
+TEST_CASE("unit commands that fail") {
+    Bench bench;
+    bench.start();
+    bench.render();
+    CHECK(bench("/u_cmd", 99, 0, "note") == "[ \"/fail\", \"/u_cmd\", \"Node 99 not found\" ]\n");
+    CHECK(bench("/u_cmd", 0, 0, "note") == "[ \"/fail\", \"/u_cmd\", \"Node 0 not found\" ]\n");
+    CHECK(bench("/u_cmd", 1000, 1, "note") == "[ \"/fail\", \"/u_cmd\", \"index out of range\" ]\n");
+    CHECK(bench("/u_cmd", 1000, -1, "note") == "[ \"/fail\", \"/u_cmd\", \"index out of range\" ]\n");
+    CHECK(bench("/u_cmd", 1000, 0, "nothing") == "[ \"/fail\", \"/u_cmd\", \"failed\" ]\n");
+    CHECK(bench("/u_cmd", 1000, 0) == "[ \"/fail\", \"/u_cmd\", \"failed\" ]\n");
+    bench("/u_cmd", 1000, 0, "crash");
+    CHECK(bench("/n_query", 1000) == "[ \"/fail\", \"/n_query\", \"Node 1000 not found\" ]\n");
+}
+
+TEST_CASE("a synth that is traced tells its signals once") {
+    Bench bench;
+    bench.start();
+    bench.render();
+    CHECK(bench("/n_trace", 1000, 0) == "");
+    CHECK(bench.render() == "\nTRACE 1000  one    #units: 1\n  unit 0 TestOne\n    in  440 440\n    out 1\n");
+    CHECK(bench.render() == "");
+    CHECK(bench("/n_trace", 5) == "[ \"/fail\", \"/n_trace\", \"Node 5 not found\" ]\n");
+}
