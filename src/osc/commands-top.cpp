@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
+#include "engine/rt/pool.hpp"
 #include "engine/sound-file.hpp"
 #include "osc/clients.hpp"
 #include "osc/command-table.hpp"
 #include "osc/reply-port.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <vector>
 
 namespace scs::osc {
@@ -67,6 +70,16 @@ Status error(OscCommand& command, Engine& engine) noexcept {
     default:
         break;
     }
+    return {};
+}
+
+/// Free bytes in all and in one piece. SuperCollider 3.14's.
+Status memory_status(OscCommand& command, Engine& engine) noexcept {
+    const Pool& pool = engine.world().pool();
+    ReplyWriter& reply = command.reply();
+    reply.begin("/rtMemoryStatus.reply");
+    for (const size_t bytes : {pool.free_bytes(), pool.largest_free_block()})
+        reply.add(int32_t(std::min<size_t>(bytes, INT32_MAX)));
     return {};
 }
 
@@ -181,7 +194,7 @@ constexpr CommandSpec commands[] = {
     {.number = 52, .name = "/sync", .make = make_command<Sync>},
     {58, "/error", "", error},
     {64, "/version", "", version, fixed_room},
-    {65, "/rtMemoryStatus"},
+    {65, "/rtMemoryStatus", "", memory_status, fixed_room},
 };
 
 } // namespace

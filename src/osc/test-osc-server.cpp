@@ -51,6 +51,25 @@ TEST_CASE("login") {
     CHECK(second.receive().starts_with("/version.reply pw-scsynth 3 13 .0 "));
 }
 
+TEST_CASE("the real-time memory's status") {
+    Rig rig;
+    Client client(rig);
+    const auto free_bytes = [&] {
+        client.send("/rtMemoryStatus");
+        const std::string reply = client.receive();
+        int all = 0, largest = 0;
+        REQUIRE(std::sscanf(reply.c_str(), "/rtMemoryStatus.reply %d %d", &all, &largest) == 2);
+        CHECK(all >= largest);
+        CHECK(largest > 0);
+        return all;
+    };
+    const int before = free_bytes();
+    client.send("/g_new", {num(1000)});
+    CHECK(free_bytes() < before);
+    client.send("/n_free", {num(1000)});
+    CHECK(free_bytes() == before);
+}
+
 TEST_CASE("failures") {
     Rig rig;
     Client client(rig);
