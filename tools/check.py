@@ -155,6 +155,11 @@ def oracle(_long):
     return pytest("oracle", "tests/oracle")
 
 
+def differential(_long):
+    compile_in("build", "-Dtests=true")
+    return pytest("differential", "tests/differential")
+
+
 def integration(long):
     compile_in("build", "-Dtests=true")
     return pytest("integration", "tests/integration", env={"SCS_LONG": "1"} if long else None,
@@ -168,7 +173,7 @@ def hostile(long):
 
 
 STAGES = {stage.__name__: stage
-          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, integration, hostile)}
+          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, differential, integration, hostile)}
 
 
 def main(arguments):

@@ -117,7 +117,7 @@ FreeBuffer::FreeBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
 }
 
 void FreeBuffer::do_work() {
-    publish({});
+    publish({nullptr, 0, 0, latest().sample_rate, nullptr}); // /b_query still tells the rate, as in scsynth
 }
 
 ZeroBuffer::ZeroBuffer(CommandInit&& init) : BufferJob(std::move(init)) {

@@ -121,12 +121,12 @@ Status n_query(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// Moves where scsynth moves and stays silent where it does nothing: the root, or a node beside itself.
-Status move(Engine& engine, Node& node, AddAction action, Node& target) noexcept {
+Status move(Engine& engine, Node& node, AddAction action, Node& target, bool silent = false) noexcept {
     if (&node == &target || &node == &engine.tree().root())
         return {};
     if ((action == AddAction::before || action == AddAction::after) && &target == &engine.tree().root())
         return {};
-    return engine.tree().move(node, action, target);
+    return engine.tree().move(node, action, target, !silent);
 }
 
 /// Pairs of a node and its target; pairs with a missing node are passed over. Of successive pairs with the same
@@ -178,7 +178,9 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
             warn_of_missing_node(engine);
             continue;
         }
-        if (const Status status = move(engine, *arg.node, action, *beside); !status)
+        // As in scsynth, being moved to an end of the group that it is in already isn't told of the first node.
+        const bool silent = !any && inside && arg.node->parent == beside;
+        if (const Status status = move(engine, *arg.node, action, *beside, silent); !status)
             return status;
         beside = arg.node;
         action = AddAction::after;

@@ -119,7 +119,7 @@ void Tree::unlink(Node& node) noexcept {
     node.parent = nullptr;
 }
 
-Status Tree::move(Node& node, AddAction action, Node& target) noexcept {
+Status Tree::move(Node& node, AddAction action, Node& target, bool told) noexcept {
     Place place;
     if (const Status status = resolve(action, target, place); !status)
         return status;
@@ -131,7 +131,8 @@ Status Tree::move(Node& node, AddAction action, Node& target) noexcept {
         place.previous = node.previous;
     unlink(node);
     link(node, place);
-    tell(node, NodeChange::move);
+    if (told)
+        tell(node, NodeChange::move);
     return {};
 }
 
@@ -226,9 +227,12 @@ Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& mad
 
 // ---- freeing
 
-void Tree::drop(Node& node) noexcept {
-    tell(node, NodeChange::end);
+void Tree::drop(Node& node, Told told) noexcept {
+    if (told == Told::with_place)
+        tell(node, NodeChange::end);
     unlink(node);
+    if (told == Told::without_place)
+        tell(node, NodeChange::end);
     index_.remove(node);
     if (node.is_group) {
         count(0, -1, 0);
@@ -251,7 +255,7 @@ void Tree::free_all(Group& group) noexcept {
                 continue;
             }
         Group* parent = node->parent;
-        drop(*node);
+        drop(*node, Told::without_place);
         node = parent->head ? parent->head : parent == &group ? nullptr : parent;
     }
 }
@@ -260,14 +264,14 @@ void Tree::free(Node& node) noexcept {
     if (node.is_group)
         free_all(static_cast<Group&>(node));
     if (&node != root_)
-        drop(node);
+        drop(node, Told::with_place);
 }
 
 void Tree::deep_free(Group& group) noexcept {
     for (Node* node = following(&group, &group); node;) {
         Node* next = following(node, &group);
         if (!node->is_group)
-            drop(*node);
+            drop(*node, Told::without_place);
         node = next;
     }
 }

@@ -49,7 +49,7 @@ public:
     /// Gives a command to a synth's unit: UnitGraph::command(). Frees the synth if that crashes.
     Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
     /// Moves a node. move_into_itself for a group into its own descendants; the root cannot move.
-    Status move(Node&, AddAction, Node& target) noexcept;
+    Status move(Node&, AddAction, Node& target, bool told = true) noexcept;
     /// Gives the synth a negative ID (/s_noid).
     Status hide_id(Synth&) noexcept;
     /// Emits the node's event, as `info` to answer /n_query and otherwise only for IDs that are told.
@@ -85,7 +85,9 @@ private:
     void count(int synths, int groups, int64_t units) noexcept;
     void link(Node&, Place) noexcept;
     void unlink(Node&) noexcept;
-    void drop(Node&) noexcept;
+    /// As in scsynth, nodes that go with their group are told (/n_end) as if they had stood nowhere.
+    enum class Told { with_place, without_place };
+    void drop(Node&, Told) noexcept;
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
     void first_block(Synth&) noexcept;

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the answers differ from stock scsynth 3.13's, and why."""
+import re
+
+NOWHERE = "beside the root there is no place: stock makes or moves the node out of the tree, where nothing finds it"
+
+DIFFERENCES = {
+    r"s_new: /s_new test_sine 2000 [234]( 0)?": NOWHERE,
+    r"g_new: /[gp]_new 20 [23]": NOWHERE,
+    r"n_order: /(n_before|n_after) \d+": NOWHERE,
+    r"n_order: /(n_before|n_after) 10 12 with (a half|nothing|true|an array) at [01]": NOWHERE,
+    r"n_order: /n_after 1000 10 12": NOWHERE,
+    r"n_order: /[gp]_(head|tail) (0|12|12 1000 0)": "stock moves the root out of the tree",
+    r"n_order: /[gp]_(head|tail) 0 1\d with (a half|nothing|true) at 1": "stock moves the root out of the tree",
+    r"n_order: /n_order 0 0 12 10 with (a half|nothing|true) at 2": "stock moves the root out of the tree",
+    r"n_order: /n_order 0 0 12 10 with a half at 3": "stock moves the root out of the tree",
+    r"s_get: /s_getn 1000 [01]": "stock sends fewer bytes than the type tags of its reply say",
+    r"s_get: /s_getn 1000 freq( 2 amp)?": "stock's reply has parts of its own text for the node",
+    r"n_set: /n_set 1000 freq 200.5": "stock reads a double as an int and an index of the next control",
+    r"c_set: /c_get 0 1 2 with text at [012]": "stock's reply is shifted by the text",
+    r"b_(set|alloc): /b_(?!query)[a-z]+": "a command without a buffer fails; stock works on buffer 0",
+    r"b_alloc: /b_alloc [58]": "a buffer without a size fails; stock is silent",
+    r"d_recv: /d_recv b.*": "what is wrong with a SynthDef is answered before the /done; stock only prints it",
+    r"d_recv: /d_recv": "the text says what is wrong",
+}
+
+
+def reason_for(name):
+    """The reason of the first entry whose pattern matches the whole name of a case, or None."""
+    return next((reason for pattern, reason in DIFFERENCES.items() if re.fullmatch(pattern, name)), None)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same packets to stock scsynth and to ours: the same answers, byte for byte, but for the differences that
+differences.py lists with their reasons."""
+import socket
+import struct
+
+import pytest
+
+from tests.differential.cases import PROBES, SETUP, cases
+from tests.differential.differences import reason_for
+from tests.lib import scsynth, server as servers
+from tests.lib.daemon import ROOT, Session
+from tests.lib.osc import Message, OscError, decode, encode
+from tests.lib.ports import free_port
+
+SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"
+CASES = list(cases())
+
+
+class Server:
+    """One of the two, and the client that all packets come from."""
+
+    def __init__(self, port):
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.connect(("127.0.0.1", port))
+        self._socket.settimeout(3)
+        self._sync = 1 << 20
+        self.ask(Message("/notify", 1))
+
+    def ask(self, *packets):
+        """Send packets; the datagrams that come back until they are done with."""
+        self._sync += 1
+        for packet in (*packets, Message("/sync", self._sync)):
+            self._socket.send(encode(packet))
+        end = b"/synced\0,i\0\0" + struct.pack(">i", self._sync)
+        answers = []
+        while (answer := self._socket.recv(65536)) != end:
+            answers.append(answer)
+        return answers
+
+    def is_empty(self):
+        """Whether everything can be freed: some packets leave nodes in stock that it doesn't find any more."""
+        status = decode(self.ask(Message("/g_freeAll", 0), Message("/status"))[-1])
+        return status.args[2:4] == [0, 1]
+
+    def run(self, group, packet):
+        """The answers to `packet` and then to the probes, from the same state each time."""
+        self.ask(Message("/error", 1), Message("/notify", 1))
+        self.ask(Message("/clearSched"), Message("/g_freeAll", 0), Message("/n_run", 0, 1), *(Message("/b_free", n) for n in range(5, 9)),
+                 Message("/c_fill", 0, 64, 0.0), Message("/d_recv", SINE.read_bytes()))
+        self.ask(*SETUP[group])
+        self.ask()  # so that new synths have had their first block
+        self.ask()
+        return self.ask(packet), self.ask(Message("/error", 1), *PROBES[group])
+
+
+class Pair:
+    """Stock scsynth and ours in one daemon. Both start anew when a packet was too much for stock."""
+
+    def __init__(self, session):
+        self._session = session
+        self._start()
+
+    def _start(self):
+        self._node = servers.NodeServer(self._session, free_port(), {"buffers": 1024, "load-synthdefs": "false"})
+        self._process = scsynth.StockServer(self._session, free_port(), ["-D", "0"])
+        for server in (self._node, self._process):
+            self._session.connect(server.node_name, "test-sink")
+        self._ours, self._stock = Server(self._node.port), Server(self._process.port)
+
+    def _restart(self):
+        self._node.stop()
+        self._process.stop()
+        self._start()
+
+    def run(self, group, packet):
+        """The answers of both; None of stock if it doesn't answer any more."""
+        ours = self._ours.run(group, packet)
+        try:
+            stock = self._stock.run(group, packet)
+            if self._stock.is_empty():
+                return stock, ours
+        except (TimeoutError, ConnectionError):
+            stock = None
+        self._restart()
+        return stock, ours
+
+
+@pytest.fixture(scope="module")
+def pair():
+    if not scsynth.available():
+        pytest.skip("needs scsynth and pw-jack")
+    with Session() as session:
+        session.force_quantum(64)
+        yield Pair(session)
+
+
+def readable(datagrams):
+    """As messages; stock's malformed ones as they are."""
+    result = []
+    for datagram in datagrams:
+        try:
+            result.append(str(decode(datagram)))
+        except OscError:
+            result.append(str(datagram))
+    return result
+
+
+@pytest.mark.parametrize("name, group, packet", CASES, ids=[name for name, *_ in CASES])
+def test_same_answers(pair, name, group, packet):
+    stock, ours = pair.run(group, packet)
+    reason = reason_for(name)
+    if reason:
+        assert stock != ours, f"no difference any more, listed as: {reason}"
+        return
+    assert stock, f"stock scsynth doesn't live through this; ours answers {readable(ours[0])}"
+    assert readable(ours[0]) == readable(stock[0])
+    assert readable(ours[1]) == readable(stock[1])
+    assert ours == stock
