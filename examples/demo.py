@@ -76,7 +76,7 @@ def private(reference):
         else:
             session.wait_links(lambda links: len(links) == 2, "the links to the null sink")
         print(f"Loaded {server.node_name}: OSC on port {server.port}, quantum {QUANTUM}")
-        with Recording(session, path, sink=SINK):
+        with Recording(session, path, node=SINK):
             lines = perform(server.port)
             xruns = count_xruns(session.env, server.node_name)
         server.stop()
