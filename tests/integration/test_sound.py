@@ -7,7 +7,7 @@ import pytest
 
 from tests.lib import audio, server
 from tests.lib.osc import Bundle, Message, TimeTag
-from tests.lib.recording import Recording
+from tests.lib.recording import Incomplete, Recording
 
 RATE = 48000
 
@@ -32,6 +32,12 @@ def test_a_sine_has_its_frequency_and_level(sine, record):
         assert audio.frequency(channel, RATE) == pytest.approx(440, abs=0.1)
         assert audio.peak(channel) == pytest.approx(0.2, rel=0.01)
         assert audio.rms(channel) == pytest.approx(0.2 / np.sqrt(2), rel=0.01)
+
+
+def test_a_recording_that_lacks_something_is_an_error(playing, tmp_path):
+    with pytest.raises(Incomplete, match="full=1"):
+        with Recording(playing.session, tmp_path / "short.wav", seconds=1) as recording:
+            recording.wait(2)
 
 
 def test_silence_without_synths(client, record):

@@ -57,20 +57,21 @@ class Recording:
 
     def __exit__(self, kind, *_):
         try:
-            self._destroy()
+            # Before the links go, one after the other.
             header = self._header()
             samples = np.fromfile(self._tape, "<f4", header.frames * header.channels, offset=_HEADER.size)
         finally:
             self._stop()
         audio.write_wav(self.path, samples.reshape(-1, header.channels), header.rate)
-        if kind is None and (header.leaps or header.empty or header.full):
-            raise Incomplete(f"the recording of {self._node} is incomplete: {header}")
+        if kind is None:
+            self._check(header)
 
     def wait(self, seconds):
         """Until that much more has been recorded, however long it takes."""
         start = self._header()
         end = start.frames + seconds * start.rate
-        wait_for(lambda: self._header().frames >= end, f"{seconds} s more of {self._node}", seconds + 20)
+        wait_for(lambda: self._check(self._header()).frames >= end, f"{seconds} s more of {self._node}",
+                 seconds + 20)
 
     def _start(self):
         outputs = self._session.ports(self._node, "out")
@@ -84,18 +85,20 @@ class Recording:
         for number, output in enumerate(outputs, 1):
             self._session.link(f"{self._node}:{output}", f"{self._name}:in_{number}")
 
+    def _check(self, header):
+        if header.leaps or header.empty or header.full:
+            raise Incomplete(f"the recording of {self._node} is incomplete: {header}")
+        return header
+
     def _header(self):
         with open(self._tape, "rb") as tape:
             return _Header(*_HEADER.unpack(tape.read(_HEADER.size)))
 
-    def _destroy(self):
-        node = self._session.node(self._name)
-        if node:
-            self._session.pw_cli("destroy", node["id"])
-            self._session.wait_gone(self._name)
-
     def _stop(self):
         try:
-            self._destroy()
+            node = self._session.node(self._name)
+            if node:
+                self._session.pw_cli("destroy", node["id"])
+                self._session.wait_gone(self._name)
         finally:
             os.unlink(self._tape)
