@@ -10,6 +10,8 @@ from tests.lib.osc import Bundle, Message, TimeTag
 from tests.lib.recording import Incomplete, Recording
 
 RATE = 48000
+NOT_STOCK = {64: "a JACK client on a busy machine misses cycles of 64 frames",
+             441: "scsynth leaves out what of a JACK cycle is no whole block"}
 
 
 def record_second(record, name):
@@ -46,8 +48,8 @@ def test_silence_without_synths(client, record):
 
 @pytest.mark.parametrize("quantum", [64, 256, 1024, 441])
 def test_no_clicks_while_playing(sine, playing, record, quantum):
-    if server.is_stock() and quantum == 64:
-        pytest.skip("a JACK client on a busy machine misses cycles of 64 frames")
+    if server.is_stock() and quantum in NOT_STOCK:
+        pytest.skip(NOT_STOCK[quantum])
     playing.session.force_quantum(quantum)
     try:
         left = record_second(record, f"quantum-{quantum}")[:, 0]
