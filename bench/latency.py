@@ -38,9 +38,8 @@ def measure(stand, quantum):
             _only_link(session, f"{node}:out_1", f"{SINK}:playback_FR")
             session.link(f"{_PLAYER}:output_FL", f"{node}:in_1")
             path = session.dir / "impulses-out.wav"
-            with Recording(session, path):
-                session.wait_until(lambda: path.exists() and path.stat().st_size > 2 * 8 * _RATE,
-                                   "two seconds of sound")
+            with Recording(session, path) as recording:
+                recording.wait(2)
             frames, impulses = _delays(path)
             return Latency(quantum_of(session.env, SINK), frames, _reported(session, node), impulses)
         finally:

@@ -60,9 +60,8 @@ class Stand:
     def level(self):
         """The level that the sink plays just now."""
         path = self.session.dir / "level.wav"
-        with Recording(self.session, path):
-            self.session.wait_until(lambda: path.exists() and path.stat().st_size > 8 * _RATE // 4,
-                                    "a quarter of a second of sound")
+        with Recording(self.session, path) as recording:
+            recording.wait(0.25)
         return audio.rms(audio.read_wav(path)[0][_RATE // 10:, 0])
 
     def play(self, synths):

@@ -47,9 +47,11 @@ def perform(port):
     """Play the piece on a server; the lines of its summary."""
     meter = Meter()
     with Client(port) as client:
-        piece.prepare(client)
-        voices = piece.play(client, meter)
-        piece.clean_up(client)
+        try:
+            piece.prepare(client)
+            voices = piece.play(client, meter)
+        finally:
+            piece.clean_up(client)
     return meter.lines(voices)
 
 
@@ -76,7 +78,7 @@ def private(reference):
         else:
             session.wait_links(lambda links: len(links) == 2, "the links to the null sink")
         print(f"Loaded {server.node_name}: OSC on port {server.port}, quantum {QUANTUM}")
-        with Recording(session, path, sink=SINK):
+        with Recording(session, path, node=SINK):
             lines = perform(server.port)
             xruns = count_xruns(session.env, server.node_name)
         server.stop()
@@ -103,6 +105,15 @@ def loaded(graph):
         server.stop()
 
 
+def _link_outputs(graph, sink):
+    """Leave it to WirePlumber's policy, where it is installed; else link to the sink."""
+    try:
+        graph.wait_until(lambda: any(output.startswith("scsynth:") for output, _ in graph.links()),
+                         "links by the policy", timeout=1)
+    except TimeoutError:
+        graph.connect("scsynth", sink)
+
+
 def live():
     """Play on the user's daemon, through its default sink."""
     graph = Graph(dict(os.environ))
@@ -113,8 +124,7 @@ def live():
     if not sink:
         raise SystemExit("The daemon has no default sink.")
     with loaded(graph) as port:
-        if not any(output.startswith("scsynth:") for output, _ in graph.links()):
-            graph.connect("scsynth", sink)
+        _link_outputs(graph, sink)
         print(f"Playing to {sink}")
         return perform(port)
 
@@ -124,6 +134,8 @@ def main(arguments):
         lines = live() if "--live" in arguments else private("--reference" in arguments)
     except (TimeoutError, RuntimeError) as error:
         raise SystemExit(f"It did not work: {error}") from None
+    except KeyboardInterrupt:
+        raise SystemExit("\nStopped.") from None
     print("\n" + "\n".join(lines))
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stock sclang as the client of the running server."""
-import time
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +40,7 @@ def lesson(playing, sound_file, tmp_path_factory):
     with Recording(playing.session, folder / "heard.wav") as recording:
         output = sclang.run(SCRIPT, playing.port, sound_file, folder=folder,
                             env=playing.session.env)
-        time.sleep(0.2)
+        recording.wait(0.2)
     heard, rate = audio.read_wav(recording.path)
     assert rate == RATE
     return steps(output), output, heard[:, 0]

@@ -2,7 +2,6 @@
 """supriya as the client of the running server, in an environment under build/."""
 import json
 import subprocess
-import time
 import venv
 from pathlib import Path
 
@@ -39,7 +38,7 @@ def found(python, playing, tmp_path_factory):
     audio.write_wav(folder / "sound.wav", np.zeros((4800, 2)), RATE)
     with Recording(playing.session, folder / "heard.wav") as recording:
         output = playing.session.run(python, SCRIPT, playing.port, folder / "sound.wav", timeout=60)
-        time.sleep(0.2)
+        recording.wait(0.2)
     heard, _ = audio.read_wav(recording.path)
     return json.loads(output.splitlines()[-1]) | {"heard": audio.trim(heard[:, 0])}
 

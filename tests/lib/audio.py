@@ -26,11 +26,11 @@ def write_wav(path, samples, rate):
     samples = np.asarray(samples, dtype="<f4")
     channels = 1 if samples.ndim == 1 else samples.shape[1]
     data = samples.tobytes()
-    fmt = struct.pack("<HHIIHH", _FLOAT, channels, rate, rate * channels * 4, channels * 4, 32)
+    fmt = struct.pack("<HHIIHHH", _FLOAT, channels, rate, rate * channels * 4, channels * 4, 32, 0)
+    chunks = [(b"fmt ", fmt), (b"fact", struct.pack("<I", len(samples))), (b"data", data)]
+    body = b"WAVE" + b"".join(name + struct.pack("<I", len(raw)) + raw for name, raw in chunks)
     with open(path, "wb") as out:
-        out.write(b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVE")
-        out.write(b"fmt " + struct.pack("<I", 16) + fmt)
-        out.write(b"data" + struct.pack("<I", len(data)) + data)
+        out.write(b"RIFF" + struct.pack("<I", len(body)) + body)
 
 
 def peak(signal):

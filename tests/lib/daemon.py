@@ -85,7 +85,8 @@ class Session(Graph):
             PIPEWIRE_RUNTIME_DIR=str(self.dir / "run"), XDG_CONFIG_HOME=str(self.dir / "config"),
             XDG_DATA_HOME=str(self.dir / "data"), XDG_STATE_HOME=str(self.dir / "state"),
             XDG_CACHE_HOME=str(self.dir / "cache"),
-            SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", pkg_variable("libspa-0.2", "plugindir")),
+            SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", self.build / "tests",
+                                 pkg_variable("libspa-0.2", "plugindir")),
             PIPEWIRE_MODULE_DIR=_path(self.build / "src/module",
                                       pkg_variable("libpipewire-0.3", "moduledir")))
         env.update(self._extra_env)
