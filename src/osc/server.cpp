@@ -83,6 +83,7 @@ void Server::Private::work() {
             loop.engine_ready(*owned_engine, std::move(first));
             host.state("running");
             worker.run(*owned_engine);
+            owned_engine->buffers().close_files();
         }
     } catch (const std::exception& error) {
         host.log(Host::Level::error, std::string("the worker ends: ") + error.what());
