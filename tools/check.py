@@ -123,6 +123,10 @@ def fuzz(long):
                      if path.is_file() and os.access(path, os.X_OK))
     if not targets:
         raise Broken("there are no fuzz targets")
+    status, log = run("fuzz-seeds", ["/usr/bin/python3", "-B", "-m", "tests.hostile.seeds",
+                                     folder / "src/osc/fuzz-packets.seeds"])
+    if status:
+        raise Broken(f"no seeds for fuzz-packets:\n{tail(log)}")
     total = Counts()
     for target in targets:
         total += _fuzz_one(target, ROOT / target.relative_to(folder).parent, FUZZ_SECONDS[long])
@@ -133,7 +137,8 @@ def _fuzz_one(target, source, seconds):
     """Found inputs stay in the build folder; the corpus beside the source is only read."""
     grown = target.parent / f"{target.name}.corpus"
     grown.mkdir(exist_ok=True)
-    seeds = [folder for folder in (source / "corpus" / target.name, source / "corpus")
+    seeds = [folder for folder in (target.parent / f"{target.name}.seeds",
+                                   source / "corpus" / target.name, source / "corpus")
              if folder.is_dir()][:1]
     status, log = run(target.name, [target, f"-max_total_time={seconds}", "-timeout=10",
                                     "-rss_limit_mb=2048", "-print_final_stats=1",

@@ -218,19 +218,21 @@ void Engine::hand_back(Handback* object, Handback::Kind what) noexcept {
     p_->outbox.hand_back(object, what);
 }
 
-void Engine::notify(const void* head, size_t head_bytes, const void* tail, size_t tail_bytes, const void* end,
+bool Engine::notify(const void* head, size_t head_bytes, const void* tail, size_t tail_bytes, const void* end,
                     size_t end_bytes) noexcept {
     const auto piece = [](const void* data, size_t bytes) {
         return std::span(static_cast<const std::byte*>(data), bytes);
     };
-    if (!p_->outbox.notify({piece(head, head_bytes), piece(tail, tail_bytes), piece(end, end_bytes)}))
-        status_.dropped_events.fetch_add(1, std::memory_order_relaxed);
+    if (p_->outbox.notify({piece(head, head_bytes), piece(tail, tail_bytes), piece(end, end_bytes)}))
+        return true;
+    status_.dropped_events.fetch_add(1, std::memory_order_relaxed);
+    return false;
 }
 
-void Engine::print(const char* text, size_t bytes) noexcept {
+bool Engine::print(const char* text, size_t bytes) noexcept {
     bytes = std::min<size_t>(bytes, 1000);
     const EventHeader header{EventKind::print, uint32_t(sizeof header + bytes)};
-    notify(&header, sizeof header, text, bytes);
+    return notify(&header, sizeof header, text, bytes);
 }
 
 // ---- commands

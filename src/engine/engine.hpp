@@ -96,11 +96,11 @@ public:
     int32_t block_number() const noexcept;
     /// Drops every scheduled bundle that has not begun.
     void clear_schedule() noexcept;
-    /// Writes text to whoever reads the print events (the server's log). Cut at 1000 bytes.
-    void print(const char* text, size_t bytes) noexcept;
-    /// Emits an event record; dropped and counted when the ring is full. `tail` and
+    /// Writes text to whoever reads the print events (the server's log). Cut at 1000 bytes. false: dropped.
+    bool print(const char* text, size_t bytes) noexcept;
+    /// Emits an event record; dropped and counted when the ring is full: false. `tail` and
     /// `end` follow `head` in the record.
-    void notify(const void* head, size_t head_bytes, const void* tail = nullptr, size_t tail_bytes = 0,
+    bool notify(const void* head, size_t head_bytes, const void* tail = nullptr, size_t tail_bytes = 0,
                 const void* end = nullptr, size_t end_bytes = 0) noexcept;
     /// Hands something over, never lost.
     void hand_back(Handback*, Handback::Kind) noexcept;

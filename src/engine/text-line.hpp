@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
+#include <utility>
 
 namespace scs {
 
@@ -20,15 +21,9 @@ public:
         va_end(values);
         used_ = std::min(used_ + size_t(std::max(length, 0)), sizeof text_ - 1);
     }
-    void indent(int depth) noexcept {
-        for (int i = 0; i < std::min(depth, 64); ++i)
-            add("   ");
-    }
-    /// Prints it and begins anew.
-    void print(Engine& engine) noexcept {
-        engine.print(text_, used_);
-        used_ = 0;
-    }
+    void indent(int depth) noexcept { add("%*s", 3 * std::min(depth, 64), ""); }
+    /// Prints it and begins anew. False if it was dropped.
+    bool print(Engine& engine) noexcept { return engine.print(text_, std::exchange(used_, 0)); }
     bool full() const noexcept { return used_ == sizeof text_ - 1; }
 
 private:

@@ -157,8 +157,11 @@ void GenerateBuffer::do_work() {
     if (arguments.get().empty())
         return set_failure("wrong argument type");
     float* replaced = nullptr;
-    if (!run_buf_gen(engine(), index(), generator_, arguments.get(), replaced))
+    const BufGenOutcome outcome = run_buf_gen(engine(), index(), generator_, arguments.get(), replaced);
+    if (outcome == BufGenOutcome::unknown)
         return set_failure("buf gen routine not found");
+    if (outcome == BufGenOutcome::crashed)
+        return set_failure("buf gen routine crashed");
     release(replaced);
     published();
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 namespace scs::osc {
 
@@ -186,14 +187,7 @@ std::size_t g_query_tree_room(ArgReader args) noexcept {
     return max_reply_bytes * std::clamp<std::size_t>(args.remain() / 8, 1, most_groups);
 }
 
-int depth_below(const Node& node, const Group& top) noexcept {
-    int depth = 0;
-    for (const Node* n = &node; n != &top; n = n->parent)
-        ++depth;
-    return depth;
-}
-
-void dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
+bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
     TextLine line;
     line.indent(depth);
     ControlNames names(*synth.definition->program);
@@ -208,7 +202,25 @@ void dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
         else
             line.add(" %.*s", static_cast<int>(mapping.size()), mapping.data());
     }
-    line.print(engine);
+    return line.print(engine);
+}
+
+/// Prints a tree, line by line, until all is there or the log can take no more. One pass: the deepest tree takes no
+/// longer than another of as many nodes.
+bool dump_tree(Engine& engine, Group& group, bool controls) noexcept {
+    TextLine line;
+    line.add("NODE TREE Group %d", group.id);
+    bool room = line.print(engine);
+    int depth = 1;
+    for (Node* n = group.head; n && room;) {
+        line.indent(depth);
+        line.add("%d %s", n->id, n->is_group ? "group" : static_cast<Synth*>(n)->definition->program->name.c_str());
+        room = line.print(engine);
+        if (controls && room && !n->is_group && static_cast<Synth*>(n)->graph->control_count() > 0)
+            room = dump_controls(engine, *static_cast<Synth*>(n), depth + 1);
+        n = next_in(group, *n, depth);
+    }
+    return room;
 }
 
 Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
@@ -218,19 +230,8 @@ Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
         Group* group = arg.group();
         if (!group)
             return not_found(arg);
-        const bool controls = args.get_int() != 0;
-        TextLine line;
-        line.add("NODE TREE Group %d", group->id);
-        line.print(engine);
-        for (Node* n = group->head; n; n = next_in(*group, *n)) {
-            const int depth = depth_below(*n, *group);
-            line.indent(depth);
-            line.add("%d %s", n->id,
-                     n->is_group ? "group" : static_cast<Synth*>(n)->definition->program->name.c_str());
-            line.print(engine);
-            if (controls && !n->is_group && static_cast<Synth*>(n)->graph->control_count() > 0)
-                dump_controls(engine, *static_cast<Synth*>(n), depth + 1);
-        }
+        if (!dump_tree(engine, *group, args.get_int() != 0))
+            return {Code::buffer_overflow};
     }
     return {};
 }

@@ -71,13 +71,20 @@ void map_control(Tree& tree, Node& node, const ControlArg& control, int64_t offs
         tree.map_control(node, control.index + offset, bus, audio);
 }
 
-Node* next_in(const Group& top, Node& node) noexcept {
-    if (node.is_group && static_cast<Group&>(node).head)
+Node* next_in(const Group& top, Node& node, int& depth) noexcept {
+    if (node.is_group && static_cast<Group&>(node).head) {
+        ++depth;
         return static_cast<Group&>(node).head;
-    for (Node* n = &node; n && n != &top; n = n->parent)
+    }
+    for (Node* n = &node; n && n != &top; n = n->parent, --depth)
         if (n->next)
             return n->next;
     return nullptr;
+}
+
+Node* next_in(const Group& top, Node& node) noexcept {
+    int depth = 0;
+    return next_in(top, node, depth);
 }
 
 int64_t most_controls(Node& node) noexcept {

@@ -63,5 +63,7 @@ void read_counted_values(ArgReader&, Tree&, Node&, const ControlArg&) noexcept;
 
 /// [rt] The node after `node` in depth-first order inside `top`, or null.
 Node* next_in(const Group& top, Node& node) noexcept;
+/// [rt] The same; `depth`, that of `node` below `top`, becomes that of the next one.
+Node* next_in(const Group& top, Node& node, int& depth) noexcept;
 
 } // namespace scs::osc

@@ -105,7 +105,10 @@ bool Server::Private::serve_engine() {
     loop.engine_ready(*owned_engine, std::move(first));
     host.state("running");
     worker.run(*owned_engine);
-    return worker.stopping();
+    if (!worker.stopping())
+        return false;
+    owned_engine->buffers().close_files();
+    return true;
 }
 
 void Server::Private::work() {

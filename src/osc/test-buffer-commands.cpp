@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/registry.hpp"
 #include "engine/sound-file.hpp"
 #include "osc/test-command-bench.hpp"
 
@@ -115,6 +116,22 @@ TEST_CASE("generators") {
     CHECK(bench("/b_getn", 1, 0, 4) == "[ \"/b_setn\", 1, 0, 4, 0, 0, 2, 0 ]\n");
 }
 
+void crash(::World*, ::SndBuf* buffer, ::sc_msg_iter*) {
+    buffer->data[0] = 0.5f;
+    buffer->data = nullptr;
+    throw 1;
+}
+
+TEST_CASE("a generator that crashes fails, and its buffer stays") {
+    CommandBench bench;
+    PluginRegistry::instance().define_buf_gen("crash", crash);
+    bench("/b_alloc", 0, 4, 1);
+    CHECK(bench("/b_gen", 0, "crash") == fail("/b_gen", "buf gen routine crashed"));
+    CHECK(bench("/b_getn", 0, 0, 2) == "[ \"/b_setn\", 0, 0, 2, 0.5, 0 ]\n");
+    CHECK(bench("/b_gen", 0, "normalize", 2.f) == done("/b_gen"));
+    CHECK(bench("/b_get", 0, 0) == "[ \"/b_set\", 0, 0, 2 ]\n");
+}
+
 TEST_CASE("the completion message answers first, and not at all after a failure") {
     CommandBench bench;
     const auto query = CommandBench::message("/b_query", {0});
@@ -186,6 +203,23 @@ TEST_CASE("files are written, left open and closed") {
     CHECK(bench("/b_write", 0, path, "wav").find("could not be opened") != std::string::npos); // not allocated
     CHECK(bench("/b_write", 0, path, "wav", "float", -1, -1) == fail("/b_write", "index out of range"));
     CHECK(SoundFile::open(path).value().info().frames == 2);
+}
+
+TEST_CASE("files left open are closed with the engine") {
+    Folder folder;
+    const auto open_files = [] {
+        return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    };
+    std::ptrdiff_t before;
+    {
+        CommandBench bench;
+        before = open_files();
+        bench("/b_alloc", 0, 4, 1);
+        CHECK(bench("/b_write", 0, folder / "a.wav", "wav", "float", -1, 0, 1) == done("/b_write"));
+        CHECK(open_files() == before + 1);
+    }
+    CHECK(open_files() <= before);
+    CHECK(SoundFile::open(folder / "a.wav").value().info().frames == 4);
 }
 
 TEST_CASE("files outside the restricted path are out of reach") {

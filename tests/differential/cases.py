@@ -99,6 +99,8 @@ COMMANDS = {
 # Not blobs and arrays: what follows them stock takes for something else than was sent.
 REPLACEMENTS = {"text": "text", "minus one": -1, "a half": 0.5, "nothing": None, "true": True}
 
+# Stock takes what happens to lie behind the message for values that are missing.
+READS_BEHIND = ("/b_set", "/b_setn", "/b_fill")
 # Reading or writing outside of its memory, stock scsynth may do anything.
 UNSAFE_IN_STOCK = ("/b_", "/d_")
 
@@ -124,6 +126,8 @@ def _variants(message, replace):
     address, *args = message
     yield _text(message), Message(*message)
     for count in range(len(args)):
+        if address in READS_BEHIND and count > 1:
+            continue
         yield _text(message[:count + 1]), Message(*message[:count + 1])
     if not replace or address.startswith(UNSAFE_IN_STOCK):
         return

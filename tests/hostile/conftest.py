@@ -6,8 +6,9 @@ import pytest
 
 from tests.lib import server as servers
 from tests.lib.daemon import ROOT, Session
-from tests.lib.osc import Client, OscError
+from tests.lib.osc import Client, Message, OscError
 from tests.lib.ports import free_port
+from tests.lib.process import wait_for
 
 SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"
 BUFFERS = 256
@@ -23,6 +24,7 @@ def pytest_collection_modifyitems(items):
 
 class Victim:
     """The server, its daemon and a client."""
+    UNREADABLE = "unreadable"  # the address of an answer that can't be decoded
 
     def __init__(self, session, server, client, folder, sent_before):
         self.session, self.server, self.client, self.folder = session, server, client, folder
@@ -35,6 +37,26 @@ class Victim:
 
     def new_client(self):
         return VictimClient(self.server.port)
+
+    def counters(self):
+        props = self.session.node(self.server.node_name)["info"]["props"]
+        return {name: int(props[f"scsynth.packets.{name}"])
+                for name in ("received", "decoded", "rejected", "kernel-dropped")}
+
+    def settled_counters(self):
+        """The counters once every packet is in them: fetched or dropped by the kernel."""
+        extra = 1 + 10  # the start asks for the status, perhaps repeatedly
+        self.client.wait_ready(timeout=20)  # the kernel tells of what it dropped with the next packet
+
+        def added_up():
+            seen = self.counters()
+            arrived = seen["received"] + seen["kernel-dropped"]
+            return self.sent <= arrived <= self.sent + extra and seen
+
+        seen = wait_for(added_up, f"counters that add up to {self.sent}")
+        print(f"sent {self.sent}: {seen}")
+        assert seen["received"] == seen["decoded"] + seen["rejected"]
+        return seen
 
     def reset(self):
         """Free all nodes, buffers and definitions, and load the sine again."""
@@ -51,8 +73,9 @@ class Victim:
         client.command("/d_recv", SINE.read_bytes())
 
     def assert_alive(self):
-        """The daemon runs, the server answers, and a synth of the sine runs."""
+        """The daemon runs and answers, the server answers, and a synth of the sine runs."""
         assert self.session.daemon.running(), self.session.logs()
+        assert "PipeWire:Interface:Core" in self.session.pw_cli("info", "0")
         client = self.client
         client.sync(timeout=20)
         client.send("/s_new", "test_sine", 999999, 0, 0)
@@ -63,7 +86,7 @@ class Victim:
 
 
 class VictimClient(Client):
-    """Counts what it sends, and passes over answers that quote what is no text."""
+    """Counts what it sends; an answer that quotes what is no text becomes a message "unreadable"."""
     sent = 0
 
     def send_bytes(self, data):
@@ -74,7 +97,15 @@ class VictimClient(Client):
         try:
             return super()._receive(timeout)
         except OscError:
-            return []
+            return [Message(Victim.UNREADABLE)]
+
+    def wait_any(self, addresses):
+        """The first message with one of these addresses."""
+        return self._next(lambda message: message.address in addresses, " or ".join(addresses), None)
+
+    def collect_into_inbox(self, seconds):
+        """Everything that arrives within that time."""
+        self.inbox.extend(self.collect(seconds))
 
     def wait_playing(self):
         """The sine's synth is there and its units compute."""

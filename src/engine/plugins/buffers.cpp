@@ -2,12 +2,14 @@
 #include "engine/plugins/buffers.hpp"
 
 #include "engine/plugins/world-abi.hpp"
+#include "engine/sound-file.hpp"
 
 #include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -70,6 +72,7 @@ Buffers::Buffers(int count) : count_(count), abi_(std::make_unique<Abi>()) {
 }
 
 Buffers::~Buffers() {
+    close_files();
     for (const ::SndBuf& b : abi_->latest)
         free_samples(b.data);
 }
@@ -105,6 +108,18 @@ Buffer Buffers::latest(int index) const noexcept {
 void Buffers::set_latest(int index, const Buffer& buffer) noexcept {
     const std::lock_guard lock(abi_->non_rt_lock);
     set_abi_buffer(abi_->latest[size_t(index)], buffer);
+}
+
+void Buffers::close_files() noexcept {
+    for (int i = 0; i < count_; ++i) {
+        Buffer buffer = latest(i);
+        if (!buffer.sound_file)
+            continue;
+        // DiskIn's and DiskOut's threads look for the file there, under the same lock.
+        void* file = std::exchange(buffer.sound_file, nullptr);
+        set_latest(i, buffer);
+        SoundFile::close_handle(file);
+    }
 }
 
 } // namespace scs

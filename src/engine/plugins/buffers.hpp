@@ -45,6 +45,8 @@ public:
     Buffer latest(int index) const noexcept;
     /// [worker] Sets it; follow with install() on the data loop.
     void set_latest(int index, const Buffer& buffer) noexcept;
+    /// [worker] Closes the files that are still open. May wait for the disk; the destructor does it otherwise.
+    void close_files() noexcept;
 
     struct Abi;
     Abi& abi() noexcept { return *abi_; } ///< for src/engine/plugins only

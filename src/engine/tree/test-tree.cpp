@@ -118,6 +118,7 @@ TEST_CASE("what cannot be added says why and changes nothing") {
 
 TEST_CASE("ID -1 makes up a negative one that is found as -1 and isn't told") {
     TreeFixture f;
+    CHECK(f.engine->tree().find(-1) == &f.engine->tree().root());
     f.synth(-1);
     Node* node = f.engine->tree().find(-1);
     REQUIRE(node);

@@ -102,7 +102,7 @@ private:
     Group* root_ = nullptr;
     int synths_ = 0, groups_ = 0;
     int64_t units_ = 0;
-    int32_t hidden_id_ = -8, recent_id_ = -8;
+    int32_t hidden_id_ = -8, recent_id_ = 0;
 };
 
 } // namespace scs

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// libFuzzer target: a row of packets, with blocks rendered in between, through decoder, commands, engine, jobs and
+// replies, all threads in one. Each input has an engine of its own, so nothing is left for the next. See Packets for
+// the input's form.
+#include "engine/engine.hpp"
+#include "osc/clients.hpp"
+#include "osc/codec/compose.hpp"
+#include "osc/codec/decode.hpp"
+#include "osc/codec/dump.hpp"
+#include "osc/command-builder.hpp"
+#include "osc/event-pump.hpp"
+#include "osc/fuzz-mutate.hpp"
+#include "osc/reply-port.hpp"
+#include "osc/server.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+using namespace scs;
+using namespace scs::osc;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int block = 64;
+
+[[noreturn]] void fault(const char* what) {
+    std::fprintf(stderr, "fuzz-packets: %s\n", what);
+    std::abort();
+}
+
+/// The folders of a run, removed at its end: `plugins` has the UGens that may play, `files` what file commands may
+/// touch. The UGens aren't instrumented, so a wild one could break what the sanitizers then find: only those are
+/// there that keep to their memory whatever their inputs are. All of them run in tests/hostile/ugen-torture.
+class Folders {
+public:
+    Folders() : top_(fs::temp_directory_path() / ("fuzz-packets-" + std::to_string(::getpid()))) {
+        fs::create_directories(plugins());
+        for (const char* name : {"BinaryOpUGens", "IOUGens", "LFUGens", "MulAddUGens", "OscUGens", "UnaryOpUGens"}) {
+            const std::string file = std::string(name) + "_supernova.so";
+            fs::create_symlink("/usr/lib/SuperCollider/plugins/" + file, fs::path(plugins()) / file);
+        }
+        fs::create_directories(nothing());
+        clean_files();
+    }
+    ~Folders() {
+        std::error_code ignored;
+        fs::remove_all(top_, ignored);
+    }
+
+    std::string plugins() const { return top_ / "plugins"; }
+    std::string nothing() const { return top_ / "nothing"; }
+    std::string files() const { return top_ / "files"; }
+
+    /// After a command has written: as at the start.
+    void clean_files() const {
+        fs::remove_all(files());
+        fs::create_directories(files());
+        std::ofstream sound(files() + "/x.wav", std::ios::binary);
+        const auto number = [&](std::uint32_t value, int bytes) {
+            for (; bytes > 0; --bytes, value >>= 8)
+                sound.put(static_cast<char>(value));
+        };
+        constexpr std::uint32_t frames = 100, channels = 2, rate = 48000, bytes = frames * channels * 2;
+        sound << "RIFF";
+        number(36 + bytes, 4);
+        sound << "WAVEfmt ";
+        number(16, 4);
+        number(1, 2);
+        number(channels, 2);
+        number(rate, 4);
+        number(rate * channels * 2, 4);
+        number(channels * 2, 2);
+        number(16, 2);
+        sound << "data";
+        number(bytes, 4);
+        for (std::uint32_t i = 0; i < frames * channels; ++i)
+            number(i * 300, 2);
+    }
+
+private:
+    fs::path top_;
+};
+
+const Folders& folders() {
+    static const Folders made;
+    return made;
+}
+
+ServerSettings settings(bool first) {
+    ServerSettings s;
+    s.engine.audio_buses = 32;
+    s.engine.control_buses = 128;
+    s.engine.buffers = 16;
+    s.engine.max_nodes = 64;
+    s.engine.max_synthdefs = 16;
+    s.engine.rt_memory_kib = 256;
+    s.engine.random_seeds = 4;
+    s.engine.max_quantum = block;
+    s.engine.ugen_path = first ? folders().plugins() : folders().nothing(); // they stay loaded
+    s.restricted_path = folders().files();
+    return s;
+}
+
+/// The OSC thread, the worker and the data loop in one.
+class FuzzServer final : public ReplyPort, public EventSink {
+public:
+    explicit FuzzServer(bool first) : settings_(settings(first)) {
+        auto engine = Engine::create(settings_.engine, [](const std::string&) {});
+        if (!engine)
+            fault(engine.error().c_str());
+        engine_ = std::move(engine.value());
+        services_.engine = engine_.get();
+    }
+    ~FuzzServer() override {
+        engine_.reset();
+        if (wrote_)
+            folders().clean_files();
+    }
+
+    void take(std::span<const std::byte> bytes, const Endpoint& from) {
+        if (dump_mode_ & 2)
+            (void)to_hex(bytes);
+        auto decoded = decode(bytes);
+        if (!decoded)
+            return;
+        const auto packet = std::make_shared<const Packet>(std::move(decoded.value()));
+        if (dump_mode_ & 1)
+            (void)to_text(*packet);
+        for (const osc::Bundle& source : packet->bundles()) {
+            if (source.messages.empty())
+                continue;
+            auto bundle = make_bundle(services_, packet, source, from);
+            if (!engine_->submit(bundle.get()))
+                return;
+            (void)bundle.release();
+            ++in_flight_;
+        }
+    }
+
+    void render() {
+        engine_->process(block, now_, 48000, in_, out_);
+        now_ = ntp_advance(now_, block, 48000);
+        pump();
+    }
+
+    /// Whatever came, the server answers, and nothing is under way once the schedule is empty.
+    void check() {
+        take(encode("/clearSched", {}), UdpPeer{1, 99});
+        take(encode("/sync", {std::int32_t(1234)}), UdpPeer{1, 99});
+        synced_ = false;
+        for (int i = 0; i < 2000 && !(synced_ && in_flight_ == 0); ++i)
+            render();
+        if (!synced_)
+            fault("/sync is not answered");
+        if (in_flight_ != 0)
+            fault("bundles are lost");
+    }
+
+private:
+    std::span<const std::byte> encode(std::string_view address, std::vector<ReplyArg> args) {
+        const auto message = composer_.compose(address, args);
+        if (!message)
+            fault("no message");
+        return message.value();
+    }
+
+    void pump() {
+        do {
+            pump_events(engine_->events(), *this, *this);
+            for (; !jobs_.empty(); jobs_.pop_front()) {
+                jobs_.front()->work();
+                if (!engine_->finish_job(jobs_.front()))
+                    fault("no room for a job's result");
+            }
+            for (; !releases_.empty(); releases_.pop_front())
+                delete releases_.front();
+        } while (!engine_->events().peek().empty());
+    }
+
+    bool send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) override {
+        const auto message = composer_.compose(address, args);
+        if (!message)
+            return true;
+        if (!decode(message.value()))
+            fault("a reply that is no OSC");
+        if (to == Endpoint(UdpPeer{1, 99}) && address == "/synced")
+            synced_ = true;
+        return message.value().size() <= 65507;
+    }
+    bool send_record(const Endpoint& to, std::span<const std::byte> record) override {
+        bool all = true;
+        std::vector<ReplyArg> args;
+        ReplyReader reader(record);
+        while (reader.next_message()) {
+            args.clear();
+            while (const auto arg = reader.next_arg())
+                args.push_back(*arg);
+            all = send(to, reader.address(), args) && all;
+        }
+        return all;
+    }
+    Clients& clients() override { return clients_; }
+    void set_dump_mode(int mode) override { dump_mode_ = mode; }
+    void quit() override { clients_.clear(); } // as with allow-quit false
+
+    void job(Command& command) override {
+        jobs_.push_back(&command);
+        if (const auto* ours = dynamic_cast<const OscCommand*>(&command))
+            wrote_ = wrote_ || std::string_view(ours->name()) == "/b_write";
+    }
+    void reply(Command& command) override {
+        if (auto* ours = dynamic_cast<OscCommand*>(&command))
+            ours->answer(*this);
+    }
+    void retired(scs::Bundle* bundle) override {
+        --in_flight_;
+        delete bundle;
+    }
+    void release(Handback* object) override { releases_.push_back(object); }
+    void print(std::string_view) override {}
+    void late(double) override {}
+
+    ServerSettings settings_;
+    Services services_{settings_};
+    Clients clients_{4};
+    ReplyComposer composer_;
+    int dump_mode_ = 0;
+    std::unique_ptr<Engine> engine_;
+    std::deque<Command*> jobs_;
+    std::deque<Handback*> releases_;
+    NtpTime now_ = NtpTime(fuzz_start_seconds) << 32;
+    float samples_[2][block];
+    const float* in_[2] = {nullptr, nullptr};
+    float* out_[2] = {samples_[0], samples_[1]};
+    int in_flight_ = 0;
+    bool synced_ = false, wrote_ = false;
+};
+
+} // namespace
+
+/// Large buffers are refused as on a machine without memory, and no input takes long.
+extern "C" const char* __asan_default_options() {
+    return "allocator_may_return_null=1:max_allocation_size_mb=24:quarantine_size_mb=16:detect_leaks=1";
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    static bool first = true;
+    FuzzServer server(std::exchange(first, false));
+    std::uint16_t count = 0;
+    for (const FuzzPacket& packet : split_packets({data, size})) {
+        server.take(std::as_bytes(packet.bytes), UdpPeer{1, std::uint16_t(count++ % 6)});
+        for (int i = 0; i < packet.blocks; ++i)
+            server.render();
+    }
+    server.check();
+    return 0;
+}
