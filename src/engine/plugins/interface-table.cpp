@@ -11,6 +11,7 @@
 #include "engine/plugins/world-abi.hpp"
 #include "engine/rt/pool.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
@@ -78,10 +79,14 @@ bool define_buf_gen(const char* name, BufGenFunc run) {
 
 // Local buffers are an array of the plugin's own, and the ABI's range check lets the index one behind its last
 // element pass: so each piece has a zeroed tail that reads as an empty buffer.
-constexpr size_t tail = sizeof(::SndBuf);
+// Convolution3 takes a block at a time into a frame that may be shorter: the tail has room for a block.
+size_t tail_of(const ::World& world) noexcept {
+    return std::max(sizeof(::SndBuf), size_t(world.mBufLength) * sizeof(float));
+}
 
 void* rt_alloc(::World* world, size_t bytes) {
     const FaultGuard::HostCode whole;
+    const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
     auto* memory = static_cast<std::byte*>(owner_of(world).pool().allocate(bytes + tail));
@@ -91,6 +96,7 @@ void* rt_alloc(::World* world, size_t bytes) {
 }
 void* rt_realloc(::World* world, void* old, size_t bytes) {
     const FaultGuard::HostCode whole;
+    const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
     auto* memory = static_cast<std::byte*>(owner_of(world).pool().reallocate(old, bytes + tail));

@@ -75,11 +75,12 @@ struct GuardUnit {
     ::Unit unit;
     ::Wire wire;
     const InputGuard* guard;
-    float* from;
+    const float* from;
+    const float* high;
 
     static void run(::Unit* unit, int) {
         auto& self = *reinterpret_cast<GuardUnit*>(unit);
-        self.wire.mScalarValue = self.guard->apply(*self.from);
+        self.wire.mScalarValue = self.guard->apply(*self.from, *self.high);
     }
 };
 
@@ -100,7 +101,7 @@ struct Instance {
         for (uint32_t i = 0; i < program->units.size(); ++i) {
             const UnitPlan& plan = program->units[i];
             for (; guard < program->guards.size() && program->guards[guard].unit == i; ++guard)
-                called += plan.is_calc();
+                called += plan.is_calc() && !program->guards[guard].at_start;
             called += plan.is_calc();
             if (among_called ? called > index : i == index)
                 return plan.ugen->name.c_str();
@@ -244,6 +245,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
             hidden.guard = &program.guards[guards];
             const uint32_t input = hidden.guard->input;
             hidden.from = unit->mInBuf[input];
+            hidden.high = hidden.guard->high_input < 0 ? &hidden.guard->high : unit->mInBuf[hidden.guard->high_input];
             hidden.unit.mParentIndex = unit->mParentIndex;
             hidden.unit.mBufLength = 1;
             hidden.unit.mCalcFunc = GuardUnit::run;
@@ -253,7 +255,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
                 hidden.wire.mCalcRate = calc_BufRate;
             unit->mInput[input] = &hidden.wire;
             unit->mInBuf[input] = hidden.wire.mBuffer;
-            if (plan.is_calc())
+            if (plan.is_calc() && !hidden.guard->at_start)
                 graph.mCalcUnits[graph.mNumCalcUnits++] = &hidden.unit;
         }
         if (plan.is_calc())
