@@ -295,7 +295,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
             }
         }
     }
-    SUBCASE("a guard at the start lets nothing pass later, and costs nothing") {
+    SUBCASE("what the constructor saw holds, whatever comes later") {
         // Its constructor sees 1: a sum of one sample is that sample.
         def.controls = {0.f};
         def.constants = {0.5f, 0.f};

@@ -84,8 +84,15 @@ size_t tail_of(const ::World& world) noexcept {
     return std::max(sizeof(::SndBuf), size_t(world.mBufLength) * sizeof(float));
 }
 
+/// Buffer generators run on the worker, with a copy of the world: the pool is not theirs.
+bool is_worker(const ::World* world) noexcept {
+    return world != &owner_of(const_cast<::World*>(world)).abi().world.abi;
+}
+
 void* rt_alloc(::World* world, size_t bytes) {
     const FaultGuard::HostCode whole;
+    if (is_worker(world))
+        return std::malloc(bytes);
     const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
@@ -96,6 +103,8 @@ void* rt_alloc(::World* world, size_t bytes) {
 }
 void* rt_realloc(::World* world, void* old, size_t bytes) {
     const FaultGuard::HostCode whole;
+    if (is_worker(world))
+        return std::realloc(old, bytes);
     const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
@@ -106,6 +115,8 @@ void* rt_realloc(::World* world, void* old, size_t bytes) {
 }
 void rt_free(::World* world, void* memory) {
     const FaultGuard::HostCode whole;
+    if (is_worker(world))
+        return std::free(memory);
     // LocalBuf gives back an array that it was never given when there is no MaxLocalBufs.
     if (Pool& pool = owner_of(world).pool(); pool.owns(memory))
         pool.free(memory);
