@@ -332,6 +332,23 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
         CHECK(guards[1].high_input == 9);
         play(def, {5.f, 1000.f, 9.f});
     }
+    SUBCASE("the time of a line, in what its counter holds at this rate") {
+        def.constants = {1.f, 3600.f, 0.f};
+        const auto line = [](InputRef seconds) {
+            return unit("XLine", Rate::audio, {{-1, 0}, {-1, 0}, seconds, {-1, 2}}, {Rate::audio});
+        };
+        def.units = {control, line({-1, 1})};
+        CHECK(input_guards(def, 64).size() == 1); // too long at 1 MHz
+        play(def, {0.f});
+        def.units = {control, line({0, 0})};
+        for (const float value : {-1.f, -1e9f, 1e6f, 3e38f, INFINITY, -INFINITY, 3600.f}) {
+            def.controls = {value};
+            play(def, {value});
+        }
+        def.constants[1] = 2000.f;
+        def.units = {control, line({-1, 1})};
+        CHECK(input_guards(def, 64).empty());
+    }
     SUBCASE("the frame of a trigger lies in the block") {
         def.constants = {0.f, 63.f, 64.f, 1.f};
         const auto trigger = [](std::uint32_t frame, Rate rate) {

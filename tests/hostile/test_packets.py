@@ -248,6 +248,8 @@ PACKETS = {
         evil_synth(one_unit(b"BeatTrack2", 1, [0.0, -5.0, -1e9, 0.0, 0.0, -2.0], [1] * 6)), DONE),
     "a trigger far behind the block": (evil_synth(one_unit(b"T2A", 2, [1.0, 1e6], [2])), DONE),
     "a trigger far before the block": (evil_synth(one_unit(b"T2A", 2, [1.0, -1e6], [2])), DONE),
+    "a line that ends before it begins": (
+        evil_synth(one_unit(b"XLine", 2, [1.0, 2.0, -1.0, 0.0], [2])), DONE),
     "levels without a pause": (
         evil_synth(one_unit(b"SendPeakRMS", 2, [1e9, 0.0, 1.0, 1.0, 0.0, 1.0, 47.0], [])), DONE),
     "an offset output at control rate": (evil_synth(one_unit(b"OffsetOut", 1, [-1e9, 0.0], [])), DONE),

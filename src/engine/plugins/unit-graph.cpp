@@ -77,6 +77,7 @@ struct GuardUnit {
     const InputGuard* guard;
     const float* from;
     const float* high;
+    float seconds; ///< the limit of a guard that has it in samples
 
     static void run(::Unit* unit, int) {
         auto& self = *reinterpret_cast<GuardUnit*>(unit);
@@ -245,7 +246,9 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
             hidden.guard = &program.guards[guards];
             const uint32_t input = hidden.guard->input;
             hidden.from = unit->mInBuf[input];
-            hidden.high = hidden.guard->high_input < 0 ? &hidden.guard->high : unit->mInBuf[hidden.guard->high_input];
+            hidden.seconds = hidden.guard->high / float(unit->mRate->mSampleRate);
+            hidden.high = hidden.guard->in_samples       ? &hidden.seconds
+                          : hidden.guard->high_input < 0 ? &hidden.guard->high : unit->mInBuf[hidden.guard->high_input];
             hidden.unit.mParentIndex = unit->mParentIndex;
             hidden.unit.mBufLength = 1;
             hidden.unit.mCalcFunc = GuardUnit::run;

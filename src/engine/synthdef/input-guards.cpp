@@ -12,7 +12,8 @@ enum Kind : unsigned {
     audio_only = 1, ///< at control rate the unit looks itself
     at_start = 2,   ///< only the constructor reads the input
     below_input = 4, ///< `high` is the number of the input that has the limit; its own rule comes before
-    in_block = 8     ///< `high` is a frame of the unit's block
+    in_block = 8,    ///< `high` is a frame of the unit's block
+    in_samples = 16  ///< `high` is in samples, the input in seconds
 };
 
 struct Rule {
@@ -35,6 +36,8 @@ constexpr float least_seconds = 1e-7f;
 constexpr float most_points = 134217728.f;
 // Twice the period of the lowest frequency at 1 MHz is just no overflow.
 constexpr float least_frequency = 0.001f, most_frequency = 1e9f;
+// Fits into 32 bits. A counter below none never ends.
+constexpr float most_counter = 2.1e9f;
 constexpr float most_samples = 1e9f, most_metres = 1e5f, most_counted = 65536.f;
 
 constexpr Rule rules[] = {
@@ -49,6 +52,7 @@ constexpr Rule rules[] = {
     {"LocalBuf", 0, 1.f, most_channels, at_start},
     {"LocalBuf", 1, 1.f, most_frames, at_start},
     {"SetBuf", 1, 0.f, most_samples, at_start}, // the first sample to set
+    {"XLine", 2, 0.f, most_counter, at_start | in_samples},
     {"T2A", 1, 0.f, 0.f, in_block}, // the frame of the trigger
     {"EnvGen", 7, -99.f, most_stages}, // the node to hold at until released
     {"EnvGen", 8, -99.f, most_stages}, // the node to return to until then
@@ -103,9 +107,11 @@ std::vector<InputGuard> input_guards(const SynthDef& def, int block_size) {
                 (guard.high_input >= 0 && number(guard.high_input) >= unit.inputs.size()))
                 return;
             guard.unit = i;
+            // At the highest rate; what is less always fits.
+            constexpr float highest_rate = 1e6f;
             const auto value = constant(guard.input);
             const auto high = guard.high_input < 0 ? guard.high : constant(number(guard.high_input));
-            if (value && high && guard.apply(*value, *high) == *value)
+            if (value && high && guard.apply(*value, guard.in_samples ? *high / highest_rate : *high) == *value)
                 return;
             guards.push_back(guard);
         };
@@ -117,6 +123,7 @@ std::vector<InputGuard> input_guards(const SynthDef& def, int block_size) {
             add({.input = rule.input,
                  .low = rule.low,
                  .high = below ? 0.f : rule.kind & in_block ? last_frame : rule.high,
+                 .in_samples = (rule.kind & in_samples) != 0,
                  .at_start = (rule.kind & at_start) != 0,
                  .high_input = below ? static_cast<std::int32_t>(rule.high) : -1});
         }

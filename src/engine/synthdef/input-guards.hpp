@@ -14,6 +14,7 @@ struct InputGuard {
     std::uint32_t unit = 0;
     std::uint32_t input = 0;
     float low = 0, high = 0;
+    bool in_samples = false;      ///< `high` is in samples, the input in seconds
     bool at_start = false;        ///< only the constructor reads it: applied once, not each block
     std::int32_t high_input = -1; ///< another input of the unit whose value is the upper limit in place of `high`
 
