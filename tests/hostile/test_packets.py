@@ -250,6 +250,8 @@ PACKETS = {
     "a trigger far before the block": (evil_synth(one_unit(b"T2A", 2, [1.0, -1e6], [2])), DONE),
     "a line that ends before it begins": (
         evil_synth(one_unit(b"XLine", 2, [1.0, 2.0, -1.0, 0.0], [2])), DONE),
+    "a vibrato that begins before it began": (
+        evil_synth(one_unit(b"Vibrato", 2, [1.0, 6.0, 0.02, 0.0, -1.0, 0.04, 0.1, 0.0, 0.0], [2])), DONE),
     "levels without a pause": (
         evil_synth(one_unit(b"SendPeakRMS", 2, [1e9, 0.0, 1.0, 1.0, 0.0, 1.0, 47.0], [])), DONE),
     "an offset output at control rate": (evil_synth(one_unit(b"OffsetOut", 1, [-1e9, 0.0], [])), DONE),

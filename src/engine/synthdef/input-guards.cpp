@@ -53,6 +53,7 @@ constexpr Rule rules[] = {
     {"LocalBuf", 1, 1.f, most_frames, at_start},
     {"SetBuf", 1, 0.f, most_samples, at_start}, // the first sample to set
     {"XLine", 2, 0.f, most_counter, at_start | in_samples},
+    {"Vibrato", 4, 0.f, most_counter, in_samples}, // the attack, also of each trigger
     {"T2A", 1, 0.f, 0.f, in_block}, // the frame of the trigger
     {"EnvGen", 7, -99.f, most_stages}, // the node to hold at until released
     {"EnvGen", 8, -99.f, most_stages}, // the node to return to until then
