@@ -227,7 +227,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
             REQUIRE(f.engine->tree().find_synth(1000) == synth);
         }
         f.engine->tree().free(*synth);
-        CHECK(f.printed.empty());
+        CHECK(f.printed.find("crashed") == std::string::npos);
     };
     SynthDef def;
     def.controls = {1.f};
@@ -241,7 +241,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
                                    {{-1, 0}, {-1, 0}, {-1, 1}, {-1, 0}, {-1, 1}, {-1, 1}, {0, 0}, {0, 0}, {0, 0},
                                     {-1, 0}, {-1, 2}, {-1, 0}, {-1, 1}},
                                    {Rate::control})};
-        CHECK(input_guards(def).size() == 3);
+        CHECK(input_guards(def, 64).size() == 3);
         for (const float value : wild) {
             def.controls = {std::isnan(value) ? 0.f : value};
             play(def, {value, 1.f, value});
@@ -260,16 +260,112 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
         const UnitSpec most = unit("MaxLocalBufs", Rate::scalar, {{-1, 1}}, {Rate::scalar});
         const UnitSpec buffer = unit("LocalBuf", Rate::scalar, {{-1, 0}, {-1, 2}}, {Rate::scalar});
         def.units = {control, most, buffer};
-        CHECK(input_guards(def).size() == 2);
+        CHECK(input_guards(def, 64).size() == 2);
         play(def, {0.f});
         def.units = {control, buffer};
         play(def, {0.f});
         play(def, {0.f});
     }
+    SUBCASE("the length of a line, which only the constructor reads") {
+        const struct {
+            const char* ugen;
+            std::vector<InputRef> inputs; // constant 0 is 1, 1 is 0; unit 0 is the control, unit 1 audio
+        } lines[] = {
+            {"Limiter", {{1, 0}, {-1, 0}, {0, 0}}},
+            {"Normalizer", {{1, 0}, {-1, 0}, {0, 0}}},
+            {"RunningSum", {{1, 0}, {0, 0}}},
+            {"CombC", {{1, 0}, {0, 0}, {0, 0}, {-1, 0}}},
+            {"AllpassN", {{1, 0}, {0, 0}, {0, 0}, {-1, 0}}},
+            {"DelayL", {{1, 0}, {0, 0}, {0, 0}}},
+            {"Pluck", {{1, 0}, {-1, 0}, {0, 0}, {0, 0}, {-1, 0}, {-1, 0}}},
+            {"PitchShift", {{1, 0}, {0, 0}, {-1, 0}, {-1, 0}, {-1, 0}}},
+            {"Convolution", {{1, 0}, {1, 0}, {0, 0}}},
+        };
+        def.constants = {1.f, 0.f};
+        for (const auto& line : lines) {
+            CAPTURE(std::string(line.ugen));
+            def.units = {control, unit("DC", Rate::audio, {{-1, 0}}, {Rate::audio}),
+                         unit(line.ugen, Rate::audio, line.inputs, {Rate::audio})};
+            REQUIRE(input_guards(def, 64).size() == 1);
+            CHECK(input_guards(def, 64)[0].at_start == (std::string_view(line.ugen) != "PitchShift"));
+            for (const float value : {0.f, -1.f, -1e9f, 48000.f, 1e9f, 3e38f, INFINITY, -INFINITY, 0.01f}) {
+                CAPTURE(value);
+                def.controls = {value};
+                play(def, {value, 0.02f});
+            }
+        }
+    }
+    SUBCASE("what the constructor saw holds, whatever comes later") {
+        // Its constructor sees 1: a sum of one sample is that sample.
+        def.controls = {0.f};
+        def.constants = {0.5f, 0.f};
+        def.units = {control, unit("DC", Rate::audio, {{-1, 0}}, {Rate::audio}),
+                     unit("RunningSum", Rate::audio, {{1, 0}, {0, 0}}, {Rate::audio}),
+                     unit("Out", Rate::audio, {{-1, 1}, {2, 0}}, {})};
+        def.name = "sum";
+        Synth* synth;
+        REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+        (void)f.render(128);
+        f.engine->tree().set_control(*synth, 0, 4.f);
+        const auto out = f.render(256);
+        CHECK(std::all_of(out.begin(), out.end(), [](float sample) { return sample == 0.5f; }));
+    }
+    SUBCASE("a room is no larger than the largest") {
+        def.controls = {1000.f, 10.f};
+        def.control_names = {{"room", 0}, {"largest", 1}};
+        def.constants = {0.f, 1.f, 300.f, 400.f};
+        const UnitSpec controls = unit("Control", Rate::control, {}, {Rate::control, Rate::control});
+        const auto verb = [](InputRef room, InputRef largest) {
+            return unit("GVerb", Rate::audio,
+                        {{1, 0}, room, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, largest},
+                        {Rate::audio, Rate::audio});
+        };
+        const UnitSpec dc = unit("DC", Rate::audio, {{-1, 1}}, {Rate::audio});
+        def.units = {controls, dc, verb({-1, 2}, {-1, 3})};
+        CHECK(input_guards(def, 64).empty());
+        def.units = {controls, dc, verb({-1, 3}, {-1, 2})};
+        CHECK(input_guards(def, 64).size() == 1);
+        def.units = {controls, dc, verb({0, 0}, {0, 1})};
+        const auto guards = input_guards(def, 64);
+        REQUIRE(guards.size() == 2);
+        CHECK(guards[0].input == 9);
+        CHECK(guards[1].high_input == 9);
+        play(def, {5.f, 1000.f, 9.f});
+    }
+    SUBCASE("the time of a line, in what its counter holds at this rate") {
+        def.constants = {1.f, 3600.f, 0.f};
+        const auto line = [](InputRef seconds) {
+            return unit("XLine", Rate::audio, {{-1, 0}, {-1, 0}, seconds, {-1, 2}}, {Rate::audio});
+        };
+        def.units = {control, line({-1, 1})};
+        CHECK(input_guards(def, 64).size() == 1); // too long at 1 MHz
+        play(def, {0.f});
+        def.units = {control, line({0, 0})};
+        for (const float value : {-1.f, -1e9f, 1e6f, 3e38f, INFINITY, -INFINITY, 3600.f}) {
+            def.controls = {value};
+            play(def, {value});
+        }
+        def.constants[1] = 2000.f;
+        def.units = {control, line({-1, 1})};
+        CHECK(input_guards(def, 64).empty());
+    }
+    SUBCASE("the frame of a trigger lies in the block") {
+        def.constants = {0.f, 63.f, 64.f, 1.f};
+        const auto trigger = [](std::uint32_t frame, Rate rate) {
+            return unit("T2A", rate, {{0, 0}, {-1, frame}}, {rate});
+        };
+        def.units = {control, trigger(1, Rate::audio)};
+        CHECK(input_guards(def, 64).empty());
+        CHECK(input_guards(def, 32).size() == 1);
+        def.units = {control, trigger(2, Rate::audio)};
+        CHECK(input_guards(def, 64).size() == 1);
+        def.units = {control, trigger(3, Rate::control)};
+        CHECK(input_guards(def, 64).size() == 1);
+    }
     SUBCASE("constants in range need no guard") {
         def.constants = {0.f, 1.f};
         def.units = {unit("Out", Rate::audio, {{-1, 0}, {-1, 1}}, {})};
-        CHECK(input_guards(def).empty());
+        CHECK(input_guards(def, 64).empty());
     }
 }
 

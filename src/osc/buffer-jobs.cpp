@@ -162,6 +162,8 @@ void GenerateBuffer::do_work() {
         return set_failure("buf gen routine not found");
     if (outcome == BufGenOutcome::crashed)
         return set_failure("buf gen routine crashed");
+    if (outcome == BufGenOutcome::does_not_fit)
+        return set_failure("the buffer is too small");
     release(replaced);
     published();
 }

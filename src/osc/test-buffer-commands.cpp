@@ -53,7 +53,7 @@ TEST_CASE("allocating, asking, freeing") {
     CHECK(bench("/b_query", 4) == "[ \"/b_info\", 4, 10, 1, 8000 ]\n");
     CHECK(bench("/b_free", 3) == done("/b_free", 3));
     CHECK(bench("/b_free", 3) == done("/b_free", 3));
-    CHECK(bench("/b_query", 3) == "[ \"/b_info\", 3, 0, 0, 0 ]\n");
+    CHECK(bench("/b_query", 3) == "[ \"/b_info\", 3, 0, 0, 48000 ]\n"); // as in scsynth the rate stays
 }
 
 TEST_CASE("a buffer that can't be, changes nothing") {

@@ -144,8 +144,8 @@ TEST_CASE("the tree is told, and can be asked for") {
     Lines lines{client.receive(), client.receive(), client.receive()};
     std::sort(lines.begin(), lines.end());
     CHECK(lines[0] == "/d_removed a");
-    CHECK(lines[1].starts_with("/n_end 1 0"));
-    CHECK(lines[2].starts_with("/n_end 1000 1"));
+    CHECK(lines[1].starts_with("/n_end 1 -1"));
+    CHECK(lines[2].starts_with("/n_end 1000 -1"));
 }
 
 TEST_CASE("arrays, fills and runs of control values") {

@@ -134,7 +134,7 @@ PACKETS = {
     "run a missing node": (Message("/n_run", 777, 1), FAIL),
     "pause the root": (Message("/n_run", 0, 0), SILENT),
     "query nothing": (Message("/n_query", 777), FAIL),
-    "trace the root": (Message("/n_trace", 0), FAIL),
+    "trace the root": (Message("/n_trace", 0), SILENT),
     "the tree of nothing": (Message("/g_queryTree", 777, 1), FAIL),
     "dump the tree of a synth": (Bundle(1, [Message("/s_new", "test_sine", 1000, 0, 0),
                                             Message("/g_dumpTree", 1000, 1)]), FAIL),
@@ -234,6 +234,32 @@ PACKETS = {
     "a running sum of two thousand million": (
         evil_synth(one_unit(b"RunningSum", 2, [0.0, 2e9], [2])), DONE),
     "a limiter of days": (evil_synth(one_unit(b"Limiter", 2, [0.0, 1.0, 48000.0], [2])), DONE),
+    "a normalizer of less than nothing": (
+        evil_synth(one_unit(b"Normalizer", 2, [0.0, 1.0, -1.0], [2])), DONE),
+    "a limiter of nothing": (evil_synth(one_unit(b"Limiter", 2, [0.0, 1.0, 0.0], [2])), DONE),
+    "a pluck of minus a thousand million seconds": (
+        evil_synth(one_unit(b"Pluck", 2, [0.0, 1.0, -1e9, 1.0, 1.0, 0.5], [2])), DONE),
+    "a pitch shift whose windows overflow": (
+        evil_synth(one_unit(b"PitchShift", 2, [0.0, 14913.1, 1.0, 1.0, 1.0], [2])), DONE),
+    "a convolution whose bytes overflow": (
+        evil_synth(one_unit(b"Convolution", 2, [0.0, 0.0, 1073741952.0], [2])), DONE),
+    "a convolution in less than a block": (
+        evil_synth(one_unit(b"Convolution", 2, [0.0, 0.0, 8.0], [2])), DONE),
+    "a room larger than the largest": (
+        evil_synth(one_unit(b"GVerb", 2, [0.0, 5e3, 3.0, 0.5, 0.5, 15.0, 1.0, 0.7, 0.5, 1.0], [2] * 2)), DONE),
+    "a pitch of no hertz and a median of none": (
+        evil_synth(one_unit(b"Pitch", 1, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 3e9, 0.0], [1] * 2)), DONE),
+    "beats of no features in no time": (
+        evil_synth(one_unit(b"BeatTrack2", 1, [0.0, -5.0, -1e9, 0.0, 0.0, -2.0], [1] * 6)), DONE),
+    "a trigger far behind the block": (evil_synth(one_unit(b"T2A", 2, [1.0, 1e6], [2])), DONE),
+    "a trigger far before the block": (evil_synth(one_unit(b"T2A", 2, [1.0, -1e6], [2])), DONE),
+    "a line that ends before it begins": (
+        evil_synth(one_unit(b"XLine", 2, [1.0, 2.0, -1.0, 0.0], [2])), DONE),
+    "a vibrato that begins before it began": (
+        evil_synth(one_unit(b"Vibrato", 2, [1.0, 6.0, 0.02, 0.0, -1.0, 0.04, 0.1, 0.0, 0.0], [2])), DONE),
+    "levels without a pause": (
+        evil_synth(one_unit(b"SendPeakRMS", 2, [1e9, 0.0, 1.0, 1.0, 0.0, 1.0, 47.0], [])), DONE),
+    "an offset output at control rate": (evil_synth(one_unit(b"OffsetOut", 1, [-1e9, 0.0], [])), DONE),
     "a free node of infinity": (evil_synth(one_unit(b"Free", 1, [1.0, INF], [1])), DONE),
 }
 

@@ -2,12 +2,15 @@
 // Runs every UGen of the installed plugins with hostile inputs, each in a process of its own, and says which of
 // them crash or hang. A survey for docs/safety.md, no test: `ugen-torture [--runs N] [--seed N] [--tame] [--fixed-buffers] [--memory] [UGEN...]`.
 #include "engine/engine.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/ugen-arity-table.hpp"
 #include "engine/synthdef/validator.hpp"
 
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
+#include <ucontext.h>
 #include <unistd.h>
 #include <vector>
 
@@ -62,21 +66,44 @@ struct Guarded {
     }
 };
 
-void* guarded_alloc(::World*, size_t bytes) {
+void* guarded_alloc(::World* world, size_t bytes) {
     if (out_of_memory_in && below(out_of_memory_in) == 0)
         return nullptr;
     if (bytes > (8u << 20)) // the pool's size
         return nullptr;
-    auto* memory = static_cast<std::byte*>(Guarded::take(bytes + sizeof(::SndBuf)));
+    // The engine's allocations have such a tail.
+    const size_t tail = std::max(sizeof(::SndBuf), size_t(world->mBufLength) * sizeof(float));
+    auto* memory = static_cast<std::byte*>(Guarded::take(bytes + tail));
     if (memory) {
         std::memset(memory, 0xcd, bytes); // as a pool that was used before
-        std::memset(memory + bytes, 0, sizeof(::SndBuf));
+        std::memset(memory + bytes, 0, tail);
     }
     return memory;
 }
 void guarded_free(::World*, void* memory) {
     if (memory)
         Guarded::give(memory);
+}
+
+volatile bool wrote = false; ///< what was contained was a write, which may as well have hit something that is mapped
+struct sigaction contain;
+
+/// Before the engine's own handler for memory faults.
+void look_at_fault(int signal, siginfo_t* info, void* context) {
+#ifdef __x86_64__
+    constexpr int write_access = 2;
+    constexpr uintptr_t near_null = 65536; // never mapped: does no harm
+    wrote = wrote || ((static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & write_access) &&
+                      uintptr_t(info->si_addr) >= near_null);
+#endif
+    contain.sa_sigaction(signal, info, context);
+}
+
+void look_at_faults() {
+    sigaction(SIGSEGV, nullptr, &contain);
+    struct sigaction before = contain;
+    before.sa_sigaction = look_at_fault;
+    sigaction(SIGSEGV, &before, nullptr);
 }
 
 float hostile_float() {
@@ -275,13 +302,18 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
             EventHeader header;
             std::memcpy(&header, record.data(), sizeof header);
             const std::string_view text(reinterpret_cast<const char*>(record.data()), record.size());
-            contained = contained || (header.kind == EventKind::print && text.find(" crashed; ") != text.npos);
+            if (header.kind == EventKind::print && text.find(" crashed; ") != text.npos) {
+                contained = true;
+                if (verbose)
+                    std::printf("   %.*s", int(text.size() - sizeof header), text.data() + sizeof header);
+            }
             ring.pop();
         }
     }
     if (Synth* s = engine.tree().find_synth(1000))
         engine.tree().free(*s);
-    _exit(contained ? 50 : 0);
+    std::fflush(stdout);
+    _exit(wrote ? 51 : contained ? 50 : 0);
 }
 
 int survey(int argc, char** argv) {
@@ -312,6 +344,8 @@ int survey(int argc, char** argv) {
         std::fprintf(stderr, "%s\n", made.error().c_str());
         return 1;
     }
+    FaultGuard::prepare_thread();
+    look_at_faults();
     interface_table()->fRTAlloc = guarded_alloc;
     interface_table()->fRTFree = guarded_free;
     if (names.empty())
@@ -319,7 +353,7 @@ int survey(int argc, char** argv) {
     int bad = 0;
     for (const std::string& name : names) {
         std::map<int, std::pair<int, int>> deaths;
-        int refused = 0, contained = 0, contained_seed = 0;
+        int refused = 0, contained = 0, contained_seed = 0, writes = 0, write_seed = 0;
         for (int seed = first_seed; seed < first_seed + runs; ++seed) {
             const pid_t child = fork();
             if (child == 0) {
@@ -336,6 +370,9 @@ int survey(int argc, char** argv) {
                     break;
             } else if (WEXITSTATUS(status) == 99) {
                 ++refused;
+            } else if (WEXITSTATUS(status) == 51) {
+                ++writes;
+                write_seed = seed;
             } else if (WEXITSTATUS(status) == 50) {
                 ++contained;
                 contained_seed = seed;
@@ -350,6 +387,8 @@ int survey(int argc, char** argv) {
         }
         if (contained)
             std::printf("%s: contained %d of %d, seed %d\n", name.c_str(), contained, runs, contained_seed);
+        if (writes)
+            std::printf("%s: contained writes %d of %d, seed %d\n", name.c_str(), writes, runs, write_seed);
         if (refused == runs)
             std::printf("%s: no valid definition found\n", name.c_str());
         std::fflush(stdout);

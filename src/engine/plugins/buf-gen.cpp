@@ -10,6 +10,22 @@
 
 namespace scs {
 
+namespace {
+
+/// PreparePartConv writes a spectrum for each piece of its source without looking at the size of its target.
+bool spectra_fit(const ::World& world, const ::SndBuf& target, sc_msg_iter message) {
+    const auto source = uint32_t(message.geti());
+    const int points = message.geti();
+    if (points < 2)
+        return false;
+    const ::SndBuf& from = world.mSndBufs[source < world.mNumSndBufs ? source : 0];
+    const int piece = points / 2;
+    const int64_t pieces = (int64_t(from.frames) + piece - 1) / piece;
+    return from.data && pieces * points <= target.samples;
+}
+
+} // namespace
+
 bool has_buf_gen(std::string_view name) {
     return PluginRegistry::instance().find_buf_gen(name) != nullptr;
 }
@@ -26,7 +42,11 @@ BufGenOutcome run_buf_gen(Engine& engine, int buffer, std::string_view name, std
     // Generators that read another buffer must see the worker's state of it, as they do of this one.
     AbiWorld world = engine.world().abi().world;
     world.abi.mSndBufs = engine.buffers().abi().latest.data();
-    if (target.data && !FaultGuard::run([&] { run(&world.abi, &target, &message); })) {
+    if (!target.data)
+        return BufGenOutcome::done;
+    if (name == "PreparePartConv" && !spectra_fit(world.abi, target, message))
+        return BufGenOutcome::does_not_fit;
+    if (!FaultGuard::run([&] { run(&world.abi, &target, &message); })) {
         engine.buffers().set_latest(buffer, before);
         return BufGenOutcome::crashed;
     }

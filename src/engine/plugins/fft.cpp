@@ -112,6 +112,11 @@ void fft_prepare() {
         return nullptr;
     if (!std::has_single_bit(window_points) || window_points < SC_FFT_MINSIZE || window_points > points)
         return nullptr;
+    // The Convolution units write whole blocks into half of such a spectrum.
+    Engine* engine = rendering_engine();
+    if (engine && type == kRectWindow && points < 2 * size_t(engine->settings().block_size) &&
+        buffer_of(in, points) < 0 && buffer_of(out, points) < 0)
+        return nullptr;
     void* chunk = memory.alloc(sizeof(::scfft) + work_alignment + (points + 2) * sizeof(float));
     if (!chunk)
         return nullptr;

@@ -12,6 +12,7 @@
 #include "engine/plugins/world-abi.hpp"
 #include "engine/rt/pool.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>
@@ -79,10 +80,21 @@ bool define_buf_gen(const char* name, BufGenFunc run) {
 
 // Local buffers are an array of the plugin's own, and the ABI's range check lets the index one behind its last
 // element pass: so each piece has a zeroed tail that reads as an empty buffer.
-constexpr size_t tail = sizeof(::SndBuf);
+// Convolution3 takes a block at a time into a frame that may be shorter: the tail has room for a block.
+size_t tail_of(const ::World& world) noexcept {
+    return std::max(sizeof(::SndBuf), size_t(world.mBufLength) * sizeof(float));
+}
+
+/// Buffer generators run on the worker, with a copy of the world: the pool is not theirs.
+bool is_worker(const ::World* world) noexcept {
+    return world != &owner_of(const_cast<::World*>(world)).abi().world.abi;
+}
 
 void* rt_alloc(::World* world, size_t bytes) {
     const FaultGuard::HostCode whole;
+    if (is_worker(world))
+        return std::malloc(bytes);
+    const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
     auto* memory = static_cast<std::byte*>(owner_of(world).pool().allocate(bytes + tail));
@@ -92,6 +104,9 @@ void* rt_alloc(::World* world, size_t bytes) {
 }
 void* rt_realloc(::World* world, void* old, size_t bytes) {
     const FaultGuard::HostCode whole;
+    if (is_worker(world))
+        return std::realloc(old, bytes);
+    const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
     auto* memory = static_cast<std::byte*>(owner_of(world).pool().reallocate(old, bytes + tail));
@@ -101,6 +116,8 @@ void* rt_realloc(::World* world, void* old, size_t bytes) {
 }
 void rt_free(::World* world, void* memory) {
     const FaultGuard::HostCode whole;
+    if (is_worker(world))
+        return std::free(memory);
     // LocalBuf gives back an array that it was never given when there is no MaxLocalBufs.
     if (Pool& pool = owner_of(world).pool(); pool.owns(memory))
         pool.free(memory);

@@ -94,11 +94,13 @@ struct GuardUnit {
     ::Unit unit;
     ::Wire wire;
     const InputGuard* guard;
-    float* from;
+    const float* from;
+    const float* high;
+    float seconds; ///< the limit of a guard that has it in samples
 
     static void run(::Unit* unit, int) {
         auto& self = *reinterpret_cast<GuardUnit*>(unit);
-        self.wire.mScalarValue = self.guard->apply(*self.from);
+        self.wire.mScalarValue = self.guard->apply(*self.from, *self.high);
     }
 };
 
@@ -120,7 +122,7 @@ struct Instance {
         for (uint32_t i = 0; i < program->units.size(); ++i) {
             const UnitPlan& plan = program->units[i];
             for (; guard < program->guards.size() && program->guards[guard].unit == i; ++guard)
-                called += plan.is_calc();
+                called += plan.is_calc() && !program->guards[guard].at_start;
             called += plan.is_calc();
             if (among_called ? called > index : i == index)
                 return plan.ugen->name.c_str();
@@ -276,6 +278,9 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
             hidden.guard = &program.guards[guards];
             const uint32_t input = hidden.guard->input;
             hidden.from = unit->mInBuf[input];
+            hidden.seconds = hidden.guard->high / float(unit->mRate->mSampleRate);
+            hidden.high = hidden.guard->in_samples       ? &hidden.seconds
+                          : hidden.guard->high_input < 0 ? &hidden.guard->high : unit->mInBuf[hidden.guard->high_input];
             hidden.unit.mParentIndex = unit->mParentIndex;
             hidden.unit.mBufLength = 1;
             hidden.unit.mCalcFunc = GuardUnit::run;
@@ -285,7 +290,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
                 hidden.wire.mCalcRate = calc_BufRate;
             unit->mInput[input] = &hidden.wire;
             unit->mInBuf[input] = hidden.wire.mBuffer;
-            if (plan.is_calc())
+            if (plan.is_calc() && !hidden.guard->at_start)
                 graph.mCalcUnits[graph.mNumCalcUnits++] = &hidden.unit;
         }
         if (plan.is_calc())

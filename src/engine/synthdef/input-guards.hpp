@@ -14,12 +14,17 @@ struct InputGuard {
     std::uint32_t unit = 0;
     std::uint32_t input = 0;
     float low = 0, high = 0;
+    bool in_samples = false;      ///< `high` is in samples, the input in seconds
+    bool at_start = false;        ///< only the constructor reads it: applied once, not each block
+    std::int32_t high_input = -1; ///< another input of the unit whose value is the upper limit in place of `high`
 
-    float apply(float value) const noexcept { return value > low ? (value < high ? value : high) : low; }
+    float apply(float value, float upper) const noexcept {
+        return value > low ? (value < upper ? value : upper) : low;
+    }
 };
 
-/// [worker] The guards that a valid definition needs, in the order of its units. Constants that are in range need
-/// none.
-std::vector<InputGuard> input_guards(const SynthDef& def);
+/// [worker] The guards that a valid definition needs, in the order of its units, with blocks of block_size frames.
+/// Constants that are in range need none.
+std::vector<InputGuard> input_guards(const SynthDef& def, int block_size);
 
 } // namespace scs

@@ -126,7 +126,7 @@ Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog&
     program->control_table = control_table(program->control_slots);
     program->variants = def.variants;
     lay_out(*program, def, catalog);
-    program->guards = input_guards(def);
+    program->guards = input_guards(def, block_size);
     program->num_wire_buffers = assign_wire_buffers(def, program->units, program->wires);
     if (static_cast<std::int64_t>(program->num_wire_buffers) > max_wire_buffers)
         return Error{"exceeded number of interconnect buffers"};
