@@ -131,6 +131,14 @@ void FaultGuard::Entry::recover() const noexcept {
 #endif
 }
 
+void FaultLanding::enter() noexcept {
+    target = here_;
+}
+
+void FaultLanding::leave() noexcept {
+    target = host_target;
+}
+
 FaultGuard::HostEntry::HostEntry(sigjmp_buf* here) noexcept : Entry(here), outer_host_(host_target) {
     host_target = here;
 }

@@ -111,6 +111,7 @@ struct Instance {
     World* world;
     GuardUnit* guards;
     bool constructed;
+    volatile uint32_t at; ///< the called unit that is at work
     const char* crashed_ugen;
     UnitCommandQueue early_commands;
 
@@ -320,6 +321,24 @@ bool UnitGraph::render() noexcept {
     return self.guarded(self.hosted.abi.mCalcUnits, self.hosted.abi.mNumCalcUnits, [](::Unit* unit) {
         unit->mCalcFunc(unit, unit->mBufLength);
     });
+}
+
+void UnitGraph::render(FaultLanding& landing) {
+    Instance& self = instance(this);
+    ::Unit** const units = self.hosted.abi.mCalcUnits;
+    const uint32_t count = self.hosted.abi.mNumCalcUnits;
+    landing.enter();
+    for (uint32_t i = 0; i < count; ++i) {
+        self.at = i;
+        units[i]->mCalcFunc(units[i], units[i]->mBufLength);
+    }
+    landing.leave();
+}
+
+void UnitGraph::crash() noexcept {
+    Instance& self = instance(this);
+    self.crashed_ugen = self.name_of(self.at, true);
+    self.world->release_locks();
 }
 
 bool UnitGraph::render_traced() noexcept {

@@ -10,6 +10,7 @@
 
 namespace scs {
 
+class FaultLanding;
 class World;
 struct Program;
 struct Synth;
@@ -27,6 +28,10 @@ public:
     bool construct() noexcept;
     /// One block. False: a unit crashed, and the instance must not run any more.
     bool render() noexcept;
+    /// One block under a guard of the caller's, which must tell crash() if it was ended. Passes exceptions on.
+    void render(FaultLanding&);
+    /// A unit has crashed in render(FaultLanding&): the instance must not run any more.
+    void crash() noexcept;
     /// One block, printing every unit's inputs and outputs (their first samples). False as render()'s.
     bool render_traced() noexcept;
     /// Gives a command to a unit (/u_cmd), at once or after the constructors. `arguments` as for run_buf_gen().

@@ -3,6 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/plugins/abi-node.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
@@ -424,17 +425,25 @@ void Tree::free_crashed(Synth& synth) noexcept {
 }
 
 void Tree::render() noexcept {
-    Node* node = root_->run == Run::on ? root_->head : nullptr;
-    Group* group = root_;
+    turn_ = {root_->run == Run::on ? root_->head : nullptr, root_, nullptr};
+    while (!FaultGuard::run_pieces([this](FaultLanding& landing) { walk(landing); })) {
+        turn_.running->graph->crash();
+        free_crashed(*turn_.running);
+    }
+}
+
+/// The nodes from turn_ on, which is kept up to date: a crash in a synth ends the walk.
+void Tree::walk(FaultLanding& landing) {
     while (true) {
+        Node* const node = turn_.next;
         if (!node) { // this group is done: on with its neighbour
-            if (group == root_)
+            if (turn_.group == root_)
                 return;
-            node = group->next;
-            group = group->parent;
+            turn_.next = turn_.group->next;
+            turn_.group = turn_.group->parent;
             continue;
         }
-        Node* next = node->next;
+        turn_.next = node->next;
         switch (node->run) {
         case Run::ending:
             free(*node);
@@ -452,14 +461,14 @@ void Tree::render() noexcept {
             break;
         case Run::on:
             if (node->is_group) {
-                group = static_cast<Group*>(node);
-                next = group->head;
-            } else if (auto& synth = static_cast<Synth&>(*node); !synth.graph->render()) {
-                free_crashed(synth);
+                turn_.group = static_cast<Group*>(node);
+                turn_.next = turn_.group->head;
+            } else {
+                turn_.running = static_cast<Synth*>(node);
+                turn_.running->graph->render(landing);
             }
             break;
         }
-        node = next;
     }
 }
 

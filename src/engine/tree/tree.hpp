@@ -12,6 +12,8 @@
 
 namespace scs {
 
+class FaultLanding;
+
 class Engine;
 class World;
 class Pool;
@@ -92,6 +94,7 @@ private:
     void rename(Node&, int32_t id) noexcept;
     void first_block(Synth&) noexcept;
     void free_crashed(Synth&) noexcept;
+    void walk(FaultLanding&);
     template <class F>
     void each_synth(Node&, F&&) noexcept;
 
@@ -102,6 +105,11 @@ private:
     Group* root_ = nullptr;
     int synths_ = 0, groups_ = 0;
     int64_t units_ = 0;
+    struct {
+        Node* next;      ///< whose turn comes; null at the end of the group
+        Group* group;
+        Synth* running;
+    } turn_{}; ///< how far render() is
     int32_t hidden_id_ = -8, recent_id_ = 0;
 };
 
