@@ -50,8 +50,9 @@ struct Playing {
     /// Runs cycles until all that was sent has been carried out. Gives the addresses of the answers before that.
     std::vector<std::string> settle(uint32_t frames = 64) {
         std::vector<std::string> answers;
-        client->send(osc_message("/sync", {++settled_}));
         for (int waited = 0; waited < 20000; ++waited) {
+            if (waited % 500 == 0) // again, since a storm of notifications may have filled the client's socket
+                client->send(osc_message("/sync", {++settled_}));
             host.cycle(frames);
             for (std::string address; !(address = client->receive(1)).empty(); answers.push_back(address))
                 if (address == "/synced")
