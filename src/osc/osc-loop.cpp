@@ -331,6 +331,7 @@ void OscLoop::quit() {
     clients_.clear();
     if (!services_.settings.allow_quit)
         return;
+    services_.shared_memory.close();
     socket_.close();
     tcp_.close();
     host_.state("quit");
