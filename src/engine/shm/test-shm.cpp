@@ -5,9 +5,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstdlib>
 #include <doctest/doctest.h>
 #include <fstream>
-#include <sys/resource.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -142,20 +144,34 @@ TEST_CASE("something else that has the name is replaced, too") {
     CHECK(ShmReader(test_name()).root().scopes.size() == 128);
 }
 
-TEST_CASE("without a folder or space there is an error and nothing is left") {
+TEST_CASE("without a folder there is an error") {
     const auto nowhere = SharedMemory::create(test_name(), 16, "/nonexistent");
     REQUIRE_FALSE(nowhere);
     CHECK(nowhere.error() == "no shared memory for clients: /nonexistent: No such file or directory");
-    rlimit before;
-    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-    const rlimit little{1 << 20, before.rlim_max};
-    const auto handler = ::signal(SIGXFSZ, SIG_IGN);
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &little) == 0);
-    const auto full = SharedMemory::create(test_name(), 16);
-    REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
-    ::signal(SIGXFSZ, handler);
-    REQUIRE_FALSE(full);
-    CHECK_FALSE(exists(test_name()));
+}
+
+TEST_CASE("without space there is an error, and no fault later") {
+    std::string folder = "/tmp/scs-test-XXXXXX";
+    REQUIRE(::mkdtemp(folder.data()));
+    constexpr int refused = 0, made_it = 1, no_mount = 2;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        // A file system of its own that is too small.
+        if (::unshare(CLONE_NEWNS) != 0 ||
+            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            ::mount("none", folder.c_str(), "tmpfs", 0, "size=1m") != 0)
+            ::_exit(no_mount);
+        auto made = SharedMemory::create("full", 16, folder);
+        ::_exit(!made && made.error().find("No space left") != std::string::npos ? refused : made_it);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    ::rmdir(folder.c_str());
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == no_mount)
+        MESSAGE("skipped: only root may mount a file system");
+    else
+        CHECK(WEXITSTATUS(status) == refused);
 }
 
 TEST_CASE("a scope buffer is taken, written, read and given back") {
