@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -115,6 +116,7 @@ TEST_CASE("what a killed process left is replaced, a living one's is not") {
     const std::string name = test_name();
     const pid_t child = ::fork();
     if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // also if a check fails
         auto made = SharedMemory::create(name, 16);
         const char ok = made ? 'y' : 'n';
         (void)!::write(ready[1], &ok, 1);
