@@ -2,7 +2,9 @@
 #include "engine/shm/test-reader.hpp"
 #include "engine/test-support.hpp"
 
+#include <algorithm>
 #include <doctest/doctest.h>
+#include <random>
 #include <unistd.h>
 
 using namespace scs;
@@ -91,6 +93,25 @@ TEST_CASE("a scope of fewer frames than a block is written within its bounds") {
     CHECK(ShmReader::data(f.client.scope(1))[0] == 0.f);
     CHECK(ShmReader::pull(f.client.scope(1)) == 64);
     CHECK(ShmReader::data(f.client.scope(1))[64 + 63] == -1.f);
+}
+
+TEST_CASE("a client that writes over all of it does no harm") {
+    ScopeFixture f;
+    std::mt19937 random(1);
+    std::byte* const memory = f.client.memory();
+    const size_t bytes = f.client.bytes(), samples = size_t(4) << 20;
+    for (int round = 0; round < 20; ++round) {
+        f.play(scope_def(3, 512, 256), 1000);
+        f.render(64);
+        const auto byte = [&] { return round < 2 ? std::byte(round * 0xff) : std::byte(random()); };
+        std::generate_n(memory, 4096, byte); // the scopes' samples, between these two, are no more than that
+        std::generate_n(memory + samples, bytes - samples, byte);
+        f.render(2048);
+        f.engine->tree().free(*f.engine->tree().find(1000));
+        f.render(64);
+    }
+    CHECK_FALSE(f.engine->status().broken);
+    CHECK(f.printed.find("crashed") == std::string::npos);
 }
 
 TEST_CASE("without shared memory, and where no scope is, ScopeOut2 says so and does nothing") {

@@ -21,6 +21,7 @@ public:
     shm::Root& root() { return *root_; }
     float* control_buses() { return root_->control_buses.get(); }
     shm::Scope& scope(size_t index) { return *root_->scopes[index]; }
+    std::byte* memory() { return static_cast<std::byte*>(segment_.get_address()); }
     std::size_t bytes() const { return segment_.get_size(); }
 
     static bool valid(const shm::Scope& scope) { return scope.status.load(std::memory_order_acquire) != shm::Scope::free; }
