@@ -30,12 +30,13 @@ void Buses::Release::operator()(void* memory) const noexcept {
     std::free(memory);
 }
 
-Buses::Buses(const Settings& settings)
+Buses::Buses(const Settings& settings, float* control)
     : block_(size_t(settings.block_size)),
       audio_count_(settings.audio_buses),
       control_count_(settings.control_buses),
       audio_(zeroed<float>(size_t(audio_count_) * block_)),
-      control_(zeroed<float>(size_t(control_count_))),
+      own_control_(control ? nullptr : zeroed<float>(size_t(control_count_))),
+      control_(control ? control : own_control_.get()),
       audio_touched_(zeroed<int32_t>(size_t(audio_count_))),
       control_touched_(zeroed<int32_t>(size_t(control_count_))),
       audio_locks_(zeroed<std::byte>(size_t(audio_count_) * bytes_per_audio_lock)),

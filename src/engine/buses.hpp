@@ -15,7 +15,8 @@ namespace scs {
 /// next ones mix. Block numbers start at 0 and the touched marks at -1.
 class Buses {
 public:
-    explicit Buses(const Settings&); // [worker]
+    /// [worker] `control`: zeros for the control buses, which outlive this; null: it makes them itself.
+    explicit Buses(const Settings&, float* control = nullptr);
 
     int audio_count() const noexcept { return audio_count_; }
     int control_count() const noexcept { return control_count_; }
@@ -23,7 +24,7 @@ public:
     /// [rt] block_size samples. `bus` must be in range.
     float* audio(int bus) noexcept { return audio_.get() + size_t(bus) * block_; }
     int32_t* audio_touched() noexcept { return audio_touched_.get(); }
-    float* control() noexcept { return control_.get(); }
+    float* control() noexcept { return control_; }
     int32_t* control_touched() noexcept { return control_touched_.get(); }
     bool control_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < control_count_; }
     bool audio_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < audio_count_; }
@@ -43,7 +44,8 @@ private:
 
     size_t block_;
     int audio_count_, control_count_;
-    Array<float> audio_, control_;
+    Array<float> audio_, own_control_;
+    float* control_;
     Array<int32_t> audio_touched_, control_touched_;
     Array<std::byte> audio_locks_, control_lock_;
 };

@@ -112,7 +112,8 @@ struct Engine::Private {
 Engine::Engine(const Settings& settings) : settings_(settings) {}
 
 Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
-                                               const std::function<void(const std::string&)>& report) {
+                                               const std::function<void(const std::string&)>& report,
+                                               std::shared_ptr<SharedMemory> shared) {
     if (std::string problem = problem_with(settings); !problem.empty())
         return Error{std::move(problem)};
     const auto plugins = load_ugens(settings.ugen_path, report);
@@ -125,7 +126,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
     try {
         std::unique_ptr<Engine> engine(new Engine(settings));
         engine->p_ = std::make_unique<Private>(settings, std::move(pool.value()));
-        engine->buses_ = std::make_unique<Buses>(settings);
+        engine->shared_ = std::move(shared);
+        float* const control = engine->shared_ ? engine->shared_->control_buses() : nullptr;
+        engine->buses_ = std::make_unique<Buses>(settings, control);
         engine->buffers_ = std::make_unique<Buffers>(settings.buffers);
         engine->definitions_ = std::make_unique<Definitions>(settings.max_synthdefs);
         Pool& memory = *engine->p_->pool;

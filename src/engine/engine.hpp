@@ -10,6 +10,7 @@
 #include "engine/result.hpp"
 #include "engine/rt/record-ring.hpp"
 #include "engine/settings.hpp"
+#include "engine/shm/shared-memory.hpp"
 #include "engine/tree/tree.hpp"
 
 #include <atomic>
@@ -46,8 +47,10 @@ struct ErrorMode {
 class Engine {
 public:
     /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow. `report` gets a line for each
-    /// plugin file that could not be loaded.
-    static Result<std::unique_ptr<Engine>> create(const Settings&, const std::function<void(const std::string&)>& report);
+    /// plugin file that could not be loaded. `shared`: memory as new, with as many control buses as the settings, in
+    /// which the control buses and scope buffers live; without it there are no scope buffers.
+    static Result<std::unique_ptr<Engine>> create(const Settings&, const std::function<void(const std::string&)>& report,
+                                                  std::shared_ptr<SharedMemory> shared = {});
     /// [main] Once a process, before the first prepare_thread(). create() does it too.
     static void prepare_process();
     /// [rt] On the thread that will render, outside any cycle: gives it a stack for the case that a UGen overflows
@@ -89,6 +92,7 @@ public:
     Tree& tree() noexcept { return *tree_; }
     World& world() noexcept { return *world_; }
     Buses& buses() noexcept { return *buses_; }
+    SharedMemory* shared_memory() noexcept { return shared_.get(); } ///< null: there is none
     Buffers& buffers() noexcept { return *buffers_; }
     Definitions& definitions() noexcept { return *definitions_; }
     ErrorMode& error_mode() noexcept { return error_mode_; }
@@ -130,6 +134,7 @@ private:
     Settings settings_;
     EngineStatus status_;
     ErrorMode error_mode_;
+    std::shared_ptr<SharedMemory> shared_;
     std::unique_ptr<Buses> buses_;
     std::unique_ptr<Buffers> buffers_;
     std::unique_ptr<Definitions> definitions_;

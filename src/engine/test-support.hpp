@@ -73,8 +73,8 @@ inline SynthDef counting_def() {
 }
 
 struct Fixture {
-    explicit Fixture(Settings settings = {}) {
-        auto made = Engine::create(settings, [](const std::string&) {});
+    explicit Fixture(Settings settings = {}, std::shared_ptr<SharedMemory> shared = {}) {
+        auto made = Engine::create(settings, [](const std::string&) {}, std::move(shared));
         if (!made)
             throw std::runtime_error(made.error());
         engine = std::move(made.value());

@@ -7,6 +7,7 @@
 #include "osc/codec/decode.hpp"
 #include "osc/codec/reply-record.hpp"
 #include "osc/endpoint.hpp"
+#include "osc/shared-memory-slot.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,7 @@ struct ServerSettings;
 struct Services {
     const ServerSettings& settings;
     Engine* engine = nullptr; ///< set before the first work()
+    SharedMemorySlot shared_memory;
 
     explicit Services(const ServerSettings& s) : settings(s) {}
 };

@@ -345,6 +345,7 @@ void OscLoop::quit() {
     clients_.clear();
     if (!services_.settings.allow_quit)
         return;
+    services_.shared_memory.close();
     socket_.close();
     tcp_.close();
     host_.state("quit");

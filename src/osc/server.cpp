@@ -81,9 +81,11 @@ struct Server::Private {
 constexpr int most_engines = 16;
 
 bool Server::Private::create_engine() {
-    auto created = Engine::create(settings.engine, [this](const std::string& text) {
-        host.log(Host::Level::warning, text);
-    });
+    const auto warn = [this](const std::string& text) { host.log(Host::Level::warning, text); };
+    std::shared_ptr<SharedMemory> shared;
+    if (settings.shared_memory)
+        shared = services.shared_memory.open(loop.port(), settings.engine.control_buses, warn);
+    auto created = Engine::create(settings.engine, warn, std::move(shared));
     if (!created) {
         host.log(Host::Level::error, created.error());
         host.state("failed: " + created.error());
@@ -163,6 +165,7 @@ Server::~Server() {
     p_->worker.stop();
     if (p_->osc_thread.joinable())
         p_->osc_thread.join();
+    p_->services.shared_memory.close();
     if (!p_->worker_thread.joinable())
         return;
     std::unique_lock lock(p_->mutex);

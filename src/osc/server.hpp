@@ -24,6 +24,7 @@ struct ServerSettings {
     std::string synthdef_path;       ///< colon-separated folders of .scsyndef files
     bool load_synthdefs = true;      ///< load them at start
     std::string restricted_path;     ///< file commands may only touch what is below; empty: anything
+    bool shared_memory = true;       ///< whether to open the segment by which local clients see buses and scopes
     bool allow_quit = true;          ///< whether /quit ends the node, or only frees everything
 
     /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long.

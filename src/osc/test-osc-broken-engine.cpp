@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/world-abi.hpp"
+#include "engine/shm/test-reader.hpp"
 #include "osc/test-rig.hpp"
 
 #include <chrono>
@@ -8,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <thread>
+#include <unistd.h>
 
 using namespace scs;
 using namespace scs::osc;
@@ -28,29 +30,60 @@ bool wait_until(const std::function<bool()>& condition) {
     return condition();
 }
 
+/// Breaks the rig's engine and waits for the next one.
+void break_engine(Rig& rig, Client& client) {
+    Engine* const before = rig.server().engine();
+    const Bytes definition = synthdef("evil", "TestScribble");
+    client.send("/d_recv", {std::span<const std::byte>(definition)});
+    REQUIRE(client.receive() == "/done /d_recv");
+    client.send("/s_new", {"evil", 1000});
+    for (int id = 2000; id < 2010; ++id)
+        client.send("/g_new", {id});
+    REQUIRE(wait_until([&] { return rig.server().engine() != before; }));
+    while (!client.receive(200).empty()) {
+    }
+}
+
 } // namespace
 
 TEST_CASE("an engine that a UGen broke is made anew") {
     PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
     Rig rig;
     Client client(rig);
-    const Bytes definition = synthdef("evil", "TestScribble");
     client.send("/notify", {1});
     CHECK(client.receive() == "/done /notify 0 4");
     for (int round = 0; round < 2; ++round) {
-        Engine* const before = rig.server().engine();
-        client.send("/d_recv", {std::span<const std::byte>(definition)});
-        REQUIRE(client.receive() == "/done /d_recv");
-        client.send("/s_new", {"evil", 1000});
-        for (int id = 2000; id < 2010; ++id)
-            client.send("/g_new", {id});
-        REQUIRE(wait_until([&] { return rig.server().engine() != before; }));
-        while (!client.receive(200).empty()) {
-        }
+        break_engine(rig, client);
         client.send("/s_new", {"evil", 1000}); // its SynthDef is gone, too
         CHECK(client.receive() == "/fail /s_new SynthDef not found");
         client.send("/g_new", {5});
         CHECK(client.receive().starts_with("/n_go 5 0"));
     }
     CHECK(rig.log().find("it starts again without the nodes") != std::string::npos);
+}
+
+TEST_CASE("clients' shared memory becomes the new engine's, unless it is spoilt") {
+    PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
+    Rig rig;
+    Client client(rig);
+    const std::string segment = "SuperColliderServer_" + std::to_string(rig.server().port());
+    const auto set = [&] {
+        client.send("/c_set", {7, 0.5f});
+        client.send("/sync", {1});
+        REQUIRE(client.receive() == "/synced 1");
+    };
+    scs::test::ShmReader reader(segment);
+    set();
+    CHECK(reader.control_buses()[7] == 0.5f);
+    reader.control_buses()[100] = 1.f;
+    break_engine(rig, client);
+    CHECK(reader.control_buses()[100] == 0.f);
+    set();
+    CHECK(reader.control_buses()[7] == 0.5f);
+
+    REQUIRE(::truncate(("/dev/shm/" + segment).c_str(), 100) == 0);
+    break_engine(rig, client);
+    set();
+    scs::test::ShmReader again(segment);
+    CHECK(again.control_buses()[7] == 0.5f);
 }

@@ -18,6 +18,7 @@ TEST_CASE("the defaults are the design's") {
     CHECK(server.engine.outputs == 2);
     CHECK(server.engine.block_size == 64);
     CHECK(server.load_synthdefs);
+    CHECK(server.shared_memory);
     CHECK(server.synthdef_path.find("synthdefs") != std::string::npos);
     CHECK_FALSE(server.allow_quit);
 }
@@ -33,6 +34,7 @@ TEST_CASE("each key arrives where it belongs") {
                              {"scsynth.random-seeds", "16"},     {"scsynth.max-logins", "8"},
                              {"scsynth.password", "secret"},     {"scsynth.ugen-path", "/a:/b"},
                              {"scsynth.synthdef-path", "/defs"}, {"scsynth.load-synthdefs", "false"},
+                             {"scsynth.shared-memory", "false"},
                              {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
                              {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},
                              {"clock.rate", "44100"},            {"clock.quantum-limit", "4096"}});
@@ -56,6 +58,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.engine.ugen_path == "/a:/b");
     CHECK(server.synthdef_path == "/defs");
     CHECK_FALSE(server.load_synthdefs);
+    CHECK_FALSE(server.shared_memory);
     CHECK(server.restricted_path == "/r");
     CHECK(server.engine.verbosity == -1);
     CHECK(server.allow_quit);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // No rule of the data loop is broken while it plays, whatever is asked of it: each OSC command's part there, links
 // made and broken, quanta, pauses, late and scheduled bundles, a full event ring.
+#include "engine/shm/test-reader.hpp"
 #include "guarded.hpp"
 #include "playing.hpp"
 
@@ -124,6 +125,28 @@ TEST_CASE("each command") {
     }
     rig.send({osc_message("/d_freeAll")});
     check_no_breach();
+}
+
+TEST_CASE("scopes and control buses in shared memory, from the start of their synths to the end") {
+    if (!guarded_build())
+        return;
+    Rig rig;
+    ShmReader client("SuperColliderServer_" + rig.p.node->properties["scsynth.osc.port"]);
+    rig.p.define("scope", {{"DC", {{-1, 0.5f}}},
+                           {"ScopeOut2", {{-1, 3}, {-1, 4096}, {-1, 1000}, {0, 0}, {0, 0}}, false},
+                           {"In", {{-1, 2}}}});
+    const Guarded guarded(rig.host);
+    for (int id = 2000; id < 2003; ++id) {
+        rig.send({osc_message("/s_new", {"scope", id, 0, 0}), osc_message("/s_new", {"scope", id + 100, 0, 0}),
+                  osc_message("/c_set", {2, 1.f})});
+        rig.host.cycles(100, 256);
+        check_no_breach();
+        CHECK(ShmReader::pull(client.scope(3)) == 1000);
+        CHECK(ShmReader::data(client.scope(3))[4096 + 999] == 0.5f);
+        rig.send({osc_message("/n_free", {id, id + 100})});
+        check_no_breach();
+        CHECK_FALSE(ShmReader::valid(client.scope(3)));
+    }
 }
 
 TEST_CASE("all commands at once, and in bundles that are due, late and far") {

@@ -54,6 +54,7 @@ struct Switch {
 
 constexpr Switch switches[] = {
     {"osc.tcp", [](auto& s) -> bool& { return s.tcp; }},
+    {"shared-memory", [](auto& s) -> bool& { return s.shared_memory; }},
     {"load-synthdefs", [](auto& s) -> bool& { return s.load_synthdefs; }},
     {"allow-quit", [](auto& s) -> bool& { return s.allow_quit; }},
 };

@@ -224,14 +224,40 @@ int do_asynchronous(::World* world, void* from, const char* name, void* data, As
                                 {on_worker, on_rt, at_the_end, cleanup}, packet);
 }
 
-// ---- scopes: no shared memory yet, so ScopeOut2 finds none and stays silent
+// ---- scopes
 
-bool no_scope(::World*, int, int, int, ScopeBufferHnd& handle) {
-    handle.internalData = nullptr;
-    return false;
+// A handle keeps the scope's index plus one, so that null is none; what a unit may have overwritten is no address.
+int64_t scope_of(const ScopeBufferHnd& handle) noexcept {
+    return int64_t(reinterpret_cast<intptr_t>(handle.internalData)) - 1;
 }
-void push_no_scope(::World*, ScopeBufferHnd&, int) {}
-void release_no_scope(::World*, ScopeBufferHnd&) {}
+
+bool get_scope_buffer(::World* world, int index, int channels, int max_frames, ScopeBufferHnd& handle) {
+    const FaultGuard::HostCode whole;
+    handle.internalData = nullptr;
+    SharedMemory* const shared = owner_of(world).engine().shared_memory();
+    if (!shared || max_frames < 1)
+        return false;
+    // ScopeOut2 writes whole blocks, however few frames it has asked for.
+    const int frames = std::max(max_frames, world->mBufLength);
+    handle.data = shared->scopes().acquire(index, channels, frames);
+    if (!handle.data)
+        return false;
+    handle.internalData = reinterpret_cast<void*>(intptr_t(index) + 1);
+    handle.channels = uint32(channels);
+    handle.maxFrames = uint32(frames);
+    return true;
+}
+void push_scope_buffer(::World* world, ScopeBufferHnd& handle, int frames) {
+    const FaultGuard::HostCode whole;
+    SharedMemory* const shared = owner_of(world).engine().shared_memory();
+    if (float* next = shared ? shared->scopes().push(scope_of(handle), frames) : nullptr)
+        handle.data = next;
+}
+void release_scope_buffer(::World* world, ScopeBufferHnd& handle) {
+    const FaultGuard::HostCode whole;
+    if (SharedMemory* const shared = owner_of(world).engine().shared_memory())
+        shared->scopes().release(scope_of(handle));
+}
 
 int no_sound_file_format(SF_INFO*, const char*, const char*) {
     return 1;
@@ -277,9 +303,9 @@ int no_sound_file_format(SF_INFO*, const char*, const char*) {
     t.fSCfftDoFFT = fft_forward;
     t.fSCfftDoIFFT = fft_backward;
     t.fSCfftDestroy = fft_destroy;
-    t.fGetScopeBuffer = no_scope;
-    t.fPushScopeBuffer = push_no_scope;
-    t.fReleaseScopeBuffer = release_no_scope;
+    t.fGetScopeBuffer = get_scope_buffer;
+    t.fPushScopeBuffer = push_scope_buffer;
+    t.fReleaseScopeBuffer = release_scope_buffer;
     return t;
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace scs {
+
+namespace shm {
+struct Scope;
+}
+
+/// The server's side of the scope buffers: who has which, and where in the samples. All that says where to write is
+/// kept here, out of the clients' reach.
+class ScopeBuffers {
+public:
+    static constexpr size_t unit_samples = 1024, units = 1024; ///< samples are given out in pieces of 4 KiB
+    static constexpr size_t pool_samples = unit_samples * units;
+
+    /// [worker] `scopes`: shm::scope_count of them; `samples`: pool_samples. They must outlive this.
+    ScopeBuffers(std::array<shm::Scope*, 128> scopes, float* samples) noexcept;
+
+    /// [worker] All are free and none has been written; nobody may be in the other functions.
+    void reset() noexcept;
+
+    /// [rt] Takes scope `index` for a writer: where it writes next, `frames` for each of the channels, one channel
+    /// after the other. Null: there is no such scope, it is taken, or there is no room.
+    float* acquire(int64_t index, int64_t channels, int64_t frames) noexcept;
+    /// [rt] Shows what was written, `frames` in each channel, and says where to write next. Null: not taken.
+    float* push(int64_t index, int64_t frames) noexcept;
+    /// [rt] Gives it back.
+    void release(int64_t index) noexcept;
+
+private:
+    struct Writer {
+        shm::Scope* shared;
+        bool taken;
+        int region; ///< which one is being written
+        uint32_t channels, frames;
+        size_t first_unit, unit_count;
+    };
+    Writer* taken(int64_t index) noexcept;
+    float* region(const Writer&, int index) const noexcept;
+    /// The first of `count` free units in a row, or `units`.
+    size_t find_room(size_t count) const noexcept;
+
+    float* samples_;
+    std::array<Writer, 128> writers_{};
+    std::array<bool, units> used_{};
+};
+
+} // namespace scs

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/shm/shared-memory.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace scs::osc {
+
+/// The server's segment for clients on the same machine. It stays the same one when an engine is replaced, so that
+/// clients that have it open see the new engine. [any]
+class SharedMemorySlot {
+public:
+    /// [worker] The segment of this port, as new, for the next engine. Null after close(), or if there is none, which
+    /// `warn` gets to know.
+    std::shared_ptr<SharedMemory> open(uint16_t port, int control_buses,
+                                       const std::function<void(const std::string&)>& warn);
+    /// Removes the segment, before the port is given up: then the name is the next server's.
+    void close();
+
+private:
+    std::mutex mutex_;
+    bool closed_ = false;
+    std::shared_ptr<SharedMemory> memory_;
+};
+
+} // namespace scs::osc
