@@ -9,8 +9,9 @@
 
 namespace {
 
+/// Clients that start a server know a failed start by the word, as from scsynth.
 int fail(const std::string& text) {
-    std::fprintf(stderr, "pw-scsynth: %s\n", text.c_str());
+    std::fprintf(stderr, "ERROR: pw-scsynth: %s\n", text.c_str());
     return 1;
 }
 
