@@ -161,6 +161,11 @@ def integration(long):
                   timeout=7200 if long else 600)
 
 
+def cli(_long):
+    compile_in("build", "-Dtests=true")
+    return pytest("cli", "tests/cli")
+
+
 def hostile(long):
     compile_in("build", "-Dtests=true")
     return pytest("hostile", "tests/hostile", env={"SCS_LONG": "1"} if long else None,
@@ -168,7 +173,7 @@ def hostile(long):
 
 
 STAGES = {stage.__name__: stage
-          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, integration, hostile)}
+          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, cli, integration, hostile)}
 
 
 def main(arguments):

@@ -304,7 +304,7 @@ private:
         std::vector<spa_dict_item> items;
         for (const auto& [key, value] : line_.settings)
             items.push_back({key.c_str(), value.c_str()});
-        const spa_dict all = SPA_DICT_INIT(items.data(), uint32_t(items.size()));
+        const spa_dict all = {0, uint32_t(items.size()), items.data()};
         const auto checked = spa::read_settings(&all);
         if (!checked)
             return Error{option_of(checked.error()) + checked.error()};

@@ -21,7 +21,7 @@ const pw_core_events Connection::core_events = {
     .info =
         [](void* data, const pw_core_info* info) {
             auto* self = static_cast<Connection*>(data);
-            const spa_dict nothing = SPA_DICT_INIT(nullptr, 0);
+            const spa_dict nothing = {0, 0, nullptr};
             const spa_dict_item* item;
             spa_dict_for_each(item, info->props ? info->props : &nothing) {
                 if (item->value)

@@ -137,7 +137,7 @@ osc::ServerSettings server_settings(const CommandLine& line) {
     std::vector<spa_dict_item> items;
     for (const auto& [key, value] : line.settings)
         items.push_back({key.c_str(), value.c_str()});
-    const spa_dict dict = SPA_DICT_INIT(items.data(), uint32_t(items.size()));
+    const spa_dict dict = {0, uint32_t(items.size()), items.data()};
     osc::ServerSettings settings = spa::read_settings(&dict).value().server; // checked with the command line
     settings.engine.sample_rate = line.score.rate;
     settings.log = [](osc::ServerSettings::Level level, const std::string& text) {

@@ -35,7 +35,7 @@ int ServerNode::create(Place place, const std::map<std::string, std::string>& pr
     std::vector<spa_dict_item> items;
     for (const auto& [key, value] : properties)
         items.push_back({key.c_str(), value.c_str()});
-    const spa_dict dict = SPA_DICT_INIT(items.data(), uint32_t(items.size()));
+    const spa_dict dict = {0, uint32_t(items.size()), items.data()};
     if (place == Place::this_process) {
         if (const int res = make_here(dict); res < 0)
             return res;

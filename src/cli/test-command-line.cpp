@@ -79,9 +79,9 @@ TEST_CASE("every option that is a setting") {
         {"rt-memory", "2048"}, {"wire-buffers", "99"}, {"random-seeds", "7"}, {"load-synthdefs", "false"},
         {"max-logins", "8"}, {"password", "word"}, {"verbosity", "-1"}, {"ugen-path", "/a:/b"},
         {"restricted-path", "/c:d"}};
-    for (const auto& [key, value] : expected) {
-        CAPTURE(key);
-        CHECK(setting(line, std::string("scsynth.") + key) == value);
+    for (const auto& pair : expected) {
+        CAPTURE(pair.first);
+        CHECK(setting(line, std::string("scsynth.") + pair.first) == pair.second);
     }
     CHECK(line.verbosity == -1);
 }
@@ -156,9 +156,9 @@ TEST_CASE("errors begin with the option") {
         {{"--nothing"}, "--nothing: no such option"},
         {{""}, ": no such option"},
     };
-    for (const auto& [arguments, beginning] : wrong) {
-        CAPTURE(beginning);
-        CHECK(error_of(arguments).substr(0, std::string(beginning).size()) == beginning);
+    for (const auto& pair : wrong) {
+        CAPTURE(pair.second);
+        CHECK(error_of(pair.first).substr(0, std::string(pair.second).size()) == pair.second);
     }
 }
 

@@ -5,13 +5,14 @@ from tests.lib.daemon import ROOT, Session
 from tests.lib.ports import free_port
 
 PW_SCSYNTH = ROOT / "build/src/cli/pw-scsynth"
+RATES = "context.properties = { default.clock.allowed-rates = [ 44100 48000 ] }\n"
 
 
 @pytest.fixture(scope="module")
 def session():
     """A private session with the policy, shared by a module's tests."""
     with Session(policy=True, sinks={"test-sink": 2, "second-sink": 2},
-                 sources={"test-source": 2}) as session:
+                 sources={"test-source": 2}, fragments={"40-rates.conf": RATES}) as session:
         session.force_quantum(1024)
         yield session
         assert session.daemon.running(), session.logs()

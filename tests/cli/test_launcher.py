@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """pw-scsynth as the launcher of a node: what it makes, says and leaves behind."""
 import os
+import pty
+import re
+import select
 import signal
 import socket
 import subprocess
 
 import pytest
 
-from tests.cli.conftest import PW_SCSYNTH
+from tests.cli.conftest import PW_SCSYNTH, Program
+from tests.lib.daemon import Session, pkg_variable
 from tests.lib.osc import Client, Failed
 from tests.lib.ports import free_port
+from tests.lib.process import wait_for
 from tests.lib.server import NodeServer
 
 PLACES = pytest.mark.parametrize("place", [(), ("--client",)], ids=["daemon", "client"])
@@ -114,6 +119,45 @@ def test_without_tcp(launch):
         socket.create_connection(("127.0.0.1", server.port), timeout=5)
 
 
+def screen_shows(env, pattern):
+    """Waits until pw-top, in a terminal of its own, shows a match."""
+    ours, theirs = pty.openpty()
+    top = subprocess.Popen(["pw-top"], env=env | {"TERM": "xterm", "COLUMNS": "150", "LINES": "40"},
+                           stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    try:
+        def seen():
+            nonlocal shown
+            if select.select([ours], [], [], 0.1)[0]:
+                shown += os.read(ours, 65536)
+            return re.search(pattern, re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown))
+        return wait_for(seen, f"{pattern} in {shown}")
+    finally:
+        top.terminate()
+        top.wait(5)
+        os.close(ours)
+
+
+def test_the_graph_runs_as_asked_for(launch, session):
+    session.force_quantum(0)
+    try:
+        server = launch("-Z", 512, "-S", 44100)
+        session.wait_until(session.links, "links")
+        screen_shows(session.env, rb"512 +44100 .*" + server.name.encode())
+        with Client(server.port) as client:
+            assert client.status()[7] == 44100
+    finally:
+        session.force_quantum(1024)
+
+
+def test_a_rate_that_pipewire_does_not_run_at(launch):
+    server = launch("-S", 96000)
+    assert "-S 96000: PipeWire runs at 48000 Hz" in server.child.output()
+    with Client(server.port) as client:
+        assert client.status()[7] == 48000
+
+
 # The port is taken
 
 @PLACES
@@ -212,10 +256,26 @@ def test_without_a_daemon(session):
 
 
 def test_without_the_plugin(session):
-    env = session.env | {"SPA_PLUGIN_DIR": str(session.dir)}
-    status, _, said = run("-u", free_port(), "--client", env=env)
+    status, _, said = run("-u", free_port(), "--client",
+                          env=session.env | {"SPA_PLUGIN_DIR": pkg_variable("libspa-0.2", "plugindir")})
     assert status == 1
-    assert said.strip()
+    assert "this program finds no library scsynth/libspa-scsynth" in said
+
+
+def test_without_the_plugin_in_the_daemon(tmp_path):
+    with Session(build=tmp_path, wireplumber=False, sinks={}) as bare:
+        status, _, said = run("-u", free_port(), env=bare.env)
+    assert status == 1
+    assert "the PipeWire daemon finds no library scsynth/libspa-scsynth" in said
+
+
+def test_when_the_daemon_ends(tmp_path):
+    with Session(wireplumber=False, sinks={}) as short:
+        server = Program(short)
+        short.daemon.stop()
+        status, output = server.ended()
+    assert status == 1
+    assert "the connection to PipeWire is lost" in output
 
 
 def test_help_and_version():
