@@ -52,7 +52,7 @@ constexpr Setting server_settings[] = {
     {'P', "scsynth.restricted-path", Kind::path},
 };
 
-/// An option that does nothing here, and why; those without a reason do nothing in scsynth on Linux either.
+/// An option that does nothing here, and why; those without a reason do nothing in scsynth either.
 struct Ignored {
     char letter;
     bool has_value;
@@ -61,7 +61,7 @@ struct Ignored {
 
 constexpr Ignored ignored[] = {
     {'C', true, nullptr},
-    {'R', true, nullptr},
+    {'R', true, "there is no publishing by zeroconf"},
     {'I', true, "scsynth has it on macOS only; -i 0 makes a server without inputs"},
     {'O', true, "scsynth has it on macOS only"},
     {'s', true, "scsynth has it on macOS only; PipeWire's sinks do the clipping"},
@@ -194,7 +194,7 @@ private:
             return Error{option(letter) + ": expected a value after it"};
         const std::string value = take();
         if (const Ignored* entry = find(ignored, letter))
-            return ignore(*entry);
+            return letter == 'R' && value == "0" ? Failure() : ignore(*entry);
         if (const Setting* setting = find(server_settings, letter))
             return store(*setting, value);
         switch (letter) {

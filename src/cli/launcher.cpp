@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 namespace scs::cli {
 
@@ -149,6 +150,8 @@ private:
 } // namespace
 
 Result<int> run_server(const CommandLine& line) {
+    if (line.in_this_process)
+        setenv("PIPEWIRE_DEBUG", "spa.scsynth:3", 0); // what the server prints is nobody else's to show
     pw_init(nullptr, nullptr);
     auto connection = Connection::open(line.in_this_process ? "client-rt.conf" : "client.conf");
     if (!connection)

@@ -83,6 +83,22 @@ def test_it_ends_with_a_node_that_others_destroy(launch, session):
     assert server.ended()[0] == 0
 
 
+@PLACES
+def test_what_the_server_prints(launch, session, place):
+    server = launch(*place)
+    if not place:
+        session.run("pw-metadata", "-n", "settings", "0", "log.level", "3")
+    with Client(server.port) as client:
+        client.send("/dumpOSC", 1)
+        client.sync()
+        client.send("/sync", 4711)
+        shown = server.child.output if place else session.daemon.output
+        session.wait_until(lambda: '"/sync", 4711' in shown(), "the message in the log")
+    assert ('"/sync", 4711' in server.child.output()) == bool(place)
+    if not place:
+        session.run("pw-metadata", "-n", "settings", "0", "log.level", "2")
+
+
 def test_port_zero(launch, session):
     child = session.start([PW_SCSYNTH, "-u", 0], "pw-scsynth")
     output = child.wait_output("ready.")

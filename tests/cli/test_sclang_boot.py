@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stock sclang boots pw-scsynth as its server."""
+"""Stock sclang boots pw-scsynth as its server, and renders with it."""
 from pathlib import Path
 
 import pytest
@@ -36,3 +36,11 @@ def test_boot(session, tmp_path, protocol):
     errors = [line for line in output.splitlines() if line.startswith("ERROR:")]
     assert all("connectSharedMem" in line for line in errors), output
     session.wait_gone(f"scsynth-{port}")
+
+
+def test_score(tmp_path):
+    output = sclang.run(SCRIPT.with_name("score.scd"), tmp_path, PW_SCSYNTH, "scsynth", folder=tmp_path)
+    assert "RENDERED 0 0" in output and "RENDERED 1 0" in output, output
+    ours, theirs = ((tmp_path / f"{index}.wav").read_bytes() for index in (0, 1))
+    assert any(ours[1000:])
+    assert ours == theirs
