@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -91,14 +92,11 @@ std::optional<int> whole(const std::string& text) {
     return int(value);
 }
 
-Error wrong_number(char letter, const std::string& text, const std::string& expected) {
-    return Error{option(letter) + " " + text + ": expected " + expected};
-}
-
 Result<int> number(char letter, const std::string& text, int low, int high) {
     const auto value = whole(text);
     if (!value || *value < low || *value > high)
-        return wrong_number(letter, text, "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+        return Error{option(letter) + " " + text + ": expected a whole number from " + std::to_string(low) + " to " +
+                     std::to_string(high)};
     return *value;
 }
 
@@ -194,7 +192,7 @@ private:
             return Error{option(letter) + ": expected a value after it"};
         const std::string value = take();
         if (const Ignored* entry = find(ignored, letter))
-            return letter == 'R' && value == "0" ? Failure() : ignore(*entry);
+            return letter == 'R' && whole(value) == 0 ? Failure() : ignore(*entry);
         if (const Setting* setting = find(server_settings, letter))
             return store(*setting, value);
         switch (letter) {
@@ -245,7 +243,7 @@ private:
     }
 
     Failure read_rate(const std::string& value) {
-        return keep(line_.rate, value == "0" ? Result<int>(0) : number('S', value, 1000, 768000));
+        return keep(line_.rate, whole(value) == 0 ? Result<int>(0) : number('S', value, 1000, 768000));
     }
 
     Failure read_devices(const std::string& first) {
@@ -258,7 +256,8 @@ private:
 
     Failure read_score() {
         if (rest_.size() < 6)
-            return Error{"-N: expected a score, an input, an output, a rate, a header format and a sample format after it"};
+            return Error{"-N: expected a score, an input, an output, a rate, a header format and a sample format "
+                         "after it"};
         line_.action = CommandLine::Action::render;
         ScoreArguments& score = line_.score;
         score.score = take();

@@ -64,9 +64,12 @@ void GraphView::add(uint32_t id, const char* type) {
     pw_node_add_listener(reinterpret_cast<pw_node*>(proxy), &node->listener, &node_events, node.get());
 }
 
-const GraphView::Properties* GraphView::node(uint32_t id) const {
-    const auto found = nodes_.find(id);
-    return found == nodes_.end() ? nullptr : &found->second->properties;
+std::string GraphView::property(uint32_t id, const std::string& key) const {
+    const auto node = nodes_.find(id);
+    if (node == nodes_.end())
+        return {};
+    const auto property = node->second->properties.find(key);
+    return property == node->second->properties.end() ? std::string() : property->second;
 }
 
 uint32_t GraphView::find(const std::string& key, const std::string& value) const {
@@ -76,11 +79,6 @@ uint32_t GraphView::find(const std::string& key, const std::string& value) const
             return id;
     }
     return SPA_ID_INVALID;
-}
-
-const GraphView::Properties* GraphView::named(const std::string& name) const {
-    const Properties* by_name = node(find(PW_KEY_NODE_NAME, name));
-    return by_name ? by_name : node(find(PW_KEY_NODE_DESCRIPTION, name));
 }
 
 void GraphView::destroy(uint32_t id) {

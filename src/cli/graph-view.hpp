@@ -22,12 +22,12 @@ public:
     GraphView& operator=(const GraphView&) = delete;
     ~GraphView();
 
-    /// The properties of a node by its global id; null if there is none.
-    const Properties* node(uint32_t id) const;
+    /// Whether there is a node of that global id.
+    bool has(uint32_t id) const { return nodes_.contains(id); }
+    /// A property of the node of that global id; empty if there is none.
+    std::string property(uint32_t id, const std::string& key) const;
     /// A node that has this property, or SPA_ID_INVALID.
     uint32_t find(const std::string& key, const std::string& value) const;
-    /// The node whose node.name or else node.description is `name`, or null.
-    const Properties* named(const std::string& name) const;
 
     /// Asks the daemon to remove a node.
     void destroy(uint32_t id);

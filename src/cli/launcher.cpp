@@ -31,9 +31,7 @@ public:
             if (res == -EADDRINUSE && owner() != SPA_ID_INVALID) {
                 if (!line_.take_over)
                     return owned_error();
-                if (const Waited waited = remove_owner(); waited != Waited::done)
-                    return end(waited);
-                res = create(request);
+                res = take_over(request);
             }
             if (res == -EINTR)
                 return 0;
@@ -50,8 +48,9 @@ private:
         daemon.allowed_rates = connection_.daemon_property("default.clock.allowed-rates");
         daemon.quantum_limit = connection_.daemon_property("default.clock.quantum-limit");
         daemon.find_node = [this](const std::string& name) {
-            const GraphView::Properties* node = connection_.graph().named(name);
-            return node ? node->at(PW_KEY_NODE_NAME) : std::string();
+            const GraphView& graph = connection_.graph();
+            const bool is_name = graph.find(PW_KEY_NODE_NAME, name) != SPA_ID_INVALID;
+            return is_name ? name : graph.property(graph.find(PW_KEY_NODE_DESCRIPTION, name), PW_KEY_NODE_NAME);
         };
         NodeRequest request = node_request(line_, daemon);
         if (line_.verbosity >= 0)
@@ -68,17 +67,24 @@ private:
     /// The node of ours that has the port.
     uint32_t owner() const { return connection_.graph().find("scsynth.osc.port", std::to_string(line_.port)); }
 
-    Waited remove_owner() {
-        const uint32_t id = owner();
-        connection_.graph().destroy(id);
-        return connection_.wait_until([&] { return !connection_.graph().node(id); }, std::chrono::seconds(5));
+    /// Removes the owner and creates ours. If that was in a process of its own, it takes the port along when it
+    /// ends, a little later than the node.
+    int take_over(const NodeRequest& request) {
+        connection_.graph().destroy(owner());
+        int res = -EADDRINUSE;
+        for (int attempt = 0; attempt < 50 && res == -EADDRINUSE; ++attempt) {
+            if (connection_.wait_until([] { return false; }, std::chrono::milliseconds(50)) == Waited::interrupted)
+                return -EINTR;
+            res = create(request);
+        }
+        return res;
     }
 
     Error owned_error() const {
         const uint32_t id = owner();
         const std::string port = std::to_string(line_.port);
         return {"port " + port + " is that of node " + std::to_string(id) + " in PipeWire, \"" +
-                connection_.graph().node(id)->at(PW_KEY_NODE_NAME) +
+                connection_.graph().property(id, PW_KEY_NODE_NAME) +
                 "\", a SuperCollider server already.\nUse it, in sclang by\n"
                 "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " + port + "))\n"
                 "or replace it: pw-scsynth --take-over -u " + port};
@@ -103,13 +109,7 @@ private:
         }
     }
 
-    std::string state() const {
-        const GraphView::Properties* node = connection_.graph().node(node_.id());
-        if (!node)
-            return {};
-        const auto found = node->find("scsynth.state");
-        return found == node->end() ? std::string() : found->second;
-    }
+    std::string state() const { return connection_.graph().property(node_.id(), "scsynth.state"); }
 
     bool gone() const { return node_.id() == SPA_ID_INVALID || state() == "quit"; }
 
@@ -128,9 +128,8 @@ private:
     }
 
     void say_ready() const {
-        const GraphView::Properties& node = *connection_.graph().node(node_.id());
         if (line_.port == 0)
-            std::printf("port %s\n", node.at("scsynth.osc.port").c_str());
+            std::printf("port %s\n", connection_.graph().property(node_.id(), "scsynth.osc.port").c_str());
         // What clients that start a server wait for.
         if (line_.verbosity >= 0)
             std::puts("SuperCollider 3 server ready.");

@@ -157,7 +157,8 @@ Result<std::optional<Input>> open_input(const CommandLine& line, osc::ServerSett
         return Error{score.input + ": " + file.error()};
     const SoundFileInfo info = file.value().info();
     if (info.channels + settings.engine.outputs > settings.engine.audio_buses)
-        return Error{score.input + ": its " + std::to_string(info.channels) + " channels and the outputs are more than the audio buses"};
+        return Error{score.input + ": its " + std::to_string(info.channels) +
+                     " channels and the outputs are more than the audio buses"};
     if (info.channels != settings.engine.inputs)
         std::fprintf(stderr, "%s has %d channels: there are as many inputs, not the %d of -i\n", score.input.c_str(),
                      info.channels, settings.engine.inputs);

@@ -188,8 +188,9 @@ def test_a_port_of_a_node_of_ours(launch, session, place):
         client.status()
 
 
-def test_take_over(launch, session):
-    first = launch("-o", 2)
+@PLACES
+def test_take_over(launch, session, place):
+    first = launch("-o", 2, *place)
     second = launch("-o", 4, "--take-over", port=first.port)
     assert first.ended()[0] == 0
     assert len(session.ports(second.name, "out")) == 4
@@ -260,6 +261,7 @@ def test_a_device_that_is_not_there(launch, session, outlets):
 def test_wrong_options(session, options, text):
     status, output, said = run(*options, env=session.env)
     assert (status, output) == (1, "")
+    assert said.startswith("ERROR: pw-scsynth: ")
     assert text in said
 
 
