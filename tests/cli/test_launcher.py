@@ -7,14 +7,18 @@ import select
 import signal
 import socket
 import subprocess
+import time
 
 import pytest
 
 from tests.cli.conftest import PW_SCSYNTH, Program
+from tests.integration.conftest import SYNTHDEFS
+from tests.lib import audio
 from tests.lib.daemon import Session, pkg_variable
 from tests.lib.osc import Client, Failed
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
+from tests.lib.recording import Recording
 from tests.lib.server import NodeServer
 
 PLACES = pytest.mark.parametrize("place", [(), ("--client",)], ids=["daemon", "client"])
@@ -305,3 +309,20 @@ def test_help_and_version():
         status, output, _ = run(option)
         assert status == 0
         assert output.startswith("pw-scsynth 0.")
+
+
+# Sound
+
+@PLACES
+def test_it_is_heard(launch, session, outlets, tmp_path, place):
+    server = launch("-i", 0, "-o", 2, "-H", "test-sink", *place)
+    session.wait_until(lambda: outlets(server.name) == {"test-sink"}, "links to the sink")
+    with Client(server.port) as client, Recording(session, tmp_path / "heard.wav") as recording:
+        client.command("/notify", 1)
+        client.command("/d_loadDir", str(SYNTHDEFS))
+        client.request("/s_new", "test_sine", 1000, 0, 0, "freq", 440.0, "amp", 0.2, reply="/n_go")
+        time.sleep(1.0)
+    heard = audio.trim(audio.read_wav(recording.path)[0][:, 0])[4800:-4800]
+    assert len(heard) > 24000
+    assert audio.frequency(heard, 48000) == pytest.approx(440, abs=2)
+    assert audio.peak(heard) == pytest.approx(0.2, rel=0.05)
