@@ -83,7 +83,7 @@ class Comparison:
         if not shutil.which("valgrind"):
             say("instructions: left out, valgrind is not installed")
             return
-        found = instructions.per_voice(self.options.build / "tests/oracle/oracle-render", say)
+        found = instructions.per_voice(self.options.build / "src/cli/pw-scsynth", say)
         self.details["instructions"] = found
         times = found["ours"] / found["scsynth"]
         self.rows.append(Row(

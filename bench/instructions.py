@@ -13,23 +13,17 @@ from tests.lib.scsynth import score_bytes
 VOICES, SECONDS, RATE, BLOCK = 100, 2, 48000, 64
 
 
-def per_voice(renderer, say):
-    """{name: instructions} of the default synth, for scsynth and our offline renderer (a path)."""
-    def ours(score, out):
-        return [renderer, score, out, str(RATE), "2"]
-
-    def stock(score, out):
-        return ["scsynth", "-N", score, "_", out, str(RATE), "WAV", "float", "-o", "2", "-i", "0"]
-
+def per_voice(pw_scsynth, say):
+    """{name: instructions} of the default synth, for scsynth and our pw-scsynth (a path)."""
     found = {}
-    for name, command in ("ours", ours), ("scsynth", stock):
+    for name, program in ("ours", pw_scsynth), ("scsynth", "scsynth"):
         say(f"counting the instructions of {name}: takes a minute")
-        counts = [_count(command, voices) for voices in (0, VOICES)]
+        counts = [_count(program, voices) for voices in (0, VOICES)]
         found[name] = (counts[1] - counts[0]) / (VOICES * SECONDS * RATE / BLOCK)
     return found
 
 
-def _count(command, voices):
+def _count(program, voices):
     definition = (SYNTHDEFS / "default.scsyndef").read_bytes()
     synths = [("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i, "amp", 0.001)
               for i in range(voices)]
@@ -39,7 +33,7 @@ def _count(command, voices):
         score.write_bytes(score_data)
         done = subprocess.run(
             ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile",
-             *map(str, command(score, out))],
+             program, "-N", score, "_", out, str(RATE), "WAV", "float", "-o", "2", "-i", "0"],
             env=os.environ | {"HOME": folder}, capture_output=True, text=True, timeout=600,
             check=False)
     total = re.search(r"Collected : (\d+)", done.stderr)

@@ -171,6 +171,11 @@ def integration(long):
                   timeout=7200 if long else 600)
 
 
+def cli(_long):
+    compile_in("build", "-Dtests=true")
+    return pytest("cli", "tests/cli")
+
+
 def hostile(long):
     compile_in("build", "-Dtests=true")
     return pytest("hostile", "tests/hostile", env={"SCS_LONG": "1"} if long else None,
@@ -178,7 +183,8 @@ def hostile(long):
 
 
 STAGES = {stage.__name__: stage
-          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, differential, integration, hostile)}
+          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, differential, cli, integration,
+                        hostile)}
 
 
 def main(arguments):

@@ -218,12 +218,12 @@ local function scan_node(node, record, foreign)
   end
 
   local ports = read_ports(node)
-  local target = find_metadata(id, "target.object") or props["target.object"]
-  local found = read_peer(target and find_target(target))
-  if found and found.id == id then
-    found = nil
-  end
   for _, direction in ipairs { "out", "in" } do
+    local target = policy.target(direction, props, find_metadata(id, "target.object"))
+    local found = read_peer(target and find_target(target))
+    if found and found.id == id then
+      found = nil
+    end
     local action, peer = policy.choose_peer(direction, {
       target = target,
       found = found,

@@ -11,6 +11,7 @@ local policy = {}
 
 local MONO_AUDIO = "32 bit float mono audio"
 local PREFIX = { out = "^out_(%d+)$", ["in"] = "^in_(%d+)$" }
+local DEVICE = { out = "scsynth.sink", ["in"] = "scsynth.source" }
 local OPPOSITE = { out = "in", ["in"] = "out" }
 local GIVE_UP_AFTER = 3
 
@@ -30,6 +31,12 @@ end
 -- Whether a client ended the server by /quit and the node waits to be removed.
 function policy.has_quit(props)
   return props["scsynth.state"] == "quit"
+end
+
+-- Which peer a node asks for in one direction: the metadata's target.object for both, else the
+-- property of that direction, else target.object. Nil: the default.
+function policy.target(direction, props, metadata_value)
+  return metadata_value or props[DEVICE[direction]] or props["target.object"]
 end
 
 -- Our own ports of one direction in the order of the number in their name.
@@ -92,7 +99,7 @@ end
 
 -- What to do with one direction of a node. Returns "link" and a peer, "keep" (change nothing) or
 -- "none" (no links of ours). `query` holds
---   target          target.object: the metadata's, else the property's, else nil
+--   target          what target() gives
 --   found           the peer that target names, nil if there is none
 --   default         the default sink or source, nil if there is none
 --   attached        serial of the peer this direction was linked to last, or nil

@@ -85,6 +85,13 @@ equal("metadata alone", policy.is_managed({}, "true"), false)
 equal("media class", policy.is_managed(
   { ["scsynth.autoconnect"] = "true", ["media.class"] = "Stream/Output/Audio" }, nil), false)
 
+-- target
+local devices = { ["scsynth.sink"] = "speaker", ["target.object"] = "both" }
+equal("device of its direction", policy.target("out", devices, nil), "speaker")
+equal("device of the other direction", policy.target("in", devices, nil), "both")
+equal("metadata before devices", policy.target("out", devices, "-1"), "-1")
+equal("nothing asked for", policy.target("in", {}, nil), nil)
+
 -- ports
 local mixed = { port("out", "out_10"), port("out", "out_2"), port("in", "in_1"),
   port("out", "monitor_1"), port("out", "out_1") }

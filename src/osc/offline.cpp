@@ -8,8 +8,11 @@
 #include "osc/reply-port.hpp"
 #include "osc/start-definitions.hpp"
 
-#include <optional>
+#include <algorithm>
+#include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,31 +22,55 @@ namespace {
 
 constexpr double units_per_second = 4294967296.0;
 
-/// The score's packets, one after the other.
+/// The score's packets, one after the other. Errors say where.
 class Score {
 public:
-    explicit Score(std::span<const std::byte> bytes) : rest_(bytes) {}
+    explicit Score(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-    bool at_end() const { return rest_.size() < 4; }
+    bool at_end() const { return position_ == bytes_.size(); }
     Result<std::shared_ptr<const Packet>> next() {
-        std::size_t size = 0;
-        for (int i = 0; i < 4; ++i)
-            size = size << 8 | std::to_integer<std::size_t>(rest_[static_cast<std::size_t>(i)]);
-        rest_ = rest_.subspan(4);
-        if (size > rest_.size())
-            return Error{"the score ends in the middle of a bundle"};
-        auto packet = decode(rest_.first(size));
+        start_ = position_;
+        ++count_;
+        const auto rest = bytes_.subspan(position_);
+        if (rest.size() < size_bytes)
+            return error("the score ends in the middle of a bundle's size");
+        const std::size_t size = packet_size(rest);
+        if (size > rest.size() - size_bytes)
+            return error("its size is " + std::to_string(size) + " bytes, but the score ends after " +
+                         std::to_string(rest.size() - size_bytes));
+        auto packet = decode(rest.subspan(size_bytes, size));
         if (!packet)
-            return Error{packet.error()};
-        rest_ = rest_.subspan(size);
+            return error(packet.error());
         if (!packet.value().is_bundle())
-            return Error{"a score holds bundles only"};
+            return error("not a bundle, but a message");
+        position_ += size_bytes + size;
         return std::make_shared<const Packet>(std::move(packet.value()));
+    }
+    /// An error of the last packet.
+    Error error(const std::string& what) const {
+        return {"bundle " + std::to_string(count_) + " at byte " + std::to_string(start_) + ": " + what};
+    }
+
+    static constexpr std::size_t size_bytes = 4;
+    /// What the first bytes say; there must be that many.
+    static std::size_t packet_size(std::span<const std::byte> bytes) {
+        std::size_t size = 0;
+        for (const std::byte byte : bytes.first(size_bytes))
+            size = size << 8 | std::to_integer<std::size_t>(byte);
+        return size;
     }
 
 private:
-    std::span<const std::byte> rest_;
+    std::span<const std::byte> bytes_;
+    std::size_t position_ = 0, start_ = 0;
+    uint64_t count_ = 0;
 };
+
+std::string seconds_text(NtpTime time) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.6f s", double(time) / units_per_second);
+    return text;
+}
 
 /// Nobody hears the replies; failures are logged.
 class NoPort final : public ReplyPort, public EventSink {
@@ -164,7 +191,7 @@ private:
 std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr<const Packet>& next) {
     while (next && next->bundles()[0].time <= renderer.block_end()) {
         if (!renderer.submit(next))
-            return Error{"too many bundles at one time"};
+            return score.error("too many bundles at one time");
         if (score.at_end()) {
             next = nullptr;
             break;
@@ -175,12 +202,26 @@ std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr
             return Error{packet.error()};
         next = std::move(packet.value());
         if (next->bundles()[0].time < time)
-            return Error{"the score's bundles are out of order"};
+            return score.error("its time, " + seconds_text(next->bundles()[0].time) + ", is before the " +
+                               seconds_text(time) + " of the one before it");
     }
     return {};
 }
 
 } // namespace
+
+double score_seconds(std::span<const std::byte> score) noexcept {
+    constexpr std::size_t name_bytes = 8, time_bytes = 8;
+    NtpTime last = 0;
+    while (score.size() >= Score::size_bytes + name_bytes + time_bytes) {
+        NtpTime time = 0;
+        for (const std::byte byte : score.subspan(Score::size_bytes + name_bytes, time_bytes))
+            time = time << 8 | std::to_integer<NtpTime>(byte);
+        last = time;
+        score = score.subspan(std::min(score.size(), Score::size_bytes + Score::packet_size(score)));
+    }
+    return double(last) / units_per_second;
+}
 
 Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSettings& settings,
                               const BlockSink& sink, const BlockSource& source) {

@@ -24,9 +24,14 @@ using BlockSource = std::function<void(float* const* channels, int frames)>;
 /// synthdef_path, load_synthdefs, restricted_path, log (failures of commands among others). Without a source the
 /// inputs are silent.
 ///
-/// Returns the number of frames. Errors: a malformed score, bundles out of order, no engine; blocks before that
-/// have been given to the sink. [any] but the data loop.
+/// Returns the number of frames. Errors: a malformed score or bundles out of order, with the number of the bundle
+/// (from 1) and the byte at which its size stands; no engine. Blocks before that have been given to the sink.
+/// [any] but the data loop.
 Result<uint64_t> render_score(std::span<const std::byte> score, const ServerSettings& settings,
                               const BlockSink& sink, const BlockSource& source = {});
+
+/// The time of the score's last bundle; 0 if there is none. Looks no closer: what a broken score gives may be any
+/// time. [any]
+double score_seconds(std::span<const std::byte> score) noexcept;
 
 } // namespace scs::osc

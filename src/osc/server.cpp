@@ -137,8 +137,8 @@ void Server::Private::work() {
 }
 
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
-    if (settings.max_logins < 1 || settings.max_logins > 32)
-        return Error{"max-logins must be 1 to 32, not " + std::to_string(settings.max_logins)};
+    if (settings.max_logins < 1 || settings.max_logins > 1024)
+        return Error{"max-logins must be 1 to 1024, not " + std::to_string(settings.max_logins)};
     if (settings.password.size() > 31)
         return Error{"a password has at most 31 bytes"};
     auto sockets = open_sockets(settings);

@@ -19,7 +19,7 @@ struct ServerSettings {
     uint16_t port = 57110;           ///< UDP and TCP; 0: any free one
     bool tcp = true;                 ///< whether to listen on TCP, too
     std::string bind = "127.0.0.1";  ///< address to listen on
-    int max_logins = 4;              ///< clients that may be notified at once, 1 … 32
+    int max_logins = 4;              ///< clients that may be notified at once, 1 … 1024
     std::string password;            ///< what TCP clients send first, at most 31 bytes; empty: nothing
     std::string synthdef_path;       ///< colon-separated folders of .scsyndef files
     bool load_synthdefs = true;      ///< load them at start

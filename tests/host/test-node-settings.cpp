@@ -87,7 +87,7 @@ TEST_CASE("a bad value is an error that names it") {
     const std::pair<const char*, const char*> bad[] = {
         {"scsynth.inputs", "129"},        {"scsynth.inputs", "-1"},          {"scsynth.outputs", "two"},
         {"scsynth.outputs", "2 "},        {"scsynth.outputs", ""},           {"scsynth.osc.port", "65536"},
-        {"scsynth.max-logins", "0"},      {"scsynth.max-logins", "33"},      {"scsynth.block-size", "0"},
+        {"scsynth.max-logins", "0"},      {"scsynth.max-logins", "1025"},      {"scsynth.block-size", "0"},
         {"scsynth.load-synthdefs", "no"}, {"scsynth.rate", "0"},             {"scsynth.rate", "48000.5"},
         {"clock.quantum-limit", "1e3"},   {"scsynth.rt-memory", "99999999999"}, {"scsynth.audio-buses", "3"},
     };

@@ -19,7 +19,7 @@ BAD = [{key: value} for key, values in {
     "inputs": ("-1", "129", "x", "nan", "2147483648", "1e3"), "outputs": ("-1", "129", "''"),
     "audio-buses": ("0", "-5", "99999999999"), "control-buses": ("0",), "buffers": ("0", "-1"),
     "max-nodes": ("0",), "rt-memory": ("0", "-1", "999999999"), "block-size": ("0", "-64", "1000000"),
-    "wire-buffers": ("0",), "random-seeds": ("-1",), "max-logins": ("0", "33"),
+    "wire-buffers": ("0",), "random-seeds": ("-1",), "max-logins": ("0", "1025"),
     "osc.port": ("-1", "65536", "port"), "osc.bind": ("1.2.3.4.5", "nowhere"), "rate": ("0", "nan"),
     "load-synthdefs": ("perhaps",), "verbosity": ("99",)}.items() for value in values]
 GOOD = [{"inputs": 0, "outputs": 0}, {"inputs": 128, "outputs": 128}, {"block-size": 1},

@@ -1,39 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""supriya as the client of the running server, in an environment under build/."""
+"""supriya as the client of the running server."""
 import json
-import subprocess
-import venv
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.lib import audio
-from tests.lib.daemon import ROOT
+from tests.lib import audio, supriya
 from tests.lib.recording import Recording
 
 SCRIPT = Path(__file__).with_name("supriya_client.py")
-VERSION = "26.10b1"
 RATE = 48000
 
 
 @pytest.fixture(scope="module")
-def python():
-    """The interpreter of an environment with supriya; made once, kept in build/."""
-    folder = ROOT / "build/venv-supriya"
-    interpreter = folder / "bin/python"
-    probe = [interpreter, "-c", "import supriya"]
-    if not interpreter.exists() or subprocess.run(probe, capture_output=True).returncode:
-        venv.create(folder, with_pip=True, clear=True)
-        done = subprocess.run([interpreter, "-m", "pip", "install", "-q", f"supriya=={VERSION}"],
-                              capture_output=True, text=True, timeout=300)
-        if done.returncode:
-            pytest.skip("supriya cannot be installed: " + done.stderr.strip().splitlines()[-1])
-    return interpreter
-
-
-@pytest.fixture(scope="module")
-def found(python, playing, tmp_path_factory):
+def found(playing, tmp_path_factory):
+    python = supriya.python()
     folder = tmp_path_factory.mktemp("supriya")
     audio.write_wav(folder / "sound.wav", np.zeros((4800, 2)), RATE)
     with Recording(playing.session, folder / "heard.wav") as recording:

@@ -11,7 +11,7 @@ from tests.lib import scsynth
 from tests.lib.audio import read_wav
 
 ROOT = Path(__file__).resolve().parents[2]
-RENDER = ROOT / "build/tests/oracle/oracle-render"
+PW_SCSYNTH = ROOT / "build/src/cli/pw-scsynth"
 RATE = 48000
 BLOCK = 64
 CHANNELS = 8
@@ -59,9 +59,9 @@ def render(events, end, folder, inputs=None, rate=RATE, channels=CHANNELS):
     score, theirs, ours = folder / "a.score", folder / "scsynth.wav", folder / "ours.wav"
     score.write_bytes(scsynth.score_bytes(events, end))
     count = read_wav(inputs)[0].shape[1] if inputs else 0
-    run(["scsynth", "-N", score, inputs or "_", theirs, rate, "WAV", "float",
-         "-o", channels, "-i", count, "-D", 0, "-m", 65536, "-w", 512])
-    said = run([RENDER, score, ours, rate, channels, *([inputs] if inputs else [])])
+    _, said = [run([program, "-N", score, inputs or "_", output, rate, "WAV", "float",
+                    "-o", channels, "-i", count, "-D", 0, "-m", 65536, "-w", 512])
+               for program, output in (("scsynth", theirs), (PW_SCSYNTH, ours))]
     return Pair(read_wav(theirs)[0], read_wav(ours)[0], said)
 
 

@@ -30,7 +30,7 @@ constexpr Whole wholes[] = {
     {"block-size", 1, 1024, [](auto& s) -> int& { return s.engine.block_size; }},
     {"wire-buffers", 1, 65536, [](auto& s) -> int& { return s.engine.wire_buffers; }},
     {"random-seeds", 1, 4096, [](auto& s) -> int& { return s.engine.random_seeds; }},
-    {"max-logins", 1, 32, [](auto& s) -> int& { return s.max_logins; }},
+    {"max-logins", 1, 1024, [](auto& s) -> int& { return s.max_logins; }},
     {"verbosity", -2, 4, [](auto& s) -> int& { return s.engine.verbosity; }},
 };
 
@@ -64,7 +64,8 @@ constexpr std::string_view without_effect[] = {"threads", "native-ugens"};
 
 /// Properties of ours that the host's value replaces.
 constexpr std::string_view replaceable[] = {"node.name",           "node.description",    "media.name",
-                                            "node.always-process", "scsynth.autoconnect"};
+                                            "node.always-process", "scsynth.autoconnect",
+                                            "scsynth.sink",        "scsynth.source"};
 
 template <class Table>
 auto find(const Table& table, std::string_view key) {

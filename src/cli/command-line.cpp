@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/command-line.hpp"
+
+#include "settings.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+namespace scs::cli {
+
+namespace {
+
+enum class Kind {
+    number,
+    power_of_two, ///< rounded up to one, as in scsynth
+    flag,         ///< 0 or anything else
+    text,
+    path,
+    paths, ///< colon-separated
+};
+
+/// An option that is a setting of the server.
+struct Setting {
+    char letter;
+    const char* key;
+    Kind kind;
+};
+
+constexpr Setting server_settings[] = {
+    {'B', "scsynth.osc.bind", Kind::text},
+    {'a', "scsynth.audio-buses", Kind::number},
+    {'c', "scsynth.control-buses", Kind::number},
+    {'i', "scsynth.inputs", Kind::number},
+    {'o', "scsynth.outputs", Kind::number},
+    {'z', "scsynth.block-size", Kind::power_of_two},
+    {'b', "scsynth.buffers", Kind::power_of_two},
+    {'n', "scsynth.max-nodes", Kind::power_of_two},
+    {'d', "scsynth.max-synthdefs", Kind::power_of_two},
+    {'m', "scsynth.rt-memory", Kind::number},
+    {'w', "scsynth.wire-buffers", Kind::number},
+    {'r', "scsynth.random-seeds", Kind::number},
+    {'D', "scsynth.load-synthdefs", Kind::flag},
+    {'l', "scsynth.max-logins", Kind::power_of_two},
+    {'p', "scsynth.password", Kind::text},
+    {'V', "scsynth.verbosity", Kind::number},
+    {'U', "scsynth.ugen-path", Kind::paths},
+    {'P', "scsynth.restricted-path", Kind::path},
+};
+
+/// An option that does nothing here, and why; those without a reason do nothing in scsynth either.
+struct Ignored {
+    char letter;
+    bool has_value;
+    const char* reason;
+};
+
+constexpr Ignored ignored[] = {
+    {'C', true, nullptr},
+    {'R', true, "there is no publishing by zeroconf"},
+    {'I', true, "scsynth has it on macOS only; -i 0 makes a server without inputs"},
+    {'O', true, "scsynth has it on macOS only"},
+    {'s', true, "scsynth has it on macOS only; PipeWire's sinks do the clipping"},
+    {'T', true, "there is one audio thread, PipeWire's"},
+    {'L', false, "PipeWire's daemon locks its memory itself (mem.mlock-all in its configuration)"},
+};
+
+template <class Table>
+auto find(const Table& table, char letter) {
+    for (const auto& entry : table)
+        if (entry.letter == letter)
+            return &entry;
+    return static_cast<decltype(&table[0])>(nullptr);
+}
+
+std::string option(char letter) {
+    return {'-', letter};
+}
+
+/// A whole number, perhaps written as a float: in sclang 2**12 is 4096.0.
+std::optional<int> whole(const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end || std::isspace(static_cast<unsigned char>(text[0])) ||
+        !(std::fabs(value) <= 2147483647.0) || value != std::trunc(value))
+        return {};
+    return int(value);
+}
+
+Result<int> number(char letter, const std::string& text, int low, int high) {
+    const auto value = whole(text);
+    if (!value || *value < low || *value > high)
+        return Error{option(letter) + " " + text + ": expected a whole number from " + std::to_string(low) + " to " +
+                     std::to_string(high)};
+    return *value;
+}
+
+std::string absolute(const std::string& path) {
+    std::error_code failed;
+    const auto made = std::filesystem::absolute(path, failed);
+    return failed || path.empty() ? path : made.string();
+}
+
+std::string absolute_paths(std::string_view list) {
+    std::string made;
+    while (true) {
+        const auto end = list.find(':');
+        made += absolute(std::string(list.substr(0, end)));
+        if (end == list.npos)
+            return made;
+        made += ':';
+        list.remove_prefix(end + 1);
+    }
+}
+
+class Parser {
+public:
+    explicit Parser(std::span<const char* const> arguments) : rest_(arguments) {}
+
+    Result<CommandLine> run() {
+        set("scsynth.inputs", "8");
+        set("scsynth.outputs", "8");
+        set("scsynth.max-logins", "64");
+        while (!rest_.empty() && !last_) {
+            const std::string argument = take();
+            if (auto error = read(argument))
+                return std::move(*error);
+        }
+        if (!last_)
+            if (auto error = finish())
+                return std::move(*error);
+        return std::move(line_);
+    }
+
+private:
+    using Failure = std::optional<Error>;
+
+    std::string take() {
+        const std::string argument = rest_[0];
+        rest_ = rest_.subspan(1);
+        return argument;
+    }
+
+    void set(const std::string& key, const std::string& value) {
+        for (auto& [each, present] : line_.settings)
+            if (each == key) {
+                present = value;
+                return;
+            }
+        line_.settings.emplace_back(key, value);
+    }
+
+    Failure read(const std::string& argument) {
+        if (argument == "--help" || argument == "-h")
+            return done(CommandLine::Action::help);
+        if (argument == "--version" || argument == "-v")
+            return done(CommandLine::Action::version);
+        if (argument == "--take-over") {
+            line_.take_over = true;
+            return {};
+        }
+        if (argument == "--client") {
+            line_.in_this_process = true;
+            return {};
+        }
+        if (argument.size() != 2 || argument[0] != '-')
+            return Error{argument + ": no such option"};
+        return read_letter(argument[1]);
+    }
+
+    Failure done(CommandLine::Action action) {
+        line_.action = action;
+        last_ = true;
+        return {};
+    }
+
+    Failure read_letter(char letter) {
+        if (letter == 'N')
+            return read_score();
+        if (const Ignored* entry = find(ignored, letter); entry && !entry->has_value)
+            return ignore(*entry);
+        const bool known = find(server_settings, letter) || find(ignored, letter) ||
+                           std::string_view("utHZS").find(letter) != std::string_view::npos;
+        if (!known)
+            return Error{option(letter) + ": no such option"};
+        if (rest_.empty())
+            return Error{option(letter) + ": expected a value after it"};
+        const std::string value = take();
+        if (const Ignored* entry = find(ignored, letter))
+            return letter == 'R' && whole(value) == 0 ? Failure() : ignore(*entry);
+        if (const Setting* setting = find(server_settings, letter))
+            return store(*setting, value);
+        switch (letter) {
+        case 'u': return keep(udp_, number(letter, value, 0, 65535));
+        case 't': return keep(tcp_, number(letter, value, 0, 65535));
+        case 'Z': return read_quantum(value);
+        case 'S': return read_rate(value);
+        default: return read_devices(value);
+        }
+    }
+
+    Failure ignore(const Ignored& entry) {
+        if (entry.reason)
+            line_.warnings.push_back(option(entry.letter) + " has no effect: " + entry.reason);
+        return {};
+    }
+
+    static Failure keep(int& to, Result<int> found) {
+        if (!found)
+            return Error{found.error()};
+        to = found.value();
+        return {};
+    }
+
+    /// Ranges are checked when all are known.
+    Failure store(const Setting& setting, std::string value) {
+        const auto count = whole(value);
+        if (setting.kind == Kind::number && count)
+            value = std::to_string(*count);
+        else if (setting.kind == Kind::power_of_two && count)
+            value = std::to_string(std::bit_ceil(unsigned(std::clamp(*count, 1, 1 << 30))));
+        else if (setting.kind == Kind::flag)
+            value = count && *count ? "true" : "false";
+        else if (setting.kind == Kind::path)
+            value = absolute(value);
+        else if (setting.kind == Kind::paths)
+            value = absolute_paths(value);
+
+        set(setting.key, value);
+        return {};
+    }
+
+    Failure read_quantum(const std::string& value) {
+        auto failure = keep(line_.quantum, number('Z', value, 0, 65536));
+        if (line_.quantum > 0)
+            line_.quantum = int(std::bit_ceil(unsigned(line_.quantum)));
+        return failure;
+    }
+
+    Failure read_rate(const std::string& value) {
+        return keep(line_.rate, whole(value) == 0 ? Result<int>(0) : number('S', value, 1000, 768000));
+    }
+
+    Failure read_devices(const std::string& first) {
+        const bool two = !rest_.empty() && rest_[0][0] != '-';
+        line_.device = two ? "" : first;
+        line_.in_device = two ? first : "";
+        line_.out_device = two ? take() : "";
+        return {};
+    }
+
+    Failure read_score() {
+        if (rest_.size() < 6)
+            return Error{"-N: expected a score, an input, an output, a rate, a header format and a sample format "
+                         "after it"};
+        line_.action = CommandLine::Action::render;
+        ScoreArguments& score = line_.score;
+        score.score = take();
+        score.input = take();
+        score.output = take();
+        const std::string rate = take();
+        score.header = take();
+        score.sample = take();
+        char* end = nullptr;
+        const double value = std::strtod(rate.c_str(), &end);
+        if (*end || !(value >= 1 && value < 2147483648.0))
+            return Error{"-N: the rate " + rate + " is not between 1 and 2147483647"};
+        score.rate = int(value);
+        return {};
+    }
+
+    Failure finish() {
+        if (line_.action == CommandLine::Action::launch) {
+            if (udp_ < 0 && tcp_ < 0)
+                return Error{"-u or -t: expected one of them with a port, or -N"};
+            if (udp_ >= 0 && tcp_ >= 0 && udp_ != tcp_)
+                return Error{"-t: UDP and TCP have one port here; give both the same one, or only one of them"};
+            line_.port = udp_ >= 0 ? udp_ : tcp_;
+            set("scsynth.osc.port", std::to_string(line_.port));
+            set("scsynth.osc.tcp", tcp_ >= 0 ? "true" : "false");
+            if (udp_ < 0)
+                line_.warnings.push_back("-t: the port answers UDP, too");
+        }
+        // The server shall look where this process would, wherever it runs.
+        const auto own = spa::read_settings(nullptr);
+        set("scsynth.synthdef-path", absolute_paths(own.value().server.synthdef_path));
+        if (const char* path = std::getenv("SC_PLUGIN_PATH"); path && !has("scsynth.ugen-path"))
+            set("scsynth.ugen-path", absolute_paths(path));
+        return check_all();
+    }
+
+    bool has(std::string_view key) const {
+        return std::any_of(line_.settings.begin(), line_.settings.end(),
+                           [&](const auto& setting) { return setting.first == key; });
+    }
+
+    Failure check_all() {
+        std::vector<spa_dict_item> items;
+        for (const auto& [key, value] : line_.settings)
+            items.push_back({key.c_str(), value.c_str()});
+        const spa_dict all = {0, uint32_t(items.size()), items.data()};
+        const auto checked = spa::read_settings(&all);
+        if (!checked)
+            return Error{option_of(checked.error()) + checked.error()};
+        line_.verbosity = checked.value().server.engine.verbosity;
+        return {};
+    }
+
+    /// The option that sets the key that the error begins with.
+    static std::string option_of(std::string_view error) {
+        const std::string_view key = error.substr(0, error.find(' '));
+        for (const Setting& setting : server_settings)
+            if (key == setting.key)
+                return option(setting.letter) + ": ";
+        return {};
+    }
+
+    std::span<const char* const> rest_;
+    CommandLine line_;
+    int udp_ = -1, tcp_ = -1;
+    bool last_ = false;
+};
+
+} // namespace
+
+Result<CommandLine> parse_command_line(std::span<const char* const> arguments) {
+    return Parser(arguments).run();
+}
+
+} // namespace scs::cli

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/connection.hpp"
+
+#include <spa/utils/result.h>
+
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+namespace scs::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto answer_time = std::chrono::seconds(5);
+
+} // namespace
+
+const pw_core_events Connection::core_events = {
+    .version = PW_VERSION_CORE_EVENTS,
+    .info =
+        [](void* data, const pw_core_info* info) {
+            auto* self = static_cast<Connection*>(data);
+            const spa_dict nothing = {0, 0, nullptr};
+            const spa_dict_item* item;
+            spa_dict_for_each(item, info->props ? info->props : &nothing) {
+                if (item->value)
+                    self->daemon_[item->key] = item->value;
+            }
+        },
+    .done = [](void* data, uint32_t, int seq) { static_cast<Connection*>(data)->done_ = seq; },
+    .error =
+        [](void* data, uint32_t id, int, int code, const char*) {
+            auto* self = static_cast<Connection*>(data);
+            self->errors_[id] = code;
+            if (id == PW_ID_CORE && code == -EPIPE)
+                self->lost_ = true;
+        },
+};
+
+Result<std::unique_ptr<Connection>> Connection::open(const char* config) {
+    std::unique_ptr<Connection> made(new Connection);
+    if (!made->connect(config))
+        return Error{std::string("no connection to PipeWire (") + spa_strerror(-errno) +
+                     "): is the daemon running? Start it with: systemctl --user start pipewire wireplumber"};
+    return made;
+}
+
+bool Connection::connect(const char* config) {
+    loop_ = pw_loop_new(nullptr);
+    if (!loop_)
+        return false;
+    pw_loop_enter(loop_);
+    const auto interrupt = [](void* data, int) { static_cast<Connection*>(data)->interrupted_ = true; };
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+        pw_loop_add_signal(loop_, number, interrupt, this);
+    context_ = pw_context_new(loop_, pw_properties_new(PW_KEY_CONFIG_NAME, config, nullptr), 0);
+    if (!context_)
+        return false;
+    core_ = pw_context_connect(context_, nullptr, 0);
+    if (!core_)
+        return false;
+    pw_core_add_listener(core_, &listener_, &core_events, this);
+    graph_ = std::make_unique<GraphView>(core_);
+    return true;
+}
+
+Connection::~Connection() {
+    graph_.reset();
+    if (core_) {
+        spa_hook_remove(&listener_);
+        pw_core_disconnect(core_);
+    }
+    if (context_)
+        pw_context_destroy(context_);
+    if (loop_) {
+        pw_loop_leave(loop_);
+        pw_loop_destroy(loop_);
+    }
+}
+
+Connection::Waited Connection::wait_until(const std::function<bool()>& condition,
+                                          std::optional<std::chrono::milliseconds> limit) {
+    const auto end = Clock::now() + limit.value_or(std::chrono::milliseconds(0));
+    while (!condition()) {
+        if (lost_)
+            return Waited::lost;
+        if (std::exchange(interrupted_, false))
+            return Waited::interrupted;
+        int wait = -1;
+        if (limit) {
+            wait = int(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count());
+            if (wait <= 0)
+                return Waited::late;
+        }
+        pw_loop_iterate(loop_, wait);
+    }
+    return Waited::done;
+}
+
+Connection::Waited Connection::round_trip() {
+    const int asked = pw_core_sync(core_, PW_ID_CORE, 0);
+    return wait_until([&] { return done_ == asked; }, answer_time);
+}
+
+std::string Connection::daemon_property(const std::string& key) const {
+    const auto found = daemon_.find(key);
+    return found == daemon_.end() ? std::string() : found->second;
+}
+
+int Connection::error_of(pw_proxy* proxy) const {
+    const auto found = errors_.find(pw_proxy_get_id(proxy));
+    return found == errors_.end() ? 0 : found->second;
+}
+
+Error unanswered(Connection::Waited how) {
+    switch (how) {
+    case Connection::Waited::lost: return {"the connection to PipeWire is lost: its daemon has ended"};
+    case Connection::Waited::late: return {"PipeWire has not answered within 5 s"};
+    default: return {"interrupted"};
+    }
+}
+
+} // namespace scs::cli

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "cli/graph-view.hpp"
+#include "engine/result.hpp"
+
+#include <pipewire/pipewire.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace scs::cli {
+
+/// A connection to the PipeWire daemon on a loop of this thread, which also takes SIGINT, SIGTERM and SIGHUP.
+class Connection {
+public:
+    /// `config` is the name of PipeWire's configuration for the client: "client.conf", or "client-rt.conf" if a data
+    /// loop is going to run. The error says how to start the daemon.
+    static Result<std::unique_ptr<Connection>> open(const char* config);
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+    ~Connection();
+
+    enum class Waited { done, interrupted, lost, late };
+
+    /// Serves events until the condition is true, a signal has come, the daemon is gone, or the time is over;
+    /// without a time it waits as long as it takes.
+    Waited wait_until(const std::function<bool()>& condition,
+                      std::optional<std::chrono::milliseconds> limit = std::nullopt);
+    /// Waits until the daemon has done what it was asked before.
+    Waited round_trip();
+
+    pw_context* context() const { return context_; }
+    pw_core* core() const { return core_; }
+    GraphView& graph() { return *graph_; }
+    /// A property of the daemon, empty if it has none of that name. Known after a round trip.
+    std::string daemon_property(const std::string& key) const;
+
+    /// What the daemon said against the proxy of that id: a negative errno. 0 if nothing.
+    int error_of(pw_proxy* proxy) const;
+
+private:
+    Connection() = default;
+    bool connect(const char* config);
+
+    static const pw_core_events core_events;
+
+    pw_loop* loop_ = nullptr;
+    pw_context* context_ = nullptr;
+    pw_core* core_ = nullptr;
+    spa_hook listener_{};
+    std::unique_ptr<GraphView> graph_;
+    GraphView::Properties daemon_;
+    std::map<uint32_t, int> errors_; ///< by proxy id
+    int done_ = -1;                  ///< the last round trip that is over
+    bool interrupted_ = false, lost_ = false;
+};
+
+/// A sentence for waits that did not end well: "PipeWire has not answered …".
+Error unanswered(Connection::Waited how);
+
+} // namespace scs::cli

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/graph-view.hpp"
+
+#include <string_view>
+
+namespace scs::cli {
+
+struct GraphView::Node {
+    ~Node() {
+        spa_hook_remove(&listener);
+        pw_proxy_destroy(proxy);
+    }
+
+    pw_proxy* proxy;
+    spa_hook listener;
+    Properties properties;
+};
+
+const pw_registry_events GraphView::registry_events = {
+    .version = PW_VERSION_REGISTRY_EVENTS,
+    .global = [](void* data, uint32_t id, uint32_t, const char* type, uint32_t,
+                 const spa_dict*) { static_cast<GraphView*>(data)->add(id, type); },
+    .global_remove = [](void* data, uint32_t id) { static_cast<GraphView*>(data)->nodes_.erase(id); },
+};
+
+const pw_node_events GraphView::node_events = {
+    .version = PW_VERSION_NODE_EVENTS,
+    .info =
+        [](void* data, const pw_node_info* info) {
+            if (!(info->change_mask & PW_NODE_CHANGE_MASK_PROPS) || !info->props)
+                return;
+            auto& properties = static_cast<Node*>(data)->properties;
+            properties.clear();
+            const spa_dict_item* item;
+            spa_dict_for_each(item, info->props) {
+                if (item->value)
+                    properties[item->key] = item->value;
+            }
+        },
+};
+
+GraphView::GraphView(pw_core* core) : registry_(pw_core_get_registry(core, PW_VERSION_REGISTRY, 0)) {
+    if (registry_)
+        pw_registry_add_listener(registry_, &listener_, &registry_events, this);
+}
+
+GraphView::~GraphView() {
+    nodes_.clear();
+    if (!registry_)
+        return;
+    spa_hook_remove(&listener_);
+    pw_proxy_destroy(reinterpret_cast<pw_proxy*>(registry_));
+}
+
+void GraphView::add(uint32_t id, const char* type) {
+    if (std::string_view(type) != PW_TYPE_INTERFACE_Node)
+        return;
+    auto* proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, type, PW_VERSION_NODE, 0));
+    if (!proxy)
+        return;
+    auto& node = nodes_[id] = std::make_unique<Node>();
+    node->proxy = proxy;
+    node->listener = {};
+    pw_node_add_listener(reinterpret_cast<pw_node*>(proxy), &node->listener, &node_events, node.get());
+}
+
+std::string GraphView::property(uint32_t id, const std::string& key) const {
+    const auto node = nodes_.find(id);
+    if (node == nodes_.end())
+        return {};
+    const auto property = node->second->properties.find(key);
+    return property == node->second->properties.end() ? std::string() : property->second;
+}
+
+uint32_t GraphView::find(const std::string& key, const std::string& value) const {
+    for (const auto& [id, node] : nodes_) {
+        const auto property = node->properties.find(key);
+        if (property != node->properties.end() && property->second == value)
+            return id;
+    }
+    return SPA_ID_INVALID;
+}
+
+void GraphView::destroy(uint32_t id) {
+    pw_registry_destroy(registry_, id);
+}
+
+} // namespace scs::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <pipewire/pipewire.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace scs::cli {
+
+/// The nodes of a PipeWire daemon with their properties, followed as they change. Belongs to the thread of the
+/// core's loop.
+class GraphView {
+public:
+    using Properties = std::map<std::string, std::string>;
+
+    /// Sees what is there once the core's events have been served for a round trip, and another one for properties.
+    explicit GraphView(pw_core* core);
+    GraphView(const GraphView&) = delete;
+    GraphView& operator=(const GraphView&) = delete;
+    ~GraphView();
+
+    /// Whether there is a node of that global id.
+    bool has(uint32_t id) const { return nodes_.contains(id); }
+    /// A property of the node of that global id; empty if there is none.
+    std::string property(uint32_t id, const std::string& key) const;
+    /// A node that has this property, or SPA_ID_INVALID.
+    uint32_t find(const std::string& key, const std::string& value) const;
+
+    /// Asks the daemon to remove a node.
+    void destroy(uint32_t id);
+
+private:
+    struct Node;
+    static const pw_registry_events registry_events;
+    static const pw_node_events node_events;
+
+    void add(uint32_t id, const char* type);
+
+    pw_registry* registry_;
+    spa_hook listener_{};
+    std::map<uint32_t, std::unique_ptr<Node>> nodes_;
+};
+
+} // namespace scs::cli

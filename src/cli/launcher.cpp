@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/launcher.hpp"
+
+#include "cli/node-properties.hpp"
+#include "cli/server-node.hpp"
+
+#include <spa/utils/result.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+namespace scs::cli {
+
+namespace {
+
+using Waited = Connection::Waited;
+
+class Launcher {
+public:
+    Launcher(const CommandLine& line, Connection& connection)
+        : line_(line), connection_(connection), node_(connection) {}
+
+    Result<int> run() {
+        // Two round trips: what is there, and what it is like.
+        for (int i = 0; i < 2; ++i)
+            if (const Waited waited = connection_.round_trip(); waited != Waited::done)
+                return end(waited);
+        const NodeRequest request = make_request();
+        if (int res = create(request); res < 0) {
+            if (res == -EADDRINUSE && owner() != SPA_ID_INVALID) {
+                if (!line_.take_over)
+                    return owned_error();
+                res = take_over(request);
+            }
+            if (res == -EINTR)
+                return 0;
+            if (res < 0)
+                return creation_error(res);
+        }
+        return serve();
+    }
+
+private:
+    NodeRequest make_request() {
+        DaemonFacts daemon;
+        daemon.rate = connection_.daemon_property("default.clock.rate");
+        daemon.allowed_rates = connection_.daemon_property("default.clock.allowed-rates");
+        daemon.quantum_limit = connection_.daemon_property("default.clock.quantum-limit");
+        daemon.find_node = [this](const std::string& name) {
+            const GraphView& graph = connection_.graph();
+            const bool is_name = graph.find(PW_KEY_NODE_NAME, name) != SPA_ID_INVALID;
+            return is_name ? name : graph.property(graph.find(PW_KEY_NODE_DESCRIPTION, name), PW_KEY_NODE_NAME);
+        };
+        NodeRequest request = node_request(line_, daemon);
+        if (line_.verbosity >= 0)
+            for (const std::string& warning : request.warnings)
+                std::fprintf(stderr, "pw-scsynth: %s\n", warning.c_str());
+        return request;
+    }
+
+    int create(const NodeRequest& request) {
+        return node_.create(line_.in_this_process ? ServerNode::Place::this_process : ServerNode::Place::daemon,
+                            request.properties);
+    }
+
+    /// The node of ours that has the port.
+    uint32_t owner() const { return connection_.graph().find("scsynth.osc.port", std::to_string(line_.port)); }
+
+    /// Removes the owner and creates ours. If that was in a process of its own, it takes the port along when it
+    /// ends, a little later than the node.
+    int take_over(const NodeRequest& request) {
+        connection_.graph().destroy(owner());
+        int res = -EADDRINUSE;
+        for (int attempt = 0; attempt < 50 && res == -EADDRINUSE; ++attempt) {
+            if (connection_.wait_until([] { return false; }, std::chrono::milliseconds(50)) == Waited::interrupted)
+                return -EINTR;
+            res = create(request);
+        }
+        return res;
+    }
+
+    Error owned_error() const {
+        const uint32_t id = owner();
+        const std::string port = std::to_string(line_.port);
+        return {"port " + port + " is that of node " + std::to_string(id) + " in PipeWire, \"" +
+                connection_.graph().property(id, PW_KEY_NODE_NAME) +
+                "\", a SuperCollider server already.\nUse it, in sclang by\n"
+                "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " + port + "))\n"
+                "or replace it: pw-scsynth --take-over -u " + port};
+    }
+
+    Error creation_error(int code) const {
+        const std::string port = "port " + std::to_string(line_.port);
+        const char* place = line_.in_this_process ? "this program" : "the PipeWire daemon";
+        switch (-code) {
+        case EADDRINUSE: return {port + " is taken by another program; choose another with -u"};
+        case EADDRNOTAVAIL: return {"-B: that is no address of this machine"};
+        case EACCES: return {port + " is not permitted: choose one above 1023"};
+        case ENOENT:
+            return {std::string(place) + " finds no library scsynth/libspa-scsynth: is the plugin installed, or "
+                                         "SPA_PLUGIN_DIR set for it?"};
+        case ETIMEDOUT: return unanswered(Waited::late);
+        case EPIPE: return unanswered(Waited::lost);
+        default:
+            return {std::string("cannot make the node: ") + spa_strerror(code) + "; " +
+                    (line_.in_this_process ? "PIPEWIRE_DEBUG=3 says more"
+                                           : "the log of the PipeWire daemon says more: journalctl --user -u pipewire")};
+        }
+    }
+
+    std::string state() const { return connection_.graph().property(node_.id(), "scsynth.state"); }
+
+    bool gone() const { return node_.id() == SPA_ID_INVALID || state() == "quit"; }
+
+    Result<int> serve() {
+        const Waited started = connection_.wait_until([&] {
+            const std::string now = state();
+            return gone() || now == "running" || now.starts_with("failed");
+        });
+        if (started != Waited::done)
+            return end(started);
+        if (state().starts_with("failed"))
+            return Error{state()};
+        if (!gone())
+            say_ready();
+        return end(connection_.wait_until([&] { return gone(); }));
+    }
+
+    void say_ready() const {
+        if (line_.port == 0)
+            std::printf("port %s\n", connection_.graph().property(node_.id(), "scsynth.osc.port").c_str());
+        // What clients that start a server wait for.
+        if (line_.verbosity >= 0)
+            std::puts("SuperCollider 3 server ready.");
+    }
+
+    static Result<int> end(Waited how) {
+        if (how == Waited::lost || how == Waited::late)
+            return unanswered(how);
+        return 0;
+    }
+
+    const CommandLine& line_;
+    Connection& connection_;
+    ServerNode node_;
+};
+
+} // namespace
+
+Result<int> run_server(const CommandLine& line) {
+    if (line.in_this_process)
+        setenv("PIPEWIRE_DEBUG", "spa.scsynth:3", 0); // what the server prints is nobody else's to show
+    pw_init(nullptr, nullptr);
+    auto connection = Connection::open(line.in_this_process ? "client-rt.conf" : "client.conf");
+    if (!connection)
+        return Error{connection.error()};
+    return Launcher(line, *connection.value()).run();
+}
+
+} // namespace scs::cli

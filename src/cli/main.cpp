@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/command-line.hpp"
+#include "cli/launcher.hpp"
+#include "cli/score-file.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace {
+
+/// Clients that start a server know a failed start by the word, as from scsynth.
+int fail(const std::string& text) {
+    std::fprintf(stderr, "ERROR: pw-scsynth: %s\n", text.c_str());
+    return 1;
+}
+
+int run(std::span<const char* const> arguments) {
+    using scs::cli::CommandLine;
+    const auto parsed = scs::cli::parse_command_line(arguments);
+    if (!parsed)
+        return fail(parsed.error() + "\npw-scsynth --help lists the options");
+    const CommandLine& line = parsed.value();
+    switch (line.action) {
+    case CommandLine::Action::help: std::fputs(scs::cli::help_text, stdout); return 0;
+    case CommandLine::Action::version: std::puts("pw-scsynth " SCS_VERSION); return 0;
+    case CommandLine::Action::render:
+    case CommandLine::Action::launch: break;
+    }
+
+    if (line.verbosity >= 0)
+        for (const std::string& warning : line.warnings)
+            std::fprintf(stderr, "pw-scsynth: %s\n", warning.c_str());
+    if (line.action == CommandLine::Action::render) {
+        const auto rendered = scs::cli::render_score_file(line);
+        return rendered ? 0 : fail(rendered.error());
+    }
+    const auto ended = scs::cli::run_server(line);
+    return ended ? 0 : fail(ended.error());
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // a client reads it through a pipe
+    return run({argv + (argc > 0), argv + argc});
+} catch (const std::exception& error) {
+    return fail(error.what());
+}

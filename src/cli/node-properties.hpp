@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "cli/command-line.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace scs::cli {
+
+/// What is known of the daemon.
+struct DaemonFacts {
+    std::string rate;          ///< default.clock.rate
+    std::string allowed_rates; ///< default.clock.allowed-rates: "[ 44100 48000 ]"
+    std::string quantum_limit; ///< default.clock.quantum-limit
+    /// The node.name of the node of that name or description, empty if there is none.
+    std::function<std::string(const std::string&)> find_node;
+};
+
+struct NodeRequest {
+    std::map<std::string, std::string> properties; ///< for the node's factory
+    std::vector<std::string> warnings;             ///< what can't be had, one sentence each
+};
+
+/// Makes a request for a node of a command line.
+NodeRequest node_request(const CommandLine& line, const DaemonFacts& daemon);
+
+} // namespace scs::cli

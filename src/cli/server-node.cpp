@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/server-node.hpp"
+
+#include <pipewire/impl.h>
+
+#include <cerrno>
+#include <vector>
+
+namespace scs::cli {
+
+const pw_proxy_events ServerNode::proxy_events = {
+    .version = PW_VERSION_PROXY_EVENTS,
+    .bound = [](void* data, uint32_t id) { static_cast<ServerNode*>(data)->id_ = id; },
+    .removed = [](void* data) { static_cast<ServerNode*>(data)->id_ = SPA_ID_INVALID; },
+};
+
+ServerNode::~ServerNode() {
+    drop();
+}
+
+void ServerNode::drop() {
+    if (proxy_) {
+        spa_hook_remove(&listener_);
+        pw_proxy_destroy(proxy_);
+        proxy_ = nullptr;
+        connection_.round_trip();
+    }
+    if (handle_)
+        pw_unload_spa_handle(handle_);
+    handle_ = nullptr;
+    id_ = SPA_ID_INVALID;
+}
+
+int ServerNode::create(Place place, const std::map<std::string, std::string>& properties) {
+    std::vector<spa_dict_item> items;
+    for (const auto& [key, value] : properties)
+        items.push_back({key.c_str(), value.c_str()});
+    const spa_dict dict = {0, uint32_t(items.size()), items.data()};
+    if (place == Place::this_process) {
+        if (const int res = make_here(dict); res < 0)
+            return res;
+    } else {
+        proxy_ = static_cast<pw_proxy*>(pw_core_create_object(connection_.core(), "spa-node-factory",
+                                                              PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, &dict, 0));
+        if (!proxy_)
+            return -errno;
+    }
+    pw_proxy_add_listener(proxy_, &listener_, &proxy_events, this);
+
+    using Waited = Connection::Waited;
+    const Waited waited = connection_.wait_until(
+        [&] { return id_ != SPA_ID_INVALID || connection_.error_of(proxy_) < 0; }, std::chrono::seconds(5));
+    int res = 0;
+    switch (waited) {
+    case Waited::done: res = id_ == SPA_ID_INVALID ? connection_.error_of(proxy_) : 0; break;
+    case Waited::interrupted: res = -EINTR; break;
+    case Waited::lost: res = -EPIPE; break;
+    case Waited::late: res = -ETIMEDOUT; break;
+    }
+    if (res < 0)
+        drop();
+    return res;
+}
+
+int ServerNode::make_here(const spa_dict& properties) {
+    handle_ = pw_context_load_spa_handle(connection_.context(), spa_dict_lookup(&properties, SPA_KEY_FACTORY_NAME),
+                                         &properties);
+    if (!handle_)
+        return -errno;
+    void* node = nullptr;
+    int res = spa_handle_get_interface(handle_, SPA_TYPE_INTERFACE_Node, &node);
+    if (res >= 0) {
+        proxy_ = pw_core_export(connection_.core(), SPA_TYPE_INTERFACE_Node, &properties, node, 0);
+        res = proxy_ ? 0 : -errno;
+    }
+    if (res < 0) {
+        pw_unload_spa_handle(handle_);
+        handle_ = nullptr;
+    }
+    return res;
+}
+
+} // namespace scs::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "cli/connection.hpp"
+
+#include <map>
+#include <string>
+
+namespace scs::cli {
+
+/// A node of our plugin that lives as long as this object: made in the daemon, or in this process and exported.
+class ServerNode {
+public:
+    enum class Place { daemon, this_process };
+
+    explicit ServerNode(Connection& connection) : connection_(connection) {}
+    ServerNode(const ServerNode&) = delete;
+    ServerNode& operator=(const ServerNode&) = delete;
+    ~ServerNode();
+
+    /// Makes it; `properties` are those of the factory. Returns 0, or a negative errno as the plugin or PipeWire
+    /// gave it, -ETIMEDOUT, -EPIPE if the daemon is gone, -EINTR on a signal. Only once, unless it failed.
+    int create(Place place, const std::map<std::string, std::string>& properties);
+
+    /// Its global id; SPA_ID_INVALID before and after its life.
+    uint32_t id() const { return id_; }
+
+private:
+    static const pw_proxy_events proxy_events;
+
+    int make_here(const spa_dict& properties);
+    void drop();
+
+    Connection& connection_;
+    pw_proxy* proxy_ = nullptr;
+    spa_hook listener_{};
+    spa_handle* handle_ = nullptr; ///< of a node in this process
+    uint32_t id_ = SPA_ID_INVALID;
+};
+
+} // namespace scs::cli

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""pw-scsynth as the launcher of a node: what it makes, says and leaves behind."""
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+
+from tests.cli.conftest import PW_SCSYNTH, Program
+from tests.integration.conftest import SYNTHDEFS
+from tests.lib import audio
+from tests.lib.daemon import Session, pkg_variable
+from tests.lib.osc import Client, Failed
+from tests.lib.ports import free_port
+from tests.lib.process import wait_for
+from tests.lib.recording import Recording
+from tests.lib.server import NodeServer
+
+PLACES = pytest.mark.parametrize("place", [(), ("--client",)], ids=["daemon", "client"])
+
+
+def run(*options, env=None):
+    """Run it to its end; (status, standard output, standard error)."""
+    done = subprocess.run([PW_SCSYNTH, *map(str, options)], env=env, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=20, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def maps_the_plugin(pid):
+    with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
+        return "libspa-scsynth.so" in maps.read()
+
+
+@PLACES
+def test_a_server_with_these_settings(launch, session, place):
+    before = maps_the_plugin(session.daemon.pid)
+    server = launch("-i", 1, "-o", 3, "-l", 4, "-b", 100, "-Z", 200, *place)
+    assert server.child.output().splitlines()[-1] == "SuperCollider 3 server ready."
+    assert session.ports(server.name, "out") == ["out_1", "out_2", "out_3"]
+    assert session.ports(server.name, "in") == ["in_1"]
+    assert server.properties()["node.latency"] == "256/48000"
+    with Client(server.port) as client:
+        assert client.command("/notify", 1).args[1:] == [0, 4]
+        assert client.request("/b_query", 127, reply="/b_info").args[0] == 127
+        with pytest.raises(Failed):
+            client.request("/b_query", 128, reply="/b_info")
+    # Where it computes: what the daemon has once mapped stays mapped.
+    assert maps_the_plugin(server.child.pid) == bool(place)
+    assert maps_the_plugin(session.daemon.pid) == (before or not place)
+
+
+@PLACES
+def test_quit_ends_it_with_the_node(launch, session, place):
+    server = launch(*place)
+    with Client(server.port) as client:
+        client.command("/quit")
+    assert server.ended()[0] == 0
+    session.wait_gone(server.name)
+
+
+@PLACES
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGHUP, 0),
+                                            (signal.SIGKILL, -9)], ids=lambda value: getattr(value, "name", ""))
+def test_a_signal_ends_it_with_the_node(launch, session, place, number, status):
+    server = launch(*place)
+    os.kill(server.child.pid, number)
+    assert server.ended()[0] == status
+    session.wait_gone(server.name)
+
+
+def test_the_port_is_free_when_it_has_ended(launch):
+    server = launch()
+    os.kill(server.child.pid, signal.SIGTERM)
+    assert server.ended()[0] == 0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", server.port))
+
+
+def test_it_ends_with_a_node_that_others_destroy(launch, session):
+    server = launch()
+    session.pw_cli("destroy", session.node(server.name)["id"])
+    assert server.ended()[0] == 0
+
+
+@PLACES
+def test_what_the_server_prints(launch, session, place):
+    server = launch(*place)
+    if not place:
+        session.run("pw-metadata", "-n", "settings", "0", "log.level", "3")
+    with Client(server.port) as client:
+        client.send("/dumpOSC", 1)
+        client.sync()
+        client.send("/sync", 4711)
+        shown = server.child.output if place else session.daemon.output
+        session.wait_until(lambda: '"/sync", 4711' in shown(), "the message in the log")
+    assert ('"/sync", 4711' in server.child.output()) == bool(place)
+    if not place:
+        session.run("pw-metadata", "-n", "settings", "0", "log.level", "2")
+
+
+def test_port_zero(launch, session):
+    child = session.start([PW_SCSYNTH, "-u", 0], "pw-scsynth")
+    output = child.wait_output("ready.")
+    port = int(output.split("port ")[1].split()[0])
+    with Client(port) as client:
+        client.status()
+    child.stop()
+    session.wait_gone(f"scsynth-{port}")
+
+
+def test_quiet_says_nothing(launch, session):
+    server = launch("-V", "-1", "-L", ready=False)
+    session.wait_node(server.name)
+    with Client(server.port) as client:
+        client.wait_ready()
+        client.command("/quit")
+    assert server.ended() == (0, "")
+
+
+def test_tcp(launch, session):
+    port = free_port()
+    child = session.start([PW_SCSYNTH, "-t", port], "pw-scsynth")
+    child.wait_output("ready.")
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
+        sock.sendall(b"\0\0\0\x0c/status\0,\0\0\0")
+        assert b"/status.reply" in sock.recv(256)
+    child.stop()
+    session.wait_gone(f"scsynth-{port}")
+
+
+def test_without_tcp(launch):
+    server = launch()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", server.port), timeout=5)
+
+
+def screen_shows(env, pattern):
+    """Waits until pw-top, in a terminal of its own, shows a match."""
+    ours, theirs = pty.openpty()
+    top = subprocess.Popen(["pw-top"], env=env | {"TERM": "xterm", "COLUMNS": "150", "LINES": "40"},
+                           stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    try:
+        def seen():
+            nonlocal shown
+            if select.select([ours], [], [], 0.1)[0]:
+                shown += os.read(ours, 65536)
+            return re.search(pattern, re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown))
+        return wait_for(seen, f"{pattern} in {shown}")
+    finally:
+        top.terminate()
+        top.wait(5)
+        os.close(ours)
+
+
+def test_the_graph_runs_as_asked_for(launch, session):
+    session.force_quantum(0)
+    try:
+        server = launch("-Z", 512, "-S", 44100)
+        session.wait_until(session.links, "links")
+        screen_shows(session.env, rb"512 +44100 .*" + server.name.encode())
+        with Client(server.port) as client:
+            assert client.status()[7] == 44100
+    finally:
+        session.force_quantum(1024)
+
+
+def test_a_rate_that_pipewire_does_not_run_at(launch):
+    server = launch("-S", 96000)
+    assert "-S 96000: PipeWire runs at 48000 Hz" in server.child.output()
+    with Client(server.port) as client:
+        assert client.status()[7] == 48000
+
+
+# The port is taken
+
+@PLACES
+def test_a_port_of_a_node_of_ours(launch, session, place):
+    first = launch()
+    status, output = launch(*place, port=first.port, ready=False).ended()
+    assert status == 1
+    assert f"\"{first.name}\"" in output
+    assert f"Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", {first.port}))" in output
+    assert "--take-over" in output
+    with Client(first.port) as client:
+        client.status()
+
+
+@PLACES
+def test_take_over(launch, session, place):
+    first = launch("-o", 2, *place)
+    second = launch("-o", 4, "--take-over", port=first.port)
+    assert first.ended()[0] == 0
+    assert len(session.ports(second.name, "out")) == 4
+
+
+def test_take_over_of_a_node_that_nobody_waits_for(launch, session):
+    port = free_port()
+    NodeServer(session, port, name="lingering")
+    server = launch("--take-over", port=port)
+    session.wait_gone("lingering")
+    assert len(session.ports(server.name, "out")) == 8
+
+
+def test_take_over_of_nothing(launch):
+    launch("--take-over")
+
+
+@pytest.mark.parametrize("option", [(), ("--take-over",)], ids=["plain", "take-over"])
+def test_a_port_of_another_program(session, option):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+        status, output, said = run("-u", port, *option, env=session.env)
+    assert (status, output) == (1, "")
+    assert f"port {port} is taken by another program" in said
+
+
+# Devices
+
+@pytest.fixture
+def outlets(session):
+    def found(name):
+        return {inlet.partition(":")[0] for output, inlet in session.links()
+                if output.startswith(f"{name}:")}
+    return found
+
+
+def test_the_default_sink(launch, session, outlets):
+    server = launch("-i", 0)
+    session.wait_until(lambda: outlets(server.name) == {session.default_sink()}, "links to the default")
+
+
+@pytest.mark.parametrize("option", [("-H", "{sink}"), ("-H", "{sink}:test-source"),
+                                    ("-H", "test-source", "{sink}")], ids=["one", "colon", "two"])
+def test_another_sink(launch, session, outlets, option):
+    other = ({"test-sink", "second-sink"} - {session.default_sink()}).pop()
+    server = launch("-i", 2, "-o", 2, *(word.format(sink=other) for word in option))
+    session.wait_until(lambda: outlets(server.name) == {other}, f"links to {other}")
+    session.wait_until(lambda: (f"{server.name}:in_1" in {inlet for _, inlet in session.links()}),
+                       "a source")
+    assert "no node" not in server.child.output()
+
+
+def test_a_device_that_is_not_there(launch, session, outlets):
+    server = launch("-H", "nowhere")
+    assert "there is no node \"nowhere\"" in server.child.output()
+    session.wait_until(lambda: outlets(server.name) == {session.default_sink()}, "links to the default")
+
+
+# Errors
+
+@pytest.mark.parametrize("options, text", [
+    ((), "-u or -t"),
+    (("-u", 57999, "-o", 200), "-o: scsynth.outputs = \"200\": expected a whole number from 0 to 128"),
+    (("-u", 57999, "-x"), "-x: no such option"),
+    (("-u", 57999, "-B", "192.0.2.1"), "no address of this machine"),
+])
+def test_wrong_options(session, options, text):
+    status, output, said = run(*options, env=session.env)
+    assert (status, output) == (1, "")
+    assert said.startswith("ERROR: pw-scsynth: ")
+    assert text in said
+
+
+def test_without_a_daemon(session):
+    env = session.env | {"PIPEWIRE_RUNTIME_DIR": str(session.dir), "XDG_RUNTIME_DIR": str(session.dir)}
+    status, _, said = run("-u", free_port(), env=env)
+    assert status == 1
+    assert "no connection to PipeWire" in said
+    assert "systemctl --user start pipewire" in said
+
+
+def test_without_the_plugin(session):
+    status, _, said = run("-u", free_port(), "--client",
+                          env=session.env | {"SPA_PLUGIN_DIR": pkg_variable("libspa-0.2", "plugindir")})
+    assert status == 1
+    assert "this program finds no library scsynth/libspa-scsynth" in said
+
+
+def test_without_the_plugin_in_the_daemon(tmp_path):
+    with Session(build=tmp_path, wireplumber=False, sinks={}) as bare:
+        status, _, said = run("-u", free_port(), env=bare.env)
+    assert status == 1
+    assert "the PipeWire daemon finds no library scsynth/libspa-scsynth" in said
+
+
+def test_when_the_daemon_ends(tmp_path):
+    with Session(wireplumber=False, sinks={}) as short:
+        server = Program(short)
+        short.daemon.stop()
+        status, output = server.ended()
+    assert status == 1
+    assert "the connection to PipeWire is lost" in output
+
+
+def test_help_and_version():
+    for option in ("-h", "--help"):
+        status, output, _ = run(option)
+        assert status == 0
+        assert output.startswith("usage: pw-scsynth")
+    for option in ("-v", "--version"):
+        status, output, _ = run(option)
+        assert status == 0
+        assert output.startswith("pw-scsynth 0.")
+
+
+# Sound
+
+@PLACES
+def test_it_is_heard(launch, session, outlets, tmp_path, place):
+    server = launch("-i", 0, "-o", 2, "-H", "test-sink", *place)
+    session.wait_until(lambda: outlets(server.name) == {"test-sink"}, "links to the sink")
+    with Client(server.port) as client, Recording(session, tmp_path / "heard.wav") as recording:
+        client.command("/notify", 1)
+        client.command("/d_loadDir", str(SYNTHDEFS))
+        client.request("/s_new", "test_sine", 1000, 0, 0, "freq", 440.0, "amp", 0.2, reply="/n_go")
+        time.sleep(1.0)
+    heard = audio.trim(audio.read_wav(recording.path)[0][:, 0])[4800:-4800]
+    assert len(heard) > 24000
+    assert audio.frequency(heard, 48000) == pytest.approx(440, abs=2)
+    assert audio.peak(heard) == pytest.approx(0.2, rel=0.05)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The man page and --help name the same options, those that the program takes."""
+import re
+import subprocess
+
+from tests.cli.conftest import PW_SCSYNTH
+from tests.lib.daemon import ROOT
+
+MANUAL = ROOT / "man/pw-scsynth.1"
+SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTsh")  # the option letters of scsynth, and -T of supernova
+LONG = {"help", "version", "take-over", "client"}
+
+
+def flags_of_manual():
+    items = re.findall(r"^\.It Fl .*", MANUAL.read_text(encoding="utf-8"), re.MULTILINE)
+    return {flag.removeprefix("-") for item in items for flag in re.findall(r"Fl (\S+)", item)}
+
+
+def flags_of_help():
+    text = subprocess.run([PW_SCSYNTH, "-h"], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"(?:^|\s)--?([a-z]+-?[a-z]+|[a-zA-Z])\b", text))
+
+
+def test_the_same_options():
+    assert flags_of_manual() == SHORT | LONG
+    assert flags_of_help() == SHORT | LONG
+
+
+def test_every_option_is_known():
+    for flag in sorted(SHORT | LONG):
+        option = f"--{flag}" if len(flag) > 1 else f"-{flag}"
+        done = subprocess.run([PW_SCSYNTH, option], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                              timeout=10, check=False)
+        assert "no such option" not in done.stderr, option
+
+
+def test_the_manual_formats_without_warnings():
+    done = subprocess.run(["groff", "-mdoc", "-ww", "-Tutf8", MANUAL], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    assert "SuperCollider 3" in done.stdout

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stock sclang boots pw-scsynth as its server, and renders with it."""
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PW_SCSYNTH
+from tests.lib import sclang
+from tests.lib.ports import free_port
+
+SCRIPT = Path(__file__).with_name("boot.scd")
+
+
+def steps(output):
+    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
+    return {name: value for _, name, value in lines}
+
+
+@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+def test_boot(session, tmp_path, protocol):
+    port = free_port()
+    child = sclang.start(SCRIPT, PW_SCSYNTH, port, protocol, folder=tmp_path, env=session.env)
+    try:
+        status = child.wait(60)
+    finally:
+        child.stop()
+    output = child.output()
+    assert status == 0, output
+    expected = {"booted": "true", "id": "0", "synth": "true", "quit": "true"}
+    if protocol == "udp":
+        expected |= {"stopped": "true", "rebooted": "true", "synths": "0"}
+    assert steps(output) == expected, output
+    assert "SuperCollider 3 server ready." in output
+    assert output.count("exited with exit code 0") == (2 if protocol == "udp" else 1), output
+    # Without a segment of the server's, sclang has no scope and goes on.
+    errors = [line for line in output.splitlines() if line.startswith("ERROR:")]
+    assert all("connectSharedMem" in line for line in errors), output
+    session.wait_gone(f"scsynth-{port}")
+
+
+def test_score(tmp_path):
+    output = sclang.run(SCRIPT.with_name("score.scd"), tmp_path, PW_SCSYNTH, "scsynth", folder=tmp_path)
+    assert "RENDERED 0 0" in output and "RENDERED 1 0" in output, output
+    ours, theirs = ((tmp_path / f"{index}.wav").read_bytes() for index in (0, 1))
+    assert any(ours[1000:])
+    assert ours == theirs
