@@ -76,8 +76,14 @@ TcpPort::~TcpPort() {
 }
 
 void TcpPort::close() noexcept {
-    for (const auto& [id, connection] : connections_)
+    for (const auto& [id, connection] : connections_) {
+        // What is left unread would turn the end of the stream into a reset.
+        std::array<std::byte, 4096> rest;
+        ::shutdown(connection.fd, SHUT_WR);
+        for (int n = 0; n < 64 && ::recv(connection.fd, rest.data(), rest.size(), MSG_DONTWAIT) > 0; ++n) {
+        }
         ::close(connection.fd);
+    }
     connections_.clear();
     for (int* fd : {&listener_, &epoll_})
         if (*fd >= 0)

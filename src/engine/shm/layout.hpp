@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What lies in the segment that sclang opens, as sclang 3.6 to 3.13 see it. They hold what they find for their own
+/// What lies in the segment that sclang opens, as sclang 3.13 sees it. It takes what it finds for its own
 /// objects, so each offset counts. Clients can write to all of it: nothing here may decide where the server writes.
 namespace scs::shm {
 
