@@ -279,7 +279,7 @@ void OscLoop::release(Handback* object) {
 }
 
 void OscLoop::print(std::string_view line) {
-    host_.log(Host::Level::info, std::string(line));
+    host_.log(Host::Level::output, std::string(line));
 }
 
 void OscLoop::late(double seconds) {

@@ -28,7 +28,8 @@ struct ServerSettings {
     bool allow_quit = true;          ///< whether /quit ends the node, or only frees everything
 
     /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long.
-    enum class Level { error, warning, info, debug };
+    /// output: what the server was asked to print (Poll, /dumpOSC …), to be seen wherever warnings are.
+    enum class Level { error, warning, output, info, debug };
     std::function<void(Level, const std::string&)> log;
     /// [osc] Wakes the data loop so that it calls Engine::run_idle(); called only when no cycle has run for 50 ms.
     std::function<void()> wake;

@@ -18,7 +18,8 @@ spa_log_level spa_level(osc::ServerSettings::Level level) {
     using Level = osc::ServerSettings::Level;
     switch (level) {
     case Level::error: return SPA_LOG_LEVEL_ERROR;
-    case Level::warning: return SPA_LOG_LEVEL_WARN;
+    case Level::warning:
+    case Level::output: return SPA_LOG_LEVEL_WARN;
     case Level::info: return SPA_LOG_LEVEL_INFO;
     case Level::debug: break;
     }
