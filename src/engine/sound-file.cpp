@@ -20,6 +20,9 @@ namespace {
 // and what it claims must not become an allocation.
 constexpr int64_t frames_per_byte = 8192;
 
+// libvorbis puts all that it is given at once on the stack, which ends after a minute of sound.
+constexpr int64_t frames_a_write = 4096;
+
 struct Name {
     const char* text;
     int format;
@@ -150,11 +153,15 @@ int64_t SoundFile::read(int64_t start, int64_t frames, float* out) noexcept {
 }
 
 Result<int64_t> SoundFile::write(const float* in, int64_t frames) {
-    const int64_t written = sf_writef_float(as_sndfile(file_.get()), in, frames);
-    if (written != frames)
-        return Error{sf_strerror(as_sndfile(file_.get()))};
-    info_.frames += written;
-    return written;
+    for (int64_t done = 0; done < frames;) {
+        const int64_t piece = std::min(frames - done, frames_a_write);
+        const int64_t written = sf_writef_float(as_sndfile(file_.get()), in + done * info_.channels, piece);
+        done += std::max<int64_t>(0, written);
+        info_.frames += std::max<int64_t>(0, written);
+        if (written != piece)
+            return Error{sf_strerror(as_sndfile(file_.get()))};
+    }
+    return frames;
 }
 
 Result<int64_t> SoundFile::close() {
