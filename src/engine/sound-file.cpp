@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/sound-file.hpp"
 
+#include "engine/descriptors.hpp"
+
 #include <fcntl.h>
 #include <sndfile.h>
 #include <strings.h>
@@ -84,6 +86,8 @@ Result<int> open_regular(const std::string& path, int flags, int64_t& bytes) {
     struct stat status;
     if (fd.get() < 0 || ::fstat(fd.get(), &status) < 0)
         return system_error();
+    if (!leaves_descriptors(fd.get()))
+        return Error{"too many files are open"};
     if (!S_ISREG(status.st_mode))
         return Error{"not a regular file"};
     bytes = status.st_size;

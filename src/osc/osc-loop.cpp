@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <poll.h>
 #include <time.h>
 
@@ -56,7 +57,7 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, 
       clients_(services.settings.max_logins) {
     services_.most_held = max_held * 3 / 4;
     tcp_events_.ready = [this] { return takes_tcp(); };
-    tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) { take_packet(packet, from); };
+    tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) { if_memory_lasts([&] { take_packet(packet, from); }); };
     tcp_events_.closed = [this](TcpPeer peer, const std::string& why) {
         clients_.remove(peer);
         if (!why.empty())
@@ -176,10 +177,10 @@ void OscLoop::receive() {
         const auto datagram = socket_.receive();
         if (!datagram)
             break;
-        take_packet(datagram->bytes, datagram->from);
+        if_memory_lasts([&] { take_packet(datagram->bytes, datagram->from); });
     }
     counters_.kernel_dropped.store(socket_.dropped(), std::memory_order_relaxed);
-    tcp_.serve(tcp_events_);
+    if_memory_lasts([&] { tcp_.serve(tcp_events_); });
 }
 
 // TCP clients wait while much is under way, instead of being refused.
@@ -227,6 +228,14 @@ bool OscLoop::has_room_for(const Packet& packet) const {
     if (later > 0 && (scheduled_ + later > most_scheduled || *services_.held > max_held / 2))
         return false;
     return waiting_.size() + in_flight_ + bundles.size() <= most_bundles && *services_.held <= max_held;
+}
+
+void OscLoop::if_memory_lasts(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const std::bad_alloc&) {
+        host_.log(Host::Level::error, "out of memory: an OSC packet is lost");
+    }
 }
 
 void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view why) {

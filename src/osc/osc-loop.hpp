@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -63,6 +64,8 @@ private:
 
     void receive();
     bool takes_tcp() const;
+    /// What an action lacks memory for is lost; the daemon goes on.
+    void if_memory_lasts(const std::function<void()>& action);
     void take_packet(std::span<const std::byte>, const Endpoint& from);
     bool has_room_for(const Packet&) const;
     void take_bundles(const std::shared_ptr<const Packet>&, const Endpoint& from);

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A few packets that would take all memory, and bundles that wait for years."""
+"""A few packets that would take all memory or all descriptors, and bundles that wait for years."""
+import os
+import resource
 import socket
 import struct
 import time
 
 import pytest
 
-from tests.lib.osc import Bundle, Failed, Message, TimeTag, encode
+from tests.hostile.conftest import BUFFERS
+from tests.lib import server as servers
+from tests.lib.daemon import Session
+from tests.lib.osc import Bundle, Client, Failed, Message, TimeTag, encode
+from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 
 MOST_MIB = 768  # what the daemon may take more, however much is sent
@@ -88,3 +94,47 @@ def test_bundles_in_years_leave_room_for_now(victim):
         client.send_bytes(later([Message("/n_free", 77)]))
         client.sync()
         assert not [m for m in client.inbox if m.address == "/fail"]
+
+
+def test_a_daemon_that_may_have_no_more_memory(victim):
+    """A packet that it can't hold is lost, and nothing else."""
+    pid = victim.session.daemon.pid
+    before = resource.prlimit(pid, resource.RLIMIT_AS)
+    with open(f"/proc/{pid}/statm", encoding="ascii") as pages:
+        now = int(pages.read().split()[0]) * resource.getpagesize()
+    resource.prlimit(pid, resource.RLIMIT_AS, (now + (20 << 20), before[1]))
+    try:
+        with victim.new_client() as client:
+            for _ in range(10):
+                client.send_bytes(encode(Bundle(1, [Message("/g_queryTree", 0, 0)] * 2000)))
+                client.sync(timeout=20)
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_AS, before)
+    assert "out of memory" in victim.session.daemon.output()
+
+
+def test_descriptors_are_left_for_others():
+    """Connections and files left open: the daemon still accepts its own clients."""
+    if servers.is_stock():
+        pytest.skip("it is about our node")
+    with Session() as session:
+        server = servers.NodeServer(session, free_port(), {"load-synthdefs": "false", "buffers": BUFFERS})
+        resource.prlimit(session.daemon.pid, resource.RLIMIT_NOFILE, (256, 256))
+        path = str(session.dir / "a.wav")
+        refused = 0
+        with Client(server.port) as client:
+            client.command("/b_alloc", 0, 100, 1)
+            client.command("/b_write", 0, path, "wav", "float")
+            streams = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(100)]
+            for buffer in range(1, BUFFERS):
+                client.command("/b_alloc", buffer, 10, 1)
+                try:
+                    client.command("/b_read", buffer, path, 0, -1, 0, 1)
+                except Failed:
+                    refused += 1
+            assert refused > 0
+            assert len(os.listdir(f"/proc/{session.daemon.pid}/fd")) < 256 - 32
+            assert "PipeWire:Interface:Core" in session.pw_cli("info", "0")
+            for stream in streams:
+                stream.close()
+        server.stop()
