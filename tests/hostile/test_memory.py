@@ -119,6 +119,7 @@ def test_descriptors_are_left_for_others():
         pytest.skip("it is about our node")
     with Session() as session:
         server = servers.NodeServer(session, free_port(), {"load-synthdefs": "false", "buffers": BUFFERS})
+        session.connect(server.node_name, "test-sink")
         resource.prlimit(session.daemon.pid, resource.RLIMIT_NOFILE, (256, 256))
         path = str(session.dir / "a.wav")
         refused = 0
