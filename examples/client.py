@@ -89,10 +89,19 @@ class Client:
                             where=lambda values: values[:1] == [address], timeout=timeout)
 
     def sync(self, timeout=None):
-        """Return when everything sent so far has been done."""
+        """Return when everything sent so far has been done. Asks again once a second: a storm of
+        notifications may have filled the socket, and the answer been dropped."""
         self._sync_id += 1
-        self.request("/sync", self._sync_id, reply="/synced",
-                     where=lambda values: values == [self._sync_id], timeout=timeout)
+        deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                self.request("/sync", self._sync_id, reply="/synced",
+                             where=lambda values: values == [self._sync_id], timeout=min(1, left))
+                return
+            except NoReply:
+                if left <= 1:
+                    raise
 
     def status(self, timeout=None):
         """The arguments of /status.reply: 1, ugens, synths, groups, defs, average and peak

@@ -23,7 +23,7 @@
 namespace scs {
 namespace {
 
-constexpr size_t bundles_in_flight = 8192; ///< submitted and not yet retired
+constexpr size_t bundles_in_flight = 9216; ///< submitted and not yet retired
 constexpr size_t event_ring_bytes = size_t(1) << 20;
 constexpr int idle_commands = 64; ///< what one run_idle() does at most
 constexpr double units_per_second = 4294967296.;

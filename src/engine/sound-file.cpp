@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/sound-file.hpp"
 
+#include "engine/descriptors.hpp"
+
 #include <fcntl.h>
 #include <sndfile.h>
 #include <strings.h>
@@ -19,6 +21,9 @@ namespace {
 // No compressed format packs silence tighter than FLAC: some 6000 frames a byte. A header that claims more lies,
 // and what it claims must not become an allocation.
 constexpr int64_t frames_per_byte = 8192;
+
+// libvorbis puts all that it is given at once on the stack, which ends after a minute of sound.
+constexpr int64_t frames_a_write = 4096;
 
 struct Name {
     const char* text;
@@ -81,6 +86,8 @@ Result<int> open_regular(const std::string& path, int flags, int64_t& bytes) {
     struct stat status;
     if (fd.get() < 0 || ::fstat(fd.get(), &status) < 0)
         return system_error();
+    if (!leaves_descriptors(fd.get()))
+        return Error{"too many files are open"};
     if (!S_ISREG(status.st_mode))
         return Error{"not a regular file"};
     bytes = status.st_size;
@@ -150,11 +157,15 @@ int64_t SoundFile::read(int64_t start, int64_t frames, float* out) noexcept {
 }
 
 Result<int64_t> SoundFile::write(const float* in, int64_t frames) {
-    const int64_t written = sf_writef_float(as_sndfile(file_.get()), in, frames);
-    if (written != frames)
-        return Error{sf_strerror(as_sndfile(file_.get()))};
-    info_.frames += written;
-    return written;
+    for (int64_t done = 0; done < frames;) {
+        const int64_t piece = std::min(frames - done, frames_a_write);
+        const int64_t written = sf_writef_float(as_sndfile(file_.get()), in + done * info_.channels, piece);
+        done += std::max<int64_t>(0, written);
+        info_.frames += std::max<int64_t>(0, written);
+        if (written != piece)
+            return Error{sf_strerror(as_sndfile(file_.get()))};
+    }
+    return frames;
 }
 
 Result<int64_t> SoundFile::close() {

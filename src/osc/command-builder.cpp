@@ -68,7 +68,7 @@ void add_completion(Services& services, OscJob& job, const Endpoint& from, int d
         job.set_failure("completion message: " + packet.error());
         return;
     }
-    const auto shared = std::make_shared<const Packet>(std::move(packet.value()));
+    const auto shared = hold(services, std::move(packet.value()));
     auto bundle = std::make_unique<scs::Bundle>();
     bundle->time = is_immediate(shared->bundles().front().time) ? immediately : shared->bundles().front().time;
     append_all(services, shared, shared->messages(), from, *bundle, depth + 1);

@@ -4,17 +4,45 @@
 #include "engine/engine.hpp"
 #include "osc/file-access.hpp"
 
+#include <climits>
 #include <cstddef>
+#include <dirent.h>
 #include <filesystem>
 #include <fstream>
 #include <glob.h>
+#include <set>
 #include <span>
+#include <sys/stat.h>
 
 namespace scs::osc {
 
 namespace {
 
 constexpr std::uintmax_t max_file_bytes = 64u << 20;
+constexpr std::size_t most_entries = 100'000; ///< of folders that one command looks through
+
+thread_local std::size_t entries_left; ///< for glob()'s callbacks, which get no argument
+
+/// Paths that match, sorted. A pattern like "*/../*/../*" has any number of matches: only the first entries of
+/// folders are looked at. glob() calls itself for each part of the pattern.
+std::vector<std::string> matching_paths(const std::string& pattern) {
+    std::vector<std::string> paths;
+    if (pattern.size() >= PATH_MAX)
+        return paths;
+    glob_t matches{};
+    matches.gl_opendir = [](const char* path) -> void* { return entries_left ? ::opendir(path) : nullptr; };
+    matches.gl_closedir = [](void* folder) { ::closedir(static_cast<DIR*>(folder)); };
+    matches.gl_readdir = [](void* folder) {
+        return entries_left && entries_left-- ? ::readdir(static_cast<DIR*>(folder)) : nullptr;
+    };
+    matches.gl_stat = [](const char* path, struct stat* found) { return ::stat(path, found); };
+    matches.gl_lstat = [](const char* path, struct stat* found) { return ::lstat(path, found); };
+    entries_left = most_entries;
+    if (::glob(pattern.c_str(), GLOB_TILDE | GLOB_ALTDIRFUNC, nullptr, &matches) == 0)
+        paths.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+    ::globfree(&matches);
+    return paths;
+}
 
 void load_allowed(const std::string& path, const std::string& restricted, const Settings& settings,
                   LoadedDefinitions& into) {
@@ -57,12 +85,9 @@ LoadedDefinitions load_matching(std::string_view pattern, const std::string& res
     std::string text(pattern);
     if (!restricted.empty() && !text.starts_with('/'))
         text = restricted + "/" + text;
-    glob_t matches{};
-    if (::glob(text.c_str(), GLOB_TILDE, nullptr, &matches) == 0)
-        for (std::size_t i = 0; i < matches.gl_pathc; ++i)
-            if (is_definition_file(matches.gl_pathv[i]))
-                load_allowed(matches.gl_pathv[i], restricted, settings, result);
-    ::globfree(&matches);
+    for (const std::string& path : matching_paths(text))
+        if (is_definition_file(path))
+            load_allowed(path, restricted, settings, result);
     return result;
 }
 
@@ -78,9 +103,11 @@ LoadedDefinitions load_folder(std::string_view folder, const std::string& restri
     fs::recursive_directory_iterator files(
         allowed.value(), fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied,
         error);
-    constexpr int max_depth = 64; // links may lead round in circles
-    for (; !error && files != fs::recursive_directory_iterator(); files.increment(error)) {
-        if (files.depth() >= max_depth)
+    std::set<std::string> seen{allowed.value()}; // links may lead round in circles
+    std::size_t left = most_entries;
+    for (; !error && left > 0 && files != fs::recursive_directory_iterator(); files.increment(error), --left) {
+        std::error_code not_there;
+        if (files->is_directory(not_there) && !seen.insert(fs::canonical(files->path(), not_there).string()).second)
             files.disable_recursion_pending();
         if (is_definition_file(files->path()))
             load_allowed(files->path().string(), restricted, settings, result);

@@ -11,6 +11,12 @@
 
 namespace scs::osc {
 
+namespace {
+
+constexpr std::size_t little_room = 256; ///< for short answers, which are never refused
+
+} // namespace
+
 void ReplyPort::done(const Endpoint& to, std::string_view name, std::optional<std::int32_t> value) {
     const std::array<ReplyArg, 2> args{name, value.value_or(0)};
     send(to, "/done", std::span(args).first(value ? 2 : 1));
@@ -22,11 +28,31 @@ void ReplyPort::fail(const Endpoint& to, std::string_view name, std::string_view
     send(to, "/fail", std::span(args).first(extra ? 3 : 2));
 }
 
+std::shared_ptr<const Packet> hold(const Services& services, Packet&& packet) {
+    struct Held {
+        Held(Packet&& p, const HeldTotal& total) : packet(std::move(p)), memory(total, packet.memory()) {}
+        Packet packet;
+        HeldMemory memory;
+    };
+    const auto held = std::make_shared<const Held>(std::move(packet), services.held);
+    return {held, &held->packet};
+}
+
 OscCommand::OscCommand(CommandInit&& init)
     : init_(std::move(init)),
       args_(init_.message->args),
-      room_(spec().reply_room ? spec().reply_room(args_) : 0),
-      writer_(room_) {}
+      held_(init_.services->held, sizeof *this + little_room),
+      room_(claim_room()),
+      writer_(room_) {
+    if (lacks_room_)
+        rejected_ = fail("too many replies are under way");
+}
+
+std::size_t OscCommand::claim_room() {
+    const std::size_t bytes = spec().reply_room ? spec().reply_room(args_) : 0;
+    lacks_room_ = bytes > little_room && !held_.try_add(bytes, services().most_held);
+    return lacks_room_ ? 0 : bytes;
+}
 
 Status OscCommand::fail(const char* literal) noexcept {
     literal_ = literal;

@@ -7,10 +7,13 @@
 #include "osc/codec/decode.hpp"
 #include "osc/codec/reply-record.hpp"
 #include "osc/endpoint.hpp"
+#include "osc/held-memory.hpp"
 #include "osc/shared-memory-slot.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +38,8 @@ struct Services {
     const ServerSettings& settings;
     Engine* engine = nullptr; ///< set before the first work()
     SharedMemorySlot shared_memory;
+    HeldTotal held = std::make_shared<std::atomic<std::size_t>>(0); ///< [osc]
+    std::size_t most_held = std::numeric_limits<std::size_t>::max(); ///< beyond that no command gets room for replies
 
     explicit Services(const ServerSettings& s) : settings(s) {}
 };
@@ -66,6 +71,9 @@ struct CommandSpec {
     Maker make = nullptr;           ///< instead of a handler
     bool quiet = false;             ///< a failure is never answered
 };
+
+/// Counts the packet's memory for as long as it is there. [osc]
+std::shared_ptr<const Packet> hold(const Services&, Packet&&);
 
 /// A command that has something to say when it has run.
 class AnsweringCommand : public Command {
@@ -115,8 +123,12 @@ protected:
     Status rejected() const noexcept { return rejected_; }
 
 private:
+    std::size_t claim_room();
+
     CommandInit init_;
     ArgReader args_;
+    HeldMemory held_;
+    bool lacks_room_ = false;
     std::vector<std::byte> room_;
     ReplyWriter writer_;
     Status status_, rejected_;

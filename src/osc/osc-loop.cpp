@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <poll.h>
 #include <time.h>
 
@@ -19,7 +20,8 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::size_t most_bundles = 8192; ///< in flight and waiting
+constexpr std::size_t most_bundles = 9216;   ///< in flight and waiting
+constexpr std::size_t most_scheduled = 8192; ///< of these, those for a later time: they may wait for years
 constexpr int packets_a_turn = 64;
 constexpr int events_a_turn = 1024; ///< the data loop may make them faster than they're sent
 
@@ -27,6 +29,10 @@ NtpTime wall_clock() {
     timespec now;
     ::clock_gettime(CLOCK_REALTIME, &now);
     return ntp_from_unix(now.tv_sec, static_cast<uint32_t>(now.tv_nsec));
+}
+
+bool is_scheduled(const std::unique_ptr<scs::Bundle>& bundle) {
+    return bundle->time != immediately;
 }
 
 std::string_view name_of(const Message& message) {
@@ -49,8 +55,9 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, 
       wakeup_(wakeup),
       counters_(counters),
       clients_(services.settings.max_logins) {
+    services_.most_held = max_held * 3 / 4;
     tcp_events_.ready = [this] { return takes_tcp(); };
-    tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) { take_packet(packet, from); };
+    tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) { if_memory_lasts([&] { take_packet(packet, from); }); };
     tcp_events_.closed = [this](TcpPeer peer, const std::string& why) {
         clients_.remove(peer);
         if (!why.empty())
@@ -102,7 +109,9 @@ void OscLoop::abandon_engine() {
     ready_.store(nullptr, std::memory_order_release);
     in_flight_ = immediate_ = 0;
     due_.clear();
+    scheduled_ = std::size_t(std::ranges::count_if(waiting_, is_scheduled));
     open_jobs_ = 0;
+    services_.held = std::make_shared<std::atomic<std::size_t>>(0);
     worker_.abandon();
 }
 
@@ -168,15 +177,16 @@ void OscLoop::receive() {
         const auto datagram = socket_.receive();
         if (!datagram)
             break;
-        take_packet(datagram->bytes, datagram->from);
+        if_memory_lasts([&] { take_packet(datagram->bytes, datagram->from); });
     }
     counters_.kernel_dropped.store(socket_.dropped(), std::memory_order_relaxed);
-    tcp_.serve(tcp_events_);
+    if_memory_lasts([&] { tcp_.serve(tcp_events_); });
 }
 
 // TCP clients wait while much is under way, instead of being refused.
 bool OscLoop::takes_tcp() const {
-    return waiting_.size() + in_flight_ <= most_bundles / 2;
+    const std::size_t now = waiting_.size() + immediate_;
+    return now == 0 || (now <= most_bundles / 2 && *services_.held <= max_held / 2);
 }
 
 void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from) {
@@ -190,7 +200,7 @@ void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from
         return;
     }
     counters_.decoded.fetch_add(1, std::memory_order_relaxed);
-    const auto packet = std::make_shared<const Packet>(std::move(decoded.value()));
+    const auto packet = hold(services_, std::move(decoded.value()));
     if (dump_mode_ & 1)
         if (const std::string text = to_text(*packet); !text.empty())
             print(text);
@@ -200,12 +210,31 @@ void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from
 void OscLoop::take_bundles(const std::shared_ptr<const Packet>& packet, const Endpoint& from) {
     if (failed_.load(std::memory_order_acquire)) {
         refuse(*packet, from, failure_);
-    } else if (waiting_.size() + in_flight_ + packet->bundles().size() > most_bundles) {
+    } else if (!has_room_for(*packet)) {
         refuse(*packet, from, "command queue full");
     } else {
         for (const Bundle& bundle : packet->bundles())
-            if (!bundle.messages.empty())
+            if (!bundle.messages.empty()) {
                 waiting_.push_back(make_bundle(services_, packet, bundle, from));
+                scheduled_ += is_scheduled(waiting_.back());
+            }
+    }
+}
+
+bool OscLoop::has_room_for(const Packet& packet) const {
+    const auto& bundles = packet.bundles();
+    const auto later = std::size_t(
+        std::ranges::count_if(bundles, [](const Bundle& bundle) { return !is_immediate(bundle.time); }));
+    if (later > 0 && (scheduled_ + later > most_scheduled || *services_.held > max_held / 2))
+        return false;
+    return waiting_.size() + in_flight_ + bundles.size() <= most_bundles && *services_.held <= max_held;
+}
+
+void OscLoop::if_memory_lasts(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const std::bad_alloc&) {
+        host_.log(Host::Level::error, "out of memory: an OSC packet is lost");
     }
 }
 
@@ -262,10 +291,13 @@ void OscLoop::reply(Command& command) {
 
 void OscLoop::retired(scs::Bundle* bundle) {
     --in_flight_;
-    if (bundle->time == immediately)
+    if (bundle->time == immediately) {
         --immediate_;
-    else if (const auto it = due_.find(bundle->time); it != due_.end())
-        due_.erase(it);
+    } else {
+        --scheduled_;
+        if (const auto it = due_.find(bundle->time); it != due_.end())
+            due_.erase(it);
+    }
     delete bundle;
 }
 
@@ -293,7 +325,7 @@ void OscLoop::late(double seconds) {
 void OscLoop::completion(std::span<const std::byte> bytes, const Endpoint& from) {
     auto packet = decode(bytes);
     if (packet)
-        take_bundles(std::make_shared<const Packet>(std::move(packet.value())), from);
+        take_bundles(hold(services_, std::move(packet.value())), from);
     else
         host_.log(Host::Level::warning, "a plugin's completion message is malformed: " + packet.error());
 }

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -63,7 +64,10 @@ private:
 
     void receive();
     bool takes_tcp() const;
+    /// What an action lacks memory for is lost; the daemon goes on.
+    void if_memory_lasts(const std::function<void()>& action);
     void take_packet(std::span<const std::byte>, const Endpoint& from);
+    bool has_room_for(const Packet&) const;
     void take_bundles(const std::shared_ptr<const Packet>&, const Endpoint& from);
     void refuse(const Packet&, const Endpoint& to, std::string_view why);
     void refuse_waiting();
@@ -102,6 +106,7 @@ private:
     std::size_t in_flight_ = 0;                   ///< with the engine
     std::size_t immediate_ = 0;                   ///< of these, those that wait for no time
     std::multiset<NtpTime> due_;                  ///< the times of the others
+    std::size_t scheduled_ = 0;                   ///< waiting or with the engine, for a time
     int open_jobs_ = 0;                           ///< with the worker or on the way back
 
     uint64_t seen_cycles_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/tcp-port.hpp"
 
+#include "engine/descriptors.hpp"
 #include "osc/socket-address.hpp"
 
 #include <algorithm>
@@ -147,6 +148,10 @@ void TcpPort::accept_all() {
         if (fd < 0) {
             if (would_block() || errno == ECONNABORTED)
                 return;
+            break;
+        }
+        if (!leaves_descriptors(fd)) {
+            ::close(fd);
             break;
         }
         const int on = 1;

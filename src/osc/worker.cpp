@@ -74,7 +74,7 @@ void Worker::do_job(Engine& engine, Command* job) {
     while (!engine.finish_job(job)) {
         // The data loop is behind: let it catch up.
         std::unique_lock lock(mutex_);
-        if (changed_.wait_for(lock, std::chrono::milliseconds(1), [&] { return stopping(); }))
+        if (changed_.wait_for(lock, std::chrono::milliseconds(1), [&] { return stopping() || abandon_; }))
             return; // nobody will take it any more
     }
     jobs_.fetch_sub(1, std::memory_order_acq_rel);

@@ -102,6 +102,11 @@ public:
     std::span<const Bundle> bundles() const noexcept { return bundles_; }
     /// The messages of all bundles, in the order of bundles().
     std::span<const Message> messages() const noexcept { return messages_; }
+    /// Bytes that it takes.
+    std::size_t memory() const noexcept {
+        return bytes_.capacity() + args_.capacity() * sizeof(Arg) + messages_.capacity() * sizeof(Message) +
+               bundles_.capacity() * sizeof(Bundle);
+    }
 
 private:
     friend class Decoder;
