@@ -2,6 +2,7 @@
 #include "osc/osc-command.hpp"
 
 #include "engine/engine.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "osc/reply-port.hpp"
 #include "osc/status-text.hpp"
 
@@ -112,11 +113,16 @@ Outcome OscJob::run(Engine& engine) noexcept {
 
 void OscJob::work() noexcept {
     worked_ = true;
-    try {
-        do_work();
-    } catch (const std::exception& error) {
-        set_failure(error.what());
-    }
+    const auto work = [this] {
+        try {
+            do_work();
+        } catch (const std::exception& error) {
+            set_failure(error.what());
+        }
+    };
+    // Libraries read and write files here: a crash of theirs must not be the daemon's.
+    if (!FaultGuard::run(work))
+        set_failure("crashed");
 }
 
 Outcome OscJob::apply(Engine& engine) noexcept {

@@ -114,6 +114,7 @@ bool Server::Private::serve_engine() {
 }
 
 void Server::Private::work() {
+    Engine::prepare_process();
     try {
         for (int engines = 1; !serve_engine(); ++engines) {
             (void)owned_engine.release();

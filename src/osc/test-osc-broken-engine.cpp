@@ -2,6 +2,9 @@
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/world-abi.hpp"
 #include "engine/shm/test-reader.hpp"
+#include "osc/clients.hpp"
+#include "osc/osc-command.hpp"
+#include "osc/reply-port.hpp"
 #include "osc/test-rig.hpp"
 
 #include <chrono>
@@ -86,4 +89,43 @@ TEST_CASE("clients' shared memory becomes the new engine's, unless it is spoilt"
     set();
     scs::test::ShmReader again(segment);
     CHECK(again.control_buses()[7] == 0.5f);
+}
+
+namespace {
+
+volatile int* volatile nowhere = nullptr;
+
+class CrashingJob final : public OscJob {
+public:
+    using OscJob::OscJob;
+
+private:
+    void do_work() override { set_done_value(*nowhere); }
+};
+
+} // namespace
+
+TEST_CASE("a job that crashes fails") {
+    Engine::prepare_process();
+    const Bytes bytes = message("/crash");
+    const auto packet = std::make_shared<const Packet>(std::move(decode(bytes).value()));
+    constexpr CommandSpec spec{-1, "/crash"};
+    const ServerSettings settings;
+    Services services(settings);
+    CrashingJob job({packet, &packet->messages()[0], &spec, &services, {}});
+    job.work();
+    struct Port final : ReplyPort {
+        bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg> args) override {
+            said = std::string(address) + " " + std::string(std::get<std::string_view>(args[1]));
+            return true;
+        }
+        bool send_record(const Endpoint&, std::span<const std::byte>) override { return true; }
+        Clients& clients() override { return none; }
+        void set_dump_mode(int) override {}
+        void quit() override {}
+        Clients none{1};
+        std::string said;
+    } port;
+    job.answer(port);
+    CHECK(port.said == "/fail crashed");
 }
