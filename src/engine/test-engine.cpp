@@ -147,9 +147,9 @@ TEST_CASE("more bundles than fit are refused") {
             refused = bundle;
     }
     delete refused;
-    CHECK(accepted == 8192);
+    CHECK(accepted == 9216);
     f.render(64);
-    CHECK(f.freed == 8192);
+    CHECK(f.freed == 9216);
 }
 
 TEST_CASE("an input is heard in the same cycle") {
