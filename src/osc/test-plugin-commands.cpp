@@ -27,7 +27,7 @@ bool stage(int number) {
 void run_asynchronously(::World* world, void*, ::sc_msg_iter* args, void* from) {
     const std::string word = args->gets("");
     const int bytes = args->nextTag('x') == 'b' ? int(args->getbsize()) : 0;
-    std::vector<char> completion(size_t(bytes) + 4);
+    std::vector<char> completion(size_t(bytes), 0); // getb() copies as much as there is room for
     if (bytes > 0)
         args->getb(completion.data(), completion.size());
     calls.push_back(word);
