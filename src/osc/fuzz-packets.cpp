@@ -229,6 +229,8 @@ private:
     void release(Handback* object) override { releases_.push_back(object); }
     void print(std::string_view) override {}
     void late(double) override {}
+    void completion(std::span<const std::byte> packet, const Endpoint& from) override { take(packet, from); }
+    void command_done(std::string_view name, const Endpoint& from) override { done(from, name); }
 
     ServerSettings settings_;
     Services services_{settings_};

@@ -5,6 +5,7 @@
 #include "osc/clients.hpp"
 #include "osc/osc-command.hpp"
 #include "osc/reply-port.hpp"
+#include "osc/test-command-bench.hpp"
 #include "osc/test-rig.hpp"
 
 #include <chrono>
@@ -128,4 +129,21 @@ TEST_CASE("a job that crashes fails") {
     } port;
     job.answer(port);
     CHECK(port.said == "/fail crashed");
+}
+
+TEST_CASE("commands of plugins and units that crash end nothing else") {
+    osc::test::CommandBench bench;
+    PluginRegistry& registry = PluginRegistry::instance();
+    registry.define_command("testCrash", [](auto...) { (void)*nowhere; }, nullptr);
+    registry.define_unit("TestCalm", sizeof(::Unit), [](::Unit* unit) { unit->mCalcFunc = [](::Unit*, int) {}; },
+                         nullptr, 0);
+    registry.define_unit_command("TestCalm", "crash", [](::Unit*, ::sc_msg_iter*) { (void)*nowhere; });
+    CHECK(bench("/cmd", "testCrash", 1) == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
+    const Bytes definition = synthdef("calm", "TestCalm");
+    bench.run(message("/d_recv", {std::span<const std::byte>(definition)}));
+    bench("/s_new", "calm", 1000, 0, 0);
+    bench.render();
+    CHECK(bench("/s_get", 1000, 0) == "[ \"/n_set\", 1000, 0, 1 ]\n");
+    bench("/u_cmd", 1000, 0, "crash");
+    CHECK(bench("/n_query", 1000) == "[ \"/fail\", \"/n_query\", \"Node 1000 not found\" ]\n");
 }

@@ -16,7 +16,6 @@ namespace {
 
 std::vector<std::string> calls; ///< what the plugin below was asked for
 bool stage_fails[3];
-volatile float* volatile nowhere = nullptr;
 
 bool stage(int number) {
     calls.push_back("stage " + std::to_string(number));
@@ -55,10 +54,8 @@ struct Bench : CommandBench {
     Bench() {
         PluginRegistry& registry = PluginRegistry::instance();
         registry.define_command("testAsync", run_asynchronously, nullptr);
-        registry.define_command("testCrash", [](auto...) { (void)*nowhere; }, nullptr);
         registry.define_unit("TestOne", sizeof(::Unit), be_one, nullptr, 0);
         registry.define_unit_command("TestOne", "note", note_number);
-        registry.define_unit_command("TestOne", "crash", [](::Unit*, ::sc_msg_iter*) { (void)*nowhere; });
         calls.clear();
         for (bool& fails : stage_fails)
             fails = false;
@@ -102,12 +99,10 @@ TEST_CASE("a stage that fails is the last, and nothing is answered") {
     }
 }
 
-TEST_CASE("a plugin's command that isn't there or crashes fails") {
+TEST_CASE("a plugin's command that isn't there fails") {
     Bench bench;
     CHECK(bench("/cmd", "nothing", 1) == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
     CHECK(bench("/cmd") == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
-    CHECK(bench("/cmd", "testCrash", 1) == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
-    CHECK(bench("/sync", 1) == "[ \"/synced\", 1 ]\n");
 }
 
 TEST_CASE("a unit gets its commands, those that come early after its constructor") {
@@ -141,8 +136,6 @@ TEST_CASE("unit commands that fail") {
     CHECK(bench("/u_cmd", 1000, -1, "note") == "[ \"/fail\", \"/u_cmd\", \"index out of range\" ]\n");
     CHECK(bench("/u_cmd", 1000, 0, "nothing") == "[ \"/fail\", \"/u_cmd\", \"failed\" ]\n");
     CHECK(bench("/u_cmd", 1000, 0) == "[ \"/fail\", \"/u_cmd\", \"failed\" ]\n");
-    bench("/u_cmd", 1000, 0, "crash");
-    CHECK(bench("/n_query", 1000) == "[ \"/fail\", \"/n_query\", \"Node 1000 not found\" ]\n");
 }
 
 TEST_CASE("a synth that is traced tells its signals once") {
