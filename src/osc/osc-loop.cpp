@@ -57,7 +57,9 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, 
       clients_(services.settings.max_logins) {
     services_.most_held = max_held * 3 / 4;
     tcp_events_.ready = [this] { return takes_tcp(); };
-    tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) { if_memory_lasts([&] { take_packet(packet, from); }); };
+    tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) {
+        if_memory_lasts([&] { take_packet(packet, from); });
+    };
     tcp_events_.closed = [this](TcpPeer peer, const std::string& why) {
         clients_.remove(peer);
         if (!why.empty())

@@ -46,8 +46,9 @@ class Server:
     def run(self, group, packet):
         """The answers to `packet` and then to the probes, from the same state each time."""
         self.ask(Message("/error", 1), Message("/notify", 1))
-        self.ask(Message("/clearSched"), Message("/g_freeAll", 0), Message("/n_run", 0, 1), *(Message("/b_free", n) for n in range(5, 9)),
-                 Message("/c_fill", 0, 64, 0.0), Message("/d_recv", SINE.read_bytes()))
+        self.ask(Message("/clearSched"), Message("/g_freeAll", 0), Message("/n_run", 0, 1),
+                 *(Message("/b_free", n) for n in range(5, 9)), Message("/c_fill", 0, 64, 0.0),
+                 Message("/d_recv", SINE.read_bytes()))
         self.ask(*SETUP[group])
         self.ask()  # so that new synths have had their first block
         self.ask()

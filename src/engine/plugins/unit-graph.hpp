@@ -24,7 +24,8 @@ public:
     /// Lays an instance out in `memory`; its units' constructors have not run yet.
     static UnitGraph* make(void* memory, const Program&, World&, Synth& owner, const float* controls) noexcept;
 
-    /// Runs the constructors, in order, and the unit commands that came before them. False: one of them crashed, and the instance must not run any more.
+    /// Runs the constructors, in order, and the unit commands that came before them. False: one of them crashed, and
+    /// the instance must not run any more.
     bool construct() noexcept;
     /// One block. False: a unit crashed, and the instance must not run any more.
     bool render() noexcept;

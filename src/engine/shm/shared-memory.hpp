@@ -15,8 +15,9 @@ namespace scs {
 /// that touching them neither fails nor waits.
 class SharedMemory {
 public:
-    /// [worker] The segment `folder`/`name` with so many control buses (0 … 2^24), all zero; clients see it only when it is complete. Replaces one that was
-    /// left behind. Errors: no such folder, no space, the name is somebody else's or of a living segment.
+    /// [worker] The segment `folder`/`name` with so many control buses (0 … 2^24), all zero; clients see it only when
+    /// it is complete. Replaces one that was left behind. Errors: no such folder, no space, the name is somebody
+    /// else's or of a living segment.
     static Result<std::shared_ptr<SharedMemory>> create(const std::string& name, int control_buses,
                                                         const std::string& folder = "/dev/shm");
     ~SharedMemory();
