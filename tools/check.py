@@ -155,36 +155,16 @@ def policy(_long):
     return meson_tests("build", lambda name: name.startswith(POLICY))
 
 
-def oracle(_long):
-    compile_in("build", "-Dtests=true")
-    return pytest("oracle", "tests/oracle")
+def of_pytest(name):
+    """The stage that runs tests/<name> against what `build` built."""
+    def stage(long):
+        compile_in("build", "-Dtests=true")
+        return pytest(name, f"tests/{name}", env={"SCS_LONG": "1"} if long else None, timeout=7200 if long else 600)
+    return stage
 
 
-def differential(_long):
-    compile_in("build", "-Dtests=true")
-    return pytest("differential", "tests/differential")
-
-
-def integration(long):
-    compile_in("build", "-Dtests=true")
-    return pytest("integration", "tests/integration", env={"SCS_LONG": "1"} if long else None,
-                  timeout=7200 if long else 600)
-
-
-def cli(_long):
-    compile_in("build", "-Dtests=true")
-    return pytest("cli", "tests/cli")
-
-
-def hostile(long):
-    compile_in("build", "-Dtests=true")
-    return pytest("hostile", "tests/hostile", env={"SCS_LONG": "1"} if long else None,
-                  timeout=7200 if long else 600)
-
-
-STAGES = {stage.__name__: stage
-          for stage in (build, unit, asan, tsan, fuzz, policy, oracle, differential, cli, integration,
-                        hostile)}
+STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy)}
+STAGES |= {name: of_pytest(name) for name in ("oracle", "differential", "cli", "integration", "hostile")}
 
 
 def main(arguments):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/command-line.hpp"
 
+#include "dict.hpp"
 #include "settings.hpp"
 
 #include <algorithm>
@@ -300,11 +301,7 @@ private:
     }
 
     Failure check_all() {
-        std::vector<spa_dict_item> items;
-        for (const auto& [key, value] : line_.settings)
-            items.push_back({key.c_str(), value.c_str()});
-        const spa_dict all = {0, uint32_t(items.size()), items.data()};
-        const auto checked = spa::read_settings(&all);
+        const auto checked = spa::read_settings(spa::Dict(line_.settings).get());
         if (!checked)
             return Error{option_of(checked.error()) + checked.error()};
         line_.verbosity = checked.value().server.engine.verbosity;

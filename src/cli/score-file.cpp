@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/score-file.hpp"
 
+#include "dict.hpp"
 #include "engine/sound-file.hpp"
 #include "osc/offline.hpp"
 #include "settings.hpp"
@@ -134,11 +135,8 @@ private:
 };
 
 osc::ServerSettings server_settings(const CommandLine& line) {
-    std::vector<spa_dict_item> items;
-    for (const auto& [key, value] : line.settings)
-        items.push_back({key.c_str(), value.c_str()});
-    const spa_dict dict = {0, uint32_t(items.size()), items.data()};
-    osc::ServerSettings settings = spa::read_settings(&dict).value().server; // checked with the command line
+    // Checked with the command line.
+    osc::ServerSettings settings = spa::read_settings(spa::Dict(line.settings).get()).value().server;
     settings.engine.sample_rate = line.score.rate;
     settings.log = [](osc::ServerSettings::Level level, const std::string& text) {
         if (level != osc::ServerSettings::Level::debug)

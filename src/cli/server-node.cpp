@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/server-node.hpp"
 
+#include "dict.hpp"
+
 #include <pipewire/impl.h>
 
 #include <cerrno>
-#include <vector>
 
 namespace scs::cli {
 
@@ -32,16 +33,13 @@ void ServerNode::drop() {
 }
 
 int ServerNode::create(Place place, const std::map<std::string, std::string>& properties) {
-    std::vector<spa_dict_item> items;
-    for (const auto& [key, value] : properties)
-        items.push_back({key.c_str(), value.c_str()});
-    const spa_dict dict = {0, uint32_t(items.size()), items.data()};
+    const spa::Dict dict(properties);
     if (place == Place::this_process) {
-        if (const int res = make_here(dict); res < 0)
+        if (const int res = make_here(*dict.get()); res < 0)
             return res;
     } else {
         proxy_ = static_cast<pw_proxy*>(pw_core_create_object(connection_.core(), "spa-node-factory",
-                                                              PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, &dict, 0));
+                                                              PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, dict.get(), 0));
         if (!proxy_)
             return -errno;
     }

@@ -23,7 +23,6 @@
 namespace scs {
 namespace {
 
-constexpr size_t bundles_in_flight = 9216; ///< submitted and not yet retired
 constexpr size_t event_ring_bytes = size_t(1) << 20;
 constexpr int idle_commands = 64; ///< what one run_idle() does at most
 constexpr double units_per_second = 4294967296.;
@@ -89,10 +88,10 @@ struct Progress {
 struct Engine::Private {
     Private(const Settings& s, std::unique_ptr<Pool> real_time_memory)
         : pool(std::move(real_time_memory)),
-          commands(bundles_in_flight),
-          results(bundles_in_flight),
+          commands(Engine::most_bundles),
+          results(Engine::most_bundles),
           outbox(event_ring_bytes),
-          scheduler(bundles_in_flight),
+          scheduler(Engine::most_bundles),
           reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum) {}
 
     std::unique_ptr<Pool> pool;
@@ -199,7 +198,7 @@ void Engine::prepare_thread() noexcept {
 // ---- queues
 
 bool Engine::submit(Bundle* bundle) noexcept {
-    if (p_->in_flight.load(std::memory_order_relaxed) >= bundles_in_flight)
+    if (p_->in_flight.load(std::memory_order_relaxed) >= most_bundles)
         return false;
     p_->in_flight.fetch_add(1, std::memory_order_relaxed);
     if (p_->commands.try_push(bundle))
@@ -324,9 +323,9 @@ bool Engine::take_result() noexcept {
 
 void Engine::take_in() noexcept {
     p_->outbox.flush();
-    for (size_t n = 0; n < bundles_in_flight && take_result(); ++n) {
+    for (size_t n = 0; n < most_bundles && take_result(); ++n) {
     }
-    for (size_t n = 0; n < bundles_in_flight && take_in_one(); ++n) {
+    for (size_t n = 0; n < most_bundles && take_in_one(); ++n) {
     }
 }
 

@@ -46,12 +46,14 @@ struct ErrorMode {
 /// Other threads reach it through the queues only.
 class Engine {
 public:
+    static constexpr size_t most_bundles = 9216; ///< submitted and not yet retired
+
     /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow. `report` gets a line for each
     /// plugin file that could not be loaded. `shared`: memory as new, with as many control buses as the settings, in
     /// which the control buses and scope buffers live; without it there are no scope buffers.
     static Result<std::unique_ptr<Engine>> create(const Settings&, const std::function<void(const std::string&)>& report,
                                                   std::shared_ptr<SharedMemory> shared = {});
-    /// [main] Once a process, before the first prepare_thread(). create() does it too.
+    /// [any] Once a process, before the first prepare_thread(). create() does it too.
     static void prepare_process();
     /// [rt] On the thread that will render, outside any cycle: gives it a stack for the case that a UGen overflows
     /// its own. Without it such a UGen ends the process.

@@ -197,18 +197,6 @@ private:
             synced_ = true;
         return message.value().size() <= 65507;
     }
-    bool send_record(const Endpoint& to, std::span<const std::byte> record) override {
-        bool all = true;
-        std::vector<ReplyArg> args;
-        ReplyReader reader(record);
-        while (reader.next_message()) {
-            args.clear();
-            while (const auto arg = reader.next_arg())
-                args.push_back(*arg);
-            all = send(to, reader.address(), args) && all;
-        }
-        return all;
-    }
     Clients& clients() override { return clients_; }
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
     void quit() override { clients_.clear(); } // as with allow-quit false
@@ -219,8 +207,8 @@ private:
             wrote_ = wrote_ || std::string_view(ours->name()) == "/b_write";
     }
     void reply(Command& command) override {
-        if (auto* ours = dynamic_cast<OscCommand*>(&command))
-            ours->answer(*this);
+        if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
+            answering->answer(*this);
     }
     void retired(scs::Bundle* bundle) override {
         --in_flight_;

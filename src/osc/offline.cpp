@@ -90,8 +90,8 @@ public:
 
     void job(Command&) override {} // done in place
     void reply(Command& command) override {
-        if (auto* ours = dynamic_cast<OscCommand*>(&command))
-            ours->answer(*this);
+        if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
+            answering->answer(*this);
     }
     void retired(scs::Bundle* bundle) override { delete bundle; }
     void release(Handback* object) override { delete object; }

@@ -29,6 +29,19 @@ void ReplyPort::fail(const Endpoint& to, std::string_view name, std::string_view
     send(to, "/fail", std::span(args).first(extra ? 3 : 2));
 }
 
+bool ReplyPort::send_record(const Endpoint& to, std::span<const std::byte> record) {
+    bool all = true;
+    std::vector<ReplyArg> args;
+    ReplyReader reader(record);
+    while (reader.next_message()) {
+        args.clear();
+        while (const auto arg = reader.next_arg())
+            args.push_back(*arg);
+        all = send(to, reader.address(), args) && all;
+    }
+    return all;
+}
+
 std::shared_ptr<const Packet> hold(const Services& services, Packet&& packet) {
     struct Held {
         Held(Packet&& p, const HeldTotal& total) : packet(std::move(p)), memory(total, packet.memory()) {}

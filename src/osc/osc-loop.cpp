@@ -20,7 +20,7 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::size_t most_bundles = 9216;   ///< in flight and waiting
+constexpr std::size_t most_bundles = Engine::most_bundles; ///< in flight and waiting
 constexpr std::size_t most_scheduled = 8192; ///< of these, those for a later time: they may wait for years
 constexpr int packets_a_turn = 64;
 constexpr int events_a_turn = 1024; ///< the data loop may make them faster than they're sent
@@ -43,6 +43,15 @@ std::string_view name_of(const Message& message) {
 }
 
 } // namespace
+
+template <class F>
+void OscLoop::if_memory_lasts(F&& action) {
+    try {
+        action();
+    } catch (const std::bad_alloc&) {
+        host_.log(Host::Level::error, "out of memory: an OSC packet is lost");
+    }
+}
 
 OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, Worker& worker, Wakeup& wakeup,
                  PacketCounters& counters)
@@ -232,14 +241,6 @@ bool OscLoop::has_room_for(const Packet& packet) const {
     return waiting_.size() + in_flight_ + bundles.size() <= most_bundles && *services_.held <= max_held;
 }
 
-void OscLoop::if_memory_lasts(const std::function<void()>& action) {
-    try {
-        action();
-    } catch (const std::bad_alloc&) {
-        host_.log(Host::Level::error, "out of memory: an OSC packet is lost");
-    }
-}
-
 void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view why) {
     for (const Message& message : packet.messages())
         fail(to, name_of(message), why);
@@ -360,19 +361,6 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
         return false;
     transmit(to, message.value());
     return true;
-}
-
-bool OscLoop::send_record(const Endpoint& to, std::span<const std::byte> record) {
-    bool all = true;
-    std::vector<ReplyArg> args;
-    ReplyReader reader(record);
-    while (reader.next_message()) {
-        args.clear();
-        while (const auto arg = reader.next_arg())
-            args.push_back(*arg);
-        all = send(to, reader.address(), args) && all;
-    }
-    return all;
 }
 
 void OscLoop::quit() {

@@ -17,7 +17,6 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -43,7 +42,6 @@ public:
     void engine_failed(const std::string& why);
 
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
-    bool send_record(const Endpoint&, std::span<const std::byte> record) override;
     Clients& clients() override { return clients_; }
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
     void quit() override;
@@ -65,7 +63,8 @@ private:
     void receive();
     bool takes_tcp() const;
     /// What an action lacks memory for is lost; the daemon goes on.
-    void if_memory_lasts(const std::function<void()>& action);
+    template <class F>
+    void if_memory_lasts(F&& action);
     void take_packet(std::span<const std::byte>, const Endpoint& from);
     bool has_room_for(const Packet&) const;
     void take_bundles(const std::shared_ptr<const Packet>&, const Endpoint& from);

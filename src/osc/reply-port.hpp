@@ -22,7 +22,7 @@ public:
     /// Sends one message. False if it is too long for the transport.
     virtual bool send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) = 0;
     /// Sends each message of a record; false if any was too long.
-    virtual bool send_record(const Endpoint& to, std::span<const std::byte> record) = 0;
+    virtual bool send_record(const Endpoint& to, std::span<const std::byte> record);
     virtual Clients& clients() = 0;
     /// What /dumpOSC sets: 0 nothing, 1 text, 2 hex, 3 both.
     virtual void set_dump_mode(int mode) = 0;

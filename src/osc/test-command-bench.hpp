@@ -70,11 +70,6 @@ public:
         add_reply(message(address, {args.begin(), args.end()}));
         return true;
     }
-    bool send_record(const Endpoint&, std::span<const std::byte> record) override {
-        ReplyComposer composer;
-        REQUIRE(composer.compose_record(record, [&](std::span<const std::byte> bytes) { add_reply(bytes); }));
-        return true;
-    }
     Clients& clients() override { return clients_; }
     void set_dump_mode(int) override {}
     void quit() override {}

@@ -120,7 +120,6 @@ TEST_CASE("a job that crashes fails") {
             said = std::string(address) + " " + std::string(std::get<std::string_view>(args[1]));
             return true;
         }
-        bool send_record(const Endpoint&, std::span<const std::byte>) override { return true; }
         Clients& clients() override { return none; }
         void set_dump_mode(int) override {}
         void quit() override {}

@@ -116,7 +116,13 @@ class VictimClient(Client):
 
 
 @pytest.fixture(scope="module")
-def victim(tmp_path_factory):
+def victim_settings():
+    """Settings of the module's victim beyond the usual ones."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory, victim_settings):
     if servers.is_stock():
         pytest.skip("stock scsynth would not survive this")
     folder = tmp_path_factory.mktemp("files")
@@ -124,7 +130,7 @@ def victim(tmp_path_factory):
     with Session() as session:
         session.force_quantum(256)
         settings = {"restricted-path": folder, "allow-quit": "false", "buffers": BUFFERS,
-                    "load-synthdefs": "false"}
+                    "load-synthdefs": "false"} | victim_settings
         sent_before = VictimClient.sent
         server = servers.NodeServer(session, free_port(), settings)
         session.connect(server.node_name, "test-sink")
@@ -133,3 +139,12 @@ def victim(tmp_path_factory):
             yield Victim(session, server, client, folder, sent_before)
         assert session.daemon.running(), session.logs()
         server.stop()
+
+
+@pytest.fixture
+def survived(victim):
+    """Before and after the test nothing is there; after it the victim lives."""
+    victim.reset()
+    yield
+    victim.reset()
+    victim.assert_alive()

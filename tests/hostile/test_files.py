@@ -8,12 +8,7 @@ from tests.lib.osc import Failed
 SECONDS = 20  # for what takes some ms, and would never end
 
 
-@pytest.fixture(autouse=True)
-def survived(victim):
-    victim.reset()
-    yield
-    victim.reset()
-    victim.assert_alive()
+pytestmark = pytest.mark.usefixtures("survived")
 
 
 def test_three_minutes_of_vorbis(victim):

@@ -4,12 +4,9 @@ import time
 
 import pytest
 
-from tests.hostile.conftest import BUFFERS, SINE, Victim, VictimClient
+from tests.hostile.conftest import SINE
 from tests.hostile.garbage import Garbage
-from tests.lib import server as servers
-from tests.lib.daemon import Session
 from tests.lib.osc import Bundle, Failed, Message, encode
-from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 
 DEPTH = 100_000
@@ -22,30 +19,11 @@ STALL_SECONDS = 2.0
 
 
 @pytest.fixture(scope="module")
-def victim(tmp_path_factory):
-    if servers.is_stock():
-        pytest.skip("stock scsynth would not survive this")
-    folder = tmp_path_factory.mktemp("files")
-    with Session() as session:
-        session.force_quantum(256)
-        settings = {"restricted-path": folder, "allow-quit": "false", "load-synthdefs": "false", "buffers": BUFFERS,
-                    "max-nodes": DEPTH + 10, "rt-memory": 131072, "max-logins": LOGINS}
-        sent_before = VictimClient.sent
-        server = servers.NodeServer(session, free_port(), settings)
-        session.connect(server.node_name, "test-sink")
-        with VictimClient(server.port) as client:
-            client.command("/notify", 1)
-            yield Victim(session, server, client, folder, sent_before)
-        assert session.daemon.running(), session.logs()
-        server.stop()
+def victim_settings():
+    return {"max-nodes": DEPTH + 10, "rt-memory": 131072, "max-logins": LOGINS}
 
 
-@pytest.fixture(autouse=True)
-def survived(victim):
-    victim.reset()
-    yield
-    victim.reset()
-    victim.assert_alive()
+pytestmark = pytest.mark.usefixtures("survived")
 
 
 def answers(client, *message):

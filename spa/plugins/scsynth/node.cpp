@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "node.hpp"
 
+#include "dict.hpp"
+
 #include <utility>
 #include <spa/node/utils.h>
 
@@ -216,16 +218,13 @@ bool Node::set_counters() {
 }
 
 void Node::emit_info(uint64_t change_mask) {
-    std::vector<spa_dict_item> items;
-    for (const auto& [key, value] : properties_)
-        items.push_back({key.c_str(), value.c_str()});
-    const spa_dict dict = {0, uint32_t(items.size()), items.data()};
+    const Dict properties(properties_);
     spa_node_info info{};
     info.max_input_ports = uint32_t(settings_.server.engine.inputs);
     info.max_output_ports = uint32_t(settings_.server.engine.outputs);
     info.change_mask = change_mask;
     info.flags = SPA_NODE_FLAG_RT;
-    info.props = const_cast<spa_dict*>(&dict);
+    info.props = const_cast<spa_dict*>(properties.get());
     info.params = params_.data();
     info.n_params = uint32_t(params_.size());
     spa_node_emit_info(&hooks_, &info);

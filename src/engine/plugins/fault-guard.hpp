@@ -57,8 +57,6 @@ public:
     };
 
 private:
-    friend class FaultLanding;
-
     /// Makes `target` the place to jump to, and the one before it again at the end.
     class Entry {
     public:

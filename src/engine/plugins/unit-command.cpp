@@ -8,16 +8,15 @@
 
 namespace scs {
 
-bool UnitCommandQueue::add(Pool& pool, ::Unit* unit, UnitCmdFunc function, std::span<const std::byte> arguments) noexcept {
+bool UnitCommandQueue::add(Pool& pool, ::Unit* unit, UnitCmdFunc function,
+                           std::span<const std::byte> arguments) noexcept {
     void* memory = pool.allocate(sizeof(Entry) + arguments.size());
     if (!memory)
         return false;
     auto* entry = new (memory) Entry{nullptr, unit, function, arguments.size()};
     std::copy(arguments.begin(), arguments.end(), entry->bytes());
-    Entry** end = &first_;
-    while (*end)
-        end = &(*end)->next;
-    *end = entry;
+    (first_ ? last_->next : first_) = entry;
+    last_ = entry;
     return true;
 }
 

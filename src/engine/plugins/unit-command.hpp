@@ -35,7 +35,8 @@ private:
     };
     static void release(Pool&, Entry*) noexcept;
 
-    Entry* first_;
+    Entry* first_; ///< zeroed memory is an empty queue
+    Entry* last_;
 };
 
 } // namespace scs

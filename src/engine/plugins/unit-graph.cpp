@@ -111,7 +111,7 @@ struct Instance {
     World* world;
     GuardUnit* guards;
     bool constructed;
-    volatile uint32_t at; ///< the called unit that is at work
+    volatile uint32_t at; ///< index of the unit that is at work
     const char* crashed_ugen;
     UnitCommandQueue early_commands;
 
@@ -134,18 +134,20 @@ struct Instance {
     /// Calls run(unit) for `count` units. False: one of them crashed.
     template <class Unit, class Run>
     bool guarded(Unit** units, uint32_t count, Run&& run) noexcept {
-        volatile uint32_t at = 0;
         const bool well = FaultGuard::run([&] {
             for (uint32_t i = 0; i < count; ++i) {
                 at = i;
                 run(units[i]);
             }
         });
-        if (!well) {
-            crashed_ugen = name_of(at, units == hosted.abi.mCalcUnits);
-            world->release_locks();
-        }
+        if (!well)
+            crash(name_of(at, units == hosted.abi.mCalcUnits));
         return well;
+    }
+
+    void crash(const char* ugen) noexcept {
+        crashed_ugen = ugen;
+        world->release_locks();
     }
 
     /// False: the unit crashed.
@@ -153,10 +155,8 @@ struct Instance {
         const char* name = entry_of(*unit).info.name.c_str();
         sc_msg_iter message = read_arguments(arguments);
         const bool well = FaultGuard::run([&] { run(unit, &message); });
-        if (!well) {
-            crashed_ugen = name;
-            world->release_locks();
-        }
+        if (!well)
+            crash(name);
         return well;
     }
 };
@@ -316,13 +316,6 @@ bool UnitGraph::construct() noexcept {
     return well;
 }
 
-bool UnitGraph::render() noexcept {
-    Instance& self = instance(this);
-    return self.guarded(self.hosted.abi.mCalcUnits, self.hosted.abi.mNumCalcUnits, [](::Unit* unit) {
-        unit->mCalcFunc(unit, unit->mBufLength);
-    });
-}
-
 void UnitGraph::render(FaultLanding& landing) {
     Instance& self = instance(this);
     ::Unit** const units = self.hosted.abi.mCalcUnits;
@@ -337,8 +330,7 @@ void UnitGraph::render(FaultLanding& landing) {
 
 void UnitGraph::crash() noexcept {
     Instance& self = instance(this);
-    self.crashed_ugen = self.name_of(self.at, true);
-    self.world->release_locks();
+    self.crash(self.name_of(self.at, true));
 }
 
 bool UnitGraph::render_traced() noexcept {

@@ -27,13 +27,12 @@ public:
     /// Runs the constructors, in order, and the unit commands that came before them. False: one of them crashed, and
     /// the instance must not run any more.
     bool construct() noexcept;
-    /// One block. False: a unit crashed, and the instance must not run any more.
-    bool render() noexcept;
     /// One block under a guard of the caller's, which must tell crash() if it was ended. Passes exceptions on.
     void render(FaultLanding&);
     /// A unit has crashed in render(FaultLanding&): the instance must not run any more.
     void crash() noexcept;
-    /// One block, printing every unit's inputs and outputs (their first samples). False as render()'s.
+    /// One block, printing every unit's inputs and outputs (their first samples). False: a unit crashed, and the
+    /// instance must not run any more.
     bool render_traced() noexcept;
     /// Gives a command to a unit (/u_cmd), at once or after the constructors. `arguments` as for run_buf_gen().
     /// index_out_of_range if there is no such unit, failed if it doesn't know the command; if `crashed()`, the

@@ -307,10 +307,10 @@ void Tree::trace(Node& node) noexcept {
     }
     TextLine line;
     line.add("TRACE Group %d", node.id);
-    line.print(engine_);
-    for (const Node* child = static_cast<Group&>(node).head; child; child = child->next) {
+    bool room = line.print(engine_);
+    for (const Node* child = static_cast<Group&>(node).head; child && room; child = child->next) {
         line.add("   %d %s", child->id, name_of(*child));
-        line.print(engine_);
+        room = line.print(engine_);
     }
 }
 
@@ -407,13 +407,21 @@ void Tree::tell(const Node& node, NodeChange change) noexcept {
 
 // ---- rendering
 
-void Tree::first_block(Synth& synth) noexcept {
+void Tree::first_block(Synth& synth, FaultLanding& landing) {
     const bool paused = synth.run == Run::first_paused;
-    const bool well = synth.graph->construct();
+    if (!synth.graph->construct()) {
+        free_crashed(synth);
+        return;
+    }
     // As in scsynth, what a constructor's done action did to its own synth doesn't last.
     synth.run = paused ? Run::off : Run::on;
-    if (!well || (!paused && !synth.graph->render()))
-        free_crashed(synth);
+    if (!paused)
+        render(synth, landing);
+}
+
+void Tree::render(Synth& synth, FaultLanding& landing) {
+    turn_.running = &synth;
+    synth.graph->render(landing);
 }
 
 void Tree::free_crashed(Synth& synth) noexcept {
@@ -452,7 +460,7 @@ void Tree::walk(FaultLanding& landing) {
             break;
         case Run::first:
         case Run::first_paused:
-            first_block(static_cast<Synth&>(*node));
+            first_block(static_cast<Synth&>(*node), landing);
             break;
         case Run::traced:
             node->run = Run::on;
@@ -464,8 +472,7 @@ void Tree::walk(FaultLanding& landing) {
                 turn_.group = static_cast<Group*>(node);
                 turn_.next = turn_.group->head;
             } else {
-                turn_.running = static_cast<Synth*>(node);
-                turn_.running->graph->render(landing);
+                render(static_cast<Synth&>(*node), landing);
             }
             break;
         }

@@ -92,7 +92,8 @@ private:
     void drop(Node&, Told) noexcept;
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
-    void first_block(Synth&) noexcept;
+    void first_block(Synth&, FaultLanding&);
+    void render(Synth&, FaultLanding&);
     void free_crashed(Synth&) noexcept;
     void walk(FaultLanding&);
     template <class F>
