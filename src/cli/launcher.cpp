@@ -2,6 +2,7 @@
 #include "cli/launcher.hpp"
 
 #include "cli/node-properties.hpp"
+#include "cli/print-relay.hpp"
 #include "cli/server-node.hpp"
 
 #include <spa/utils/result.h>
@@ -18,8 +19,8 @@ using Waited = Connection::Waited;
 
 class Launcher {
 public:
-    Launcher(const CommandLine& line, Connection& connection)
-        : line_(line), connection_(connection), node_(connection) {}
+    Launcher(const CommandLine& line, const PrintRelay& relay, Connection& connection)
+        : line_(line), relay_(relay), connection_(connection), node_(connection) {}
 
     Result<int> run() {
         // Two round trips: what is there, and what it is like.
@@ -53,6 +54,8 @@ private:
             return is_name ? name : graph.property(graph.find(PW_KEY_NODE_DESCRIPTION, name), PW_KEY_NODE_NAME);
         };
         NodeRequest request = node_request(line_, daemon);
+        if (!relay_.path().empty())
+            request.properties["scsynth.print-to"] = relay_.path();
         if (line_.verbosity >= 0)
             for (const std::string& warning : request.warnings)
                 std::fprintf(stderr, "pw-scsynth: %s\n", warning.c_str());
@@ -142,6 +145,7 @@ private:
     }
 
     const CommandLine& line_;
+    const PrintRelay& relay_;
     Connection& connection_;
     ServerNode node_;
 };
@@ -149,13 +153,14 @@ private:
 } // namespace
 
 Result<int> run_server(const CommandLine& line) {
+    const PrintRelay relay;
     if (line.in_this_process)
-        setenv("PIPEWIRE_DEBUG", "spa.scsynth:3", 0); // what the server prints is nobody else's to show
+        setenv("PIPEWIRE_DEBUG", relay.path().empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0); // or else it is printed
     pw_init(nullptr, nullptr);
     auto connection = Connection::open(line.in_this_process ? "client-rt.conf" : "client.conf");
     if (!connection)
         return Error{connection.error()};
-    return Launcher(line, *connection.value()).run();
+    return Launcher(line, relay, *connection.value()).run();
 }
 
 } // namespace scs::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "osc/print-socket.hpp"
 #include "osc/server.hpp"
 
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace scs::osc {
 
@@ -15,9 +17,17 @@ public:
 
     explicit Host(const ServerSettings& settings) : settings_(settings) {}
 
+    void print_to(PrintSocket socket) {
+        const std::lock_guard lock(mutex_);
+        print_socket_ = std::move(socket);
+    }
     void log(Level level, const std::string& text) {
         const std::lock_guard lock(mutex_);
-        if (open_ && settings_.log)
+        if (!open_)
+            return;
+        const bool printed = level != Level::debug && print_socket_.print(text);
+        const bool for_log = level != Level::output && level != Level::info;
+        if (settings_.log && (for_log || !printed))
             settings_.log(level, text);
     }
     void state(const std::string& text) {
@@ -38,11 +48,13 @@ public:
     void close() {
         const std::lock_guard lock(mutex_);
         open_ = false;
+        print_socket_ = PrintSocket();
     }
 
 private:
     const ServerSettings& settings_;
     std::mutex mutex_;
+    PrintSocket print_socket_;
     bool open_ = true;
 };
 

@@ -148,6 +148,13 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     try {
         auto& [udp, tcp] = sockets.value();
         auto p = std::make_shared<Private>(std::move(settings), std::move(udp), std::move(tcp));
+        if (const std::string& path = p->settings.print_to; !path.empty()) {
+            auto socket = PrintSocket::open(path);
+            if (socket)
+                p->host.print_to(std::move(socket.value()));
+            else
+                p->host.log(Host::Level::warning, socket.error());
+        }
         p->host.state("starting");
         std::unique_ptr<Server> server(new Server(p));
         p->worker_thread = start_thread("scsynth-worker", [p] { p->work(); });

@@ -26,9 +26,11 @@ struct ServerSettings {
     std::string restricted_path;     ///< file commands may only touch what is below; empty: anything
     bool shared_memory = true;       ///< whether to open the segment by which local clients see buses and scopes
     bool allow_quit = true;          ///< whether /quit ends the node, or only frees everything
+    std::string print_to;            ///< path of a PrintSocket that gets all but debug lines; empty: only the log
 
     /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long.
-    /// output: what the server was asked to print (Poll, /dumpOSC …), to be seen wherever warnings are.
+    /// output: what the server was asked to print (Poll, /dumpOSC …), to be seen wherever warnings are. Where
+    /// `print_to` leads somewhere, output and info go only there.
     enum class Level { error, warning, output, info, debug };
     std::function<void(Level, const std::string&)> log;
     /// [osc] Wakes the data loop so that it calls Engine::run_idle(); called only when no cycle has run for 50 ms.

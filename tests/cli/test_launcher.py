@@ -90,17 +90,43 @@ def test_it_ends_with_a_node_that_others_destroy(launch, session):
 @PLACES
 def test_what_the_server_prints(launch, session, place):
     server = launch(*place)
-    if not place:
-        session.run("pw-metadata", "-n", "settings", "0", "log.level", "3")
     with Client(server.port) as client:
         client.send("/dumpOSC", 1)
         client.sync()
         client.send("/sync", 4711)
-        shown = server.child.output if place else session.daemon.output
-        session.wait_until(lambda: '"/sync", 4711' in shown(), "the message in the log")
-    assert ('"/sync", 4711' in server.child.output()) == bool(place)
-    if not place:
-        session.run("pw-metadata", "-n", "settings", "0", "log.level", "2")
+        client.send("/g_dumpTree", 0, 0)
+        client.send("/quit")
+    status, output = server.ended()
+    assert status == 0
+    lines = output.splitlines()
+    assert lines.count("SuperCollider 3 server ready.") == 1
+    assert lines.count('[ "/sync", 4711 ]') == 1 and lines.count("NODE TREE Group 0") == 1, output
+    assert "4711" not in session.daemon.output()
+
+
+def test_what_is_printed_holds_nothing_up(session):
+    """Who starts it and doesn't read what it says."""
+    port = free_port()
+    pipe, end = os.pipe()
+    child = subprocess.Popen([PW_SCSYNTH, "-u", str(port)], env=session.env, stdout=end)
+    try:
+        session.wait_node(f"scsynth-{port}")
+        with Client(port) as client:
+            client.wait_ready()
+            client.send("/dumpOSC", 1)
+            for number in range(20_000):
+                client.send("/n_free", 77777)
+                if number % 100 == 0:
+                    client.sync()
+            client.sync()
+            child.send_signal(signal.SIGTERM)
+        assert child.wait(5) == 0
+    finally:
+        os.close(end)
+        os.close(pipe)
+        child.kill()
+        child.wait()
+    session.wait_gone(f"scsynth-{port}")
 
 
 def test_port_zero(launch, session):

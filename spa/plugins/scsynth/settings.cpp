@@ -45,6 +45,7 @@ constexpr Text texts[] = {
     {"ugen-path", [](auto& s) -> std::string& { return s.engine.ugen_path; }},
     {"synthdef-path", [](auto& s) -> std::string& { return s.synthdef_path; }},
     {"restricted-path", [](auto& s) -> std::string& { return s.restricted_path; }},
+    {"print-to", [](auto& s) -> std::string& { return s.print_to; }},
 };
 
 struct Switch {

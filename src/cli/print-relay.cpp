@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/print-relay.hpp"
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+
+namespace scs::cli {
+
+namespace {
+
+std::string socket_path() {
+    for (const char* name : {"PIPEWIRE_RUNTIME_DIR", "XDG_RUNTIME_DIR"})
+        if (const char* folder = std::getenv(name); folder && *folder)
+            return std::string(folder) + "/pw-scsynth-" + std::to_string(::getpid());
+    return {};
+}
+
+/// A socket that listens there, for this user only; -1 if there can be none.
+int listen_at(const std::string& path) {
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof name.sun_path)
+        return -1;
+    path.copy(name.sun_path, path.size());
+    const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    ::unlink(path.c_str()); // of a process of the same number, long gone
+    if (::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 &&
+        ::chmod(path.c_str(), S_IRUSR | S_IWUSR) == 0 && ::listen(fd, 1) == 0)
+        return fd;
+    ::close(fd);
+    ::unlink(path.c_str());
+    return -1;
+}
+
+/// False: nobody reads it any more.
+bool write_out(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+        if (written < 0)
+            return false;
+        text.remove_prefix(size_t(written));
+    }
+    return true;
+}
+
+} // namespace
+
+struct PrintRelay::Shared {
+    explicit Shared(int fd) : listening(fd) {}
+    ~Shared() { ::close(listening); }
+
+    void run() {
+        for (int connection; (connection = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
+            std::array<char, 65536> text;
+            for (ssize_t n; (n = ::recv(connection, text.data(), text.size(), 0)) > 0;)
+                if (!write_out({text.data(), size_t(n)}))
+                    break;
+            ::close(connection);
+        }
+        const std::lock_guard lock(mutex);
+        over = true;
+        ended.notify_all();
+    }
+
+    const int listening;
+    std::mutex mutex;
+    std::condition_variable ended;
+    bool over = false;
+};
+
+PrintRelay::PrintRelay() {
+    const std::string path = socket_path();
+    const int fd = listen_at(path);
+    if (fd < 0)
+        return;
+    path_ = path;
+    shared_ = std::make_shared<Shared>(fd);
+    sigset_t all, before; // signals are for the main thread
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    std::thread([shared = shared_] { shared->run(); }).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+PrintRelay::~PrintRelay() {
+    if (!shared_)
+        return;
+    ::unlink(path_.c_str());
+    ::shutdown(shared_->listening, SHUT_RDWR); // ends accept4()
+    std::unique_lock lock(shared_->mutex);
+    shared_->ended.wait_for(lock, std::chrono::milliseconds(500), [this] { return shared_->over; });
+}
+
+} // namespace scs::cli

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace scs::cli {
+
+/// Writes to standard output what a server prints, on a thread of its own: who doesn't read it holds up nothing
+/// else. [main]
+class PrintRelay {
+public:
+    /// Listens in PipeWire's runtime directory. If it can't, path() is empty and the server prints to its log.
+    PrintRelay();
+    PrintRelay(const PrintRelay&) = delete;
+    PrintRelay& operator=(const PrintRelay&) = delete;
+    /// Call it when the server is gone: waits at most half a second until what it printed is written.
+    ~PrintRelay();
+
+    /// Where the server connects to (`scsynth.print-to`).
+    const std::string& path() const { return path_; }
+
+private:
+    struct Shared;
+    std::shared_ptr<Shared> shared_; ///< with the thread, which may outlive this
+    std::string path_;
+};
+
+} // namespace scs::cli
