@@ -78,9 +78,8 @@ public:
     explicit NoPort(const ServerSettings& settings) : settings_(settings) {}
 
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg> args) override {
-        if (address == "/fail" && args.size() >= 2)
-            log("FAILURE IN SERVER " + std::string(std::get<std::string_view>(args[0])) + " " +
-                std::string(std::get<std::string_view>(args[1])));
+        if (const auto failure = failure_line(address, args))
+            log(*failure);
         return true;
     }
     bool send_record(const Endpoint&, std::span<const std::byte>) override { return true; }

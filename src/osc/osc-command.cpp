@@ -29,6 +29,18 @@ void ReplyPort::fail(const Endpoint& to, std::string_view name, std::string_view
     send(to, "/fail", std::span(args).first(extra ? 3 : 2));
 }
 
+std::optional<std::string> failure_line(std::string_view address, std::span<const ReplyArg> args) {
+    const auto* name = args.size() < 2 ? nullptr : std::get_if<std::string_view>(&args[0]);
+    const auto* text = name ? std::get_if<std::string_view>(&args[1]) : nullptr;
+    if (address != "/fail" || !text) // a SendReply may have that address, too
+        return {};
+    std::string line = "FAILURE IN SERVER";
+    if (*text == "Command not found")
+        line += ':';
+    line.append(" ").append(*name).append(" ").append(text->substr(0, text->find('\n')));
+    return line;
+}
+
 bool ReplyPort::send_record(const Endpoint& to, std::span<const std::byte> record) {
     bool all = true;
     std::vector<ReplyArg> args;

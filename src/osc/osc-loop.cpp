@@ -350,6 +350,8 @@ void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
 }
 
 bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
+    if (const auto failure = failure_line(address, args))
+        host_.log(Host::Level::info, *failure);
     if (std::holds_alternative<std::monostate>(to))
         return true;
     const auto message = composer_.compose(address, args);

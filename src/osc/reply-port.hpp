@@ -36,4 +36,7 @@ public:
               std::optional<std::int32_t> extra = {});
 };
 
+/// How scsynth prints a reply that is a /fail; nothing for others. [osc]
+std::optional<std::string> failure_line(std::string_view address, std::span<const ReplyArg> args);
+
 } // namespace scs::osc

@@ -3,6 +3,7 @@
 #include "osc/clients.hpp"
 #include "osc/command-table.hpp"
 #include "osc/file-access.hpp"
+#include "osc/reply-port.hpp"
 #include "osc/status-text.hpp"
 
 #include <doctest/doctest.h>
@@ -100,6 +101,20 @@ TEST_CASE("failure texts are scsynth's") {
     CHECK(status_text({Code::group_not_found, 1}) == "Group 1 not found");
     CHECK(status_text({Code::cannot_replace_root}) == "can't replace group 0");
     CHECK(status_text({Code::out_of_memory}) == "out of real time memory");
+}
+
+TEST_CASE("failures are printed as scsynth prints them") {
+    const auto line = [](std::string_view address, std::vector<ReplyArg> args) {
+        return failure_line(address, args).value_or("nothing");
+    };
+    CHECK(line("/fail", {"/n_free", "Node 7 not found"}) == "FAILURE IN SERVER /n_free Node 7 not found");
+    CHECK(line("/fail", {"/none", "Command not found"}) == "FAILURE IN SERVER: /none Command not found");
+    CHECK(line("/fail", {"/notify", "notify: not registered\n", int32_t(3)}) ==
+          "FAILURE IN SERVER /notify notify: not registered");
+    CHECK(line("/done", {"/n_free", "Node 7 not found"}) == "nothing");
+    // What a SendReply("/fail") sends.
+    CHECK(line("/fail", {int32_t(1000), int32_t(1), 0.5f}) == "nothing");
+    CHECK(line("/fail", {"/n_free"}) == "nothing");
 }
 
 TEST_CASE("arguments convert as forgivingly as scsynth's") {

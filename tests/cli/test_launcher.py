@@ -95,13 +95,17 @@ def test_what_the_server_prints(launch, session, place):
         client.sync()
         client.send("/sync", 4711)
         client.send("/g_dumpTree", 0, 0)
+        client.send("/n_free", 4712)
+        client.send("/nothing")
         client.send("/quit")
     status, output = server.ended()
     assert status == 0
     lines = output.splitlines()
     assert lines.count("SuperCollider 3 server ready.") == 1
     assert lines.count('[ "/sync", 4711 ]') == 1 and lines.count("NODE TREE Group 0") == 1, output
-    assert "4711" not in session.daemon.output()
+    assert lines.count("FAILURE IN SERVER /n_free Node 4712 not found") == 1, output
+    assert lines.count("FAILURE IN SERVER: /nothing Command not found") == 1, output
+    assert "471" not in session.daemon.output()
 
 
 def test_what_is_printed_holds_nothing_up(session):
