@@ -175,14 +175,23 @@ def test_removal_while_bundles_are_in_flight(session):
     assert_removed_in_time(session, make_busy)
 
 
-def test_a_synth_that_never_ends_its_block(session, tmp_path):
-    """It is ended; what else plays goes on. See docs/safety.md."""
-    for plugin in ("IOUGens", "OscUGens"):
+@pytest.fixture
+def misbehaving(session, tmp_path):
+    """A server with the UGens Endless and Scribble, linked."""
+    for plugin in ("IOUGens", "OscUGens", "BinaryOpUGens"):
         (tmp_path / f"{plugin}_supernova.so").symlink_to(f"/usr/lib/SuperCollider/plugins/{plugin}_supernova.so")
-    (tmp_path / "endless_supernova.so").symlink_to(session.build / "tests/hostile/endless_supernova.so")
+    name = "misbehaving_supernova.so"
+    (tmp_path / name).symlink_to(session.build / "tests/hostile" / name)
     server = NodeServer(session, free_port(), {"ugen-path": tmp_path})
     session.connect("scsynth", "test-sink")
-    with Client(server.port) as client:
+    yield server
+    server.stop()
+    assert_works(session)
+
+
+def test_a_synth_that_never_ends_its_block(misbehaving):
+    """It is ended; what else plays goes on. See docs/safety.md."""
+    with Client(misbehaving.port) as client:
         client.command("/notify", 1)
         client.command("/d_recv", SINE.read_bytes())
         client.command("/d_recv", one_unit(b"Endless", 2, [], [2]))
@@ -194,5 +203,25 @@ def test_a_synth_that_never_ends_its_block(session, tmp_path):
         info = client.request("/n_query", 1000, reply="/n_info").args
         assert info[:4] == [1000, 0, -1, -1]
         assert client.status()[2] == 1
-    server.stop()
-    assert_works(session)
+
+
+def test_a_synth_that_spoils_the_engine(misbehaving):
+    """Another engine takes its place; the daemon and the client's login stay."""
+    def broken_engines():
+        return misbehaving.session.daemon.output().count("it starts again without the nodes")
+
+    for round_ in range(1, 4):
+        with Client(misbehaving.port) as client:
+            client.command("/notify", 1)
+            client.command("/d_recv", SINE.read_bytes())
+            client.command("/d_recv", one_unit(b"Scribble", 2, [], [2]))
+            client.send("/s_new", "test_sine", 1000, 0, 0)
+            client.send("/s_new", "evil", 1001, 1, 0)
+            client.send("/g_new", *(number for group in range(2000, 2100) for number in (group, 0, 0)))
+            misbehaving.session.wait_until(lambda: broken_engines() == round_, "the engine to be given up")
+            client.inbox.clear()
+            assert client.status()[2:5] == [0, 1, 0]
+            client.command("/d_recv", SINE.read_bytes())
+            client.send("/s_new", "test_sine", 1000, 0, 0)
+            client.wait("/n_go", where=lambda args: args[0] == 1000)
+            client.command("/notify", 0)
