@@ -15,6 +15,7 @@ POLICY = "policy-"
 NOT_SANITIZED = {
     "fault-guard": "it reads null on purpose",
     "osc-broken-engine": "it writes to a wrong place on purpose",
+    "osc-memory": "it takes the place of malloc",
     "module": "the daemon that loads the module isn't instrumented",
     "module-plugin": "the daemon that loads the module isn't instrumented",
 }

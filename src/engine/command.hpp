@@ -14,8 +14,8 @@ class Engine;
 struct Handback {
     enum class Kind : uint8_t { job, reply, retired, release };
     virtual ~Handback() = default;
-    Handback* next_handback = nullptr; ///< [rt] the engine's own
-    Kind handed_as = Kind::release;    ///< [rt] the engine's own
+    Handback* next_handback = nullptr; ///< whoever has it may link it
+    Kind handed_as = Kind::release;    ///< [rt] as what it was handed back
 };
 
 /// What the [rt] part of a command came to.

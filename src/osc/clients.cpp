@@ -6,10 +6,12 @@
 namespace scs::osc {
 
 Clients::Clients(int max) : max_(max) {
+    free_ids_.reserve(size_t(max));
+    logins_.reserve(size_t(max));
     clear();
 }
 
-void Clients::clear() {
+void Clients::clear() noexcept {
     logins_.clear();
     free_ids_.clear();
     for (int id = 0; id < max_; ++id)
@@ -23,7 +25,7 @@ std::optional<int> Clients::find(const Endpoint& endpoint) const noexcept {
     return {};
 }
 
-int Clients::add(const Endpoint& endpoint, int requested) {
+int Clients::add(const Endpoint& endpoint, int requested) noexcept {
     auto it = std::find(free_ids_.begin(), free_ids_.end(), requested);
     if (it == free_ids_.end())
         it = free_ids_.begin();
@@ -33,7 +35,7 @@ int Clients::add(const Endpoint& endpoint, int requested) {
     return id;
 }
 
-bool Clients::remove(const Endpoint& endpoint) {
+bool Clients::remove(const Endpoint& endpoint) noexcept {
     const auto it = std::find_if(logins_.begin(), logins_.end(),
                                  [&](const Login& login) { return login.endpoint == endpoint; });
     if (it == logins_.end())

@@ -3,7 +3,6 @@
 
 #include "osc/endpoint.hpp"
 
-#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,14 +27,15 @@ public:
     std::optional<int> find(const Endpoint&) const noexcept;
     /// Logs a new client in, with the requested ID if it is free and else with the one that has been free for
     /// longest. Only if neither full() nor logged in already.
-    int add(const Endpoint&, int requested);
+    int add(const Endpoint&, int requested) noexcept;
     /// Logs out. False if it wasn't logged in.
-    bool remove(const Endpoint&);
-    void clear();
+    bool remove(const Endpoint&) noexcept;
+    void clear() noexcept;
 
 private:
     int max_;
-    std::deque<int> free_ids_; ///< the next to be given first
+    // Both have room for all from the start.
+    std::vector<int> free_ids_; ///< the next to be given first
     std::vector<Login> logins_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 #include <vector>
 
 namespace scs::osc {
@@ -143,7 +144,11 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
 int pump_events(RecordRing& events, ReplyPort& port, EventSink& sink, int most) {
     int count = 0;
     for (auto record = events.peek(); !record.empty() && count < most; record = events.peek()) {
-        dispatch(record, port, sink);
+        try {
+            dispatch(record, port, sink);
+        } catch (const std::bad_alloc&) {
+            sink.lost();
+        }
         events.pop();
         ++count;
     }

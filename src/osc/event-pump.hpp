@@ -19,10 +19,10 @@ class ReplyPort;
 class EventSink {
 public:
     virtual ~EventSink() = default;
-    virtual void job(Command&) = 0;
+    virtual void job(Command&) noexcept = 0;
     virtual void reply(Command&) = 0;
-    virtual void retired(scs::Bundle*) = 0;
-    virtual void release(Handback*) = 0;
+    virtual void retired(scs::Bundle*) noexcept = 0;
+    virtual void release(Handback*) noexcept = 0;
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;
     virtual void late(double seconds) = 0;
@@ -30,6 +30,8 @@ public:
     virtual void completion(std::span<const std::byte> packet, const Endpoint& from) = 0;
     /// That command has been carried out: to be answered by /done, after the completion's answers.
     virtual void command_done(std::string_view name, const Endpoint& from) = 0;
+    /// There is no memory for what an event asks to be sent or printed: it is lost.
+    virtual void lost() noexcept = 0;
 };
 
 /// [osc] Takes the events out of the ring, `most` of them: notifications go to every logged-in client, the rest to

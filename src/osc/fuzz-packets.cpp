@@ -201,7 +201,7 @@ private:
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
     void quit() override { clients_.clear(); } // as with allow-quit false
 
-    void job(Command& command) override {
+    void job(Command& command) noexcept override {
         jobs_.push_back(&command);
         if (const auto* ours = dynamic_cast<const OscCommand*>(&command))
             wrote_ = wrote_ || std::string_view(ours->name()) == "/b_write";
@@ -210,15 +210,16 @@ private:
         if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
             answering->answer(*this);
     }
-    void retired(scs::Bundle* bundle) override {
+    void retired(scs::Bundle* bundle) noexcept override {
         --in_flight_;
         delete bundle;
     }
-    void release(Handback* object) override { releases_.push_back(object); }
+    void release(Handback* object) noexcept override { releases_.push_back(object); }
     void print(std::string_view) override {}
     void late(double) override {}
     void completion(std::span<const std::byte> packet, const Endpoint& from) override { take(packet, from); }
     void command_done(std::string_view name, const Endpoint& from) override { done(from, name); }
+    void lost() noexcept override {}
 
     ServerSettings settings_;
     Services services_{settings_};

@@ -5,12 +5,14 @@
 #include "osc/server.hpp"
 
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 
 namespace scs::osc {
 
-/// The callbacks of ServerSettings, guarded: none is called any more once close() has returned. [any]
+/// The callbacks of ServerSettings, guarded: none is called any more once close() has returned, and what they lack
+/// memory for does not happen. [any]
 class Host {
 public:
     using Level = ServerSettings::Level;
@@ -21,29 +23,31 @@ public:
         const std::lock_guard lock(mutex_);
         print_socket_ = std::move(socket);
     }
-    void log(Level level, const std::string& text) {
-        const std::lock_guard lock(mutex_);
-        if (!open_)
-            return;
-        const bool printed = level != Level::debug && print_socket_.print(text);
-        const bool for_log = level != Level::output && level != Level::info;
-        if (settings_.log && (for_log || !printed))
-            settings_.log(level, text);
+    void log(Level level, const std::string& text) noexcept {
+        call([&] {
+            const bool printed = level != Level::debug && print_socket_.print(text);
+            const bool for_log = level != Level::output && level != Level::info;
+            if (settings_.log && (for_log || !printed))
+                settings_.log(level, text);
+        });
     }
-    void state(const std::string& text) {
-        const std::lock_guard lock(mutex_);
-        if (open_ && settings_.state)
-            settings_.state(text);
+    void state(const std::string& text) noexcept {
+        call([&] {
+            if (settings_.state)
+                settings_.state(text);
+        });
     }
-    void wake() {
-        const std::lock_guard lock(mutex_);
-        if (open_ && settings_.wake)
-            settings_.wake();
+    void wake() noexcept {
+        call([&] {
+            if (settings_.wake)
+                settings_.wake();
+        });
     }
-    void quit() {
-        const std::lock_guard lock(mutex_);
-        if (open_ && settings_.quit)
-            settings_.quit();
+    void quit() noexcept {
+        call([&] {
+            if (settings_.quit)
+                settings_.quit();
+        });
     }
     void close() {
         const std::lock_guard lock(mutex_);
@@ -52,6 +56,16 @@ public:
     }
 
 private:
+    template <class F>
+    void call(F&& callback) noexcept {
+        const std::lock_guard lock(mutex_);
+        try {
+            if (open_)
+                callback();
+        } catch (const std::bad_alloc&) {
+        }
+    }
+
     const ServerSettings& settings_;
     std::mutex mutex_;
     PrintSocket print_socket_;

@@ -87,13 +87,13 @@ public:
     void set_dump_mode(int) override {}
     void quit() override {}
 
-    void job(Command&) override {} // done in place
+    void job(Command&) noexcept override {} // done in place
     void reply(Command& command) override {
         if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
             answering->answer(*this);
     }
-    void retired(scs::Bundle* bundle) override { delete bundle; }
-    void release(Handback* object) override { delete object; }
+    void retired(scs::Bundle* bundle) noexcept override { delete bundle; }
+    void release(Handback* object) noexcept override { delete object; }
     void print(std::string_view line) override { log(std::string(line)); }
     void late(double) override {}
     void completion(std::span<const std::byte> packet, const Endpoint&) override {
@@ -103,6 +103,7 @@ public:
             log("a plugin's completion message is malformed: " + decoded.error());
     }
     void command_done(std::string_view, const Endpoint&) override {}
+    void lost() noexcept override {}
     std::vector<std::shared_ptr<const Packet>> completions; ///< to be submitted
 
 private:

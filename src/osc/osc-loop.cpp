@@ -3,6 +3,7 @@
 
 #include "engine/definitions.hpp"
 #include "engine/engine.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "osc/codec/dump.hpp"
 #include "osc/command-builder.hpp"
 #include "osc/command-table.hpp"
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <new>
 #include <poll.h>
+#include <thread>
 #include <time.h>
 
 namespace scs::osc {
@@ -45,12 +47,20 @@ std::string_view name_of(const Message& message) {
 } // namespace
 
 template <class F>
-void OscLoop::if_memory_lasts(F&& action) {
+bool OscLoop::if_memory_lasts(F&& action) noexcept {
     try {
         action();
+        return true;
     } catch (const std::bad_alloc&) {
-        host_.log(Host::Level::error, "out of memory: an OSC packet is lost");
+        lost();
+    } catch (const std::exception& error) {
+        host_.log(Host::Level::error, error.what());
     }
+    return false;
+}
+
+void OscLoop::lost() noexcept {
+    host_.log(Host::Level::error, out_of_memory_);
 }
 
 OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, Worker& worker, Wakeup& wakeup,
@@ -69,10 +79,10 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, 
     tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) {
         if_memory_lasts([&] { take_packet(packet, from); });
     };
-    tcp_events_.closed = [this](TcpPeer peer, const std::string& why) {
+    tcp_events_.closed = [this](TcpPeer peer, std::string_view why) {
         clients_.remove(peer);
         if (!why.empty())
-            host_.log(Host::Level::warning, "a TCP client's connection is closed: " + why);
+            host_.log(Host::Level::warning, "a TCP client's connection is closed: " + std::string(why));
     };
 }
 
@@ -89,40 +99,47 @@ void OscLoop::engine_ready(Engine& engine, std::unique_ptr<scs::Bundle> first) {
     wakeup_.ring();
 }
 
-void OscLoop::engine_failed(const std::string& why) {
-    failure_ = why;
+void OscLoop::engine_failed(std::string why) noexcept {
+    failure_ = std::move(why);
     failed_.store(true, std::memory_order_release);
     wakeup_.ring();
 }
 
 void OscLoop::run() {
-    while (!stop_.load(std::memory_order_acquire)) {
-        if (engine_ && engine_->status().broken.load(std::memory_order_acquire))
-            abandon_engine();
-        if (!engine_ && (engine_ = ready_.load(std::memory_order_acquire)))
-            if (first_)
-                waiting_.push_front(std::move(first_));
-        receive();
-        submit_waiting();
-        const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_a_turn) : 0;
-        if (events > 0)
-            progress_ = Clock::now();
-        submit_waiting();
-        wake_if_stuck();
-        if (engine_)
-            engine_->end_endless_code();
-        wait(events < events_a_turn ? wait_time() : std::chrono::microseconds(0));
+    while (!stop_.load(std::memory_order_acquire))
+        if (!if_memory_lasts([this] { turn(); }))
+            std::this_thread::sleep_for(Milliseconds(10)); // others may free some
+}
+
+void OscLoop::turn() {
+    if (engine_ && engine_->status().broken.load(std::memory_order_acquire))
+        abandon_engine();
+    if (!engine_) {
+        Engine* const ready = ready_.load(std::memory_order_acquire);
+        if (ready && first_)
+            waiting_.push_front(std::move(first_));
+        engine_ = ready;
     }
+    receive();
+    submit_waiting();
+    const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_a_turn) : 0;
+    if (events > 0)
+        progress_ = Clock::now();
+    submit_waiting();
+    wake_if_stuck();
+    if (engine_)
+        engine_->end_endless_code();
+    wait(events < events_a_turn ? wait_time() : std::chrono::microseconds(0));
 }
 
 void OscLoop::abandon_engine() {
+    services_.held = std::make_shared<std::atomic<std::size_t>>(0);
     engine_ = nullptr;
     ready_.store(nullptr, std::memory_order_release);
     in_flight_ = immediate_ = 0;
     due_.clear();
     scheduled_ = std::size_t(std::ranges::count_if(waiting_, is_scheduled));
     open_jobs_ = 0;
-    services_.held = std::make_shared<std::atomic<std::size_t>>(0);
     worker_.abandon();
 }
 
@@ -200,18 +217,30 @@ bool OscLoop::takes_tcp() const {
     return now == 0 || (now <= most_bundles / 2 && *services_.held <= max_held / 2);
 }
 
-void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from) {
+/// The packet, counted and held; null if it is malformed.
+std::shared_ptr<const Packet> OscLoop::take_in(std::span<const std::byte> bytes) {
+    struct Counted {
+        PacketCounters& counters;
+        bool decoded = false;
+        ~Counted() { (decoded ? counters.decoded : counters.rejected).fetch_add(1, std::memory_order_relaxed); }
+    } counted{counters_};
     counters_.received.fetch_add(1, std::memory_order_relaxed);
     if (dump_mode_ & 2)
         print(to_hex(bytes));
     auto decoded = decode(bytes);
     if (!decoded) {
-        counters_.rejected.fetch_add(1, std::memory_order_relaxed);
         host_.log(Host::Level::debug, "OSC packet rejected: " + decoded.error());
-        return;
+        return {};
     }
-    counters_.decoded.fetch_add(1, std::memory_order_relaxed);
-    const auto packet = hold(services_, std::move(decoded.value()));
+    auto packet = hold(services_, std::move(decoded.value()));
+    counted.decoded = true;
+    return packet;
+}
+
+void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from) {
+    const auto packet = take_in(bytes);
+    if (!packet)
+        return;
     if (dump_mode_ & 1)
         if (const std::string text = to_text(*packet); !text.empty())
             print(text);
@@ -274,15 +303,15 @@ void OscLoop::note_submitted(NtpTime time) {
     if (time == immediately)
         ++immediate_;
     else
-        due_.insert(time);
+        if_memory_lasts([&] { due_.insert(time); }); // without it the loop only looks less precisely
 }
 
 // ---- what comes back
 
-void OscLoop::job(Command& command) {
+void OscLoop::job(Command& command) noexcept {
     if (dynamic_cast<OscCommand*>(&command))
         ++open_jobs_;
-    worker_.add_job(&command);
+    worker_.add(&command);
 }
 
 void OscLoop::reply(Command& command) {
@@ -292,7 +321,7 @@ void OscLoop::reply(Command& command) {
         answering->answer(*this);
 }
 
-void OscLoop::retired(scs::Bundle* bundle) {
+void OscLoop::retired(scs::Bundle* bundle) noexcept {
     --in_flight_;
     if (bundle->time == immediately) {
         --immediate_;
@@ -304,13 +333,13 @@ void OscLoop::retired(scs::Bundle* bundle) {
     delete bundle;
 }
 
-void OscLoop::release(Handback* object) {
+void OscLoop::release(Handback* object) noexcept {
     if (const auto* definition = dynamic_cast<Definition*>(object)) {
         const std::array<ReplyArg, 1> args{std::string_view(definition->program->name)};
         for (const Clients::Login& login : clients_.all())
-            send(login.endpoint, "/d_removed", args);
+            if_memory_lasts([&] { send(login.endpoint, "/d_removed", args); });
     }
-    worker_.add_release(object);
+    worker_.add(object);
 }
 
 void OscLoop::print(std::string_view line) {
@@ -354,7 +383,10 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
         host_.log(Host::Level::info, *failure);
     if (std::holds_alternative<std::monostate>(to))
         return true;
-    const auto message = composer_.compose(address, args);
+    Result<std::span<const std::byte>> message = Error{};
+    // liblo writes to memory that it didn't get.
+    if (!FaultGuard::run([&] { message = composer_.compose(address, args); }))
+        throw std::bad_alloc();
     if (!message) {
         host_.log(Host::Level::warning, "OSC reply not composed: " + message.error());
         return true;

@@ -39,7 +39,7 @@ public:
     /// [worker] The engine, or another one, is there; `first`, which may be null, runs before everything else.
     void engine_ready(Engine&, std::unique_ptr<scs::Bundle> first);
     /// [worker] There will be no engine: commands are answered with this.
-    void engine_failed(const std::string& why);
+    void engine_failed(std::string why) noexcept;
 
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
     Clients& clients() override { return clients_; }
@@ -51,20 +51,24 @@ private:
     using Milliseconds = std::chrono::milliseconds;
 
     // What the engine hands back.
-    void job(Command&) override;
+    void job(Command&) noexcept override;
     void reply(Command&) override;
-    void retired(scs::Bundle*) override;
-    void release(Handback*) override;
+    void retired(scs::Bundle*) noexcept override;
+    void release(Handback*) noexcept override;
     void print(std::string_view line) override;
     void late(double seconds) override;
     void completion(std::span<const std::byte> packet, const Endpoint& from) override;
     void command_done(std::string_view name, const Endpoint& from) override;
+    void lost() noexcept override;
 
+    /// What there is to do now.
+    void turn();
     void receive();
     bool takes_tcp() const;
-    /// What an action lacks memory for is lost; the daemon goes on.
+    /// What an action lacks memory for is lost, and the daemon goes on: false.
     template <class F>
-    void if_memory_lasts(F&& action);
+    bool if_memory_lasts(F&& action) noexcept;
+    std::shared_ptr<const Packet> take_in(std::span<const std::byte>);
     void take_packet(std::span<const std::byte>, const Endpoint& from);
     bool has_room_for(const Packet&) const;
     void take_bundles(const std::shared_ptr<const Packet>&, const Endpoint& from);
@@ -93,6 +97,7 @@ private:
     Clients clients_;
     ReplyComposer composer_;
     int dump_mode_ = 0;
+    const std::string out_of_memory_ = "out of memory: an OSC packet is lost"; ///< made while there is some
 
     std::atomic<bool> stop_{false};
     std::atomic<bool> failed_{false};

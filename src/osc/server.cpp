@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <mutex>
+#include <new>
 #include <pthread.h>
 #include <thread>
 #include <utility>
@@ -75,6 +76,8 @@ struct Server::Private {
     /// Makes an engine and serves it until the server stops. False: it broke.
     bool serve_engine();
     bool create_engine();
+    /// There will be no engine.
+    void give_up(std::string why) noexcept;
 };
 
 // Each broken one leaves its memory behind.
@@ -87,9 +90,7 @@ bool Server::Private::create_engine() {
         shared = services.shared_memory.open(loop.port(), settings.engine.control_buses, warn);
     auto created = Engine::create(settings.engine, warn, std::move(shared));
     if (!created) {
-        host.log(Host::Level::error, created.error());
-        host.state("failed: " + created.error());
-        loop.engine_failed(created.error());
+        give_up(created.error());
         return false;
     }
     owned_engine = std::move(created.value());
@@ -113,16 +114,23 @@ bool Server::Private::serve_engine() {
     return true;
 }
 
+void Server::Private::give_up(std::string why) noexcept {
+    host.log(Host::Level::error, why);
+    try {
+        host.state("failed: " + why);
+    } catch (const std::bad_alloc&) {
+        host.state("failed");
+    }
+    loop.engine_failed(std::move(why));
+}
+
 void Server::Private::work() {
     Engine::prepare_process();
     try {
         for (int engines = 1; !serve_engine(); ++engines) {
             (void)owned_engine.release();
             if (engines == most_engines) {
-                const std::string why = "the engine crashed " + std::to_string(most_engines) + " times";
-                host.log(Host::Level::error, why + "; make the node anew");
-                host.state("failed: " + why);
-                loop.engine_failed(why);
+                give_up("the engine crashed too often; make the node anew");
                 break;
             }
             host.log(Host::Level::error,
@@ -130,7 +138,7 @@ void Server::Private::work() {
                      "nodes, buffers, buses and SynthDefs that it had");
         }
     } catch (const std::exception& error) {
-        host.log(Host::Level::error, std::string("the worker ends: ") + error.what());
+        give_up(error.what());
     }
     const std::lock_guard lock(mutex);
     worker_has_ended = true;

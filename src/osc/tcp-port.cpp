@@ -144,28 +144,25 @@ void TcpPort::wake_deaf(const Events& events) {
 
 void TcpPort::accept_all() {
     while (connections_.size() < most_connections) {
+        const auto entry = connections_.try_emplace(last_id_ + 1).first; // before there is a descriptor to lose
         const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
-            if (would_block() || errno == ECONNABORTED)
+            const bool all_accepted = would_block() || errno == ECONNABORTED;
+            connections_.erase(entry);
+            if (all_accepted)
                 return;
-            break;
-        }
-        if (!leaves_descriptors(fd)) {
-            ::close(fd);
             break;
         }
         const int on = 1;
         ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        const uint64_t id = ++last_id_;
-        Connection& connection = connections_[id];
-        connection.fd = fd;
-        connection.trusted = password_.empty();
         epoll_event event{};
         event.events = EPOLLIN;
-        event.data.u64 = id;
-        if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+        event.data.u64 = ++last_id_;
+        entry->second.fd = fd;
+        entry->second.trusted = password_.empty();
+        if (!leaves_descriptors(fd) || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
             ::close(fd);
-            connections_.erase(id);
+            connections_.erase(entry);
             break;
         }
     }
@@ -185,6 +182,11 @@ void TcpPort::watch(uint64_t id, const Connection& connection) {
     ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd, &event);
 }
 
+void TcpPort::end(Connection& connection, const char* why) {
+    connection.failure = why;
+    connection.ended = true;
+}
+
 // ---- in
 
 void TcpPort::read_some(uint64_t id, Connection& connection, const Events& events) {
@@ -193,17 +195,13 @@ void TcpPort::read_some(uint64_t id, Connection& connection, const Events& event
     const ssize_t size = ::recv(connection.fd, connection.in.data() + before, piece_bytes, MSG_DONTWAIT);
     connection.in.resize(before + (size > 0 ? std::size_t(size) : 0));
     if (size == 0 || (size < 0 && !would_block())) {
-        if (size < 0 && errno != ECONNRESET)
-            connection.failure = std::strerror(errno);
-        connection.ended = true;
+        end(connection, size < 0 && errno != ECONNRESET ? std::strerror(errno) : "");
         return;
     }
     partial_ += connection.in.size() - before;
     take_packets(id, connection, events);
-    if (partial_ > max_partial) {
-        connection.failure = "too much of unfinished packets";
-        connection.ended = true;
-    }
+    if (partial_ > max_partial)
+        end(connection, "too much of unfinished packets");
 }
 
 void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& events) {
@@ -212,8 +210,7 @@ void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& ev
     while (!connection.ended && connection.deaf_until == Clock::time_point{} && all.size() - at >= head_bytes) {
         const uint32_t size = read_size(all.data() + at);
         if (size > (connection.trusted ? max_packet : max_password)) {
-            connection.failure = connection.trusted ? "a packet of " + std::to_string(size) + " bytes" : "no password";
-            connection.ended = true;
+            end(connection, connection.trusted ? "a packet is too large" : "no password");
             break;
         }
         if (all.size() - at - head_bytes < size)
@@ -238,8 +235,7 @@ void TcpPort::check_password(Connection& connection, std::span<const std::byte> 
     if (connection.trusted)
         return;
     if (++connection.tries == most_tries) {
-        connection.failure = "wrong passwords";
-        connection.ended = true;
+        end(connection, "wrong passwords");
     } else {
         connection.deaf_until = Clock::now() + std::chrono::seconds(connection.tries);
     }
@@ -255,15 +251,16 @@ bool TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     if (connection.ended)
         return false;
     if (connection.out.size() + head_bytes + packet.size() > max_unsent) {
-        connection.failure = "it doesn't read what it is sent";
-        connection.ended = true;
+        end(connection, "it doesn't read what it is sent");
         ::shutdown(connection.fd, SHUT_RDWR); // serve() is called, and drops it
         return false;
     }
     const uint32_t size = htonl(uint32_t(packet.size()));
     const auto* head = reinterpret_cast<const std::byte*>(&size);
-    connection.out.insert(connection.out.end(), head, head + head_bytes);
-    connection.out.insert(connection.out.end(), packet.begin(), packet.end());
+    const std::size_t before = connection.out.size();
+    connection.out.resize(before + head_bytes + packet.size()); // both or, without memory, neither
+    std::copy(head, head + head_bytes, connection.out.data() + before);
+    std::copy(packet.begin(), packet.end(), connection.out.data() + before + head_bytes);
     if (!connection.wants_write)
         write_some(to.id, connection);
     return true;

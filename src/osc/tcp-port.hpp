@@ -11,6 +11,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace scs::osc {
@@ -32,7 +33,7 @@ public:
         std::function<bool()> ready;
         std::function<void(std::span<const std::byte> packet, TcpPeer from)> packet;
         /// The connection is gone; `why` is empty if the client closed it.
-        std::function<void(TcpPeer, const std::string& why)> closed;
+        std::function<void(TcpPeer, std::string_view why)> closed;
     };
 
     /// `password`: what a client has to send first, as a packet; empty: nothing. The error names address and port.
@@ -62,7 +63,7 @@ private:
         int tries = 0;
         Clock::time_point deaf_until{}; ///< after a wrong password
         bool wants_write = false;
-        std::string failure; ///< why it is to be closed
+        const char* failure = ""; ///< why it is to be closed; of static storage
         bool ended = false;
     };
 
@@ -75,6 +76,7 @@ private:
     void take_packets(uint64_t id, Connection&, const Events&);
     void check_password(Connection&, std::span<const std::byte> packet);
     void write_some(uint64_t id, Connection&);
+    static void end(Connection&, const char* why);
     void drop(uint64_t id, const Events&);
 
     int epoll_ = -1, listener_ = -1;

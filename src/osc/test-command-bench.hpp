@@ -74,10 +74,11 @@ public:
     void set_dump_mode(int) override {}
     void quit() override {}
 
-    void job(Command& command) override { jobs_.push_back(&command); }
+    void job(Command& command) noexcept override { jobs_.push_back(&command); }
     void reply(Command& command) override { dynamic_cast<AnsweringCommand&>(command).answer(*this); }
-    void retired(scs::Bundle* bundle) override { delete bundle; }
-    void release(Handback* object) override { delete object; }
+    void lost() noexcept override {}
+    void retired(scs::Bundle* bundle) noexcept override { delete bundle; }
+    void release(Handback* object) noexcept override { delete object; }
     void print(std::string_view line) override { printed_ += std::string(line) + "\n"; }
     void late(double) override {}
     void completion(std::span<const std::byte> bytes, const Endpoint& from) override {

@@ -9,25 +9,23 @@
 namespace scs::osc {
 
 Worker::~Worker() {
-    for (const Task& task : tasks_)
-        delete task.release;
+    while (first_) {
+        Handback* task = std::exchange(first_, first_->next_handback);
+        if (task->handed_as == Handback::Kind::release)
+            delete task;
+    }
 }
 
-void Worker::add(Task task) {
+void Worker::add(Handback* task) noexcept {
+    if (task->handed_as == Handback::Kind::job)
+        jobs_.fetch_add(1, std::memory_order_acq_rel);
     {
         const std::lock_guard lock(mutex_);
-        tasks_.push_back(task);
+        task->next_handback = nullptr;
+        (first_ ? last_->next_handback : first_) = task;
+        last_ = task;
     }
     changed_.notify_one();
-}
-
-void Worker::add_job(Command* job) {
-    jobs_.fetch_add(1, std::memory_order_acq_rel);
-    add({job, nullptr});
-}
-
-void Worker::add_release(Handback* object) {
-    add({nullptr, object});
 }
 
 void Worker::stop() {
@@ -48,23 +46,23 @@ void Worker::abandon() {
 
 void Worker::run(Engine& engine) {
     while (true) {
-        Task task;
+        Handback* task;
         {
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return stopping() || abandon_ || !tasks_.empty(); });
+            changed_.wait(lock, [&] { return stopping() || abandon_ || first_; });
             if (std::exchange(abandon_, false)) {
-                tasks_.clear(); // the broken engine's, which stay where they are
+                first_ = nullptr; // the broken engine's, which stay where they are
                 jobs_.store(0, std::memory_order_release);
                 return;
             }
-            if (tasks_.empty())
+            if (!first_)
                 return;
-            task = tasks_.front();
-            tasks_.pop_front();
+            task = std::exchange(first_, first_->next_handback);
         }
-        delete task.release;
-        if (task.job)
-            do_job(engine, task.job);
+        if (task->handed_as == Handback::Kind::job)
+            do_job(engine, static_cast<Command*>(task));
+        else
+            delete task;
     }
 }
 

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 
 namespace scs {
@@ -22,10 +21,9 @@ public:
     explicit Worker(Wakeup& done) : done_(done) {}
     ~Worker();
 
-    /// [osc] A job to do; the engine owns it.
-    void add_job(Command*);
-    /// [osc] Something to delete.
-    void add_release(Handback*);
+    /// [osc] A command with a job to do, which the engine owns, or something to delete: what it was handed back as
+    /// says which. Never fails.
+    void add(Handback*) noexcept;
     /// [any] Makes run() return after the job it is at. The jobs left are given back to the engine undone, so that
     /// it can free them.
     void stop();
@@ -40,17 +38,13 @@ public:
     int jobs() const noexcept { return jobs_.load(std::memory_order_acquire); }
 
 private:
-    struct Task {
-        Command* job;
-        Handback* release;
-    };
-    void add(Task);
     void do_job(Engine&, Command*);
 
     Wakeup& done_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<Task> tasks_;
+    Handback* first_ = nullptr; ///< linked by next_handback
+    Handback* last_ = nullptr;
     std::atomic<bool> stop_{false};
     bool abandon_ = false;
     std::atomic<int> jobs_{0};
