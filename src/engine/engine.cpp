@@ -9,7 +9,7 @@
 #include "engine/rt/float-mode.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/rt/reblock.hpp"
-#include "engine/rt/spsc-queue.hpp"
+#include "engine/rt/ring-buffer.hpp"
 #include "engine/scheduler.hpp"
 
 #include <algorithm>
@@ -95,8 +95,8 @@ struct Engine::Private {
           reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum) {}
 
     std::unique_ptr<Pool> pool;
-    SpscQueue<Bundle*> commands;
-    SpscQueue<Command*> results;
+    RingBuffer<Bundle*> commands;
+    RingBuffer<Command*> results;
     std::mutex results_producers; ///< never taken by the data loop
     std::atomic<size_t> in_flight{0};
     Outbox outbox;
@@ -162,9 +162,9 @@ Engine::~Engine() {
         else
             command->dispose();
     };
-    for (Command* command; p_->results.try_pop(command);)
+    for (Command* command; p_->results.pop(command);)
         adopt(command);
-    for (Bundle* bundle; p_->commands.try_pop(bundle);)
+    for (Bundle* bundle; p_->commands.pop(bundle);)
         orphans.insert(bundle);
     RecordRing& ring = p_->outbox.ring();
     do {
@@ -201,7 +201,7 @@ bool Engine::submit(Bundle* bundle) noexcept {
     if (p_->in_flight.load(std::memory_order_relaxed) >= most_bundles)
         return false;
     p_->in_flight.fetch_add(1, std::memory_order_relaxed);
-    if (p_->commands.try_push(bundle))
+    if (p_->commands.push(bundle))
         return true;
     p_->in_flight.fetch_sub(1, std::memory_order_relaxed);
     return false;
@@ -213,7 +213,7 @@ RecordRing& Engine::events() noexcept {
 
 bool Engine::finish_job(Command* command) noexcept {
     const std::lock_guard lock(p_->results_producers);
-    return p_->results.try_push(command);
+    return p_->results.push(command);
 }
 
 void Engine::hand_back(Handback* object, Handback::Kind what) noexcept {
@@ -307,7 +307,7 @@ void Engine::accept(Bundle* bundle) noexcept {
 
 bool Engine::take_in_one() noexcept {
     Bundle* bundle;
-    if (!p_->commands.try_pop(bundle))
+    if (!p_->commands.pop(bundle))
         return false;
     accept(bundle);
     return true;
@@ -315,7 +315,7 @@ bool Engine::take_in_one() noexcept {
 
 bool Engine::take_result() noexcept {
     Command* command;
-    if (!p_->results.try_pop(command))
+    if (!p_->results.pop(command))
         return false;
     finish(command);
     return true;

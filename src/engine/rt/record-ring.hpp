@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/rt/cache-line.hpp"
+#include "engine/rt/ring-end.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ public:
     /// when the size is out of range or the ring too full. Replaces a reservation that wasn't
     /// committed. [rt] The producer only.
     void* reserve(std::size_t bytes) noexcept {
-        const std::uint64_t written = written_.load(std::memory_order_relaxed);
+        const std::uint64_t written = writer_.position();
         reserved_end_ = written;
         if (bytes == 0 || bytes > capacity_ / 4) {
             return nullptr;
@@ -39,11 +39,8 @@ public:
         const std::size_t to_end = capacity_ - (written & (capacity_ - 1));
         const std::size_t skipped = to_end < footprint(bytes) ? to_end : 0;
         const std::size_t needed = skipped + footprint(bytes);
-        if (needed > capacity_ - (written - read_seen_)) {
-            read_seen_ = read_.load(std::memory_order_acquire);
-            if (needed > capacity_ - (written - read_seen_)) {
-                return nullptr;
-            }
+        if (writer_.reach(reader_, needed) < needed) {
+            return nullptr;
         }
         if (skipped != 0) {
             set_header(written, skip_to_start);
@@ -55,26 +52,20 @@ public:
 
     /// Hands the reserved record to the consumer; does nothing without a reservation. [rt] The
     /// producer only.
-    void commit() noexcept { written_.store(reserved_end_, std::memory_order_release); }
+    void commit() noexcept { writer_.move_to(reserved_end_); }
 
     /// Bytes that no committed record takes up; can only grow until the next commit. Records are
     /// sure to fit, in any order, if what they take plus the largest of them is no more than this.
     /// [rt] The producer only.
-    std::size_t free_bytes() noexcept {
-        read_seen_ = read_.load(std::memory_order_acquire);
-        return capacity_ - (written_.load(std::memory_order_relaxed) - read_seen_);
-    }
+    std::size_t free_bytes() noexcept { return writer_.reach_now(reader_); }
 
     /// The oldest record, valid until pop(); an empty span when there is none. [rt] The consumer
     /// only.
     std::span<std::byte> peek() noexcept {
-        std::uint64_t read = read_.load(std::memory_order_relaxed);
-        if (read == written_seen_) {
-            written_seen_ = written_.load(std::memory_order_acquire);
-            if (read == written_seen_) {
-                return {};
-            }
+        if (reader_.reach(writer_, 1) == 0) {
+            return {};
         }
+        std::uint64_t read = reader_.position();
         if (header(read) == skip_to_start) {
             read += capacity_ - (read & (capacity_ - 1));
         }
@@ -85,7 +76,7 @@ public:
 
     /// Gives back the room of the record that peek() returned; does nothing without one. [rt] The
     /// consumer only.
-    void pop() noexcept { read_.store(peeked_end_, std::memory_order_release); }
+    void pop() noexcept { reader_.move_to(peeked_end_); }
 
 private:
     static constexpr std::size_t header_bytes = 8;
@@ -108,13 +99,11 @@ private:
 
     const std::size_t capacity_;
     const std::unique_ptr<std::byte[]> bytes_;
-    // Positions count bytes since the start and never wrap (64 bits). The producer's line, then
-    // the consumer's. Without a reservation or a record at hand, the end is the position itself.
-    alignas(cache_line) std::atomic<std::uint64_t> written_{0};
-    std::uint64_t read_seen_ = 0;
+    // The producer's line, then the consumer's. Without a reservation or a record at hand, the end is the position
+    // itself.
+    alignas(cache_line) RingEnd writer_{capacity_};
     std::uint64_t reserved_end_ = 0;
-    alignas(cache_line) std::atomic<std::uint64_t> read_{0};
-    std::uint64_t written_seen_ = 0;
+    alignas(cache_line) RingEnd reader_{0};
     std::uint64_t peeked_end_ = 0;
 };
 
