@@ -13,111 +13,93 @@ Status not_found(const NodeArg& arg) noexcept {
     return {Code::node_not_found, arg.id};
 }
 
-Status n_free(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    while (args.remain() > 0) {
-        const NodeArg arg = read_node(args, engine.tree());
-        if (!arg)
-            return not_found(arg);
-        if (arg.node != &engine.tree().root())
-            engine.tree().free(*arg.node);
-    }
-    return {};
-}
-
-Status n_run(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    while (args.remain() > 0) {
-        const NodeArg arg = read_node(args, engine.tree());
-        if (!arg)
-            return not_found(arg);
-        engine.tree().set_run(*arg.node, args.get_int() != 0);
-    }
-    return {};
-}
-
-Status n_set(OscCommand& command, Engine& engine) noexcept {
+/// A command whose first argument is a node: `carry_out` reads the others.
+template <void carry_out(Tree&, Node&, ArgReader&) noexcept>
+Status of_node(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
     const NodeArg arg = read_node(args, engine.tree());
     if (!arg)
         return not_found(arg);
+    carry_out(engine.tree(), *arg.node, args);
+    return {};
+}
+
+/// A command of nodes, each with what `carry_out` reads after it. Ends at the first that is missing.
+template <void carry_out(Tree&, Node&, ArgReader&) noexcept>
+Status of_each_node(OscCommand& command, Engine& engine) noexcept {
+    ArgReader args = command.args();
+    while (args.remain() > 0) {
+        const NodeArg arg = read_node(args, engine.tree());
+        if (!arg)
+            return not_found(arg);
+        carry_out(engine.tree(), *arg.node, args);
+    }
+    return {};
+}
+
+void n_free(Tree& tree, Node& node, ArgReader&) noexcept {
+    if (&node != &tree.root())
+        tree.free(node);
+}
+
+void n_run(Tree& tree, Node& node, ArgReader& args) noexcept {
+    tree.set_run(node, args.get_int() != 0);
+}
+
+void n_query(Tree& tree, Node& node, ArgReader&) noexcept {
+    tree.tell(node, NodeChange::info);
+}
+
+void n_trace(Tree& tree, Node& node, ArgReader&) noexcept {
+    tree.trace(node);
+}
+
+void n_set(Tree& tree, Node& node, ArgReader& args) noexcept {
     while (args.remain() >= 8) {
         const ControlArg control = read_control(args);
-        read_values(args, engine.tree(), *arg.node, control, UnknownText::keeps_place);
+        read_values(args, tree, node, control, UnknownText::keeps_place);
     }
-    return {};
 }
 
-Status n_setn(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    const NodeArg arg = read_node(args, engine.tree());
-    if (!arg)
-        return not_found(arg);
+void n_setn(Tree& tree, Node& node, ArgReader& args) noexcept {
     while (args.remain() > 0) {
         const ControlArg control = read_control(args);
-        read_counted_values(args, engine.tree(), *arg.node, control);
+        read_counted_values(args, tree, node, control);
     }
-    return {};
 }
 
-Status n_fill(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    const NodeArg arg = read_node(args, engine.tree());
-    if (!arg)
-        return not_found(arg);
+void n_fill(Tree& tree, Node& node, ArgReader& args) noexcept {
     while (args.remain() >= 12) {
         const ControlArg control = read_control(args);
-        const Offsets offsets = clip_offsets(*arg.node, control, args.get_int());
+        const Offsets offsets = clip_offsets(node, control, args.get_int());
         const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
         const float value = bus.valid ? 0.0f : args.get_float();
         for (int64_t i = offsets.first; i < offsets.end; ++i) {
             if (bus.valid)
-                map_control(engine.tree(), *arg.node, control, i, int64_t(bus.bus) + i, bus.audio);
+                map_control(tree, node, control, i, int64_t(bus.bus) + i, bus.audio);
             else
-                set_control(engine.tree(), *arg.node, control, i, value);
+                set_control(tree, node, control, i, value);
         }
     }
-    return {};
 }
 
 template <bool audio>
-Status n_map(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    const NodeArg arg = read_node(args, engine.tree());
-    if (!arg)
-        return not_found(arg);
+void n_map(Tree& tree, Node& node, ArgReader& args) noexcept {
     while (args.remain() >= 8) {
         const ControlArg control = read_control(args);
-        map_control(engine.tree(), *arg.node, control, 0, args.get_int(), audio);
+        map_control(tree, node, control, 0, args.get_int(), audio);
     }
-    return {};
 }
 
 template <bool audio>
-Status n_mapn(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    const NodeArg arg = read_node(args, engine.tree());
-    if (!arg)
-        return not_found(arg);
+void n_mapn(Tree& tree, Node& node, ArgReader& args) noexcept {
     while (args.remain() >= 12) {
         const ControlArg control = read_control(args);
         const int64_t bus = args.get_int();
-        const Offsets offsets = clip_offsets(*arg.node, control, args.get_int());
+        const Offsets offsets = clip_offsets(node, control, args.get_int());
         for (int64_t i = offsets.first; i < offsets.end; ++i)
-            map_control(engine.tree(), *arg.node, control, i, bus == -1 ? -1 : bus + i, audio);
+            map_control(tree, node, control, i, bus == -1 ? -1 : bus + i, audio);
     }
-    return {};
-}
-
-Status n_query(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    while (args.remain() > 0) {
-        const NodeArg arg = read_node(args, engine.tree());
-        if (!arg)
-            return not_found(arg);
-        engine.tree().tell(*arg.node, NodeChange::info);
-    }
-    return {};
 }
 
 /// Moves where scsynth moves and stays silent where it does nothing: the root, or a node beside itself.
@@ -189,32 +171,21 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
     return any ? Status{} : Status{Code::node_not_found, last_id};
 }
 
-Status n_trace(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    while (args.remain() > 0) {
-        const NodeArg node = read_node(args, engine.tree());
-        if (!node)
-            return {Code::node_not_found, node.id};
-        engine.tree().trace(*node.node);
-    }
-    return {};
-}
-
 constexpr CommandSpec commands[] = {
-    {10, "/n_trace", "", n_trace},
-    {11, "/n_free", "", n_free},
-    {12, "/n_run", "", n_run},
+    {10, "/n_trace", "", of_each_node<n_trace>},
+    {11, "/n_free", "", of_each_node<n_free>},
+    {12, "/n_run", "", of_each_node<n_run>},
     {13, "/n_cmd"},
-    {14, "/n_map", "", n_map<false>},
-    {15, "/n_set", "", n_set},
-    {16, "/n_setn", "", n_setn},
-    {17, "/n_fill", "", n_fill},
+    {14, "/n_map", "", of_node<n_map<false>>},
+    {15, "/n_set", "", of_node<n_set>},
+    {16, "/n_setn", "", of_node<n_setn>},
+    {17, "/n_fill", "", of_node<n_fill>},
     {18, "/n_before", "", n_beside<AddAction::before>},
     {19, "/n_after", "", n_beside<AddAction::after>},
-    {46, "/n_query", "", n_query},
-    {48, "/n_mapn", "", n_mapn<false>},
-    {60, "/n_mapa", "", n_map<true>},
-    {61, "/n_mapan", "", n_mapn<true>},
+    {46, "/n_query", "", of_each_node<n_query>},
+    {48, "/n_mapn", "", of_node<n_mapn<false>>},
+    {60, "/n_mapa", "", of_node<n_map<true>>},
+    {61, "/n_mapan", "", of_node<n_mapn<true>>},
     {62, "/n_order", "", n_order},
 };
 

@@ -231,6 +231,13 @@ std::vector<std::string> names_in(const Bytes& bytes) {
     return names;
 }
 
+void start_with_buffers(Playing& p) {
+    make_buffers(p);
+    p.node->link(out, 0);
+    p.node->link(in, 0);
+    p.node->start();
+}
+
 /// Plays all SynthDef files in and below the folder.
 void play_folder(const char* variable) {
     std::string reason;
@@ -246,10 +253,7 @@ void play_folder(const char* variable) {
     }
     Host host(library());
     Playing p(host);
-    make_buffers(p);
-    p.node->link(out, 0);
-    p.node->link(in, 0);
-    p.node->start();
+    start_with_buffers(p);
     Findings findings;
     const Guarded guarded(host);
     int played = 0;
@@ -288,10 +292,7 @@ TEST_CASE("every unit generator, at every rate it runs at") {
     const CorePlugins plugins; // before any others, as a process keeps what it has loaded
     Host host(library());
     Playing p(host, {{"scsynth.ugen-path", plugins.path}});
-    make_buffers(p);
-    p.node->link(out, 0);
-    p.node->link(in, 0);
-    p.node->start();
+    start_with_buffers(p);
     Findings findings;
     const Guarded guarded(host);
     std::set<std::string> played, refused, left_out;
