@@ -7,19 +7,22 @@ from tests.lib.process import Process
 HEADLESS = {"QT_QPA_PLATFORM": "offscreen", "QTWEBENGINE_DISABLE_SANDBOX": "1"}
 
 
-def start(script, *args, folder, env=None):
-    """Run a script file; `folder` becomes HOME and the place of the log. A Process."""
+def start(script, *args, folder, env=None, classes=()):
+    """Run a script file; `folder` becomes HOME and the place of the log; `classes` are further folders of the class
+    library. A Process."""
     folder.mkdir(parents=True, exist_ok=True)
     home = {"HOME": str(folder)}
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         home[f"XDG_{name}_HOME"] = str(folder / name.lower())
     env = dict(os.environ if env is None else env) | home | HEADLESS
-    return Process(["sclang", script, *args], env, folder / "sclang.log", cwd=folder)
+    config = folder / "sclang_conf.yaml"
+    config.write_text("includePaths:\n" + "".join(f"  - {path}\n" for path in classes))
+    return Process(["sclang", "-l", config, script, *args], env, folder / "sclang.log", cwd=folder)
 
 
-def run(script, *args, folder, env=None, timeout=60.0):
+def run(script, *args, folder, env=None, timeout=60.0, classes=()):
     """Run a script that ends by itself (`0.exit`); its output. A RuntimeError otherwise."""
-    child = start(script, *args, folder=folder, env=env)
+    child = start(script, *args, folder=folder, env=env, classes=classes)
     try:
         status = child.wait(timeout)
     finally:
@@ -28,3 +31,9 @@ def run(script, *args, folder, env=None, timeout=60.0):
     if status or "ERROR:" in output:
         raise RuntimeError(f"sclang {script} ended with {status}:\n{output}")
     return output
+
+
+def steps(output):
+    """{name: value} of the lines "STEP name value" that a script printed."""
+    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
+    return {name: value for _, name, value in lines}
