@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.lib import sclang
@@ -23,8 +23,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 class Result:
     """What became of a test method: "pass", "FAIL", "ERROR" (sclang ended) or "LIMIT" (of time)."""
     outcome: str
-    reason: str = ""
-    asserts: int = 0
+    reasons: list[str] = field(default_factory=list)
+    passed: int = 0  # assertions
+
+    def __str__(self):
+        return " | ".join([self.outcome, *self.reasons])
 
 
 def server_classes(folder):
@@ -56,33 +59,34 @@ def run_class(name, suite, program, folder, env, limit):
         if complete:
             break
         if running is None:
-            results["(class)"] = Result("ERROR", child.output()[-300:])
+            results["(class)"] = Result("ERROR", [child.output()[-300:]])
             break
     return results
 
 
 def _watch(child, limit, results):
     """Read what the script says until its end: (whether it came to that, the method it ended in)."""
-    seen, since, running = 0, time.monotonic(), None
+    seen, since, running, reasons = 0, time.monotonic(), None, []
     while True:
         alive = child.running()
         lines = [line for line in child.output().splitlines() if line.startswith("SUITE ")]
         for line in lines[seen:]:
             since = time.monotonic()
-            words = line.split(" ", 5)
+            words = line.split(" ", 3)
             if words[1] == "begin":
-                running = words[2]
+                running, reasons = words[2], []
+            elif words[1] == "failed":
+                reasons.append(words[3])
             elif words[1] == "done":
-                passed, failed = int(words[3]), int(words[4])
-                results[words[2]] = Result("FAIL" if failed else "pass", words[5] if failed else "", passed)
+                results[words[2]] = Result("FAIL" if reasons else "pass", reasons, int(words[3]))
                 running = None
             elif words[1] == "end":
                 return True, None
         seen = len(lines)
         if not alive or time.monotonic() - since > limit:
             if running:
-                results[running] = Result("LIMIT" if alive else "ERROR", f"longer than {limit} s" if alive
-                                          else f"sclang ended with {child.returncode()}")
+                reasons.append(f"longer than {limit:g} s" if alive else f"sclang ended with {child.returncode()}")
+                results[running] = Result("LIMIT" if alive else "ERROR", reasons)
             return False, running
         time.sleep(0.05)
 
