@@ -30,9 +30,13 @@ public:
         const NodeRequest request = make_request();
         if (int res = create(request); res < 0) {
             if (res == -EADDRINUSE && owner() != SPA_ID_INVALID) {
-                if (!line_.take_over)
+                if (line_.take_over)
+                    connection_.graph().destroy(owner());
+                else if (const Waited left = wait_for_leaving_owner(); left == Waited::late)
                     return owned_error();
-                res = take_over(request);
+                else if (left != Waited::done)
+                    return end(left);
+                res = create_soon(request);
             }
             if (res == -EINTR)
                 return 0;
@@ -70,10 +74,19 @@ private:
     /// The node of ours that has the port.
     uint32_t owner() const { return connection_.graph().find("scsynth.osc.port", std::to_string(line_.port)); }
 
-    /// Removes the owner and creates ours. If that was in a process of its own, it takes the port along when it
-    /// ends, a little later than the node.
-    int take_over(const NodeRequest& request) {
-        connection_.graph().destroy(owner());
+    /// The owner may have been told to quit just now: clients start the next server right after that.
+    Waited wait_for_leaving_owner() {
+        return connection_.wait_until(
+            [this] {
+                const uint32_t id = owner();
+                return id == SPA_ID_INVALID || connection_.graph().property(id, "scsynth.state") == "quit";
+            },
+            std::chrono::milliseconds(1000));
+    }
+
+    /// Creates ours when the owner goes. If that was in a process of its own, it takes the port along when it ends, a
+    /// little later than the node.
+    int create_soon(const NodeRequest& request) {
         int res = -EADDRINUSE;
         for (int attempt = 0; attempt < 50 && res == -EADDRINUSE; ++attempt) {
             if (connection_.wait_until([] { return false; }, std::chrono::milliseconds(50)) == Waited::interrupted)

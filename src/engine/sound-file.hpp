@@ -47,6 +47,8 @@ public:
     void* release() noexcept { return file_.release(); }
     /// Closes what release() gave; null is fine.
     static void close_handle(void* handle) noexcept;
+    /// Whether it was opened for writing; not while another thread uses it. Null isn't.
+    static bool is_written(void* handle) noexcept;
 
 private:
     struct Closer {

@@ -8,14 +8,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
 #include <span>
+#include <thread>
 
 namespace scs::osc {
 
 namespace {
+
+constexpr std::chrono::milliseconds last_write(30); ///< for a half of a buffer on its way to the disk
 
 /// Bytes that the machine could give without swapping; -1 if that can't be told.
 std::int64_t available_memory() {
@@ -74,6 +78,10 @@ double BufferJob::usable_rate(double wanted) const noexcept {
 
 void BufferJob::publish(const Buffer& buffer) {
     const Buffer before = latest();
+    // A DiskOut that ended just now has left what came last to the plugin's own thread, which tells nobody when it
+    // has written that; without the wait it finds no file any more.
+    if (before.sound_file != buffer.sound_file && engine().buffers().is_recorded(index_))
+        std::this_thread::sleep_for(last_write);
     engine().buffers().set_latest(index_, buffer);
     // From here on DiskIn and DiskOut don't find the old file any more.
     if (before.sound_file != buffer.sound_file)

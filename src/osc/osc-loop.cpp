@@ -26,6 +26,7 @@ constexpr std::size_t most_bundles = Engine::most_bundles; ///< in flight and wa
 constexpr std::size_t most_scheduled = 8192; ///< of these, those for a later time: they may wait for years
 constexpr int packets_a_turn = 64;
 constexpr int events_a_turn = 1024; ///< the data loop may make them faster than they're sent
+constexpr std::chrono::milliseconds last_words(100); ///< for what came right behind a /quit
 
 NtpTime wall_clock() {
     timespec now;
@@ -121,6 +122,8 @@ void OscLoop::turn() {
         engine_ = ready;
     }
     receive();
+    if (quits_until_ && (is_idle() || Clock::now() >= *quits_until_))
+        close();
     submit_waiting();
     const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_a_turn) : 0;
     if (events > 0)
@@ -165,8 +168,14 @@ void OscLoop::wake_if_stuck() {
     }
 }
 
+bool OscLoop::is_idle() const {
+    return waiting_.empty() && immediate_ == 0 && open_jobs_ == 0;
+}
+
 std::chrono::microseconds OscLoop::wait_time() {
     using namespace std::chrono_literals;
+    if (quits_until_)
+        return 1ms;
     if (!engine_)
         return 1s; // the worker rings when it has changed
     const bool synths_run = engine_->status().synths.load(std::memory_order_relaxed) > 0;
@@ -399,8 +408,12 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
 
 void OscLoop::quit() {
     clients_.clear();
-    if (!services_.settings.allow_quit)
-        return;
+    if (services_.settings.allow_quit && !quits_until_)
+        quits_until_ = Clock::now() + last_words;
+}
+
+void OscLoop::close() {
+    quits_until_.reset();
     services_.shared_memory.close();
     socket_.close();
     tcp_.close();

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,6 +45,7 @@ public:
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
     Clients& clients() override { return clients_; }
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
+    /// Clients send more right behind a /quit, sclang a /sync: what has come by then is answered before the end.
     void quit() override;
 
 private:
@@ -81,6 +83,10 @@ private:
     void abandon_engine();
     /// Whether the data loop has something of ours to do now.
     bool awaits_engine() const;
+    /// Whether nothing is under way but what waits for its time.
+    bool is_idle() const;
+    /// Stops listening, and says that the node may go.
+    void close();
     std::chrono::microseconds wait_time();
     void wait(std::chrono::microseconds);
     void transmit(const Endpoint&, std::span<const std::byte>);
@@ -117,6 +123,7 @@ private:
     Clock::time_point cycle_seen_ = Clock::now(); ///< when a cycle was last seen to have run
     Clock::time_point progress_ = Clock::now();   ///< when anything last came back
     bool synths_ran_ = false;
+    std::optional<Clock::time_point> quits_until_; ///< after a /quit: when it closes at the latest
 };
 
 } // namespace scs::osc

@@ -236,6 +236,33 @@ TEST_CASE("quit frees everything, and ends the server if it may") {
     }
 }
 
+TEST_CASE("what comes right behind a /quit is answered before the end") {
+    Rig rig;
+    Client client(rig);
+    client.send("/quit");
+    client.send("/sync", {num(7)});
+    client.send("/c_get", {num(3)});
+    Lines answers{client.receive(), client.receive(), client.receive()};
+    std::ranges::sort(answers);
+    CHECK(answers == Lines{"/c_set 3 0f", "/done /quit", "/synced 7"});
+    CHECK(rig.wait_for_quit());
+}
+
+TEST_CASE("a client that goes on sending does not put off the end") {
+    Rig rig;
+    Client client(rig);
+    client.send("/quit");
+    std::atomic<bool> ended{false};
+    std::thread sender([&, sync = message("/sync", {num(1)})] {
+        while (!ended)
+            (void)client.try_send(sync);
+    });
+    const bool quit = rig.wait_for_quit();
+    ended = true;
+    sender.join();
+    CHECK(quit);
+}
+
 TEST_CASE("a malformed completion message fails its command, which does nothing") {
     Rig rig;
     Client client(rig);

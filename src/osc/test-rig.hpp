@@ -184,7 +184,8 @@ public:
         socket_ = std::move(opened.value());
     }
 
-    void send(const Bytes& bytes) { REQUIRE(socket_.send(to_, bytes)); }
+    bool try_send(const Bytes& bytes) { return socket_.send(to_, bytes); }
+    void send(const Bytes& bytes) { REQUIRE(try_send(bytes)); }
     void send(std::string_view address, std::initializer_list<ReplyArg> args = {}) { send(message(address, args)); }
 
     /// The next message from the server, or "" if none comes within ten seconds.

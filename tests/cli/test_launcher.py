@@ -238,6 +238,17 @@ def test_take_over_of_a_node_that_nobody_waits_for(launch, session):
     assert len(session.ports(server.name, "out")) == 8
 
 
+def test_a_port_whose_server_is_quitting_is_waited_for(launch, session):
+    first = launch()
+    session.force_quantum(8192)  # so that it takes a while
+    with Client(first.port) as client:
+        client.send("/quit")
+        second = launch(port=first.port)
+    session.force_quantum(1024)
+    assert first.ended()[0] == 0
+    assert second.child.running()
+
+
 def test_take_over_of_nothing(launch):
     launch("--take-over")
 

@@ -11,11 +11,6 @@ from tests.lib.ports import free_port
 SCRIPT = Path(__file__).with_name("boot.scd")
 
 
-def steps(output):
-    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
-    return {name: value for _, name, value in lines}
-
-
 @pytest.mark.parametrize("protocol", ["udp", "tcp"])
 def test_boot(session, tmp_path, protocol):
     port = free_port()
@@ -29,7 +24,7 @@ def test_boot(session, tmp_path, protocol):
     expected = {"booted": "true", "id": "0", "synth": "true", "quit": "true"}
     if protocol == "udp":
         expected |= {"stopped": "true", "rebooted": "true", "synths": "0"}
-    assert steps(output) == expected, output
+    assert sclang.steps(output) == expected, output
     assert "SuperCollider 3 server ready." in output
     assert output.count("exited with exit code 0") == (2 if protocol == "udp" else 1), output
     assert "ERROR:" not in output, output

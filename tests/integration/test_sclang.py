@@ -11,11 +11,6 @@ SCRIPT = Path(__file__).with_name("client.scd")
 RATE = 48000
 
 
-def steps(output):
-    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
-    return {name: value for _, name, value in lines}
-
-
 def seconds_with(hz, signal):
     """How long a sine of that frequency sounds, in steps of a tenth of a second."""
     size = RATE // 10
@@ -43,7 +38,7 @@ def lesson(playing, sound_file, tmp_path_factory):
         recording.wait(0.2)
     heard, rate = audio.read_wav(recording.path)
     assert rate == RATE
-    return steps(output), output, heard[:, 0]
+    return sclang.steps(output), output, heard[:, 0]
 
 
 def test_logs_in(lesson):

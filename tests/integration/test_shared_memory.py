@@ -21,9 +21,7 @@ def segment(port):
 
 
 def steps_of_sclang(server, folder):
-    output = sclang.run(SCRIPT, server.port, folder=folder, env=server.session.env)
-    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
-    return {name: value for _, name, value in lines}
+    return sclang.steps(sclang.run(SCRIPT, server.port, folder=folder, env=server.session.env))
 
 
 @pytest.fixture(scope="module")

@@ -2,29 +2,47 @@
 """Stock sclang without a screen, in a home of its own."""
 import os
 
-from tests.lib.process import Process
+from tests.lib.process import Process, WaitError, wait_for
 
 HEADLESS = {"QT_QPA_PLATFORM": "offscreen", "QTWEBENGINE_DISABLE_SANDBOX": "1"}
 
 
-def start(script, *args, folder, env=None):
-    """Run a script file; `folder` becomes HOME and the place of the log. A Process."""
+def start(script, *args, folder, env=None, classes=()):
+    """Run a script file; `folder` becomes HOME and the place of the log; `classes` are further folders of the class
+    library. A Process."""
     folder.mkdir(parents=True, exist_ok=True)
     home = {"HOME": str(folder)}
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         home[f"XDG_{name}_HOME"] = str(folder / name.lower())
     env = dict(os.environ if env is None else env) | home | HEADLESS
-    return Process(["sclang", script, *args], env, folder / "sclang.log", cwd=folder)
+    config = folder / "sclang_conf.yaml"
+    config.write_text("includePaths:\n" + "".join(f"  - {path}\n" for path in classes))
+    return Process(["sclang", "-l", config, script, *args], env, folder / "sclang.log", cwd=folder)
 
 
-def run(script, *args, folder, env=None, timeout=60.0):
-    """Run a script that ends by itself (`0.exit`); its output. A RuntimeError otherwise."""
-    child = start(script, *args, folder=folder, env=env)
+def finish(child, timeout=60.0):
+    """Wait until a script ends by itself (`0.exit`); its output. A RuntimeError as soon as it prints an error."""
+    def over():
+        return not child.running() or "ERROR:" in child.output()
     try:
-        status = child.wait(timeout)
+        wait_for(over, f"the end of {child.command}", timeout, 0.1)
+    except WaitError as error:
+        raise RuntimeError(f"{error}\n{child.output()}") from None
     finally:
+        status = child.returncode()
         child.stop()
     output = child.output()
-    if status or "ERROR:" in output:
-        raise RuntimeError(f"sclang {script} ended with {status}:\n{output}")
+    if status != 0 or "ERROR:" in output:
+        raise RuntimeError(f"{child.command} ended with {status}:\n{output}")
     return output
+
+
+def run(script, *args, folder, env=None, timeout=60.0, classes=()):
+    """Run a script that ends by itself; its output. A RuntimeError otherwise."""
+    return finish(start(script, *args, folder=folder, env=env, classes=classes), timeout)
+
+
+def steps(output):
+    """{name: value} of the lines "STEP name value" that a script printed."""
+    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
+    return {name: value for _, name, value in lines}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Server.pipewire, the extension of sclang's class library."""
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import PW_SCSYNTH
+from tests.lib import sclang
+from tests.lib.daemon import ROOT
+from tests.lib.ports import free_port
+
+SCRIPT = Path(__file__).with_name("quark.scd")
+QUARK = ROOT / "sclang/PipeWireServer"
+
+
+@pytest.fixture(scope="module")
+def steps(session, tmp_path_factory):
+    """What the script printed; instead of killing, killall writes down whom."""
+    folder, port = tmp_path_factory.mktemp("quark"), free_port()
+    go, killed = folder / "go", folder / "go.killed"
+    (folder / "bin").mkdir()
+    killall = folder / "bin/killall"
+    killall.write_text(f'#!/bin/sh\necho "$@" >> {killed}\n')
+    killall.chmod(0o755)
+    env = session.env | {"PATH": f"{folder}/bin:{PW_SCSYNTH.parent}:{os.environ['PATH']}"}
+    child = sclang.start(SCRIPT, QUARK, port, go, folder=folder / "home", env=env, classes=[QUARK])
+    try:
+        child.wait_output("STEP booted true", timeout=30)
+        node = session.node(f"scsynth-{port}")
+        go.touch()
+        output = sclang.finish(child)
+    finally:
+        child.stop()
+    return sclang.steps(output) | {"node": node, "killed": killed.read_text().splitlines(), "output": output}
+
+
+def test_it_switches_there_and_back(steps):
+    assert steps["before"] == steps["scsynth"] == "exec scsynth"
+    assert steps["pipewire"] == "exec pw-scsynth"
+    assert steps["supernova"] == "exec supernova"
+    assert steps["client"] == "exec pw-scsynth --client"
+    assert steps["takeOver"] == "exec pw-scsynth --take-over"
+    assert steps["own"] == steps["again"] == "exec /opt/own/scsynth -v"
+
+
+def test_the_server_boots_in_the_daemon_and_quits(steps):
+    assert steps["node"] is not None
+    assert steps["quit"] == "true"
+    assert "Server 'booted' exited with exit code 0." in steps["output"]
+
+
+def test_killall_ends_it_too(steps):
+    assert sorted(steps["killed"]) == ["-9 scsynth pw-scsynth", "-9 supernova"]
+
+
+def test_quark_and_help_are_well_formed(steps):
+    assert steps["quark"] == "0.1.0"
+    assert steps["help"] == "true"
