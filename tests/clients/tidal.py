@@ -43,7 +43,7 @@ class Event:
 def piece():
     """96 events: clicks to tell the time by, then each synth, then each effect on a sample. Their distances differ, so
     that one lost or doubled is not taken for its neighbour."""
-    kinds = [("click", {})] * CLICKS + [(name, {}) for name in SYNTHS] + [("pad", effect) for effect in EFFECTS]
+    kinds = [("click", {})] * CLICKS + [(name, {"n": 0.0}) for name in SYNTHS] + [("pad", effect) for effect in EFFECTS]
     return [Event(SPACING * number + 0.0017 * (number * 7 % 11), sound, more)
             for number, (sound, more) in enumerate(kinds)]
 
