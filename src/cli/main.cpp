@@ -23,7 +23,10 @@ int run(std::span<const char* const> arguments) {
     const CommandLine& line = parsed.value();
     switch (line.action) {
     case CommandLine::Action::help: std::fputs(scs::cli::help_text, stdout); return 0;
-    case CommandLine::Action::version: std::puts("pw-scsynth " SCS_VERSION); return 0;
+    case CommandLine::Action::version:
+        // Overtone and Sonic Pi look for scsynth's name and version in it; which options there are depends on them.
+        std::puts("scsynth 3.13.0 (pw-scsynth " SCS_VERSION ")");
+        return 0;
     case CommandLine::Action::render:
     case CommandLine::Action::launch: break;
     }

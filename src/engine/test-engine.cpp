@@ -384,3 +384,24 @@ TEST_CASE("an output to a negative bus doesn't hang on whatever lies before the 
     REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
     CHECK(f.render(256).size() == 256);
 }
+
+TEST_CASE("a unit may write what its plugin didn't register") {
+    // PV_SpectralEnhance writes a flag 17 bytes behind: sc3-plugins register it as a plain Unit.
+    Fixture f;
+    SynthDef def;
+    def.name = "enhanced";
+    def.constants = {0.f, 1.f, 512.f, 0.5f, 2.f, 440.f};
+    const UnitSpec most = unit("MaxLocalBufs", Rate::scalar, {{-1, 1}}, {Rate::scalar});
+    def.units = {most,
+                 unit("LocalBuf", Rate::scalar, {{-1, 1}, {-1, 2}, {0, 0}}, {Rate::scalar}),
+                 unit("SinOsc", Rate::audio, {{-1, 5}, {-1, 0}}, {Rate::audio}),
+                 unit("FFT", Rate::control, {{1, 0}, {2, 0}, {-1, 3}, {-1, 0}, {-1, 1}, {-1, 0}}, {Rate::control}),
+                 unit("PV_SpectralEnhance", Rate::control, {{3, 0}, {-1, 1}, {-1, 4}, {-1, 0}}, {Rate::control}),
+                 unit("IFFT", Rate::audio, {{4, 0}, {-1, 0}, {-1, 0}}, {Rate::audio}),
+                 unit("Out", Rate::audio, {{-1, 0}, {5, 0}}, {})};
+    Synth* synth;
+    REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+    const auto out = f.render(4096);
+    // With a strength of 0 it changes nothing.
+    CHECK(*std::max_element(out.begin() + 2048, out.end()) == doctest::Approx(1.f).epsilon(0.01));
+}

@@ -28,7 +28,7 @@ TEST_CASE("each key arrives where it belongs") {
     auto node = host.create({{"scsynth.osc.port", "57200"},      {"scsynth.osc.bind", "0.0.0.0"},
                              {"scsynth.inputs", "3"},            {"scsynth.outputs", "5"},
                              {"scsynth.audio-buses", "200"},     {"scsynth.control-buses", "300"},
-                             {"scsynth.buffers", "20"},          {"scsynth.max-nodes", "400"},
+                             {"scsynth.buffers", "262144"},      {"scsynth.max-nodes", "400"},
                              {"scsynth.max-synthdefs", "500"},   {"scsynth.rt-memory", "1024"},
                              {"scsynth.block-size", "32"},       {"scsynth.wire-buffers", "128"},
                              {"scsynth.random-seeds", "16"},     {"scsynth.max-logins", "8"},
@@ -46,7 +46,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.engine.outputs == 5);
     CHECK(server.engine.audio_buses == 200);
     CHECK(server.engine.control_buses == 300);
-    CHECK(server.engine.buffers == 20);
+    CHECK(server.engine.buffers == 262144); // what SuperDirt asks for
     CHECK(server.engine.max_nodes == 400);
     CHECK(server.engine.max_synthdefs == 500);
     CHECK(server.engine.rt_memory_kib == 1024);
@@ -90,6 +90,7 @@ TEST_CASE("a bad value is an error that names it") {
         {"scsynth.max-logins", "0"},      {"scsynth.max-logins", "1025"},      {"scsynth.block-size", "0"},
         {"scsynth.load-synthdefs", "no"}, {"scsynth.rate", "0"},             {"scsynth.rate", "48000.5"},
         {"clock.quantum-limit", "1e3"},   {"scsynth.rt-memory", "99999999999"}, {"scsynth.audio-buses", "3"},
+        {"scsynth.buffers", "1048577"},
     };
     for (const auto& [key, value] : bad) {
         CAPTURE(key);

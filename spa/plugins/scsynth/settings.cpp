@@ -23,7 +23,7 @@ constexpr Whole wholes[] = {
     {"outputs", 0, 128, [](auto& s) -> int& { return s.engine.outputs; }},
     {"audio-buses", 1, 65536, [](auto& s) -> int& { return s.engine.audio_buses; }},
     {"control-buses", 1, 1 << 20, [](auto& s) -> int& { return s.engine.control_buses; }},
-    {"buffers", 1, 65536, [](auto& s) -> int& { return s.engine.buffers; }},
+    {"buffers", 1, 1 << 20, [](auto& s) -> int& { return s.engine.buffers; }},
     {"max-nodes", 2, 1 << 20, [](auto& s) -> int& { return s.engine.max_nodes; }},
     {"max-synthdefs", 1, 1 << 20, [](auto& s) -> int& { return s.engine.max_synthdefs; }},
     {"rt-memory", 64, 4 << 20, [](auto& s) -> int& { return s.engine.rt_memory_kib; }},

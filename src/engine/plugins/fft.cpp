@@ -3,6 +3,8 @@
 
 #include "engine/engine.hpp"
 #include "engine/plugins/print-scope.hpp"
+#include "engine/plugins/world.hpp"
+#include "engine/rt/pool.hpp"
 
 #include <array>
 #include <bit>
@@ -66,7 +68,10 @@ Tables::Plans make_plans(int size, float* a, float* b) {
 /// The buffer that `samples` samples lie in, or -1: then they are memory of the synth's own.
 int buffer_of(const float* data, size_t samples) noexcept {
     Engine* engine = rendering_engine();
-    return engine ? engine->buffers().find(data, samples) : -1;
+    // What is in the pool is in no buffer, and of those there may be very many to look through.
+    if (!engine || engine->world().pool().owns(data))
+        return -1;
+    return engine->buffers().find(data, samples);
 }
 
 /// Whether they still lie there. UGens keep the address of a buffer that is freed or replaced meanwhile.

@@ -26,6 +26,12 @@ constexpr std::string_view refused[] = {"UIUGens_supernova.so", "DemoUGens_super
 // Never defined: it writes beyond the memory it allocates.
 constexpr std::string_view refused_units[] = {"Dneuromodule"};
 
+/// What a unit writes behind the size that it registers, at most. sc3-plugins register their spectral units with the
+/// size of a plain Unit, whatever they add to it: up to the 40 bytes of PV_RecordBuf.
+size_t unregistered_bytes(std::string_view name) {
+    return name.starts_with("PV_") ? 40 : 0;
+}
+
 std::vector<std::string> folders_of(const std::string& path) {
     std::vector<std::string> folders;
     for (size_t begin = 0; begin <= path.size();) {
@@ -152,7 +158,7 @@ bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc co
     if (std::find(std::begin(refused_units), std::end(refused_units), name) != std::end(refused_units))
         return false;
     auto entry = std::make_unique<UgenEntry>();
-    entry->info = {name, bytes, (flags & kUnitDef_CantAliasInputsToOutputs) != 0, entry.get()};
+    entry->info = {name, bytes + unregistered_bytes(name), (flags & kUnitDef_CantAliasInputsToOutputs) != 0, entry.get()};
     entry->construct = construct;
     entry->destroy = destroy;
     const std::lock_guard lock(mutex_);

@@ -22,8 +22,8 @@ std::string tag_name(char tag) {
 
 } // namespace
 
-/// Fills a Packet front to back. Every element starts and ends at a multiple of 4, which is checked
-/// where its size is read; the functions below rely on that. Offsets count from the packet's start.
+/// Fills a Packet front to back. Every element starts and ends at a multiple of 4: the packet is padded to one, and
+/// the elements of bundles are checked where their sizes are read. The functions below rely on that. Offsets count from the packet's start.
 class Decoder {
 public:
     Result<Packet> run(std::span<const std::byte> packet) {
@@ -50,17 +50,31 @@ private:
             return fail("empty packet", 0);
         if (size > max_packet_size)
             return fail("packet goes on past the limit", max_packet_size);
-        if (size % 4 != 0)
-            return fail("packet size is no multiple of 4: it ends", size);
 
         packet_.bytes_.assign(packet.begin(), packet.end());
+        packet_.bytes_.resize((size + 3) / 4 * 4);
         data_ = packet_.bytes_.data();
-        const Element whole{0, size};
+        const bool decoded = decode_all({0, packet_.bytes_.size()});
+        if (size % 4 == 0)
+            return decoded;
+        return (decoded && ends_with_blob(size)) || fail("packet size is no multiple of 4: it ends", size);
+    }
+
+    bool decode_all(Element whole) {
         packet_.is_bundle_ = is_bundle(whole);
         if (packet_.is_bundle_)
             return decode_bundle(whole, 1);
         open_bundle(immediately);
         return decode_message(whole);
+    }
+
+    /// The one way in which a packet may lack its padding: supercolliderjs leaves it out behind a blob, and scsynth
+    /// doesn't mind.
+    bool ends_with_blob(std::size_t size) const {
+        for (const Arg& arg : packet_.args_)
+            if (!packet_.is_bundle_ && arg.type == Arg::Type::blob && arg.b + arg.size == data_ + size)
+                return true;
+        return false;
     }
 
     /// First the bundle's own messages, so that they lie side by side, then the bundles in it.

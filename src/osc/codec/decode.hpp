@@ -88,7 +88,7 @@ public:
     Packet(Packet&&) noexcept = default;
     Packet& operator=(Packet&&) noexcept = default;
 
-    /// The packet as it was sent.
+    /// The packet as it was sent, with the padding of its last blob if that was left out.
     std::span<const std::byte> bytes() const noexcept { return bytes_; }
     /// False for a lone message, which bundles() shows as one bundle to be run immediately.
     bool is_bundle() const noexcept { return is_bundle_; }

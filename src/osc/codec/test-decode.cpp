@@ -184,6 +184,22 @@ TEST_CASE("padding may hold anything, as in scsynth") {
     CHECK(packet.messages()[0].args[0].text() == "a");
 }
 
+TEST_CASE("the last blob may lack its padding, as in scsynth") {
+    // As supercolliderjs sends a SynthDef, with a nil for the completion message.
+    const Bytes bytes = raw(std::string_view("/d_recv\0,bN\0\0\0\0\5hello", 21));
+    const Packet packet = decoded(bytes);
+    const auto args = packet.messages()[0].args;
+    REQUIRE(args.size() == 2);
+    CHECK(args[0].bytes().size() == 5);
+    CHECK(args[0].bytes()[4] == std::byte{'o'});
+    CHECK(args[1].type == Type::nil);
+
+    // Nothing else may: not in a bundle, not before another argument, not what isn't a blob.
+    CHECK_FALSE(decode(join({raw(std::string_view("#bundle\0\0\0\0\0\0\0\0\1\0\0\0\x15", 20)), bytes})));
+    CHECK_FALSE(decode(raw(std::string_view("/d_recv\0,bi\0\0\0\0\1x\0\0\0\1", 21))));
+    CHECK_FALSE(decode(raw(std::string_view("/d_recv\0,bs\0\0\0\0\4xxxxa", 21))));
+}
+
 TEST_CASE("times 0 and 1 mean now") {
     CHECK(is_immediate(0));
     CHECK(is_immediate(1));

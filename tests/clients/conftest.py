@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.lib import audio
+from tests.lib.daemon import ROOT, Session
+
+PW_SCSYNTH = ROOT / "build/src/cli/pw-scsynth"
+SERVERS = {"ours": PW_SCSYNTH, "stock": "pw-jack /usr/bin/scsynth"}
+RELAY = """\
+#!/bin/sh
+unset LD_LIBRARY_PATH
+cd {root}
+exec /usr/bin/python3 -B -m tests.clients.relay {log} -- {server} "$@"
+"""
+FAILING = "#!/bin/sh\nexit 1\n"
+
+
+@pytest.fixture(scope="module")
+def session():
+    """A private session with the policy, shared by a module's tests."""
+    with Session(policy=True, env={"SC_JACK_DEFAULT_INPUTS": "", "SC_JACK_DEFAULT_OUTPUTS": ""}) as session:
+        session.force_quantum(1024)
+        yield session
+        assert session.daemon.running(), session.logs()
+
+
+@dataclass
+class Scsynth:
+    """A program `scsynth` that clients find first in their `path`. It listens in."""
+    program: Path
+    path: str
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def listen(tmp_path_factory):
+    """`listen("ours")` makes a Scsynth, and no jackd beside it."""
+    def make(kind):
+        folder = tmp_path_factory.mktemp(f"bin-{kind}")
+        found = Scsynth(folder / "scsynth", f"{folder}:{os.environ['PATH']}", folder / "log.json")
+        texts = {"scsynth": RELAY.format(root=ROOT, log=found.log, server=SERVERS[kind]),
+                 "jackd": FAILING, "jack_connect": FAILING}
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+            (folder / name).chmod(0o755)
+        return found
+    return make
+
+
+@dataclass
+class Heard:
+    """What passed between a client and its server: how often each address, and the arguments of each /fail."""
+    sent: dict
+    answers: dict
+    fails: list
+
+    @classmethod
+    def of(cls, scsynth):
+        return cls(**json.loads(scsynth.log.read_text()))
+
+
+def needs(variable, *names):
+    """A mark: skip without an environment variable that names a folder with these in it."""
+    folder = os.environ.get(variable)
+    lacking = [name for name in names if not folder or not (Path(folder) / name).exists()]
+    return pytest.mark.skipif(bool(lacking), reason=f"{variable} names no folder with {', '.join(lacking)}")
+
+
+def steps(output):
+    """The values of the lines "STEP name value"."""
+    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
+    return {name: value for _, name, value in lines}
+
+
+def tone(folder):
+    """A WAV file of half a second."""
+    audio.write_wav(folder / "tone.wav", 0.4 * np.sin(2 * np.pi * 500 * np.arange(24000) / 48000), 48000)
+    return folder / "tone.wav"
