@@ -66,6 +66,10 @@ class Recording:
         if kind is None:
             self._check(header)
 
+    def frames(self):
+        """How many have been recorded."""
+        return self._header().frames
+
     def wait(self, seconds):
         """Until that much more has been recorded, however long it takes."""
         start = self._header()
