@@ -160,7 +160,7 @@ def screen_shows(env, pattern):
 
 
 @PLACES
-def test_the_graph_runs_as_asked_for(launch, session, place):
+def test_the_graph_runs_as_asked_for(launch, session, tmp_path, place):
     session.force_quantum(0)
     try:
         server = launch("-Z", 512, "-S", 44100, *place)
@@ -168,6 +168,11 @@ def test_the_graph_runs_as_asked_for(launch, session, place):
         screen_shows(session.env, rb"512 +44100 .*" + server.name.encode())
         with Client(server.port) as client:
             assert client.status()[7] == 44100
+        with Recording(session, tmp_path / "heard.wav") as recording:
+            recording.wait(0.1)
+        assert audio.read_wav(recording.path)[1] == 44100
+        # The node looks at both once a second.
+        session.wait_until(lambda: int(server.properties()["scsynth.packets.received"]) > 0, "counted packets")
         assert server.properties()["scsynth.resampling"] == "no"
         assert "resampled" not in server.child.output()
     finally:
