@@ -68,15 +68,15 @@ double centre(const std::vector<float>& sound, double near) {
 } // namespace
 
 TEST_CASE("a sine is heard at its pitch, in its place and whole, at any quantum") {
-    for (const auto& [engine, graph] : rates) {
-        CAPTURE(engine);
-        CAPTURE(graph);
-        const std::vector<float> sound = sine_heard(at(engine), graph, quanta, 48000);
+    for (const Rates& rate : rates) {
+        CAPTURE(rate.engine);
+        CAPTURE(rate.graph);
+        const std::vector<float> sound = sine_heard(at(rate.engine), rate.graph, quanta, 48000);
         double worst = 0;
         for (size_t i = 300; i < sound.size(); ++i)
-            worst = std::max(worst, std::abs(sound[i] - tone(1000, double(i), graph)));
+            worst = std::max(worst, std::abs(sound[i] - tone(1000, double(i), rate.graph)));
         CHECK(worst < 1e-3);
-        CHECK(sine_heard(at(engine), graph, {256}, 48000) == sound);
+        CHECK(sine_heard(at(rate.engine), rate.graph, {256}, 48000) == sound);
     }
 }
 
@@ -86,22 +86,21 @@ TEST_CASE("a graph that has taken the rate: the same bits as without") {
 }
 
 TEST_CASE("inputs are delayed by what is reported") {
-    for (const auto& [engine, graph] : rates)
+    for (const Rates& rate : rates)
         for (const char* block : {"64", "256"}) {
-            CAPTURE(engine);
-            CAPTURE(graph);
+            CAPTURE(rate.engine);
+            CAPTURE(rate.graph);
             CAPTURE(block);
             Host host(library());
-            const double rate = graph;
-            host.position().clock.rate = {1, graph};
-            Playing p(host, {{"scsynth.sample-rate", std::to_string(engine)}, {"scsynth.block-size", block}});
+            host.position().clock.rate = {1, rate.graph};
+            Playing p(host, {{"scsynth.sample-rate", std::to_string(rate.engine)}, {"scsynth.block-size", block}});
             p.define("through", through);
             p.play("through", 1000);
             p.node->link(in, 0);
             p.node->link(out, 0);
             const auto fed = [&](double frame) {
                 const double fade = std::sin(M_PI / 2 * std::clamp(frame / 2400, 0., 1.));
-                return tone(300, frame, rate) * fade * fade;
+                return tone(300, frame, rate.graph) * fade * fade;
             };
             p.node->feed = [&](uint32_t, uint64_t position, float* samples, uint32_t frames) {
                 for (uint32_t i = 0; i < frames; ++i)
@@ -124,14 +123,14 @@ TEST_CASE("inputs are delayed by what is reported") {
 }
 
 TEST_CASE("a bundle is heard at its time") {
-    for (const auto& [engine, graph] : rates)
+    for (const Rates& rate : rates)
         for (const auto& turns : {quanta, std::vector<uint32_t>{16}, std::vector<uint32_t>{1024}}) {
-            CAPTURE(engine);
-            CAPTURE(graph);
+            CAPTURE(rate.engine);
+            CAPTURE(rate.graph);
             CAPTURE(turns[0]);
             Host host(library());
-            host.position().clock.rate = {1, graph};
-            Playing p(host, at(engine));
+            host.position().clock.rate = {1, rate.graph};
+            Playing p(host, at(rate.engine));
             p.define("click", click);
             p.node->link(out, 0);
             const ScriptedCycles clock(host);
@@ -142,13 +141,13 @@ TEST_CASE("a bundle is heard at its time") {
                                                                 {15064.4, 0.52}, {17000.6, 0.52}};
             int id = 2000;
             for (const auto& [frame, tolerance] : due)
-                p.client->send(osc_bundle(tag(frame, engine), {osc_message("/s_new", {"click", id++, 0, 0})}));
+                p.client->send(osc_bundle(tag(frame, rate.engine), {osc_message("/s_new", {"click", id++, 0, 0})}));
             REQUIRE(p.client->sync());
-            for (size_t i = 1; p.node->output(0).size() < 22000 * graph / engine; ++i)
+            for (size_t i = 1; p.node->output(0).size() < 22000 * rate.graph / rate.engine; ++i)
                 host.cycle(turns[i % turns.size()]);
             for (const auto& [frame, tolerance] : due) {
-                const double heard = frame * graph / engine;
-                CHECK(std::abs(centre(p.node->output(0), heard) - heard) < tolerance * graph / engine);
+                const double heard = frame * rate.graph / rate.engine;
+                CHECK(std::abs(centre(p.node->output(0), heard) - heard) < tolerance * rate.graph / rate.engine);
             }
             host.main().expire_timers();
             CHECK(p.node->properties["scsynth.late"] == "0");
@@ -171,8 +170,9 @@ TEST_CASE("a rate that changes while it plays") {
     };
     std::vector<float>& sound = p.node->output(0);
     size_t changes = 0;
-    for (const auto& [rate, said] : steps) {
-        CAPTURE(rate);
+    for (const auto& step : steps) {
+        const auto& [rate, said] = step;
+        CAPTURE(step.first);
         host.position().clock.rate = {1, rate};
         const size_t begun = sound.size();
         host.cycles(100, 256);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <utility>
 #include <vector>
 
 using scs::RateAdapter;
@@ -14,7 +13,10 @@ using scs::RateAdapter;
 namespace {
 
 constexpr int block = 64;
-constexpr std::pair<int, int> rates[] = {{44100, 48000}, {96000, 48000}, {48000, 44100}, {44100, 96000},
+struct Rates {
+    int engine, graph;
+};
+constexpr Rates rates[] = {{44100, 48000}, {96000, 48000}, {48000, 44100}, {44100, 96000},
                                          {22050, 48000}, {48000, 48001}, {8000, 192000}, {192000, 8000}};
 /// Cycles of these frames in turn.
 const std::vector<int> quanta = {1024, 16, 64, 441, 1, 8192, 100, 1024, 63, 2048};
@@ -92,32 +94,32 @@ double noise_db(const std::vector<float>& signal, size_t first, double hertz, do
 } // namespace
 
 TEST_CASE("a sine of the engine is heard at its pitch and in its place, at any quantum") {
-    for (const auto& [engine_rate, graph_rate] : rates) {
-        CAPTURE(engine_rate);
-        CAPTURE(graph_rate);
-        Rig rig(engine_rate, graph_rate);
-        rig.engine = [&](int64_t frame, float) { return float(sine(1000, double(frame) / engine_rate)); };
+    for (const Rates& rate : rates) {
+        CAPTURE(rate.engine);
+        CAPTURE(rate.graph);
+        Rig rig(rate.engine, rate.graph);
+        rig.engine = [&](int64_t frame, float) { return float(sine(1000, double(frame) / rate.engine)); };
         rig.run(quanta, 48000);
         // Behind the beginning, where the sine leaps out of silence.
-        const size_t first = size_t(100. * graph_rate / std::min(engine_rate, graph_rate));
+        const size_t first = size_t(100. * rate.graph / std::min(rate.engine, rate.graph));
         double worst = 0;
         for (size_t i = first; i < rig.heard.size(); ++i)
-            worst = std::max(worst, std::abs(rig.heard[i] - sine(1000, double(i) / graph_rate)));
+            worst = std::max(worst, std::abs(rig.heard[i] - sine(1000, double(i) / rate.graph)));
         CHECK(worst < 2e-5);
-        CHECK(noise_db(rig.heard, first, 1000, graph_rate) < -100);
+        CHECK(noise_db(rig.heard, first, 1000, rate.graph) < -100);
     }
 }
 
 TEST_CASE("the same bits at any quantum") {
-    for (const auto& [engine_rate, graph_rate] : rates) {
-        CAPTURE(engine_rate);
-        CAPTURE(graph_rate);
+    for (const Rates& rate : rates) {
+        CAPTURE(rate.engine);
+        CAPTURE(rate.graph);
         const auto heard = [&](const std::vector<int>& turns) {
-            Rig rig(engine_rate, graph_rate);
+            Rig rig(rate.engine, rate.graph);
             rig.engine = [&](int64_t frame, float input) {
-                return input + float(sine(440, double(frame) / engine_rate));
+                return input + float(sine(440, double(frame) / rate.engine));
             };
-            rig.feed = [&](int64_t frame) { return float(sine(100, double(frame) / graph_rate)); };
+            rig.feed = [&](int64_t frame) { return float(sine(100, double(frame) / rate.graph)); };
             rig.run(turns, 20000);
             return rig.heard;
         };
@@ -130,14 +132,14 @@ TEST_CASE("the same bits at any quantum") {
 
 TEST_CASE("input comes out after the delay that is told") {
     for (const int block_size : {1, 64, 100, 1024})
-        for (const auto& [engine_rate, graph_rate] : rates) {
-            CAPTURE(engine_rate);
-            CAPTURE(graph_rate);
+        for (const Rates& rate : rates) {
+            CAPTURE(rate.engine);
+            CAPTURE(rate.graph);
             CAPTURE(block_size);
-            Rig rig(engine_rate, graph_rate, block_size);
+            Rig rig(rate.engine, rate.graph, block_size);
             // Slow enough for either rate; begins softly, within 50 ms.
             const auto tone = [&](double frame) {
-                const double seconds = std::max(0., frame / graph_rate);
+                const double seconds = std::max(0., frame / rate.graph);
                 const double fade = std::sin(M_PI / 2 * std::min(1., seconds / 0.05));
                 return sine(300, seconds) * fade * fade;
             };
@@ -158,12 +160,12 @@ TEST_CASE("the delay isn't longer than filters and block need") {
 }
 
 TEST_CASE("a block is told when it is heard, and no more are run than needed") {
-    for (const auto& [engine_rate, graph_rate] : rates) {
-        CAPTURE(engine_rate);
-        CAPTURE(graph_rate);
-        Rig rig(engine_rate, graph_rate);
+    for (const Rates& rate : rates) {
+        CAPTURE(rate.engine);
+        CAPTURE(rate.graph);
+        Rig rig(rate.engine, rate.graph);
         rig.run(quanta, 20000);
-        const double step = block * double(graph_rate) / engine_rate;
+        const double step = block * double(rate.graph) / rate.engine;
         double worst = 0;
         for (size_t i = 0; i < rig.begins.size(); ++i)
             worst = std::max(worst, std::abs(rig.begins[i] - double(i) * step));
@@ -175,36 +177,35 @@ TEST_CASE("a block is told when it is heard, and no more are run than needed") {
 }
 
 TEST_CASE("an impulse is heard in its place") {
-    for (const auto& [engine_rate, graph_rate] : rates) {
-        CAPTURE(engine_rate);
-        CAPTURE(graph_rate);
-        Rig rig(engine_rate, graph_rate);
-        const int64_t place = engine_rate / 10 + 7;
+    for (const Rates& rate : rates) {
+        CAPTURE(rate.engine);
+        CAPTURE(rate.graph);
+        Rig rig(rate.engine, rate.graph);
+        const int64_t place = rate.engine / 10 + 7;
         rig.engine = [&](int64_t frame, float) { return frame == place ? 1.f : 0.f; };
-        rig.run(quanta, size_t(graph_rate) / 5);
+        rig.run(quanta, size_t(rate.graph) / 5);
         double sum = 0, moment = 0;
         for (size_t i = 0; i < rig.heard.size(); ++i)
             sum += rig.heard[i], moment += rig.heard[i] * double(i);
-        CHECK(moment / sum == doctest::Approx(double(place) * graph_rate / engine_rate).epsilon(1e-6));
+        CHECK(moment / sum == doctest::Approx(double(place) * rate.graph / rate.engine).epsilon(1e-6));
     }
 }
 
 TEST_CASE("flat where it is heard, nothing mirrored") {
-    const auto level = [](int engine_rate, int graph_rate, double hertz, double* noise) {
-        Rig rig(engine_rate, graph_rate);
-        rig.engine = [&](int64_t frame, float) { return float(sine(hertz, double(frame) / engine_rate)); };
+    const auto level = [](const Rates& rate, double hertz, double* noise) {
+        Rig rig(rate.engine, rate.graph);
+        rig.engine = [&](int64_t frame, float) { return float(sine(hertz, double(frame) / rate.engine)); };
         rig.run({1024}, 40000);
         double gain = 0;
-        *noise = noise_db(rig.heard, 1000, hertz, graph_rate, &gain);
+        *noise = noise_db(rig.heard, 1000, hertz, rate.graph, &gain);
         return 20 * std::log10(gain);
     };
     double noise = 0;
-    for (const auto& [engine_rate, graph_rate] :
-         {std::pair{44100, 48000}, std::pair{48000, 44100}, std::pair{96000, 48000}})
+    for (const Rates& rate : {Rates{44100, 48000}, Rates{48000, 44100}, Rates{96000, 48000}})
         for (const double hertz : {20., 1000., 10000., 15000., 18000.}) {
-            CAPTURE(engine_rate);
+            CAPTURE(rate.engine);
             CAPTURE(hertz);
-            CHECK(std::abs(level(engine_rate, graph_rate, hertz, &noise)) < 0.5);
+            CHECK(std::abs(level(rate, hertz, &noise)) < 0.5);
             CHECK(noise < -90);
         }
     // Above what the graph has room for.
