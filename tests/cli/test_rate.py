@@ -104,3 +104,33 @@ def test_quiet_does_not_say_it(launch, session):
     with Client(server.port) as client:
         client.command("/quit")
     assert server.ended() == (0, "")
+
+
+def force_rate(session, rate):
+    session.run("pw-metadata", "-n", "settings", "0", "clock.force-rate", rate)
+
+
+@PLACES
+def test_the_graph_changes_its_rate(launch, session, tmp_path, place):
+    server = launch("-i", 0, "-o", 2, "-S", 44100, *place)
+    linked(session, server.name)
+
+    def shows(text):
+        session.wait_until(lambda: server.properties()["scsynth.resampling"].startswith(text), text)
+
+    with sine(server, 440.0):
+        try:
+            for rate, text in ((96000, "engine at 44100 Hz in a graph of 96000 Hz: resampled"),
+                               (44100, "no"), (48000, "engine at 44100 Hz in a graph of 48000 Hz: resampled")):
+                force_rate(session, rate)
+                shows(text)
+                with Recording(session, tmp_path / f"{rate}.wav") as recording:
+                    recording.wait(1)
+                heard, heard_rate = audio.read_wav(recording.path)
+                assert heard_rate == rate
+                assert audio.frequency(heard[:, 0], rate) == pytest.approx(440, abs=0.01)
+                assert audio.clicks(heard[:, 0]) == []
+        finally:
+            force_rate(session, 0)
+    for rate in 96000, 48000:
+        assert f"graph of {rate} Hz: resampled" in server.child.output()
