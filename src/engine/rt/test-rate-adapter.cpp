@@ -283,3 +283,31 @@ TEST_CASE("ports that aren't linked") {
     CHECK(second == doctest::Approx(1).epsilon(1e-3));
     CHECK(result[240] == doctest::Approx(0.25).epsilon(1e-3));
 }
+
+TEST_CASE("the longest cycles, and rates as far apart as may be") {
+    const int longest = 65536;
+    std::vector<float> ones(longest, 1), result(longest);
+    for (const Rates& rate : {Rates{44100, 48000}, Rates{1500, 48000}, Rates{48000, 1500}})
+        for (const int block_size : {64, 1024}) {
+            CAPTURE(rate.engine);
+            CAPTURE(rate.graph);
+            CAPTURE(block_size);
+            RateAdapter adapter(block_size, 1, 1, longest, rate.engine);
+            REQUIRE(adapter.set_graph_rate(rate.graph));
+            // Around the step from silence to ones the filters ring.
+            const int64_t ringing = 200 * std::max(1, rate.graph / rate.engine);
+            int64_t heard = 0;
+            int wrong = 0;
+            for (const int frames : {longest, 1, longest, 16, 30000}) {
+                const float* const in[] = {ones.data()};
+                float* const out[] = {result.data()};
+                adapter.process(frames, in, out, [&](double, const float* const* from, float* const* to) {
+                    std::copy_n(from[0], block_size, to[0]);
+                });
+                for (int i = 0; i < frames; ++i, ++heard)
+                    if (std::abs(heard - adapter.delay()) > ringing)
+                        wrong += std::abs(result[size_t(i)] - (heard < adapter.delay() ? 0 : 1)) > 1e-3;
+            }
+            CHECK(wrong == 0);
+        }
+}
