@@ -19,9 +19,9 @@ sys.path.insert(0, str(ROOT))
 
 from bench import instructions, latency, report, windows  # noqa: E402
 from bench.report import Row  # noqa: E402
-from bench.stands import Ours, Stock, TestSource  # noqa: E402
+from bench.stands import ManyResampled, Ours, Resampled, Stock, TestSource  # noqa: E402
 
-MEASURES = ("idle", "voices", "latency", "instructions")
+MEASURES = ("idle", "voices", "resampled", "latency", "instructions")
 LATENCY_QUANTA = (64, 256, 1024, 100)
 BLOCK = 64
 
@@ -60,6 +60,16 @@ class Comparison:
             self._cpu_row(f"CPU, quantum {quantum}, {synths} default synths", found,
                           f"ours / scsynth = {times:.3f}", f"{'≤' if most > 1 else '<'} {most:g}",
                           times <= most if most > 1 else times < most)
+
+    def resampled(self):
+        """CPU of an engine at 44100 Hz in a graph of 48000."""
+        found = self._windows("resampled", (Ours, Resampled, ManyResampled), 1024, 0, self.options.windows)
+        cpu = windows.medians(found, "cpu")
+        for kind in (Resampled, ManyResampled):
+            self.rows.append(Row(
+                f"CPU, engine at 44100 Hz in a graph of 48000, {kind.name}", "",
+                f"{100 * cpu[kind.name]:.2f} %", "",
+                f"{kind.name} − ours at 48000 = {100 * (cpu[kind.name] - cpu['ours']):.2f} %", ""))
 
     def latency(self):
         """Frames from capture to playback."""

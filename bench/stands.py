@@ -121,9 +121,22 @@ class _Server(Stand):
 
 class Ours(_Server):
     name = "ours"
+    settings = {}
 
     def _boot(self, port):
-        return NodeServer(self.session, port)
+        return NodeServer(self.session, port, self.settings)
+
+
+class Resampled(Ours):
+    """Ours at a rate that the graph doesn't have."""
+    name = "resampled"
+    settings = {"sample-rate": 44100}
+
+
+class ManyResampled(Ours):
+    """The same with as many ports as pw-scsynth makes."""
+    name = "8 in 8 out"
+    settings = {"sample-rate": 44100, "inputs": 8, "outputs": 8}
 
 
 class Stock(_Server):

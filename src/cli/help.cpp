@@ -18,7 +18,7 @@ With -N it renders a score to a sound file, without PipeWire.
   -d N        SynthDefs (1024)                   -w N        wire buffers (64)
   -r N        random generators (64)             -m KIB      real-time memory (8192)
   -z FRAMES   block size (64)                    -V N        verbosity (0)
-  -Z FRAMES   quantum to ask PipeWire for        -S HZ       sample rate to ask PipeWire for
+  -Z FRAMES   quantum to ask PipeWire for        -S HZ       sample rate (the graph's)
   -H SINK:SOURCE, -H DEVICE, -H SOURCE SINK      devices to link to, by name or description
   -U PATHS    folders of UGen plugins            -P PATH     file commands stay below it
   -N SCORE INPUT OUTPUT RATE HEADER SAMPLE       "_" as SCORE: standard input; as INPUT: none

@@ -50,7 +50,6 @@ private:
     NodeRequest make_request() {
         DaemonFacts daemon;
         daemon.rate = connection_.daemon_property("default.clock.rate");
-        daemon.allowed_rates = connection_.daemon_property("default.clock.allowed-rates");
         daemon.quantum_limit = connection_.daemon_property("default.clock.quantum-limit");
         daemon.find_node = [this](const std::string& name) {
             const GraphView& graph = connection_.graph();
@@ -140,7 +139,20 @@ private:
             return Error{state()};
         if (!gone())
             say_ready();
-        return end(connection_.wait_until([&] { return gone(); }));
+        return end(connection_.wait_until([&] {
+            say_resampling();
+            return gone();
+        }));
+    }
+
+    /// Says it when the node resamples, and again if something else comes of that.
+    void say_resampling() {
+        const std::string now = connection_.graph().property(node_.id(), "scsynth.resampling");
+        if (now == resampling_)
+            return;
+        resampling_ = now;
+        if (!now.empty() && now != "no" && line_.verbosity >= 0)
+            std::fprintf(stderr, "pw-scsynth: %s\n", now.c_str());
     }
 
     void say_ready() const {
@@ -161,6 +173,7 @@ private:
     const PrintRelay& relay_;
     Connection& connection_;
     ServerNode node_;
+    std::string resampling_;
 };
 
 } // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/node-properties.hpp"
 
-#include <sstream>
-
 namespace scs::cli {
 
 namespace {
@@ -20,31 +18,17 @@ public:
             properties[key] = value;
         if (!daemon_.quantum_limit.empty())
             properties["clock.quantum-limit"] = daemon_.quantum_limit;
-        set_rate();
+        properties["scsynth.rate"] = daemon_.rate.empty() ? "48000" : daemon_.rate;
+        if (line_.rate > 0)
+            properties["scsynth.sample-rate"] = std::to_string(line_.rate);
         if (line_.quantum > 0)
-            properties["node.latency"] = std::to_string(line_.quantum) + "/" + properties["scsynth.rate"];
+            properties["node.latency"] = std::to_string(line_.quantum) + "/" +
+                                         properties[line_.rate > 0 ? "scsynth.sample-rate" : "scsynth.rate"];
         set_devices();
         return std::move(request_);
     }
 
 private:
-    void set_rate() {
-        std::string& rate = request_.properties["scsynth.rate"];
-        rate = daemon_.rate.empty() ? "48000" : daemon_.rate;
-        const std::string wanted = std::to_string(line_.rate);
-        if (line_.rate == 0 || wanted == rate)
-            return;
-        std::istringstream rates(daemon_.allowed_rates);
-        for (std::string word; rates >> word;)
-            if (word == wanted) {
-                rate = wanted;
-                request_.properties["node.rate"] = "1/" + wanted;
-                return;
-            }
-        request_.warnings.push_back("-S " + wanted + ": PipeWire runs at " + rate +
-                                    " Hz; allow more rates by default.clock.allowed-rates in its configuration");
-    }
-
     void set_devices() {
         const std::string& device = line_.device;
         const auto colon = device.find(':');

@@ -13,7 +13,6 @@ namespace scs::cli {
 /// What is known of the daemon.
 struct DaemonFacts {
     std::string rate;          ///< default.clock.rate
-    std::string allowed_rates; ///< default.clock.allowed-rates: "[ 44100 48000 ]"
     std::string quantum_limit; ///< default.clock.quantum-limit
     /// The node.name of the node of that name or description, empty if there is none.
     std::function<std::string(const std::string&)> find_node;

@@ -196,6 +196,27 @@ TEST_CASE("the rate is the clock's") {
     host.position().clock.rate = {1, 44100};
 }
 
+TEST_CASE("an engine at a rate of its own runs in blocks, and takes in what comes in each cycle") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.sample-rate", "24000"}, {"scsynth.block-size", "1024"}});
+    node->start();
+    const uint64_t moment = host.position().clock.nsec = 1'000'000'000'000;
+    host.cycle(16);
+    CHECK(host.fake.frames == 1024);
+    const scs::NtpTime first = host.fake.frame0;
+    int blocks = 1;
+    for (int i = 1; i < 1000; ++i) {
+        host.fake.frames = -1;
+        host.cycle(16);
+        // The next block's time, also when it isn't run yet.
+        CHECK(std::abs(scs::ntp_seconds_between(first, host.fake.frame0) - blocks * 1024 / 24000.) < 1e-3);
+        CHECK((host.fake.frames == 0 || host.fake.frames == 1024));
+        blocks += host.fake.frames == 1024;
+    }
+    CHECK(host.position().clock.nsec - moment < 334'000'000);
+    CHECK(blocks == 8); // 8000 frames and what the filter needs
+}
+
 TEST_CASE("without a position cycles are as long as the buffers") {
     FakeHost host;
     auto node = host.create({{"scsynth.rate", "44100"}});

@@ -70,6 +70,34 @@ TEST_CASE("the daemon's rate counts where none is set") {
     FakeHost host;
     auto node = host.create({{"clock.rate", "44100"}});
     CHECK(host.fake.settings.engine.sample_rate == 44100);
+    CHECK(node->properties.count("node.rate") == 0);
+}
+
+TEST_CASE("a sample rate of its own is asked of the graph, and the engine's whatever the graph does") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.sample-rate", "44100"}, {"scsynth.rate", "48000"}});
+    CHECK(host.fake.settings.engine.sample_rate == 44100);
+    CHECK(node->properties["node.rate"] == "1/44100");
+    node->start();
+    for (const uint32_t rate : {48000, 44100, 96000, 44100}) {
+        host.position().clock.rate = {1, rate};
+        host.cycle(256);
+        CHECK(host.fake.rate == 44100);
+    }
+    auto other = host.create({{"scsynth.sample-rate", "44100"}, {"node.rate", "1/88200"}});
+    CHECK(other->properties["node.rate"] == "1/88200");
+}
+
+TEST_CASE("what is too far from the graph's rate follows it") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.sample-rate", "1000"}});
+    node->start();
+    host.position().clock.rate = {1, 48000};
+    host.cycle(256);
+    host.main().expire_timers();
+    CHECK(host.fake.rate == 48000);
+    CHECK(host.fake.frames == 256);
+    CHECK(node->properties["scsynth.resampling"] == "engine at the graph's 48000 Hz: too far from 1000 to be resampled");
 }
 
 TEST_CASE("whoever asked for the node may quit it") {
@@ -91,6 +119,7 @@ TEST_CASE("a bad value is an error that names it") {
         {"scsynth.load-synthdefs", "no"}, {"scsynth.rate", "0"},             {"scsynth.rate", "48000.5"},
         {"clock.quantum-limit", "1e3"},   {"scsynth.rt-memory", "99999999999"}, {"scsynth.audio-buses", "3"},
         {"scsynth.buffers", "1048577"},
+        {"scsynth.sample-rate", "999"},   {"scsynth.sample-rate", "44.1k"},  {"scsynth.sample-rate", "0"},
     };
     for (const auto& [key, value] : bad) {
         CAPTURE(key);

@@ -2,12 +2,11 @@
 // The real node to the sample: quanta, bundles, latency, and the thread's floating-point mode. Its clocks are the
 // test's, so nothing here depends on how long anything takes.
 #include "playing.hpp"
-#include "scripted-clock.hpp"
+#include "scripted-cycles.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <optional>
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
@@ -16,34 +15,6 @@
 using namespace scs::test;
 
 namespace {
-
-constexpr uint64_t first_nsec = 5'000'000'000;                     // of the driver's clock, at frame 0
-constexpr uint64_t wall_ahead = 1'700'000'000'000'000'000 + 12345; // of the wall clock
-
-/// Cycles whose clocks show what the driver's does: process() begins in time and takes none.
-class Scripted {
-public:
-    explicit Scripted(Host& host) : host_(host) {
-        host.position().clock.nsec = first_nsec;
-        host.before_process = [this] {
-            const uint64_t now = host_.position().clock.nsec;
-            clock_.emplace(now, now + wall_ahead);
-        };
-        host.after_process = [this] { clock_.reset(); };
-    }
-    ~Scripted() { host_.before_process = host_.after_process = nullptr; }
-
-private:
-    Host& host_;
-    std::optional<ScriptedClock> clock_;
-};
-
-/// The time tag of a frame, counted from the first cycle's first.
-scs::NtpTime tag(double frame, double rate = 48000) {
-    const uint64_t wall = first_nsec + wall_ahead;
-    const scs::NtpTime frame0 = scs::ntp_from_unix(int64_t(wall / 1'000'000'000), uint32_t(wall % 1'000'000'000));
-    return frame0 + scs::NtpTime(frame / rate * 4294967296.0 + 0.5);
-}
 
 std::vector<int> nonzero(const std::vector<float>& sound) {
     std::vector<int> places;
@@ -59,7 +30,7 @@ std::vector<int> clicks(const std::vector<double>& due, const std::vector<uint32
     Playing p(host);
     p.define("click", click);
     p.node->link(out, 0);
-    const Scripted clock(host);
+    const ScriptedCycles clock(host);
     p.node->start();
     host.cycle(quanta[0]); // time is known from here on
     int id = 2000;
@@ -124,7 +95,7 @@ TEST_CASE("a bundle that is late begins with the next block") {
     Playing p(host);
     p.define("click", click);
     p.node->link(out, 0);
-    const Scripted clock(host);
+    const ScriptedCycles clock(host);
     p.node->start();
     host.cycles(4, 64);
     p.client->send(osc_bundle(tag(100), {osc_message("/s_new", {"click", 2000, 0, 0})}));

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <utility>
 
 using namespace scs::test;
 
@@ -55,7 +56,7 @@ struct Rig {
     Host host;
     Playing p;
 
-    Rig() : host(library()), p(host, {{"scsynth.allow-quit", "true"}}) {
+    explicit Rig(Host::Dict info = {{"scsynth.allow-quit", "true"}}) : host(library()), p(host, std::move(info)) {
         p.define("sine", sine(1000));
         p.define("click", click);
         p.node->link(out, 0);
@@ -171,10 +172,12 @@ TEST_CASE("all commands at once, and in bundles that are due, late and far") {
     check_no_breach();
 }
 
-TEST_CASE("links, quanta, pauses and suspension") {
+namespace {
+
+void links_quanta_pauses_and_suspension(const Host::Dict& info) {
     if (!guarded_build())
         return;
-    Rig rig;
+    Rig rig(info);
     const Guarded guarded(rig.host);
     HostNode& node = *rig.p.node;
     constexpr uint32_t quanta[] = {64, 16, 100, 441, 1024, 8192, 1};
@@ -200,6 +203,17 @@ TEST_CASE("links, quanta, pauses and suspension") {
         rig.send({osc_message("/s_new", {"sine", -1, 0, 0})});
     }
     check_no_breach();
+}
+
+} // namespace
+
+TEST_CASE("links, quanta, rates, pauses and suspension") {
+    links_quanta_pauses_and_suspension({});
+}
+
+TEST_CASE("the same, resampled from and to 44100 Hz at times, and from 96000 always") {
+    links_quanta_pauses_and_suspension({{"scsynth.sample-rate", "44100"}});
+    links_quanta_pauses_and_suspension({{"scsynth.sample-rate", "96000"}, {"scsynth.inputs", "0"}});
 }
 
 TEST_CASE("thousands of synths come and go") {

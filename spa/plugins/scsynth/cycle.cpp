@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cycle.hpp"
 
+#include "engine/rt/float-mode.hpp"
+
 #include <spa/node/utils.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 
 namespace scs::spa {
@@ -35,6 +38,12 @@ void Cycle::set_callbacks(const spa_node_callbacks* callbacks, void* data) noexc
 
 void Cycle::start() noexcept {
     cycle_clock_.reset();
+    forget_carried();
+}
+
+void Cycle::forget_carried() noexcept {
+    if (rate_adapter_)
+        rate_adapter_->reset();
     if (Engine* engine = server_ ? server_->engine() : nullptr)
         engine->reset_carry();
 }
@@ -83,6 +92,29 @@ int Cycle::process() noexcept {
     const double latency =
         latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
     const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
+    graph_rate_.store(span.rate, std::memory_order_relaxed);
+    if (rate_adapter_)
+        choose_resampling(span.rate);
+    if (resampled())
+        render_resampled(span, frame0);
+    else
+        render(span, frame0);
+
+    for (PortIo& output : outputs_)
+        output.end_output(span.frames);
+    check_deadline(span, uint64_t(begun));
+    return status;
+}
+
+void Cycle::choose_resampling(double rate) noexcept {
+    const bool resampled = rate != rate_adapter_->engine_rate() && rate_adapter_->set_graph_rate(rate);
+    if (resampled == resampled_.load(std::memory_order_relaxed))
+        return;
+    resampled_.store(resampled, std::memory_order_relaxed);
+    forget_carried();
+}
+
+void Cycle::render(const Span& span, NtpTime frame0) noexcept {
     if (Engine* engine = server_ ? server_->engine() : nullptr) {
         engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data());
         input_delay_.store(engine->input_delay(), std::memory_order_relaxed);
@@ -91,11 +123,30 @@ int Cycle::process() noexcept {
             if (out)
                 std::fill_n(out, span.frames, 0.f);
     }
+}
 
-    for (PortIo& output : outputs_)
-        output.end_output(span.frames);
-    check_deadline(span, uint64_t(begun));
-    return status;
+void Cycle::render_resampled(const Span& span, NtpTime frame0) noexcept {
+    Engine* const engine = server_ ? server_->engine() : nullptr;
+    const FlushToZero denormals;
+    const auto run = [&](int frames, double ahead, const float* const* in, float* const* out) {
+        const NtpTime start = frame0 + NtpTime(std::llround(ahead / span.rate * 0x1p32));
+        engine->process(frames, start, rate_adapter_->engine_rate(), in, out);
+    };
+    const int block = rate_adapter_->block();
+    bool rendered = false;
+    const auto render_block = [&](double ahead, const float* const* in, float* const* out) {
+        rendered = true;
+        if (engine)
+            run(block, ahead, in, out);
+        else
+            for (size_t i = 0; i < out_.size(); ++i)
+                if (out[i])
+                    std::fill_n(out[i], block, 0.f);
+    };
+    rate_adapter_->process(int(span.frames), in_.data(), out_.data(), render_block);
+    if (engine && !rendered) // what has come in is answered all the same
+        run(0, span.frames + rate_adapter_->ahead(), in_.data(), out_.data());
+    input_delay_.store(rate_adapter_->delay(), std::memory_order_relaxed);
 }
 
 void Cycle::check_deadline(const Span& span, uint64_t begun_nsec) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/rt/clock.hpp"
+#include "engine/rt/rate-adapter.hpp"
 #include "osc/server.hpp"
 #include "ports.hpp"
 
@@ -9,6 +10,7 @@
 #include <spa/node/node.h>
 
 #include <atomic>
+#include <memory>
 #include <vector>
 
 namespace scs::spa {
@@ -24,7 +26,10 @@ struct OutputLatency {
 /// loop, except where said.
 class Cycle {
 public:
-    Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate); // [main]
+    /// [main] `rate`: of a host that doesn't tell one, in Hz.
+    Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate);
+    /// [main] Before the first cycle: the engine keeps the adapter's rate whatever the graph's.
+    void set_rate_adapter(std::unique_ptr<RateAdapter> adapter) noexcept { rate_adapter_ = std::move(adapter); }
 
     PortIo& port(spa_direction direction, uint32_t id) noexcept {
         return direction == SPA_DIRECTION_INPUT ? inputs_[id] : outputs_[id];
@@ -45,12 +50,20 @@ public:
 
     /// [any] Frames by which the inputs are delayed.
     int input_delay() const noexcept { return input_delay_.load(std::memory_order_relaxed); }
+    /// [any] The graph's rate in Hz; 0 before the first cycle.
+    double graph_rate() const noexcept { return graph_rate_.load(std::memory_order_relaxed); }
+    /// [any] Whether what comes and goes is resampled.
+    bool resampled() const noexcept { return resampled_.load(std::memory_order_relaxed); }
     /// [any] Cycles that ended after their deadline.
     uint64_t overruns() const noexcept { return overruns_.load(std::memory_order_relaxed); }
 
 private:
     struct Span;
     Span next_span() const noexcept;
+    void choose_resampling(double rate) noexcept;
+    void forget_carried() noexcept;
+    void render(const Span&, NtpTime frame0) noexcept;
+    void render_resampled(const Span&, NtpTime frame0) noexcept;
     void check_deadline(const Span&, uint64_t begun_nsec) noexcept;
 
     std::vector<PortIo> inputs_, outputs_;
@@ -58,6 +71,7 @@ private:
     std::vector<float*> out_;
     uint32_t max_quantum_;
     double rate_;
+    std::unique_ptr<RateAdapter> rate_adapter_; ///< null: the engine's rate is the graph's
     osc::Server* server_ = nullptr;
     const spa_io_clock* clock_ = nullptr;
     const spa_io_position* position_ = nullptr;
@@ -65,6 +79,8 @@ private:
     OutputLatency latency_;
     CycleClock cycle_clock_;
     std::atomic<int> input_delay_{0};
+    std::atomic<double> graph_rate_{0};
+    std::atomic<bool> resampled_{false};
     std::atomic<uint64_t> overruns_{0};
 };
 

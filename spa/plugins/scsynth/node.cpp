@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 
 namespace scs::spa {
 namespace {
@@ -34,7 +35,7 @@ Node::Node(const Support& support, NodeSettings settings)
     : support_(support), settings_(std::move(settings)),
       bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
       cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
-             uint32_t(settings_.server.engine.max_quantum), settings_.server.engine.sample_rate) {
+             uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate) {
     spa_hook_list_init(&hooks_);
     const Settings& engine = settings_.server.engine;
     for (uint32_t i = 0; i < uint32_t(engine.inputs); ++i)
@@ -56,6 +57,9 @@ Node::~Node() {
 int Node::start() {
     for (const std::string& warning : settings_.warnings)
         bridge_->log(SPA_LOG_LEVEL_WARN, warning);
+    if (const Settings& engine = settings_.server.engine; settings_.sample_rate > 0)
+        cycle_.set_rate_adapter(std::make_unique<RateAdapter>(engine.block_size, engine.inputs, engine.outputs,
+                                                              engine.max_quantum, settings_.sample_rate));
     wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake_fd_ < 0)
         return -errno;
@@ -93,6 +97,11 @@ int Node::start_server() {
     set_property("scsynth.autoconnect", "true");
     set_property("scsynth.osc.port", port);
     set_counters();
+    if (settings_.sample_rate > 0) {
+        // The graph is asked first: what runs at our rate needn't be resampled.
+        set_property("node.rate", "1/" + std::to_string(settings_.sample_rate));
+        set_property("scsynth.resampling", "no");
+    }
     for (const auto& [key, value] : settings_.given)
         set_property(key, value);
     return 0;
@@ -170,7 +179,9 @@ void Node::on_news() {
 }
 
 void Node::on_timer() {
-    if (set_counters())
+    bool changed = set_counters();
+    changed |= settings_.sample_rate > 0 && set_resampling();
+    if (changed)
         emit_info(SPA_NODE_CHANGE_MASK_PROPS);
     if (cycle_.input_delay() != reported_delay_)
         update_latencies();
@@ -215,6 +226,21 @@ bool Node::set_counters() {
     changed |= set_property("scsynth.dropped-events",
                             std::to_string(engine ? engine->status().dropped_events.load() : 0));
     return changed;
+}
+
+bool Node::set_resampling() {
+    const double rate = cycle_.graph_rate();
+    char text[160] = "no";
+    if (cycle_.resampled())
+        std::snprintf(text, sizeof text, "engine at %d Hz in a graph of %.0f Hz: resampled, adds %d frames (%.1f ms)",
+                      settings_.sample_rate, rate, cycle_.input_delay(), cycle_.input_delay() / rate * 1000);
+    else if (rate != 0 && rate != settings_.sample_rate)
+        std::snprintf(text, sizeof text, "engine at the graph's %.0f Hz: too far from %d to be resampled", rate,
+                      settings_.sample_rate);
+    if (!set_property("scsynth.resampling", text))
+        return false;
+    bridge_->log(SPA_LOG_LEVEL_WARN, text == std::string("no") ? "not resampled any more" : text);
+    return true;
 }
 
 void Node::emit_info(uint64_t change_mask) {

@@ -75,6 +75,7 @@ private:
 
     bool set_property(const std::string& key, const std::string& value);
     bool set_counters();
+    bool set_resampling();
     void emit_info(uint64_t change_mask);
     void emit_port(Port&, bool all);
     std::vector<Port>& ports(spa_direction direction) { return ports_[direction]; }

@@ -11,6 +11,7 @@ namespace scs::spa {
 namespace {
 
 constexpr std::string_view prefix = "scsynth.";
+constexpr int lowest_rate = 1000, highest_rate = 768000; // Hz
 
 struct Whole {
     std::string_view key;
@@ -66,7 +67,7 @@ constexpr std::string_view without_effect[] = {"threads", "native-ugens"};
 /// Properties of ours that the host's value replaces.
 constexpr std::string_view replaceable[] = {"node.name",           "node.description",    "media.name",
                                             "node.always-process", "scsynth.autoconnect",
-                                            "scsynth.sink",        "scsynth.source"};
+                                            "scsynth.sink",        "scsynth.source",      "node.rate"};
 
 template <class Table>
 auto find(const Table& table, std::string_view key) {
@@ -117,6 +118,13 @@ Error read_number(std::string_view key, std::string_view value, int low, int hig
     return {};
 }
 
+Error read_rate(std::string_view key, std::string_view value, double& to) {
+    int rate = 0;
+    Error error = read_number(key, value, lowest_rate, highest_rate, rate);
+    to = rate;
+    return error;
+}
+
 /// As scsynth: SC_SYNTHDEF_PATH, or else synthdefs/ in the user's SuperCollider folder.
 std::string default_synthdef_path() {
     if (const char* path = std::getenv("SC_SYNTHDEF_PATH"))
@@ -151,12 +159,10 @@ Error read_own(std::string_view key, std::string_view value, NodeSettings& setti
         server.port = uint16_t(port);
         return error;
     }
-    if (name == "rate") {
-        int rate = 0;
-        Error error = read_number(key, value, 1000, 768000, rate);
-        server.engine.sample_rate = rate;
-        return error;
-    }
+    if (name == "rate")
+        return read_rate(key, value, settings.graph_rate);
+    if (name == "sample-rate")
+        return read_number(key, value, lowest_rate, highest_rate, settings.sample_rate);
     if (contains(without_effect, name))
         settings.warnings.push_back(std::string(key) + " has no effect in this version");
     else if (!contains(replaceable, key))
@@ -187,14 +193,12 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
             error = read_own(key, value, settings);
         else if (key == "clock.quantum-limit")
             error = read_number(key, value, 16, 65536, server.engine.max_quantum);
-        else if (key == "clock.rate" && !spa_dict_lookup(info, "scsynth.rate")) {
-            int rate = 0;
-            error = read_number(key, value, 1000, 768000, rate);
-            server.engine.sample_rate = rate;
-        }
+        else if (key == "clock.rate" && !spa_dict_lookup(info, "scsynth.rate"))
+            error = read_rate(key, value, settings.graph_rate);
         if (!error.what.empty())
             return error;
     }
+    server.engine.sample_rate = settings.sample_rate > 0 ? settings.sample_rate : settings.graph_rate;
     if (server.engine.audio_buses < server.engine.inputs + server.engine.outputs)
         return Error{"scsynth.audio-buses = \"" + std::to_string(server.engine.audio_buses) +
                      "\": expected at least one for each input and output, " +
