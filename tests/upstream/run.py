@@ -88,7 +88,7 @@ def print_tables(results):
                                      for server in servers))
     totals = ((sum(map(count, found.values())), sum(map(len, found.values()))) for found in results.values())
     print(f"| {len(results[servers[0]])} classes |" + "".join(f" {passed} of {all_} |" for passed, all_ in totals))
-    print("\nMethods whose assertions differ, or that pass with none:")
+    print("\nMethods that fail, or whose number of assertions differs:")
     for name, method, found in methods(results):
         kinds = {(result.outcome, result.passed, len(result.reasons)) for result in found.values()}
         if len(kinds) > 1 or "pass" not in {result.outcome for result in found.values()}:
