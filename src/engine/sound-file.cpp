@@ -179,9 +179,8 @@ void SoundFile::close_handle(void* handle) noexcept {
         sf_close(as_sndfile(handle));
 }
 
-bool SoundFile::is_written(void* handle) noexcept {
-    // Asking for the place where it is read is an error then.
-    return handle && sf_seek(as_sndfile(handle), 0, SEEK_CUR | SFM_READ) < 0;
+int64_t SoundFile::written_frames(void* handle) noexcept {
+    return handle ? sf_seek(as_sndfile(handle), 0, SEEK_CUR | SFM_WRITE) : -1;
 }
 
 } // namespace scs

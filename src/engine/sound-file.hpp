@@ -47,8 +47,9 @@ public:
     void* release() noexcept { return file_.release(); }
     /// Closes what release() gave; null is fine.
     static void close_handle(void* handle) noexcept;
-    /// Whether it was opened for writing; not while another thread uses it. Null isn't.
-    static bool is_written(void* handle) noexcept;
+    /// Frames that were written to a file which is open for that, else -1; also for null. Not while another thread
+    /// uses it.
+    static int64_t written_frames(void* handle) noexcept;
 
 private:
     struct Closer {

@@ -19,7 +19,7 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::chrono::milliseconds last_write(30); ///< for a half of a buffer on its way to the disk
+constexpr std::chrono::milliseconds longest_write(200); ///< of a half of a buffer that is on its way to the disk
 
 /// Bytes that the machine could give without swapping; -1 if that can't be told.
 std::int64_t available_memory() {
@@ -78,10 +78,8 @@ double BufferJob::usable_rate(double wanted) const noexcept {
 
 void BufferJob::publish(const Buffer& buffer) {
     const Buffer before = latest();
-    // A DiskOut that ended just now has left what came last to the plugin's own thread, which tells nobody when it
-    // has written that; without the wait it finds no file any more.
-    if (before.sound_file != buffer.sound_file && engine().buffers().is_recorded(index_))
-        std::this_thread::sleep_for(last_write);
+    if (before.sound_file != buffer.sound_file)
+        await_recording();
     engine().buffers().set_latest(index_, buffer);
     // From here on DiskIn and DiskOut don't find the old file any more.
     if (before.sound_file != buffer.sound_file)
@@ -89,6 +87,16 @@ void BufferJob::publish(const Buffer& buffer) {
     if (before.data != buffer.data)
         release(before.data);
     result_ = buffer;
+}
+
+void BufferJob::await_recording() const {
+    const Buffers& buffers = engine().buffers();
+    const int64_t before = buffers.recorded_frames(index_);
+    if (before < 0)
+        return;
+    const auto deadline = std::chrono::steady_clock::now() + longest_write;
+    while (buffers.recorded_frames(index_) == before && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void BufferJob::published() {

@@ -51,6 +51,10 @@ protected:
     void install(Engine&) noexcept override;
 
 private:
+    /// [worker] Waits until a DiskOut that ended just now has written what came last: the plugin's own thread does
+    /// that, tells nobody when, and finds no file once it is closed.
+    void await_recording() const;
+
     struct Released;
     struct Release {
         void operator()(Released*) const noexcept;

@@ -85,7 +85,7 @@ def test_a_recording_stopped_and_paused(lesson):
     recorded, rate = audio.read_wav(lesson[3] / "stopped.wav")
     assert rate == RATE and recorded.shape[1] == 1
     # As long as it took without the pause.
-    assert len(recorded) / RATE == pytest.approx(numbers(lesson[0]["recorded"])[0] - 0.3, abs=0.15)
+    assert len(recorded) / RATE == pytest.approx(numbers(lesson[0]["recorded"])[0] - 0.3, abs=0.25)
     assert (lesson[3] / "stopped.wav").stat().st_size < 3.2 * len(recorded)
     assert audio.frequency(recorded[:RATE // 2, 0], RATE) == pytest.approx(1000, abs=0.05)
     # The one place where it paused.
@@ -96,7 +96,7 @@ def test_the_end_of_a_recording_is_there(lesson):
     assert lesson[0]
     for number in range(6):
         take, _ = audio.read_wav(lesson[3] / f"take{number}.wav")
-        assert len(take) / RATE == pytest.approx(0.15, abs=0.05), number
+        assert 0.1 < len(take) / RATE < 0.5, number
 
 
 def check_tone(signal):

@@ -104,7 +104,7 @@ def test_a_node_proxy_is_set_and_mapped(tones):
     assert np.count_nonzero(both) / 100 == pytest.approx(0.59 * 0.4, abs=0.05)
     assert np.max(np.abs((old + new)[both] - 0.4)) < 0.02
     assert tones.top(3400) == pytest.approx(0.4, rel=0.02)
-    assert tones.seconds(3400, 0.2) == pytest.approx(0.4, abs=0.1)
+    assert tones.seconds(3400, 0.2) == pytest.approx(0.4, abs=0.25)  # sclang may be kept waiting
     assert tones.top(4200) == pytest.approx(0.4, rel=0.02)
 
 
@@ -122,7 +122,7 @@ def test_a_proxy_space(steps, tones):
     later = tones.levels(6400)
     assert np.count_nonzero(np.abs(later - 0.15) < 0.003) > 30
     assert np.count_nonzero(np.abs(later - 0.3) < 0.006) > 10
-    assert tones.seconds(5600, 0.07) == pytest.approx(0.6, abs=0.1)
+    assert tones.seconds(5600, 0.07) == pytest.approx(0.6, abs=0.25)
     assert steps["proxies"] == "2"
 
 

@@ -4,10 +4,11 @@
 
 The suite is the folder testsuite/classlibrary of SuperCollider's source, which this project doesn't carry. Its
 servers have port 57110, as sclang's do; it has to be free (`unshare -rn` and `ip link set lo up` give a network of
-one's own)."""
+one's own). What fails is tried once again."""
 import argparse
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -28,6 +29,7 @@ def main():
     options = arguments()
     check_port()
     suite.adopt_orphans()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     names = options.only or suite.server_classes(options.suite)
     results = {}
     for server in options.servers:
@@ -70,7 +72,13 @@ def run(name, server, options, session):
     folder = options.logs.resolve() / server
     for attempt in folder.glob(f"{name}-*"):
         shutil.rmtree(attempt)
-    found = suite.run_class(name, options.suite, PROGRAMS[server], folder, session.env, options.limit)
+    where = (name, options.suite, PROGRAMS[server], folder, session.env, options.limit)
+    found = suite.run_class(*where)
+    # Many tests measure time in the language, which a busy machine keeps waiting.
+    passed = [method for method, result in found.items() if result.outcome == "pass"]
+    if len(passed) < len(found):
+        found |= {method: result for method, result in suite.run_class(*where, leave_out=passed).items()
+                  if result.outcome == "pass"}
     print(f"{server} {name}: {count(found)} of {len(found)}", file=sys.stderr, flush=True)
     return found
 
@@ -88,7 +96,7 @@ def print_tables(results):
                                      for server in servers))
     totals = ((sum(map(count, found.values())), sum(map(len, found.values()))) for found in results.values())
     print(f"| {len(results[servers[0]])} classes |" + "".join(f" {passed} of {all_} |" for passed, all_ in totals))
-    print("\nMethods whose assertions differ, or that pass with none:")
+    print("\nMethods that fail, or whose number of assertions differs:")
     for name, method, found in methods(results):
         kinds = {(result.outcome, result.passed, len(result.reasons)) for result in found.values()}
         if len(kinds) > 1 or "pass" not in {result.outcome for result in found.values()}:

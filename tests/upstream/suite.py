@@ -44,12 +44,13 @@ def server_classes(folder):
     return names
 
 
-def run_class(name, suite, program, folder, env, limit):
+def run_class(name, suite, program, folder, env, limit, leave_out=()):
     """Run a class's methods with a server program; {method: Result}. A method that takes longer than `limit`
-    seconds is ended with its sclang; the rest run in another one."""
+    seconds is ended with its sclang; the rest run in another one. The logs are numbered in the folder."""
     results = {}
-    for attempt in range(100):
-        child = sclang.start(SCRIPT, program, name, *results, folder=folder / f"{name}-{attempt}", env=env,
+    for _ in range(100):
+        number = len(list(folder.glob(f"{name}-*")))
+        child = sclang.start(SCRIPT, program, name, *leave_out, *results, folder=folder / f"{name}-{number}", env=env,
                              classes=[suite, CLASSES])
         try:
             complete, running = _watch(child, limit, results)

@@ -110,9 +110,9 @@ void Buffers::set_latest(int index, const Buffer& buffer) noexcept {
     set_abi_buffer(abi_->latest[size_t(index)], buffer);
 }
 
-bool Buffers::is_recorded(int index) const noexcept {
+int64_t Buffers::recorded_frames(int index) const noexcept {
     const std::lock_guard lock(abi_->non_rt_lock); // DiskOut's thread may be writing
-    return SoundFile::is_written(abi_->latest[size_t(index)].sndfile);
+    return SoundFile::written_frames(abi_->latest[size_t(index)].sndfile);
 }
 
 void Buffers::close_files() noexcept {

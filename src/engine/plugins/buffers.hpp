@@ -45,8 +45,8 @@ public:
     Buffer latest(int index) const noexcept;
     /// [worker] Sets it; follow with install() on the data loop.
     void set_latest(int index, const Buffer& buffer) noexcept;
-    /// [worker] Whether its file is one that DiskOut writes.
-    bool is_recorded(int index) const noexcept;
+    /// [worker] Frames that DiskOut has written to its file; -1 if that isn't one to be written.
+    int64_t recorded_frames(int index) const noexcept;
     /// [worker] Closes the files that are still open. May wait for the disk; the destructor does it otherwise.
     void close_files() noexcept;
 
