@@ -19,7 +19,7 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::chrono::milliseconds longest_write(200); ///< of a half of a buffer that is on its way to the disk
+constexpr std::chrono::milliseconds longest_write(100); ///< of a half of a buffer that is on its way to the disk
 
 /// Bytes that the machine could give without swapping; -1 if that can't be told.
 std::int64_t available_memory() {
