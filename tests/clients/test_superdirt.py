@@ -87,9 +87,8 @@ def perform(session, server, folder):
         session.pw_cli("destroy", node)
     session.wait_gone(node)
     output = child.output()
-    return Performance(steps(output), output, session.daemon.output(),
-                       sum(int(properties.get(f"scsynth.packets.{what}", 0)) for what in ("rejected", "kernel-dropped")),
-                       audio.read_wav(folder / "heard.wav")[0])
+    lost = sum(int(properties.get(f"scsynth.packets.{what}", 0)) for what in ("rejected", "kernel-dropped"))
+    return Performance(steps(output), output, session.daemon.output(), lost, audio.read_wav(folder / "heard.wav")[0])
 
 
 def click_times(samples):
