@@ -41,6 +41,8 @@
   (recording-stop)
   (step "tree" (boolean (:children (node-tree))))
   (step "defs" (pos? (:n-loaded-synths (server-status))))
-  (when (= way "boot") (kill-server))
+  (when (= way "boot")
+    (kill-server)
+    (Thread/sleep 1000)) ; another thread sends
   (step "done" true)
   (System/exit 0))
