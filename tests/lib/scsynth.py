@@ -51,6 +51,10 @@ class StockServer:
     def pid(self):
         return self._process.pid
 
+    def output(self):
+        """What it has printed."""
+        return self._process.output()
+
     def stop(self):
         self._process.stop()
         self.session.wait_gone(NODE)
