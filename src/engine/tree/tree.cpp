@@ -6,6 +6,7 @@
 #include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/plugins/world.hpp"
+#include "engine/rt/cache-line.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/text-line.hpp"
 
@@ -33,6 +34,16 @@ Node* following(Node* node, const Node* top) noexcept {
 
 const char* name_of(const Node& node) noexcept {
     return node.is_group ? "group" : static_cast<const Synth&>(node).definition->program->name.c_str();
+}
+
+/// Has the first part of a node's memory, which is its synth's, too, come into the cache while another is computed:
+/// of hundreds of synths none is still there from the block before. What lies beyond a smaller one does no harm.
+void fetch_ahead(const Node* node) noexcept {
+    constexpr size_t bytes = 1536;
+    const auto* at = reinterpret_cast<const char*>(node);
+#pragma GCC unroll 24
+    for (size_t i = 0; i < bytes; i += cache_line)
+        __builtin_prefetch(at + i);
 }
 
 bool is_within(const Node* node, const Node* group) noexcept {
@@ -452,6 +463,8 @@ void Tree::walk(FaultLanding& landing) {
             continue;
         }
         turn_.next = node->next;
+        if (node->next)
+            fetch_ahead(node->next);
         switch (node->run) {
         case Run::ending:
             free(*node);
