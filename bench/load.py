@@ -82,7 +82,8 @@ def parse():
 def main():
     options = parse()
     print(", ".join(f"{name} {value}" for name, value in report.machine().items()), end="\n\n")
-    print("| server | bundles | lost | dropped by the kernel | late | sent late | missed cycles |\n|---|---|---|---|---|---|---|")
+    print("| server | bundles | lost | dropped by the kernel | late | sent late | missed cycles |")
+    print("|---|---|---|---|---|---|---|")
     found = {}
     for name, kind, with_pests in (("ours", Ours, False), ("scsynth", Stock, False),
                                    ("ours, with TCP clients", Ours, True)):
