@@ -45,6 +45,12 @@ std::string_view name_of(const Message& message) {
     return spec ? spec->name : "";
 }
 
+/// Not inlined: the caller's frame is one that a fault jumps back to.
+[[gnu::noinline]] void compose(ReplyComposer& composer, std::string_view address, std::span<const ReplyArg> args,
+                               Result<std::span<const std::byte>>& message) {
+    message = composer.compose(address, args);
+}
+
 } // namespace
 
 template <class F>
@@ -394,7 +400,7 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
         return true;
     Result<std::span<const std::byte>> message = Error{};
     // liblo writes to memory that it didn't get.
-    if (!FaultGuard::run([&] { message = composer_.compose(address, args); }))
+    if (!FaultGuard::run([&] { compose(composer_, address, args, message); }))
         throw std::bad_alloc();
     if (!message) {
         host_.log(Host::Level::warning, "OSC reply not composed: " + message.error());

@@ -19,6 +19,12 @@ constexpr size_t chunk = 256; ///< frames that are written at once
 /// Frames by which the resampler's rounding may make it ask for more.
 constexpr int rounding = 2;
 
+/// Where frames of `channels` from `first` to `end` are. The resampler refuses input that begins where its output does,
+/// also if it is none: the end of `frames` may be there.
+const float* place(const std::vector<float>& frames, size_t first, size_t end, size_t channels) noexcept {
+    return frames.data() + (first < end ? first * channels : 0);
+}
+
 } // namespace
 
 RateAdapter::Resampler RateAdapter::make_resampler(int channels) {
@@ -122,7 +128,7 @@ void RateAdapter::read_block_input() noexcept {
     if (inputs_ == 0)
         return;
     SRC_DATA data{};
-    data.data_in = waiting_.data() + waiting_start_ * inputs_;
+    data.data_in = place(waiting_, waiting_start_, waiting_end_, inputs_);
     data.input_frames = long(waiting_end_ - waiting_start_);
     data.data_out = turns_in_.data();
     data.output_frames = long(block_);
@@ -156,7 +162,7 @@ int RateAdapter::write_output(int frames, int written, float* const* out) noexce
     const int first = written;
     while (written < frames) {
         SRC_DATA data{};
-        data.data_in = turns_out_.data() + (block_ - turns_left_) * channels_out_;
+        data.data_in = place(turns_out_, block_ - turns_left_, block_, channels_out_);
         data.input_frames = long(turns_left_);
         data.data_out = resampled_.data();
         data.output_frames = long(std::min(chunk, size_t(frames - written)));
