@@ -62,9 +62,9 @@ struct Server::Private {
     Host host{settings};
     PacketCounters counters;
     Wakeup wakeup;
-    Worker worker{wakeup};
     std::unique_ptr<Engine> owned_engine;
     std::atomic<Engine*> engine{nullptr};
+    Worker worker{wakeup}; ///< goes before the engine, which frees the jobs
     OscLoop loop; ///< goes before the engine: it holds bundles only
     std::thread osc_thread, worker_thread;
 
@@ -178,9 +178,9 @@ Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
 Server::~Server() {
     p_->host.close();
     p_->loop.stop();
-    p_->worker.stop();
     if (p_->osc_thread.joinable())
         p_->osc_thread.join();
+    p_->worker.stop(); // not before, so that it gives back all the jobs that were handed to it
     p_->services.shared_memory.close();
     if (!p_->worker_thread.joinable())
         return;
