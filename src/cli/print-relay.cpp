@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace scs::cli {
 
@@ -58,11 +59,12 @@ bool write_out(std::string_view text) {
 } // namespace
 
 struct PrintRelay::Shared {
-    explicit Shared(int fd) : listening(fd) {}
+    Shared(int fd, std::string p) : listening(fd), path(std::move(p)) {}
     ~Shared() { ::close(listening); }
 
     void run() {
         for (int connection; (connection = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
+            ::unlink(path.c_str()); // now, as a process that is killed leaves it behind
             std::array<char, 65536> text;
             for (ssize_t n; (n = ::recv(connection, text.data(), text.size(), 0)) > 0;)
                 if (!write_out({text.data(), size_t(n)}))
@@ -75,6 +77,7 @@ struct PrintRelay::Shared {
     }
 
     const int listening;
+    const std::string path;
     std::mutex mutex;
     std::condition_variable ended;
     bool over = false;
@@ -86,7 +89,7 @@ PrintRelay::PrintRelay() {
     if (fd < 0)
         return;
     path_ = path;
-    shared_ = std::make_shared<Shared>(fd);
+    shared_ = std::make_shared<Shared>(fd, path);
     sigset_t all, before; // signals are for the main thread
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 
+#include "engine/available-memory.hpp"
 #include "engine/outbox.hpp"
 #include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/print-scope.hpp"
@@ -119,6 +120,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
     if (!plugins)
         return Error{plugins.error()};
     FaultGuard::install();
+    // The default is so little that it is taken anyway.
+    if (settings.rt_memory_kib > Settings().rt_memory_kib && !leaves_memory(int64_t(settings.rt_memory_kib) * 1024))
+        return Error{"not enough memory for scsynth.rt-memory = " + std::to_string(settings.rt_memory_kib)};
     auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024);
     if (!pool)
         return Error{pool.error()};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/buffer-jobs.hpp"
 
+#include "engine/available-memory.hpp"
 #include "engine/engine.hpp"
 #include "engine/plugins/buf-gen.hpp"
 #include "osc/argument-bytes.hpp"
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <span>
 #include <thread>
@@ -21,15 +21,6 @@ namespace {
 
 constexpr std::chrono::milliseconds longest_write(100); ///< of a half of a buffer that is on its way to the disk
 
-/// Bytes that the machine could give without swapping; -1 if that can't be told.
-std::int64_t available_memory() {
-    std::ifstream file("/proc/meminfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with("MemAvailable:"))
-            return std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
-    return -1;
-}
-
 } // namespace
 
 Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels) {
@@ -37,10 +28,8 @@ Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels) {
         return Error{"a buffer needs at least one frame and one channel"};
     if (frames > std::numeric_limits<std::int32_t>::max() / channels)
         return Error{"a buffer can't have more than 2147483647 samples"};
-    // The kernel promises more than it has; the synth that touched such a buffer would take the machine down.
-    const std::int64_t samples = frames * channels, available = available_memory();
-    constexpr std::int64_t reserve = 256 << 20; // for everybody else
-    if (available >= 0 && samples > std::max<std::int64_t>(0, available - reserve) / std::int64_t(sizeof(float)))
+    const std::int64_t samples = frames * channels;
+    if (!leaves_memory(samples * std::int64_t(sizeof(float))))
         return Error{"not enough memory"};
     Samples data(allocate_samples(samples));
     if (!data)

@@ -63,6 +63,8 @@ private:
     void command_done(std::string_view name, const Endpoint& from) override;
     void lost() noexcept override;
 
+    /// Whether stop() was called: whoever did waits for the end, so nobody is answered any more.
+    bool stopping() const noexcept { return stop_.load(std::memory_order_acquire); }
     /// What there is to do now.
     void turn();
     void receive();

@@ -13,7 +13,7 @@ namespace scs::osc {
 /// with its newline. [one thread at a time; not rt]
 class PrintSocket {
 public:
-    /// Connects. The error names the path.
+    /// Connects; waits for the file system the path lies in. The error names the path.
     static Result<PrintSocket> open(const std::string& path);
 
     PrintSocket() = default; ///< leads nowhere

@@ -62,9 +62,9 @@ struct Server::Private {
     Host host{settings};
     PacketCounters counters;
     Wakeup wakeup;
-    Worker worker{wakeup};
     std::unique_ptr<Engine> owned_engine;
     std::atomic<Engine*> engine{nullptr};
+    Worker worker{wakeup}; ///< goes before the engine, which frees the jobs
     OscLoop loop; ///< goes before the engine: it holds bundles only
     std::thread osc_thread, worker_thread;
 
@@ -73,6 +73,8 @@ struct Server::Private {
     bool worker_has_ended = false;
 
     void work();
+    /// Here, and not at the start, because the path may lead to a mount that doesn't answer.
+    void open_print_socket();
     /// Makes an engine and serves it until the server stops. False: it broke.
     bool serve_engine();
     bool create_engine();
@@ -82,6 +84,16 @@ struct Server::Private {
 
 // Each broken one leaves its memory behind.
 constexpr int most_engines = 16;
+
+void Server::Private::open_print_socket() {
+    if (settings.print_to.empty())
+        return;
+    auto socket = PrintSocket::open(settings.print_to);
+    if (socket)
+        host.print_to(std::move(socket.value()));
+    else
+        host.log(Host::Level::warning, socket.error());
+}
 
 bool Server::Private::create_engine() {
     const auto warn = [this](const std::string& text) { host.log(Host::Level::warning, text); };
@@ -127,6 +139,7 @@ void Server::Private::give_up(std::string why) noexcept {
 void Server::Private::work() {
     Engine::prepare_process();
     try {
+        open_print_socket();
         for (int engines = 1; !serve_engine(); ++engines) {
             (void)owned_engine.release();
             if (engines == most_engines) {
@@ -156,13 +169,6 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     try {
         auto& [udp, tcp] = sockets.value();
         auto p = std::make_shared<Private>(std::move(settings), std::move(udp), std::move(tcp));
-        if (const std::string& path = p->settings.print_to; !path.empty()) {
-            auto socket = PrintSocket::open(path);
-            if (socket)
-                p->host.print_to(std::move(socket.value()));
-            else
-                p->host.log(Host::Level::warning, socket.error());
-        }
         p->host.state("starting");
         std::unique_ptr<Server> server(new Server(p));
         p->worker_thread = start_thread("scsynth-worker", [p] { p->work(); });
@@ -178,9 +184,9 @@ Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
 Server::~Server() {
     p_->host.close();
     p_->loop.stop();
-    p_->worker.stop();
     if (p_->osc_thread.joinable())
         p_->osc_thread.join();
+    p_->worker.stop(); // not before, so that it gives back all the jobs that were handed to it
     p_->services.shared_memory.close();
     if (!p_->worker_thread.joinable())
         return;

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/print-socket.hpp"
 
+#include "osc/server.hpp"
+
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace scs;
@@ -51,7 +59,34 @@ struct Listener {
     int listening = -1, connection = -1;
 };
 
+/// A path on a mount that doesn't answer: connect() there waits until it is released, or ten seconds.
+constexpr const char* dead_path = "/dead/mount";
+enum class At { nowhere, waiting, gone_on };
+std::atomic<At> at_dead_path{At::nowhere};
+std::atomic<bool> released{false};
+
+template <class Condition>
+bool wait_for(Condition condition, int seconds) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    while (!condition() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return condition();
+}
+
 } // namespace
+
+#pragma GCC visibility push(default)
+extern "C" int connect(int fd, const sockaddr* name, socklen_t size) {
+    if (name->sa_family == AF_UNIX && std::string(reinterpret_cast<const sockaddr_un*>(name)->sun_path) == dead_path) {
+        at_dead_path = At::waiting;
+        wait_for([] { return released.load(); }, 10);
+        at_dead_path = At::gone_on;
+        errno = EHOSTDOWN;
+        return -1;
+    }
+    return int(::syscall(SYS_connect, fd, name, size));
+}
+#pragma GCC visibility pop
 
 TEST_CASE("lines come as they were printed") {
     Listener listener;
@@ -97,4 +132,20 @@ TEST_CASE("nobody there") {
     listener.leave();
     CHECK_FALSE(socket.print("two"));
     CHECK_FALSE(socket.print("three"));
+}
+
+TEST_CASE("a path that doesn't answer holds up neither the start nor the end of a server") {
+    const auto alive = std::make_shared<int>();
+    osc::ServerSettings settings;
+    settings.port = 0;
+    settings.load_synthdefs = false;
+    settings.print_to = dead_path;
+    settings.state = [alive](const std::string&) {};
+    auto server = osc::Server::start(std::move(settings));
+    REQUIRE(server);
+    CHECK(wait_for([] { return at_dead_path != At::nowhere; }, 10));
+    server.value().reset();
+    CHECK(at_dead_path == At::waiting);
+    released = true;
+    CHECK(wait_for([&] { return alive.use_count() == 1; }, 60)); // the worker that was left behind
 }

@@ -108,6 +108,13 @@ def test_what_the_server_prints(launch, session, place):
     assert "471" not in session.daemon.output()
 
 
+def test_a_launcher_that_is_killed_leaves_nothing_behind(launch, session):
+    server = launch()
+    os.kill(server.child.pid, signal.SIGKILL)
+    session.wait_gone(server.name)
+    assert not list((session.dir / "run").glob(f"pw-scsynth-{server.child.pid}"))
+
+
 def test_what_is_printed_holds_nothing_up(session):
     """Who starts it and doesn't read what it says."""
     port = free_port()

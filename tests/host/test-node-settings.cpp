@@ -131,6 +131,17 @@ TEST_CASE("a bad value is an error that names it") {
     CHECK(host.fake.servers == 0);
 }
 
+TEST_CASE("no more is resampled than there is time for") {
+    FakeHost host;
+    CHECK(host.create({{"scsynth.sample-rate", "768000"}, {"scsynth.inputs", "8"}, {"scsynth.outputs", "8"}}));
+    CHECK(host.create({{"scsynth.sample-rate", "48000"}, {"scsynth.inputs", "128"}, {"scsynth.outputs", "128"}}));
+    CHECK(host.create({{"scsynth.sample-rate", "768000"}, {"scsynth.inputs", "0"}, {"scsynth.outputs", "0"}}));
+    CHECK_FALSE(host.create({{"scsynth.sample-rate", "768000"}, {"scsynth.inputs", "9"}, {"scsynth.outputs", "8"}}));
+    CHECK(host.error() == -EINVAL);
+    CHECK(host.log().has("scsynth.sample-rate = \"768000\": expected at most 722823 with 17 inputs and outputs"));
+    CHECK_FALSE(host.create({{"scsynth.sample-rate", "48001"}, {"scsynth.inputs", "128"}, {"scsynth.outputs", "128"}}));
+}
+
 TEST_CASE("settings that do nothing are warned about") {
     FakeHost host;
     auto node = host.create({{"scsynth.outputz", "2"}, {"scsynth.threads", "2"}, {"scsynth.autoconnect", "true"}});

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Hostile settings, params and moments: the daemon lives and a good node still works."""
 import os
+import threading
 import time
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from tests.hostile.conftest import SINE
 from tests.hostile.test_packets import one_unit
 from tests.lib.daemon import Session
-from tests.lib.osc import Client, Failed, NoReply
+from tests.lib.osc import Bundle, Client, Failed, Message, NoReply, TimeTag, encode
 from tests.lib.ports import free_port
 from tests.lib.process import threads, wait_for
 from tests.lib.server import NodeServer, is_stock
@@ -171,6 +172,29 @@ def test_removal_while_bundles_are_in_flight(session):
                 client.sync()
         client.send_at(later, ("/n_free", 1))
         client.wait("/fail", where=lambda args: args == ["/n_free", "command queue full"])
+
+    assert_removed_in_time(session, make_busy)
+
+
+def test_removal_while_much_is_refused(session):
+    """Each datagram has thousands of messages, and each of them is answered by a failure."""
+    packet = encode(Bundle(TimeTag.from_unix(time.time() + 1000), [Message("/x")] * 5000))
+
+    def storm(client):
+        while True:
+            try:
+                client.send_bytes(packet)
+            except OSError:  # the client is closed
+                return
+
+    def make_busy(client):
+        later = time.time() + 1000
+        for number in range(8192):  # as many as may wait
+            client.send_at(later, ("/n_free", number))
+            if number % 50 == 0:
+                client.sync()
+        threading.Thread(target=storm, args=(client,), daemon=True).start()
+        client.wait("/fail", where=lambda args: args == ["/x", "command queue full"])
 
     assert_removed_in_time(session, make_busy)
 

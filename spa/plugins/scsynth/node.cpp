@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <new>
 
 namespace scs::spa {
 namespace {
@@ -109,9 +110,9 @@ int Node::start_server() {
 
 int Node::enter_loops() {
     news_ = spa_loop_utils_add_event(
-        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->on_news(); }, this);
+        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->call(&Node::on_news); }, this);
     timer_ = spa_loop_utils_add_timer(
-        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->on_timer(); }, this);
+        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->call(&Node::on_timer); }, this);
     if (!news_ || !timer_)
         return -EIO;
     timespec value = report_interval, interval = report_interval;
@@ -165,34 +166,49 @@ int Node::stop() {
 
 // ---- what the main loop is told
 
-void Node::on_news() {
-    const Bridge::News news = bridge_->take();
-    bool changed = !news.state.empty() && set_property("scsynth.state", news.state);
-    if (news.quit)
-        changed |= set_property("scsynth.state", "quit");
-    if (changed) {
-        set_counters();
-        emit_info(SPA_NODE_CHANGE_MASK_PROPS);
+// Nothing may be thrown into the host's loop. What lacks memory is left to the next turn of the timer.
+void Node::call(void (Node::*action)()) noexcept {
+    try {
+        (this->*action)();
+    } catch (const std::bad_alloc&) {
     }
+}
+
+void Node::on_news() {
+    Bridge::News news = bridge_->take();
+    if (!news.state.empty())
+        untold_ |= set_property("scsynth.state", std::move(news.state));
     if (news.quit)
-        remove_ports();
+        untold_ |= set_property("scsynth.state", "quit");
+    quits_ |= news.quit;
+    if (untold_)
+        set_counters();
+    tell();
 }
 
 void Node::on_timer() {
-    bool changed = set_counters();
-    changed |= settings_.sample_rate > 0 && set_resampling();
-    if (changed)
-        emit_info(SPA_NODE_CHANGE_MASK_PROPS);
+    untold_ |= set_counters();
+    untold_ |= settings_.sample_rate > 0 && set_resampling();
+    tell();
     if (cycle_.input_delay() != reported_delay_)
         update_latencies();
 }
 
+void Node::tell() {
+    if (untold_)
+        emit_info(SPA_NODE_CHANGE_MASK_PROPS);
+    untold_ = false;
+    if (quits_)
+        remove_ports();
+    quits_ = false;
+}
+
 void Node::remove_ports() {
+    std::vector<std::vector<spa_buffer*>> unused(ports_[0].size() + ports_[1].size());
     // The host undoes links, buffers and formats before it lets go of a port: the ports are here until then.
     for (std::vector<Port>& direction : ports_)
         for (const Port& port : direction)
             spa_node_emit_port_info(&hooks_, port.direction(), port.id(), nullptr);
-    std::vector<std::vector<spa_buffer*>> unused(ports_[0].size() + ports_[1].size());
     on_data_loop([&] {
         auto buffers = unused.begin();
         for (const std::vector<Port>& direction : ports_)
@@ -206,11 +222,13 @@ void Node::remove_ports() {
         direction.clear();
 }
 
-bool Node::set_property(const std::string& key, const std::string& value) {
+bool Node::set_property(const std::string& key, std::string value) {
     for (auto& [each, present] : properties_)
-        if (each == key)
-            return std::exchange(present, value) != value;
-    properties_.emplace_back(key, value);
+        if (each == key) {
+            present.swap(value);
+            return present != value;
+        }
+    properties_.emplace_back(key, std::move(value));
     return true;
 }
 

@@ -69,11 +69,14 @@ private:
 
     int start_server();
     int enter_loops();
+    void call(void (Node::*action)()) noexcept;
     void on_news();
     void on_timer();
+    /// Tells the host what has changed.
+    void tell();
     void remove_ports();
 
-    bool set_property(const std::string& key, const std::string& value);
+    bool set_property(const std::string& key, std::string value);
     bool set_counters();
     bool set_resampling();
     void emit_info(uint64_t change_mask);
@@ -96,6 +99,8 @@ private:
     std::array<std::vector<Port>, 2> ports_;
     spa_hook_list hooks_;
     std::vector<std::pair<std::string, std::string>> properties_;
+    bool untold_ = false; ///< whether properties have changed since the host was told
+    bool quits_ = false;  ///< whether the ports are to be removed
     std::array<spa_param_info, slots> params_{};
     int64_t latency_offset_nsec_ = 0;
     int reported_delay_ = 0;

@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::string_view prefix = "scsynth.";
 constexpr int lowest_rate = 1000, highest_rate = 768000; // Hz
+/// Samples a second of all ports at a rate of the engine's own: the graph waits for their resampling, which takes some
+/// 50 ns each.
+constexpr int most_resampled = 256 * 48000;
 
 struct Whole {
     std::string_view key;
@@ -203,6 +206,11 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
         return Error{"scsynth.audio-buses = \"" + std::to_string(server.engine.audio_buses) +
                      "\": expected at least one for each input and output, " +
                      std::to_string(server.engine.inputs + server.engine.outputs)};
+    const int ports = server.engine.inputs + server.engine.outputs;
+    if (ports > 0 && settings.sample_rate > most_resampled / ports)
+        return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
+                     "at most " + std::to_string(most_resampled / ports) + " with " + std::to_string(ports) +
+                         " inputs and outputs");
     return settings;
 }
 

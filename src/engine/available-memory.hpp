@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace scs {
+
+/// Whether so many bytes can be taken without swapping and leave enough for everybody else. The kernel promises more
+/// than it has, and ends the daemon when it is asked for that. True if it can't be told. [worker]
+inline bool leaves_memory(std::int64_t bytes) {
+    constexpr std::int64_t reserve = 256 << 20;
+    std::ifstream file("/proc/meminfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("MemAvailable:"))
+            return bytes <= std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024 - reserve;
+    return true;
+}
+
+} // namespace scs

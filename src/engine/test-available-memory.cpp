@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What is taken on a machine that has 300 MiB left.
+#include "engine/available-memory.hpp"
+
+#include "engine/engine.hpp"
+
+#include <cstdio>
+#include <doctest/doctest.h>
+#include <dlfcn.h>
+#include <string_view>
+
+using namespace scs;
+
+#pragma GCC visibility push(default)
+extern "C" FILE* fopen64(const char* path, const char* mode) {
+    if (std::string_view(path) == "/proc/meminfo") {
+        FILE* file = std::tmpfile();
+        std::fputs("MemTotal: 99999999 kB\nMemAvailable: 307200 kB\nBuffers: 1 kB\n", file);
+        std::rewind(file);
+        return file;
+    }
+    return reinterpret_cast<FILE* (*)(const char*, const char*)>(::dlsym(RTLD_NEXT, "fopen64"))(path, mode);
+}
+#pragma GCC visibility pop
+
+TEST_CASE("256 MiB are left for everybody else") {
+    CHECK(leaves_memory(44 << 20));
+    CHECK_FALSE(leaves_memory((44 << 20) + 1));
+}
+
+TEST_CASE("an engine takes no more real-time memory than there is") {
+    Settings settings;
+    settings.rt_memory_kib = 45 << 10;
+    const auto report = [](const std::string&) {};
+    auto engine = Engine::create(settings, report);
+    REQUIRE_FALSE(engine);
+    CHECK(engine.error() == "not enough memory for scsynth.rt-memory = 46080");
+    settings.rt_memory_kib = 8192;
+    CHECK(Engine::create(settings, report));
+}
