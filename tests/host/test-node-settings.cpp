@@ -139,6 +139,9 @@ TEST_CASE("no more is resampled than there is time for") {
     CHECK_FALSE(host.create({{"scsynth.sample-rate", "768000"}, {"scsynth.inputs", "9"}, {"scsynth.outputs", "8"}}));
     CHECK(host.error() == -EINVAL);
     CHECK(host.log().has("scsynth.sample-rate = \"768000\": expected at most 722823 with 17 inputs and outputs"));
+    CHECK(host.create({{"scsynth.sample-rate", "192000"}, {"scsynth.block-size", "1"}}));
+    CHECK_FALSE(host.create({{"scsynth.sample-rate", "192001"}, {"scsynth.block-size", "1"}}));
+    CHECK(host.log().has("scsynth.sample-rate = \"192001\": expected at most 192000 blocks a second"));
     CHECK_FALSE(host.create({{"scsynth.sample-rate", "48001"}, {"scsynth.inputs", "128"}, {"scsynth.outputs", "128"}}));
 }
 

@@ -18,6 +18,12 @@ int64_t now_nsec(clockid_t clock) noexcept {
     return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
+/// What a driver in another process may be writing: read twice, it might not be the same.
+template <class T>
+T read_once(const T& shared) noexcept {
+    return *static_cast<const volatile T*>(&shared);
+}
+
 } // namespace
 
 /// What a cycle is about: so many frames from a moment of the monotonic clock on.
@@ -52,12 +58,13 @@ Cycle::Span Cycle::next_span() const noexcept {
     Span span;
     span.rate = rate_;
     const spa_io_clock* clock = position_ ? &position_->clock : clock_;
-    if (clock && clock->duration > 0) {
-        span.frames = uint32_t(std::min<uint64_t>(clock->duration, max_quantum_));
-        span.nsec = clock->nsec;
-        span.has_deadline = clock->nsec != 0 && !(clock->flags & SPA_IO_CLOCK_FLAG_FREEWHEEL);
-        if (clock->rate.num > 0 && clock->rate.denom > 0)
-            span.rate = double(clock->rate.denom) / clock->rate.num;
+    if (const uint64_t duration = clock ? read_once(clock->duration) : 0; duration > 0) {
+        span.frames = uint32_t(std::min<uint64_t>(duration, max_quantum_));
+        span.nsec = read_once(clock->nsec);
+        span.has_deadline = span.nsec != 0 && !(read_once(clock->flags) & SPA_IO_CLOCK_FLAG_FREEWHEEL);
+        const uint32_t num = read_once(clock->rate.num), denom = read_once(clock->rate.denom);
+        if (num > 0 && denom > 0)
+            span.rate = double(denom) / num;
         return span;
     }
     // A host without a clock: as much as fits into the buffers.

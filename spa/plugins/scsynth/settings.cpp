@@ -15,6 +15,7 @@ constexpr int lowest_rate = 1000, highest_rate = 768000; // Hz
 /// Samples a second of all ports at a rate of the engine's own: the graph waits for their resampling, which takes some
 /// 50 ns each.
 constexpr int most_resampled = 256 * 48000;
+constexpr int most_blocks = 192000; ///< a second
 
 struct Whole {
     std::string_view key;
@@ -211,6 +212,9 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
         return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
                      "at most " + std::to_string(most_resampled / ports) + " with " + std::to_string(ports) +
                          " inputs and outputs");
+    if (settings.sample_rate / server.engine.block_size > most_blocks)
+        return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
+                     "at most " + std::to_string(most_blocks) + " blocks a second");
     return settings;
 }
 
