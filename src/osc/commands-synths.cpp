@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 #include "engine/plugins/unit-graph.hpp"
+#include "engine/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
@@ -46,8 +47,12 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
     const int32_t id = args.get_int();
     const int32_t action = args.get_int();
     const Found found = find_definition(engine.definitions(), name);
-    if (!found.definition)
+    if (!found.definition) {
+        TextLine line; // as in scsynth the only one that names it
+        line.add("*** ERROR: SynthDef %.*s not found", int(std::min<size_t>(name.size(), 256)), name.data());
+        line.print(engine);
         return {Code::synthdef_not_found};
+    }
     if (action < 0 || action > 4)
         return {Code::failed};
     const NodeArg target = read_node(args, engine.tree());

@@ -27,6 +27,7 @@ constexpr std::size_t most_scheduled = 8192; ///< of these, those for a later ti
 constexpr int packets_a_turn = 64;
 constexpr int events_a_turn = 1024; ///< the data loop may make them faster than they're sent
 constexpr std::chrono::milliseconds last_words(100); ///< for what came right behind a /quit
+constexpr std::chrono::seconds silence(1); ///< after a /quit that came so soon after another
 
 NtpTime wall_clock() {
     timespec now;
@@ -394,6 +395,8 @@ void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
 }
 
 bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
+    if (Clock::now() < silent_until_)
+        return true;
     if (stopping()) // a packet may be answered by hundreds of thousands, an event go to a thousand clients
         return true;
     if (const auto failure = failure_line(address, args))
@@ -416,8 +419,13 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
 
 void OscLoop::quit() {
     clients_.clear();
-    if (services_.settings.allow_quit && !quits_until_)
-        quits_until_ = Clock::now() + last_words;
+    const Clock::time_point now = Clock::now();
+    const bool again = now < told_to_quit_ + silence;
+    told_to_quit_ = now;
+    if (again)
+        silent_until_ = now + silence;
+    if (services_.settings.allow_quit)
+        quits_until_ = again ? now : now + last_words;
 }
 
 void OscLoop::close() {

@@ -45,7 +45,9 @@ public:
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
     Clients& clients() override { return clients_; }
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
-    /// Clients send more right behind a /quit, sclang a /sync: what has come by then is answered before the end.
+    /// Clients send more right behind a /quit, sclang a /sync: what has come by then is answered before the end. But
+    /// after a second one nothing is, not even by a server that stays: sclang, about to boot one, tells whatever answers
+    /// to quit, again and again.
     void quit() override;
 
 private:
@@ -125,6 +127,8 @@ private:
     Clock::time_point cycle_seen_ = Clock::now(); ///< when a cycle was last seen to have run
     Clock::time_point progress_ = Clock::now();   ///< when anything last came back
     bool synths_ran_ = false;
+    Clock::time_point told_to_quit_{}; ///< the last time
+    Clock::time_point silent_until_{}; ///< nothing is answered before
     std::optional<Clock::time_point> quits_until_; ///< after a /quit: when it closes at the latest
 };
 

@@ -248,6 +248,26 @@ TEST_CASE("what comes right behind a /quit is answered before the end") {
     CHECK(rig.wait_for_quit());
 }
 
+TEST_CASE("a server that stays is silent for a second when it is told to quit again") {
+    // sclang takes it for gone then, and starts another.
+    ServerSettings settings;
+    settings.allow_quit = false;
+    Rig rig(settings);
+    Client client(rig);
+    for (int i = 0; i < 2; ++i) {
+        client.send("/quit");
+        CHECK(client.receive() == "/done /quit");
+        client.send("/sync", {num(i)});
+        CHECK(client.receive(300) == (i == 0 ? "/synced 0" : ""));
+    }
+    std::string answer;
+    for (int tries = 0; tries < 100 && answer.empty(); ++tries) {
+        client.send("/sync", {num(7)});
+        answer = client.receive(100);
+    }
+    CHECK(answer == "/synced 7");
+}
+
 TEST_CASE("a client that goes on sending does not put off the end") {
     Rig rig;
     Client client(rig);

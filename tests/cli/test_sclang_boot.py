@@ -7,6 +7,7 @@ import pytest
 from tests.cli.conftest import PW_SCSYNTH
 from tests.lib import sclang
 from tests.lib.ports import free_port
+from tests.lib.server import NodeServer
 
 SCRIPT = Path(__file__).with_name("boot.scd")
 
@@ -29,6 +30,22 @@ def test_boot(session, tmp_path, protocol):
     assert output.count("exited with exit code 0") == (2 if protocol == "udp" else 1), output
     assert "ERROR:" not in output, output
     session.wait_gone(f"scsynth-{port}")
+
+
+def test_boot_where_a_configured_server_has_the_port(session, tmp_path):
+    """sclang tells it to quit, twice each time; the program says what to do, and takes over if it may."""
+    server = NodeServer(session, free_port(), {"allow-quit": "false"}, name="configured")
+    child = sclang.start(SCRIPT.with_name("beside.scd"), PW_SCSYNTH, server.port, folder=tmp_path, env=session.env)
+    try:
+        status = child.wait(60)
+    finally:
+        child.stop()
+    output = child.output()
+    assert status == 0, output
+    assert sclang.steps(output) == {"started": "true", "refused": "true", "booted": "true", "quit": "true"}, output
+    assert f"port {server.port} is that of node" in output and "exited with exit code 1." in output, output
+    assert output.count("'/quit' message sent to server") == 5, output
+    session.wait_gone("configured")
 
 
 def test_score(tmp_path):
