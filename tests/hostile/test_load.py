@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Too much of everything: nodes, packets, bundles, clients."""
+import contextlib
 import time
 
 import pytest
@@ -147,10 +148,12 @@ def test_a_thousand_logins_from_different_ports(victim):
     """As many as there may be are logged in, the others told why not; and one that has gone harms nobody."""
     free = LOGINS - 1  # the fixture's client is there
     answered = []
-    for _ in range(CLIENTS):
-        with victim.new_client() as client:
-            client.send("/notify", 1)
-            answered.append(client.wait_any(("/done", "/fail")).args)
+    with contextlib.ExitStack() as logged_in:  # so that nobody after them gets their ports
+        for number in range(CLIENTS):
+            with contextlib.ExitStack() as refused:
+                client = (logged_in if number < free else refused).enter_context(victim.new_client())
+                client.send("/notify", 1)
+                answered.append(client.wait_any(("/done", "/fail")).args)
     assert [args[0] for args in answered] == ["/notify"] * CLIENTS
     assert [len(args) for args in answered[:free]] == [3] * free
     assert answered[free:] == [["/notify", "too many users\n"]] * (CLIENTS - free)
