@@ -88,7 +88,6 @@ PrintRelay::PrintRelay() {
     const int fd = listen_at(path);
     if (fd < 0)
         return;
-    path_ = path;
     shared_ = std::make_shared<Shared>(fd, path);
     sigset_t all, before; // signals are for the main thread
     sigfillset(&all);
@@ -97,10 +96,14 @@ PrintRelay::PrintRelay() {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+std::string PrintRelay::path() const {
+    return shared_ ? shared_->path : std::string();
+}
+
 PrintRelay::~PrintRelay() {
     if (!shared_)
         return;
-    ::unlink(path_.c_str());
+    ::unlink(shared_->path.c_str());
     ::shutdown(shared_->listening, SHUT_RDWR); // ends accept4()
     std::unique_lock lock(shared_->mutex);
     shared_->ended.wait_for(lock, std::chrono::milliseconds(500), [this] { return shared_->over; });

@@ -18,12 +18,11 @@ public:
     ~PrintRelay();
 
     /// Where the server connects to (`scsynth.print-to`).
-    const std::string& path() const { return path_; }
+    std::string path() const;
 
 private:
     struct Shared;
-    std::shared_ptr<Shared> shared_; ///< with the thread, which may outlive this
-    std::string path_;
+    std::shared_ptr<Shared> shared_; ///< with the thread, which may outlive this; null if it doesn't listen
 };
 
 } // namespace scs::cli

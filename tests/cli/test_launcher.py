@@ -97,6 +97,7 @@ def test_what_the_server_prints(launch, session, place):
         client.send("/g_dumpTree", 0, 0)
         client.send("/n_free", 4712)
         client.send("/nothing")
+        client.send("/s_new", "nobody", 1000, 0, 0)
         client.send("/quit")
     status, output = server.ended()
     assert status == 0
@@ -105,6 +106,8 @@ def test_what_the_server_prints(launch, session, place):
     assert lines.count('[ "/sync", 4711 ]') == 1 and lines.count("NODE TREE Group 0") == 1, output
     assert lines.count("FAILURE IN SERVER /n_free Node 4712 not found") == 1, output
     assert lines.count("FAILURE IN SERVER: /nothing Command not found") == 1, output
+    assert lines.count("*** ERROR: SynthDef nobody not found") == 1, output
+    assert lines.count("FAILURE IN SERVER /s_new SynthDef not found") == 1, output
     assert "471" not in session.daemon.output()
 
 

@@ -35,6 +35,10 @@ def steps(session, tmp_path_factory):
     return sclang.steps(output) | {"node": node, "killed": killed.read_text().splitlines(), "output": output}
 
 
+def test_its_overwrites_are_known_as_such(steps):
+    assert "Intentional overwrites" not in steps["output"]
+
+
 def test_it_switches_there_and_back(steps):
     assert steps["before"] == steps["scsynth"] == "exec scsynth"
     assert steps["pipewire"] == "exec pw-scsynth"

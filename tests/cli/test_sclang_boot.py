@@ -12,16 +12,21 @@ from tests.lib.server import NodeServer
 SCRIPT = Path(__file__).with_name("boot.scd")
 
 
-@pytest.mark.parametrize("protocol", ["udp", "tcp"])
-def test_boot(session, tmp_path, protocol):
-    port = free_port()
-    child = sclang.start(SCRIPT, PW_SCSYNTH, port, protocol, folder=tmp_path, env=session.env)
+def boot(script, *args, **where):
+    """What sclang prints, of errors, too, until the script ends it."""
+    child = sclang.start(script, PW_SCSYNTH, *args, **where)
     try:
         status = child.wait(60)
     finally:
         child.stop()
-    output = child.output()
-    assert status == 0, output
+    assert status == 0, child.output()
+    return child.output()
+
+
+@pytest.mark.parametrize("protocol", ["udp", "tcp"])
+def test_boot(session, tmp_path, protocol):
+    port = free_port()
+    output = boot(SCRIPT, port, protocol, folder=tmp_path, env=session.env)
     expected = {"booted": "true", "id": "0", "synth": "true", "quit": "true"}
     if protocol == "udp":
         expected |= {"stopped": "true", "rebooted": "true", "synths": "0"}
@@ -35,13 +40,7 @@ def test_boot(session, tmp_path, protocol):
 def test_boot_where_a_configured_server_has_the_port(session, tmp_path):
     """sclang tells it to quit, twice each time; the program says what to do, and takes over if it may."""
     server = NodeServer(session, free_port(), {"allow-quit": "false"}, name="configured")
-    child = sclang.start(SCRIPT.with_name("beside.scd"), PW_SCSYNTH, server.port, folder=tmp_path, env=session.env)
-    try:
-        status = child.wait(60)
-    finally:
-        child.stop()
-    output = child.output()
-    assert status == 0, output
+    output = boot(SCRIPT.with_name("beside.scd"), server.port, folder=tmp_path, env=session.env)
     assert sclang.steps(output) == {"started": "true", "refused": "true", "booted": "true", "quit": "true"}, output
     assert f"port {server.port} is that of node" in output and "exited with exit code 1." in output, output
     assert output.count("'/quit' message sent to server") == 5, output
