@@ -169,9 +169,20 @@ private:
             line_.in_this_process = true;
             return {};
         }
+        if (argument == "--set")
+            return read_setting();
         if (argument.size() != 2 || argument[0] != '-')
             return Error{argument + ": no such option"};
         return read_letter(argument[1]);
+    }
+
+    Failure read_setting() {
+        const std::string setting = rest_.empty() ? "" : take();
+        const auto equals = setting.find('=');
+        if (equals == setting.npos || equals == 0)
+            return Error{"--set " + setting + ": expected KEY=VALUE"};
+        set("scsynth." + setting.substr(0, equals), setting.substr(equals + 1));
+        return {};
     }
 
     Failure done(CommandLine::Action action) {
@@ -288,8 +299,8 @@ private:
                 line_.warnings.push_back("-t: the port answers UDP, too");
         }
         // The server shall look where this process would, wherever it runs.
-        const auto own = spa::read_settings(nullptr);
-        set("scsynth.synthdef-path", absolute_paths(own.value().server.synthdef_path));
+        if (!has("scsynth.synthdef-path"))
+            set("scsynth.synthdef-path", absolute_paths(spa::read_settings(nullptr).value().server.synthdef_path));
         if (const char* path = std::getenv("SC_PLUGIN_PATH"); path && !has("scsynth.ugen-path"))
             set("scsynth.ugen-path", absolute_paths(path));
         return check_all();
@@ -305,6 +316,8 @@ private:
         if (!checked)
             return Error{option_of(checked.error()) + checked.error()};
         line_.verbosity = checked.value().server.engine.verbosity;
+        const auto& warnings = checked.value().warnings;
+        line_.warnings.insert(line_.warnings.end(), warnings.begin(), warnings.end());
         return {};
     }
 

@@ -41,9 +41,9 @@ struct CommandLine {
 
 /// Reads the arguments behind the program's name as scsynth does: an option is one letter, its values follow as
 /// arguments of their own, the last one counts, and a number may be written as sclang writes a float ("4096.0").
-/// -H takes one value, "sink:source" or one name for both, or two: scsynth's input and output. Relative paths
-/// become absolute: another process will open them. Reads nothing but SC_SYNTHDEF_PATH, SC_PLUGIN_PATH and the
-/// working directory besides. An error is a sentence that begins with the option.
+/// -H takes one value, "sink:source" or one name for both, or two: scsynth's input and output. --set KEY=VALUE gives
+/// any setting of the node, "scsynth.KEY". Relative paths become absolute, but for those of --set: another process
+/// will open them. Reads nothing but SC_SYNTHDEF_PATH, SC_PLUGIN_PATH and the working directory besides. An error is a sentence that begins with the option.
 Result<CommandLine> parse_command_line(std::span<const char* const> arguments);
 
 /// What --help prints.

@@ -23,6 +23,7 @@ With -N it renders a score to a sound file, without PipeWire.
   -U PATHS    folders of UGen plugins            -P PATH     file commands stay below it
   -N SCORE INPUT OUTPUT RATE HEADER SAMPLE       "_" as SCORE: standard input; as INPUT: none
   --take-over  replace the node of ours that has the port
+  --set KEY=VALUE  any setting of the node, as in its configuration without "scsynth."
   --client     run the server in this process instead of the daemon's
   -h, --help   this text                         -v, --version
 

@@ -197,6 +197,21 @@ TEST_CASE("quantum and rate are asked for") {
     CHECK(property(request({"-u", "1", "-S", "0"}), "scsynth.sample-rate") == "(none)");
 }
 
+TEST_CASE("any setting of the node") {
+    const auto value = [](const Arguments& arguments, const char* key) {
+        return property(request(arguments), key);
+    };
+    CHECK(value({"-u", "1", "--set", "native-ugens=false"}, "scsynth.native-ugens") == "false");
+    CHECK(value({"-u", "1", "--set", "synthdef-path=/a=b"}, "scsynth.synthdef-path") == "/a=b");
+    CHECK(value({"-u", "1", "-o", "4", "--set", "outputs=6"}, "scsynth.outputs") == "6");
+
+    CHECK(parse({"-u", "1", "--set", "native=1"}).value().warnings ==
+          std::vector<std::string>{"scsynth.native is not a setting"});
+    for (const char* broken : {"", "outputs", "=3", "outputs=x", "simd=mmx"})
+        CHECK(!parse({"-u", "1", "--set", broken}));
+    CHECK(!parse({"-u", "1", "--set"}));
+}
+
 TEST_CASE("devices by name and description") {
     const auto devices = [](const Arguments& arguments) {
         const NodeRequest made = request(arguments);

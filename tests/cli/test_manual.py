@@ -8,7 +8,7 @@ from tests.lib.daemon import ROOT
 
 MANUAL = ROOT / "man/pw-scsynth.1"
 SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTsh")  # the option letters of scsynth, and -T of supernova
-LONG = {"help", "version", "take-over", "client"}
+LONG = {"help", "version", "take-over", "client", "set"}
 
 
 def flags_of_manual():

@@ -51,6 +51,7 @@ constexpr Text texts[] = {
     {"synthdef-path", [](auto& s) -> std::string& { return s.synthdef_path; }},
     {"restricted-path", [](auto& s) -> std::string& { return s.restricted_path; }},
     {"print-to", [](auto& s) -> std::string& { return s.print_to; }},
+    {"simd", [](auto& s) -> std::string& { return s.engine.simd; }},
 };
 
 struct Switch {
@@ -62,11 +63,15 @@ constexpr Switch switches[] = {
     {"osc.tcp", [](auto& s) -> bool& { return s.tcp; }},
     {"shared-memory", [](auto& s) -> bool& { return s.shared_memory; }},
     {"load-synthdefs", [](auto& s) -> bool& { return s.load_synthdefs; }},
+    {"native-ugens", [](auto& s) -> bool& { return s.engine.native_ugens; }},
+    {"batching", [](auto& s) -> bool& { return s.engine.batching; }},
     {"allow-quit", [](auto& s) -> bool& { return s.allow_quit; }},
 };
 
+constexpr std::string_view instruction_sets[] = {"auto", "sse2", "avx2", "avx512"};
+
 /// Known names that this version does nothing about.
-constexpr std::string_view without_effect[] = {"threads", "native-ugens"};
+constexpr std::string_view without_effect[] = {"threads"};
 
 /// Properties of ours that the host's value replaces.
 constexpr std::string_view replaceable[] = {"node.name",           "node.description",    "media.name",
@@ -207,6 +212,8 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
         return Error{"scsynth.audio-buses = \"" + std::to_string(server.engine.audio_buses) +
                      "\": expected at least one for each input and output, " +
                      std::to_string(server.engine.inputs + server.engine.outputs)};
+    if (const std::string& simd = server.engine.simd; !contains(instruction_sets, simd))
+        return wrong("scsynth.simd", simd, "auto, sse2, avx2 or avx512");
     const int ports = server.engine.inputs + server.engine.outputs;
     if (ports > 0 && settings.sample_rate > most_resampled / ports)
         return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
