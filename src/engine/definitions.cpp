@@ -4,6 +4,7 @@
 #include "engine/plugins/ugens.hpp"
 #include "engine/settings.hpp"
 #include "engine/synthdef/reader.hpp"
+#include "engine/ugens/native-ugens.hpp"
 
 #include <bit>
 #include <functional>
@@ -21,9 +22,12 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
     for (const SynthDef& def : defs.value()) {
         Result<std::unique_ptr<Program>> program =
             compile(def, installed_ugens(), settings.block_size, settings.wire_buffers);
-        if (program)
+        if (program) {
             loaded.push_back(std::make_unique<Definition>(std::move(program.value())));
-        else
+            Definition& made = *loaded.back();
+            if (settings.native_ugens)
+                made.code = generate(*made.program, native_ugens(settings.simd), settings.block_size);
+        } else
             errors.push_back(def.name + ": " + program.error());
     }
     return loaded;

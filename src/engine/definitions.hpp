@@ -5,6 +5,7 @@
 #include "engine/settings.hpp"
 #include "engine/status.hpp"
 #include "engine/synthdef/program.hpp"
+#include "engine/voices/code.hpp"
 
 #include <memory>
 #include <span>
@@ -19,6 +20,7 @@ namespace scs {
 struct Definition final : Handback {
     explicit Definition(std::unique_ptr<const Program> p) : program(std::move(p)) {}
     std::unique_ptr<const Program> program;
+    std::unique_ptr<const NativeCode> code; ///< null: synths are made of plugin units
     int32_t users = 0;       ///< [rt] synths of it, plus one while it can be found by name
     Definition* chain = nullptr; ///< [rt] the next one in its hash chain
 };

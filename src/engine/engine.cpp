@@ -136,7 +136,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
         engine->definitions_ = std::make_unique<Definitions>(settings.max_synthdefs);
         Pool& memory = *engine->p_->pool;
         engine->world_ = std::make_unique<World>(*engine, settings, *engine->buses_, *engine->buffers_, memory);
-        engine->tree_ = std::make_unique<Tree>(*engine, *engine->world_, memory, settings.max_nodes);
+        engine->ensemble_ = std::make_unique<Ensemble>(settings, *engine->buses_, *engine->world_, memory);
+        engine->tree_ =
+            std::make_unique<Tree>(*engine, *engine->world_, *engine->ensemble_, memory, settings.max_nodes);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
         return engine;
     } catch (const std::exception& e) {
@@ -380,6 +382,7 @@ void Engine::render_block(NtpTime start, double rate, const float* const* in, fl
     const size_t bytes = size_t(settings_.block_size) * sizeof(float);
     p_->progress.blocks.fetch_add(1, std::memory_order_relaxed);
     world_->set_block(p_->block);
+    ensemble_->begin_block(p_->block);
     for (int i = 0; i < settings_.inputs; ++i) {
         if (!in[i])
             continue;
@@ -421,6 +424,7 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     set_rate(rate);
     p_->now = frame0;
     world_->set_block(p_->block);
+    ensemble_->begin_block(p_->block);
     take_in();
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
@@ -441,6 +445,7 @@ void Engine::set_rate(double rate) noexcept {
     if (rate == before)
         return;
     world_->set_sample_rate(rate);
+    ensemble_->set_sample_rate(rate);
     status_.actual_rate.store(rate, std::memory_order_relaxed);
     if (tree_->synth_count() == 0)
         return;

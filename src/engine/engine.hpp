@@ -12,6 +12,7 @@
 #include "engine/settings.hpp"
 #include "engine/shm/shared-memory.hpp"
 #include "engine/tree/tree.hpp"
+#include "engine/voices/ensemble.hpp"
 
 #include <atomic>
 #include <functional>
@@ -142,6 +143,7 @@ private:
     std::unique_ptr<Definitions> definitions_;
     std::unique_ptr<Private> p_; // holds the pool that synths live in: made before the tree, gone after it
     std::unique_ptr<World> world_;
+    std::unique_ptr<Ensemble> ensemble_;
     std::unique_ptr<Tree> tree_;
 };
 

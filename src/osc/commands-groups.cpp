@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
-#include "engine/plugins/unit-graph.hpp"
+#include "engine/tree/controls.hpp"
 #include "engine/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
@@ -116,12 +116,12 @@ private:
 };
 
 /// The bus that a control is mapped to, as "c12" or "a4"; empty if it isn't.
-std::string_view mapping_text(const UnitGraph& graph, int index, char (&text)[16]) noexcept {
+std::string_view mapping_text(const Synth& synth, int index, char (&text)[16]) noexcept {
     int bus = 0;
-    const UnitGraph::Mapping mapping = graph.mapping(index, bus);
-    if (mapping == UnitGraph::Mapping::none)
+    const Mapping mapping = scs::mapping(synth, index, bus);
+    if (mapping == Mapping::none)
         return {};
-    const int length = std::snprintf(text, sizeof text, "%c%d", mapping == UnitGraph::Mapping::audio ? 'a' : 'c', bus);
+    const int length = std::snprintf(text, sizeof text, "%c%d", mapping == Mapping::audio ? 'a' : 'c', bus);
     return {text, static_cast<std::size_t>(length)};
 }
 
@@ -133,7 +133,7 @@ int32_t child_count(const Group& group) noexcept {
 }
 
 void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
-    const int count = synth.graph->control_count();
+    const int count = control_count(synth);
     reply.add(int32_t(count));
     ControlNames names(*synth.definition->program);
     for (int i = 0; i < count && !reply.overflowed(); ++i) {
@@ -143,9 +143,9 @@ void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
         else
             reply.add(name);
         char buffer[16];
-        const std::string_view mapping = mapping_text(*synth.graph, i, buffer);
+        const std::string_view mapping = mapping_text(synth, i, buffer);
         if (mapping.empty())
-            reply.add(synth.graph->control(i));
+            reply.add(control(synth, i));
         else
             reply.add(mapping);
     }
@@ -191,14 +191,14 @@ bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
     TextLine line;
     line.indent(depth);
     ControlNames names(*synth.definition->program);
-    for (int i = 0; i < synth.graph->control_count() && !line.full(); ++i) {
+    for (int i = 0; i < control_count(synth) && !line.full(); ++i) {
         const std::string_view name = names.at(static_cast<uint32_t>(i));
         if (!name.empty())
             line.add(" %.*s:", static_cast<int>(name.size()), name.data());
         char buffer[16];
-        const std::string_view mapping = mapping_text(*synth.graph, i, buffer);
+        const std::string_view mapping = mapping_text(synth, i, buffer);
         if (mapping.empty())
-            line.add(" %.14g", static_cast<double>(synth.graph->control(i)));
+            line.add(" %.14g", static_cast<double>(control(synth, i)));
         else
             line.add(" %.*s", static_cast<int>(mapping.size()), mapping.data());
     }
@@ -216,7 +216,7 @@ bool dump_tree(Engine& engine, Group& group, bool controls) noexcept {
         line.indent(depth);
         line.add("%d %s", n->id, n->is_group ? "group" : static_cast<Synth*>(n)->definition->program->name.c_str());
         room = line.print(engine);
-        if (controls && room && !n->is_group && static_cast<Synth*>(n)->graph->control_count() > 0)
+        if (controls && room && !n->is_group && control_count(*static_cast<Synth*>(n)) > 0)
             room = dump_controls(engine, *static_cast<Synth*>(n), depth + 1);
         n = next_in(group, *n, depth);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
-#include "engine/plugins/unit-graph.hpp"
+#include "engine/tree/controls.hpp"
 #include "engine/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
@@ -78,9 +78,9 @@ float control_value(const Synth& synth, const ControlArg& control, int64_t offse
             return 0.0f;
         index = slot->index + offset;
     }
-    if (index < 0 || index >= synth.graph->control_count())
+    if (index < 0 || index >= control_count(synth))
         return 0.0f;
-    return synth.graph->control(static_cast<int>(index));
+    return scs::control(synth, static_cast<int>(index));
 }
 
 void add_control(ReplyWriter& reply, const ControlArg& control) noexcept {

@@ -432,7 +432,7 @@ void UnitGraph::unmap(int index) noexcept {
     graph.mMapControls[index] = graph.mControls + index;
 }
 
-UnitGraph::Mapping UnitGraph::mapping(int index, int& bus) const noexcept {
+Mapping UnitGraph::mapping(int index, int& bus) const noexcept {
     const ::Graph& graph = instance(this).hosted.abi;
     const auto kind = Mapping(graph.mControlRates[index]);
     if (kind == Mapping::audio)

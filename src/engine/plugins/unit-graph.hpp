@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/status.hpp"
+#include "engine/tree/controls.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +54,6 @@ public:
     void map_to_control_bus(int index, int bus) noexcept;
     void map_to_audio_bus(int index, int bus) noexcept;
     void unmap(int index) noexcept;
-    enum class Mapping : uint8_t { none, control, audio };
     Mapping mapping(int index, int& bus) const noexcept;
     /// The node ID that units see.
     void set_id(int32_t id) noexcept;

@@ -4,6 +4,7 @@
 #include "engine/buses.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/world-abi.hpp"
+#include "engine/ugens/kernel.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -96,6 +97,15 @@ void World::set_block(int32_t number) noexcept {
 void World::set_offset(int frame, float fraction) noexcept {
     abi_->world.abi.mSampleOffset = frame;
     abi_->world.abi.mSubsampleOffset = fraction;
+}
+
+int World::offset() const noexcept {
+    return abi_->world.abi.mSampleOffset;
+}
+
+RandomState* World::random() noexcept {
+    static_assert(sizeof(::RGen) == sizeof(RandomState));
+    return reinterpret_cast<RandomState*>(abi_->random.data());
 }
 
 void World::set_counts(int64_t units, int synths, int groups) noexcept {

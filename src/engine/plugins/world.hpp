@@ -12,6 +12,7 @@ class Buffers;
 class Buses;
 class Engine;
 class Pool;
+struct RandomState;
 
 /// What plugins know as the World: one an engine. The only thing here that is visible outside this folder is
 /// this handle. [rt] unless said otherwise.
@@ -26,6 +27,10 @@ public:
     void set_block(int32_t number) noexcept;
     /// Where in the block what runs now begins: frame 0 … block - 1, and the fraction beyond it.
     void set_offset(int frame, float fraction) noexcept;
+    /// Frame of set_offset().
+    int offset() const noexcept;
+    /// The generator that synths draw from unless they ask for another.
+    RandomState* random() noexcept;
     void set_counts(int64_t units, int synths, int groups) noexcept;
 
     /// Opens the locks that a crashed unit held. Nothing but the data loop takes them.

@@ -9,6 +9,7 @@ namespace scs {
 struct Definition;
 struct Group;
 class UnitGraph;
+struct Voice;
 
 /// How a node's turn in a block is spent.
 enum class Run : uint8_t {
@@ -37,9 +38,11 @@ struct Group : Node {
     Node* tail = nullptr;
 };
 
+/// Made of plugin units or of native ones.
 struct Synth : Node {
     Definition* definition = nullptr;
-    UnitGraph* graph = nullptr;
+    UnitGraph* graph = nullptr; ///< null: a native one
+    Voice* voice = nullptr;     ///< null: one of plugin units
 };
 
 } // namespace scs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/test-support.hpp"
 
-#include "engine/plugins/unit-graph.hpp"
+#include "engine/tree/controls.hpp"
 
 #include <doctest/doctest.h>
 
@@ -302,22 +302,22 @@ TEST_CASE("controls by index and name, over groups, out of range ignored; mappin
     Tree& t = f.engine->tree();
     REQUIRE(t.new_synth(*def, nullptr, 1, AddAction::tail, 0, s));
     t.set_control(t.root(), "amp", 0, 0.25f);
-    CHECK(s->graph->control(1) == 0.25f);
+    CHECK(control(*s, 1) == 0.25f);
     t.set_control(*s, "amp", 1, 9.f);
     t.set_control(*s, "none", 0, 9.f);
     t.set_control(*s, 2, 9.f);
     t.set_control(*s, -1, 9.f);
-    CHECK(s->graph->control(0) == 440.f);
-    CHECK(s->graph->control(1) == 0.25f);
+    CHECK(control(*s, 0) == 440.f);
+    CHECK(control(*s, 1) == 0.25f);
     int bus = -1;
     t.map_control(*s, "freq", 0, 7, false);
-    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::control);
+    CHECK(mapping(*s, 0, bus) == Mapping::control);
     CHECK(bus == 7);
     t.map_control(*s, 0, 16384, false);
-    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::control);
+    CHECK(mapping(*s, 0, bus) == Mapping::control);
     t.map_control(*s, 0, 9, true);
-    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::audio);
+    CHECK(mapping(*s, 0, bus) == Mapping::audio);
     CHECK(bus == 9);
     t.map_control(*s, 0, -1, true);
-    CHECK(s->graph->mapping(0, bus) == UnitGraph::Mapping::none);
+    CHECK(mapping(*s, 0, bus) == Mapping::none);
 }

@@ -9,6 +9,7 @@
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/text-line.hpp"
+#include "engine/voices/ensemble.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -46,6 +47,12 @@ void fetch_ahead(const Node* node) noexcept {
         __builtin_prefetch(at + i);
 }
 
+/// The synth of native UGens that this node is, or null.
+Synth* native(Node& node) noexcept {
+    Synth* synth = node.is_group ? nullptr : &static_cast<Synth&>(node);
+    return synth && synth->voice ? synth : nullptr;
+}
+
 bool is_within(const Node* node, const Node* group) noexcept {
     while (node && node != group)
         node = node->parent;
@@ -54,8 +61,11 @@ bool is_within(const Node* node, const Node* group) noexcept {
 
 } // namespace
 
-Tree::Tree(Engine& engine, World& world, Pool& pool, int max_nodes)
-    : engine_(engine), world_(world), pool_(pool), index_(max_nodes) {
+Tree::Tree(Engine& engine, World& world, Ensemble& ensemble, Pool& pool, int max_nodes)
+    : engine_(engine), world_(world), ensemble_(ensemble), pool_(pool), index_(max_nodes) {
+    ensemble_.set_host(this, [](void* tree, Synth& synth, int action) {
+        static_cast<Tree*>(tree)->done_action(action, synth);
+    });
     void* memory = pool_.allocate(aligned(sizeof(Group)) + abi_group_bytes());
     if (!memory)
         throw std::runtime_error("the real-time memory is too small for a node tree");
@@ -122,9 +132,12 @@ void Tree::link(Node& node, Place place) noexcept {
     node.next = from_left;
     from_left = &node;
     (node.next ? node.next->previous : place.parent->tail) = &node;
+    ensemble_.part(node);
 }
 
 void Tree::unlink(Node& node) noexcept {
+    if (Synth* synth = native(node))
+        ensemble_.leave(*synth);
     (node.previous ? node.previous->next : node.parent->head) = node.next;
     (node.next ? node.next->previous : node.parent->tail) = node.previous;
     node.previous = node.next = nullptr;
@@ -205,16 +218,22 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     if (const Status status = check_new(id, action, target, target_node); !status)
         return status;
     const Program& program = *definition.program;
-    void* memory = pool_.allocate(aligned(sizeof(Synth)) + UnitGraph::bytes(program));
+    const NativeCode* code = definition.code.get();
+    const size_t own = code ? sizeof(Synth) : aligned(sizeof(Synth));
+    void* memory = pool_.allocate(own + (code ? Voice::bytes(*code) : UnitGraph::bytes(program)));
     if (!memory)
         return {Code::out_of_memory};
     made = new (memory) Synth;
     made->id = id;
     made->run = Run::first;
     made->definition = &definition;
-    made->graph = UnitGraph::make(static_cast<std::byte*>(memory) + aligned(sizeof(Synth)), program, world_, *made,
-                                  values);
-    made->abi = made->graph->node();
+    std::byte* behind = static_cast<std::byte*>(memory) + own;
+    if (code) {
+        made->voice = ensemble_.make(behind, *code, values ? values : program.controls.data(), world_.offset());
+    } else {
+        made->graph = UnitGraph::make(behind, program, world_, *made, values);
+        made->abi = made->graph->node();
+    }
     ++definition.users;
     count(+1, 0, int64_t(program.units.size()));
     enter(*made, action, *target_node);
@@ -250,7 +269,10 @@ void Tree::drop(Node& node, Told told) noexcept {
         count(0, -1, 0);
     } else {
         auto& synth = static_cast<Synth&>(node);
-        synth.graph->destroy();
+        if (synth.voice)
+            ensemble_.destroy(synth);
+        else
+            synth.graph->destroy();
         count(-1, 0, -int64_t(synth.definition->program->units.size()));
         if (--synth.definition->users == 0)
             engine_.hand_back(synth.definition, Handback::Kind::release);
@@ -290,20 +312,27 @@ void Tree::deep_free(Group& group) noexcept {
 
 void Tree::end(Node& node) noexcept {
     if (&node != root_)
-        node.run = Run::ending;
+        set(node, Run::ending);
 }
 
 // ---- changing
 
+void Tree::set(Node& node, Run run) noexcept {
+    node.run = run;
+    // Perhaps its batch is being computed: it leaves at its next turn.
+    if (const Synth* synth = native(node); synth && synth->voice->batch)
+        synth->voice->batch->stale = true;
+}
+
 void Tree::set_run(Node& node, bool run) noexcept {
     if (run && node.run == Run::off)
-        node.run = Run::on;
+        set(node, Run::on);
     else if (run && node.run == Run::first_paused)
-        node.run = Run::first;
+        set(node, Run::first);
     else if (!run && node.run == Run::first)
-        node.run = Run::first_paused;
+        set(node, Run::first_paused);
     else if (!run && (node.run == Run::on || node.run == Run::traced))
-        node.run = Run::off;
+        set(node, Run::off);
     else
         return;
     tell(node, run ? NodeChange::on : NodeChange::off);
@@ -313,7 +342,7 @@ void Tree::trace(Node& node) noexcept {
     if (node.run != Run::on)
         return;
     if (!node.is_group) {
-        node.run = Run::traced;
+        set(node, Run::traced);
         return;
     }
     TextLine line;
@@ -327,6 +356,9 @@ void Tree::trace(Node& node) noexcept {
 
 Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name,
                           std::span<const std::byte> arguments) noexcept {
+    if (synth.voice) // native units know no commands
+        return {unit < 0 || unit >= int64_t(synth.definition->program->units.size()) ? Code::index_out_of_range
+                                                                                      : Code::failed};
     const Status status = synth.graph->command(unit, name, arguments);
     if (synth.graph->crashed())
         free_crashed(synth);
@@ -337,7 +369,7 @@ void Tree::rename(Node& node, int32_t id) noexcept {
     index_.remove(node);
     node.id = id;
     index_.add(node);
-    if (!node.is_group)
+    if (!node.is_group && !native(node))
         static_cast<Synth&>(node).graph->set_id(id);
 }
 
@@ -361,38 +393,46 @@ int64_t index_of(const Synth& synth, std::string_view name, int64_t offset) noex
     return slot && offset >= 0 && offset < slot->channels ? int64_t(slot->index) + offset : -1;
 }
 
-void set(Synth& synth, int64_t index, float value) noexcept {
-    if (index >= 0 && index < synth.graph->control_count())
+} // namespace
+
+void Tree::set_one(Synth& synth, int64_t index, float value) noexcept {
+    if (index < 0 || index >= control_count(synth))
+        return;
+    if (synth.voice)
+        ensemble_.set_control(synth, int(index), value);
+    else
         synth.graph->set_control(int(index), value);
 }
 
-void map(Synth& synth, Buses& buses, int64_t index, int64_t bus, bool audio) noexcept {
-    if (index < 0 || index >= synth.graph->control_count())
+void Tree::map_one(Synth& synth, int64_t index, int64_t bus, bool audio) noexcept {
+    const Buses& buses = engine_.buses();
+    if (index < 0 || index >= control_count(synth) ||
+        (bus >= 0 && !(audio ? buses.audio_in_range(bus) : buses.control_in_range(bus))))
         return;
-    if (bus < 0)
+    if (synth.voice)
+        ensemble_.map_control(synth, int(index), bus < 0 ? 0 : audio ? int32_t(-bus - 1) : int32_t(bus + 1));
+    else if (bus < 0)
         synth.graph->unmap(int(index));
-    else if (audio && buses.audio_in_range(bus))
+    else if (audio)
         synth.graph->map_to_audio_bus(int(index), int(bus));
-    else if (!audio && buses.control_in_range(bus))
+    else
         synth.graph->map_to_control_bus(int(index), int(bus));
 }
 
-} // namespace
-
 void Tree::set_control(Node& node, int64_t index, float value) noexcept {
-    each_synth(node, [&](Synth& synth) { set(synth, index, value); });
+    each_synth(node, [&](Synth& synth) { set_one(synth, index, value); });
 }
 
 void Tree::set_control(Node& node, std::string_view name, int64_t offset, float value) noexcept {
-    each_synth(node, [&](Synth& synth) { set(synth, index_of(synth, name, offset), value); });
+    each_synth(node, [&](Synth& synth) { set_one(synth, index_of(synth, name, offset), value); });
 }
 
 void Tree::map_control(Node& node, int64_t index, int64_t bus, bool audio) noexcept {
-    each_synth(node, [&](Synth& synth) { map(synth, engine_.buses(), index, bus, audio); });
+    each_synth(node, [&](Synth& synth) { map_one(synth, index, bus, audio); });
 }
 
 void Tree::map_control(Node& node, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept {
-    each_synth(node, [&](Synth& synth) { map(synth, engine_.buses(), index_of(synth, name, offset), bus, audio); });
+    each_synth(node, [&](Synth& synth) { map_one(synth, index_of(synth, name, offset), bus, audio); });
 }
 
 // ---- telling
@@ -420,7 +460,9 @@ void Tree::tell(const Node& node, NodeChange change) noexcept {
 
 void Tree::first_block(Synth& synth, FaultLanding& landing) {
     const bool paused = synth.run == Run::first_paused;
-    if (!synth.graph->construct()) {
+    if (synth.voice) {
+        ensemble_.start(synth);
+    } else if (!synth.graph->construct()) {
         free_crashed(synth);
         return;
     }
@@ -431,8 +473,23 @@ void Tree::first_block(Synth& synth, FaultLanding& landing) {
 }
 
 void Tree::render(Synth& synth, FaultLanding& landing) {
+    if (synth.voice) {
+        play(synth);
+        return;
+    }
     turn_.running = &synth;
     synth.graph->render(landing);
+}
+
+/// A synth of native UGens, and with the first one of a batch all of it.
+void Tree::play(Synth& synth) noexcept {
+    if (Batch* batch = ensemble_.gather(synth)) {
+        ensemble_.render(*batch);
+        turn_.next = batch->synths[batch->last()]->next;
+    } else {
+        ensemble_.render(synth);
+    }
+    ensemble_.join_previous(synth);
 }
 
 void Tree::free_crashed(Synth& synth) noexcept {
@@ -477,8 +534,13 @@ void Tree::walk(FaultLanding& landing) {
             break;
         case Run::traced:
             node->run = Run::on;
-            if (auto& synth = static_cast<Synth&>(*node); !synth.graph->render_traced())
-                free_crashed(synth);
+            if (Synth* synth = native(*node)) {
+                ensemble_.leave(*synth);
+                ensemble_.part(*synth);
+                ensemble_.render_traced(*synth, engine_);
+            } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
+                free_crashed(hosted);
+            }
             break;
         case Run::on:
             if (node->is_group) {

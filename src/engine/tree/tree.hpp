@@ -15,6 +15,7 @@ namespace scs {
 class FaultLanding;
 
 class Engine;
+class Ensemble;
 class World;
 class Pool;
 
@@ -24,7 +25,7 @@ enum class AddAction : int32_t { head = 0, tail = 1, before = 2, after = 3, repl
 /// The node tree and the node IDs. [rt] only, after construction. The root is group 0 and stays.
 class Tree {
 public:
-    Tree(Engine&, World&, Pool&, int max_nodes); // [worker]
+    Tree(Engine&, World&, Ensemble&, Pool&, int max_nodes); // [worker]
     ~Tree();
 
     Group& root() noexcept { return *root_; }
@@ -94,6 +95,10 @@ private:
     void rename(Node&, int32_t id) noexcept;
     void first_block(Synth&, FaultLanding&);
     void render(Synth&, FaultLanding&);
+    void play(Synth&) noexcept;
+    void set(Node&, Run) noexcept;
+    void set_one(Synth&, int64_t index, float value) noexcept;
+    void map_one(Synth&, int64_t index, int64_t bus, bool audio) noexcept;
     void free_crashed(Synth&) noexcept;
     void walk(FaultLanding&);
     template <class F>
@@ -101,6 +106,7 @@ private:
 
     Engine& engine_;
     World& world_;
+    Ensemble& ensemble_;
     Pool& pool_;
     NodeIndex index_;
     Group* root_ = nullptr;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/tree/controls.hpp"
+
+#include "engine/plugins/unit-graph.hpp"
+#include "engine/tree/node.hpp"
+#include "engine/voices/voice.hpp"
+
+namespace scs {
+
+int control_count(const Synth& synth) noexcept {
+    return synth.voice ? int(synth.voice->code->controls) : synth.graph->control_count();
+}
+
+float control(const Synth& synth, int index) noexcept {
+    return synth.voice ? synth.voice->set_values()[index] : synth.graph->control(index);
+}
+
+Mapping mapping(const Synth& synth, int index, int& bus) noexcept {
+    if (!synth.voice)
+        return synth.graph->mapping(index, bus);
+    const int32_t to = synth.voice->mapped()[index];
+    if (to != 0)
+        bus = to > 0 ? to - 1 : -to - 1;
+    return to > 0 ? Mapping::control : to < 0 ? Mapping::audio : Mapping::none;
+}
+
+} // namespace scs

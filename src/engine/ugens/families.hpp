@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// The kernels' families: each file defines its list for every instruction set.
+
+#include "engine/ugens/kernel.hpp"
+
+namespace scs::SCS_SIMD {
+
+extern const std::span<const NativeUgen> arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/synthdef/synthdef.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace scs {
+
+struct Synth;
+struct Space;
+
+// A native UGen is a set of kernels: functions that compute one block of it, for one voice or for a batch of voices in
+// the lanes of vectors. All forms come from one definition of the arithmetic and give the same bits; see forms.hpp.
+
+/// What an operand's offset counts from.
+enum class Base : uint32_t {
+    fixed,   ///< 0: the offset is an address; constants
+    audio,   ///< the audio wires: block_size frames of as many lanes as the form has, for each wire
+    control, ///< the control wires: a float for each lane
+    record,  ///< what a voice keeps: its controls, its scalar wires, the kernels' states
+};
+constexpr size_t base_count = 4;
+
+struct Operand {
+    uintptr_t offset; ///< bytes
+    Base base;
+    Rate rate; ///< scalar for constants
+};
+
+struct Block;
+struct Op;
+using KernelFunction = void (*)(const Op&, Block&);
+
+/// A kernel at its place in a program.
+struct Op {
+    KernelFunction run;
+    const Operand* operands; ///< inputs, then outputs
+    uint32_t state;          ///< bytes into the record
+    uint16_t inputs, outputs;
+    int16_t special_index;
+    uint16_t unit; ///< index of the program's unit
+};
+
+/// Rates of audio units or of control units.
+struct UnitRate {
+    double samples;  ///< a second
+    double duration; ///< of a sample, seconds
+    double radians;  ///< 2 pi / samples
+};
+
+/// What a form gets to compute a block. Lanes: voices of a batch in the order of their turns; one for a lone voice.
+struct Block {
+    uintptr_t bases[base_count];
+    uint32_t live;          ///< a bit for each lane with a voice; the others are computed, too, and mean nothing
+    int32_t frames;         ///< a multiple of 16
+    const UnitRate* audio;
+    const UnitRate* control;
+    Synth* const* synths;   ///< a voice each lane
+    Space* space;
+    bool* done;             ///< set when a UGen is done, as its Done flag
+};
+
+/// taus88, whose state the plugins' units draw from, too.
+struct RandomState {
+    uint32_t s1, s2, s3;
+};
+
+constexpr int row_sets = 8;
+
+/// What all voices of an engine share, and what kernels may reach of it. Owned by the engine, [rt].
+struct Space {
+    float* audio_bus;         ///< block_size frames for each bus
+    int32_t* audio_touched;   ///< number of the block that last wrote each
+    float* control_bus;
+    int32_t* control_touched;
+    int32_t audio_buses, control_buses;
+    int32_t block_number;
+    int32_t block_size;       ///< frames
+    int32_t sample_offset;    ///< of what starts now: frame in its first block
+    RandomState* random;      ///< the generator that synths draw from
+    float* rows;              ///< scratch: row_sets times block_size frames for each lane
+    void* host;               ///< for done_action
+    void (*done_action)(void* host, Synth&, int action);
+    void* allocator;          ///< for allocate and free
+    void* (*allocate)(void* allocator, size_t bytes); ///< real-time memory, 64-byte aligned, or null
+    void (*free)(void* allocator, void*);
+};
+
+/// What a kernel does beyond computing outputs from inputs, for what may be batched.
+enum class Effect : uint8_t {
+    none,
+    writes_audio,   ///< adds to or replaces audio buses from input 0 on, one for each further input
+    reads_audio,    ///< reads audio buses from input 0 on, one for each output
+    writes_control, ///< the same with control buses
+    reads_control,
+    draws,          ///< draws random numbers in each block
+};
+
+/// One UGen at certain rates.
+struct Kernel {
+    KernelFunction start = nullptr; ///< [rt] lone: what the constructor does, outputs' first samples; record is zeroed
+    KernelFunction lone = nullptr;  ///< [rt] a block of one voice; null for units that only start
+    KernelFunction batch = nullptr; ///< [rt] a block of all lanes
+    KernelFunction stop = nullptr;  ///< [rt] lone: gives back what it holds; may be null
+    uint16_t state64 = 0;           ///< 8-byte items in a lane's state, which come first
+    uint16_t state32 = 0;           ///< 4-byte items behind them
+    Effect effect = Effect::none;
+    int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
+    bool reads_after_writing = false; ///< an output may not share the memory of an input
+};
+
+/// What a unit is asked for with.
+struct Signature {
+    struct Input {
+        Rate rate;
+        bool constant;
+        float value; ///< of a constant
+    };
+    Rate rate;
+    int special_index;
+    std::span<const Input> inputs;
+    size_t outputs;
+
+    bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
+};
+
+/// A UGen by name; choose() returns null for what it hasn't a kernel for.
+struct NativeUgen {
+    std::string_view name;
+    const Kernel* (*choose)(const Signature&);
+};
+
+/// The UGens of one instruction set.
+struct NativeUgens {
+    int lanes; ///< voices in a batch
+    std::span<const std::span<const NativeUgen>> families;
+
+    /// [any] The kernel for a unit, or null.
+    const Kernel* find(std::string_view name, const Signature&) const noexcept;
+};
+
+} // namespace scs

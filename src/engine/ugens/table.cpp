@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/families.hpp"
+#include "engine/simd/lanes.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+const std::span<const NativeUgen> families[] = {
+    arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw,
+};
+
+} // namespace
+
+const NativeUgens& native_ugens() {
+    static const NativeUgens all{lanes, families};
+    return all;
+}
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// L'Ecuyer's taus88 (Maximally equidistributed combined Tausworthe generators, Mathematics of Computation 65, 1996), as
+// SuperCollider's units draw from it, which go on with the same state.
+
+#include "engine/simd/lanes.hpp"
+#include "engine/ugens/kernel.hpp"
+
+namespace scs::SCS_SIMD {
+
+class Taus88 {
+public:
+    SCS_INLINE explicit Taus88(const Block& block) : kept_(block.space->random), s_(*kept_) {}
+    SCS_INLINE ~Taus88() { *kept_ = s_; }
+    Taus88(const Taus88&) = delete;
+    Taus88& operator=(const Taus88&) = delete;
+
+    /// Begins the sequence of a seed. The seed's bits are mixed by Thomas Wang's 32-bit integer hash.
+    SCS_INLINE void seed(int32_t number) {
+        auto hash = uint32_t(number);
+        hash += ~(hash << 15);
+        hash ^= hash >> 10;
+        hash += hash << 3;
+        hash ^= hash >> 6;
+        hash += ~(hash << 11);
+        hash ^= hash >> 16;
+        // Each part of the state must be above its lowest bits.
+        const auto part = [&](uint32_t start, uint32_t least) { return (start ^ hash) < least ? start : start ^ hash; };
+        s_ = {part(1243598713u, 2), part(3093459404u, 8), part(1821928721u, 16)};
+    }
+    /// 32 random bits.
+    SCS_INLINE uint32_t draw() {
+        s_.s1 = ((s_.s1 & 0xfffffffeu) << 12) ^ (((s_.s1 << 13) ^ s_.s1) >> 19);
+        s_.s2 = ((s_.s2 & 0xfffffff8u) << 4) ^ (((s_.s2 << 2) ^ s_.s2) >> 25);
+        s_.s3 = ((s_.s3 & 0xfffffff0u) << 17) ^ (((s_.s3 << 3) ^ s_.s3) >> 11);
+        return s_.s1 ^ s_.s2 ^ s_.s3;
+    }
+    /// 0 <= x < 1, in steps of 2^-23.
+    SCS_INLINE float unipolar() { return float(int32_t(draw() >> 9)) * 0x1p-23f; }
+    /// -1 <= x < 1.
+    SCS_INLINE float bipolar() { return float(int32_t(draw() >> 9)) * 0x1p-22f - 1.f; }
+
+private:
+    RandomState* kept_;
+    RandomState s_;
+};
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/voices/code.hpp"
+
+#include <bit>
+#include <cstdint>
+
+namespace scs {
+
+struct Synth;
+struct VoiceRates;
+
+constexpr int most_lanes = 16;
+
+/// Neighbouring voices of one program, side by side: lanes in the order of the voices' turns. [rt], owned by the
+/// Ensemble. The record follows it, 64-byte aligned.
+struct alignas(64) Batch {
+    const NativeCode* code;
+    const VoiceRates* rates;
+    uint32_t live;        ///< a bit for each lane that has a voice
+    uint32_t mapped;      ///< lanes with controls that are mapped
+    bool stale;           ///< a voice of it doesn't run any more, or is to end
+    Synth* synths[most_lanes];
+
+    std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    int count() const noexcept { return std::popcount(live); }
+    int first() const noexcept { return std::countr_zero(live); }
+    int last() const noexcept { return 31 - std::countl_zero(live); }
+
+    static size_t bytes(const NativeCode& code) noexcept {
+        return sizeof(Batch) + size_t(code.record_bytes) * size_t(code.batch.lanes);
+    }
+};
+
+} // namespace scs

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/voices/code.hpp"
+
+#include "engine/synthdef/program.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace scs {
+namespace {
+
+constexpr size_t alignment = 64;
+
+AlignedFloats aligned_floats(size_t count) {
+    const size_t bytes = (std::max<size_t>(count, 1) * sizeof(float) + alignment - 1) / alignment * alignment;
+    void* memory = std::aligned_alloc(alignment, bytes);
+    if (!memory)
+        throw std::bad_alloc();
+    return AlignedFloats(static_cast<float*>(memory));
+}
+
+/// Where a wire lies, in units that don't depend on the number of lanes.
+struct Place {
+    Base base;
+    uint32_t index; ///< fixed: which constant; audio: which buffer; control, record: which float
+    Rate rate;
+};
+
+class Generator {
+public:
+    Generator(const Program& program, const NativeUgens& ugens, int block_size)
+        : program_(program), ugens_(ugens), block_size_(block_size), code_(std::make_unique<NativeCode>()) {}
+
+    std::unique_ptr<const NativeCode> run() {
+        if (!choose_kernels())
+            return nullptr;
+        place_wires();
+        place_states();
+        code_->lone.lanes = 1;
+        code_->batch.lanes = ugens_.lanes;
+        fill(code_->lone);
+        fill(code_->batch);
+        judge();
+        return std::move(code_);
+    }
+
+private:
+    bool choose_kernels() {
+        for (const UnitPlan& unit : program_.units) {
+            std::vector<Signature::Input> inputs;
+            for (uint32_t i = 0; i < unit.num_inputs; ++i) {
+                const WireSpec& wire = program_.wires[program_.inputs[unit.first_input + i]];
+                inputs.push_back({wire.rate, wire.from_unit < 0, wire.value});
+            }
+            const Kernel* kernel = nullptr;
+            if (!is_control(unit)) {
+                kernel = ugens_.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs});
+                if (!kernel || (unit.is_calc() && !kernel->lone) || (kernel->reads_after_writing && !unit.ugen->cant_alias))
+                    return false;
+            } else if (unit.rate != Rate::scalar && unit.rate != Rate::control) {
+                return false;
+            }
+            for (uint32_t i = 0; i < unit.num_outputs; ++i)
+                if (program_.wires[unit.first_output_wire + i].rate != unit.rate)
+                    return false;
+            kernels_.push_back(kernel);
+        }
+        return true;
+    }
+
+    static bool is_control(const UnitPlan& unit) { return unit.ugen->name == "Control"; }
+
+    void place_wires() {
+        code_->controls = uint32_t(program_.controls.size());
+        uint32_t record = code_->controls;
+        for (uint32_t w = 0; w < program_.wires.size(); ++w) {
+            const WireSpec& wire = program_.wires[w];
+            if (wire.from_unit < 0) {
+                places_.push_back({Base::fixed, w, Rate::scalar});
+                continue;
+            }
+            const UnitPlan& unit = program_.units[size_t(wire.from_unit)];
+            if (wire.buffer >= 0) {
+                places_.push_back({Base::audio, uint32_t(wire.buffer), Rate::audio});
+                code_->audio_wires = std::max(code_->audio_wires, uint32_t(wire.buffer) + 1);
+            } else if (is_control(unit) && unit.rate == Rate::control) {
+                const uint32_t control = uint32_t(unit.special_index) + (w - unit.first_output_wire);
+                places_.push_back({Base::record, control, Rate::control});
+            } else if (unit.rate == Rate::scalar) {
+                places_.push_back({Base::record, record++, Rate::scalar});
+            } else {
+                places_.push_back({Base::control, code_->control_wires++, Rate::control});
+            }
+        }
+        record += record % 2;
+        add_piece(0, 0, record);
+        code_->record_bytes = record * 4;
+    }
+
+    void add_piece(uint32_t offset, uint32_t items64, uint32_t items32) {
+        constexpr uint32_t most = 0x8000;
+        for (; items32 > most; items32 -= most) { // none of 65535 controls
+            code_->pieces.push_back({offset, uint16_t(items64), uint16_t(most)});
+            offset += items64 * 8 + most * 4;
+            items64 = 0;
+        }
+        code_->pieces.push_back({offset, uint16_t(items64), uint16_t(items32)});
+    }
+
+    void place_states() {
+        for (const Kernel* kernel : kernels_) {
+            states_.push_back(code_->record_bytes);
+            if (!kernel || (kernel->state64 == 0 && kernel->state32 == 0))
+                continue;
+            const uint32_t items32 = kernel->state32 + kernel->state32 % 2u;
+            add_piece(code_->record_bytes, kernel->state64, items32);
+            code_->record_bytes += kernel->state64 * 8u + items32 * 4u;
+        }
+    }
+
+    Operand operand(uint32_t wire, const OpList& list) const {
+        const Place& place = places_[wire];
+        const size_t lanes = size_t(list.lanes);
+        switch (place.base) {
+        case Base::fixed:
+            return {reinterpret_cast<uintptr_t>(list.constants.get() + place.index * lanes), place.base, place.rate};
+        case Base::audio:
+            return {size_t(place.index) * size_t(block_size_) * lanes * sizeof(float), place.base, place.rate};
+        default:
+            return {place.index * lanes * sizeof(float), place.base, place.rate};
+        }
+    }
+
+    void fill(OpList& list) {
+        const size_t lanes = size_t(list.lanes);
+        list.constants = aligned_floats(program_.num_constants * lanes);
+        for (uint32_t w = 0; w < program_.num_constants; ++w)
+            std::fill_n(list.constants.get() + w * lanes, lanes, program_.wires[w].value);
+        size_t operands = 0;
+        for (const UnitPlan& unit : program_.units)
+            operands += unit.num_inputs + unit.num_outputs;
+        list.operands.reserve(operands); // operations point into it
+
+        for (uint32_t u = 0; u < program_.units.size(); ++u) {
+            const UnitPlan& unit = program_.units[u];
+            const Kernel* kernel = kernels_[u];
+            const Operand* first = list.operands.data() + list.operands.size();
+            for (uint32_t i = 0; i < unit.num_inputs; ++i)
+                list.operands.push_back(operand(program_.inputs[unit.first_input + i], list));
+            for (uint32_t i = 0; i < unit.num_outputs; ++i)
+                list.operands.push_back(operand(unit.first_output_wire + i, list));
+            Op op{nullptr, first, uint32_t(states_[u] * lanes), uint16_t(unit.num_inputs), uint16_t(unit.num_outputs),
+                  unit.special_index, uint16_t(u)};
+            const auto add = [&](std::vector<Op>& to, KernelFunction run) {
+                op.run = run;
+                to.push_back(op);
+            };
+            if (list.lanes == 1) {
+                if (!kernel && unit.rate == Rate::scalar)
+                    add(code_->starts, start_scalar_control);
+                if (kernel && kernel->start)
+                    add(code_->starts, kernel->start);
+                if (kernel && kernel->stop)
+                    add(code_->stops, kernel->stop);
+            }
+            if (kernel && unit.is_calc()) {
+                if (kernel->effect != Effect::none && list.lanes != 1)
+                    effects_.push_back({uint32_t(list.ops.size()), kernel->effect});
+                add(list.ops, list.lanes == 1 ? kernel->lone : kernel->batch);
+            }
+        }
+    }
+
+    /// A Control that is read once.
+    static void start_scalar_control(const Op& op, Block& block) {
+        const float* record = reinterpret_cast<const float*>(block.bases[size_t(Base::record)]);
+        for (uint32_t i = 0; i < op.outputs; ++i)
+            *reinterpret_cast<float*>(block.bases[size_t(Base::record)] + op.operands[i].offset) =
+                record[uint32_t(op.special_index) + i];
+    }
+
+    void judge() {
+        bool well = code_->control_wires <= most_control_wires;
+        uint32_t draws = 0;
+        for (const NativeCode::BusUse& use : effects_) {
+            draws += use.effect == Effect::draws;
+            if (use.effect == Effect::draws)
+                continue;
+            code_->bus_uses.push_back(use);
+            code_->writes_control_buses |= use.effect == Effect::writes_control;
+        }
+        well = well && draws <= 1; // one after the other they draw in the order of the voices, two in turns don't
+        const bool writes = std::any_of(code_->bus_uses.begin(), code_->bus_uses.end(), [](const auto& use) {
+            return use.effect == Effect::writes_audio || use.effect == Effect::writes_control;
+        });
+        if (code_->bus_uses.size() < 2 || !writes)
+            code_->bus_uses.clear();
+        for (const NativeCode::BusUse& use : code_->bus_uses) {
+            const Operand& bus = code_->batch.ops[use.op].operands[0];
+            well = well && (bus.base == Base::fixed || bus.base == Base::record);
+        }
+        for (uint32_t u = 0; u < program_.units.size(); ++u) {
+            const Kernel* kernel = kernels_[u];
+            if (!kernel || !program_.units[u].is_calc())
+                continue;
+            well = well && kernel->batch;
+            if (kernel->done_action < 0)
+                continue;
+            const WireSpec& action =
+                program_.wires[program_.inputs[program_.units[u].first_input + uint32_t(kernel->done_action)]];
+            // The others reach beyond their own synth, perhaps before the turn of what they reach.
+            well = well && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
+        }
+        code_->batchable = well;
+    }
+
+    const Program& program_;
+    const NativeUgens& ugens_;
+    int block_size_;
+    std::unique_ptr<NativeCode> code_;
+    std::vector<const Kernel*> kernels_; ///< of each unit; null for Control
+    std::vector<Place> places_;          ///< of each wire
+    std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
+    std::vector<NativeCode::BusUse> effects_;
+};
+
+} // namespace
+
+void FreeAligned::operator()(float* memory) const noexcept {
+    std::free(memory);
+}
+
+std::unique_ptr<const NativeCode> generate(const Program& program, const NativeUgens& ugens, int block_size) {
+    if (block_size % 16 != 0)
+        return nullptr;
+    return Generator(program, ugens, block_size).run();
+}
+
+} // namespace scs

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/ugens/kernel.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace scs {
+
+struct Program;
+
+/// A row of floats that vectors are read from.
+struct FreeAligned {
+    void operator()(float*) const noexcept;
+};
+using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
+
+/// A program's operations for a number of lanes.
+struct OpList {
+    int lanes = 0;
+    std::vector<Operand> operands;
+    AlignedFloats constants;
+    std::vector<Op> ops;    ///< computed each block
+};
+
+/// A program of native UGens alone: what runs in place of a UnitGraph. Immutable, so any thread may read it.
+///
+/// What a voice keeps is its record: the controls' values, the scalar wires (floats), then the kernels' states. A
+/// batch's record has each item once for each lane, side by side; an item at byte o of a voice's record is at
+/// o * lanes there.
+struct NativeCode {
+    /// Items to be moved between a record and a lane: 8-byte items, then 4-byte ones.
+    struct Piece {
+        uint32_t offset;
+        uint16_t items64, items32;
+    };
+
+    OpList lone, batch;
+    std::vector<Op> starts;          ///< of all units in order; lone
+    std::vector<Op> stops;           ///< in order; lone
+    std::vector<Piece> pieces;       ///< all of the record
+    uint32_t record_bytes = 0;       ///< a multiple of 8
+    uint32_t controls = 0;           ///< the record begins with this many
+    uint32_t audio_wires = 0, control_wires = 0; ///< wires it needs at once
+    bool batchable = false;
+    bool writes_control_buses = false;
+    /// Where more than one operation of a batch reaches buses: those operations (indices into batch.ops). Voices may
+    /// be batched while none reaches a bus that another one of them writes. First input: a record's item or a constant.
+    struct BusUse {
+        uint32_t op;
+        Effect effect;
+    };
+    std::vector<BusUse> bus_uses;
+};
+
+/// [worker] A program as native operations, or null if a unit of it isn't native. block_size: frames, a multiple of 16.
+std::unique_ptr<const NativeCode> generate(const Program&, const NativeUgens&, int block_size);
+
+/// Control wires that a program may have; the rest stays with the plugins' units.
+constexpr uint32_t most_control_wires = 4096;
+
+} // namespace scs

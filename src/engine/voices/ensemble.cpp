@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/voices/ensemble.hpp"
+
+#include "engine/buses.hpp"
+#include "engine/plugins/world.hpp"
+#include "engine/rt/pool.hpp"
+#include "engine/tree/node.hpp"
+#include "engine/ugens/native-ugens.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace scs {
+namespace {
+
+constexpr int rest_blocks = 64;
+
+AlignedFloats zeros(size_t count) {
+    const size_t bytes = (count * sizeof(float) + 63) / 64 * 64 + 64;
+    void* memory = std::aligned_alloc(64, bytes);
+    if (!memory)
+        throw std::bad_alloc();
+    std::memset(memory, 0, bytes);
+    return AlignedFloats(static_cast<float*>(memory));
+}
+
+} // namespace
+
+Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& pool)
+    : buses_(buses),
+      pool_(pool),
+      lanes_(native_ugens(settings.simd).lanes),
+      batching_(settings.batching),
+      most_audio_wires_(uint32_t(settings.wire_buffers)) {
+    const size_t lanes = size_t(lanes_), block = size_t(settings.block_size);
+    audio_ = zeros(size_t(settings.wire_buffers) * block * lanes);
+    control_ = zeros(most_control_wires * lanes);
+    rows_ = zeros(row_sets * block * lanes);
+    space_.audio_bus = buses.audio(0);
+    space_.audio_touched = buses.audio_touched();
+    space_.control_bus = buses.control();
+    space_.control_touched = buses.control_touched();
+    space_.audio_buses = settings.audio_buses;
+    space_.control_buses = settings.control_buses;
+    space_.block_size = settings.block_size;
+    space_.random = world.random();
+    space_.rows = rows_.get();
+    space_.allocator = &pool;
+    space_.allocate = [](void* pool_memory, size_t bytes) { return static_cast<Pool*>(pool_memory)->allocate(bytes); };
+    space_.free = [](void* pool_memory, void* memory) { static_cast<Pool*>(pool_memory)->free(memory); };
+    set_sample_rate(settings.sample_rate);
+}
+
+void Ensemble::set_host(void* host, DoneAction done_action) noexcept {
+    space_.host = host;
+    space_.done_action = done_action;
+}
+
+void Ensemble::set_sample_rate(double rate) noexcept {
+    if (rates_[current_rates_].audio.samples == rate)
+        return;
+    current_rates_ = (current_rates_ + 1) % rates_.size();
+    constexpr double two_pi = 6.28318530717958647692;
+    const auto rates = [](double r) { return UnitRate{r, 1. / r, two_pi / r}; };
+    rates_[current_rates_] = {rates(rate), rates(rate / space_.block_size)};
+}
+
+bool Ensemble::fits(const NativeCode& code) const noexcept {
+    return code.audio_wires <= most_audio_wires_ && code.control_wires <= most_control_wires;
+}
+
+// ---- a voice
+
+Voice* Ensemble::make(void* memory, const NativeCode& code, const float* controls, int sample_offset) noexcept {
+    std::memset(memory, 0, Voice::bytes(code));
+    auto* voice = new (memory) Voice{};
+    voice->code = &code;
+    voice->rates = &rates_[current_rates_];
+    voice->sample_offset = uint16_t(sample_offset);
+    std::memcpy(voice->record(), controls, code.controls * sizeof(float));
+    std::memcpy(voice->set_values(), controls, code.controls * sizeof(float));
+    return voice;
+}
+
+void Ensemble::prepare(Block& block, std::byte* record, const VoiceRates& rates) noexcept {
+    block.bases[size_t(Base::fixed)] = 0;
+    block.bases[size_t(Base::audio)] = reinterpret_cast<uintptr_t>(audio_.get());
+    block.bases[size_t(Base::control)] = reinterpret_cast<uintptr_t>(control_.get());
+    block.bases[size_t(Base::record)] = reinterpret_cast<uintptr_t>(record);
+    block.frames = space_.block_size;
+    block.audio = &rates.audio;
+    block.control = &rates.control;
+    block.space = &space_;
+    block.done = &done_;
+}
+
+/// What a mapped control reads is what the bus holds when the voice's turn begins.
+void Ensemble::follow_maps(Voice& voice, std::byte* record, uint32_t lanes, uint32_t lane) noexcept {
+    auto* values = reinterpret_cast<float*>(record);
+    const int32_t* mapped = voice.mapped();
+    for (uint32_t i = 0; i < voice.code->controls; ++i)
+        if (mapped[i] > 0)
+            values[i * lanes + lane] = buses_.control()[mapped[i] - 1];
+        else if (mapped[i] < 0)
+            values[i * lanes + lane] = *buses_.audio(-mapped[i] - 1);
+}
+
+void Ensemble::follow_maps(Batch& batch) noexcept {
+    for (uint32_t left = batch.mapped; left; left &= left - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(left));
+        follow_maps(*batch.synths[lane]->voice, batch.record(), uint32_t(lanes_), lane);
+    }
+}
+
+/// Operations of a voice that is in no batch.
+void Ensemble::run(Synth& synth, const std::vector<Op>& ops) noexcept {
+    Synth* const synths[] = {&synth};
+    Block block;
+    prepare(block, synth.voice->record(), *synth.voice->rates);
+    block.live = 1;
+    block.synths = synths;
+    for (const Op& op : ops)
+        op.run(op, block);
+}
+
+void Ensemble::start(Synth& synth) noexcept {
+    Voice& voice = *synth.voice;
+    space_.sample_offset = voice.sample_offset;
+    if (voice.maps)
+        follow_maps(voice, voice.record(), 1, 0);
+    voice.constructed = true;
+    run(synth, voice.code->starts);
+}
+
+void Ensemble::render(Synth& synth) noexcept {
+    Voice& voice = *synth.voice;
+    if (voice.maps)
+        follow_maps(voice, voice.record(), 1, 0);
+    if (voice.rest)
+        --voice.rest;
+    run(synth, voice.code->lone.ops);
+}
+
+void Ensemble::destroy(Synth& synth) noexcept {
+    leave(synth);
+    if (synth.voice->constructed)
+        run(synth, synth.voice->code->stops);
+}
+
+// ---- controls
+
+namespace {
+
+float& value_of(Voice& voice, int index) noexcept {
+    std::byte* record = voice.batch ? voice.batch->record() : voice.record();
+    const size_t lanes = voice.batch ? size_t(voice.code->batch.lanes) : 1;
+    return reinterpret_cast<float*>(record)[size_t(index) * lanes + (voice.batch ? voice.lane : 0u)];
+}
+
+} // namespace
+
+void Ensemble::set_control(Synth& synth, int index, float value) noexcept {
+    map_control(synth, index, 0);
+    synth.voice->set_values()[index] = value;
+    value_of(*synth.voice, index) = value;
+}
+
+void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
+    Voice& voice = *synth.voice;
+    int32_t& mapped = voice.mapped()[index];
+    if (mapped == to)
+        return;
+    voice.maps += (to != 0) - (mapped != 0);
+    voice.audio_maps = uint16_t(voice.audio_maps + (to < 0) - (mapped < 0));
+    mapped = to;
+    if (to == 0)
+        value_of(voice, index) = voice.set_values()[index];
+    if (!voice.batch)
+        return;
+    const uint32_t bit = 1u << voice.lane;
+    voice.batch->mapped = voice.maps ? voice.batch->mapped | bit : voice.batch->mapped & ~bit;
+    // A bus that its own kind may write is read when its own turn comes.
+    if (voice.audio_maps || (voice.maps && voice.code->writes_control_buses))
+        voice.batch->stale = true;
+}
+
+// ---- batches: their memory
+
+Batch* Ensemble::make_batch(const Voice& like) noexcept {
+    void* memory = pool_.allocate(Batch::bytes(*like.code));
+    if (!memory)
+        return nullptr;
+    auto* batch = new (memory) Batch{};
+    batch->code = like.code;
+    batch->rates = like.rates;
+    std::memset(batch->record(), 0, Batch::bytes(*like.code) - sizeof(Batch));
+    return batch;
+}
+
+void Ensemble::release(Batch& batch) noexcept {
+    pool_.free(&batch);
+}
+
+int Ensemble::members(const Batch& batch, Synth* (&synths)[most_lanes]) noexcept {
+    int count = 0;
+    for (uint32_t left = batch.live; left; left &= left - 1)
+        synths[count++] = batch.synths[std::countr_zero(left)];
+    return count;
+}
+
+void Ensemble::take_in(Batch& batch, Synth& synth, int lane) noexcept {
+    Voice& voice = *synth.voice;
+    const size_t lanes = size_t(lanes_), l = size_t(lane);
+    for (const NativeCode::Piece& piece : voice.code->pieces) {
+        const std::byte* from = voice.record() + piece.offset;
+        std::byte* to = batch.record() + piece.offset * lanes;
+        for (uint32_t i = 0; i < piece.items64; ++i)
+            std::memcpy(to + (i * lanes + l) * 8, from + i * 8, 8);
+        from += piece.items64 * 8u;
+        to += piece.items64 * 8u * lanes;
+        for (uint32_t i = 0; i < piece.items32; ++i)
+            std::memcpy(to + (i * lanes + l) * 4, from + i * 4, 4);
+    }
+    batch.live |= 1u << lane;
+    if (voice.maps)
+        batch.mapped |= 1u << lane;
+    batch.synths[lane] = &synth;
+    voice.batch = &batch;
+    voice.lane = uint8_t(lane);
+}
+
+void Ensemble::put_out(Batch& batch, Synth& synth) noexcept {
+    Voice& voice = *synth.voice;
+    const size_t lanes = size_t(lanes_), l = voice.lane;
+    for (const NativeCode::Piece& piece : voice.code->pieces) {
+        std::byte* to = voice.record() + piece.offset;
+        const std::byte* from = batch.record() + piece.offset * lanes;
+        for (uint32_t i = 0; i < piece.items64; ++i)
+            std::memcpy(to + i * 8, from + (i * lanes + l) * 8, 8);
+        to += piece.items64 * 8u;
+        from += piece.items64 * 8u * lanes;
+        for (uint32_t i = 0; i < piece.items32; ++i)
+            std::memcpy(to + i * 4, from + (i * lanes + l) * 4, 4);
+    }
+    batch.live &= ~(1u << l);
+    batch.mapped &= ~(1u << l);
+    voice.batch = nullptr;
+}
+
+void Ensemble::leave(Synth& synth) noexcept {
+    Batch* batch = synth.voice->batch;
+    if (!batch)
+        return;
+    put_out(*batch, synth);
+    if (batch->live == 0)
+        release(*batch);
+}
+
+void Ensemble::dissolve(Batch& batch) noexcept {
+    for (uint32_t left = batch.live; left; left &= left - 1)
+        put_out(batch, *batch.synths[std::countr_zero(left)]);
+    release(batch);
+}
+
+/// Moves the voices to the first lanes, or up to the last ones, without holes.
+void Ensemble::shift(Batch& batch, bool up) noexcept {
+    Synth* synths[most_lanes];
+    const int count = members(batch, synths);
+    for (int i = 0; i < count; ++i)
+        put_out(batch, *synths[i]);
+    for (int i = 0; i < count; ++i)
+        take_in(batch, *synths[i], up ? lanes_ - count + i : i);
+}
+
+bool Ensemble::append(Batch& batch, Synth& synth) noexcept {
+    if (batch.count() == lanes_)
+        return false;
+    if (batch.last() == lanes_ - 1)
+        shift(batch, false);
+    take_in(batch, synth, batch.last() + 1);
+    return true;
+}
+
+bool Ensemble::prepend(Batch& batch, Synth& synth) noexcept {
+    if (batch.count() == lanes_)
+        return false;
+    if (batch.first() == 0)
+        shift(batch, true);
+    take_in(batch, synth, batch.first() - 1);
+    return true;
+}
+
+void Ensemble::merge(Batch& front, Batch& back) noexcept {
+    shift(front, false);
+    while (back.live) {
+        Synth& synth = *back.synths[back.first()];
+        put_out(back, synth);
+        take_in(front, synth, front.last() + 1);
+    }
+    release(back);
+}
+
+// ---- batches: who is in them
+
+bool Ensemble::ready(const Node* node) const noexcept {
+    if (!node || node->is_group || node->run != Run::on)
+        return false;
+    const Voice* voice = static_cast<const Synth*>(node)->voice;
+    return voice && voice->code->batchable && !voice->rest && !voice->audio_maps &&
+           !(voice->maps && voice->code->writes_control_buses);
+}
+
+bool Ensemble::alike(const Synth& a, const Synth& b) const noexcept {
+    return a.voice->code == b.voice->code && a.voice->rates == b.voice->rates;
+}
+
+void Ensemble::part(Node& node) noexcept {
+    const auto batch_of = [](const Node* n) -> Batch* {
+        const Voice* voice = n && !n->is_group ? static_cast<const Synth*>(n)->voice : nullptr;
+        return voice ? voice->batch : nullptr;
+    };
+    Batch* batch = batch_of(node.previous);
+    if (!batch || batch != batch_of(node.next))
+        return;
+    // The voices behind the node are lone until they find each other again.
+    for (Node* n = node.next; batch_of(n) == batch; n = n->next)
+        put_out(*batch, *static_cast<Synth*>(n));
+}
+
+/// Who doesn't run any more leaves.
+void Ensemble::settle(Batch& batch) noexcept {
+    batch.stale = false;
+    Synth* synths[most_lanes];
+    const int count = members(batch, synths);
+    for (int i = 0; i < count; ++i) {
+        Synth& synth = *synths[i];
+        if (synth.voice->batch != &batch || ready(&synth))
+            continue;
+        const bool last = batch.count() == 1;
+        leave(synth);
+        if (last)
+            return;
+        part(synth);
+    }
+}
+
+Batch* Ensemble::gather(Synth& synth) noexcept {
+    if (!batching_)
+        return nullptr;
+    if (Batch* batch = synth.voice->batch; batch && batch->stale)
+        settle(*batch);
+    if (!synth.voice->batch && ready(&synth) && ready(synth.next)) {
+        Synth& next = static_cast<Synth&>(*synth.next);
+        if (Batch* behind = next.voice->batch; behind && !behind->stale && alike(synth, next))
+            (void)prepend(*behind, synth);
+    }
+    Batch* batch = synth.voice->batch;
+    if (!batch || independent(*batch))
+        return batch;
+    Synth* synths[most_lanes];
+    const int count = members(*batch, synths);
+    dissolve(*batch);
+    for (int i = 0; i < count; ++i)
+        synths[i]->voice->rest = rest_blocks;
+    return nullptr;
+}
+
+void Ensemble::join_previous(Synth& synth) noexcept {
+    if (!batching_ || !ready(&synth) || !ready(synth.previous))
+        return;
+    Synth& previous = static_cast<Synth&>(*synth.previous);
+    if (!alike(previous, synth))
+        return;
+    Batch* front = previous.voice->batch;
+    Batch* own = synth.voice->batch;
+    if (front && front->stale)
+        return;
+    if (own) {
+        if (!front)
+            (void)prepend(*own, previous);
+        else if (front != own && front->count() + own->count() <= lanes_)
+            merge(*front, *own);
+        return;
+    }
+    if (front) {
+        (void)append(*front, synth);
+        return;
+    }
+    // Three that stand alone are worth a batch.
+    if (!ready(previous.previous) || !alike(static_cast<Synth&>(*previous.previous), synth))
+        return;
+    Synth& first = static_cast<Synth&>(*previous.previous);
+    if (first.voice->batch)
+        return;
+    if (Batch* batch = make_batch(*synth.voice)) {
+        take_in(*batch, first, 0);
+        take_in(*batch, previous, 1);
+        take_in(*batch, synth, 2);
+    }
+}
+
+// ---- batches: computing them
+
+namespace {
+
+/// What a bus unit reaches: first and last of all lanes. Empty if no lane reaches any.
+struct Reach {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+};
+
+Reach reach_of(const NativeCode::BusUse& use, Batch& batch) noexcept {
+    const Op& op = batch.code->batch.ops[use.op];
+    const Operand& bus = op.operands[0];
+    const auto* numbers = reinterpret_cast<const float*>(
+        bus.offset + (bus.base == Base::record ? reinterpret_cast<uintptr_t>(batch.record()) : 0));
+    const bool writes = use.effect == Effect::writes_audio || use.effect == Effect::writes_control;
+    const int64_t channels = writes ? op.inputs - 1 : op.outputs;
+    Reach reach;
+    for (uint32_t left = batch.live; left; left &= left - 1) {
+        const float number = numbers[std::countr_zero(left)];
+        if (!(number > -1e6f && number < 1e9f))
+            continue;
+        reach.low = std::min(reach.low, int64_t(number));
+        reach.high = std::max(reach.high, int64_t(number) + channels - 1);
+    }
+    return reach;
+}
+
+bool audio(Effect effect) noexcept {
+    return effect == Effect::writes_audio || effect == Effect::reads_audio;
+}
+bool writes(Effect effect) noexcept {
+    return effect == Effect::writes_audio || effect == Effect::writes_control;
+}
+
+} // namespace
+
+/// Whether no operation writes a bus that another one reaches, so that it is the same whether the voices take turns or
+/// the operations.
+bool Ensemble::independent(Batch& batch) noexcept {
+    const auto& uses = batch.code->bus_uses;
+    if (uses.empty())
+        return true;
+    follow_maps(batch); // bus numbers may come from buses, too
+    for (size_t a = 0; a < uses.size(); ++a) {
+        const Reach one = reach_of(uses[a], batch);
+        for (size_t b = a + 1; b < uses.size(); ++b) {
+            if (audio(uses[a].effect) != audio(uses[b].effect) || !(writes(uses[a].effect) || writes(uses[b].effect)))
+                continue;
+            const Reach other = reach_of(uses[b], batch);
+            if (one.low <= other.high && other.low <= one.high)
+                return false;
+        }
+    }
+    return true;
+}
+
+void Ensemble::render(Batch& batch) noexcept {
+    Block block;
+    prepare(block, batch.record(), *batch.rates);
+    block.live = batch.live;
+    block.synths = batch.synths;
+    follow_maps(batch);
+    for (const Op& op : batch.code->batch.ops)
+        op.run(op, block);
+}
+
+} // namespace scs

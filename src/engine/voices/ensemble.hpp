@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/settings.hpp"
+#include "engine/ugens/kernel.hpp"
+#include "engine/voices/batch.hpp"
+#include "engine/voices/voice.hpp"
+
+#include <array>
+#include <memory>
+
+namespace scs {
+
+class Buses;
+class Engine;
+class Pool;
+class World;
+struct Node;
+struct Program;
+
+/// The rates of voices, which point at theirs for life.
+struct VoiceRates {
+    UnitRate audio, control;
+};
+
+/// All voices of native UGens, and how they are computed: alone, or neighbours of one program in batches.
+///
+/// A batch's voices are neighbours in one group. The first of them that has its turn computes all; the bits are those
+/// that they would have alone. New synths have their first block alone and join afterwards. [rt], after construction.
+class Ensemble {
+public:
+    Ensemble(const Settings&, Buses&, World&, Pool&); // [worker]
+
+    using DoneAction = void (*)(void* host, Synth&, int action);
+    /// Whom to tell what a UGen wants when it is done.
+    void set_host(void* host, DoneAction) noexcept;
+    /// New voices get this rate, Hz.
+    void set_sample_rate(double rate) noexcept;
+    void begin_block(int32_t number) noexcept { space_.block_number = number; }
+
+    /// Whether voices of this code fit into what there is to compute them.
+    bool fits(const NativeCode&) const noexcept;
+
+    /// Lays a voice out in `memory` (Voice::bytes()). `controls`: a value each.
+    Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset) noexcept;
+    /// Starts its units.
+    void start(Synth&) noexcept;
+    /// A block of a voice that is in no batch.
+    void render(Synth&) noexcept;
+    /// The same, printing each unit's inputs and outputs (their first samples). For /n_trace.
+    void render_traced(Synth&, Engine&) noexcept;
+    /// Gives back what it holds. It leaves its batch.
+    void destroy(Synth&) noexcept;
+
+    void set_control(Synth&, int index, float value) noexcept;
+    /// To a control bus, an audio bus (-bus - 1), or 0: to none.
+    void map_control(Synth&, int index, int32_t to) noexcept;
+
+    /// The batch whose turn comes with this voice, after taking it into the one behind it if it can; null if it is
+    /// to be rendered alone. Voices that don't run any more leave it.
+    Batch* gather(Synth&) noexcept;
+    /// A block of all of them.
+    void render(Batch&) noexcept;
+    /// After a voice or a batch has been rendered: makes batches of it and what stands before it.
+    void join_previous(Synth&) noexcept;
+    /// The voice is lone from now on.
+    void leave(Synth&) noexcept;
+    /// No batch reaches across this node, which isn't in one.
+    void part(Node&) noexcept;
+
+private:
+    bool ready(const Node*) const noexcept;
+    bool alike(const Synth&, const Synth&) const noexcept;
+    void prepare(Block&, std::byte* record, const VoiceRates&) noexcept;
+    void run(Synth&, const std::vector<Op>&) noexcept;
+    void settle(Batch&) noexcept;
+    void follow_maps(Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept;
+    void follow_maps(Batch&) noexcept;
+    Batch* make_batch(const Voice&) noexcept;
+    void take_in(Batch&, Synth&, int lane) noexcept;
+    void put_out(Batch&, Synth&) noexcept;
+    void release(Batch&) noexcept;
+    static int members(const Batch&, Synth* (&)[most_lanes]) noexcept;
+    void shift(Batch&, bool up) noexcept;
+    bool append(Batch&, Synth&) noexcept;
+    bool prepend(Batch&, Synth&) noexcept;
+    void merge(Batch& front, Batch& back) noexcept;
+    bool independent(Batch&) noexcept;
+    void dissolve(Batch&) noexcept;
+
+    Buses& buses_;
+    Pool& pool_;
+    int lanes_;
+    bool batching_;
+    uint32_t most_audio_wires_;
+    Space space_{};
+    AlignedFloats audio_, control_, rows_;
+    std::array<VoiceRates, 16> rates_{};
+    size_t current_rates_ = 0;
+    bool done_ = false; ///< where UGens note that they are done; nobody asks voices
+};
+
+} // namespace scs

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/definitions.hpp"
+#include "engine/text-line.hpp"
+#include "engine/tree/node.hpp"
+#include "engine/voices/ensemble.hpp"
+
+namespace scs {
+namespace {
+
+/// The first sample of each operand.
+void print_firsts(Engine& engine, const char* title, const Operand* operands, uint32_t count, const Block& block) noexcept {
+    TextLine line;
+    line.add("    %s", title);
+    for (uint32_t i = 0; i < count; ++i)
+        line.add(" %g", double(*reinterpret_cast<const float*>(block.bases[size_t(operands[i].base)] + operands[i].offset)));
+    line.print(engine);
+}
+
+} // namespace
+
+void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
+    const Program& program = *synth.definition->program;
+    Synth* const synths[] = {&synth};
+    Block block;
+    prepare(block, synth.voice->record(), *synth.voice->rates);
+    block.live = 1;
+    block.synths = synths;
+    if (synth.voice->maps)
+        follow_maps(*synth.voice, synth.voice->record(), 1, 0);
+    TextLine title;
+    title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
+    title.print(engine);
+
+    const OpList& list = synth.voice->code->lone;
+    const Operand* operands = list.operands.data();
+    auto op = list.ops.begin();
+    int index = 0;
+    for (uint32_t u = 0; u < program.units.size(); ++u) {
+        const UnitPlan& unit = program.units[u];
+        if (unit.is_calc()) {
+            TextLine line;
+            line.add("  unit %d %s", index++, unit.ugen->name.c_str());
+            line.print(engine);
+            print_firsts(engine, "in ", operands, unit.num_inputs, block);
+        }
+        if (op != list.ops.end() && op->unit == u) {
+            op->run(*op, block);
+            ++op;
+        }
+        if (unit.is_calc())
+            print_firsts(engine, "out", operands + unit.num_inputs, unit.num_outputs, block);
+        operands += unit.num_inputs + unit.num_outputs;
+    }
+}
+
+} // namespace scs
