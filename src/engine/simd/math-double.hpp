@@ -15,6 +15,7 @@ template <class P>
 constexpr bool full = std::is_same_v<P, Full>;
 
 constexpr double infinity = __builtin_inf();
+constexpr double largest = 0x1.fffffffffffffp1023;
 constexpr double nan = __builtin_nan("");
 
 // Upper parts have so few bits that their products with the whole numbers used here are exact.
@@ -102,9 +103,16 @@ SCS_INLINE Exponential<N> exponential(F64<N> r, F64<N> sum) {
     return {r + r * r * polynomial(r, P::exp), sum - to_whole, bits<std::uint64_t>(sum)};
 }
 
-/// Of |x| < 10⁶; `more`, a tiny number, is added to x.
+/// Of |x| < 10⁶.
 template <class P, int N>
-SCS_INLINE Exponential<N> natural_exponential(F64<N> x, F64<N> more = 0.0) {
+SCS_INLINE Exponential<N> natural_exponential(F64<N> x) {
+    const F64<N> sum = x * log2_e + to_whole;
+    const F64<N> whole = sum - to_whole;
+    return exponential<P>((x - whole * ln_2_high) - whole * ln_2_low, sum);
+}
+/// Of x + more, with |more| < 10⁻³.
+template <class P, int N>
+SCS_INLINE Exponential<N> natural_exponential(F64<N> x, F64<N> more) {
     const F64<N> sum = x * log2_e + to_whole;
     const F64<N> whole = sum - to_whole;
     return exponential<P>(((x - whole * ln_2_high) - whole * ln_2_low) + more, sum);
@@ -149,7 +157,7 @@ SCS_INLINE F64<N> exp2(F64<N> x) {
 
 template <class P, int N>
 SCS_INLINE F64<N> sinh(F64<N> x) {
-    const F64<N> size = clamp(abs(x), 0.0, exponent_limit<P> * 0.69);
+    const F64<N> size = min(F64<N>(exponent_limit<P> * 0.69), abs(x));
     const Exponential<N> e = natural_exponential<P>(size);
     const F64<N> less = minus_one(e);
     const F64<N> small = (less + less / (less + 1.0)) * 0.5;
@@ -159,13 +167,13 @@ SCS_INLINE F64<N> sinh(F64<N> x) {
 template <class P, int N>
 SCS_INLINE F64<N> cosh(F64<N> x) {
     const F64<N> half =
-        scaled<P>(natural_exponential<P>(clamp(abs(x), 0.0, exponent_limit<P> * 0.69)), std::uint64_t(-1));
+        scaled<P>(natural_exponential<P>(min(F64<N>(exponent_limit<P> * 0.69), abs(x))), std::uint64_t(-1));
     return half + 0.25 / half;
 }
 
 template <class P, int N>
 SCS_INLINE F64<N> tanh(F64<N> x) {
-    const F64<N> twice = clamp(abs(x) * 2.0, 0.0, 44.0);
+    const F64<N> twice = min(F64<N>(44.0), abs(x) * 2.0);
     const F64<N> less = minus_one(natural_exponential<P>(twice));
     return copysign(less / (less + 2.0), x);
 }
@@ -259,7 +267,7 @@ SCS_INLINE F64<N> long_power(F64<N> x, F64<N> y) {
     const F64<N> product = y_high * log_high;
     const F64<N> more = y_high * ((log - log_high) + log_low) + (y - y_high) * log;
     const double limit = exponent_limit<Full> * 0.69;
-    return scaled<Full>(natural_exponential<Full>(clamp(product, -limit, limit), clamp(more, -1.0, 1.0)));
+    return scaled<Full>(natural_exponential<Full>(clamp(product, -limit, limit), clamp(more, -0.001, 0.001)));
 }
 
 template <class P, int N>
@@ -295,13 +303,12 @@ SCS_INLINE F64<N> atan_of_ratio(F64<N> num, F64<N> den) {
 
 template <class P, int N>
 SCS_INLINE F64<N> atan(F64<N> x) {
-    return copysign(atan_of_ratio<P>(clamp(abs(x), 0.0, 0x1.fffffffffffffp1023), F64<N>(1.0)), x);
+    return copysign(atan_of_ratio<P>(min(F64<N>(largest), abs(x)), F64<N>(1.0)), x);
 }
 
 template <class P, int N>
 SCS_INLINE F64<N> atan2(F64<N> y, F64<N> x) {
-    const double largest = 0x1.fffffffffffffp1023;
-    const F64<N> first = atan_of_ratio<P>(clamp(abs(y), 0.0, largest), clamp(abs(x), 0.0, largest));
+    const F64<N> first = atan_of_ratio<P>(min(F64<N>(largest), abs(y)), min(F64<N>(largest), abs(x)));
     const U64<N> left = U64<N>(0) - (sign_bits(x) >> 63);
     return copysign(blend(left, pi - (first - pi_low), first), y);
 }
