@@ -184,13 +184,64 @@ SCS_INLINE Vec<T, N> select(typename Vec<T, N>::Mask mask, T a, Vec<T, N> b) {
     return select(mask, Vec<T, N>(a), b);
 }
 
-/// As x86's minimum and maximum: b if either is no number.
+#if defined(__x86_64__)
+namespace detail {
+// The instructions, as comparing and selecting takes several, and isn't the same: they give 0 for a denormal where those
+// are taken for zero. gcc's own functions for lone numbers first clear the rest of the register.
+#if defined(__AVX__)
+#define SCS_LONE(instruction) asm("v" instruction " %2, %1, %0" : "=x"(a) : "x"(a), "x"(b))
+#else
+#define SCS_LONE(instruction) asm(instruction " %2, %0" : "=x"(a) : "0"(a), "x"(b))
+#endif
+#if defined(__AVX512F__)
+#define SCS_WIDE(name, suffix, mask) _mm512_maskz_##name##_##suffix(mask, a, b)
+#elif defined(__AVX2__)
+#define SCS_WIDE(name, suffix, mask) _mm256_##name##_##suffix(a, b)
+#else
+#define SCS_WIDE(name, suffix, mask) _mm_##name##_##suffix(a, b)
+#endif
+#define SCS_EXTREME(name)                                                                                              \
+    template <class Part>                                                                                              \
+    SCS_INLINE Part name(Part a, Part b) {                                                                             \
+        if constexpr (std::is_same_v<Part, float>)                                                                     \
+            SCS_LONE(#name "ss");                                                                                      \
+        else if constexpr (std::is_same_v<Part, double>)                                                               \
+            SCS_LONE(#name "sd");                                                                                      \
+        else if constexpr (std::is_same_v<decltype(a[0] + 0), float>)                                                  \
+            a = SCS_WIDE(name, ps, 0xffff);                                                                            \
+        else                                                                                                           \
+            a = SCS_WIDE(name, pd, 0xff);                                                                              \
+        return a;                                                                                                      \
+    }
+SCS_EXTREME(min)
+SCS_EXTREME(max)
+#undef SCS_EXTREME
+#undef SCS_LONE
+#undef SCS_WIDE
+} // namespace detail
+#endif
+
+/// b if either is no number, or both are zero.
 template <class T, int N>
 SCS_INLINE Vec<T, N> min(Vec<T, N> a, Vec<T, N> b) {
+#if defined(__x86_64__)
+    if constexpr (std::is_floating_point_v<T>) {
+        for (int i = 0; i < Vec<T, N>::parts; ++i)
+            a.part[i] = detail::min(a.part[i], b.part[i]);
+        return a;
+    }
+#endif
     return select(a < b, a, b);
 }
 template <class T, int N>
 SCS_INLINE Vec<T, N> max(Vec<T, N> a, Vec<T, N> b) {
+#if defined(__x86_64__)
+    if constexpr (std::is_floating_point_v<T>) {
+        for (int i = 0; i < Vec<T, N>::parts; ++i)
+            a.part[i] = detail::max(a.part[i], b.part[i]);
+        return a;
+    }
+#endif
     return select(a > b, a, b);
 }
 
