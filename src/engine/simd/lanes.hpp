@@ -10,7 +10,6 @@
 #endif
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #if defined(__x86_64__)
@@ -36,10 +35,12 @@ namespace detail {
 template <class T, int W>
 struct Register {
     typedef T type __attribute__((vector_size(W * sizeof(T))));
+    typedef T Anywhere __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));
 };
 template <class T>
 struct Register<T, 1> {
     using type = T;
+    typedef T Anywhere __attribute__((may_alias));
 };
 
 template <int Bytes>
@@ -61,6 +62,7 @@ struct Vec {
     static constexpr int per_register = register_bytes / int(sizeof(T)) < N ? register_bytes / int(sizeof(T)) : N;
     static constexpr int parts = N / per_register;
     using Part = typename detail::Register<T, per_register>::type;
+    using Anywhere = typename detail::Register<T, per_register>::Anywhere; ///< a Part in memory, at any address
     using Mask = Vec<typename detail::Integer<sizeof(T)>::type, N>;
     using Element = T;
     static constexpr int width = N;
@@ -71,20 +73,30 @@ struct Vec {
     /// The same number in every lane.
     SCS_INLINE Vec(T value) {
         for (Part& p : part)
-            p = Part{} + value;
+            if constexpr (N == 1)
+                p = value;
+            else
+                p = value - Part{}; // not +, which would make −0 0
     }
     /// From N numbers at any address.
     SCS_INLINE static Vec load(const T* from) {
+        // Not memcpy(): gcc copies pieces of 16 bytes to the stack, and reading them at once as a larger register waits
+        // until they have left the store buffer.
         Vec made;
-        std::memcpy(made.part, from, sizeof made.part);
+        for (int i = 0; i < parts; ++i)
+            made.part[i] = *reinterpret_cast<const Anywhere*>(from + i * per_register);
         return made;
     }
-    SCS_INLINE void store(T* to) const { std::memcpy(to, part, sizeof part); }
+    SCS_INLINE void store(T* to) const {
+        for (int i = 0; i < parts; ++i)
+            *reinterpret_cast<Anywhere*>(to + i * per_register) = part[i];
+    }
 
     SCS_INLINE T operator[](int lane) const {
-        T all[N];
-        std::memcpy(all, part, sizeof all);
-        return all[lane];
+        if constexpr (N == 1)
+            return part[0];
+        else
+            return part[lane / per_register][lane % per_register];
     }
 
 #define SCS_BINARY(op)                                                                                                 \
@@ -172,13 +184,64 @@ SCS_INLINE Vec<T, N> select(typename Vec<T, N>::Mask mask, T a, Vec<T, N> b) {
     return select(mask, Vec<T, N>(a), b);
 }
 
-/// As x86's minimum and maximum: b if either is no number.
+#if defined(__x86_64__)
+namespace detail {
+// The instructions, as comparing and selecting takes several, and isn't the same: they give 0 for a denormal where those
+// are taken for zero. gcc's own functions for lone numbers first clear the rest of the register.
+#if defined(__AVX__)
+#define SCS_LONE(instruction) asm("v" instruction " %2, %1, %0" : "=x"(a) : "x"(a), "x"(b))
+#else
+#define SCS_LONE(instruction) asm(instruction " %2, %0" : "=x"(a) : "0"(a), "x"(b))
+#endif
+#if defined(__AVX512F__)
+#define SCS_WIDE(name, suffix, mask) _mm512_maskz_##name##_##suffix(mask, a, b)
+#elif defined(__AVX2__)
+#define SCS_WIDE(name, suffix, mask) _mm256_##name##_##suffix(a, b)
+#else
+#define SCS_WIDE(name, suffix, mask) _mm_##name##_##suffix(a, b)
+#endif
+#define SCS_EXTREME(name)                                                                                              \
+    template <class Part>                                                                                              \
+    SCS_INLINE Part name(Part a, Part b) {                                                                             \
+        if constexpr (std::is_same_v<Part, float>)                                                                     \
+            SCS_LONE(#name "ss");                                                                                      \
+        else if constexpr (std::is_same_v<Part, double>)                                                               \
+            SCS_LONE(#name "sd");                                                                                      \
+        else if constexpr (std::is_same_v<decltype(a[0] + 0), float>)                                                  \
+            a = SCS_WIDE(name, ps, 0xffff);                                                                            \
+        else                                                                                                           \
+            a = SCS_WIDE(name, pd, 0xff);                                                                              \
+        return a;                                                                                                      \
+    }
+SCS_EXTREME(min)
+SCS_EXTREME(max)
+#undef SCS_EXTREME
+#undef SCS_LONE
+#undef SCS_WIDE
+} // namespace detail
+#endif
+
+/// b if either is no number, or both are zero.
 template <class T, int N>
 SCS_INLINE Vec<T, N> min(Vec<T, N> a, Vec<T, N> b) {
+#if defined(__x86_64__)
+    if constexpr (std::is_floating_point_v<T>) {
+        for (int i = 0; i < Vec<T, N>::parts; ++i)
+            a.part[i] = detail::min(a.part[i], b.part[i]);
+        return a;
+    }
+#endif
     return select(a < b, a, b);
 }
 template <class T, int N>
 SCS_INLINE Vec<T, N> max(Vec<T, N> a, Vec<T, N> b) {
+#if defined(__x86_64__)
+    if constexpr (std::is_floating_point_v<T>) {
+        for (int i = 0; i < Vec<T, N>::parts; ++i)
+            a.part[i] = detail::max(a.part[i], b.part[i]);
+        return a;
+    }
+#endif
     return select(a > b, a, b);
 }
 
@@ -187,7 +250,8 @@ template <class To, class From, int N>
 SCS_INLINE Vec<To, N> bits(Vec<From, N> from) {
     static_assert(sizeof(To) == sizeof(From));
     Vec<To, N> made;
-    std::memcpy(&made, &from, sizeof made);
+    for (int i = 0; i < Vec<To, N>::parts; ++i)
+        made.part[i] = __builtin_bit_cast(typename Vec<To, N>::Part, from.part[i]);
     return made;
 }
 
@@ -216,34 +280,84 @@ SCS_HALVES(16, (0, 1, 2, 3, 4, 5, 6, 7), (8, 9, 10, 11, 12, 13, 14, 15),
 #undef SCS_HALVES
 #undef SCS_UNPACK
 
-/// Half a register of numbers as a whole one of numbers twice as large.
-template <class ToPart, class Half>
-SCS_INLINE ToPart widen(Half half) {
+/// Two registers of numbers twice as large, with a register's lower and upper half.
+template <class To>
+struct Pair {
+    To low, high;
+};
+
 #if defined(__x86_64__)
-    // gcc 12 takes these apart and puts them together again.
-    if constexpr (std::is_same_v<ToPart, typename Register<double, register_bytes / 8>::type>) {
-        constexpr bool from_float = std::is_same_v<Half, typename Register<float, register_bytes / 8>::type>;
-        constexpr bool from_int = std::is_same_v<Half, typename Register<std::int32_t, register_bytes / 8>::type>;
-#if defined(__AVX512F__)
-        if constexpr (from_float)
-            return _mm512_maskz_cvtps_pd(0xff, half);
-        else if constexpr (from_int)
-            return _mm512_maskz_cvtepi32_pd(0xff, __m256i(half));
-#elif defined(__AVX2__)
-        if constexpr (from_float)
-            return _mm256_cvtps_pd(half);
-        else if constexpr (from_int)
-            return _mm256_cvtepi32_pd(__m128i(half));
-#else
-        using Whole = typename Register<decltype(half[0] + 0), 4>::type;
-        if constexpr (from_float)
-            return _mm_cvtps_pd(__m128(Whole{half[0], half[1]}));
-        else if constexpr (from_int)
-            return _mm_cvtepi32_pd(__m128i(Whole{half[0], half[1]}));
-#endif
+// Those that gcc 12 takes apart and puts together again, if it is left the choice. (With masks, as the functions
+// without them start from an uninitialised register, of which it warns.)
+#define SCS_WIDEN(To, From, LOW, HIGH)                                                                                 \
+    SCS_INLINE void widen(WholeRegister<From> v, Pair<WholeRegister<To>>& to) {                                        \
+        to.low = WholeRegister<To>(LOW);                                                                               \
+        to.high = WholeRegister<To>(HIGH);                                                                             \
     }
+#define SCS_NARROW(To, From, JOINED)                                                                                   \
+    SCS_INLINE void narrow(WholeRegister<From> a, WholeRegister<From> b, WholeRegister<To>& to) {                      \
+        to = WholeRegister<To>(JOINED);                                                                                \
+    }
+template <class T>
+using WholeRegister = typename Register<T, register_bytes / int(sizeof(T))>::type;
+
+#if defined(__AVX512F__)
+SCS_INLINE __m256i low_half(__m512i v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3); }
+SCS_INLINE __m256i high_half(__m512i v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7); }
+SCS_INLINE __m512i join(__m256i a, __m256i b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7); }
+SCS_WIDEN(double, float, _mm512_maskz_cvtps_pd(0xff, __m256(low_half(__m512i(v)))),
+          _mm512_maskz_cvtps_pd(0xff, __m256(high_half(__m512i(v)))))
+SCS_WIDEN(double, std::int32_t, _mm512_maskz_cvtepi32_pd(0xff, low_half(__m512i(v))),
+          _mm512_maskz_cvtepi32_pd(0xff, high_half(__m512i(v))))
+SCS_WIDEN(std::int64_t, std::int32_t, _mm512_maskz_cvtepi32_epi64(0xff, low_half(__m512i(v))),
+          _mm512_maskz_cvtepi32_epi64(0xff, high_half(__m512i(v))))
+SCS_WIDEN(std::uint64_t, std::uint32_t, _mm512_maskz_cvtepu32_epi64(0xff, low_half(__m512i(v))),
+          _mm512_maskz_cvtepu32_epi64(0xff, high_half(__m512i(v))))
+SCS_NARROW(float, double, join(__m256i(_mm512_maskz_cvtpd_ps(0xff, a)), __m256i(_mm512_maskz_cvtpd_ps(0xff, b))))
+SCS_NARROW(std::int32_t, double, join(_mm512_maskz_cvttpd_epi32(0xff, a), _mm512_maskz_cvttpd_epi32(0xff, b)))
+SCS_NARROW(std::int32_t, std::int64_t,
+           join(_mm512_maskz_cvtepi64_epi32(0xff, __m512i(a)), _mm512_maskz_cvtepi64_epi32(0xff, __m512i(b))))
+#elif defined(__AVX2__)
+SCS_INLINE __m128i low_half(__m256i v) { return _mm256_castsi256_si128(v); }
+SCS_INLINE __m128i high_half(__m256i v) { return _mm256_extracti128_si256(v, 1); }
+SCS_INLINE __m256i join(__m128i a, __m128i b) { return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1); }
+SCS_WIDEN(double, float, _mm256_cvtps_pd(__m128(low_half(__m256i(v)))), _mm256_cvtps_pd(__m128(high_half(__m256i(v)))))
+SCS_WIDEN(double, std::int32_t, _mm256_cvtepi32_pd(low_half(__m256i(v))), _mm256_cvtepi32_pd(high_half(__m256i(v))))
+SCS_WIDEN(std::int64_t, std::int32_t, _mm256_cvtepi32_epi64(low_half(__m256i(v))),
+          _mm256_cvtepi32_epi64(high_half(__m256i(v))))
+SCS_WIDEN(std::uint64_t, std::uint32_t, _mm256_cvtepu32_epi64(low_half(__m256i(v))),
+          _mm256_cvtepu32_epi64(high_half(__m256i(v))))
+SCS_NARROW(float, double, join(__m128i(_mm256_cvtpd_ps(a)), __m128i(_mm256_cvtpd_ps(b))))
+SCS_NARROW(std::int32_t, double, join(_mm256_cvttpd_epi32(a), _mm256_cvttpd_epi32(b)))
+SCS_NARROW(std::int32_t, std::int64_t,
+           _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(__m256(a), __m256(b), 0x88)), 0xd8))
+#else
+SCS_WIDEN(double, float, _mm_cvtps_pd(v), _mm_cvtps_pd(_mm_movehl_ps(v, v)))
+SCS_WIDEN(double, std::int32_t, _mm_cvtepi32_pd(__m128i(v)), _mm_cvtepi32_pd(_mm_shuffle_epi32(__m128i(v), 0xee)))
+SCS_WIDEN(std::int64_t, std::int32_t, _mm_unpacklo_epi32(__m128i(v), __m128i(v >> 31)),
+          _mm_unpackhi_epi32(__m128i(v), __m128i(v >> 31)))
+SCS_WIDEN(std::uint64_t, std::uint32_t, _mm_unpacklo_epi32(__m128i(v), __m128i{}),
+          _mm_unpackhi_epi32(__m128i(v), __m128i{}))
+SCS_NARROW(float, double, _mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b)))
+SCS_NARROW(std::int32_t, double, _mm_unpacklo_epi64(_mm_cvttpd_epi32(a), _mm_cvttpd_epi32(b)))
+SCS_NARROW(std::int32_t, std::int64_t, _mm_shuffle_ps(__m128(a), __m128(b), 0x88))
 #endif
-    return __builtin_convertvector(half, ToPart);
+#undef SCS_WIDEN
+#undef SCS_NARROW
+#endif
+
+// The rest, and all on other CPUs.
+template <class From, class To>
+SCS_INLINE void widen(From v, Pair<To>& to) {
+    using H = Halves<int(sizeof(From) / sizeof(v[0]))>;
+    to.low = __builtin_convertvector(H::low(v), To);
+    to.high = __builtin_convertvector(H::high(v), To);
+}
+template <class From, class To>
+SCS_INLINE void narrow(From a, From b, To& to) {
+    using Element = std::remove_reference_t<decltype(to[0])>;
+    using Half = typename Register<Element, int(sizeof(From) / sizeof(a[0]))>::type;
+    to = Halves<int(sizeof(To) / sizeof(to[0]))>::join(__builtin_convertvector(a, Half), __builtin_convertvector(b, Half));
 }
 
 } // namespace detail
@@ -260,19 +374,35 @@ SCS_INLINE Vec<To, N> convert(Vec<From, N> from) {
         for (int i = 0; i < Vec<To, N>::parts; ++i)
             made.part[i] = __builtin_convertvector(from.part[i], ToPart);
     } else if constexpr (sizeof(To) > sizeof(From)) {
-        using H = detail::Halves<Vec<From, N>::per_register>;
         for (int i = 0; i < Vec<From, N>::parts; ++i) {
-            made.part[2 * i] = detail::widen<ToPart>(H::low(from.part[i]));
-            made.part[2 * i + 1] = detail::widen<ToPart>(H::high(from.part[i]));
+            detail::Pair<ToPart> both;
+            detail::widen(from.part[i], both);
+            made.part[2 * i] = both.low;
+            made.part[2 * i + 1] = both.high;
         }
     } else {
-        using H = detail::Halves<Vec<To, N>::per_register>;
-        using Half = typename detail::Register<To, Vec<From, N>::per_register>::type;
         for (int i = 0; i < Vec<To, N>::parts; ++i)
-            made.part[i] = H::join(__builtin_convertvector(from.part[2 * i], Half),
-                                   __builtin_convertvector(from.part[2 * i + 1], Half));
+            detail::narrow(from.part[2 * i], from.part[2 * i + 1], made.part[i]);
     }
     return made;
+}
+
+/// The mask of floats for doubles, and back.
+template <int N>
+SCS_INLINE I64<N> widen_mask(I32<N> mask) {
+#if defined(__x86_64__) && !defined(__AVX2__)
+    if constexpr (N > 1) {
+        I64<N> made;
+        made.part[0] = typename I64<N>::Part(_mm_unpacklo_epi32(__m128i(mask.part[0]), __m128i(mask.part[0])));
+        made.part[1] = typename I64<N>::Part(_mm_unpackhi_epi32(__m128i(mask.part[0]), __m128i(mask.part[0])));
+        return made;
+    }
+#endif
+    return convert<std::int64_t>(mask);
+}
+template <int N>
+SCS_INLINE I32<N> narrow_mask(I64<N> mask) {
+    return convert<std::int32_t>(mask);
 }
 
 /// The upper 32 bits of each.
@@ -328,11 +458,9 @@ SCS_INLINE std::uint32_t bitmask(Vec<T, N> mask) {
         return made;
     }
 #endif
-    T all[N];
-    mask.store(all);
     std::uint32_t made = 0;
     for (int i = 0; i < N; ++i)
-        made |= all[i] ? 1u << i : 0u;
+        made |= mask[i] ? 1u << i : 0u;
     return made;
 }
 
