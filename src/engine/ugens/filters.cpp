@@ -69,7 +69,7 @@ struct SectionOf {
                     Form::put(out, i, step(Form::audio(in, i), s, y1, y2));
             } else {
                 const Section<N> wanted = Kind::template design<N>(freq, block.audio->radians);
-                const auto wide = widen(changed);
+                const auto wide = widen_mask(changed);
                 const Section<N> next{select(wide, wanted.a0, s.a0), select(wide, wanted.b1, s.b1),
                                       select(wide, wanted.b2, s.b2)};
                 const int loops = block.frames / frames_a_step;

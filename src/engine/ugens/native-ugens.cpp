@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/native-ugens.hpp"
 
+#include "engine/simd/isa.hpp"
+
 namespace scs {
 
 #define SCS_SET(name)                                                                                                  \
@@ -19,17 +21,16 @@ const Kernel* NativeUgens::find(std::string_view name, const Signature& signatur
 }
 
 const NativeUgens& native_ugens(std::string_view simd) {
+    Isa isa = Isa::plain;
+    (void)parse_isa(simd, isa); // settings have been checked
 #if defined(__x86_64__)
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-    if (avx512 && (simd == "auto" || simd == "avx512"))
-        return avx512::native_ugens();
-    if (avx2 && simd != "sse2")
-        return avx2::native_ugens();
-    return sse2::native_ugens();
+    switch (isa) {
+    case Isa::avx512: return avx512::native_ugens();
+    case Isa::avx2: return avx2::native_ugens();
+    case Isa::plain: return sse2::native_ugens();
+    }
+    __builtin_unreachable();
 #else
-    (void)simd;
     return plain::native_ugens();
 #endif
 }
