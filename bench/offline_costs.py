@@ -15,7 +15,7 @@ from bench.voice_scores import AMP, BLOCK, RATE, corpus, notes, notes_seconds, s
 from tests.lib.audio import read_wav
 from tests.lib.scsynth import score_bytes
 
-_TIME_LIMIT = 900
+_TIME_LIMIT = 150  # s; supernova hangs now and then
 
 
 @dataclass
@@ -123,5 +123,4 @@ def _wait(child):
             return used
         if time.monotonic() > deadline:
             child.kill()
-            deadline += _TIME_LIMIT
         time.sleep(0.005)

@@ -14,6 +14,8 @@ _FIRST = 1000
 _NOTES_A_BLOCK = 8
 # Folders of the corpus that hold instruments and effects; the others hold what clients send at their start.
 _CORPUS = ("overtone", "sonic-pi", "superdirt")
+# Effects read a silent bus: what they cost is the same, and nothing feeds back.
+_BUSES = ("out_bus", 0, "in_bus", 16, "dryBus", 16, "effectBus", 16, "in", 16)
 
 
 def steady(name, voices):
@@ -68,16 +70,19 @@ def corpus_synthdefs(folder):
     return paths
 
 
-def corpus(paths, seconds, a_second=20):
-    """These SynthDefs played over each other: so many notes a second, of 2 s each."""
+def corpus(paths, seconds, a_second=60):
+    """These SynthDefs played over each other: so many notes a second, of 2 s each. As SuperDirt does, its notes have
+    groups of their own, which its SynthDefs free."""
     events = [(0, ("/d_recv", path.read_bytes())) for path in paths]
-    chance, names = random.Random(1), [path.stem for path in paths]
+    chance = random.Random(1)
     for index in range(int(a_second * seconds)):
-        at, number = index / a_second, _FIRST + index
-        note = chance.randint(40, 76)
-        events.append((at, ("/s_new", chance.choice(names), number, 0, 0, "note", float(note),
-                            "freq", piece.hz(note), "amp", 0.02, "out_bus", 0)))
-        events.append((at + 2, ("/n_free", number)))
+        at, number, path, note = index / a_second, _FIRST + 2 * index, chance.choice(paths), chance.randint(40, 76)
+        group, outer = (0, number) if path.parent.name != "superdirt" else (number + 1, number + 1)
+        if group:
+            events.append((at, ("/g_new", group, 0, 0)))
+        events.append((at, ("/s_new", path.stem, number, 0, group, "note", float(note),
+                            "freq", piece.hz(note), "amp", 0.02, *_BUSES)))
+        events.append((at + 2, ("/n_free", outer)))
     return [event for event in events if event[0] < seconds]
 
 

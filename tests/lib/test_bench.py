@@ -5,7 +5,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from bench import chart, medians
+from bench import chart, medians, voice_scores
 from bench.capacity import late_cycles
 from bench.contenders import instruction_sets
 from bench.table import Cell, Row, Target, markdown
@@ -103,3 +103,19 @@ def test_verdicts():
     assert markdown(["scsynth", "supernova", "batched avx2"], [row]).splitlines()[-1] == (
         "| cost | 100 |  | 12 (8.30×) | batched avx2: 9× **missed**; batched avx2: ≤ 12 met; "
         "lone avx2: ≤ 50 **missed** |")
+
+
+def test_notes_last_their_blocks():
+    block = voice_scores.BLOCK / voice_scores.RATE
+    starts, ends = {}, {}
+    for at, *messages in voice_scores.notes(20, 4)[1:]:
+        for address, *arguments in messages:
+            if address == "/s_new":
+                starts[arguments[1]] = at
+            else:
+                ends.update(dict.fromkeys(arguments, at))
+    assert len(starts) == 20 and starts.keys() == ends.keys()
+    assert {round((ends[number] - starts[number]) / block, 6) for number in starts} == {4}
+    assert all(0 < at % block < block / 64 for at in starts.values())
+    assert max(ends.values()) < voice_scores.notes_seconds(20, 4)
+    assert len(voice_scores.notes(0, 4)) == 1
