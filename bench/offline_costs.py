@@ -46,7 +46,11 @@ class Offline:
             child = subprocess.Popen(command, env=os.environ | {"HOME": str(self.folder)}, stdin=subprocess.DEVNULL,
                                      stdout=said, stderr=subprocess.STDOUT,
                                      preexec_fn=lambda: os.sched_setaffinity(0, {self._cpu}))
-            used = _wait(child)
+            try:
+                used = _wait(child)
+            except BaseException:  # Ctrl-C: nothing is left running
+                child.kill()
+                raise
         text = log.read_text(errors="replace")
         if child.returncode or not output.exists():
             raise RuntimeError(f"{contender.name} ended with {child.returncode}:\n{text[-2000:]}")
