@@ -22,7 +22,10 @@ NATIVE_LIMIT = -100  # dB
 ANOTHER_ORDER = {
 }
 FED = 40  # the bus of audio that effects are told to read
-INPUTS = [item for name in ("in", "inbus", "inBus", "in_bus") for item in (name, FED)]
+INPUTS = ("in", "inbus", "inBus", "in_bus", "dryBus")
+# Controls that are 0 by default in some SynthDefs, which do nothing then.
+AWAKE = {"freq": 220.0, "accelerate": 0.1, "distort": 0.4, "krush": 3.0, "kcutoff": 2000.0, "octer": 0.4, "octersub": 0.3,
+         "octersubsub": 0.2, "room": 0.4, "ring": 0.4, "ringf": 200.0, "ringdf": 50.0, "shape": 0.4}
 CORPUS = os.environ.get("SCS_CORPUS")
 FOLDERS = sorted(folder for folder in Path(CORPUS).glob("*") if folder.is_dir()) if CORPUS else []
 
@@ -56,7 +59,7 @@ def test_project(folder, tmp_path):
 @pytest.mark.parametrize("fed", [False, True], ids=["alone", "fed"])
 def test_native_units(folder, fed, tmp_path):
     """Each alone, and with a sound on the buses that it may read."""
-    events, end, slots = score(folder, tmp_path, INPUTS if fed else [])
+    events, end, slots = score(folder, tmp_path, fed)
     events.append((0, *(("/d_load", str(batches.SYNTHDEFS / f"{name}.scsyndef")) for name in ("seed", "feed"))))
     for start, _ in slots.values():
         before = [("/s_new", "seed", 900, 0, 0)]
@@ -88,15 +91,16 @@ def part(pair, slot):
     return pair.part(*frames(slot))
 
 
-def score(folder, scratch, controls=()):
+def score(folder, scratch, fed=False):
     events = [(0, *ugens.buffers(scratch))]
     slots = {}
     time = 0.0123
     for index, path in enumerate(sorted(folder.rglob("*.scsyndef"))):
-        for name in names(path):
+        for name, parameters in contents(path):
             events.append((time - GAP / 2, ("/d_load", str(path))))
             if name in NOT_OFFLINE:
                 continue
+            controls = awake(parameters) if fed else []
             events.append((time, ("/s_new", name, 1000 + index, TAIL, 0, *controls)))
             events.append((time + SLOT, ("/g_freeAll", 0)))
             slots[name] = (time, time + SLOT)
@@ -104,9 +108,20 @@ def score(folder, scratch, controls=()):
     return events, time, slots
 
 
-def names(path):
-    """The name of a file's SynthDef is its own, as writeDefFile has it."""
+def contents(path):
+    """(name, parameters) of a file's SynthDefs. Of a file of version 1 the name is its own, as writeDefFile has it."""
     try:
-        return [name for name, _ in ugens.synthdefs(path.read_bytes())]
+        return [(one.name, one.parameters) for one in ugens.read(path.read_bytes())]
     except ValueError:
-        return [path.stem]
+        return [(path.stem, {})]
+
+
+def awake(parameters):
+    """Controls with which an effect reads what it is fed, and does something with it."""
+    controls = []
+    for name, value in parameters.items():
+        if name in INPUTS:
+            controls += [name, float(FED)]
+        elif name in AWAKE and value == 0:
+            controls += [name, AWAKE[name]]
+    return controls
