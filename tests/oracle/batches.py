@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random scores for voices that may be computed side by side: they come in groups of the same SynthDef, and anything that
-moves, maps, pauses, replaces or frees some of them happens between two blocks or in the midst of one."""
+"""Random scores for voices that may be computed side by side: they come in groups of the same SynthDef, and anything
+that moves, maps, pauses, replaces or frees some of them happens between two blocks or in the midst of one."""
 import random
 from pathlib import Path
 
@@ -19,11 +19,11 @@ HEAD, TAIL, BEFORE, AFTER, REPLACE = range(5)
 
 # Which SynthDefs a score takes often: those whose voices stand side by side in pieces.
 USUAL = ("default", "fm", "perc", "organ", "acid", "hit", "steps")
-OTHERS = ("ends", "pauses", "cutsNext", "cutsGroup", "echo", "loop", "hiss", "rain", "drift", "dice", "reader", "feedback",
-          "replacer", "crosser", "control", "setter", "controlled", "audible", "table", "player", "mixed", "frees")
+OTHERS = ("ends", "pauses", "cutsNext", "cutsGroup", "echo", "loop", "hiss", "rain", "drift", "dice", "reader",
+          "feedback", "replacer", "crosser", "control", "setter", "controlled", "audible", "table", "player", "mixed", "frees")
 GATED = {"default", "fm", "organ", "acid", "echo", "hiss", "mixed", "frees"}
-RANGES = {"freq": (60, 1500), "pan": (-1, 1), "ratio": (0.3, 3), "index": (0, 5), "time": (0.01, 0.6), "cutoff": (200, 4000),
-          "rq": (0.1, 1), "speed": (1, 30), "mix": (0, 1)}
+RANGES = {"freq": (60, 1500), "pan": (-1, 1), "ratio": (0.3, 3), "index": (0, 5), "time": (0.01, 0.6),
+          "cutoff": (200, 4000), "rq": (0.1, 1), "speed": (1, 30), "mix": (0, 1)}
 FREQUENCIES = {"control": (0.5, 20), "setter": (0.5, 20), "rain": (1, 60), "dice": (2, 60), "player": (0.3, 2),
                "audible": (-1, 1)}
 LEVELS = {"control": (5, 60), "setter": (5, 60), "replacer": (0.3, 1), "reader": (0.3, 1), "feedback": (0.3, 1)}
@@ -37,7 +37,8 @@ class Score:
         self._random = random.Random(seed)
         self._next = FIRST
         self._live = []  # (node, SynthDef) that were started; they may have freed themselves
-        self._defs = {one.name: one for path in sorted(SYNTHDEFS.glob("*.scsyndef")) for one in ugens.read(path.read_bytes())}
+        self._defs = {one.name: one for path in sorted(SYNTHDEFS.glob("*.scsyndef"))
+                      for one in ugens.read(path.read_bytes())}
         self.events = [(0, *ugens.buffers(folder), ("/d_loadDir", str(SYNTHDEFS)), *self._groups(),
                         ("/s_new", "seed", 99, HEAD, 0, "seed", float(seed)),
                         *(("/c_set", bus, float(10 * bus)) for bus in range(CONTROLS)),
@@ -51,7 +52,8 @@ class Score:
     def before(self, seconds, count=6):
         """The last events before a time, as text."""
         past = [event for event in self.events[1:] if event[0] <= seconds][-count:]
-        return "\n".join(f"  {time:.6f}: {' '.join(map(str, message))}" for time, *messages in past for message in messages)
+        return "\n".join(f"  {time:.6f}: {' '.join(map(str, message))}"
+                         for time, *messages in past for message in messages)
 
     def _step(self, time):
         if len(self._live) > MOST:

@@ -203,7 +203,7 @@ def _play(events, time, one, slot):
 
 
 def _play_extremes(events, time, one, _slot):
-    """For each parameter a slot with ten voices: one for each extreme, and back to what is usual in the middle of it."""
+    """For each parameter a slot with ten voices, one for each extreme; from the middle on it is what is usual."""
     changeable = _changeable(one)
     voices = []
     for names in [[name] for name in changeable] + ([changeable] if len(changeable) > 1 else []):

@@ -52,9 +52,10 @@ def difference(score, expected, got):
         return f"{theirs.shape} frames and channels became {ours.shape}"
     wrong = np.argwhere(theirs.view(np.uint32) != ours.view(np.uint32))
     frame, channel = wrong[0]
-    return (f"{len(set(wrong[:, 0]))} of {len(theirs)} frames differ, the first is {frame} (block {frame // compare.BLOCK}, "
-            f"its frame {frame % compare.BLOCK}) in channel {channel}: {theirs[frame, channel]:.9g} became "
-            f"{ours[frame, channel]:.9g}\nbefore it:\n{score.before(frame / compare.RATE)}")
+    return (f"{len(set(wrong[:, 0]))} of {len(theirs)} frames differ, the first is {frame} (block "
+            f"{frame // compare.BLOCK}, its frame {frame % compare.BLOCK}) in channel {channel}: "
+            f"{theirs[frame, channel]:.9g} became {ours[frame, channel]:.9g}\n"
+            f"before it:\n{score.before(frame / compare.RATE)}")
 
 
 @pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: f"seed-{seed}")

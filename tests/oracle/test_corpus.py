@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """SynthDefs of well-known projects, each played alone with its default controls: as in scsynth, to
 the bit. What scsynth itself renders differently each time (its random generators are seeded by the
-time) only has to sound. With native units, and the random generators set before each, they are as good as the same. The environment's
-SCS_CORPUS names their folder: one folder in it a project."""
+time) only has to sound. With native units, and the random generators set before each, they are as good as the same. The
+environment's SCS_CORPUS names their folder: one folder in it a project."""
 import os
 from pathlib import Path
 
@@ -17,15 +17,15 @@ GAP = 0.0107
 NOT_OFFLINE = {"sonic-pi-fx_scope_out", "sonic-pi-scope", "system_freqScope0_magresponse_shm",
                "system_freqScope0_shm", "system_freqScope1_magresponse_shm", "system_freqScope1_shm"}
 NATIVE_LIMIT = -100  # dB
-# SynthDefs that draw random numbers in an order that the data decide, so that other ones are as right. They only have to
-# sound. SynthDef: its units that do so.
+# SynthDefs that draw random numbers in an order that the data decide, so that other ones are as right. They only have
+# to sound. SynthDef: its units that do so.
 ANOTHER_ORDER = {
 }
 FED = 40  # the bus of audio that effects are told to read
 INPUTS = ("in", "inbus", "inBus", "in_bus", "dryBus")
 # Controls that are 0 by default in some SynthDefs, which do nothing then.
-AWAKE = {"freq": 220.0, "accelerate": 0.1, "distort": 0.4, "krush": 3.0, "kcutoff": 2000.0, "octer": 0.4, "octersub": 0.3,
-         "octersubsub": 0.2, "room": 0.4, "ring": 0.4, "ringf": 200.0, "ringdf": 50.0, "shape": 0.4}
+AWAKE = {"freq": 220.0, "accelerate": 0.1, "distort": 0.4, "krush": 3.0, "kcutoff": 2000.0, "octer": 0.4,
+         "octersub": 0.3, "octersubsub": 0.2, "room": 0.4, "ring": 0.4, "ringf": 200.0, "ringdf": 50.0, "shape": 0.4}
 CORPUS = os.environ.get("SCS_CORPUS")
 FOLDERS = sorted(folder for folder in Path(CORPUS).glob("*") if folder.is_dir()) if CORPUS else []
 

@@ -16,7 +16,14 @@ LIMIT = -120  # dB
 DIFFERENT = {
 }
 # Cases without extremes whose right result is silence.
-SILENT = ("<.op.[ci][ci]", "<=.op.[ci][ci]", "<=.op.cm", "rightShift.op.[ci][ci]", "not.op.i")
+SILENT = ("<.op.[ci][ci]", "<=.op.[ci][ci]", "<=.op.cm", "rightShift.op.[ci][ci]", "not.op.i", "silence.op.*")
+WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse Impulse Blip SyncSaw LFNoise0 LFNoise1
+    LFNoise2 WhiteNoise PinkNoise BrownNoise Dust Dust2 Crackle LPF HPF BPF BRF RLPF RHPF Resonz Ringz OnePole OneZero
+    LeakDC Lag Lag2 Lag3 LagUD VarLag Decay Decay2 Integrator Slew Formlet MoogFF EnvGen Linen Line XLine UnaryOpUGen
+    BinaryOpUGen MulAdd Sum3 Sum4 Select K2A A2K Pan2 LinPan2 Balance2 XFade2 Out OffsetOut ReplaceOut XOut In InFeedback
+    LocalIn LocalOut Clip Wrap Fold Latch Gate Trig Trig1 ToggleFF PulseCount Phasor Sweep Timer DelayN DelayL DelayC
+    CombN CombL CombC AllpassN AllpassL AllpassC PlayBuf BufRd Rand ExpRand TRand Compander Limiter FreeVerb HPZ1
+    Control""".split()
 CASES = [(family, unit) for family in native.families()
          for unit in dict.fromkeys(map(native.unit_of, native.cases(family)))]
 
@@ -46,6 +53,12 @@ def test_steps_and_sound(family):
     assert not outcome.moved, "\n".join(outcome.moved)
     assert outcome.silent == {result.case for result in outcome.results
                               if any(fnmatchcase(result.case, pattern) for pattern in SILENT)}
+
+
+def test_every_unit_is_covered():
+    """What has to be native has cases; native.scd plays every operator that the language can name."""
+    units = {unit for family in native.families() for one in native.defs(family) for unit in one.units}
+    assert not set(WANTED) - units
 
 
 def test_report():
