@@ -76,7 +76,7 @@ def offline(program, score, output, inputs=None, rate=RATE, channels=CHANNELS, s
 
 def run(command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=120, check=False)
     output = done.stdout + done.stderr
     if done.returncode:
         raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{output}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nothing but the bits decides: random scores give the same bytes with voices computed alone and side by side, by each
-instruction set that this machine has. batches.py makes the scores.
+"""Nothing but the bits decides: random scores and those of every native unit give the same bytes with voices computed
+alone and side by side, by each instruction set that this machine has. batches.py and native.py make the scores.
 
-`-k 'seed-7'` runs one of them."""
+`-k 'seed-7'` or `-k filters` runs one of them."""
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 
 from tests.lib import scsynth
 from tests.lib.audio import wav_chunks
-from tests.oracle import compare
+from tests.oracle import compare, native
 from tests.oracle.batches import CHANNELS, Score
 
 SEEDS = range(1, 13)
@@ -29,18 +29,24 @@ SETS = instruction_sets()
 ALONE = {"native-ugens": "true", "batching": "false", "simd": SETS[0]}
 OTHERS = [{"native-ugens": "true", "batching": batching, "simd": name}
           for name in SETS for batching in ("true", "false") if (name, batching) != (SETS[0], "false")]
+# Of each unit's voices alone only the widest are compared.
+FEWER = [settings for settings in OTHERS if settings["batching"] == "true" or settings["simd"] == SETS[-1]]
 
 
 def render(score, folder, settings):
     """The bytes of the samples that ours makes of a score: the rest of the file has the time of day in it."""
+    return render_events(score.events, score.end, folder, settings, CHANNELS)
+
+
+def render_events(events, end, folder, settings, channels):
     path = folder / "a.score"
-    path.write_bytes(scsynth.score_bytes(score.events, score.end))
-    output, _ = compare.offline(compare.PW_SCSYNTH, path, folder / "a.wav", channels=CHANNELS, settings=settings)
+    path.write_bytes(scsynth.score_bytes(events, end))
+    output, _ = compare.offline(compare.PW_SCSYNTH, path, folder / "a.wav", channels=channels, settings=settings)
     return wav_chunks(output)[b"data"]
 
 
-def samples(data):
-    return np.frombuffer(data, "<f4").reshape(-1, CHANNELS)
+def samples(data, channels=CHANNELS):
+    return np.frombuffer(data, "<f4").reshape(-1, channels)
 
 
 def difference(score, expected, got):
@@ -72,6 +78,33 @@ def test_same_bytes(seed, tmp_path):
         if found := difference(score, alone, render(score, tmp_path, settings)):
             wrong.append(f"seed {seed}, {settings}, from {ALONE}: {found}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("family", native.families())
+def test_every_unit(family, tmp_path):
+    """The score of test_native.py. Numbers that are none may have other bits."""
+    channels = native.CHANNELS[family.endswith(native.EXTREME)]
+    events, end, played = native.score(family, tmp_path)
+    alone = samples(render_events(events, end, tmp_path, ALONE, channels), channels)
+    wrong = []
+    for settings in FEWER:
+        other = samples(render_events(events, end, tmp_path, settings, channels), channels)
+        assert alone.shape == other.shape
+        differs = (alone.view(np.uint32) != other.view(np.uint32)) & ~(np.isnan(alone) & np.isnan(other))
+        if differs.any():
+            wrong += [f"{settings}, from {ALONE}:", *different_voices(played, differs, alone, other)]
+    assert not wrong, "\n".join(wrong)
+
+
+def different_voices(played, differs, alone, other):
+    """A line for each voice of each case that has other bits."""
+    for case, voices in played.items():
+        for voice in voices:
+            found = np.argwhere(differs[voice.start:voice.end, voice.channel:voice.channel + voice.count])
+            if len(found):
+                frame, channel = found[0][0], voice.channel + found[0][1]
+                yield (f"{case}, {voice.label}: first in the voice's frame {frame - compare.BLOCK}: "
+                       f"{alone[voice.start + frame, channel]:.9g} became {other[voice.start + frame, channel]:.9g}")
 
 
 def test_this_machine_has():
