@@ -13,7 +13,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -314,12 +313,12 @@ TEST_CASE("whole numbers are C's") {
         for (int i = -100; i < 100; ++i)
             arguments.add(T(i) / 4);
         arguments.pad();
-        for (const auto& [name, reference] : cases) {
-            INFO(name);
-            const std::vector<T> made = results<T>(kernel(table, name).wide, arguments);
+        for (const auto& c : cases) {
+            INFO(c.first);
+            const std::vector<T> made = results<T>(kernel(table, c.first).wide, arguments);
             std::vector<T> expected;
             for (T x : arguments.x)
-                expected.push_back(T(reference(Long(x), 0)));
+                expected.push_back(T(c.second(Long(x), 0)));
             CHECK(same_bits(made, expected));
         }
     };
@@ -417,14 +416,16 @@ static void check_specials(const MathKernel* table) {
             CHECK(std::isnan(one<T>(k->wide, nan, 2)));
     }
     const auto f = [&](const char* name, T x, T y = 0) { return one<T>(kernel(table, name).wide, x, y); };
-    const std::tuple<const char*, Long, T> periodic[] = {
-        {"sin", std::sin(Long(1e8)), T(0)}, {"cos", std::cos(Long(1e8)), T(1)}, {"tan", std::tan(Long(1e8)), T(0)}};
-    for (const auto& [name, of_large, of_huge] : periodic) {
+    for (const char* name : {"sin", "cos", "tan"}) {
         INFO(name);
         CHECK(std::isnan(f(name, inf)));
-        CHECK(f(name, largest) == of_huge);
-        CHECK(std::abs(f(name, T(1e8)) - of_large) < 1e-7);
+        CHECK(f(name, largest) == f(name, 0));
     }
+    CHECK(std::abs(f("sin", T(1e8)) - std::sin(Long(1e8))) < 1e-7);
+    CHECK(std::abs(f("cos", T(1e8)) - std::cos(Long(1e8))) < 1e-7);
+    CHECK(std::abs(f("tan", T(1e8)) - std::tan(Long(1e8))) < 1e-7);
+    CHECK(f("sin", 0) == 0);
+    CHECK(f("cos", 0) == 1);
     CHECK(f("exp", inf) == inf);
     CHECK(f("exp", -inf) == 0);
     CHECK(f("exp", 0) == 1);
