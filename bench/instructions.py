@@ -23,6 +23,18 @@ def per_voice(pw_scsynth, say):
     return found
 
 
+def count(command, folder):
+    """Instructions of a command that ends by itself, run with `folder` as HOME."""
+    done = subprocess.run(
+        ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile", *command],
+        env=os.environ | {"HOME": str(folder)}, capture_output=True, text=True, errors="replace",
+        timeout=600, check=False)
+    total = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not total:
+        raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return int(total.group(1))
+
+
 def _count(program, voices):
     definition = (SYNTHDEFS / "default.scsyndef").read_bytes()
     synths = [("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i, "amp", 0.001)
@@ -31,12 +43,5 @@ def _count(program, voices):
     with tempfile.TemporaryDirectory() as folder:
         score, out = Path(folder, "score"), Path(folder, "out.wav")
         score.write_bytes(score_data)
-        done = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile",
-             program, "-N", score, "_", out, str(RATE), "WAV", "float", "-o", "2", "-i", "0"],
-            env=os.environ | {"HOME": folder}, capture_output=True, text=True, timeout=600,
-            check=False)
-    total = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode or not total:
-        raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-    return int(total.group(1))
+        return count([program, "-N", score, "_", out, str(RATE), "WAV", "float", "-o", "2", "-i", "0"],
+                     folder)

@@ -159,4 +159,5 @@ def main():
     return 0 if rows[0].met else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -93,7 +93,6 @@ class TestSource(Stand):
 
 class _Server(Stand):
     server = None
-    options = {}
 
     def _start(self):
         self.server = self._boot(free_port())
@@ -113,7 +112,7 @@ class _Server(Stand):
             client.send("/g_freeAll", 0)
             for first in range(0, synths, _AT_ONCE):
                 client.send_at(None, *[
-                    ("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i, "amp", 0.1 / synths)
+                    ("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i % 5000, "amp", 0.1 / synths)
                     for i in range(first, min(synths, first + _AT_ONCE))])
                 client.sync()
             self.session.wait_until(lambda: client.status()[2] == synths, f"{synths} synths")
@@ -141,9 +140,11 @@ class ManyResampled(Ours):
 
 class Stock(_Server):
     name = "scsynth"
+    program = "scsynth"
+    options = ()
 
     def _boot(self, port):
-        return StockServer(self.session, port)
+        return StockServer(self.session, port, self.options, self.program)
 
     def pids(self):
         return [*super().pids(), self.server.pid]

@@ -33,17 +33,18 @@ def render(events, end, path, rate=48000, program="scsynth", options=()):
 
 
 class StockServer:
-    """Stock scsynth under pw-jack in a private session."""
+    """Stock scsynth, or supernova, which names its node after itself, under pw-jack in a private session."""
 
-    def __init__(self, session, port, options=()):
-        self.session, self.port, self.node_name = session, port, NODE
+    def __init__(self, session, port, options=(), program="scsynth"):
+        self.session, self.port = session, port
+        self.node_name = NODE if program == "scsynth" else program
         self._process = session.start(
-            ["pw-jack", "scsynth", "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0", *options],
-            "scsynth", SC_JACK_DEFAULT_INPUTS="", SC_JACK_DEFAULT_OUTPUTS="")
+            ["pw-jack", program, "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0", *options],
+            program, SC_JACK_DEFAULT_INPUTS="", SC_JACK_DEFAULT_OUTPUTS="")
         # scsynth leaves its shared memory behind when it is killed.
         shared = Path(f"/dev/shm/SuperColliderServer_{port}")
         session.at_close(lambda: shared.unlink(missing_ok=True))
-        session.wait_node(NODE)
+        session.wait_node(self.node_name)
         with Client(port) as client:
             client.wait_ready()
 
@@ -57,7 +58,7 @@ class StockServer:
 
     def stop(self):
         self._process.stop()
-        self.session.wait_gone(NODE)
+        self.session.wait_gone(self.node_name)
 
 
 def available():

@@ -16,7 +16,8 @@ def strays(instruction_set, library):
     defined = [line.split()[0] for line in listing.splitlines() if len(line.split()) > 1]
     if not defined:
         raise SystemExit(f'{library}: no symbols; is it the right library?')
-    return [name for name in defined if inside not in name]
+    # DW.ref.…: a pointer that the compiler adds for exceptions, the same in all.
+    return [name for name in defined if inside not in name and not name.startswith('DW.ref.')]
 
 
 def main():

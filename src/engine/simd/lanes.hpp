@@ -186,8 +186,8 @@ SCS_INLINE Vec<T, N> select(typename Vec<T, N>::Mask mask, T a, Vec<T, N> b) {
 
 #if defined(__x86_64__)
 namespace detail {
-// The instructions, as comparing and selecting takes several, and isn't the same: they give 0 for a denormal where those
-// are taken for zero. gcc's own functions for lone numbers first clear the rest of the register.
+// The instructions, as comparing and selecting takes several, and isn't the same: they give 0 for a denormal where
+// those are taken for zero. gcc's own functions for lone numbers first clear the rest of the register.
 #if defined(__AVX__)
 #define SCS_LONE(instruction) asm("v" instruction " %2, %1, %0" : "=x"(a) : "x"(a), "x"(b))
 #else
@@ -357,7 +357,8 @@ template <class From, class To>
 SCS_INLINE void narrow(From a, From b, To& to) {
     using Element = std::remove_reference_t<decltype(to[0])>;
     using Half = typename Register<Element, int(sizeof(From) / sizeof(a[0]))>::type;
-    to = Halves<int(sizeof(To) / sizeof(to[0]))>::join(__builtin_convertvector(a, Half), __builtin_convertvector(b, Half));
+    using H = Halves<int(sizeof(To) / sizeof(to[0]))>;
+    to = H::join(__builtin_convertvector(a, Half), __builtin_convertvector(b, Half));
 }
 
 } // namespace detail

@@ -30,7 +30,7 @@ constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
 constexpr double pi = 0x1.921fb54442d18p+1;
 constexpr double pi_low = 0x1.1a62633145c07p-53;
 
-/// Added to a number below 2⁵¹ it rounds it to a whole one, which then stands in the sum's low bits in two's complement.
+/// Added to a number below 2⁵¹ it rounds it to a whole one, which stands in the sum's low bits in two's complement.
 constexpr double to_whole = 0x1.8p52;
 
 template <int I = 0, int N, int Count>
@@ -258,7 +258,8 @@ SCS_INLINE F64<N> long_power(F64<N> x, F64<N> y) {
     const F64<N> exact = m.whole * ln_2_high; // zero, or more than the next
     const F64<N> twice = s_high * 2.0;
     const F64<N> first = exact + twice;
-    const F64<N> less = (twice - (first - exact)) + (s_low * 2.0 + (m.whole * ln_2_low + s * square * polynomial(square, Full::log)));
+    const F64<N> cube = s * square * polynomial(square, Full::log);
+    const F64<N> less = (twice - (first - exact)) + (s_low * 2.0 + (m.whole * ln_2_low + cube));
     const F64<N> log = first + less;
     const F64<N> log_low = less - (log - first);
 

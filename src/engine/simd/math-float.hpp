@@ -8,7 +8,8 @@
 
 namespace scs::SCS_SIMD {
 
-/// The sine of phase·2π/2³², the phase a part of a cycle that wraps as unsigned numbers do; absolute error below 1.1·10⁻⁷.
+/// The sine of phase·2π/2³², the phase a part of a cycle that wraps as unsigned numbers do; absolute error below
+/// 1.1·10⁻⁷.
 template <int N>
 SCS_INLINE F32<N> sin_turns(U32<N> phase) {
     // A triangle of the same period, from the distance to the peak: quarters of a turn in [−1, 1].

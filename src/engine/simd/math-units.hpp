@@ -16,8 +16,8 @@ SCS_INLINE F32<N> midicps(F32<N> note) {
 /// Hz to a note number.
 template <int N>
 SCS_INLINE F32<N> cpsmidi(F32<N> hz) {
-    // The factor holds the 69: added later, it would leave little of small numbers.
-    return convert<float>(detail::log2<detail::Short>(convert<double>(hz) * 0.12231220585508572) * 12.0); // 2^5.75 / 440
+    // The factor, 2^5.75 / 440, holds the 69: added later, it would leave little of small numbers.
+    return convert<float>(detail::log2<detail::Short>(convert<double>(hz) * 0.12231220585508572) * 12.0);
 }
 /// An interval in semitones to a ratio of frequencies.
 template <int N>

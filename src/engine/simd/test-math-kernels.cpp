@@ -10,8 +10,9 @@ namespace {
 
 template <class From, class To, int N, class F>
 SCS_INLINE void loop(const void* x, const void* y, void* result, int count, F function) {
+    using V = Vec<From, N>;
     for (int i = 0; i < count; i += N)
-        function(Vec<From, N>::load(static_cast<const From*>(x) + i), Vec<From, N>::load(static_cast<const From*>(y) + i))
+        function(V::load(static_cast<const From*>(x) + i), V::load(static_cast<const From*>(y) + i))
             .store(static_cast<To*>(result) + i);
 }
 
@@ -40,8 +41,8 @@ struct Loops {
             return SCS_SIMD::name(x, y);                                                                               \
         }                                                                                                              \
     };
-#define SCS_BOTH(X) X(sin) X(cos) X(tan) X(exp) X(exp2) X(log) X(log2) X(log10) X(sinh) X(cosh) X(tanh) X(atan) X(asin) \
-    X(acos) X(floor) X(ceil) X(trunc) X(round) X(round_even) X(abs) X(sqrt)
+#define SCS_BOTH(X) X(sin) X(cos) X(tan) X(exp) X(exp2) X(log) X(log2) X(log10) X(sinh) X(cosh) X(tanh) X(atan) \
+    X(asin) X(acos) X(floor) X(ceil) X(trunc) X(round) X(round_even) X(abs) X(sqrt)
 #define SCS_FLOATS(X) X(midicps) X(cpsmidi) X(midiratio) X(ratiomidi) X(dbamp) X(ampdb) X(octcps) X(cpsoct)
 SCS_BOTH(SCS_UNARY)
 SCS_FLOATS(SCS_UNARY)
@@ -84,8 +85,8 @@ struct Call_to_int_of_double {
 #define SCS_ENTRY(From, To, name) {#name, Loops<From, To, Call_##name>::wide, Loops<From, To, Call_##name>::lone},
 #define SCS_DOUBLE(name) SCS_ENTRY(double, double, name)
 #define SCS_FLOAT(name) SCS_ENTRY(float, float, name)
-const MathKernel doubles[] = {SCS_BOTH(SCS_DOUBLE) SCS_DOUBLE(pow) SCS_DOUBLE(atan2) SCS_DOUBLE(copysign) SCS_DOUBLE(min)
-                                  SCS_DOUBLE(max) {}};
+const MathKernel doubles[] = {SCS_BOTH(SCS_DOUBLE) SCS_DOUBLE(pow) SCS_DOUBLE(atan2) SCS_DOUBLE(copysign)
+                                  SCS_DOUBLE(min) SCS_DOUBLE(max) {}};
 const MathKernel floats[] = {SCS_BOTH(SCS_FLOAT) SCS_FLOATS(SCS_FLOAT) SCS_FLOAT(pow) SCS_FLOAT(atan2) SCS_FLOAT(fmod)
                                  SCS_FLOAT(copysign) SCS_FLOAT(min) SCS_FLOAT(max) {}};
 const MathKernel phases[] = {SCS_ENTRY(std::uint32_t, float, sin_turns) SCS_ENTRY(std::uint32_t, float, cos_turns) {}};

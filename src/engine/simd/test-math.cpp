@@ -13,7 +13,6 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -121,7 +120,7 @@ struct Case {
 template <class T>
 void check_cases(const MathKernel* table, const std::vector<Case>& cases) {
     for (const Case& c : cases) {
-        INFO(c.name << ", " << c.low << " to " << c.high);
+        INFO(std::string(c.name) << ", " << c.low << " to " << c.high);
         const double error =
             worst<T>(kernel(table, c.name).wide, sweep<T>(c.low, c.high, 40'000), c.reference) /
             double(std::numeric_limits<T>::epsilon());
@@ -175,7 +174,7 @@ void check_same(const MathKernel* MathTables::* table, const Arguments<From>& ar
             if (!isa_supported(set.isa))
                 continue;
             const MathKernel& other = kernel(set.tables->*table, k->name);
-            INFO(std::string(k->name) << " of " << sizeof(From) << " bytes, " << isa_name(set.isa));
+            INFO(std::string(k->name) << " of " << sizeof(From) << " bytes, " << std::string(isa_name(set.isa)));
             CHECK(same_bits(results<To>(other.wide, arguments), expected));
             CHECK(same_bits(results<To>(other.lone, arguments), expected));
         }
@@ -314,12 +313,12 @@ TEST_CASE("whole numbers are C's") {
         for (int i = -100; i < 100; ++i)
             arguments.add(T(i) / 4);
         arguments.pad();
-        for (const auto& [name, reference] : cases) {
-            INFO(name);
-            const std::vector<T> made = results<T>(kernel(table, name).wide, arguments);
+        for (const auto& c : cases) {
+            INFO(std::string(c.first));
+            const std::vector<T> made = results<T>(kernel(table, c.first).wide, arguments);
             std::vector<T> expected;
             for (T x : arguments.x)
-                expected.push_back(T(reference(Long(x), 0)));
+                expected.push_back(T(c.second(Long(x), 0)));
             CHECK(same_bits(made, expected));
         }
     };
@@ -339,7 +338,7 @@ TEST_CASE("whole numbers are C's") {
 TEST_CASE("masks and integers change their size") {
     const Arguments<float> arguments = everything<float>(20'000);
     const auto expect = [&](const char* name, auto function) {
-        INFO(name);
+        INFO(std::string(name));
         std::vector<std::int32_t> expected;
         for (std::size_t i = 0; i < arguments.x.size(); ++i)
             expected.push_back(function(arguments.x[i], arguments.y[i]));
@@ -412,19 +411,21 @@ static void check_specials(const MathKernel* table) {
     const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
     const T largest = std::numeric_limits<T>::max();
     for (const MathKernel* k = table; k->name; ++k) {
-        INFO(k->name);
+        INFO(std::string(k->name));
         if (k->name != std::string_view("min") && k->name != std::string_view("max"))
             CHECK(std::isnan(one<T>(k->wide, nan, 2)));
     }
     const auto f = [&](const char* name, T x, T y = 0) { return one<T>(kernel(table, name).wide, x, y); };
-    const std::tuple<const char*, Long, T> periodic[] = {
-        {"sin", std::sin(Long(1e8)), T(0)}, {"cos", std::cos(Long(1e8)), T(1)}, {"tan", std::tan(Long(1e8)), T(0)}};
-    for (const auto& [name, of_large, of_huge] : periodic) {
-        INFO(name);
+    for (const char* name : {"sin", "cos", "tan"}) {
+        INFO(std::string(name));
         CHECK(std::isnan(f(name, inf)));
-        CHECK(f(name, largest) == of_huge);
-        CHECK(std::abs(f(name, T(1e8)) - of_large) < 1e-7);
+        CHECK(f(name, largest) == f(name, 0));
     }
+    CHECK(std::abs(f("sin", T(1e8)) - std::sin(Long(1e8))) < 1e-7);
+    CHECK(std::abs(f("cos", T(1e8)) - std::cos(Long(1e8))) < 1e-7);
+    CHECK(std::abs(f("tan", T(1e8)) - std::tan(Long(1e8))) < 1e-7);
+    CHECK(f("sin", 0) == 0);
+    CHECK(f("cos", 0) == 1);
     CHECK(f("exp", inf) == inf);
     CHECK(f("exp", -inf) == 0);
     CHECK(f("exp", 0) == 1);
@@ -432,7 +433,7 @@ static void check_specials(const MathKernel* table) {
     CHECK(f("exp2", largest) == inf);
     CHECK(f("exp2", -largest) == 0);
     for (const char* name : {"log", "log2", "log10"}) {
-        INFO(name);
+        INFO(std::string(name));
         CHECK(f(name, 0) == -inf);
         CHECK(f(name, T(-0.)) == -inf);
         CHECK(f(name, inf) == inf);
@@ -482,7 +483,7 @@ TEST_CASE("special values are C's") {
 TEST_CASE("every instruction set and width gives the same bits") {
     for (const Set& set : sets)
         if (!isa_supported(set.isa))
-            MESSAGE("not compared, as this CPU hasn't it: " << isa_name(set.isa));
+            MESSAGE("not compared, as this CPU hasn't it: " << std::string(isa_name(set.isa)));
     check_all_same(20'000);
 }
 

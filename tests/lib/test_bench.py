@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pure parts of bench/voices.py."""
+import math
+import xml.etree.ElementTree as xml
+
+import pytest
+
+from bench import chart, medians, voice_scores
+from bench.capacity import late_cycles
+from bench.contenders import instruction_sets
+from bench.table import Cell, Row, Target, markdown
+from tests.lib.process import WaitError
+
+SVG = "{http://www.w3.org/2000/svg}"
+V3 = "sse sse2 avx avx2 bmi1 bmi2 fma f16c movbe"
+
+
+def test_the_ratio_is_that_of_pairs():
+    # A machine half as fast in the second pair: the ratio of the medians would be 2 / 1.
+    assert medians.times_cheaper([10, 20, 30], [1, 2, 3]) == 10
+    assert medians.times_cheaper([10, 40, 12], [1, 10, 2]) == 6
+    assert medians.times_cheaper([None, 40, 12], [1, 10, None]) == 4
+    assert medians.times_cheaper([None], [1]) is None
+    assert medians.times_cheaper([1], [0]) is None
+
+
+def test_medians_leave_out_what_was_not_measured():
+    assert medians.typical([3, None, 1, 2]) == 2
+    assert medians.typical([None]) is None
+    assert medians.without_base([5, None], [1, 9, 2]) == [3, None]
+
+
+def test_a_note_beyond_its_length():
+    assert medians.beyond_length({4: 5000 + 4 * 700, 8: 5000 + 8 * 700}, 4) == (5000, 700)
+
+
+@pytest.mark.parametrize("limit", [60, 799, 800, 1234, 16000])
+def test_the_most_is_found(limit):
+    asked = []
+
+    def sustains(number):
+        asked.append(number)
+        return number <= limit
+
+    found = medians.most(sustains, 800, 0.05)
+    assert found <= limit <= found * 1.05 + 1
+    assert len(asked) == len(set(asked)) < 16
+
+
+def test_nothing_is_sustained():
+    assert medians.most(lambda number: False, 800) == 0
+
+
+@pytest.mark.parametrize("most, expected", [(1, [0, .2, .4, .6, .8, 1]), (93, [0, 20, 40, 60, 80, 100]),
+                                            (2000, [0, 500, 1000, 1500, 2000]), (0.03, [0, .01, .02, .03])])
+def test_ticks_are_round_and_cover(most, expected):
+    assert chart.ticks(most) == pytest.approx(expected)
+
+
+def test_the_picture():
+    picture = xml.fromstring(chart.svg("a < b", "made here", [
+        chart.Bars("bars", [("slow", 100.0, "100 ns"), ("fast", 10.0, "10 ns")]),
+        chart.Lines("lines", "voices", {"fast": [(0, 0), (500, 3.0), (1000, None)], "slow": [(0, 0), (500, 30.0)]})]))
+    texts = [text.text for text in picture.iter(f"{SVG}text")]
+    assert {"a < b", "made here", "bars", "lines", "voices", "100 ns", "10 ns"} <= set(texts)
+    slow, fast = [rect for rect in picture.iter(f"{SVG}rect") if rect.get("height") == "16"]
+    assert float(slow.get("width")) == pytest.approx(10 * float(fast.get("width")), rel=0.01)
+    lines = list(picture.iter(f"{SVG}polyline"))
+    assert [len(line.get("points").split()) for line in lines] == [2, 2]
+    assert [line.get("stroke") for line in lines] == [fast.get("fill"), slow.get("fill")]
+    numbers = [float(value) for line in lines for point in line.get("points").split() for value in point.split(",")]
+    height = float(picture.get("height"))
+    assert all(math.isfinite(value) and 0 <= value <= max(chart.WIDTH, height) for value in numbers)
+
+
+def test_a_picture_of_nothing():
+    xml.fromstring(chart.svg("", "", [chart.Lines("", "", {"a": []}), chart.Bars("", [])]))
+
+
+def test_late_cycles():
+    row = "{}\t{}\t0\t21333\t \t"
+    times = [(90000, 1), (21333, 900), (21400, 21300), (21333, 21400), (28000, 100), (27000, 100)]
+    text = "".join(row.format(*each) + "\n" for each in times)
+    assert late_cycles(text, 1024, 5) == 2
+    assert late_cycles(text, 1024, 6) == 3
+    with pytest.raises(WaitError):
+        late_cycles(text, 1024, 7)
+
+
+def test_instruction_sets():
+    assert instruction_sets("sse sse2") == ["sse2"]
+    assert instruction_sets(V3) == ["sse2", "avx2"]
+    assert instruction_sets(f"{V3} avx512f") == ["sse2", "avx2"]
+    assert instruction_sets(f"{V3} avx512f avx512bw avx512cd avx512dq avx512vl")[-1] == "avx512"
+    assert instruction_sets("") == ["auto"]
+
+
+def test_verdicts():
+    row = Row("cost", {"scsynth": Cell(100, "100"), "batched avx2": Cell(12, "12", 8.3), "lone avx2": Cell(None, "no")},
+              [Target("batched avx2", times=9), Target("batched avx2", value=12), Target("lone avx2", value=50),
+               Target("batched avx512", times=12)])
+    assert [met for _, met in row.verdicts()] == [False, True, False]
+    assert markdown(["scsynth", "supernova", "batched avx2"], [row]).splitlines()[-1] == (
+        "| cost | 100 |  | 12 (8.30×) | batched avx2: 9× **missed**; batched avx2: ≤ 12 met; "
+        "lone avx2: ≤ 50 **missed** |")
+
+
+def test_notes_last_their_blocks():
+    block = voice_scores.BLOCK / voice_scores.RATE
+    starts, ends = {}, {}
+    for at, *messages in voice_scores.notes(20, 4)[1:]:
+        for address, *arguments in messages:
+            if address == "/s_new":
+                starts[arguments[1]] = at
+            else:
+                ends.update(dict.fromkeys(arguments, at))
+    assert len(starts) == 20 and starts.keys() == ends.keys()
+    assert {round((ends[number] - starts[number]) / block, 6) for number in starts} == {4}
+    assert all(0 < at % block < block / 64 for at in starts.values())
+    assert max(ends.values()) < voice_scores.notes_seconds(20, 4)
+    assert len(voice_scores.notes(0, 4)) == 1
