@@ -133,7 +133,8 @@ struct Line {
     F from, slope;
     bool wild; ///< to or from what is infinite or no number: it begins where it should all the same
 
-    SCS_INLINE Line(typename F::Mask changed, F before, F next, const Block& block) : from(select(changed, before, next)) {
+    SCS_INLINE Line(typename F::Mask changed, F before, F next, const Block& block)
+        : from(select(changed, before, next)) {
         const F rise = (next - before) * F(1.0f / float(block.frames));
         // Minus zero changes nothing when it is added, not even a zero's sign: lanes that stay are as if held.
         slope = select(changed, rise, -0.f);

@@ -3,8 +3,8 @@
 #include "engine/ugens/any-input.hpp"
 #include "engine/ugens/families.hpp"
 
-// Panners and crossfaders between two channels. With the position at audio rate their gains are computed for each frame,
-// else they are ramps.
+// Panners and crossfaders between two channels. With the position at audio rate their gains are computed for each
+// frame, else they are ramps.
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -137,7 +137,8 @@ struct Panner {
                 return;
             }
             const auto wanted = Law::of(place, gain);
-            const Gains<Form::width> next{select(changed, wanted.left, now.left), select(changed, wanted.right, now.right)};
+            const Gains<Form::width> next{select(changed, wanted.left, now.left),
+                                          select(changed, wanted.right, now.right)};
             const Line<Form> left(changed, now.left, next.left, block), right(changed, now.right, next.right, block);
             for (int i = 0; i < steps; ++i)
                 use.put(i, {left.at(i), right.at(i)});

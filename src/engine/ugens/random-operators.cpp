@@ -2,8 +2,8 @@
 #include "engine/ugens/binary-operators.hpp"
 #include "engine/ugens/taus88.hpp"
 
-// The operators that draw random numbers for each frame or value, those of a voice after those of the one before it. Like
-// SuperCollider's they draw once when they start.
+// The operators that draw random numbers for each frame or value, those of a voice after those of the one before it. As
+// in SuperCollider they draw once when they start.
 
 namespace scs::SCS_SIMD {
 namespace {

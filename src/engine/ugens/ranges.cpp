@@ -116,12 +116,15 @@ struct LinExpMap {
         : scale(F32<N>(1.f) / (b - a)),
           offset(scale * -a),
           low(c),
-          log(log2(convert<double>(d) / convert<double>(c))) {}
+          log(log2(convert<double>(d) / convert<double>(c))) {
+        // Powers of what is negative have no value; SuperCollider's loops for audio take the ratio for tiny.
+        log = select(is_nan(log), -1e300, log);
+    }
     SCS_INLINE F32<N> operator()(F32<N> x) const {
         const F64<N> exponent = convert<double>(x * scale + offset);
         const F64<N> power = detail::exp2<detail::Short>(log * exponent);
-        // Like C's pow(), whatever the other is.
-        const auto one = (log == F64<N>(0.0)) | (exponent == F64<N>(0.0));
+        // Like C's pow(), whatever the other is; and nothing makes more of zero.
+        const auto one = (log == F64<N>(0.0)) | (exponent == F64<N>(0.0)) | widen_mask(low == F32<N>(0.f));
         return low * min(F32<N>(largest), convert<float>(select(one, 1.0, power)));
     }
 };
@@ -141,7 +144,8 @@ struct LinExp {
             };
             return LinExpMap<N>(at(from_low), at(from_high), at(to_low), at(to_high));
         };
-        const bool moving = is_audio(op, from_low) || is_audio(op, from_high) || is_audio(op, to_low) || is_audio(op, to_high);
+        const bool moving =
+            is_audio(op, from_low) || is_audio(op, from_high) || is_audio(op, to_low) || is_audio(op, to_high);
         if (moving && makes_audio(op)) {
             for (int i = 0; i < steps; ++i)
                 Form::put(out, i, ends(i)(Form::audio(from, i)));

@@ -54,10 +54,11 @@ SCS_INLINE F32<N> half_sine(F32<N> x) {
 
 // SuperCollider's loops for audio, unlike those for single values, make numbers of what has none: these.
 
-/// Of a logarithm: its base's logarithm of 2 for 2^-127 at zero and below, and what they make of what is negative.
+/// A logarithm of x that is `zero` for 1 and `of_two` more for 2. (Of what is negative theirs have no meaning.)
 template <class V>
-SCS_INLINE V audio_log(V x, V log, float of_two) {
-    return select(x < V(0.f), V(-921.42505f * of_two), max(V(-127.f * of_two), log));
+SCS_INLINE V audio_log(V x, V log, float of_two, float zero = 0.f) {
+    const V lowest(zero - 127.f * of_two), highest(zero + 128.f * of_two);
+    return select(x > V(0.f), min(max(log, lowest), highest), lowest);
 }
 template <class V>
 SCS_INLINE V finite(V x) {
@@ -84,7 +85,7 @@ SCS_OPERATOR(AudioExponential, finite(exp(x)))
 SCS_OPERATOR(Reciprocal, V(1.f) / x)
 SCS_OPERATOR(MidiCps, midicps(x))
 SCS_OPERATOR(CpsMidi, cpsmidi(x))
-SCS_OPERATOR(AudioCpsMidi, max(V(-1455.f), cpsmidi(abs(x))))
+SCS_OPERATOR(AudioCpsMidi, audio_log(abs(x), cpsmidi(abs(x)), 12.f, 69.f))
 SCS_OPERATOR(MidiRatio, midiratio(x))
 SCS_OPERATOR(AudioMidiRatio, finite(midiratio(x)))
 SCS_OPERATOR(RatioMidi, ratiomidi(x))
@@ -92,10 +93,10 @@ SCS_OPERATOR(AudioRatioMidi, audio_log(x, ratiomidi(x), 12.f))
 SCS_OPERATOR(DbAmp, dbamp(x))
 SCS_OPERATOR(AudioDbAmp, finite(dbamp(x)))
 SCS_OPERATOR(AmpDb, ampdb(x))
-SCS_OPERATOR(AudioAmpDb, max(V(-764.61618f), ampdb(abs(x))))
+SCS_OPERATOR(AudioAmpDb, audio_log(abs(x), ampdb(abs(x)), 6.0206f))
 SCS_OPERATOR(OctCps, octcps(x))
 SCS_OPERATOR(CpsOct, cpsoct(x))
-SCS_OPERATOR(AudioCpsOct, max(V(-122.25f), cpsoct(abs(x))))
+SCS_OPERATOR(AudioCpsOct, audio_log(abs(x), cpsoct(abs(x)), 1.f, 4.75f))
 SCS_OPERATOR(Log, log(x))
 SCS_OPERATOR(AudioLog, audio_log(x, log(x), 0.69314718f))
 SCS_OPERATOR(Log2, log2(x))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Wrapping and folding numbers into a range. One step over its end is a sum, which is exact; only beyond it is divided. Ranges that are
-// infinite or no number change nothing.
+// Wrapping and folding numbers into a range. One step over its end is a sum; only beyond it is divided. Ranges that are
+// no number, or end infinitely far before they begin, change nothing.
 
 #include "engine/simd/math.hpp"
 
@@ -14,7 +14,7 @@ constexpr float largest = 3.40282347e38f; // finite float
 template <int N>
 SCS_INLINE F32<N> wrapped(F32<N> x, F32<N> low, F32<N> high) {
     const F32<N> range = high - low;
-    const auto usable = abs(range) <= F32<N>(largest);
+    const auto usable = range >= F32<N>(-largest);
     const auto above = usable & (x >= high), below = usable & ~above & (x < low);
     const F32<N> once = select(above, x - range, select(below, x + range, x));
     const auto inside = (above & (once < high)) | (below & (once >= low)) | ~(above | below);
@@ -28,7 +28,7 @@ SCS_INLINE F32<N> wrapped(F32<N> x, F32<N> low, F32<N> high) {
 template <int N>
 SCS_INLINE F32<N> folded(F32<N> x, F32<N> low, F32<N> high) {
     const F32<N> range = high - low, twice = range + range, offset = x - low;
-    const auto usable = abs(range) <= F32<N>(largest);
+    const auto usable = range >= F32<N>(-largest);
     const auto above = usable & (x >= high), below = usable & ~above & (x < low);
     const F32<N> once = select(above, high + high - x, select(below, low + low - x, x));
     const auto inside = (above & (once >= low)) | (below & (once < high)) | ~(above | below);
