@@ -58,7 +58,15 @@ struct Add {
     }
     template <int L>
     SCS_INLINE static void write(const Op&, Block& block, int, int, int32_t bus, const float* row) {
-        mix(audio_bus(*block.space, bus), row, block.frames, touch(*block.space, bus));
+        float* to = audio_bus(*block.space, bus);
+        const bool touched = touch(*block.space, bus);
+        const int n = Timewise::steps(block);
+        if (touched)
+            for (int i = 0; i < n; ++i)
+                Timewise::put(to, i, Timewise::audio(to, i) + Timewise::audio(row, i));
+        else
+            for (int i = 0; i < n; ++i)
+                Timewise::put(to, i, Timewise::audio(row, i));
     }
 };
 

@@ -25,6 +25,9 @@ enum class Base : uint32_t {
 };
 constexpr size_t base_count = 4;
 
+/// Blocks have a multiple of so many frames; with others nothing is native.
+constexpr int block_multiple = 64;
+
 struct Operand {
     uintptr_t offset; ///< bytes
     Base base;
@@ -35,10 +38,18 @@ struct Block;
 struct Op;
 using KernelFunction = void (*)(const Op&, Block&);
 
+/// A factor of an operation's output, which another operation of the program would have multiplied it by.
+struct Gain {
+    Operand factor;
+    uint32_t state;   ///< of the multiplication, bytes into the record: the factor in the block before
+    bool ramped;      ///< it is reached in a line over the block, otherwise it is held
+};
+
 /// A kernel at its place in a program.
 struct Op {
     KernelFunction run;
     const Operand* operands; ///< inputs, then outputs
+    const Gain* gain;        ///< null: none
     uint32_t state;          ///< bytes into the record
     uint16_t inputs, outputs;
     int16_t special_index;
@@ -56,7 +67,7 @@ struct UnitRate {
 struct Block {
     uintptr_t bases[base_count];
     uint32_t live;          ///< a bit for each lane with a voice; the others are computed, too, and mean nothing
-    int32_t frames;         ///< a multiple of 16
+    int32_t frames;         ///< a multiple of block_multiple
     const UnitRate* audio;
     const UnitRate* control;
     Synth* const* synths;   ///< a voice each lane
@@ -105,6 +116,8 @@ struct Kernel {
     KernelFunction start = nullptr; ///< [rt] lone: what the constructor does, outputs' first samples; record is zeroed
     KernelFunction lone = nullptr;  ///< [rt] a block of one voice; null for units that only start
     KernelFunction batch = nullptr; ///< [rt] a block of all lanes
+    /// The same with a gain; null: a multiplication stays an operation of its own.
+    KernelFunction lone_scaled = nullptr, batch_scaled = nullptr;
     KernelFunction stop = nullptr;  ///< [rt] lone: gives back what it holds; may be null
     uint16_t state64 = 0;           ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0;           ///< 4-byte items behind them

@@ -37,8 +37,12 @@ public:
             return nullptr;
         place_wires();
         place_states();
-        code_->lone.lanes = 1;
+        code_->plain.lanes = code_->lone.lanes = 1;
         code_->batch.lanes = ugens_.lanes;
+        find_gains();
+        fill(code_->plain);
+        for (const UnitPlan& unit : program_.units)
+            add_start(uint32_t(&unit - program_.units.data()));
         fill(code_->lone);
         fill(code_->batch);
         judge();
@@ -140,36 +144,105 @@ private:
         size_t operands = 0;
         for (const UnitPlan& unit : program_.units)
             operands += unit.num_inputs + unit.num_outputs;
-        list.operands.reserve(operands); // operations point into it
+        // Operations point into these.
+        list.operands.reserve(operands);
+        list.gains.reserve(program_.units.size());
 
+        const bool scaled = &list != &code_->plain;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const UnitPlan& unit = program_.units[u];
             const Kernel* kernel = kernels_[u];
-            const Operand* first = list.operands.data() + list.operands.size();
-            for (uint32_t i = 0; i < unit.num_inputs; ++i)
-                list.operands.push_back(operand(program_.inputs[unit.first_input + i], list));
-            for (uint32_t i = 0; i < unit.num_outputs; ++i)
-                list.operands.push_back(operand(unit.first_output_wire + i, list));
-            Op op{nullptr, first, uint32_t(states_[u] * lanes), uint16_t(unit.num_inputs), uint16_t(unit.num_outputs),
-                  unit.special_index, uint16_t(u)};
-            const auto add = [&](std::vector<Op>& to, KernelFunction run) {
-                op.run = run;
-                to.push_back(op);
-            };
-            if (list.lanes == 1) {
-                if (!kernel && unit.rate == Rate::scalar)
-                    add(code_->starts, start_scalar_control);
-                if (kernel && kernel->start)
-                    add(code_->starts, kernel->start);
-                if (kernel && kernel->stop)
-                    add(code_->stops, kernel->stop);
+            Op op = place(u, list);
+            if (!kernel || !unit.is_calc())
+                continue;
+            const bool batch = list.lanes != 1;
+            const Gained* gained = scaled ? gained_by(u, batch) : nullptr;
+            if (gained && gained->unit == u)
+                continue; // comes with its gain
+            op.run = batch ? kernel->batch : kernel->lone;
+            if (gained) {
+                const Kernel& source = *kernels_[gained->unit];
+                const UnitPlan& source_unit = program_.units[gained->unit];
+                list.gains.push_back({op.operands[gained->factor], op.state, gained->ramped});
+                op = sources_[gained->unit];
+                // The source's output becomes that of the multiplication.
+                const_cast<Operand*>(op.operands)[source_unit.num_inputs] = operand(unit.first_output_wire, list);
+                op.gain = &list.gains.back();
+                op.run = batch ? source.batch_scaled : source.lone_scaled;
             }
-            if (kernel && unit.is_calc()) {
-                if (kernel->effect != Effect::none && list.lanes != 1)
-                    effects_.push_back({uint32_t(list.ops.size()), kernel->effect});
-                add(list.ops, list.lanes == 1 ? kernel->lone : kernel->batch);
-            }
+            if (batch && kernel->effect != Effect::none)
+                effects_.push_back({uint32_t(list.ops.size()), kernel->effect});
+            list.ops.push_back(op);
         }
+    }
+
+    /// A unit's operands, and an operation that has everything but what to run.
+    Op place(uint32_t u, OpList& list) {
+        const UnitPlan& unit = program_.units[u];
+        const Operand* first = list.operands.data() + list.operands.size();
+        for (uint32_t i = 0; i < unit.num_inputs; ++i)
+            list.operands.push_back(operand(program_.inputs[unit.first_input + i], list));
+        for (uint32_t i = 0; i < unit.num_outputs; ++i)
+            list.operands.push_back(operand(unit.first_output_wire + i, list));
+        const Op op{nullptr, first, nullptr, uint32_t(states_[u] * size_t(list.lanes)), uint16_t(unit.num_inputs),
+                    uint16_t(unit.num_outputs), unit.special_index, uint16_t(u)};
+        sources_.resize(program_.units.size());
+        sources_[u] = op;
+        return op;
+    }
+
+    /// From the plain list's operands.
+    void add_start(uint32_t u) {
+        const Kernel* kernel = kernels_[u];
+        const auto add = [&](std::vector<Op>& to, KernelFunction run) {
+            to.push_back(sources_[u]);
+            to.back().run = run;
+        };
+        if (!kernel && program_.units[u].rate == Rate::scalar)
+            add(code_->starts, start_scalar_control);
+        if (kernel && kernel->start)
+            add(code_->starts, kernel->start);
+        if (kernel && kernel->stop)
+            add(code_->stops, kernel->stop);
+    }
+
+    /// A multiplication that its first operand's unit can do itself.
+    struct Gained {
+        uint32_t unit, product; ///< the source and the multiplication
+        uint32_t factor;        ///< which of the multiplication's inputs isn't the source
+        bool ramped;
+    };
+
+    /// Units whose only reader is the next audio unit, which multiplies them by something held or ramped.
+    void find_gains() {
+        std::vector<uint32_t> readers(program_.wires.size());
+        for (uint32_t wire : program_.inputs)
+            ++readers[wire];
+        const UnitPlan* source = nullptr;
+        for (const UnitPlan& unit : program_.units) {
+            if (!unit.is_calc() || unit.rate != Rate::audio)
+                continue;
+            if (source && unit.ugen->name == "BinaryOpUGen" && unit.special_index == 2 && source->num_outputs == 1 &&
+                readers[source->first_output_wire] == 1)
+                for (uint32_t i : {0u, 1u}) {
+                    const WireSpec& factor = program_.wires[program_.inputs[unit.first_input + 1 - i]];
+                    if (program_.inputs[unit.first_input + i] == source->first_output_wire && factor.rate != Rate::audio)
+                        gained_.push_back({uint32_t(source - program_.units.data()),
+                                           uint32_t(&unit - program_.units.data()), 1 - i,
+                                           factor.rate == Rate::control});
+                }
+            source = &unit;
+        }
+    }
+
+    /// Where this unit is the source or the multiplication, if the source's kernel can do it.
+    const Gained* gained_by(uint32_t u, bool batch) const {
+        for (const Gained& gained : gained_) {
+            const Kernel* source = kernels_[gained.unit];
+            if ((gained.unit == u || gained.product == u) && (batch ? source->batch_scaled : source->lone_scaled))
+                return &gained;
+        }
+        return nullptr;
     }
 
     /// A Control that is read once.
@@ -223,6 +296,8 @@ private:
     std::vector<Place> places_;          ///< of each wire
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
     std::vector<NativeCode::BusUse> effects_;
+    std::vector<Gained> gained_;
+    std::vector<Op> sources_; ///< of each unit, as placed last
 };
 
 } // namespace
@@ -232,7 +307,7 @@ void FreeAligned::operator()(float* memory) const noexcept {
 }
 
 std::unique_ptr<const NativeCode> generate(const Program& program, const NativeUgens& ugens, int block_size) {
-    if (block_size % 16 != 0)
+    if (block_size % block_multiple != 0)
         return nullptr;
     return Generator(program, ugens, block_size).run();
 }

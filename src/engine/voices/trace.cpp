@@ -31,7 +31,7 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
     title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
     title.print(engine);
 
-    const OpList& list = synth.voice->code->lone;
+    const OpList& list = synth.voice->code->plain;
     const Operand* operands = list.operands.data();
     auto op = list.ops.begin();
     int index = 0;
