@@ -293,6 +293,7 @@ bool Ensemble::prepend(Batch& batch, Synth& synth) noexcept {
 }
 
 void Ensemble::merge(Batch& front, Batch& back) noexcept {
+    front.stale |= back.stale;
     shift(front, false);
     while (back.live) {
         Synth& synth = *back.synths[back.first()];
