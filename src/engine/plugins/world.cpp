@@ -103,6 +103,10 @@ int World::offset() const noexcept {
     return abi_->world.abi.mSampleOffset;
 }
 
+float World::subsample_offset() const noexcept {
+    return abi_->world.abi.mSubsampleOffset;
+}
+
 RandomState* World::random() noexcept {
     static_assert(sizeof(::RGen) == sizeof(RandomState));
     return reinterpret_cast<RandomState*>(abi_->random.data());

@@ -29,6 +29,8 @@ public:
     void set_offset(int frame, float fraction) noexcept;
     /// Frame of set_offset().
     int offset() const noexcept;
+    /// Fraction of set_offset().
+    float subsample_offset() const noexcept;
     /// The generator that synths draw from unless they ask for another.
     RandomState* random() noexcept;
     void set_counts(int64_t units, int synths, int groups) noexcept;

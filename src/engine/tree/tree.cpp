@@ -229,7 +229,8 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     made->definition = &definition;
     std::byte* behind = static_cast<std::byte*>(memory) + own;
     if (code) {
-        made->voice = ensemble_.make(behind, *code, values ? values : program.controls.data(), world_.offset());
+        made->voice = ensemble_.make(behind, *code, values ? values : program.controls.data(), world_.offset(),
+                                     world_.subsample_offset());
     } else {
         made->graph = UnitGraph::make(behind, program, world_, *made, values);
         made->abi = made->graph->node();

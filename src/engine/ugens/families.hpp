@@ -7,6 +7,7 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw;
+extern const std::span<const NativeUgen> binary_operators, bus_outputs, envelopes, filters, panning, random, ranges,
+    selection, server_info, sums, unary_operators, var_saw;
 
 } // namespace scs::SCS_SIMD

@@ -135,6 +135,18 @@ SCS_INLINE bool any_changed(const float* wire, const float* previous) {
     return any(Form::control(wire) != Form::get(previous));
 }
 
+/// How much a straight line from one value to the other over the block rises each frame; where not `changed`, minus zero,
+/// which changes nothing when it is added, not even a zero's sign: lanes that stay are as if held. Always finite, so that
+/// a line to or from what is infinite or no number begins where it should.
+template <class Form>
+SCS_INLINE typename Form::F slope_of(typename Form::F::Mask changed, typename Form::F from, typename Form::F to,
+                                     const Block& block) {
+    using F = typename Form::F;
+    const F slope = (to - from) * F(1.0f / float(block.frames));
+    constexpr float most = 3.40282347e38f;
+    return select(changed, min(max(slope, F(-most)), F(most)), -0.f);
+}
+
 /// A control wire that is reached in a straight line over the block from its value in the block before. SuperCollider
 /// adds up the slope; this multiplies, which is closer to the line and depends on no order.
 template <class Form>
@@ -145,8 +157,7 @@ struct RampIn {
         const auto next = Form::control(wire), before = Form::get(previous);
         const auto changed = next != before;
         from = select(changed, before, next);
-        // Minus zero changes nothing when it is added, not even a zero's sign: lanes that stay are as if held.
-        slope = select(changed, (next - before) * typename Form::F(1.0f / float(block.frames)), -0.f);
+        slope = slope_of<Form>(changed, before, next, block);
         Form::keep(previous, next);
     }
     SCS_INLINE typename Form::F at(int step) const { return from + slope * Form::frame(step); }

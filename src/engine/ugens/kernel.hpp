@@ -91,7 +91,10 @@ struct Space {
     int32_t audio_buses, control_buses;
     int32_t block_number;
     int32_t block_size;       ///< frames
+    int32_t inputs, outputs;  ///< of the server, which are its first audio buses
+    int32_t buffers;
     int32_t sample_offset;    ///< of what starts now: frame in its first block
+    float subsample_offset;   ///< and how far behind that frame it should have started, 0 to 1
     RandomState* random;      ///< the generator that synths draw from
     float* rows;              ///< scratch: row_sets times block_size frames for each lane
     void* host;               ///< for done_action

@@ -1,88 +1,228 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/simd/math.hpp"
+#include "engine/ugens/any-input.hpp"
 #include "engine/ugens/families.hpp"
-#include "engine/ugens/forms.hpp"
+
+// Panners and crossfaders between two channels. With the position at audio rate their gains are computed for each frame,
+// else they are ramps.
 
 namespace scs::SCS_SIMD {
 namespace {
-
-enum { in, position, level };
-
-template <int N>
-struct PanState {
-    static constexpr size_t items64 = 0;
-    float position[N], level[N], left[N], right[N];
-};
 
 template <int N>
 struct Gains {
     F32<N> left, right;
 };
 
-/// Equal power, in SuperCollider's 2049 steps from left to right.
+// ---- laws: the gains of a position
+
+/// In SuperCollider's 2049 steps from left to right, of which each is a 2048th of a quarter of a turn.
 template <int N>
-SCS_INLINE Gains<N> pan(F32<N> position, F32<N> level) {
-    const F32<N> place = F32<N>(1024.f) * position + F32<N>(1024.5f);
-    const F32<N> step = convert<float>(convert<int32_t>(min(max(place, F32<N>(0.f)), F32<N>(2048.f))));
-    const F64<N> angle = convert<double>(step) * F64<N>(1.57079632679489661923 / 2048.0);
-    const F64<N> other = F64<N>(1.57079632679489661923) - angle;
-    return {level * convert<float>(sin(other)), level * convert<float>(sin(angle))};
+SCS_INLINE I32<N> step_of(F32<N> position) {
+    const F32<N> place = F32<N>(1024.f) * position + F32<N>(1024.f) + F32<N>(0.5f);
+    // What no int can hold is the lowest one in SuperCollider.
+    const F32<N> held = select(place < F32<N>(0x1p31f), place, 0.f);
+    return convert<int32_t>(min(max(held, F32<N>(0.f)), F32<N>(2048.f)));
 }
 
-template <class Form>
-struct Pan2 {
-    static void run(const Op& op, Block& block) {
-        auto& s = state<PanState<Form::state_lanes>>(op, block);
-        const float* from = input(op, block, in);
-        float *left = output(op, block, 0), *right = output(op, block, 1);
-        const auto place = Form::control(input(op, block, position));
-        const auto gain = Form::control(input(op, block, level));
-        const Gains<Form::width> now{Form::get(s.left), Form::get(s.right)};
-        const auto changed = (place != Form::get(s.position)) | (gain != Form::get(s.level));
-        if (!any(changed)) {
-            for (int i = 0, n = Form::steps(block); i < n; ++i) {
-                const auto x = Form::audio(from, i);
-                Form::put(left, i, x * now.left);
-                Form::put(right, i, x * now.right);
-            }
-            return;
-        }
-        const auto wanted = pan(place, gain);
-        const Gains<Form::width> next{select(changed, wanted.left, now.left), select(changed, wanted.right, now.right)};
-        const typename Form::F each(1.f / float(block.frames));
-        const auto left_slope = select(changed, (next.left - now.left) * each, -0.f);
-        const auto right_slope = select(changed, (next.right - now.right) * each, -0.f);
-        for (int i = 0, n = Form::steps(block); i < n; ++i) {
-            const auto x = Form::audio(from, i), frame = Form::frame(i);
-            Form::put(left, i, x * (now.left + left_slope * frame));
-            Form::put(right, i, x * (now.right + right_slope * frame));
-        }
-        Form::keep(s.position, place);
-        Form::keep(s.level, gain);
-        Form::keep(s.left, next.left);
-        Form::keep(s.right, next.right);
+struct EqualPower {
+    /// Once a block.
+    template <int N>
+    SCS_INLINE static Gains<N> of(F32<N> position, F32<N> level) {
+        const F64<N> angle = convert<double>(step_of(position)) * F64<N>(1.57079632679489661923 / 2048.0);
+        const F64<N> other = F64<N>(1.57079632679489661923) - angle;
+        return {level * convert<float>(sin(other)), level * convert<float>(sin(angle))};
+    }
+    /// Each frame.
+    template <int N>
+    SCS_INLINE static Gains<N> quick(F32<N> position, F32<N> level) {
+        const U32<N> phase = bits<uint32_t>(step_of(position)) << 19;
+        return {level * cos_turns(phase), level * sin_turns(phase)};
     }
 };
 
-void start_pan2(const Op& op, Block& block) {
-    auto& s = state<PanState<1>>(op, block);
-    s.position[0] = *input(op, block, position);
-    s.level[0] = *input(op, block, level);
-    const auto gains = pan(F32<1>(s.position[0]), F32<1>(s.level[0]));
-    s.left[0] = gains.left[0];
-    s.right[0] = gains.right[0];
-    const float x = *input(op, block, in);
-    *output(op, block, 0) = x * s.left[0];
-    *output(op, block, 1) = x * s.right[0];
+struct Linear {
+    template <int N>
+    SCS_INLINE static Gains<N> of(F32<N> position, F32<N> level) {
+        const F32<N> right = level * (position * F32<N>(0.5f) + F32<N>(0.5f));
+        return {level - right, right};
+    }
+    template <int N>
+    SCS_INLINE static Gains<N> quick(F32<N> position, F32<N> level) {
+        return of(position, level);
+    }
+};
+
+// ---- what is done with the gains
+
+template <class Form>
+struct Pan {
+    static constexpr size_t signals = 1;
+    const float* in;
+    float *left, *right;
+
+    SCS_INLINE Pan(const Op& op, const Block& block)
+        : in(input(op, block, 0)), left(output(op, block, 0)), right(output(op, block, 1)) {}
+    SCS_INLINE void put(int step, Gains<Form::width> gains) const {
+        const auto x = Form::audio(in, step);
+        Form::put(left, step, x * gains.left);
+        Form::put(right, step, x * gains.right);
+    }
+};
+template <class Form>
+struct Balance {
+    static constexpr size_t signals = 2;
+    const float *a, *b;
+    float *left, *right;
+
+    SCS_INLINE Balance(const Op& op, const Block& block)
+        : a(input(op, block, 0)), b(input(op, block, 1)), left(output(op, block, 0)), right(output(op, block, 1)) {}
+    SCS_INLINE void put(int step, Gains<Form::width> gains) const {
+        const auto x = Form::audio(a, step), y = Form::audio(b, step); // either may share memory with either output
+        Form::put(left, step, x * gains.left);
+        Form::put(right, step, y * gains.right);
+    }
+};
+template <class Form>
+struct Fade {
+    static constexpr size_t signals = 2;
+    const float *a, *b;
+    float* out;
+
+    SCS_INLINE Fade(const Op& op, const Block& block)
+        : a(input(op, block, 0)), b(input(op, block, 1)), out(output(op, block)) {}
+    SCS_INLINE void put(int step, Gains<Form::width> gains) const {
+        Form::put(out, step, Form::audio(a, step) * gains.left + Form::audio(b, step) * gains.right);
+    }
+};
+
+template <class Law, template <class> class Use>
+struct Panner {
+    static constexpr size_t position = Use<Scalar>::signals, level = position + 1;
+
+    template <int N>
+    struct State {
+        static constexpr size_t items64 = 0;
+        float position[N], level[N], left[N], right[N];
+    };
+
+    template <class Form>
+    struct Kernels {
+        using F = typename Form::F;
+        static void run(const Op& op, Block& block) {
+            const int steps = steps_of<Form>(op, block);
+            auto& s = state<State<Form::state_lanes>>(op, block);
+            if (is_audio(op, position))
+                follow(op, block, s.level, steps);
+            else
+                ramp(op, block, s, steps);
+        }
+        /// A level at audio rate counts with its first number.
+        SCS_INLINE static void follow(const Op& op, const Block& block, float* kept, int steps) {
+            const RampIn<Form> gain(input(op, block, level), kept, block);
+            const float* place = input(op, block, position);
+            const Use<Form> use(op, block);
+            for (int i = 0; i < steps; ++i)
+                use.put(i, Law::quick(Form::audio(place, i), gain.at(i)));
+        }
+        SCS_INLINE static void ramp(const Op& op, const Block& block, State<Form::state_lanes>& s, int steps) {
+            const F place = Form::control(input(op, block, position));
+            const F gain = Form::control(input(op, block, level));
+            const Gains<Form::width> now{Form::get(s.left), Form::get(s.right)};
+            const Use<Form> use(op, block);
+            const auto changed = (place != Form::get(s.position)) | (gain != Form::get(s.level));
+            if (!any(changed)) {
+                for (int i = 0; i < steps; ++i)
+                    use.put(i, now);
+                return;
+            }
+            const auto wanted = Law::of(place, gain);
+            const Gains<Form::width> next{select(changed, wanted.left, now.left), select(changed, wanted.right, now.right)};
+            const F left = slope_of<Form>(changed, now.left, next.left, block);
+            const F right = slope_of<Form>(changed, now.right, next.right, block);
+            for (int i = 0; i < steps; ++i) {
+                const F frame = Form::frame(i);
+                use.put(i, {now.left + left * frame, now.right + right * frame});
+            }
+            Form::keep(s.position, place);
+            Form::keep(s.level, gain);
+            Form::keep(s.left, next.left);
+            Form::keep(s.right, next.right);
+        }
+    };
+
+    static void start(const Op& op, Block& block) {
+        auto& s = state<State<1>>(op, block);
+        s.position[0] = *input(op, block, position);
+        s.level[0] = *input(op, block, level);
+        const auto gains = Law::of(F32<1>(s.position[0]), F32<1>(s.level[0]));
+        s.left[0] = gains.left[0];
+        s.right[0] = gains.right[0];
+        Use<Scalar>(op, block).put(0, gains);
+    }
+
+    static constexpr Kernel audio = any_rate_kernel<Kernels, State>(true, start);
+    static constexpr Kernel control = any_rate_kernel<Kernels, State>(false, start);
+
+    static const Kernel* choose(const Signature& s) {
+        if (s.rate == Rate::demand || (s.rate == Rate::audio && !(s.audio(0) && s.audio(Use<Scalar>::signals - 1))))
+            return nullptr;
+        return s.rate == Rate::audio ? &audio : &control;
+    }
+};
+
+// ---- LinXFade2, whose level is multiplied with by the language
+
+enum { fade_position = 2 };
+
+template <int N>
+SCS_INLINE Gains<N> fade(F32<N> position) {
+    const F32<N> right = min(max(position, F32<N>(-1.f)), F32<N>(1.f)) * F32<N>(0.5f) + F32<N>(0.5f);
+    return {F32<N>(1.f) - right, right};
 }
 
-constexpr Kernel pan2 = vector_kernel<Pan2, PanState, Timewise>(start_pan2);
+template <class Form>
+struct LinXFade2 {
+    static void run(const Op& op, Block& block) {
+        const float* position = input(op, block, fade_position);
+        const int steps = steps_of<Form>(op, block);
+        const Fade<Form> use(op, block);
+        if (is_audio(op, fade_position)) {
+            for (int i = 0; i < steps; ++i)
+                use.put(i, fade(Form::audio(position, i)));
+            return;
+        }
+        float* kept = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
+        const auto now = Form::get(kept), next = fade(Form::control(position)).right;
+        const auto slope = slope_of<Form>(next != now, now, next, block);
+        for (int i = 0; i < steps; ++i) {
+            const auto right = now + slope * Form::frame(i);
+            use.put(i, {typename Form::F(1.f) - right, right});
+        }
+        Form::keep(kept, next);
+    }
+};
+
+void start_lin_x_fade2(const Op& op, Block& block) {
+    const auto gains = fade(F32<1>(*input(op, block, fade_position)));
+    state<Previous<1>::State<1>>(op, block).value[0][0] = gains.right[0];
+    Fade<Scalar>(op, block).put(0, gains);
+}
+
+constexpr Kernel lin_x_fade2_audio = any_rate_kernel<LinXFade2, Previous<1>::State>(true, start_lin_x_fade2);
+constexpr Kernel lin_x_fade2_control = any_rate_kernel<LinXFade2, Previous<1>::State>(false, start_lin_x_fade2);
 
 constexpr NativeUgen list[] = {
-    {"Pan2",
+    {"Balance2", Panner<EqualPower, Balance>::choose},
+    {"LinPan2", Panner<Linear, Pan>::choose},
+    {"LinXFade2",
      [](const Signature& s) -> const Kernel* {
-         return s.rate == Rate::audio && s.audio(in) && !s.audio(position) && !s.audio(level) ? &pan2 : nullptr;
+         if (s.rate == Rate::demand || (s.rate == Rate::audio && !(s.audio(0) && s.audio(1))))
+             return nullptr;
+         return s.rate == Rate::audio ? &lin_x_fade2_audio : &lin_x_fade2_control;
      }},
+    {"Pan2", Panner<EqualPower, Pan>::choose},
+    {"XFade2", Panner<EqualPower, Fade>::choose},
 };
 
 } // namespace

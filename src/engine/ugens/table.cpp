@@ -6,7 +6,18 @@ namespace scs::SCS_SIMD {
 namespace {
 
 const std::span<const NativeUgen> families[] = {
-    arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw,
+    binary_operators,
+    bus_outputs,
+    envelopes,
+    filters,
+    panning,
+    random,
+    ranges,
+    selection,
+    server_info,
+    sums,
+    unary_operators,
+    var_saw,
 };
 
 } // namespace

@@ -44,6 +44,9 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& p
     space_.control_touched = buses.control_touched();
     space_.audio_buses = settings.audio_buses;
     space_.control_buses = settings.control_buses;
+    space_.inputs = settings.inputs;
+    space_.outputs = settings.outputs;
+    space_.buffers = settings.buffers;
     space_.block_size = settings.block_size;
     space_.random = world.random();
     space_.rows = rows_.get();
@@ -73,12 +76,14 @@ bool Ensemble::fits(const NativeCode& code) const noexcept {
 
 // ---- a voice
 
-Voice* Ensemble::make(void* memory, const NativeCode& code, const float* controls, int sample_offset) noexcept {
+Voice* Ensemble::make(void* memory, const NativeCode& code, const float* controls, int sample_offset,
+                      float subsample_offset) noexcept {
     std::memset(memory, 0, Voice::bytes(code));
     auto* voice = new (memory) Voice{};
     voice->code = &code;
     voice->rates = &rates_[current_rates_];
     voice->sample_offset = uint16_t(sample_offset);
+    voice->subsample_offset = subsample_offset;
     std::memcpy(voice->record(), controls, code.controls * sizeof(float));
     std::memcpy(voice->set_values(), controls, code.controls * sizeof(float));
     return voice;
@@ -128,6 +133,7 @@ void Ensemble::run(Synth& synth, const std::vector<Op>& ops) noexcept {
 void Ensemble::start(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     space_.sample_offset = voice.sample_offset;
+    space_.subsample_offset = voice.subsample_offset;
     if (voice.maps)
         follow_maps(voice, voice.record(), 1, 0);
     voice.constructed = true;

@@ -22,6 +22,7 @@ struct Voice {
     uint16_t sample_offset; ///< of its start in its first block, frames
     uint16_t audio_maps;    ///< controls that are mapped to audio buses
     uint32_t maps;          ///< controls that are mapped to any bus
+    float subsample_offset; ///< how far behind that frame it should have started, 0 to 1
 
     std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     /// What each control was set to last; while it is mapped the record has the bus's value instead.

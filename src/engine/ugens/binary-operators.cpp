@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/binary-operators.hpp"
+#include "engine/ugens/families.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+struct Quick : PlainOperator {
+    static constexpr bool quick = true;
+};
+
+#define SCS_OPERATOR(Name, Kind, expression)                                                                           \
+    struct Name : Kind {                                                                                               \
+        template <class V>                                                                                             \
+        SCS_INLINE static V of(V a, V b) {                                                                             \
+            return expression;                                                                                         \
+        }                                                                                                              \
+    };
+
+/// A control that stays zero silences even what is infinite.
+struct Silencing : Quick {
+    static constexpr bool has_first_zero = true, has_second_zero = true;
+    template <class V>
+    SCS_INLINE static V first_zero(V) {
+        return V(0.f);
+    }
+    template <class V>
+    SCS_INLINE static V second_zero(V) {
+        return V(0.f);
+    }
+};
+
+SCS_OPERATOR(Add, Quick, a + b)
+SCS_OPERATOR(Subtract, Quick, a - b)
+SCS_OPERATOR(Multiply, Silencing, a * b)
+SCS_OPERATOR(Divide, Silencing, a / b)
+SCS_OPERATOR(Less, Quick, select(a < b, V(1.f), 0.f))
+SCS_OPERATOR(Greater, Quick, select(a > b, V(1.f), 0.f))
+SCS_OPERATOR(LessOrEqual, Quick, select(a <= b, V(1.f), 0.f))
+SCS_OPERATOR(GreaterOrEqual, Quick, select(a >= b, V(1.f), 0.f))
+SCS_OPERATOR(Min, Quick, min(a, b))
+SCS_OPERATOR(Max, Quick, max(a, b))
+SCS_OPERATOR(Clip2, Quick, max(-b, min(a, b)))
+#undef SCS_OPERATOR
+
+const Kernel* choose(const Signature& s) {
+    if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(0) && !s.audio(1)))
+        return nullptr;
+    switch (s.special_index) {
+    case 0: return Binary<Add>::choose(s);
+    case 1: return Binary<Subtract>::choose(s);
+    case 2: return Binary<Multiply>::choose(s);
+    case 4: return Binary<Divide>::choose(s);
+    case 8: return Binary<Less>::choose(s);
+    case 9: return Binary<Greater>::choose(s);
+    case 10: return Binary<LessOrEqual>::choose(s);
+    case 11: return Binary<GreaterOrEqual>::choose(s);
+    case 12: return Binary<Min>::choose(s);
+    case 13: return Binary<Max>::choose(s);
+    case 42: return Binary<Clip2>::choose(s);
+    default: break;
+    }
+    if (const Kernel* random = choose_random_binary(s))
+        return random;
+    const Kernel* rare = choose_rare_binary(s);
+    return rare ? rare : Binary<Add>::choose(s); // as SuperCollider: what it doesn't know adds
+}
+
+constexpr NativeUgen list[] = {{"BinaryOpUGen", choose}};
+
+} // namespace
+
+const std::span<const NativeUgen> binary_operators = list;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// From an operator of two numbers to the kernels of a BinaryOpUGen. As SuperCollider's, an input at control rate becomes
+// a ramp where the other one is audio.
+
+#include "engine/simd/math.hpp"
+#include "engine/ugens/any-input.hpp"
+
+namespace scs::SCS_SIMD {
+
+/// What an operator has unless it says otherwise: of(a, b) is all there is to it.
+struct PlainOperator {
+    /// Whether a control input that stays zero, with the other one audio, makes something special of what may be
+    /// infinite or no number: first_zero(b), second_zero(a).
+    static constexpr bool has_first_zero = false, has_second_zero = false;
+    /// Whether it is so common and quick that there are loops for the inputs' rates.
+    static constexpr bool quick = false;
+};
+
+template <class Operator>
+struct Binary {
+    template <class Form>
+    struct Kernels {
+        using F = typename Form::F;
+        static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+
+        SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
+            // Only one of them can be a ramp.
+            auto* previous = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
+            const AnyIn<Form> a(op, block, 0, previous), b(op, block, 1, previous);
+            float* out = output(op, block);
+            const auto loop = [&](auto first, auto second) __attribute__((always_inline)) {
+                for (int i = 0; i < steps; ++i)
+                    Form::put(out, i, Operator::of(first.at(i), second.at(i)));
+            };
+            if constexpr (Operator::has_first_zero || Operator::has_second_zero)
+                if (any(a.zero | b.zero)) {
+                    for (int i = 0; i < steps; ++i) {
+                        const F x = a.at(i), y = b.at(i);
+                        F made = Operator::of(x, y);
+                        if constexpr (Operator::has_first_zero)
+                            made = select(a.zero, Operator::first_zero(y), made);
+                        if constexpr (Operator::has_second_zero)
+                            made = select(b.zero, Operator::second_zero(x), made);
+                        Form::put(out, i, made);
+                    }
+                    return;
+                }
+            if constexpr (Operator::quick) {
+                if (a.audio && b.audio)
+                    return loop(a.as_audio(), b.as_audio());
+                if (a.audio && b.held)
+                    return loop(a.as_audio(), b.as_held());
+                if (a.held && b.audio)
+                    return loop(a.as_held(), b.as_audio());
+            }
+            loop(a, b);
+        }
+    };
+
+    static void start(const Op& op, Block& block) {
+        keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
+        Kernels<Scalar>::compute(op, block, 1);
+    }
+
+    static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
+    static constexpr Kernel ramped = any_rate_kernel<Kernels, Previous<1>::State>(true, start);
+    static constexpr Kernel control = any_rate_kernel<Kernels, Stateless>(false, start);
+
+    static const Kernel* choose(const Signature& s) {
+        if (s.rate != Rate::audio)
+            return &control;
+        return s.inputs[0].rate == Rate::control || s.inputs[1].rate == Rate::control ? &ramped : &audio;
+    }
+};
+
+/// The kernel of an operator that is rarer than those of binary-operators.cpp. One input at least is audio if the unit is.
+const Kernel* choose_rare_binary(const Signature&);
+/// The kernel of an operator that draws random numbers, null for others.
+const Kernel* choose_random_binary(const Signature&);
+const Kernel* choose_random_unary(const Signature&);
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/any-input.hpp"
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/wrapping.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+enum { in, low, high };
+
+// ---- a signal and the two ends of its range
+
+struct Clip {
+    static constexpr bool ramped = true;
+    template <class V>
+    SCS_INLINE static V of(V x, V low, V high) {
+        return max(min(x, high), low);
+    }
+};
+struct Wrap {
+    static constexpr bool ramped = true;
+    template <class V>
+    SCS_INLINE static V of(V x, V low, V high) {
+        return wrapped(x, low, high);
+    }
+};
+struct Fold {
+    static constexpr bool ramped = true;
+    template <class V>
+    SCS_INLINE static V of(V x, V low, V high) {
+        return folded(x, low, high);
+    }
+};
+struct InRange {
+    static constexpr bool ramped = false;
+    template <class V>
+    SCS_INLINE static V of(V x, V low, V high) {
+        return select((x >= low) & (x <= high), V(1.f), 0.f);
+    }
+};
+/// How far x is from the nearest of the numbers that are a multiple of `period` from `from`.
+struct ModDif {
+    static constexpr bool ramped = true;
+    template <class V>
+    SCS_INLINE static V of(V x, V from, V period) {
+        const V half = period * V(0.5f);
+        return half - abs(fmod(abs(x - from), period) - half);
+    }
+};
+
+template <class Operator>
+struct Ranged {
+    template <class Form>
+    struct Kernels {
+        static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+
+        SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
+            const float* from = input(op, block, in);
+            float* out = output(op, block);
+            const auto loop = [&](auto first, auto second) __attribute__((always_inline)) {
+                for (int i = 0; i < steps; ++i)
+                    Form::put(out, i, Operator::of(Form::audio(from, i), first.at(i), second.at(i)));
+            };
+            if constexpr (Operator::ramped) {
+                auto& s = state<typename Previous<2>::template State<Form::state_lanes>>(op, block);
+                const AnyIn<Form> a(op, block, low, s.value[0]), b(op, block, high, s.value[1]);
+                if (!a.held || !b.held)
+                    return loop(a, b);
+                loop(a.as_held(), b.as_held());
+            } else {
+                loop(HeldIn<Form>{Form::control(input(op, block, low))},
+                     HeldIn<Form>{Form::control(input(op, block, high))});
+            }
+        }
+    };
+    static void start(const Op& op, Block& block) {
+        if (Operator::ramped)
+            keep_inputs<2>(op, block, low);
+        Kernels<Scalar>::compute(op, block, 1);
+    }
+
+    static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
+    static constexpr Kernel with_ramps = any_rate_kernel<Kernels, Previous<2>::State>(true, start);
+    static constexpr Kernel control = any_rate_kernel<Kernels, Stateless>(false, start);
+
+    static const Kernel* choose(const Signature& s) {
+        if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(in)))
+            return nullptr;
+        if (s.rate != Rate::audio)
+            return &control;
+        const auto moves = [&](size_t input) { return s.inputs[input].rate == Rate::control; };
+        return Operator::ramped && (moves(low) || moves(high)) ? &with_ramps : &audio;
+    }
+};
+
+// ---- LinExp: none of its inputs is a ramp
+
+enum { from_low = 1, from_high, to_low, to_high };
+
+/// to_low * (to_high / to_low) ^ ((x - from_low) / (from_high - from_low))
+template <int N>
+struct LinExpMap {
+    F32<N> scale, offset; ///< from x to the exponent
+    F64<N> low, log;      ///< of the range, its base-2 logarithm
+
+    SCS_INLINE LinExpMap(F32<N> a, F32<N> b, F32<N> c, F32<N> d)
+        : scale(F32<N>(1.f) / (b - a)),
+          offset(scale * -a),
+          low(convert<double>(c)),
+          log(log2(convert<double>(d) / convert<double>(c))) {}
+    SCS_INLINE F32<N> operator()(F32<N> x) const {
+        return convert<float>(low * detail::exp2<detail::Short>(log * convert<double>(x * scale + offset)));
+    }
+};
+
+template <class Form>
+struct LinExp {
+    static constexpr int N = Form::width;
+    static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+
+    SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
+        const float* from = input(op, block, in);
+        float* out = output(op, block);
+        const auto ends = [&](int step) {
+            const auto at = [&](size_t index) {
+                const float* wire = input(op, block, index);
+                return is_audio(op, index) ? Form::audio(wire, step) : Form::control(wire);
+            };
+            return LinExpMap<N>(at(from_low), at(from_high), at(to_low), at(to_high));
+        };
+        const bool moving = is_audio(op, from_low) || is_audio(op, from_high) || is_audio(op, to_low) || is_audio(op, to_high);
+        if (moving && makes_audio(op)) {
+            for (int i = 0; i < steps; ++i)
+                Form::put(out, i, ends(i)(Form::audio(from, i)));
+            return;
+        }
+        const LinExpMap<N> map = ends(0);
+        for (int i = 0; i < steps; ++i)
+            Form::put(out, i, map(Form::audio(from, i)));
+    }
+};
+
+void start_lin_exp(const Op& op, Block& block) {
+    LinExp<Scalar>::compute(op, block, 1);
+}
+
+constexpr Kernel lin_exp_audio = any_rate_kernel<LinExp, Stateless>(true, start_lin_exp);
+constexpr Kernel lin_exp_control = any_rate_kernel<LinExp, Stateless>(false, start_lin_exp);
+
+constexpr NativeUgen list[] = {
+    {"Clip", Ranged<Clip>::choose},
+    {"Fold", Ranged<Fold>::choose},
+    {"InRange", Ranged<InRange>::choose},
+    {"LinExp",
+     [](const Signature& s) -> const Kernel* {
+         if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(in)))
+             return nullptr;
+         return s.rate == Rate::audio ? &lin_exp_audio : &lin_exp_control;
+     }},
+    {"ModDif", Ranged<ModDif>::choose},
+    {"Wrap", Ranged<Wrap>::choose},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> ranges = list;
+
+} // namespace scs::SCS_SIMD

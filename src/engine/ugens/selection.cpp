@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/any-input.hpp"
+#include "engine/ugens/families.hpp"
+
+// What passes its inputs on: Select, and the units that change rates.
+
+namespace scs::SCS_SIMD {
+namespace {
+
+// ---- Select
+
+/// The input that `which` means.
+SCS_INLINE size_t chosen(const Op& op, float which) {
+    const int32_t index = int_of(which), last = int32_t(op.inputs) - 2;
+    return size_t(index < 0 ? 0 : index > last ? last : index) + 1;
+}
+
+template <int L>
+struct Select {
+    SCS_INLINE static void compute(const Op& op, const Block& block, int frames) {
+        each_lane<L>(block, [&](int lane) {
+            const LaneIn<L> which(op, block, 0, lane);
+            float* out = output(op, block) + lane;
+            if (!is_audio(op, 0)) {
+                const float* from = input(op, block, chosen(op, which.at(0))) + lane;
+                for (int i = 0; i < frames; ++i)
+                    out[i * L] = from[i * L];
+                return;
+            }
+            for (int i = 0; i < frames; ++i)
+                out[i * L] = input(op, block, chosen(op, which.at(i)))[i * L + lane];
+        });
+    }
+    static void run(const Op& op, Block& block) { compute(op, block, frames_of(op, block)); }
+};
+
+void start_select(const Op& op, Block& block) {
+    Select<1>::compute(op, block, 1);
+}
+
+constexpr Kernel select_input = lane_kernel<Select, Stateless>(start_select);
+
+const Kernel* choose_select(const Signature& s) {
+    if (s.rate == Rate::demand || s.inputs.size() < 2)
+        return nullptr;
+    for (size_t i = 1; s.rate == Rate::audio && i < s.inputs.size(); ++i)
+        if (!s.audio(i))
+            return nullptr;
+    return &select_input;
+}
+
+// ---- K2A
+
+template <class Form>
+struct ControlToAudio {
+    static void run(const Op& op, Block& block) {
+        float* out = output(op, block);
+        const float* level = input(op, block, 0);
+        const auto loop = [&](auto from) __attribute__((always_inline)) {
+            for (int i = 0, n = Form::steps(block); i < n; ++i)
+                Form::put(out, i, from.at(i));
+        };
+        if (op.operands[0].rate == Rate::scalar)
+            return loop(HeldIn<Form>{Form::control(level)});
+        auto* previous = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
+        loop(RampIn<Form>(level, previous, block)); // its first number, if it is audio
+    }
+};
+
+void start_control_to_audio(const Op& op, Block& block) {
+    const float level = *input(op, block, 0);
+    state<Previous<1>::State<1>>(op, block).value[0][0] = level;
+    *output(op, block) = level;
+}
+
+constexpr Kernel control_to_audio = vector_kernel<ControlToAudio, Previous<1>::State, Timewise>(start_control_to_audio);
+
+// ---- A2K: the first number of a block
+
+template <class Form>
+struct AudioToControl {
+    static void run(const Op& op, Block& block) { Form::control(input(op, block, 0)).store(output(op, block)); }
+};
+
+void start_audio_to_control(const Op& op, Block& block) {
+    *output(op, block) = *input(op, block, 0);
+}
+
+constexpr Kernel audio_to_control = vector_kernel<AudioToControl, Stateless, Scalar>(start_audio_to_control);
+
+// ---- DC: what its input was at the start
+
+template <class Form>
+struct Constant {
+    static void run(const Op& op, Block& block) {
+        const auto value = Form::get(state<Previous<1>::State<Form::state_lanes>>(op, block).value[0]);
+        float* out = output(op, block);
+        for (int i = 0, n = steps_of<Form>(op, block); i < n; ++i)
+            Form::put(out, i, value);
+    }
+};
+
+constexpr Kernel constant_audio = any_rate_kernel<Constant, Previous<1>::State>(true, start_control_to_audio);
+constexpr Kernel constant_control = any_rate_kernel<Constant, Previous<1>::State>(false, start_control_to_audio);
+
+constexpr NativeUgen list[] = {
+    {"A2K", [](const Signature& s) { return s.rate == Rate::control ? &audio_to_control : nullptr; }},
+    {"DC", [](const Signature& s) { return s.rate == Rate::audio ? &constant_audio : &constant_control; }},
+    {"K2A", [](const Signature& s) { return s.rate == Rate::audio ? &control_to_audio : nullptr; }},
+    {"Select", choose_select},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> selection = list;
+
+} // namespace scs::SCS_SIMD

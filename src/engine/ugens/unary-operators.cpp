@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/binary-operators.hpp"
+#include "engine/ugens/families.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+/// An operator of one number.
+template <class Operator>
+struct Unary {
+    template <class Form>
+    struct Kernels {
+        static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+
+        SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
+            const float* in = input(op, block, 0);
+            float* out = output(op, block);
+            for (int i = 0; i < steps; ++i)
+                Form::put(out, i, Operator::of(Form::audio(in, i)));
+        }
+    };
+    static void start(const Op& op, Block& block) { Kernels<Scalar>::compute(op, block, 1); }
+
+    static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
+    static constexpr Kernel control = any_rate_kernel<Kernels, Stateless>(false, start);
+
+    static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio ? &audio : &control; }
+};
+
+#define SCS_OPERATOR(Name, expression)                                                                                 \
+    struct Name {                                                                                                      \
+        template <class V>                                                                                             \
+        SCS_INLINE static V of(V x) {                                                                                  \
+            return expression;                                                                                         \
+        }                                                                                                              \
+    };
+
+/// Zero where x isn't within 0 and 1, as the windows are.
+template <class V>
+SCS_INLINE V windowed(V x, V inside) {
+    return select((x < V(0.f)) | (x > V(1.f)), 0.f, inside);
+}
+
+/// As C has it on x86: what no int can hold becomes the lowest one.
+template <int N>
+SCS_INLINE F32<N> bits_flipped(F32<N> x) {
+    const auto holds = (x >= F32<N>(-0x1p31f)) & (x < F32<N>(0x1p31f));
+    return select(holds, convert<float>(~convert<int32_t>(select(holds, x, 0.f))), 0x1p31f);
+}
+
+template <int N>
+SCS_INLINE F32<N> half_sine(F32<N> x) {
+    return convert<float>(sin(convert<double>(x) * 3.14159265358979323846));
+}
+
+SCS_OPERATOR(Negative, -x)
+SCS_OPERATOR(Not, select(x > V(0.f), 0.f, V(1.f)))
+SCS_OPERATOR(BitNot, bits_flipped(x))
+SCS_OPERATOR(Absolute, abs(x))
+SCS_OPERATOR(Ceiling, ceil(x))
+SCS_OPERATOR(Floor, floor(x))
+SCS_OPERATOR(Fraction, frac(x))
+SCS_OPERATOR(Sign, select(x < V(0.f), V(-1.f), select(x > V(0.f), V(1.f), 0.f)))
+SCS_OPERATOR(Squared, x * x)
+SCS_OPERATOR(Cubed, x * x * x)
+SCS_OPERATOR(SquareRoot, copysign(sqrt(abs(x)), x))
+SCS_OPERATOR(Exponential, exp(x))
+SCS_OPERATOR(Reciprocal, V(1.f) / x)
+SCS_OPERATOR(MidiCps, midicps(x))
+SCS_OPERATOR(CpsMidi, cpsmidi(x))
+SCS_OPERATOR(CpsMidiAudio, cpsmidi(abs(x)))
+SCS_OPERATOR(MidiRatio, midiratio(x))
+SCS_OPERATOR(RatioMidi, ratiomidi(x))
+SCS_OPERATOR(DbAmp, dbamp(x))
+SCS_OPERATOR(AmpDb, ampdb(x))
+SCS_OPERATOR(AmpDbAudio, ampdb(abs(x)))
+SCS_OPERATOR(OctCps, octcps(x))
+SCS_OPERATOR(CpsOct, cpsoct(x))
+SCS_OPERATOR(CpsOctAudio, cpsoct(abs(x)))
+SCS_OPERATOR(Log, log(x))
+SCS_OPERATOR(Log2, log2(x))
+SCS_OPERATOR(Log10, log10(abs(x)))
+SCS_OPERATOR(Log10Audio, log10(x))
+SCS_OPERATOR(Sine, sin(x))
+SCS_OPERATOR(Cosine, cos(x))
+SCS_OPERATOR(Tangent, tan(x))
+SCS_OPERATOR(ArcSine, asin(x))
+SCS_OPERATOR(ArcCosine, acos(x))
+SCS_OPERATOR(ArcTangent, atan(x))
+SCS_OPERATOR(SineH, sinh(x))
+SCS_OPERATOR(CosineH, cosh(x))
+SCS_OPERATOR(TangentH, tanh(x))
+SCS_OPERATOR(Distort, x / (V(1.f) + abs(x)))
+SCS_OPERATOR(SoftClip, select(abs(x) <= V(0.5f), x, (abs(x) - V(0.25f)) / x))
+SCS_OPERATOR(Silence, (static_cast<void>(x), V(0.f)))
+SCS_OPERATOR(Through, x)
+SCS_OPERATOR(RectWindow, windowed(x, V(1.f)))
+SCS_OPERATOR(HanWindow, windowed(x, V(0.5f) - V(0.5f) * cos(x * V(6.28318530717958647692f))))
+SCS_OPERATOR(WelchWindow, windowed(x, half_sine(x)))
+SCS_OPERATOR(TriWindow, windowed(x, select(x < V(0.5f), V(2.f) * x, V(-2.f) * x + V(2.f))))
+SCS_OPERATOR(Ramp, max(min(x, V(1.f)), V(0.f)))
+SCS_OPERATOR(SCurve, select(x <= V(0.f), 0.f, select(x >= V(1.f), V(1.f), x * x * (V(3.f) - V(2.f) * x))))
+#undef SCS_OPERATOR
+
+const Kernel* choose(const Signature& s) {
+    const bool audio = s.rate == Rate::audio;
+    if (s.rate == Rate::demand || (audio && !s.audio(0)))
+        return nullptr;
+    switch (s.special_index) {
+    case 0: return Unary<Negative>::choose(s);
+    case 1: return Unary<Not>::choose(s);
+    case 4: return Unary<BitNot>::choose(s);
+    case 5: return Unary<Absolute>::choose(s);
+    case 8: return Unary<Ceiling>::choose(s);
+    case 9: return Unary<Floor>::choose(s);
+    case 10: return Unary<Fraction>::choose(s);
+    case 11: return Unary<Sign>::choose(s);
+    case 12: return Unary<Squared>::choose(s);
+    case 13: return Unary<Cubed>::choose(s);
+    case 14: return Unary<SquareRoot>::choose(s);
+    case 15: return Unary<Exponential>::choose(s);
+    case 16: return Unary<Reciprocal>::choose(s);
+    case 17: return Unary<MidiCps>::choose(s);
+    // Only SuperCollider's loops for audio take these of the size of a negative number, or don't.
+    case 18: return audio ? &Unary<CpsMidiAudio>::audio : &Unary<CpsMidi>::control;
+    case 19: return Unary<MidiRatio>::choose(s);
+    case 20: return Unary<RatioMidi>::choose(s);
+    case 21: return Unary<DbAmp>::choose(s);
+    case 22: return audio ? &Unary<AmpDbAudio>::audio : &Unary<AmpDb>::control;
+    case 23: return Unary<OctCps>::choose(s);
+    case 24: return audio ? &Unary<CpsOctAudio>::audio : &Unary<CpsOct>::control;
+    case 25: return Unary<Log>::choose(s);
+    case 26: return Unary<Log2>::choose(s);
+    case 27: return audio ? &Unary<Log10Audio>::audio : &Unary<Log10>::control;
+    case 28: return Unary<Sine>::choose(s);
+    case 29: return Unary<Cosine>::choose(s);
+    case 30: return Unary<Tangent>::choose(s);
+    case 31: return Unary<ArcSine>::choose(s);
+    case 32: return Unary<ArcCosine>::choose(s);
+    case 33: return Unary<ArcTangent>::choose(s);
+    case 34: return Unary<SineH>::choose(s);
+    case 35: return Unary<CosineH>::choose(s);
+    case 36: return Unary<TangentH>::choose(s);
+    case 42: return Unary<Distort>::choose(s);
+    case 43: return Unary<SoftClip>::choose(s);
+    case 46: return Unary<Silence>::choose(s);
+    case 48: return Unary<RectWindow>::choose(s);
+    case 49: return Unary<HanWindow>::choose(s);
+    case 50: return Unary<WelchWindow>::choose(s);
+    case 51: return Unary<TriWindow>::choose(s);
+    case 52: return Unary<Ramp>::choose(s);
+    case 53: return Unary<SCurve>::choose(s);
+    default: break;
+    }
+    const Kernel* random = choose_random_unary(s);
+    return random ? random : Unary<Through>::choose(s); // as SuperCollider: what it doesn't know changes nothing
+}
+
+constexpr NativeUgen list[] = {{"UnaryOpUGen", choose}};
+
+} // namespace
+
+const std::span<const NativeUgen> unary_operators = list;
+
+} // namespace scs::SCS_SIMD
