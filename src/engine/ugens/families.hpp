@@ -7,6 +7,7 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw;
+extern const std::span<const NativeUgen> arithmetic, band_limited, bus_outputs, envelopes, filters, impulse,
+    low_frequency, noise, panning, random, sines, var_saw;
 
 } // namespace scs::SCS_SIMD

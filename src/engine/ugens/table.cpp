@@ -6,7 +6,8 @@ namespace scs::SCS_SIMD {
 namespace {
 
 const std::span<const NativeUgen> families[] = {
-    arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw,
+    arithmetic, band_limited, bus_outputs, envelopes, filters, impulse,
+    low_frequency, noise, panning, random, sines, var_saw,
 };
 
 } // namespace
