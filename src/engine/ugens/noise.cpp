@@ -11,7 +11,7 @@ namespace {
 template <int L, class Next>
 SCS_INLINE void fill(const Op& op, const Block& block, int lane, Next&& next) {
     float* out = output(op, block) + lane;
-    for (int i = 0, n = own_frames(op, block); i < n; ++i)
+    for (int i = 0, n = own_steps<Voices<1>>(op, block); i < n; ++i)
         out[i * L] = next();
 }
 
@@ -191,7 +191,7 @@ struct Crackle {
         const auto chaos = Form::control(input(op, block, 0));
         float* out = output(op, block);
         auto y1 = Form::get(s.y1), y2 = Form::get(s.y2);
-        for (int i = 0, n = own_frames(op, block); i < n; ++i) {
+        for (int i = 0, n = own_steps<Voices<1>>(op, block); i < n; ++i) {
             const auto y0 = abs(y1 * chaos - y2 - F32<N>(0.05f));
             Form::put(out, i, y0);
             y2 = y1;

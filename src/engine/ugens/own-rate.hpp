@@ -15,12 +15,13 @@ SCS_INLINE bool at_audio_rate(const Op& op) {
 SCS_INLINE const UnitRate& own_rate(const Op& op, const Block& block) {
     return at_audio_rate(op) ? *block.audio : *block.control;
 }
+/// 1 for control units, and in run_first_frame().
 SCS_INLINE int own_frames(const Op& op, const Block& block) {
     return at_audio_rate(op) ? block.frames : 1;
 }
 template <class Form>
 SCS_INLINE int own_steps(const Op& op, const Block& block) {
-    return at_audio_rate(op) ? Form::steps(block) : 1;
+    return own_frames(op, block) == 1 ? 1 : Form::steps(block);
 }
 
 /// Runs a lone kernel, frame by frame, for one frame: what most constructors do.
@@ -37,6 +38,13 @@ struct AtBothRates {
     constexpr explicit AtBothRates(KernelFunction start)
         : audio(vector_kernel<K, State, Lone>(start)), control(vector_kernel<K, State, Scalar>(start)) {}
     constexpr const Kernel* of(const Signature& s) const { return s.rate == Rate::audio ? &audio : &control; }
+    /// Adds the audio units' forms with a gain.
+    template <template <class> class Scaled>
+    constexpr AtBothRates scalable() const {
+        AtBothRates made = *this;
+        made.audio = SCS_SIMD::scalable<Scaled, Lone>(audio);
+        return made;
+    }
 };
 
 } // namespace scs::SCS_SIMD

@@ -21,52 +21,63 @@ enum class Offset { held, control, audio };
 
 template <bool AudioFrequency, Offset offset_kind>
 struct SinOsc {
-    template <class Form>
-    struct Run {
-        static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
-            auto& s = state<SinOscState<Form::state_lanes>>(op, block);
-            const float *frequency = input(op, block, 0), *offset = input(op, block, 1);
-            float* out = output(op, block);
-            const int n = own_steps<Form>(op, block);
-            const double hertz = own_rate(op, block).duration * phase_cycle;
+    template <class Form, bool Scaled>
+    SCS_INLINE static void compute(const Op& op, Block& block) {
+        constexpr int N = Form::width, voices = Form::state_lanes;
+        auto& s = state<SinOscState<voices>>(op, block);
+        const float *frequency = input(op, block, 0), *offset = input(op, block, 1);
+        float* out = output(op, block);
+        const double hertz = own_rate(op, block).duration * phase_cycle;
+        const F32<N> radian = float(phase_radian);
+        const int n = own_steps<Form>(op, block);
+        with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+            // phase_at(step) is called once a step, in order.
+            const auto put_sines = [&](auto phase_at) SCS_INLINE_LAMBDA {
+                for (int i = 0; i < n; ++i)
+                    Form::put(out, i, scale(sine(phase_at(i)), i));
+            };
             if constexpr (AudioFrequency) {
                 UnevenPhase<Form> phase(s.phase);
-                const auto loop = [&](auto further) {
-                    for (int i = 0; i < n; ++i) {
-                        const auto plus = further(i);
-                        const auto by = whole_phase(Form::audio(frequency, i) * F32<N>(float(hertz)));
-                        Form::put(out, i, sine(phase.take(by) + plus));
-                    }
+                const auto base_at = [&](int i) SCS_INLINE_LAMBDA {
+                    return phase.take(whole_phase(Form::audio(frequency, i) * F32<N>(float(hertz))));
                 };
-                const F32<N> radian = float(phase_radian);
                 if constexpr (offset_kind == Offset::audio) {
-                    loop([&](int i) { return whole_phase(Form::audio(offset, i) * radian); });
+                    put_sines([&](int i) SCS_INLINE_LAMBDA {
+                        return base_at(i) + whole_phase(Form::audio(offset, i) * radian);
+                    });
                 } else if constexpr (offset_kind == Offset::control) {
                     const RampIn<Form> ramp(offset, s.offset, block);
-                    loop([&](int i) { return whole_phase(ramp.at(i) * radian); });
+                    put_sines([&](int i) SCS_INLINE_LAMBDA { return base_at(i) + whole_phase(ramp.at(i) * radian); });
                 } else {
                     const auto held = whole_phase(Form::control(offset) * radian);
-                    loop([&](int) { return held; });
+                    put_sines([&](int i) SCS_INLINE_LAMBDA { return base_at(i) + held; });
                 }
             } else {
-                auto by = whole_phase(convert<double>(Form::control(frequency)) * F64<N>(hertz));
+                auto by = whole_phase(convert<double>(Form::by_voice(frequency)) * F64<voices>(hertz));
                 const int frames = own_frames(op, block);
                 if constexpr (offset_kind == Offset::control) {
-                    const auto next = Form::control(offset);
-                    const auto slope = (next - Form::get(s.offset)) * F32<N>(1.f / float(frames));
-                    by += whole_phase(convert<double>(slope) * F64<N>(phase_radian));
-                    Form::keep(s.offset, next);
+                    const auto next = Form::by_voice(offset);
+                    const auto slope = (next - F32<voices>::load(s.offset)) * F32<voices>(1.f / float(frames));
+                    by += whole_phase(convert<double>(slope) * F64<voices>(phase_radian));
+                    next.store(s.offset);
                 }
                 EvenPhase<Form> phase(s.phase, by, frames);
-                for (int i = 0; i < n; ++i) {
-                    auto now = phase.take();
-                    if constexpr (offset_kind == Offset::audio)
-                        now += whole_phase(Form::audio(offset, i) * F32<N>(float(phase_radian)));
-                    Form::put(out, i, sine(now));
-                }
+                if constexpr (offset_kind == Offset::audio)
+                    put_sines([&](int i) SCS_INLINE_LAMBDA {
+                        return phase.take() + whole_phase(Form::audio(offset, i) * radian);
+                    });
+                else
+                    put_sines([&](int) SCS_INLINE_LAMBDA { return phase.take(); });
             }
-        }
+        });
+    }
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) { compute<Form, false>(op, block); }
+    };
+    template <class Form>
+    struct Scaled {
+        static void run(const Op& op, Block& block) { compute<Form, true>(op, block); }
     };
 
     static void start(const Op& op, Block& block) {
@@ -79,7 +90,7 @@ struct SinOsc {
         run_first_frame(Run<Scalar>::run, op, block);
         s.phase[0] = begin;
     }
-    static constexpr AtBothRates<Run, SinOscState, Timewise> kernels{start};
+    static constexpr auto kernels = AtBothRates<Run, SinOscState, Timewise>(start).template scalable<Scaled>();
 };
 
 template <bool AudioFrequency>
@@ -110,7 +121,7 @@ struct SinOscFB {
     static void run(const Op& op, Block& block) {
         auto& s = state<FeedbackState<N>>(op, block);
         float* out = output(op, block);
-        const int n = own_frames(op, block);
+        const int n = own_steps<Form>(op, block);
         const F64<N> hertz = own_rate(op, block).duration * phase_cycle;
         const auto by = whole_phase(convert<double>(Form::control(input(op, block, 0))) * hertz);
         const auto next = wanted(op, block), from = Form::get(s.feedback);
@@ -146,54 +157,62 @@ struct RecursionState {
 
 /// y[n] = 2 cos(w) y[n-1] - y[n-2]. It holds for steps of any number of frames with that number times w: with four,
 /// four sums that don't wait for each other.
-template <class Form>
-struct FSinOsc {
-    static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
-        auto& s = state<RecursionState<N>>(op, block);
-        float* out = output(op, block);
-        const int n = own_frames(op, block);
-        const auto freq = Form::control(input(op, block, 0));
-        auto b1 = Form::get(s.b1);
-        const auto changed = freq != Form::get(s.freq);
-        if (any(changed)) {
-            const auto w = convert<double>(freq) * F64<N>(own_rate(op, block).radians);
-            b1 = select(widen_mask(changed), F64<N>(2.0) * cos(w), b1);
-            Form::keep(s.freq, freq);
-            Form::keep(s.b1, b1);
-        }
-        auto y1 = Form::get(s.y1), y2 = Form::get(s.y2);
-        const auto next = [&](int i) {
+template <class Form, bool Scaled>
+SCS_INLINE void recur(const Op& op, Block& block) {
+    constexpr int N = Form::width;
+    auto& s = state<RecursionState<N>>(op, block);
+    float* out = output(op, block);
+    const auto freq = Form::control(input(op, block, 0));
+    auto b1 = Form::get(s.b1);
+    const auto changed = freq != Form::get(s.freq);
+    if (any(changed)) {
+        const auto w = convert<double>(freq) * F64<N>(own_rate(op, block).radians);
+        b1 = select(widen_mask(changed), F64<N>(2.0) * cos(w), b1);
+        Form::keep(s.freq, freq);
+        Form::keep(s.b1, b1);
+    }
+    auto y1 = Form::get(s.y1), y2 = Form::get(s.y2);
+    with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+        const auto next = [&](int i) SCS_INLINE_LAMBDA {
             const auto y0 = b1 * y1 - y2;
             y2 = y1;
             y1 = y0;
-            Form::put(out, i, convert<float>(y0));
+            Form::put(out, i, scale(convert<float>(y0), i));
             return y0;
         };
-        if (n < 8) {
-            for (int i = 0; i < n; ++i)
-                next(i);
-        } else {
-            const auto b2 = b1 * b1 - F64<N>(2.0), b4 = b2 * b2 - F64<N>(2.0);
-            F64<N> before[4], now[4];
-            for (int k = 0; k < 4; ++k)
-                before[k] = next(k);
-            for (int k = 0; k < 4; ++k)
-                now[k] = next(4 + k);
-            for (int i = 8; i < n; i += 4) {
-                for (int k = 0; k < 4; ++k) {
-                    const auto y = b4 * now[k] - before[k];
-                    before[k] = now[k];
-                    now[k] = y;
-                    Form::put(out, i + k, convert<float>(y));
-                }
-            }
-            y1 = now[3];
-            y2 = now[2];
+        const int n = own_steps<Form>(op, block);
+        if (n == 1) {
+            next(0);
+            return;
         }
-        Form::keep(s.y1, y1);
-        Form::keep(s.y2, y2);
-    }
+        const auto b2 = b1 * b1 - F64<N>(2.0), b4 = b2 * b2 - F64<N>(2.0);
+        F64<N> before[4], now[4];
+        for (int k = 0; k < 4; ++k)
+            before[k] = next(k);
+        for (int k = 0; k < 4; ++k)
+            now[k] = next(4 + k);
+        for (int i = 8; i < n; i += 4) {
+            for (int k = 0; k < 4; ++k) {
+                const auto y = b4 * now[k] - before[k];
+                before[k] = now[k];
+                now[k] = y;
+                Form::put(out, i + k, scale(convert<float>(y), i + k));
+            }
+        }
+        y1 = now[3];
+        y2 = now[2];
+    });
+    Form::keep(s.y1, y1);
+    Form::keep(s.y2, y2);
+}
+
+template <class Form>
+struct FSinOsc {
+    static void run(const Op& op, Block& block) { recur<Form, false>(op, block); }
+};
+template <class Form>
+struct ScaledFSinOsc {
+    static void run(const Op& op, Block& block) { recur<Form, true>(op, block); }
 };
 
 void start_f_sin_osc(const Op& op, Block& block) {
@@ -210,7 +229,8 @@ void start_f_sin_osc(const Op& op, Block& block) {
     *output(op, block) = float((b1 * y1 - y2)[0]);
 }
 
-constexpr AtBothRates<FSinOsc, RecursionState, Scalar> f_sin_osc{start_f_sin_osc};
+constexpr auto f_sin_osc =
+    AtBothRates<FSinOsc, RecursionState, Scalar>(start_f_sin_osc).scalable<ScaledFSinOsc>();
 
 constexpr NativeUgen list[] = {
     {"FSinOsc", [](const Signature& s) { return f_sin_osc.of(s); }},

@@ -30,10 +30,11 @@ template <class Form>
 class EvenPhase {
 public:
     static constexpr int N = Form::width;
+    static constexpr int voices = Form::state_lanes;
     /// `kept`: the state's item; it goes on to the next block.
-    SCS_INLINE EvenPhase(uint32_t* kept, U32<N> increment, int frames)
-        : now_(Form::first(Form::get(kept), increment)), growth_(Form::growth(increment)) {
-        Form::keep(kept, Form::get(kept) + increment * U32<N>(uint32_t(frames)));
+    SCS_INLINE EvenPhase(uint32_t* kept, U32<voices> increment, int frames)
+        : now_(Form::first(U32<voices>::load(kept), increment)), growth_(Form::growth(increment)) {
+        (U32<voices>::load(kept) + increment * U32<voices>(uint32_t(frames))).store(kept);
     }
     /// A step's; the next call is for the next step.
     SCS_INLINE U32<N> take() {
