@@ -7,7 +7,7 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> binary_operators, bus_outputs, envelopes, filters, panning, random, ranges,
-    selection, server_info, sums, unary_operators, var_saw;
+extern const std::span<const NativeUgen> band_limited, binary_operators, bus_outputs, envelopes, filters, impulse,
+    low_frequency, noise, panning, random, ranges, selection, server_info, sines, sums, unary_operators, var_saw;
 
 } // namespace scs::SCS_SIMD

@@ -6,18 +6,8 @@ namespace scs::SCS_SIMD {
 namespace {
 
 const std::span<const NativeUgen> families[] = {
-    binary_operators,
-    bus_outputs,
-    envelopes,
-    filters,
-    panning,
-    random,
-    ranges,
-    selection,
-    server_info,
-    sums,
-    unary_operators,
-    var_saw,
+    band_limited, binary_operators, bus_outputs, envelopes, filters, impulse, low_frequency, noise, panning, random,
+    ranges, selection, server_info, sines, sums, unary_operators, var_saw,
 };
 
 } // namespace
