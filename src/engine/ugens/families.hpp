@@ -7,6 +7,7 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw;
+extern const std::span<const NativeUgen> arithmetic, bus_outputs, envelopes, finite_filters, first_order_filters,
+    lags, panning, random, second_order_filters, var_saw;
 
 } // namespace scs::SCS_SIMD

@@ -6,7 +6,16 @@ namespace scs::SCS_SIMD {
 namespace {
 
 const std::span<const NativeUgen> families[] = {
-    arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw,
+    arithmetic,
+    bus_outputs,
+    envelopes,
+    finite_filters,
+    first_order_filters,
+    lags,
+    panning,
+    random,
+    second_order_filters,
+    var_saw,
 };
 
 } // namespace
