@@ -7,6 +7,6 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw;
+extern const std::span<const NativeUgen> arithmetic, bus_outputs, env_gen, filters, linen, panning, ramps, random, var_saw;
 
 } // namespace scs::SCS_SIMD

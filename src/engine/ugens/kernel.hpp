@@ -40,6 +40,7 @@ struct Op {
     KernelFunction run;
     const Operand* operands; ///< inputs, then outputs
     uint32_t state;          ///< bytes into the record
+    uint32_t done;           ///< the same, of a flag: whether it is done, or the one whose end it waits for
     uint16_t inputs, outputs;
     int16_t special_index;
     uint16_t unit; ///< index of the program's unit
@@ -61,7 +62,6 @@ struct Block {
     const UnitRate* control;
     Synth* const* synths;   ///< a voice each lane
     Space* space;
-    bool* done;             ///< set when a UGen is done, as its Done flag
 };
 
 /// taus88, whose state the plugins' units draw from, too.
@@ -111,6 +111,7 @@ struct Kernel {
     Effect effect = Effect::none;
     int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
     bool reads_after_writing = false; ///< an output may not share the memory of an input
+    bool waits_for_done = false;    ///< it looks at the flag of the unit that computes input 0
 };
 
 /// What a unit is asked for with.

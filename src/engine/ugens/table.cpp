@@ -6,7 +6,7 @@ namespace scs::SCS_SIMD {
 namespace {
 
 const std::span<const NativeUgen> families[] = {
-    arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw,
+    arithmetic, bus_outputs, env_gen, filters, linen, panning, ramps, random, var_saw,
 };
 
 } // namespace

@@ -93,7 +93,6 @@ void Ensemble::prepare(Block& block, std::byte* record, const VoiceRates& rates)
     block.audio = &rates.audio;
     block.control = &rates.control;
     block.space = &space_;
-    block.done = &done_;
 }
 
 /// What a mapped control reads is what the bus holds when the voice's turn begins.

@@ -97,7 +97,6 @@ private:
     AlignedFloats audio_, control_, rows_;
     std::array<VoiceRates, 16> rates_{};
     size_t current_rates_ = 0;
-    bool done_ = false; ///< where UGens note that they are done; nobody asks voices
 };
 
 } // namespace scs
