@@ -7,6 +7,7 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_outputs, env_gen, filters, linen, panning, ramps, random, var_saw;
+extern const std::span<const NativeUgen> arithmetic, bus_outputs, controls, counters, env_gen, extremes, filters, linen,
+    panning, ramps, random, sweeps, triggers, var_saw, when_done;
 
 } // namespace scs::SCS_SIMD

@@ -61,6 +61,7 @@ struct Block {
     const UnitRate* audio;
     const UnitRate* control;
     Synth* const* synths;   ///< a voice each lane
+    const int32_t* mapped;  ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
 };
 
@@ -111,6 +112,7 @@ struct Kernel {
     Effect effect = Effect::none;
     int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
     bool reads_after_writing = false; ///< an output may not share the memory of an input
+    bool forgets_controls = false;  ///< what the controls from special_index on, one an output, are set to
     bool waits_for_done = false;    ///< it looks at the flag of the unit that computes input 0
 };
 

@@ -190,6 +190,8 @@ private:
                     add(code_->starts, kernel->start);
                 if (kernel && kernel->stop)
                     add(code_->stops, kernel->stop);
+                for (uint32_t i = 0; kernel && kernel->forgets_controls && i < unit.num_outputs; ++i)
+                    code_->forgotten.push_back(uint32_t(unit.special_index) + i);
             }
             if (kernel && unit.is_calc()) {
                 if (kernel->effect != Effect::none && list.lanes != 1)

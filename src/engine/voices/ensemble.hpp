@@ -76,6 +76,7 @@ private:
     void settle(Batch&) noexcept;
     void follow_maps(Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept;
     void follow_maps(Batch&) noexcept;
+    static void forget(Voice&) noexcept;
     Batch* make_batch(const Voice&) noexcept;
     void take_in(Batch&, Synth&, int lane) noexcept;
     void put_out(Batch&, Synth&) noexcept;
