@@ -7,8 +7,9 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> band_limited, binary_operators, bus_outputs, envelopes, finite_filters,
-    first_order_filters, impulse, lags, low_frequency, noise, panning, random, ranges, second_order_filters,
-    selection, server_info, sines, sums, unary_operators, var_saw;
+extern const std::span<const NativeUgen> band_limited, binary_operators, bus_outputs, controls, counters, env_gen,
+    extremes, finite_filters, first_order_filters, impulse, lags, linen, low_frequency, noise, panning, ramps,
+    random, ranges, second_order_filters, selection, server_info, sines, sums, sweeps, triggers, unary_operators,
+    var_saw, when_done;
 
 } // namespace scs::SCS_SIMD

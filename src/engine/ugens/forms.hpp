@@ -216,10 +216,20 @@ struct LaneIn {
     SCS_INLINE float at(int frame) const { return wire[frame * stride]; }
 };
 
-SCS_INLINE void done(Block& block, int lane, float action) {
-    *block.done = true;
+SCS_INLINE void act(Block& block, int lane, int action) {
+    block.space->done_action(block.space->host, *block.synths[lane], action);
+}
+
+/// Whether a voice's UGen is done, or the one whose end it waits for. Kernels with a done_action or waits_for_done.
+SCS_INLINE int32_t& done_flag(const Op& op, const Block& block, int lane) {
+    return reinterpret_cast<int32_t*>(block.bases[size_t(Base::record)] + op.done)[lane];
+}
+
+/// For kernels with a done_action, which is the input that `action` is from.
+SCS_INLINE void done(const Op& op, Block& block, int lane, float action) {
+    done_flag(op, block, lane) = true;
     // What is no number or out of range does nothing.
-    block.space->done_action(block.space->host, *block.synths[lane], action > -1.f && action < 1e6f ? int(action) : 0);
+    act(block, lane, action > -1.f && action < 1e6f ? int(action) : 0);
 }
 
 // ---- making kernels

@@ -51,6 +51,7 @@ struct Op {
     const Operand* operands; ///< inputs, then outputs
     const Gain* gain;        ///< null: none
     uint32_t state;          ///< bytes into the record
+    uint32_t done;           ///< the same, of a flag: whether it is done, or the one whose end it waits for
     uint16_t inputs, outputs;
     int16_t special_index;
     uint16_t unit; ///< index of the program's unit
@@ -71,8 +72,8 @@ struct Block {
     const UnitRate* audio;
     const UnitRate* control;
     Synth* const* synths;   ///< a voice each lane
+    const int32_t* mapped;  ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
-    bool* done;             ///< set when a UGen is done, as its Done flag
 };
 
 /// taus88, whose state the plugins' units draw from, too.
@@ -127,6 +128,8 @@ struct Kernel {
     Effect effect = Effect::none;
     int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
     bool reads_after_writing = false; ///< an output may not share the memory of an input
+    bool forgets_controls = false;  ///< what the controls from special_index on, one an output, are set to
+    bool waits_for_done = false;    ///< it looks at the flag of the unit that computes input 0
 };
 
 /// What a unit is asked for with.

@@ -37,6 +37,7 @@ public:
             return nullptr;
         place_wires();
         place_states();
+        place_flags();
         code_->plain.lanes = code_->lone.lanes = 1;
         code_->batch.lanes = ugens_.lanes;
         find_gains();
@@ -123,6 +124,26 @@ private:
         }
     }
 
+    /// A flag for each unit that can be done; those that wait for it share it.
+    void place_flags() {
+        flags_.resize(kernels_.size());
+        for (uint32_t u = 0; u < kernels_.size(); ++u) {
+            const Kernel* kernel = kernels_[u];
+            if (!kernel || (kernel->done_action < 0 && !kernel->waits_for_done))
+                continue;
+            if (kernel->waits_for_done) {
+                const int32_t source = program_.wires[program_.inputs[program_.units[u].first_input]].from_unit;
+                if (source >= 0 && kernels_[size_t(source)] && kernels_[size_t(source)]->done_action >= 0) {
+                    flags_[u] = flags_[size_t(source)];
+                    continue;
+                }
+            }
+            flags_[u] = code_->record_bytes;
+            add_piece(code_->record_bytes, 0, 2);
+            code_->record_bytes += 8;
+        }
+    }
+
     Operand operand(uint32_t wire, const OpList& list) const {
         const Place& place = places_[wire];
         const size_t lanes = size_t(list.lanes);
@@ -184,8 +205,16 @@ private:
             list.operands.push_back(operand(program_.inputs[unit.first_input + i], list));
         for (uint32_t i = 0; i < unit.num_outputs; ++i)
             list.operands.push_back(operand(unit.first_output_wire + i, list));
-        const Op op{nullptr, first, nullptr, uint32_t(states_[u] * size_t(list.lanes)), uint16_t(unit.num_inputs),
-                    uint16_t(unit.num_outputs), unit.special_index, uint16_t(u)};
+        const auto at = [&](uint32_t offset) { return uint32_t(offset * size_t(list.lanes)); };
+        const Op op{nullptr,
+                    first,
+                    nullptr,
+                    at(states_[u]),
+                    at(flags_[u]),
+                    uint16_t(unit.num_inputs),
+                    uint16_t(unit.num_outputs),
+                    unit.special_index,
+                    uint16_t(u)};
         sources_.resize(program_.units.size());
         sources_[u] = op;
         return op;
@@ -204,6 +233,8 @@ private:
             add(code_->starts, kernel->start);
         if (kernel && kernel->stop)
             add(code_->stops, kernel->stop);
+        for (uint32_t i = 0; kernel && kernel->forgets_controls && i < program_.units[u].num_outputs; ++i)
+            code_->forgotten.push_back(uint32_t(program_.units[u].special_index) + i);
     }
 
     /// A multiplication that its first operand's unit can do itself.
@@ -295,6 +326,7 @@ private:
     std::vector<const Kernel*> kernels_; ///< of each unit; null for Control
     std::vector<Place> places_;          ///< of each wire
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
+    std::vector<uint32_t> flags_;        ///< the same: whether it is done; 0: nobody asks
     std::vector<NativeCode::BusUse> effects_;
     std::vector<Gained> gained_;
     std::vector<Op> sources_; ///< of each unit, as placed last

@@ -44,6 +44,7 @@ struct NativeCode {
     std::vector<Op> starts;          ///< of all units in order; lone
     std::vector<Op> stops;           ///< in order; lone
     std::vector<Piece> pieces;       ///< all of the record
+    std::vector<uint32_t> forgotten; ///< controls that are 0 after each block
     uint32_t record_bytes = 0;       ///< a multiple of 8
     uint32_t controls = 0;           ///< the record begins with this many
     uint32_t audio_wires = 0, control_wires = 0; ///< wires it needs at once

@@ -98,7 +98,6 @@ void Ensemble::prepare(Block& block, std::byte* record, const VoiceRates& rates)
     block.audio = &rates.audio;
     block.control = &rates.control;
     block.space = &space_;
-    block.done = &done_;
 }
 
 /// What a mapped control reads is what the bus holds when the voice's turn begins.
@@ -119,6 +118,12 @@ void Ensemble::follow_maps(Batch& batch) noexcept {
     }
 }
 
+/// What kernels have set to 0 in the record.
+void Ensemble::forget(Voice& voice) noexcept {
+    for (const uint32_t control : voice.code->forgotten)
+        voice.set_values()[control] = 0.f;
+}
+
 /// Operations of a voice that is in no batch.
 void Ensemble::run(Synth& synth, const std::vector<Op>& ops) noexcept {
     Synth* const synths[] = {&synth};
@@ -126,6 +131,7 @@ void Ensemble::run(Synth& synth, const std::vector<Op>& ops) noexcept {
     prepare(block, synth.voice->record(), *synth.voice->rates);
     block.live = 1;
     block.synths = synths;
+    block.mapped = synth.voice->mapped();
     for (const Op& op : ops)
         op.run(op, block);
 }
@@ -147,6 +153,7 @@ void Ensemble::render(Synth& synth) noexcept {
     if (voice.rest)
         --voice.rest;
     run(synth, voice.code->lone.ops);
+    forget(voice);
 }
 
 void Ensemble::destroy(Synth& synth) noexcept {
@@ -469,9 +476,13 @@ void Ensemble::render(Batch& batch) noexcept {
     prepare(block, batch.record(), *batch.rates);
     block.live = batch.live;
     block.synths = batch.synths;
+    block.mapped = nullptr;
     follow_maps(batch);
     for (const Op& op : batch.code->batch.ops)
         op.run(op, block);
+    if (!batch.code->forgotten.empty())
+        for (uint32_t left = batch.live; left; left &= left - 1)
+            forget(*batch.synths[std::countr_zero(left)]->voice);
 }
 
 } // namespace scs

@@ -77,6 +77,7 @@ private:
     void settle(Batch&) noexcept;
     void follow_maps(Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept;
     void follow_maps(Batch&) noexcept;
+    static void forget(Voice&) noexcept;
     Batch* make_batch(const Voice&) noexcept;
     void take_in(Batch&, Synth&, int lane) noexcept;
     void put_out(Batch&, Synth&) noexcept;
@@ -98,7 +99,6 @@ private:
     AlignedFloats audio_, control_, rows_;
     std::array<VoiceRates, 16> rates_{};
     size_t current_rates_ = 0;
-    bool done_ = false; ///< where UGens note that they are done; nobody asks voices
 };
 
 } // namespace scs

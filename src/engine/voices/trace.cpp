@@ -25,6 +25,7 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
     prepare(block, synth.voice->record(), *synth.voice->rates);
     block.live = 1;
     block.synths = synths;
+    block.mapped = synth.voice->mapped();
     if (synth.voice->maps)
         follow_maps(*synth.voice, synth.voice->record(), 1, 0);
     TextLine title;
@@ -51,6 +52,7 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
             print_firsts(engine, "out", operands + unit.num_inputs, unit.num_outputs, block);
         operands += unit.num_inputs + unit.num_outputs;
     }
+    forget(*synth.voice);
 }
 
 } // namespace scs
