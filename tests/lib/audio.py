@@ -9,16 +9,21 @@ _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 
 def read_wav(path):
     """(samples, rate): float64 samples of shape (frames, channels), full scale 1."""
-    data = open(path, "rb").read()
-    if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
-        raise ValueError(f"{path} is not a WAV file")
-    chunks = dict(_chunks(data))
+    chunks = wav_chunks(path)
     kind, channels, rate, _, _, bits = struct.unpack_from("<HHIIHH", chunks[b"fmt "])
     if kind == _EXTENSIBLE:
         kind = struct.unpack_from("<H", chunks[b"fmt "], 24)[0]
     samples = _samples(chunks[b"data"], kind, bits)
     frames = len(samples) // channels
     return samples[:frames * channels].reshape(frames, channels), rate
+
+
+def wav_chunks(path):
+    """{name: bytes} of a WAV file's chunks. Some programs write one with the time of day."""
+    data = open(path, "rb").read()
+    if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
+        raise ValueError(f"{path} is not a WAV file")
+    return dict(_chunks(data))
 
 
 def write_wav(path, samples, rate):

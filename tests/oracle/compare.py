@@ -15,6 +15,8 @@ PW_SCSYNTH = ROOT / "build/src/cli/pw-scsynth"
 RATE = 48000
 BLOCK = 64
 CHANNELS = 8
+# Settings of ours: every unit by SuperCollider's own binary.
+BINARIES = {"native-ugens": "false"}
 
 
 @dataclass
@@ -53,21 +55,28 @@ class Pair:
                 f"the first is {first}: {self.reference[first]} became {self.ours[first]}")
 
 
-def render(events, end, folder, inputs=None, rate=RATE, channels=CHANNELS):
-    """Render a score (see tests/lib/scsynth.py) with both; `inputs` is a sound file with an even
-    number of samples in each block, as many channels as it has are the inputs."""
-    score, theirs, ours = folder / "a.score", folder / "scsynth.wav", folder / "ours.wav"
+def render(events, end, folder, inputs=None, rate=RATE, channels=CHANNELS, settings=BINARIES):
+    """Render a score (see tests/lib/scsynth.py) with both, with ours under `settings`; `inputs` is a sound file with
+    an even number of samples in each block, as many channels as it has are the inputs."""
+    score = folder / "a.score"
     score.write_bytes(scsynth.score_bytes(events, end))
-    count = read_wav(inputs)[0].shape[1] if inputs else 0
-    _, said = [run([program, "-N", score, inputs or "_", output, rate, "WAV", "float",
-                    "-o", channels, "-i", count, "-D", 0, "-m", 65536, "-w", 512])
-               for program, output in (("scsynth", theirs), (PW_SCSYNTH, ours))]
+    options = {"inputs": inputs, "rate": rate, "channels": channels}
+    theirs, _ = offline("scsynth", score, folder / "scsynth.wav", **options)
+    ours, said = offline(PW_SCSYNTH, score, folder / "ours.wav", settings=settings, **options)
     return Pair(read_wav(theirs)[0], read_wav(ours)[0], said)
+
+
+def offline(program, score, output, inputs=None, rate=RATE, channels=CHANNELS, settings=None):
+    """Render a score file to `output`; that, and what the program printed."""
+    count = read_wav(inputs)[0].shape[1] if inputs else 0
+    chosen = [word for key, value in (settings or {}).items() for word in ("--set", f"{key}={value}")]
+    return output, run([program, "-N", score, inputs or "_", output, rate, "WAV", "float", "-o", channels,
+                        "-i", count, "-D", 0, "-d", 2048, "-m", 65536, "-w", 512, *chosen])
 
 
 def run(command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=120, check=False)
     output = done.stdout + done.stderr
     if done.returncode:
         raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{output}")

@@ -1,64 +1,127 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """SynthDefs of well-known projects, each played alone with its default controls: as in scsynth, to
 the bit. What scsynth itself renders differently each time (its random generators are seeded by the
-time) only has to sound. The environment's SCS_CORPUS names their folder: one folder in it a project."""
+time) only has to sound. With native units, and the random generators set before each, they are as good as the same. The
+environment's SCS_CORPUS names their folder: one folder in it a project."""
 import os
 from pathlib import Path
 
 import pytest
 
-from tests.oracle import compare, ugens
+from tests.oracle import batches, compare, native, ugens
 
+TAIL = 1
 SLOT = 0.5
 GAP = 0.0107
 # They are only loaded: stock scsynth -N crashes on ScopeOut2, which needs a shared memory.
 NOT_OFFLINE = {"sonic-pi-fx_scope_out", "sonic-pi-scope", "system_freqScope0_magresponse_shm",
                "system_freqScope0_shm", "system_freqScope1_magresponse_shm", "system_freqScope1_shm"}
+NATIVE_LIMIT = -100  # dB
+# SynthDefs that draw random numbers in an order that the data decide, so that other ones are as right. They only have
+# to sound. SynthDef: its units that do so.
+ANOTHER_ORDER = {
+}
+FED = 40  # the bus of audio that effects are told to read
+INPUTS = ("in", "inbus", "inBus", "in_bus", "dryBus")
+# Controls that are 0 by default in some SynthDefs, which do nothing then.
+AWAKE = {"freq": 220.0, "accelerate": 0.1, "distort": 0.4, "krush": 3.0, "kcutoff": 2000.0, "octer": 0.4,
+         "octersub": 0.3, "octersubsub": 0.2, "room": 0.4, "ring": 0.4, "ringf": 200.0, "ringdf": 50.0, "shape": 0.4}
 CORPUS = os.environ.get("SCS_CORPUS")
 FOLDERS = sorted(folder for folder in Path(CORPUS).glob("*") if folder.is_dir()) if CORPUS else []
 
 
-@pytest.mark.skipif(not FOLDERS, reason="SCS_CORPUS doesn't name a folder of projects")
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+needs_corpus = pytest.mark.skipif(not FOLDERS, reason="SCS_CORPUS doesn't name a folder of projects")
+each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+@needs_corpus
+@each_folder
 def test_project(folder, tmp_path):
     events, end, slots = score(folder, tmp_path)
     first, second = (compare.render(events, end, tmp_path) for _ in range(2))
     assert first.reference.shape == first.ours.shape
     wrong, random = [], []
-    for name, (start, stop) in slots.items():
-        frames = int(start * compare.RATE) - compare.BLOCK, int(stop * compare.RATE) + compare.BLOCK
-        part = first.part(*frames)
-        again = second.part(*frames)
-        if compare.Pair(part.reference, again.reference, "").report():
+    for name, slot in slots.items():
+        once, again = part(first, slot), part(second, slot)
+        if compare.Pair(once.reference, again.reference, "").report():
             random.append(name)
-            if not part.ours.any():
+            if not once.ours.any():
                 wrong.append(f"{name} is silent")
-        elif report := part.report():
+        elif report := once.report():
             wrong.append(f"{name}: {report}")
     print(f"{len(slots)} SynthDefs, {len(random)} random: {' '.join(random)}")
     assert "FAILURE" not in first.said, first.said
     assert not wrong, "\n".join(wrong)
 
 
-def score(folder, scratch):
+@needs_corpus
+@each_folder
+@pytest.mark.parametrize("fed", [False, True], ids=["alone", "fed"])
+def test_native_units(folder, fed, tmp_path):
+    """Each alone, and with a sound on the buses that it may read."""
+    events, end, slots = score(folder, tmp_path, fed)
+    events.append((0, *(("/d_load", str(batches.SYNTHDEFS / f"{name}.scsyndef")) for name in ("seed", "feed"))))
+    for start, _ in slots.values():
+        before = [("/s_new", "seed", 900, 0, 0)]
+        if fed:
+            before += [("/s_new", "feed", 901 + bus, 0, 0, "out", bus) for bus in (0, FED)]
+        events.append((start - compare.BLOCK / compare.RATE, *before))
+    pair = compare.render(events, end, tmp_path, settings=native.NATIVE)
+    assert pair.reference.shape == pair.ours.shape
+    found = []
+    for name, slot in slots.items():
+        voice = native.Voice("the synth", *frames(slot), 0, compare.CHANNELS)
+        found.append(native.judge(name, voice, pair.reference, pair.ours))
+    found.sort(key=native.Result.badness, reverse=True)
+    silent = sum(part(pair, slot).silent() for slot in slots.values())
+    print(f"{len(slots)} SynthDefs, {silent} silent")
+    print("\n".join(result.text for result in found if result.text))
+    wrong = [result.text for result in found
+             if result.bad or result.decibels > NATIVE_LIMIT and result.case not in ANOTHER_ORDER]
+    wrong += [f"{name} is silent" for name in slots if name in ANOTHER_ORDER and not part(pair, slots[name]).ours.any()]
+    assert not wrong, "\n".join(wrong)
+
+
+def frames(slot):
+    """Those in which a SynthDef sounds, a block more on each side."""
+    return int(slot[0] * compare.RATE) - compare.BLOCK, int(slot[1] * compare.RATE) + compare.BLOCK
+
+
+def part(pair, slot):
+    return pair.part(*frames(slot))
+
+
+def score(folder, scratch, fed=False):
     events = [(0, *ugens.buffers(scratch))]
     slots = {}
     time = 0.0123
     for index, path in enumerate(sorted(folder.rglob("*.scsyndef"))):
-        for name in names(path):
+        for name, parameters in contents(path):
             events.append((time - GAP / 2, ("/d_load", str(path))))
             if name in NOT_OFFLINE:
                 continue
-            events.append((time, ("/s_new", name, 1000 + index, 0, 0)))
+            controls = awake(parameters) if fed else []
+            events.append((time, ("/s_new", name, 1000 + index, TAIL, 0, *controls)))
             events.append((time + SLOT, ("/g_freeAll", 0)))
             slots[name] = (time, time + SLOT)
             time += SLOT + GAP
     return events, time, slots
 
 
-def names(path):
-    """The name of a file's SynthDef is its own, as writeDefFile has it."""
+def contents(path):
+    """(name, parameters) of a file's SynthDefs. Of a file of version 1 the name is its own, as writeDefFile has it."""
     try:
-        return [name for name, _ in ugens.synthdefs(path.read_bytes())]
+        return [(one.name, one.parameters) for one in ugens.read(path.read_bytes())]
     except ValueError:
-        return [path.stem]
+        return [(path.stem, {})]
+
+
+def awake(parameters):
+    """Controls with which an effect reads what it is fed, and does something with it."""
+    controls = []
+    for name, value in parameters.items():
+        if name in INPUTS:
+            controls += [name, float(FED)]
+        elif name in AWAKE and value == 0:
+            controls += [name, AWAKE[name]]
+    return controls

@@ -2,6 +2,7 @@
 """The scores that play the SynthDefs of ugens/ one after the other."""
 import struct
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,31 +22,47 @@ CORE = """BinaryOpUGens ChaosUGens DelayUGens DemandUGens DiskIO_UGens DynNoiseU
     PV_ThirdParty PanUGens PhysicalModelingUGens ReverbUGens TestUGens TriggerUGens UnaryOpUGens
     UnpackFFTUGens""".split()
 START = 0.0123
+AUDIO = 2  # a rate in a SynthDef file
+# Units that write to buses, and how many inputs they have before the signals.
+FIRST_SIGNAL = {"Out": 1, "OffsetOut": 1, "ReplaceOut": 1, "XOut": 2}
+
+
+@dataclass
+class SynthDef:
+    """What a score needs to know of one; `channels` is how many its widest audio output unit writes."""
+    name: str
+    parameters: dict  # by name: the value it has by default (an array's first)
+    units: set
+    channels: int
 
 
 def synthdefs(data):
     """(name, names of the units) of each SynthDef in the bytes of a file of version 2."""
+    return ((one.name, one.units) for one in read(data))
+
+
+def read(data):
+    """Each SynthDef in the bytes of a file of version 2."""
     reader = _Reader(data)
     if reader.take("4s") != b"SCgf" or reader.take("i") != 2:
         raise ValueError("not a SynthDef file of version 2")
     for _ in range(reader.take("h")):
         name = reader.string()
         reader.skip(4 * reader.take("i"))
-        parameters = reader.take("i")
-        reader.skip(4 * parameters)
+        values = [reader.take("f") for _ in range(reader.take("i"))]
+        parameters = {reader.string(): values[reader.take("i")] for _ in range(reader.take("i"))}
+        units, channels = set(), 0
         for _ in range(reader.take("i")):
-            reader.string()
-            reader.skip(4)
-        units = set()
-        for _ in range(reader.take("i")):
-            units.add(reader.string())
-            reader.skip(1)
+            unit, rate = reader.string(), reader.take("b")
             inputs, outputs, _ = (reader.take("i"), reader.take("i"), reader.take("h"))
             reader.skip(8 * inputs + outputs)
+            units.add(unit)
+            if unit in FIRST_SIGNAL and rate == AUDIO:
+                channels = max(channels, inputs - FIRST_SIGNAL[unit])
         for _ in range(reader.take("h")):
             reader.string()
-            reader.skip(4 * parameters)
-        yield name, units
+            reader.skip(4 * len(values))
+        yield SynthDef(name, parameters, units, channels)
 
 
 def buffers(folder):

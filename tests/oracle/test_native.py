@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Native units sound as in scsynth: each alone, at all its rates and combinations of input rates, with its parameters
+swept and with extreme ones; five voices side by side and five on one bus.
+
+native.scd makes the SynthDefs (tools/build-synthdefs runs it), native.py the scores. One unit: `-k SinOsc`; one family:
+`-k filters`; how far each is apart: `python3 -m tests.oracle.native LPF`."""
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pytest
+
+from tests.oracle import native
+
+LIMIT = -120  # dB
+# Patterns of cases: how far they may be apart instead, in dB, and why.
+DIFFERENT = {
+}
+# Cases without extremes whose right result is silence.
+SILENT = ("<.op.[ci][ci]", "<=.op.[ci][ci]", "<=.op.cm", "rightShift.op.[ci][ci]", "not.op.i", "silence.op.*")
+WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse Impulse Blip SyncSaw LFNoise0 LFNoise1
+    LFNoise2 WhiteNoise PinkNoise BrownNoise Dust Dust2 Crackle LPF HPF BPF BRF RLPF RHPF Resonz Ringz OnePole OneZero
+    LeakDC Lag Lag2 Lag3 LagUD VarLag Decay Decay2 Integrator Slew Formlet MoogFF EnvGen Linen Line XLine UnaryOpUGen
+    BinaryOpUGen MulAdd Sum3 Sum4 Select K2A A2K Pan2 LinPan2 Balance2 XFade2 Out OffsetOut ReplaceOut XOut In InFeedback
+    LocalIn LocalOut Clip Wrap Fold Latch Gate Trig Trig1 ToggleFF PulseCount Phasor Sweep Timer DelayN DelayL DelayC
+    CombN CombL CombC AllpassN AllpassL AllpassC PlayBuf BufRd Rand ExpRand TRand Compander Limiter FreeVerb HPZ1
+    Control""".split()
+CASES = [(family, unit) for family in native.families()
+         for unit in dict.fromkeys(map(native.unit_of, native.cases(family)))]
+
+
+def limit(case):
+    """(decibels, reason) of a case."""
+    return next((entry for pattern, entry in DIFFERENT.items() if fnmatchcase(case, pattern)), (LIMIT, ""))
+
+
+@pytest.mark.parametrize("family, unit", CASES, ids=[f"{family}-{unit}" for family, unit in CASES])
+def test_unit(family, unit):
+    results = [result for result in native.rendered(family).results if native.unit_of(result.case) == unit]
+    wrong = []
+    for result in results:
+        allowed, reason = limit(result.case)
+        if result.bad or result.decibels > allowed:
+            wrong.append(result.text)
+        elif reason:
+            print(f"{result.text}, {reason}")
+    assert not wrong, "\n".join([f"{len(wrong)} of {len(results)} cases are apart, the worst first:", *wrong])
+
+
+@pytest.mark.parametrize("family", [family for family in native.families() if not family.endswith(native.EXTREME)])
+def test_steps_and_sound(family):
+    """What is made of steps has them in the same frames, and nothing but what is listed is silent."""
+    outcome = native.rendered(family)
+    assert not outcome.moved, "\n".join(outcome.moved)
+    assert outcome.silent == {result.case for result in outcome.results
+                              if any(fnmatchcase(result.case, pattern) for pattern in SILENT)}
+
+
+def test_every_unit_is_covered():
+    """What has to be native has cases; native.scd plays every operator that the language can name."""
+    units = {unit for family in native.families() for one in native.defs(family) for unit in one.units}
+    assert not set(WANTED) - units
+
+
+def test_report():
+    """How far apart the cases are, for `pytest -rP`."""
+    results = sorted((result for family in native.families() for result in native.rendered(family).results),
+                     key=lambda result: result.decibels, reverse=True)
+    worst = [result for result in results if result.text]
+    print(f"{len(results)} cases, {len(worst)} of them with other bits, the worst first:")
+    print("\n".join(result.text for result in worst[:40]))
+    assert len({result.case for result in results}) == len(results) > 4000
+
+
+@pytest.mark.parametrize("change, bad", [
+    (lambda voice: np.roll(voice, 1), False),
+    (lambda voice: voice * (1 + 2e-6), False),
+    (lambda voice: voice + np.where(np.arange(len(voice)) == 500, 1e-2, 0), False),
+    (lambda voice: np.where(np.arange(len(voice)) == 500, np.nan, voice), True),
+])
+def test_what_is_found(change, bad):
+    """A voice one frame late, one that is too loud by 2e-6, a click and a number that is none."""
+    reference = np.sin(np.arange(2000) / 7)[:, None]
+    voice = native.Voice("voice 0", 0, 2000, 0, 1)
+    result = native.judge("a", voice, reference, change(reference[:, 0])[:, None])
+    assert result.bad == bad
+    assert result.decibels > LIMIT
+    assert "voice 0" in result.text
+    assert native.judge("a", voice, reference, reference).decibels == native.NOTHING
+
+
+def test_better_than_the_reference():
+    """With extreme parameters the voice may go on where scsynth's numbers end, not the other way round."""
+    fine = np.sin(np.arange(2000) / 7)[:, None]
+    ended = np.where(np.arange(2000)[:, None] < 900, fine, np.nan)
+    voice = native.Voice("voice 0", 0, 2000, 0, 1)
+    assert native.judge("a.extreme", voice, ended, fine).decibels == native.NOTHING
+    assert native.judge("a.extreme", voice, fine, ended).bad
+    assert native.judge("a", voice, ended, fine).decibels > LIMIT
+    wrong_before = np.where(np.arange(2000)[:, None] < 800, fine, 2 * fine)
+    assert native.judge("a.extreme", voice, ended, wrong_before).decibels > LIMIT
