@@ -93,7 +93,7 @@ struct Space {
 /// What a kernel does beyond computing outputs from inputs, for what may be batched.
 enum class Effect : uint8_t {
     none,
-    writes_audio,   ///< adds to or replaces audio buses from input 0 on, one for each further input
+    writes_audio,   ///< adds to or replaces audio buses from input 0 on, one for each input from first_channel on
     reads_audio,    ///< reads audio buses from input 0 on, one for each output
     writes_control, ///< the same with control buses
     reads_control,
@@ -109,8 +109,10 @@ struct Kernel {
     uint16_t state64 = 0;           ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0;           ///< 4-byte items behind them
     Effect effect = Effect::none;
+    uint8_t first_channel = 1;      ///< of what writes buses: inputs before the first that is written
     int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
     bool reads_after_writing = false; ///< an output may not share the memory of an input
+    const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
 };
 
 /// What a unit is asked for with.
@@ -128,7 +130,7 @@ struct Signature {
     bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
 };
 
-/// A UGen by name; choose() returns null for what it hasn't a kernel for.
+/// A UGen by name; choose() returns null for what it hasn't a kernel for. Several families may have UGens of one name.
 struct NativeUgen {
     std::string_view name;
     const Kernel* (*choose)(const Signature&);

@@ -6,7 +6,16 @@ namespace scs::SCS_SIMD {
 namespace {
 
 const std::span<const NativeUgen> families[] = {
-    arithmetic, bus_outputs, envelopes, filters, panning, random, var_saw,
+    arithmetic,
+    bus_inputs,
+    bus_outputs,
+    control_buses,
+    envelopes,
+    filters,
+    local_buses,
+    panning,
+    random,
+    var_saw,
 };
 
 } // namespace

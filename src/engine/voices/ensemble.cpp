@@ -416,7 +416,7 @@ Reach reach_of(const NativeCode::BusUse& use, Batch& batch) noexcept {
     const auto* numbers = reinterpret_cast<const float*>(
         bus.offset + (bus.base == Base::record ? reinterpret_cast<uintptr_t>(batch.record()) : 0));
     const bool writes = use.effect == Effect::writes_audio || use.effect == Effect::writes_control;
-    const int64_t channels = writes ? op.inputs - 1 : op.outputs;
+    const int64_t channels = writes ? op.inputs - use.first_channel : op.outputs;
     Reach reach;
     for (uint32_t left = batch.live; left; left &= left - 1) {
         const float number = numbers[std::countr_zero(left)];
