@@ -7,7 +7,7 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_inputs, bus_outputs, control_buses, envelopes, filters, local_buses,
-    panning, random, var_saw;
+extern const std::span<const NativeUgen> arithmetic, buffer_players, bus_inputs, bus_outputs, control_buses, delays, envelopes,
+    filters, local_buses, panning, random, var_saw;
 
 } // namespace scs::SCS_SIMD

@@ -69,6 +69,13 @@ struct RandomState {
     uint32_t s1, s2, s3;
 };
 
+/// A buffer of interleaved samples, or one without data.
+struct SampleBuffer {
+    const float* data = nullptr;
+    int32_t frames = 0, channels = 0;
+    double rate = 0; ///< Hz
+};
+
 constexpr int row_sets = 8;
 
 /// What all voices of an engine share, and what kernels may reach of it. Owned by the engine, [rt].
@@ -83,6 +90,9 @@ struct Space {
     int32_t sample_offset;    ///< of what starts now: frame in its first block
     RandomState* random;      ///< the generator that synths draw from
     float* rows;              ///< scratch: row_sets times block_size frames for each lane
+    void* buffers;            ///< for buffer
+    SampleBuffer (*buffer)(void* buffers, int32_t number); ///< 0 <= number < buffer_count; holds for the block
+    int32_t buffer_count;
     void* host;               ///< for done_action
     void (*done_action)(void* host, Synth&, int action);
     void* allocator;          ///< for allocate and free

@@ -7,9 +7,11 @@ namespace {
 
 const std::span<const NativeUgen> families[] = {
     arithmetic,
+    buffer_players,
     bus_inputs,
     bus_outputs,
     control_buses,
+    delays,
     envelopes,
     filters,
     local_buses,

@@ -2,6 +2,7 @@
 #include "engine/voices/ensemble.hpp"
 
 #include "engine/buses.hpp"
+#include "engine/plugins/buffers.hpp"
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/node.hpp"
@@ -28,7 +29,7 @@ AlignedFloats zeros(size_t count) {
 
 } // namespace
 
-Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& pool)
+Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, World& world, Pool& pool)
     : buses_(buses),
       pool_(pool),
       lanes_(native_ugens(settings.simd).lanes),
@@ -45,6 +46,12 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& p
     space_.audio_buses = settings.audio_buses;
     space_.control_buses = settings.control_buses;
     space_.block_size = settings.block_size;
+    space_.buffers = &buffers;
+    space_.buffer = [](void* table, int32_t number) {
+        const Buffer buffer = static_cast<Buffers*>(table)->get(number);
+        return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
+    };
+    space_.buffer_count = buffers.count();
     space_.random = world.random();
     space_.rows = rows_.get();
     space_.allocator = &pool;
