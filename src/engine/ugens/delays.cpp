@@ -104,12 +104,10 @@ struct Delay {
         const int64_t whole = whole_of(delay), place = line.next - whole;
         float& to = line.samples[line.next & line.mask];
         ++line.next;
-        if constexpr (!feeds_back)
+        if (!feeds_back || (Unfilled && place + Between::newest < 0))
             to = x;
-        else if (Unfilled && place + Between::newest < 0) {
-            to = x;
-            return std::is_same_v<Structure, Allpass> && !cubic ? -feedback * x : 0.f;
-        }
+        if (Unfilled && place + Between::newest < 0)
+            return std::is_same_v<Structure, Allpass> && !cubic ? 0.f - feedback * x : 0.f;
         const auto pick = [&](int k) {
             return F(Unfilled && place + k < 0 ? 0.f : line.samples[(place + k) & line.mask]);
         };

@@ -18,6 +18,7 @@ const std::span<const NativeUgen> families[] = {
     panning,
     random,
     var_saw,
+    wave_tables,
 };
 
 } // namespace
