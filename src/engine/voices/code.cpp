@@ -71,6 +71,10 @@ private:
                     return false;
             kernels_.push_back(kernel);
         }
+        // What shares a state needs to have one owner.
+        for (const Kernel* kernel : kernels_)
+            if (kernel && kernel->state_of && std::count(kernels_.begin(), kernels_.end(), kernel->state_of) != 1)
+                return false;
         return true;
     }
 
@@ -116,12 +120,17 @@ private:
     void place_states() {
         for (const Kernel* kernel : kernels_) {
             states_.push_back(code_->record_bytes);
-            if (!kernel || (kernel->state64 == 0 && kernel->state32 == 0))
+            if (!kernel || (kernel->state_of && kernel->state_of != kernel) || (kernel->state64 == 0 && kernel->state32 == 0))
                 continue;
             const uint32_t items32 = kernel->state32 + kernel->state32 % 2u;
             add_piece(code_->record_bytes, kernel->state64, items32);
             code_->record_bytes += kernel->state64 * 8u + items32 * 4u;
         }
+        for (size_t u = 0; u < kernels_.size(); ++u)
+            if (kernels_[u] && kernels_[u]->state_of) {
+                const auto owner = std::find(kernels_.begin(), kernels_.end(), kernels_[u]->state_of);
+                states_[u] = states_[size_t(owner - kernels_.begin())];
+            }
     }
 
     /// A flag for each unit that can be done; those that wait for it share it.
@@ -192,7 +201,7 @@ private:
                 op.run = batch ? source.batch_scaled : source.lone_scaled;
             }
             if (batch && kernel->effect != Effect::none)
-                effects_.push_back({uint32_t(list.ops.size()), kernel->effect});
+                effects_.push_back({uint32_t(list.ops.size()), kernel->effect, kernel->first_channel});
             list.ops.push_back(op);
         }
     }

@@ -55,6 +55,7 @@ struct NativeCode {
     struct BusUse {
         uint32_t op;
         Effect effect;
+        uint8_t first_channel; ///< of what writes
     };
     std::vector<BusUse> bus_uses;
 };

@@ -2,6 +2,7 @@
 #include "engine/voices/ensemble.hpp"
 
 #include "engine/buses.hpp"
+#include "engine/plugins/buffers.hpp"
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/node.hpp"
@@ -28,7 +29,7 @@ AlignedFloats zeros(size_t count) {
 
 } // namespace
 
-Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& pool)
+Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, World& world, Pool& pool)
     : buses_(buses),
       pool_(pool),
       lanes_(native_ugens(settings.simd).lanes),
@@ -46,8 +47,13 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& p
     space_.control_buses = settings.control_buses;
     space_.inputs = settings.inputs;
     space_.outputs = settings.outputs;
-    space_.buffers = settings.buffers;
     space_.block_size = settings.block_size;
+    space_.buffers = &buffers;
+    space_.buffer = [](void* table, int32_t number) {
+        const Buffer buffer = static_cast<Buffers*>(table)->get(number);
+        return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
+    };
+    space_.buffer_count = buffers.count();
     space_.random = world.random();
     space_.rows = rows_.get();
     space_.allocator = &pool;
@@ -430,7 +436,7 @@ Reach reach_of(const NativeCode::BusUse& use, Batch& batch) noexcept {
     const auto* numbers = reinterpret_cast<const float*>(
         bus.offset + (bus.base == Base::record ? reinterpret_cast<uintptr_t>(batch.record()) : 0));
     const bool writes = use.effect == Effect::writes_audio || use.effect == Effect::writes_control;
-    const int64_t channels = writes ? op.inputs - 1 : op.outputs;
+    const int64_t channels = writes ? op.inputs - use.first_channel : op.outputs;
     Reach reach;
     for (uint32_t left = batch.live; left; left &= left - 1) {
         const float number = numbers[std::countr_zero(left)];

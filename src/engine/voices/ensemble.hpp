@@ -11,6 +11,7 @@
 
 namespace scs {
 
+class Buffers;
 class Buses;
 class Engine;
 class Pool;
@@ -29,7 +30,7 @@ struct VoiceRates {
 /// that they would have alone. New synths have their first block alone and join afterwards. [rt], after construction.
 class Ensemble {
 public:
-    Ensemble(const Settings&, Buses&, World&, Pool&); // [worker]
+    Ensemble(const Settings&, Buses&, Buffers&, World&, Pool&); // [worker]
 
     using DoneAction = void (*)(void* host, Synth&, int action);
     /// Whom to tell what a UGen wants when it is done.
