@@ -11,6 +11,11 @@
 
 namespace scs {
 
+Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
+    if (settings.native_ugens)
+        code = generate(*program, native_ugens(settings.simd), settings.block_size);
+}
+
 std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::byte> file, const Settings& settings,
                                                           std::vector<std::string>& errors) {
     std::vector<std::unique_ptr<Definition>> loaded;
@@ -22,12 +27,9 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
     for (const SynthDef& def : defs.value()) {
         Result<std::unique_ptr<Program>> program =
             compile(def, installed_ugens(), settings.block_size, settings.wire_buffers);
-        if (program) {
-            loaded.push_back(std::make_unique<Definition>(std::move(program.value())));
-            Definition& made = *loaded.back();
-            if (settings.native_ugens)
-                made.code = generate(*made.program, native_ugens(settings.simd), settings.block_size);
-        } else
+        if (program)
+            loaded.push_back(std::make_unique<Definition>(std::move(program.value()), settings));
+        else
             errors.push_back(def.name + ": " + program.error());
     }
     return loaded;

@@ -18,7 +18,7 @@ namespace scs {
 /// A SynthDef ready to play: what definitions hold and synths refer to. Made on the worker, given to the data
 /// loop, handed back when the last synth of it has gone.
 struct Definition final : Handback {
-    explicit Definition(std::unique_ptr<const Program> p) : program(std::move(p)) {}
+    Definition(std::unique_ptr<const Program>, const Settings&);
     std::unique_ptr<const Program> program;
     std::unique_ptr<const NativeCode> code; ///< null: synths are made of plugin units
     int32_t users = 0;       ///< [rt] synths of it, plus one while it can be found by name

@@ -136,7 +136,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
         engine->definitions_ = std::make_unique<Definitions>(settings.max_synthdefs);
         Pool& memory = *engine->p_->pool;
         engine->world_ = std::make_unique<World>(*engine, settings, *engine->buses_, *engine->buffers_, memory);
-        engine->ensemble_ = std::make_unique<Ensemble>(settings, *engine->buses_, *engine->world_, memory);
+        engine->ensemble_ = std::make_unique<Ensemble>(settings, *engine->buses_, *engine->buffers_, *engine->world_, memory);
         engine->tree_ =
             std::make_unique<Tree>(*engine, *engine->world_, *engine->ensemble_, memory, settings.max_nodes);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;

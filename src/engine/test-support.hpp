@@ -86,7 +86,7 @@ struct Fixture {
                                engine->settings().wire_buffers);
         if (!program)
             throw std::runtime_error(program.error());
-        auto* definition = new Definition(std::move(program.value()));
+        auto* definition = new Definition(std::move(program.value()), engine->settings());
         Definition* replaced;
         if (!engine->definitions().add(definition, replaced))
             throw std::runtime_error("no room for a definition");

@@ -19,6 +19,7 @@
 namespace scs::SCS_SIMD {
 
 #define SCS_INLINE [[gnu::always_inline]] inline
+#define SCS_INLINE_LAMBDA __attribute__((always_inline))
 
 #if defined(__AVX512F__)
 constexpr int register_bytes = 64;

@@ -1,64 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/buses.hpp"
 #include "engine/ugens/families.hpp"
-#include "engine/ugens/forms.hpp"
-#include "engine/ugens/transpose.hpp"
+#include "engine/ugens/rows.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
 
-// The first writer of a block overwrites a bus, the next ones add, in the order of their turns: the sum's last bits
-// depend on it. A batch adds its lanes to each frame in that order.
-
-/// The first of the buses that input 0 names, or -1 if that isn't one.
-SCS_INLINE int32_t bus_of(float number, int32_t count) {
-    return number > -1.f && number < float(count) ? int32_t(number) : -1;
-}
-
-SCS_INLINE float* audio_bus(const Space& space, int32_t bus) {
-    return space.audio_bus + int64_t(bus) * space.block_size;
-}
-
-/// Whether something is in the bus already, which from now on is the case.
-SCS_INLINE bool touch(Space& space, int32_t bus) {
-    const bool touched = space.audio_touched[bus] == space.block_number;
-    space.audio_touched[bus] = space.block_number;
-    return touched;
-}
-
-SCS_INLINE void copy(float* to, const float* from, int frames) {
-    __builtin_memcpy(to, from, size_t(frames) * sizeof(float));
-}
-SCS_INLINE void accumulate(float* to, const float* from, int frames) {
-    int i = 0;
-    for (; i + lanes <= frames; i += lanes)
-        (F32<lanes>::load(to + i) + F32<lanes>::load(from + i)).store(to + i);
-    for (; i < frames; ++i)
-        to[i] += from[i];
-}
-SCS_INLINE void clear(float* to, int frames) {
-    __builtin_memset(to, 0, size_t(frames) * sizeof(float));
-}
-
-SCS_INLINE void mix(float* to, const float* from, int frames, bool touched) {
-    if (touched)
-        accumulate(to, from, frames);
-    else
-        copy(to, from, frames);
-}
-
-// ---- ways of writing one voice's row to a bus
+// Ways of writing one voice's row to a bus. What is plain just adds: a batch whose lanes all do so to one bus adds them to
+// each frame in the order of their turns.
 
 struct Add {
-    static constexpr bool sums = true;
-    template <int L>
-    using State = Stateless<L>;
+    static constexpr int first_channel = 1; ///< inputs before
     template <int L>
     SCS_INLINE static bool plain(const Op&, const Block&, int) {
         return true;
     }
     template <int L>
     SCS_INLINE static void write(const Op&, Block& block, int, int, int32_t bus, const float* row) {
-        mix(audio_bus(*block.space, bus), row, block.frames, touch(*block.space, bus));
+        float* to = audio_bus(*block.space, bus);
+        const bool touched = touch(*block.space, bus);
+        const int n = Timewise::steps(block);
+        if (touched)
+            for (int i = 0; i < n; ++i)
+                Timewise::put(to, i, Timewise::audio(to, i) + Timewise::audio(row, i));
+        else
+            for (int i = 0; i < n; ++i)
+                Timewise::put(to, i, Timewise::audio(row, i));
     }
 };
 
@@ -71,9 +38,7 @@ struct OffsetState {
 
 /// What a voice computes is moved by the frame of its start.
 struct AddMoved {
-    static constexpr bool sums = true;
-    template <int L>
-    using State = OffsetState<L>;
+    static constexpr int first_channel = 1;
     template <int L>
     SCS_INLINE static bool plain(const Op& op, const Block& block, int lane) {
         return state<OffsetState<L>>(op, block).offset[lane] == 0;
@@ -96,17 +61,77 @@ struct AddMoved {
         if (offset)
             copy(s.saved[lane] + channel * offset, row + block.frames - offset, offset);
     }
+    template <int L>
+    SCS_INLINE static void finish(const Op& op, Block& block, int lane, int32_t first) {
+        state<OffsetState<L>>(op, block).bus[lane] = first;
+    }
+};
+
+struct Replace {
+    static constexpr int first_channel = 1;
+    template <int L>
+    SCS_INLINE static bool plain(const Op&, const Block&, int) {
+        return false;
+    }
+    template <int L>
+    SCS_INLINE static void write(const Op&, Block& block, int, int, int32_t bus, const float* row) {
+        touch(*block.space, bus);
+        copy(audio_bus(*block.space, bus), row, block.frames);
+    }
+};
+
+template <int N>
+struct FadeState {
+    static constexpr size_t items64 = 0;
+    float level[N]; ///< at the end of the last block
+};
+
+/// From what is in the bus to what comes in, by input 1.
+struct CrossFade {
+    static constexpr int first_channel = 2;
+    template <int L>
+    SCS_INLINE static bool plain(const Op&, const Block&, int) {
+        return false;
+    }
+    template <int L>
+    SCS_INLINE static void write(const Op& op, Block& block, int lane, int, int32_t bus, const float* row) {
+        const float from = state<FadeState<L>>(op, block).level[lane], next = input(op, block, 1)[lane];
+        const int frames = block.frames;
+        float* to = audio_bus(*block.space, bus);
+        if (from == next && from == 0.f)
+            return;
+        const bool touched = touch(*block.space, bus);
+        if (from == next && from == 1.f)
+            return copy(to, row, frames);
+        using F = F32<lanes>;
+        const F slope((next - from) * (1.f / float(frames)));
+        F frame = count_up<lanes>();
+        for (int i = 0; i < frames; i += lanes, frame += F(float(lanes))) {
+            const F level = F(from) + slope * frame, in = F::load(row + i), old = F::load(to + i);
+            (touched ? old + level * (in - old) : level * in).store(to + i);
+        }
+    }
+    template <int L>
+    SCS_INLINE static void finish(const Op& op, Block& block, int lane, int32_t) {
+        state<FadeState<L>>(op, block).level[lane] = input(op, block, 1)[lane];
+    }
 };
 
 template <class Way>
 struct Output {
-    static constexpr bool keeps = requires { Way::template after<1>; };
+    static constexpr bool keeps = requires(Op op, Block block) { Way::template after<1>(op, block, 0, 0, nullptr); };
+    static constexpr bool finishes = requires(Op op, Block block) { Way::template finish<1>(op, block, 0, 0); };
+
+    SCS_INLINE static int channels(const Op& op) { return op.inputs - Way::first_channel; }
+    SCS_INLINE static const float* wire(const Op& op, const Block& block, int channel) {
+        return input(op, block, size_t(Way::first_channel + channel));
+    }
 
     /// One voice's channel.
     template <int L>
     SCS_INLINE static void channel(const Op& op, Block& block, int lane, int number, int32_t first, const float* row) {
-        const int32_t bus = first < 0 ? -1 : first + number;
-        if (bus >= 0 && bus < block.space->audio_buses) {
+        const int32_t bus = bus_behind(first, number, block.space->audio_buses);
+        if (bus >= 0) {
             if (Way::template plain<L>(op, block, lane))
                 Add::write<L>(op, block, lane, number, bus, row);
             else
@@ -118,10 +143,10 @@ struct Output {
 
     static void lone(const Op& op, Block& block) {
         const int32_t first = bus_of(*input(op, block, 0), block.space->audio_buses);
-        for (int c = 0; c < op.inputs - 1; ++c)
-            channel<1>(op, block, 0, c, first, input(op, block, size_t(c) + 1));
-        if constexpr (keeps)
-            state<OffsetState<1>>(op, block).bus[0] = first;
+        for (int c = 0; c < channels(op); ++c)
+            channel<1>(op, block, 0, c, first, wire(op, block, c));
+        if constexpr (finishes)
+            Way::template finish<1>(op, block, 0, first);
     }
 
     /// All lanes to one bus, from the first frame on.
@@ -154,32 +179,21 @@ struct Output {
         }
     }
 
-    /// Each lane's samples in a row of their own.
-    SCS_INLINE static void unweave(const Block& block, const float* wire, float* to) {
-        for (int frame = 0, end = block.frames; frame < end; frame += lanes) {
-            F32<lanes> rows[lanes];
-            for (int i = 0; i < lanes; ++i)
-                rows[i] = F32<lanes>::load(wire + (frame + i) * lanes);
-            transpose(rows);
-            for (int i = 0; i < lanes; ++i)
-                rows[i].store(to + i * end + frame);
-        }
-    }
-
-    /// Voice after voice, so that sums keep their order when one's bus is another's, too. `row` finds a lane's
+    /// Voice after voice, so that sums keep their order when one's bus is another's, too. `row_of` finds a lane's
     /// samples of a channel.
-    template <class Row>
-    SCS_INLINE static void apart(const Op& op, Block& block, const int32_t* buses, Row&& row) {
+    template <class RowOf>
+    SCS_INLINE static void apart(const Op& op, Block& block, const int32_t* buses, RowOf&& row_of) {
         each_lane<lanes>(block, [&](int lane) {
-            for (int c = 0; c < op.inputs - 1; ++c)
-                channel<lanes>(op, block, lane, c, buses[lane], row(lane, c));
+            for (int c = 0; c < channels(op); ++c)
+                channel<lanes>(op, block, lane, c, buses[lane], row_of(lane, c));
+            if constexpr (finishes)
+                Way::template finish<lanes>(op, block, lane, buses[lane]);
         });
     }
 
     static void batch(const Op& op, Block& block) {
         Space& space = *block.space;
         const float* numbers = input(op, block, 0);
-        const int channels = op.inputs - 1;
         const int one = __builtin_ctz(block.live);
         int32_t buses[lanes];
         bool same = true, plain = true;
@@ -187,22 +201,23 @@ struct Output {
             buses[lane] = bus_of(numbers[lane], space.audio_buses);
             same &= buses[lane] == buses[one];
             plain &= Way::template plain<lanes>(op, block, lane);
-            if constexpr (keeps)
-                state<OffsetState<lanes>>(op, block).bus[lane] = buses[lane];
         });
         const int32_t first = buses[one];
         if (same && plain) {
-            for (int c = 0; c < channels && first >= 0 && first + c < space.audio_buses; ++c)
-                together(block, first + c, input(op, block, size_t(c) + 1));
-        } else if (channels <= row_sets) {
-            for (int c = 0; c < channels; ++c)
-                unweave(block, input(op, block, size_t(c) + 1), space.rows + c * lanes * block.frames);
-            apart(op, block, buses, [&](int lane, int c) { return space.rows + (c * lanes + lane) * block.frames; });
+            for (int c = 0; c < channels(op); ++c)
+                if (const int32_t bus = bus_behind(first, c, space.audio_buses); bus >= 0)
+                    together(block, bus, wire(op, block, c));
+            if constexpr (finishes)
+                each_lane<lanes>(block, [&](int lane) { Way::template finish<lanes>(op, block, lane, first); });
+        } else if (channels(op) <= row_sets) {
+            for (int c = 0; c < channels(op); ++c)
+                unweave(block, wire(op, block, c), c);
+            apart(op, block, buses, [&](int lane, int c) { return row(block, c, lane); });
         } else {
             apart(op, block, buses, [&](int lane, int c) {
-                const float* wire = input(op, block, size_t(c) + 1) + lane;
+                const float* from = wire(op, block, c) + lane;
                 for (int i = 0, n = block.frames; i < n; ++i)
-                    space.rows[i] = wire[i * lanes];
+                    space.rows[i] = from[i * lanes];
                 return space.rows;
             });
         }
@@ -240,39 +255,47 @@ void stop_offset_out(const Op& op, Block& block) {
     block.space->free(block.space->allocator, s.saved[0]);
 }
 
-constexpr Kernel out = [] {
-    Kernel made;
-    made.start = start_out;
-    made.lone = Output<Add>::lone;
-    made.batch = Output<Add>::batch;
-    made.effect = Effect::writes_audio;
-    return made;
-}();
+void start_cross_fade(const Op& op, Block& block) {
+    state<FadeState<1>>(op, block).level[0] = *input(op, block, 1);
+}
 
+template <class Way, template <int> class State>
+constexpr Kernel writer(KernelFunction start) {
+    Kernel made;
+    made.start = start;
+    made.lone = Output<Way>::lone;
+    made.batch = Output<Way>::batch;
+    made.state64 = state64<State>();
+    made.state32 = state32<State>();
+    made.effect = Effect::writes_audio;
+    made.first_channel = Way::first_channel;
+    return made;
+}
+
+constexpr Kernel out = writer<Add, Stateless>(start_out);
+constexpr Kernel replace_out = writer<Replace, Stateless>(start_out);
+constexpr Kernel cross_fade = writer<CrossFade, FadeState>(start_cross_fade);
 constexpr Kernel offset_out = [] {
-    Kernel made;
-    made.start = start_offset_out;
-    made.lone = Output<AddMoved>::lone;
-    made.batch = Output<AddMoved>::batch;
+    Kernel made = writer<AddMoved, OffsetState>(start_offset_out);
     made.stop = stop_offset_out;
-    made.state64 = state64<OffsetState>();
-    made.state32 = state32<OffsetState>();
-    made.effect = Effect::writes_audio;
     return made;
 }();
 
-bool all_audio(const Signature& s) {
-    if (s.rate != Rate::audio || s.audio(0))
+/// Whether all channels are audio; others would be read beyond their one value.
+bool audio_from(const Signature& s, size_t first_channel) {
+    if (s.rate != Rate::audio)
         return false;
-    for (size_t i = 1; i < s.inputs.size(); ++i)
+    for (size_t i = first_channel; i < s.inputs.size(); ++i)
         if (!s.audio(i))
             return false;
     return true;
 }
 
 constexpr NativeUgen list[] = {
-    {"Out", [](const Signature& s) -> const Kernel* { return all_audio(s) ? &out : nullptr; }},
-    {"OffsetOut", [](const Signature& s) -> const Kernel* { return all_audio(s) ? &offset_out : nullptr; }},
+    {"Out", [](const Signature& s) -> const Kernel* { return audio_from(s, 1) ? &out : nullptr; }},
+    {"OffsetOut", [](const Signature& s) -> const Kernel* { return audio_from(s, 1) ? &offset_out : nullptr; }},
+    {"ReplaceOut", [](const Signature& s) -> const Kernel* { return audio_from(s, 1) ? &replace_out : nullptr; }},
+    {"XOut", [](const Signature& s) -> const Kernel* { return audio_from(s, 2) ? &cross_fade : nullptr; }},
 };
 
 } // namespace

@@ -42,17 +42,26 @@ SCS_INLINE bool is_audio(const Op& op, size_t index) {
 
 // ---- forms of vector kernels
 
+/// Tells the compiler what loops may count on.
+SCS_INLINE int whole_steps(int frames, int frames_a_step) {
+    if (frames <= 0 || frames % block_multiple != 0)
+        __builtin_unreachable();
+    return frames / frames_a_step;
+}
+
 /// The lanes are voices, a step is a frame.
 template <int N>
 struct Voices {
     static constexpr int width = N;
     static constexpr int state_lanes = N;
     using F = F32<N>;
-    SCS_INLINE static int steps(const Block& block) { return block.frames; }
+    SCS_INLINE static int steps(const Block& block) { return whole_steps(block.frames, 1); }
     /// A step's samples of an audio wire.
     SCS_INLINE static F audio(const float* wire, int step) { return F::load(wire + step * N); }
     /// A control wire's value.
     SCS_INLINE static F control(const float* wire) { return F::load(wire); }
+    /// The same, a number for each voice.
+    SCS_INLINE static F32<N> by_voice(const float* wire) { return F32<N>::load(wire); }
     SCS_INLINE static void put(float* wire, int step, F value) { value.store(wire + step * N); }
     /// The step's frame.
     SCS_INLINE static F frame(int step) { return F(float(step)); }
@@ -65,7 +74,7 @@ struct Voices {
     SCS_INLINE static void keep(T* item, Vec<T, N> value) {
         value.store(item);
     }
-    /// What step 0 has and how much each step adds, of what grows evenly by `each` a frame.
+    /// What step 0 has and how much each step adds, of what grows evenly by `each` a frame; numbers by voice.
     SCS_INLINE static U32<N> first(U32<N> from, U32<N>) { return from; }
     SCS_INLINE static U32<N> growth(U32<N> each) { return each; }
 };
@@ -76,9 +85,10 @@ struct Frames {
     static constexpr int width = N;
     static constexpr int state_lanes = 1;
     using F = F32<N>;
-    SCS_INLINE static int steps(const Block& block) { return block.frames / N; }
+    SCS_INLINE static int steps(const Block& block) { return whole_steps(block.frames, N); }
     SCS_INLINE static F audio(const float* wire, int step) { return F::load(wire + step * N); }
     SCS_INLINE static F control(const float* wire) { return F(*wire); }
+    SCS_INLINE static F32<1> by_voice(const float* wire) { return F32<1>(*wire); }
     SCS_INLINE static void put(float* wire, int step, F value) { value.store(wire + step * N); }
     SCS_INLINE static F frame(int step) { return F(float(step * N)) + count_up<N>(); }
     template <class T>
@@ -90,13 +100,13 @@ struct Frames {
     SCS_INLINE static void keep(T* item, Vec<T, N> value) {
         *item = value[0];
     }
-    SCS_INLINE static U32<N> first(U32<N> from, U32<N> each) {
+    SCS_INLINE static U32<N> first(U32<1> from, U32<1> each) {
         uint32_t numbers[N];
         for (int i = 0; i < N; ++i)
             numbers[i] = uint32_t(i);
-        return from + each * U32<N>::load(numbers);
+        return U32<N>(from[0]) + U32<N>(each[0]) * U32<N>::load(numbers);
     }
-    SCS_INLINE static U32<N> growth(U32<N> each) { return each * U32<N>(uint32_t(N)); }
+    SCS_INLINE static U32<N> growth(U32<1> each) { return U32<N>(each[0] * uint32_t(N)); }
 };
 
 using Batch = Voices<lanes>;
@@ -162,6 +172,31 @@ private:
     }
 };
 
+// ---- an output's gain
+
+/// Calls f(scale), where scale(value, step) is the value multiplied by the operation's gain, or the value itself where
+/// Scaled is false.
+template <class Form, bool Scaled, class F>
+SCS_INLINE void with_gain(const Op& op, const Block& block, F&& f) {
+    using V = typename Form::F;
+    if constexpr (!Scaled) {
+        f([](V value, int) SCS_INLINE_LAMBDA { return value; });
+    } else {
+        const Gain& gain = *op.gain;
+        const float* wire = reinterpret_cast<const float*>(block.bases[size_t(gain.factor.base)] + gain.factor.offset);
+        if (gain.ramped) {
+            float* previous = reinterpret_cast<float*>(block.bases[size_t(Base::record)] + gain.state);
+            if (any_changed<Form>(wire, previous)) {
+                const RampIn<Form> ramp(wire, previous, block);
+                return f([&](V value, int step) SCS_INLINE_LAMBDA { return value * ramp.at(step); });
+            }
+            Form::keep(previous, Form::control(wire));
+        }
+        const V held = Form::control(wire);
+        f([&](V value, int) SCS_INLINE_LAMBDA { return value * held; });
+    }
+}
+
 // ---- lane kernels
 
 /// A float as an int: fractions are cut off, what is out of range or no number becomes the lowest int, as on x86.
@@ -190,10 +225,20 @@ struct LaneIn {
     SCS_INLINE float at(int frame) const { return wire[frame * stride]; }
 };
 
-SCS_INLINE void done(Block& block, int lane, float action) {
-    *block.done = true;
+SCS_INLINE void act(Block& block, int lane, int action) {
+    block.space->done_action(block.space->host, *block.synths[lane], action);
+}
+
+/// Whether a voice's UGen is done, or the one whose end it waits for. Kernels with a done_action or waits_for_done.
+SCS_INLINE int32_t& done_flag(const Op& op, const Block& block, int lane) {
+    return reinterpret_cast<int32_t*>(block.bases[size_t(Base::record)] + op.done)[lane];
+}
+
+/// For kernels with a done_action, which is the input that `action` is from.
+SCS_INLINE void done(const Op& op, Block& block, int lane, float action) {
+    done_flag(op, block, lane) = true;
     // What is no number or out of range does nothing.
-    block.space->done_action(block.space->host, *block.synths[lane], action > -1.f && action < 1e6f ? int(action) : 0);
+    act(block, lane, action > -1.f && action < 1e6f ? int(action) : 0);
 }
 
 // ---- making kernels
@@ -226,6 +271,14 @@ constexpr Kernel vector_kernel(KernelFunction start) {
     made.batch = K<Batch>::run;
     made.state64 = state64<State>();
     made.state32 = state32<State>();
+    return made;
+}
+
+/// Adds the kernel's forms with a gain.
+template <template <class> class K, class Lone>
+constexpr Kernel scalable(Kernel made) {
+    made.lone_scaled = K<Lone>::run;
+    made.batch_scaled = K<Batch>::run;
     return made;
 }
 

@@ -25,6 +25,9 @@ enum class Base : uint32_t {
 };
 constexpr size_t base_count = 4;
 
+/// Blocks have a multiple of so many frames; with others nothing is native.
+constexpr int block_multiple = 64;
+
 struct Operand {
     uintptr_t offset; ///< bytes
     Base base;
@@ -35,11 +38,20 @@ struct Block;
 struct Op;
 using KernelFunction = void (*)(const Op&, Block&);
 
+/// A factor of an operation's output, which another operation of the program would have multiplied it by.
+struct Gain {
+    Operand factor;
+    uint32_t state;   ///< of the multiplication, bytes into the record: the factor in the block before
+    bool ramped;      ///< it is reached in a line over the block, otherwise it is held
+};
+
 /// A kernel at its place in a program.
 struct Op {
     KernelFunction run;
     const Operand* operands; ///< inputs, then outputs
+    const Gain* gain;        ///< null: none
     uint32_t state;          ///< bytes into the record
+    uint32_t done;           ///< the same, of a flag: whether it is done, or the one whose end it waits for
     uint16_t inputs, outputs;
     int16_t special_index;
     uint16_t unit; ///< index of the program's unit
@@ -56,17 +68,24 @@ struct UnitRate {
 struct Block {
     uintptr_t bases[base_count];
     uint32_t live;          ///< a bit for each lane with a voice; the others are computed, too, and mean nothing
-    int32_t frames;         ///< a multiple of 16
+    int32_t frames;         ///< a multiple of block_multiple
     const UnitRate* audio;
     const UnitRate* control;
     Synth* const* synths;   ///< a voice each lane
+    const int32_t* mapped;  ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
-    bool* done;             ///< set when a UGen is done, as its Done flag
 };
 
 /// taus88, whose state the plugins' units draw from, too.
 struct RandomState {
     uint32_t s1, s2, s3;
+};
+
+/// A buffer of interleaved samples, or one without data.
+struct SampleBuffer {
+    const float* data = nullptr;
+    int32_t frames = 0, channels = 0;
+    double rate = 0; ///< Hz
 };
 
 constexpr int row_sets = 8;
@@ -81,11 +100,13 @@ struct Space {
     int32_t block_number;
     int32_t block_size;       ///< frames
     int32_t inputs, outputs;  ///< of the server, which are its first audio buses
-    int32_t buffers;
     int32_t sample_offset;    ///< of what starts now: frame in its first block
     float subsample_offset;   ///< and how far behind that frame it should have started, 0 to 1
     RandomState* random;      ///< the generator that synths draw from
     float* rows;              ///< scratch: row_sets times block_size frames for each lane
+    void* buffers;            ///< for buffer
+    SampleBuffer (*buffer)(void* buffers, int32_t number); ///< 0 <= number < buffer_count; holds for the block
+    int32_t buffer_count;
     void* host;               ///< for done_action
     void (*done_action)(void* host, Synth&, int action);
     void* allocator;          ///< for allocate and free
@@ -96,7 +117,7 @@ struct Space {
 /// What a kernel does beyond computing outputs from inputs, for what may be batched.
 enum class Effect : uint8_t {
     none,
-    writes_audio,   ///< adds to or replaces audio buses from input 0 on, one for each further input
+    writes_audio,   ///< adds to or replaces audio buses from input 0 on, one for each input from first_channel on
     reads_audio,    ///< reads audio buses from input 0 on, one for each output
     writes_control, ///< the same with control buses
     reads_control,
@@ -108,12 +129,18 @@ struct Kernel {
     KernelFunction start = nullptr; ///< [rt] lone: what the constructor does, outputs' first samples; record is zeroed
     KernelFunction lone = nullptr;  ///< [rt] a block of one voice; null for units that only start
     KernelFunction batch = nullptr; ///< [rt] a block of all lanes
+    /// The same with a gain; null: a multiplication stays an operation of its own.
+    KernelFunction lone_scaled = nullptr, batch_scaled = nullptr;
     KernelFunction stop = nullptr;  ///< [rt] lone: gives back what it holds; may be null
     uint16_t state64 = 0;           ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0;           ///< 4-byte items behind them
     Effect effect = Effect::none;
+    uint8_t first_channel = 1;      ///< of what writes buses: inputs before the first that is written
     int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
     bool reads_after_writing = false; ///< an output may not share the memory of an input
+    bool forgets_controls = false;  ///< what the controls from special_index on, one an output, are set to
+    bool waits_for_done = false;    ///< it looks at the flag of the unit that computes input 0
+    const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
 };
 
 /// What a unit is asked for with.
@@ -131,7 +158,7 @@ struct Signature {
     bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
 };
 
-/// A UGen by name; choose() returns null for what it hasn't a kernel for.
+/// A UGen by name; choose() returns null for what it hasn't a kernel for. Several families may have UGens of one name.
 struct NativeUgen {
     std::string_view name;
     const Kernel* (*choose)(const Signature&);

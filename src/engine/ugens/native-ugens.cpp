@@ -16,7 +16,8 @@ const Kernel* NativeUgens::find(std::string_view name, const Signature& signatur
     for (const auto& family : families)
         for (const NativeUgen& ugen : family)
             if (ugen.name == name)
-                return ugen.choose(signature);
+                if (const Kernel* kernel = ugen.choose(signature))
+                    return kernel;
     return nullptr;
 }
 

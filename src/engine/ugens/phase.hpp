@@ -27,13 +27,14 @@ template <class Form>
 class HeldPhase {
 public:
     static constexpr int N = Form::width;
+    static constexpr int voices = Form::state_lanes;
     /// `kept`: the state's item; it goes on to the next block.
-    SCS_INLINE HeldPhase(uint64_t* kept, U64<N> increment, const Block& block) {
-        const auto from = Form::get(kept);
-        const auto each = upper_half(increment + U64<N>(uint64_t(1) << 31));
+    SCS_INLINE HeldPhase(uint64_t* kept, U64<voices> increment, const Block& block) {
+        const auto from = U64<voices>::load(kept);
+        const auto each = upper_half(increment + U64<voices>(uint64_t(1) << 31));
         now = Form::first(upper_half(from), each);
         growth_ = Form::growth(each);
-        Form::keep(kept, from + increment * U64<N>(uint64_t(block.frames)));
+        (from + increment * U64<voices>(uint64_t(block.frames))).store(kept);
     }
     SCS_INLINE void advance() { now += growth_; }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/taus88.hpp"
@@ -11,12 +12,19 @@ void start_rand(const Op& op, Block& block) {
     *output(op, block) = Taus88(block).unipolar() * (high - low) + low;
 }
 
+void start_exp_rand(const Op& op, Block& block) {
+    const float low = *input(op, block, 0), high = *input(op, block, 1);
+    const double ratio = double(high / low), share = double(Taus88(block).unipolar());
+    *output(op, block) = float(pow(F64<1>(ratio), F64<1>(share))[0] * double(low));
+}
+
 constexpr Kernel starts_only(KernelFunction start) {
     Kernel made;
     made.start = start;
     return made;
 }
 
+constexpr Kernel exp_rand = starts_only(start_exp_rand);
 constexpr Kernel rand = starts_only(start_rand);
 
 // ---- RandSeed
@@ -48,6 +56,7 @@ constexpr Kernel rand_seed = [] {
 }();
 
 constexpr NativeUgen list[] = {
+    {"ExpRand", [](const Signature&) { return &exp_rand; }},
     {"RandSeed",
      [](const Signature& s) -> const Kernel* {
          return s.rate != Rate::audio && s.inputs[1].rate != Rate::demand ? &rand_seed : nullptr;

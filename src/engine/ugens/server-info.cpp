@@ -27,7 +27,7 @@ constexpr NativeUgen list[] = {
     {"ControlDur", choose<[](const Block& b) { return float(b.control->duration); }>},
     {"ControlRate", choose<[](const Block& b) { return float(b.control->samples); }>},
     {"NumAudioBuses", choose<[](const Block& b) { return float(b.space->audio_buses); }>},
-    {"NumBuffers", choose<[](const Block& b) { return float(b.space->buffers); }>},
+    {"NumBuffers", choose<[](const Block& b) { return float(b.space->buffer_count); }>},
     {"NumControlBuses", choose<[](const Block& b) { return float(b.space->control_buses); }>},
     {"NumInputBuses", choose<[](const Block& b) { return float(b.space->inputs); }>},
     {"NumOutputBuses", choose<[](const Block& b) { return float(b.space->outputs); }>},

@@ -9,6 +9,18 @@
 
 namespace scs::SCS_SIMD {
 
+/// Thomas Wang's 32-bit integer hash, by which SuperCollider mixes bits.
+template <int N>
+SCS_INLINE U32<N> hash_of(U32<N> x) {
+    x += ~(x << 15);
+    x ^= x >> 10;
+    x += x << 3;
+    x ^= x >> 6;
+    x += ~(x << 11);
+    x ^= x >> 16;
+    return x;
+}
+
 class Taus88 {
 public:
     SCS_INLINE explicit Taus88(const Block& block) : kept_(block.space->random), s_(*kept_) {}
@@ -16,15 +28,9 @@ public:
     Taus88(const Taus88&) = delete;
     Taus88& operator=(const Taus88&) = delete;
 
-    /// Begins the sequence of a seed. The seed's bits are mixed by Thomas Wang's 32-bit integer hash.
+    /// Begins the sequence of a seed.
     SCS_INLINE void seed(int32_t number) {
-        auto hash = uint32_t(number);
-        hash += ~(hash << 15);
-        hash ^= hash >> 10;
-        hash += hash << 3;
-        hash ^= hash >> 6;
-        hash += ~(hash << 11);
-        hash ^= hash >> 16;
+        const uint32_t hash = hash_of(U32<1>(uint32_t(number)))[0];
         // Each part of the state must be above its lowest bits.
         const auto part = [&](uint32_t start, uint32_t least) { return (start ^ hash) < least ? start : start ^ hash; };
         s_ = {part(1243598713u, 2), part(3093459404u, 8), part(1821928721u, 16)};
@@ -40,6 +46,12 @@ public:
     SCS_INLINE float unipolar() { return float(int32_t(draw() >> 9)) * 0x1p-23f; }
     /// -1 <= x < 1.
     SCS_INLINE float bipolar() { return float(int32_t(draw() >> 9)) * 0x1p-22f - 1.f; }
+    /// -1/8 <= x < 1/8.
+    SCS_INLINE float eighth() { return float(int32_t(draw() >> 9)) * 0x1p-25f - 0.125f; }
+    /// -1 or 1.
+    SCS_INLINE float coin() { return draw() >> 31 ? -1.f : 1.f; }
+    /// 0 <= x < 1, in steps of 2^-32.
+    SCS_INLINE double fine() { return double(draw()) * 0x1p-32; }
 
 private:
     RandomState* kept_;

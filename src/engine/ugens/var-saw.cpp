@@ -81,35 +81,40 @@ struct AudioFrequency {
     }
 };
 
-template <class Form>
-struct ChangingWidth {
-    static void run(const Op& op, Block& block) {
+template <bool Scaled>
+struct HeldFrequency {
+    template <class Form>
+    static void change_width(const Op& op, Block& block) {
         auto& s = state<VarSawState<Form::state_lanes>>(op, block);
         float* out = output(op, block);
-        HeldPhase<Form> phase(s.phase, increment_of(Form::control(input(op, block, freq)), block), block);
+        HeldPhase<Form> phase(s.phase, increment_of(Form::by_voice(input(op, block, freq)), block), block);
         Widths<Form> widths(s.duty, Form::control(input(op, block, width)));
-        for (int i = 0, n = Form::steps(block); i < n; ++i) {
-            Form::put(out, i, widths.now.at(unipolar(phase.now)));
-            const auto before = phase.now;
-            phase.advance();
-            widths.advance(before, phase.now);
-        }
+        with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+            for (int i = 0, n = Form::steps(block); i < n; ++i) {
+                Form::put(out, i, scale(widths.now.at(unipolar(phase.now)), i));
+                const auto before = phase.now;
+                phase.advance();
+                widths.advance(before, phase.now);
+            }
+        });
     }
-};
 
-template <class Form>
-struct VarSaw {
-    static void run(const Op& op, Block& block) {
-        auto& s = state<VarSawState<Form::state_lanes>>(op, block);
-        const auto duty = Form::get(s.duty);
-        if (any(clip_duty(Form::control(input(op, block, width))) != duty))
-            return ChangingWidth<Voices<Form::state_lanes>>::run(op, block);
-        float* out = output(op, block);
-        HeldPhase<Form> phase(s.phase, increment_of(Form::control(input(op, block, freq)), block), block);
-        const Triangle<Form::width> shape(duty);
-        for (int i = 0, n = Form::steps(block); i < n; ++i, phase.advance())
-            Form::put(out, i, shape.at(unipolar(phase.now)));
-    }
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            auto& s = state<VarSawState<Form::state_lanes>>(op, block);
+            constexpr int voices = Form::state_lanes;
+            if (any(clip_duty(Form::by_voice(input(op, block, width))) != F32<voices>::load(s.duty)))
+                return change_width<Voices<voices>>(op, block);
+            float* out = output(op, block);
+            HeldPhase<Form> phase(s.phase, increment_of(Form::by_voice(input(op, block, freq)), block), block);
+            const Triangle<Form::width> shape(Form::get(s.duty));
+            with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+                for (int i = 0, n = Form::steps(block); i < n; ++i, phase.advance())
+                    Form::put(out, i, scale(shape.at(unipolar(phase.now)), i));
+            });
+        }
+    };
 };
 
 void start(const Op& op, Block& block) {
@@ -120,7 +125,8 @@ void start(const Op& op, Block& block) {
 }
 
 constexpr Kernel at_audio_frequency = vector_kernel<AudioFrequency, VarSawState, Scalar>(start);
-constexpr Kernel at_held_frequency = vector_kernel<VarSaw, VarSawState, Timewise>(start);
+constexpr Kernel at_held_frequency = scalable<HeldFrequency<true>::Run, Timewise>(
+    vector_kernel<HeldFrequency<false>::Run, VarSawState, Timewise>(start));
 
 constexpr NativeUgen list[] = {
     {"VarSaw",

@@ -37,8 +37,13 @@ public:
             return nullptr;
         place_wires();
         place_states();
-        code_->lone.lanes = 1;
+        place_flags();
+        code_->plain.lanes = code_->lone.lanes = 1;
         code_->batch.lanes = ugens_.lanes;
+        find_gains();
+        fill(code_->plain);
+        for (const UnitPlan& unit : program_.units)
+            add_start(uint32_t(&unit - program_.units.data()));
         fill(code_->lone);
         fill(code_->batch);
         judge();
@@ -66,6 +71,10 @@ private:
                     return false;
             kernels_.push_back(kernel);
         }
+        // What shares a state needs to have one owner.
+        for (const Kernel* kernel : kernels_)
+            if (kernel && kernel->state_of && std::count(kernels_.begin(), kernels_.end(), kernel->state_of) != 1)
+                return false;
         return true;
     }
 
@@ -111,11 +120,36 @@ private:
     void place_states() {
         for (const Kernel* kernel : kernels_) {
             states_.push_back(code_->record_bytes);
-            if (!kernel || (kernel->state64 == 0 && kernel->state32 == 0))
+            if (!kernel || (kernel->state_of && kernel->state_of != kernel) || (kernel->state64 == 0 && kernel->state32 == 0))
                 continue;
             const uint32_t items32 = kernel->state32 + kernel->state32 % 2u;
             add_piece(code_->record_bytes, kernel->state64, items32);
             code_->record_bytes += kernel->state64 * 8u + items32 * 4u;
+        }
+        for (size_t u = 0; u < kernels_.size(); ++u)
+            if (kernels_[u] && kernels_[u]->state_of) {
+                const auto owner = std::find(kernels_.begin(), kernels_.end(), kernels_[u]->state_of);
+                states_[u] = states_[size_t(owner - kernels_.begin())];
+            }
+    }
+
+    /// A flag for each unit that can be done; those that wait for it share it.
+    void place_flags() {
+        flags_.resize(kernels_.size());
+        for (uint32_t u = 0; u < kernels_.size(); ++u) {
+            const Kernel* kernel = kernels_[u];
+            if (!kernel || (kernel->done_action < 0 && !kernel->waits_for_done))
+                continue;
+            if (kernel->waits_for_done) {
+                const int32_t source = program_.wires[program_.inputs[program_.units[u].first_input]].from_unit;
+                if (source >= 0 && kernels_[size_t(source)] && kernels_[size_t(source)]->done_action >= 0) {
+                    flags_[u] = flags_[size_t(source)];
+                    continue;
+                }
+            }
+            flags_[u] = code_->record_bytes;
+            add_piece(code_->record_bytes, 0, 2);
+            code_->record_bytes += 8;
         }
     }
 
@@ -140,36 +174,115 @@ private:
         size_t operands = 0;
         for (const UnitPlan& unit : program_.units)
             operands += unit.num_inputs + unit.num_outputs;
-        list.operands.reserve(operands); // operations point into it
+        // Operations point into these.
+        list.operands.reserve(operands);
+        list.gains.reserve(program_.units.size());
 
+        const bool scaled = &list != &code_->plain;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const UnitPlan& unit = program_.units[u];
             const Kernel* kernel = kernels_[u];
-            const Operand* first = list.operands.data() + list.operands.size();
-            for (uint32_t i = 0; i < unit.num_inputs; ++i)
-                list.operands.push_back(operand(program_.inputs[unit.first_input + i], list));
-            for (uint32_t i = 0; i < unit.num_outputs; ++i)
-                list.operands.push_back(operand(unit.first_output_wire + i, list));
-            Op op{nullptr, first, uint32_t(states_[u] * lanes), uint16_t(unit.num_inputs), uint16_t(unit.num_outputs),
-                  unit.special_index, uint16_t(u)};
-            const auto add = [&](std::vector<Op>& to, KernelFunction run) {
-                op.run = run;
-                to.push_back(op);
-            };
-            if (list.lanes == 1) {
-                if (!kernel && unit.rate == Rate::scalar)
-                    add(code_->starts, start_scalar_control);
-                if (kernel && kernel->start)
-                    add(code_->starts, kernel->start);
-                if (kernel && kernel->stop)
-                    add(code_->stops, kernel->stop);
+            Op op = place(u, list);
+            if (!kernel || !unit.is_calc())
+                continue;
+            const bool batch = list.lanes != 1;
+            const Gained* gained = scaled ? gained_by(u, batch) : nullptr;
+            if (gained && gained->unit == u)
+                continue; // comes with its gain
+            op.run = batch ? kernel->batch : kernel->lone;
+            if (gained) {
+                const Kernel& source = *kernels_[gained->unit];
+                const UnitPlan& source_unit = program_.units[gained->unit];
+                list.gains.push_back({op.operands[gained->factor], op.state, gained->ramped});
+                op = sources_[gained->unit];
+                // The source's output becomes that of the multiplication.
+                const_cast<Operand*>(op.operands)[source_unit.num_inputs] = operand(unit.first_output_wire, list);
+                op.gain = &list.gains.back();
+                op.run = batch ? source.batch_scaled : source.lone_scaled;
             }
-            if (kernel && unit.is_calc()) {
-                if (kernel->effect != Effect::none && list.lanes != 1)
-                    effects_.push_back({uint32_t(list.ops.size()), kernel->effect});
-                add(list.ops, list.lanes == 1 ? kernel->lone : kernel->batch);
-            }
+            if (batch && kernel->effect != Effect::none)
+                effects_.push_back({uint32_t(list.ops.size()), kernel->effect, kernel->first_channel});
+            list.ops.push_back(op);
         }
+    }
+
+    /// A unit's operands, and an operation that has everything but what to run.
+    Op place(uint32_t u, OpList& list) {
+        const UnitPlan& unit = program_.units[u];
+        const Operand* first = list.operands.data() + list.operands.size();
+        for (uint32_t i = 0; i < unit.num_inputs; ++i)
+            list.operands.push_back(operand(program_.inputs[unit.first_input + i], list));
+        for (uint32_t i = 0; i < unit.num_outputs; ++i)
+            list.operands.push_back(operand(unit.first_output_wire + i, list));
+        const auto at = [&](uint32_t offset) { return uint32_t(offset * size_t(list.lanes)); };
+        const Op op{nullptr,
+                    first,
+                    nullptr,
+                    at(states_[u]),
+                    at(flags_[u]),
+                    uint16_t(unit.num_inputs),
+                    uint16_t(unit.num_outputs),
+                    unit.special_index,
+                    uint16_t(u)};
+        sources_.resize(program_.units.size());
+        sources_[u] = op;
+        return op;
+    }
+
+    /// From the plain list's operands.
+    void add_start(uint32_t u) {
+        const Kernel* kernel = kernels_[u];
+        const auto add = [&](std::vector<Op>& to, KernelFunction run) {
+            to.push_back(sources_[u]);
+            to.back().run = run;
+        };
+        if (!kernel && program_.units[u].rate == Rate::scalar)
+            add(code_->starts, start_scalar_control);
+        if (kernel && kernel->start)
+            add(code_->starts, kernel->start);
+        if (kernel && kernel->stop)
+            add(code_->stops, kernel->stop);
+        for (uint32_t i = 0; kernel && kernel->forgets_controls && i < program_.units[u].num_outputs; ++i)
+            code_->forgotten.push_back(uint32_t(program_.units[u].special_index) + i);
+    }
+
+    /// A multiplication that its first operand's unit can do itself.
+    struct Gained {
+        uint32_t unit, product; ///< the source and the multiplication
+        uint32_t factor;        ///< which of the multiplication's inputs isn't the source
+        bool ramped;
+    };
+
+    /// Units whose only reader is the next audio unit, which multiplies them by something held or ramped.
+    void find_gains() {
+        std::vector<uint32_t> readers(program_.wires.size());
+        for (uint32_t wire : program_.inputs)
+            ++readers[wire];
+        const UnitPlan* source = nullptr;
+        for (const UnitPlan& unit : program_.units) {
+            if (!unit.is_calc() || unit.rate != Rate::audio)
+                continue;
+            if (source && unit.ugen->name == "BinaryOpUGen" && unit.special_index == 2 && source->num_outputs == 1 &&
+                readers[source->first_output_wire] == 1)
+                for (uint32_t i : {0u, 1u}) {
+                    const WireSpec& factor = program_.wires[program_.inputs[unit.first_input + 1 - i]];
+                    if (program_.inputs[unit.first_input + i] == source->first_output_wire && factor.rate != Rate::audio)
+                        gained_.push_back({uint32_t(source - program_.units.data()),
+                                           uint32_t(&unit - program_.units.data()), 1 - i,
+                                           factor.rate == Rate::control});
+                }
+            source = &unit;
+        }
+    }
+
+    /// Where this unit is the source or the multiplication, if the source's kernel can do it.
+    const Gained* gained_by(uint32_t u, bool batch) const {
+        for (const Gained& gained : gained_) {
+            const Kernel* source = kernels_[gained.unit];
+            if ((gained.unit == u || gained.product == u) && (batch ? source->batch_scaled : source->lone_scaled))
+                return &gained;
+        }
+        return nullptr;
     }
 
     /// A Control that is read once.
@@ -222,7 +335,10 @@ private:
     std::vector<const Kernel*> kernels_; ///< of each unit; null for Control
     std::vector<Place> places_;          ///< of each wire
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
+    std::vector<uint32_t> flags_;        ///< the same: whether it is done; 0: nobody asks
     std::vector<NativeCode::BusUse> effects_;
+    std::vector<Gained> gained_;
+    std::vector<Op> sources_; ///< of each unit, as placed last
 };
 
 } // namespace
@@ -232,7 +348,7 @@ void FreeAligned::operator()(float* memory) const noexcept {
 }
 
 std::unique_ptr<const NativeCode> generate(const Program& program, const NativeUgens& ugens, int block_size) {
-    if (block_size % 16 != 0)
+    if (block_size % block_multiple != 0)
         return nullptr;
     return Generator(program, ugens, block_size).run();
 }

@@ -23,6 +23,7 @@ struct OpList {
     int lanes = 0;
     std::vector<Operand> operands;
     AlignedFloats constants;
+    std::vector<Gain> gains;
     std::vector<Op> ops;    ///< computed each block
 };
 
@@ -39,9 +40,11 @@ struct NativeCode {
     };
 
     OpList lone, batch;
+    OpList plain; ///< lone, an operation for each unit: for /n_trace
     std::vector<Op> starts;          ///< of all units in order; lone
     std::vector<Op> stops;           ///< in order; lone
     std::vector<Piece> pieces;       ///< all of the record
+    std::vector<uint32_t> forgotten; ///< controls that are 0 after each block
     uint32_t record_bytes = 0;       ///< a multiple of 8
     uint32_t controls = 0;           ///< the record begins with this many
     uint32_t audio_wires = 0, control_wires = 0; ///< wires it needs at once
@@ -52,11 +55,13 @@ struct NativeCode {
     struct BusUse {
         uint32_t op;
         Effect effect;
+        uint8_t first_channel; ///< of what writes
     };
     std::vector<BusUse> bus_uses;
 };
 
-/// [worker] A program as native operations, or null if a unit of it isn't native. block_size: frames, a multiple of 16.
+/// [worker] A program as native operations, or null if a unit of it, or the block size, isn't
+/// native. block_size: frames.
 std::unique_ptr<const NativeCode> generate(const Program&, const NativeUgens&, int block_size);
 
 /// Control wires that a program may have; the rest stays with the plugins' units.

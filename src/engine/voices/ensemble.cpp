@@ -2,6 +2,7 @@
 #include "engine/voices/ensemble.hpp"
 
 #include "engine/buses.hpp"
+#include "engine/plugins/buffers.hpp"
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/node.hpp"
@@ -28,7 +29,7 @@ AlignedFloats zeros(size_t count) {
 
 } // namespace
 
-Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& pool)
+Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, World& world, Pool& pool)
     : buses_(buses),
       pool_(pool),
       lanes_(native_ugens(settings.simd).lanes),
@@ -46,8 +47,13 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, World& world, Pool& p
     space_.control_buses = settings.control_buses;
     space_.inputs = settings.inputs;
     space_.outputs = settings.outputs;
-    space_.buffers = settings.buffers;
     space_.block_size = settings.block_size;
+    space_.buffers = &buffers;
+    space_.buffer = [](void* table, int32_t number) {
+        const Buffer buffer = static_cast<Buffers*>(table)->get(number);
+        return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
+    };
+    space_.buffer_count = buffers.count();
     space_.random = world.random();
     space_.rows = rows_.get();
     space_.allocator = &pool;
@@ -98,7 +104,6 @@ void Ensemble::prepare(Block& block, std::byte* record, const VoiceRates& rates)
     block.audio = &rates.audio;
     block.control = &rates.control;
     block.space = &space_;
-    block.done = &done_;
 }
 
 /// What a mapped control reads is what the bus holds when the voice's turn begins.
@@ -119,6 +124,12 @@ void Ensemble::follow_maps(Batch& batch) noexcept {
     }
 }
 
+/// What kernels have set to 0 in the record.
+void Ensemble::forget(Voice& voice) noexcept {
+    for (const uint32_t control : voice.code->forgotten)
+        voice.set_values()[control] = 0.f;
+}
+
 /// Operations of a voice that is in no batch.
 void Ensemble::run(Synth& synth, const std::vector<Op>& ops) noexcept {
     Synth* const synths[] = {&synth};
@@ -126,6 +137,7 @@ void Ensemble::run(Synth& synth, const std::vector<Op>& ops) noexcept {
     prepare(block, synth.voice->record(), *synth.voice->rates);
     block.live = 1;
     block.synths = synths;
+    block.mapped = synth.voice->mapped();
     for (const Op& op : ops)
         op.run(op, block);
 }
@@ -147,6 +159,7 @@ void Ensemble::render(Synth& synth) noexcept {
     if (voice.rest)
         --voice.rest;
     run(synth, voice.code->lone.ops);
+    forget(voice);
 }
 
 void Ensemble::destroy(Synth& synth) noexcept {
@@ -299,6 +312,7 @@ bool Ensemble::prepend(Batch& batch, Synth& synth) noexcept {
 }
 
 void Ensemble::merge(Batch& front, Batch& back) noexcept {
+    front.stale |= back.stale;
     shift(front, false);
     while (back.live) {
         Synth& synth = *back.synths[back.first()];
@@ -422,7 +436,7 @@ Reach reach_of(const NativeCode::BusUse& use, Batch& batch) noexcept {
     const auto* numbers = reinterpret_cast<const float*>(
         bus.offset + (bus.base == Base::record ? reinterpret_cast<uintptr_t>(batch.record()) : 0));
     const bool writes = use.effect == Effect::writes_audio || use.effect == Effect::writes_control;
-    const int64_t channels = writes ? op.inputs - 1 : op.outputs;
+    const int64_t channels = writes ? op.inputs - use.first_channel : op.outputs;
     Reach reach;
     for (uint32_t left = batch.live; left; left &= left - 1) {
         const float number = numbers[std::countr_zero(left)];
@@ -468,9 +482,13 @@ void Ensemble::render(Batch& batch) noexcept {
     prepare(block, batch.record(), *batch.rates);
     block.live = batch.live;
     block.synths = batch.synths;
+    block.mapped = nullptr;
     follow_maps(batch);
     for (const Op& op : batch.code->batch.ops)
         op.run(op, block);
+    if (!batch.code->forgotten.empty())
+        for (uint32_t left = batch.live; left; left &= left - 1)
+            forget(*batch.synths[std::countr_zero(left)]->voice);
 }
 
 } // namespace scs

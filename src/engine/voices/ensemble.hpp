@@ -11,6 +11,7 @@
 
 namespace scs {
 
+class Buffers;
 class Buses;
 class Engine;
 class Pool;
@@ -29,7 +30,7 @@ struct VoiceRates {
 /// that they would have alone. New synths have their first block alone and join afterwards. [rt], after construction.
 class Ensemble {
 public:
-    Ensemble(const Settings&, Buses&, World&, Pool&); // [worker]
+    Ensemble(const Settings&, Buses&, Buffers&, World&, Pool&); // [worker]
 
     using DoneAction = void (*)(void* host, Synth&, int action);
     /// Whom to tell what a UGen wants when it is done.
@@ -78,6 +79,7 @@ private:
     void settle(Batch&) noexcept;
     void follow_maps(Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept;
     void follow_maps(Batch&) noexcept;
+    static void forget(Voice&) noexcept;
     Batch* make_batch(const Voice&) noexcept;
     void take_in(Batch&, Synth&, int lane) noexcept;
     void put_out(Batch&, Synth&) noexcept;
@@ -99,7 +101,6 @@ private:
     AlignedFloats audio_, control_, rows_;
     std::array<VoiceRates, 16> rates_{};
     size_t current_rates_ = 0;
-    bool done_ = false; ///< where UGens note that they are done; nobody asks voices
 };
 
 } // namespace scs

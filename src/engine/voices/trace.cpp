@@ -25,13 +25,14 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
     prepare(block, synth.voice->record(), *synth.voice->rates);
     block.live = 1;
     block.synths = synths;
+    block.mapped = synth.voice->mapped();
     if (synth.voice->maps)
         follow_maps(*synth.voice, synth.voice->record(), 1, 0);
     TextLine title;
     title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
     title.print(engine);
 
-    const OpList& list = synth.voice->code->lone;
+    const OpList& list = synth.voice->code->plain;
     const Operand* operands = list.operands.data();
     auto op = list.ops.begin();
     int index = 0;
@@ -51,6 +52,7 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
             print_firsts(engine, "out", operands + unit.num_inputs, unit.num_outputs, block);
         operands += unit.num_inputs + unit.num_outputs;
     }
+    forget(*synth.voice);
 }
 
 } // namespace scs

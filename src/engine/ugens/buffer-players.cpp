@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/sample-buffers.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+/// Loops over what a unit computes in a block: all frames, or one at control rate.
+SCS_INLINE int frames_of(const Op& op, const Block& block) {
+    return is_audio(op, op.inputs) ? block.frames : 1;
+}
+
+/// All channels' samples at a frame; those that the buffer hasn't are silent.
+template <int L, class Read>
+SCS_INLINE void put(const Op& op, const Block& block, int lane, int frame, int channels, Read&& read) {
+    for (int c = 0; c < op.outputs; ++c)
+        output(op, block, size_t(c))[frame * L + lane] = c < channels ? read(c) : 0.f;
+}
+
+template <int L>
+SCS_INLINE void put_silence(const Op& op, const Block& block, int lane, int frames) {
+    for (int i = 0; i < frames; ++i)
+        put<L>(op, block, lane, i, 0, [](int) { return 0.f; });
+}
+
+// ---- PlayBuf
+
+enum { play_buffer, rate, trigger, start_place, play_loop, action };
+
+template <int N>
+struct PlayState {
+    static constexpr size_t items64 = 1;
+    double place[N];    ///< frames
+    float trigger[N];   ///< before
+    int32_t stopped[N]; ///< at an end, until the next trigger
+};
+
+template <int L>
+struct PlayBuf {
+    static void run(const Op& op, Block& block) {
+        each_lane<L>(block, [&](int lane) { voice(op, block, lane); });
+    }
+    SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
+        auto& s = state<PlayState<L>>(op, block);
+        const auto in = [&](int index) { return input(op, block, size_t(index))[lane]; };
+        const int n = frames_of(op, block);
+        const SampleBuffer buffer = buffer_of(block, in(play_buffer));
+        if (!buffer.data)
+            return put_silence<L>(op, block, lane, n);
+        const bool loop = int_of(in(play_loop)) != 0;
+        const double end = loop ? buffer.frames : buffer.frames - 1;
+        // Only with a trigger, and no rate, at audio rate the start is read at the trigger's frame.
+        const bool audio_rate = is_audio(op, rate), audio_trigger = is_audio(op, trigger);
+        const LaneIn<L> rates(op, block, rate, lane), triggers(op, block, trigger, lane);
+        const LaneIn<L> starts(op, block, start_place, lane);
+        double place = s.place[lane];
+        float before = s.trigger[lane];
+        bool stopped = s.stopped[lane];
+        if (audio_rate && !audio_trigger && place == -1.)
+            place = buffer.frames;
+        for (int i = 0; i < n; ++i) {
+            const float now = triggers.at(i);
+            if (now > 0.f && before <= 0.f) {
+                stopped = false;
+                place = double(starts.at(audio_rate ? 0 : i));
+            }
+            before = now;
+            place = place_in(place, end, loop, stopped);
+            const Around around(place, buffer.frames, loop);
+            put<L>(op, block, lane, i, buffer.channels, [&](int c) { return read_cubic(buffer, around, c); });
+            place += double(rates.at(i));
+        }
+        s.place[lane] = place;
+        s.trigger[lane] = before;
+        s.stopped[lane] = stopped;
+        if (stopped)
+            done(block, lane, in(action));
+    }
+};
+
+void start_play_buf(const Op& op, Block& block) {
+    state<PlayState<1>>(op, block).place[0] = double(*input(op, block, start_place));
+    put_silence<1>(op, block, 0, 1);
+}
+
+constexpr Kernel play_buf = [] {
+    Kernel made = lane_kernel<PlayBuf, PlayState>(start_play_buf);
+    made.done_action = action;
+    made.reads_after_writing = true;
+    return made;
+}();
+
+// ---- BufRd
+
+enum { read_buffer, phase, read_loop, interpolation };
+
+template <int N>
+struct ReadState {
+    static constexpr size_t items64 = 0;
+    int32_t points[N]; ///< that are looked at: 1, 2 or 4
+};
+
+template <int L>
+struct BufRd {
+    static void run(const Op& op, Block& block) {
+        each_lane<L>(block, [&](int lane) {
+            voice(op, block, lane, frames_of(op, block), state<ReadState<L>>(op, block).points[lane]);
+        });
+    }
+    SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n, int points) {
+        const SampleBuffer buffer = buffer_of(block, input(op, block, read_buffer)[lane]);
+        if (!buffer.data)
+            return put_silence<L>(op, block, lane, n);
+        const bool loop = int_of(input(op, block, read_loop)[lane]) != 0;
+        const double end = loop ? buffer.frames : buffer.frames - 1;
+        const LaneIn<L> phases(op, block, phase, lane);
+        bool stopped = false;
+        for (int i = 0; i < n; ++i) {
+            const Around around(place_in(double(phases.at(i)), end, loop, stopped), buffer.frames, loop);
+            put<L>(op, block, lane, i, buffer.channels, [&](int c) {
+                if (points == 4)
+                    return read_cubic(buffer, around, c);
+                const float at = sample(buffer, around.at, c);
+                return points == 1 ? at : linear(around.part, at, sample(buffer, around.after, c));
+            });
+        }
+    }
+};
+
+void start_buf_rd(const Op& op, Block& block) {
+    const int32_t points = int_of(*input(op, block, interpolation));
+    state<ReadState<1>>(op, block).points[0] = points == 1 || points == 2 ? points : 4;
+    BufRd<1>::voice(op, block, 0, 1, 1);
+}
+
+constexpr Kernel buf_rd = lane_kernel<BufRd, ReadState>(start_buf_rd);
+
+// ---- facts about buffers
+
+template <class Fact>
+struct BufferFact {
+    template <int L>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            each_lane<L>(block, [&](int lane) {
+                output(op, block)[lane] = float(Fact::of(buffer_of(block, *(input(op, block, 0) + lane)), block));
+            });
+        }
+    };
+    static constexpr Kernel kernel = lane_kernel<Run, Stateless>(Run<1>::run);
+    static const Kernel* choose(const Signature& s) {
+        return s.rate == Rate::control || s.rate == Rate::scalar ? &kernel : nullptr;
+    }
+};
+
+struct BufFrames {
+    SCS_INLINE static double of(const SampleBuffer& b, const Block&) { return b.frames; }
+};
+struct BufChannels {
+    SCS_INLINE static double of(const SampleBuffer& b, const Block&) { return b.channels; }
+};
+struct BufSamples {
+    SCS_INLINE static double of(const SampleBuffer& b, const Block&) { return double(b.frames) * b.channels; }
+};
+struct BufSampleRate {
+    SCS_INLINE static double of(const SampleBuffer& b, const Block&) { return b.rate; }
+};
+struct BufRateScale {
+    SCS_INLINE static double of(const SampleBuffer& b, const Block& block) { return b.rate * block.audio->duration; }
+};
+struct BufDur {
+    SCS_INLINE static double of(const SampleBuffer& b, const Block&) { return b.rate > 0. ? b.frames * (1. / b.rate) : 0.; }
+};
+
+constexpr NativeUgen list[] = {
+    {"PlayBuf", [](const Signature& s) { return s.rate == Rate::audio || s.rate == Rate::control ? &play_buf : nullptr; }},
+    {"BufRd",
+     [](const Signature& s) {
+         return (s.rate == Rate::audio && s.audio(phase)) || s.rate == Rate::control ? &buf_rd : nullptr;
+     }},
+    {"BufFrames", BufferFact<BufFrames>::choose},
+    {"BufChannels", BufferFact<BufChannels>::choose},
+    {"BufSamples", BufferFact<BufSamples>::choose},
+    {"BufSampleRate", BufferFact<BufSampleRate>::choose},
+    {"BufRateScale", BufferFact<BufRateScale>::choose},
+    {"BufDur", BufferFact<BufDur>::choose},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> buffer_players = list;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/buses.hpp"
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/rows.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+SCS_INLINE bool written_now(const Space& space, int32_t bus) {
+    return bus >= 0 && age(space, space.audio_touched[bus]) == 0;
+}
+
+// ---- In: what has been written in this block
+
+struct In {
+    /// What a channel reads, or null for silence.
+    template <int L>
+    SCS_INLINE static const float* source(const Op&, Block& block, int, int32_t first, int channel) {
+        const int32_t bus = bus_behind(first, channel, block.space->audio_buses);
+        return written_now(*block.space, bus) ? audio_bus(*block.space, bus) : nullptr;
+    }
+    template <int L>
+    SCS_INLINE static void begin(const Op&, Block&, int, float) {}
+};
+
+// ---- InFeedback: also what has been written in the block before, unless that has been read in its own block
+
+template <int N>
+struct FeedbackState {
+    static constexpr size_t items64 = 0;
+    float number[N];    ///< of the bus in the block before
+    int32_t in_time[N]; ///< a channel was read in the block in which it was written
+};
+
+struct InFeedback {
+    template <int L>
+    SCS_INLINE static void begin(const Op& op, Block& block, int lane, float number) {
+        auto& s = state<FeedbackState<L>>(op, block);
+        if (number != s.number[lane])
+            s.in_time[lane] = false;
+        s.number[lane] = number;
+    }
+    template <int L>
+    SCS_INLINE static const float* source(const Op& op, Block& block, int lane, int32_t first, int channel) {
+        const Space& space = *block.space;
+        int32_t& in_time = state<FeedbackState<L>>(op, block).in_time[lane];
+        const int32_t bus = bus_behind(first, channel, space.audio_buses);
+        const uint32_t blocks = bus < 0 ? 2 : age(space, space.audio_touched[bus]);
+        const bool heard = blocks == 0 || (blocks == 1 && !in_time);
+        in_time = blocks == 0;
+        return heard ? audio_bus(space, bus) : nullptr;
+    }
+};
+
+// ---- both
+
+template <class Kind>
+struct Input {
+    static void start(const Op& op, Block& block) {
+        const float number = *input(op, block, 0);
+        const int32_t first = bus_of(number, block.space->audio_buses);
+        Kind::template begin<1>(op, block, 0, number);
+        for (int c = 0; c < op.outputs; ++c) {
+            const float* from = Kind::template source<1>(op, block, 0, first, c);
+            *output(op, block, size_t(c)) = from ? *from : 0.f;
+        }
+    }
+    static void lone(const Op& op, Block& block) {
+        const float number = *input(op, block, 0);
+        const int32_t first = bus_of(number, block.space->audio_buses);
+        Kind::template begin<1>(op, block, 0, number);
+        for (int c = 0; c < op.outputs; ++c) {
+            const float* from = Kind::template source<1>(op, block, 0, first, c);
+            float* to = output(op, block, size_t(c));
+            if (from)
+                copy(to, from, block.frames);
+            else
+                clear(to, block.frames);
+        }
+    }
+    static void batch(const Op& op, Block& block) {
+        const float* numbers = input(op, block, 0);
+        const int one = __builtin_ctz(block.live);
+        int32_t first[lanes];
+        each_lane<lanes>(block, [&](int lane) {
+            const float number = numbers[lane];
+            first[lane] = bus_of(number, block.space->audio_buses);
+            Kind::template begin<lanes>(op, block, lane, number);
+        });
+        for (int c = 0; c < op.outputs; ++c) {
+            const float* from[lanes] = {};
+            bool same = true;
+            each_lane<lanes>(block, [&](int lane) {
+                from[lane] = Kind::template source<lanes>(op, block, lane, first[lane], c);
+                same &= from[lane] == from[one];
+            });
+            float* to = output(op, block, size_t(c));
+            if (!same)
+                weave(block, from, to);
+            else if (!from[one])
+                clear(to, block.frames * lanes);
+            else
+                for (int i = 0, n = block.frames; i < n; ++i)
+                    F32<lanes>(from[one][i]).store(to + i * lanes);
+        }
+    }
+};
+
+template <class Kind, template <int> class State>
+constexpr Kernel reader() {
+    Kernel made;
+    made.start = Input<Kind>::start;
+    made.lone = Input<Kind>::lone;
+    made.batch = Input<Kind>::batch;
+    made.state64 = state64<State>();
+    made.state32 = state32<State>();
+    made.effect = Effect::reads_audio;
+    return made;
+}
+
+constexpr Kernel in = reader<In, Stateless>();
+constexpr Kernel in_feedback = reader<InFeedback, FeedbackState>();
+
+constexpr NativeUgen list[] = {
+    {"In", [](const Signature& s) { return s.rate == Rate::audio && !s.audio(0) ? &in : nullptr; }},
+    {"InFeedback", [](const Signature& s) { return s.rate == Rate::audio && !s.audio(0) ? &in_feedback : nullptr; }},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> bus_inputs = list;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/forms.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+// A synth's controls that are more than their values. (Control is no kernel: its outputs are where the values are.)
+
+constexpr int most_outputs = 16; // the language makes no more
+
+SCS_INLINE float* values(const Op& op, const Block& block, int lanes_of_form) {
+    return reinterpret_cast<float*>(block.bases[size_t(Base::record)]) + op.special_index * lanes_of_form;
+}
+
+// ---- TrigControl: what is set lasts for a block (the ensemble forgets what was set); a bus is followed
+
+template <class Form>
+struct TrigControl {
+    static constexpr int N = Form::width;
+    static void run(const Op& op, Block& block) {
+        float* from = values(op, block, N);
+        for (int i = 0; i < op.outputs; ++i, from += N) {
+            Form::put(output(op, block, size_t(i)), 0, Form::control(from));
+            Form::put(from, 0, F32<N>(0.f));
+        }
+    }
+};
+
+void start_trig_control(const Op& op, Block& block) {
+    for (int i = 0; i < op.outputs; ++i)
+        *output(op, block, size_t(i)) = 0.f;
+}
+
+constexpr Kernel trig_control = [] {
+    Kernel made = vector_kernel<TrigControl, Stateless, Scalar>(start_trig_control);
+    made.forgets_controls = true;
+    return made;
+}();
+
+// ---- LagControl: inputs are the times in which a difference falls by 60 dB
+
+template <int Most>
+struct LagControl {
+    template <int N>
+    struct State {
+        static constexpr size_t items64 = 0;
+        float level[Most][N], coefficient[Most][N];
+    };
+    template <class Form>
+    struct Run {
+        static constexpr int N = Form::width;
+        static void run(const Op& op, Block& block) {
+            auto& s = state<State<N>>(op, block);
+            const float* from = values(op, block, N);
+            for (int i = 0; i < op.outputs; ++i, from += N) {
+                const auto to = Form::control(from);
+                const auto x = to + Form::get(s.coefficient[i]) * (Form::get(s.level[i]) - to);
+                const auto size = abs(x);
+                const auto kept = select((size > F32<N>(1e-15f)) & (size < F32<N>(1e15f)), x, 0.f);
+                Form::keep(s.level[i], kept);
+                Form::put(output(op, block, size_t(i)), 0, kept);
+            }
+        }
+    };
+    static void start(const Op& op, Block& block) {
+        auto& s = state<State<1>>(op, block);
+        for (int i = 0; i < op.outputs; ++i) {
+            s.level[i][0] = values(op, block, 1)[i];
+            const double samples = double(*input(op, block, size_t(i))) * block.control->samples;
+            constexpr double log_of_60_dB = -6.907755278982137; // ln 0.001
+            s.coefficient[i][0] = samples == 0.0 ? 0.f : float(exp(F64<1>(log_of_60_dB / samples))[0]);
+        }
+        Run<Scalar>::run(op, block);
+    }
+    static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);
+};
+
+const Kernel* choose_lag_control(const Signature& s) {
+    if (s.rate != Rate::control || s.inputs.size() != s.outputs || s.outputs > most_outputs)
+        return nullptr;
+    return s.outputs == 1 ? &LagControl<1>::kernel
+           : s.outputs <= 4 ? &LagControl<4>::kernel
+                            : &LagControl<most_outputs>::kernel;
+}
+
+// ---- AudioControl: a value, a control bus in a straight line, or an audio bus. Of lone voices only
+
+struct AudioControlState {
+    float previous[most_outputs]; ///< what a control bus was
+    int32_t followed;             ///< what the first is mapped to
+    int32_t heard;                ///< whether the audio bus was written in the same block, before this voice
+};
+
+void audio_control(const Op& op, Block& block, int frames) {
+    auto& s = state<AudioControlState>(op, block);
+    const Space& space = *block.space;
+    const int32_t* mapped = block.mapped + op.special_index;
+    if (s.followed != mapped[0])
+        s.heard = false;
+    s.followed = mapped[0];
+    for (int c = 0; c < op.outputs; ++c) {
+        float* out = output(op, block, size_t(c));
+        const float value = values(op, block, 1)[c];
+        const int32_t bus = -mapped[c] - 1;
+        if (mapped[c] == 0) {
+            for (int i = 0; i < frames; ++i)
+                out[i] = value;
+        } else if (mapped[c] > 0) {
+            const float from = s.previous[c], slope = (value - from) / float(block.frames);
+            for (int i = 0; i < frames; ++i)
+                out[i] = from + slope * float(i);
+            s.previous[c] = from + slope * float(frames);
+        } else {
+            // What was written in the block before counts if nothing is to come in this one.
+            const int32_t age = space.block_number - space.audio_touched[bus];
+            const float* wire = space.audio_bus + int64_t(bus) * space.block_size;
+            const bool sounds = age == 0 || (age == 1 && !s.heard);
+            for (int i = 0; i < frames; ++i)
+                out[i] = sounds ? wire[i] : 0.f;
+            if (age == 0 || !sounds)
+                s.heard = age == 0;
+        }
+    }
+}
+
+void run_audio_control(const Op& op, Block& block) {
+    audio_control(op, block, block.frames);
+}
+void start_audio_control(const Op& op, Block& block) {
+    audio_control(op, block, 1);
+}
+
+constexpr Kernel audio_control_kernel = [] {
+    Kernel made;
+    made.start = start_audio_control;
+    made.lone = run_audio_control;
+    made.state32 = sizeof(AudioControlState) / 4;
+    return made;
+}();
+
+constexpr NativeUgen list[] = {
+    {"AudioControl",
+     [](const Signature& s) -> const Kernel* {
+         return s.rate == Rate::audio && s.outputs <= most_outputs ? &audio_control_kernel : nullptr;
+     }},
+    {"LagControl", choose_lag_control},
+    {"TrigControl", [](const Signature& s) { return s.rate == Rate::control ? &trig_control : nullptr; }},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> controls = list;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/interpolation.hpp"
+#include "engine/ugens/rows.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+// Delay lines in real-time memory. Voices are computed one after the other; each, where its delay allows, several frames
+// at once.
+
+enum { in, longest, time, decay };
+
+template <int N>
+struct LineState {
+    static constexpr size_t items64 = 1;
+    float* line[N];             ///< mask + 1 samples; null without memory, or without a delay
+    uint32_t mask[N];
+    uint32_t next[N];           ///< frames written until the line is full, then the line's length + the next to be written
+    float delay[N], seconds[N]; ///< in the last block: frames, and what was asked for
+    float feedback[N], decay[N];
+};
+constexpr uint32_t longest_line = 1u << 30;
+constexpr uint32_t no_delay = ~0u; ///< as a mask: the input is the output
+
+// ---- between two samples: pick(k) is the sample k frames newer than the one before the place
+
+struct Whole {
+    static constexpr int newest = 0, oldest = 0;
+    template <class Pick, class F>
+    SCS_INLINE static F at(Pick&& pick, F) {
+        return pick(0);
+    }
+};
+struct Linear {
+    static constexpr int newest = 0, oldest = 1;
+    template <class Pick, class F>
+    SCS_INLINE static F at(Pick&& pick, F part) {
+        return linear(part, pick(0), pick(-1));
+    }
+};
+struct Cubic {
+    static constexpr int newest = 1, oldest = 2;
+    template <class Pick, class F>
+    SCS_INLINE static F at(Pick&& pick, F part) {
+        return cubic(part, pick(1), pick(0), pick(-1), pick(-2));
+    }
+};
+
+// ---- what goes into the line and what comes out
+
+struct Plain {
+    static constexpr bool feeds_back = false;
+};
+struct Comb {
+    static constexpr bool feeds_back = true;
+    template <class F>
+    SCS_INLINE static F out(F value, F, F) {
+        return value;
+    }
+};
+struct Allpass {
+    static constexpr bool feeds_back = true;
+    template <class F>
+    SCS_INLINE static F out(F value, F feedback, F stored) {
+        return value - feedback * stored;
+    }
+};
+
+/// What is left of one turn of the line: a thousandth after the decay time.
+template <int N>
+SCS_INLINE F32<N> feedback_of(F32<N> seconds, F32<N> decay) {
+    constexpr double log001 = -6.907755278982137;
+    const auto size = exp(F64<N>(log001) * convert<double>(seconds) / convert<double>(abs(decay)));
+    const auto none = (seconds == F32<N>(0.f)) | (decay == F32<N>(0.f));
+    return select(none, 0.f, copysign(convert<float>(size), decay));
+}
+
+template <class Structure, class Between>
+struct Delay {
+    static constexpr bool feeds_back = Structure::feeds_back;
+    static constexpr bool cubic = Between::newest == 1;
+    /// Frames; what is fed back by a cubic needs one more.
+    static constexpr float shortest = feeds_back && cubic ? 2.f : 1.f;
+
+    struct Line {
+        float* samples;
+        int64_t mask, next;
+    };
+
+    SCS_INLINE static float frames_of(float seconds, float rate, const Line& line) {
+        const float frames = seconds * rate, most = float(line.mask + 1);
+        const float held = frames > most ? most : frames;
+        return held < shortest ? shortest : held;
+    }
+    /// What is no number, as it stays once it has been reached, is all before the line.
+    SCS_INLINE static int64_t whole_of(float delay) { return delay == delay ? int32_t(delay) : int64_t(1) << 40; }
+
+    /// A frame. Unfilled: the line isn't full, and what has not been written yet is silent.
+    template <bool Unfilled>
+    SCS_INLINE static float step(Line& line, float x, float delay, float feedback) {
+        using F = F32<1>;
+        const int64_t whole = whole_of(delay), place = line.next - whole;
+        float& to = line.samples[line.next & line.mask];
+        ++line.next;
+        if (!feeds_back || (Unfilled && place + Between::newest < 0))
+            to = x;
+        if (Unfilled && place + Between::newest < 0)
+            return std::is_same_v<Structure, Allpass> && !cubic ? 0.f - feedback * x : 0.f;
+        const auto pick = [&](int k) {
+            return F(Unfilled && place + k < 0 ? 0.f : line.samples[(place + k) & line.mask]);
+        };
+        const F value = Between::at(pick, F(delay - float(whole)));
+        if constexpr (!feeds_back) {
+            return value[0];
+        } else {
+            const F stored = F(x) + F(feedback) * value;
+            to = stored[0];
+            return Structure::out(value, F(feedback), stored)[0];
+        }
+    }
+
+    /// `lanes` frames at once.
+    SCS_INLINE static void leap(Line& line, const float* from, float* out, int64_t whole, float part, float feedback) {
+        using F = F32<lanes>;
+        const F x = F::load(from);
+        float* to = line.samples + (line.next & line.mask);
+        const float* at = line.samples + ((line.next - whole - Between::oldest) & line.mask) + Between::oldest;
+        if constexpr (!feeds_back)
+            x.store(to);
+        const F value = Between::at([&](int k) { return F::load(at + k); }, F(part));
+        if constexpr (!feeds_back) {
+            value.store(out);
+        } else {
+            const F stored = x + F(feedback) * value;
+            stored.store(to);
+            Structure::out(value, F(feedback), stored).store(out);
+        }
+        line.next += lanes;
+    }
+
+    /// Whether the next frames lie in one piece, where they are written and where they are read, and none that is
+    /// written at once is read.
+    SCS_INLINE static bool may_leap(const Line& line, int64_t whole) {
+        const int64_t length = line.mask + 1;
+        const int64_t read = (line.next - whole - Between::oldest) & line.mask;
+        const bool apart = feeds_back ? whole - Between::newest >= lanes : whole + Between::oldest + lanes <= length;
+        return apart && (line.next & line.mask) + lanes <= length &&
+               read + Between::oldest + Between::newest + lanes <= length;
+    }
+
+    template <bool Unfilled>
+    SCS_INLINE static void held(Line& line, const float* from, float* out, int n, float delay, float feedback) {
+        const int64_t whole = whole_of(delay);
+        const float part = delay - float(whole);
+        int i = 0;
+        for (; i + lanes <= n; i += lanes)
+            if (!Unfilled && may_leap(line, whole))
+                leap(line, from + i, out + i, whole, part, feedback);
+            else
+                for (int k = i; k < i + lanes; ++k)
+                    out[k] = step<Unfilled>(line, from[k], delay, feedback);
+        for (; i < n; ++i)
+            out[i] = step<Unfilled>(line, from[i], delay, feedback);
+    }
+
+    template <bool Unfilled>
+    SCS_INLINE static void moving(Line& line, const float* from, float* out, int n, const float* delays,
+                                  const float* feedbacks) {
+        for (int i = 0; i < n; ++i)
+            out[i] = step<Unfilled>(line, from[i], delays[i], feeds_back ? feedbacks[i] : 0.f);
+    }
+
+    /// A voice's n frames. `seconds`: n of them if they are audio, else one. `scratch`: twice n floats.
+    template <bool Unfilled, int L>
+    SCS_INLINE static void compute(const Op& op, const Block& block, int lane, Line& line, const float* from, float* out,
+                                   int n, const float* seconds, float* scratch) {
+        auto& s = state<LineState<L>>(op, block);
+        const float rate = float(n > 1 ? block.audio->samples : block.control->samples);
+        const float fade = feeds_back ? input(op, block, decay)[lane] : 0.f;
+        float *delays = scratch, *feedbacks = scratch + n;
+        if (is_audio(op, time)) {
+            for (int i = 0; i < n; ++i)
+                delays[i] = frames_of(seconds[i], rate, line);
+            int i = 0;
+            for (; feeds_back && i + lanes <= n; i += lanes)
+                feedback_of(F32<lanes>::load(seconds + i), F32<lanes>(fade)).store(feedbacks + i);
+            for (; feeds_back && i < n; ++i)
+                feedbacks[i] = feedback_of(F32<1>(seconds[i]), F32<1>(fade))[0];
+            return moving<Unfilled>(line, from, out, n, delays, feedbacks);
+        }
+        float &delay = s.delay[lane], &feedback = s.feedback[lane];
+        const bool stays = *seconds == s.seconds[lane];
+        if (stays && fade == s.decay[lane])
+            return held<Unfilled>(line, from, out, n, delay, feedback);
+        const double each = 1.0 / n;
+        const float slope = float(double(frames_of(*seconds, rate, line) - delay) * each);
+        const float next = feeds_back ? feedback_of(F32<1>(*seconds), F32<1>(fade))[0] : 0.f;
+        const float feedback_slope = float(double(next - feedback) * each);
+        if (stays && !Between::oldest) { // without interpolation the feedback alone starts where it was
+            int i = 0;
+            if (Unfilled && std::is_same_v<Structure, Comb>) { // and passes silence in one step
+                const int64_t silent = whole_of(delay) - line.next;
+                for (; i < n && i < silent; ++i)
+                    delays[i] = delay, feedbacks[i] = 0.f;
+                feedback += float(i) * feedback_slope;
+            }
+            for (; i < n; ++i, feedback += feedback_slope) {
+                delays[i] = delay;
+                feedbacks[i] = feedback;
+            }
+        } else {
+            for (int i = 0; i < n; ++i) {
+                delays[i] = delay += slope;
+                feedbacks[i] = feedback += feedback_slope;
+            }
+        }
+        s.seconds[lane] = *seconds;
+        s.decay[lane] = fade;
+        moving<Unfilled>(line, from, out, n, delays, feedbacks);
+    }
+
+    template <int L>
+    SCS_INLINE static void voice(const Op& op, const Block& block, int lane, const float* from, float* out, int n,
+                                 const float* seconds, float* scratch) {
+        auto& s = state<LineState<L>>(op, block);
+        if (!s.line[lane]) {
+            for (int i = 0; i < n; ++i)
+                out[i] = s.mask[lane] == no_delay ? from[i] : 0.f;
+            return;
+        }
+        Line line{s.line[lane], s.mask[lane], s.next[lane]};
+        if (line.next <= line.mask)
+            compute<true, L>(op, block, lane, line, from, out, n, seconds, scratch);
+        else
+            compute<false, L>(op, block, lane, line, from, out, n, seconds, scratch);
+        s.next[lane] = uint32_t(line.next > line.mask ? (line.next & line.mask) + line.mask + 1 : line.next);
+    }
+
+    template <int L>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            const float *from = input(op, block, in), *seconds = input(op, block, time);
+            float* out = output(op, block);
+            if (L == 1 || !is_audio(op, op.inputs)) {
+                const int n = is_audio(op, op.inputs) ? block.frames : 1;
+                each_lane<L>(block, [&](int lane) {
+                    voice<L>(op, block, lane, from + lane, out + lane, n, seconds + lane, row(block, 0, 0));
+                });
+                return;
+            }
+            enum { ins, times, outs, scratch };
+            unweave(block, from, ins);
+            if (is_audio(op, time))
+                unweave(block, seconds, times);
+            each_lane<L>(block, [&](int lane) {
+                const float* own = is_audio(op, time) ? row(block, times, lane) : seconds + lane;
+                voice<L>(op, block, lane, row(block, ins, lane), row(block, outs, lane), block.frames, own,
+                         row(block, scratch, 0));
+            });
+            weave(block, outs, out);
+        }
+    };
+
+    static void start(const Op& op, Block& block) {
+        auto& s = state<LineState<1>>(op, block);
+        const bool audio = is_audio(op, op.inputs);
+        const double rate = audio ? block.audio->samples : block.control->samples;
+        s.seconds[0] = *input(op, block, time);
+        if (!feeds_back && op.operands[time].rate == Rate::scalar && s.seconds[0] == 0.f) {
+            s.mask[0] = no_delay;
+            *output(op, block) = *input(op, block, in);
+            return;
+        }
+        const double wanted = double(*input(op, block, longest)) * rate + 1.;
+        const double frames = wanted > 1. ? (wanted < longest_line ? wanted : double(longest_line)) : 1.;
+        const int64_t least = to_int(ceil(F64<1>(frames)))[0] + int64_t(audio ? block.frames : 1);
+        int64_t length = 1;
+        while (length < least && length < longest_line)
+            length *= 2;
+        Line line{nullptr, length - 1, 0};
+        s.line[0] = static_cast<float*>(
+            block.space->allocate(block.space->allocator, size_t(length) * sizeof(float)));
+        s.mask[0] = uint32_t(line.mask);
+        s.delay[0] = frames_of(s.seconds[0], float(rate), line);
+        if constexpr (feeds_back) {
+            s.decay[0] = *input(op, block, decay);
+            s.feedback[0] = feedback_of(F32<1>(s.seconds[0]), F32<1>(s.decay[0]))[0];
+        }
+        *output(op, block) = 0.f;
+    }
+    static void stop(const Op& op, Block& block) {
+        if (float* line = state<LineState<1>>(op, block).line[0])
+            block.space->free(block.space->allocator, line);
+    }
+
+    static constexpr Kernel kernel = [] {
+        Kernel made = lane_kernel<Run, LineState>(start);
+        made.stop = stop;
+        return made;
+    }();
+    static const Kernel* choose(const Signature& s) {
+        if (s.rate == Rate::audio)
+            return s.audio(in) ? &kernel : nullptr;
+        return s.rate == Rate::control ? &kernel : nullptr;
+    }
+};
+
+// ---- one or two samples
+
+template <int N>
+struct SampleState {
+    static constexpr size_t items64 = 0;
+    float one[N], two[N]; ///< the inputs that long before
+};
+
+template <bool Two>
+struct Samples {
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            auto& s = state<SampleState<Form::state_lanes>>(op, block);
+            const float* from = input(op, block, in);
+            float* out = output(op, block);
+            auto one = Form::get(s.one), two = Form::get(s.two);
+            for (int i = 0, n = is_audio(op, 1) ? Form::steps(block) : 1; i < n; ++i) {
+                const auto x = Form::audio(from, i);
+                Form::put(out, i, Two ? two : one);
+                two = one;
+                one = x;
+            }
+            Form::keep(s.one, one);
+            Form::keep(s.two, two);
+        }
+    };
+    static void start(const Op& op, Block& block) {
+        const float x = *input(op, block, in);
+        state<SampleState<1>>(op, block).one[0] = x;
+        *output(op, block) = Two ? 0.f : x;
+    }
+    static constexpr Kernel kernel = vector_kernel<Run, SampleState, Scalar>(start);
+    static const Kernel* choose(const Signature& s) {
+        return s.rate == Rate::audio ? (s.audio(in) ? &kernel : nullptr) : s.rate == Rate::control ? &kernel : nullptr;
+    }
+};
+
+constexpr NativeUgen list[] = {
+    {"Delay1", Samples<false>::choose},
+    {"Delay2", Samples<true>::choose},
+    {"DelayN", Delay<Plain, Whole>::choose},
+    {"DelayL", Delay<Plain, Linear>::choose},
+    {"DelayC", Delay<Plain, Cubic>::choose},
+    {"CombN", Delay<Comb, Whole>::choose},
+    {"CombL", Delay<Comb, Linear>::choose},
+    {"CombC", Delay<Comb, Cubic>::choose},
+    {"AllpassN", Delay<Allpass, Whole>::choose},
+    {"AllpassL", Delay<Allpass, Linear>::choose},
+    {"AllpassC", Delay<Allpass, Cubic>::choose},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> delays = list;
+
+} // namespace scs::SCS_SIMD

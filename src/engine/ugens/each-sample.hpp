@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Units that compute sample after sample from a few numbers that they keep, without branches, at any rates.
+//
+// Such a Unit has: `inputs`; `follows`, a bit for each input of which every sample counts, if it is at audio rate (of
+// the others the first one in a block); `doubles` and `floats`, how many it keeps; step(), the next sample; and start(),
+// what its constructor does, which gives the first one.
+
+#include "engine/ugens/forms.hpp"
+
+namespace scs::SCS_SIMD {
+
+namespace detail {
+template <class T, int Count, int N>
+struct Items {
+    T item[Count][N];
+};
+template <class T, int N>
+struct Items<T, 0, N> {};
+} // namespace detail
+
+/// What a Unit keeps, and its rate.
+template <class Unit, int N>
+struct Kept {
+    F64<N> d[Unit::doubles ? Unit::doubles : 1];
+    F32<N> f[Unit::floats ? Unit::floats : 1];
+    UnitRate rate;
+
+    /// An integer in the place of a float.
+    SCS_INLINE I32<N> integer(int index) const { return bits<int32_t>(f[index]); }
+    SCS_INLINE void keep_integer(int index, I32<N> value) { f[index] = bits<float>(value); }
+};
+
+template <class Unit>
+struct EachSample {
+    template <int N>
+    struct State : detail::Items<double, Unit::doubles, N>, detail::Items<float, Unit::floats, N> {
+        static constexpr size_t items64 = Unit::doubles;
+        using Doubles = detail::Items<double, Unit::doubles, N>;
+        using Floats = detail::Items<float, Unit::floats, N>;
+    };
+
+    template <int N>
+    struct Kept : SCS_SIMD::Kept<Unit, N> {
+        SCS_INLINE Kept(const Op& op, const Block& block)
+            : SCS_SIMD::Kept<Unit, N>{{}, {}, is_audio(op, op.inputs) ? *block.audio : *block.control},
+              s_(state<State<N>>(op, block)) {
+            if constexpr (Unit::doubles != 0)
+                for (int i = 0; i < Unit::doubles; ++i)
+                    this->d[i] = F64<N>::load(s_.State<N>::Doubles::item[i]);
+            if constexpr (Unit::floats != 0)
+                for (int i = 0; i < Unit::floats; ++i)
+                    this->f[i] = F32<N>::load(s_.State<N>::Floats::item[i]);
+        }
+        SCS_INLINE void store() const {
+            if constexpr (Unit::doubles != 0)
+                for (int i = 0; i < Unit::doubles; ++i)
+                    this->d[i].store(s_.State<N>::Doubles::item[i]);
+            if constexpr (Unit::floats != 0)
+                for (int i = 0; i < Unit::floats; ++i)
+                    this->f[i].store(s_.State<N>::Floats::item[i]);
+        }
+
+    private:
+        State<N>& s_;
+    };
+
+    template <class Form>
+    struct Run {
+        static constexpr int N = Form::width;
+        static void run(const Op& op, Block& block) {
+            Kept<N> kept(op, block);
+            const float* wires[Unit::inputs];
+            int strides[Unit::inputs];
+            F32<N> in[Unit::inputs];
+            for (int k = 0; k < Unit::inputs; ++k) {
+                wires[k] = input(op, block, size_t(k));
+                strides[k] = is_audio(op, size_t(k)) ? N : 0;
+                in[k] = F32<N>::load(wires[k]);
+            }
+            float* out = output(op, block);
+            for (int i = 0, n = is_audio(op, op.inputs) ? block.frames : 1; i < n; ++i) {
+                for (int k = 0; k < Unit::inputs; ++k)
+                    if (Unit::follows >> k & 1)
+                        in[k] = F32<N>::load(wires[k] + i * strides[k]);
+                Form::put(out, i, Unit::step(kept, in));
+            }
+            kept.store();
+        }
+    };
+
+    static void start(const Op& op, Block& block) {
+        Kept<1> kept(op, block);
+        F32<1> in[Unit::inputs];
+        for (int k = 0; k < Unit::inputs; ++k)
+            in[k] = F32<1>(*input(op, block, size_t(k)));
+        Unit::start(kept, in).store(output(op, block));
+        kept.store();
+    }
+
+    static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);
+    static const Kernel* choose(const Signature& s) { return s.inputs.size() == Unit::inputs ? &kernel : nullptr; }
+};
+
+template <int N>
+SCS_INLINE I32<N> rises(F32<N> before, F32<N> now) {
+    return (before <= F32<N>(0.f)) & (now > F32<N>(0.f));
+}
+
+} // namespace scs::SCS_SIMD

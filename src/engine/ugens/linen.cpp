@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/forms.hpp"
+#include "engine/ugens/segments.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+enum { gate, attack, sustain, release, action };
+
+template <int N>
+struct LinenState {
+    static constexpr size_t items64 = 2;
+    double level[N], slope[N];
+    float gate[N];
+    int32_t stage[N], counter[N];
+};
+
+enum Stage : int32_t { rising, holding, falling, finished, over };
+
+template <int L>
+struct Linen {
+    static void turn(const Op& op, Block& block, int lane) {
+        auto& s = state<LinenState<L>>(op, block);
+        const auto in = [&](int index) { return input(op, block, size_t(index))[lane]; };
+        double& level = s.level[lane];
+        float& out = output(op, block)[lane];
+        const float open = in(gate);
+        const auto ramp = [&](float seconds, float to) {
+            s.counter[lane] = at_least_one(samples_of(double(seconds) * block.control->samples));
+            s.slope[lane] = (double(to) - level) / s.counter[lane];
+        };
+        if (s.gate[lane] <= 0.f && open > 0.f) {
+            done_flag(op, block, lane) = false;
+            s.stage[lane] = rising;
+            ramp(in(attack), in(sustain));
+        }
+        s.gate[lane] = open;
+        out = float(level);
+        switch (s.stage[lane]) {
+        case rising:
+        case falling:
+            level += s.slope[lane];
+            if (--s.counter[lane] == 0)
+                ++s.stage[lane];
+            break;
+        case holding:
+            if (open <= 0.f) {
+                s.stage[lane] = falling;
+                ramp(open <= -1.f ? -open - 1.f : in(release), 0.f);
+            }
+            break;
+        case finished:
+            out = 0.f;
+            s.stage[lane] = over;
+            done(op, block, lane, in(action));
+            break;
+        default:
+            out = 0.f;
+        }
+    }
+    static void run(const Op& op, Block& block) {
+        each_lane<L>(block, [&](int lane) { turn(op, block, lane); });
+    }
+};
+
+void start_linen(const Op& op, Block& block) {
+    auto& s = state<LinenState<1>>(op, block);
+    s.stage[0] = *input(op, block, gate) <= -1.f ? holding : over;
+    Linen<1>::run(op, block);
+}
+
+constexpr Kernel kernel = [] {
+    Kernel made = lane_kernel<Linen, LinenState>(start_linen);
+    made.done_action = action;
+    return made;
+}();
+
+constexpr NativeUgen list[] = {
+    {"Linen", [](const Signature&) { return &kernel; }},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> linen = list;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/forms.hpp"
+#include "engine/ugens/segments.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+enum { from, to, duration, action };
+
+template <int N>
+struct LineState {
+    static constexpr size_t items64 = 2;
+    double level[N], growth[N]; ///< growth: what a sample adds or multiplies
+    float end[N];
+    int32_t counter[N]; ///< samples left; 0: at the end; below 0 only when the duration was
+};
+
+int32_t count_of(const Op& op, const Block& block) {
+    const double rate = is_audio(op, op.inputs) ? block.audio->samples : block.control->samples;
+    return samples_of(double(*input(op, block, duration)) * rate + 0.5);
+}
+
+/// A straight line.
+struct Straight {
+    static constexpr bool powers = false;
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> level, F64<N> growth) {
+        return level + growth;
+    }
+    template <int L>
+    SCS_INLINE static double put(float* out, double level, double growth, int count) {
+        put_line<L>(out, level, growth, count);
+        return level + growth * double(count);
+    }
+    static void start(const Op& op, Block& block) {
+        auto& s = state<LineState<1>>(op, block);
+        const double first = *input(op, block, from), last = *input(op, block, to);
+        const int32_t count = count_of(op, block);
+        s.end[0] = float(last);
+        s.counter[0] = at_least_one(count);
+        s.growth[0] = count == 0 ? 0.0 : (last - first) / s.counter[0];
+        s.level[0] = count == 0 ? last : first + s.growth[0];
+        *output(op, block) = float(s.level[0]);
+    }
+};
+
+/// An exponential.
+struct Exponential {
+    static constexpr bool powers = true;
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> level, F64<N> growth) {
+        return level * growth;
+    }
+    template <int L>
+    SCS_INLINE static double put(float* out, double level, double growth, int count) {
+        return each_power(F64<1>(level), F64<1>(growth), count,
+                          [&](int i, F64<1> power) { out[i * L] = float(power[0]); })[0];
+    }
+    static void start(const Op& op, Block& block) {
+        auto& s = state<LineState<1>>(op, block);
+        const double first = *input(op, block, from), last = *input(op, block, to);
+        const int32_t count = count_of(op, block);
+        s.end[0] = float(last);
+        s.counter[0] = count;
+        if (count != 0) {
+            s.growth[0] = pow(F64<1>(last / first), F64<1>(1.0 / count))[0];
+            s.level[0] = first * s.growth[0];
+        }
+        *output(op, block) = float(count == 0 ? last : first);
+    }
+};
+
+template <class Kind>
+struct LineOf {
+    template <class Form>
+    struct Control {
+        static constexpr int N = Form::width;
+        static void run(const Op& op, Block& block) {
+            auto& s = state<LineState<N>>(op, block);
+            const auto counter = Form::get(s.counter);
+            const auto level = Form::get(s.level);
+            const auto running = counter > I32<N>(0);
+            Form::put(output(op, block), 0, select(running, convert<float>(level), Form::get(s.end)));
+            if (!any(running | (counter < I32<N>(0))))
+                return;
+            Form::keep(s.level, Kind::step(level, Form::get(s.growth)));
+            Form::keep(s.counter, select(running, counter - I32<N>(1), 0));
+            const auto ends = (counter == I32<N>(1)) | (counter < I32<N>(0));
+            for (uint32_t left = any(ends) ? bitmask(ends) & block.live : 0; left; left &= left - 1) {
+                const int lane = __builtin_ctz(left);
+                done(op, block, lane, input(op, block, action)[lane]);
+            }
+        }
+    };
+
+    /// A voice's block: the line, then its end.
+    template <int L>
+    static void in_pieces(const Op& op, Block& block, int lane) {
+        auto& s = state<LineState<L>>(op, block);
+        float* out = output(op, block) + lane;
+        const int n = block.frames;
+        int count = 0;
+        if (int32_t& counter = s.counter[lane]; counter != 0) {
+            count = counter < 0 ? 0 : least(n, counter);
+            s.level[lane] = Kind::template put<L>(out, s.level[lane], s.growth[lane], count);
+            counter = counter < 0 ? 0 : counter - count;
+            if (counter == 0)
+                done(op, block, lane, input(op, block, action)[lane]);
+        }
+        if (count < n)
+            put_held<L>(out + count * L, s.end[lane], n - count);
+    }
+    static void lone(const Op& op, Block& block) { in_pieces<1>(op, block, 0); }
+
+    /// Voices for which all of the block is before or behind their end are computed side by side.
+    static void batch(const Op& op, Block& block) {
+        constexpr int N = lanes;
+        auto& s = state<LineState<N>>(op, block);
+        const int n = block.frames;
+        float* out = output(op, block);
+        const auto counter = Batch::get(s.counter);
+        const auto over = counter == I32<N>(0), running = counter > I32<N>(n);
+        const uint32_t together = bitmask(over | running) & block.live;
+        if (together) {
+            const auto end = Batch::get(s.end);
+            if (bitmask(running) & together) {
+                const auto level = Batch::get(s.level), growth = Batch::get(s.growth);
+                const auto put = [&](int i, F64<N> sample) {
+                    Batch::put(out, i, select(running, convert<float>(sample), end));
+                };
+                F64<N> next;
+                if constexpr (Kind::powers) {
+                    next = each_power(level, growth, n, put);
+                } else {
+                    for (int i = 0; i < n; ++i)
+                        put(i, level + growth * F64<N>(double(i)));
+                    next = level + growth * F64<N>(double(n));
+                }
+                Batch::keep(s.level, select(widen_mask(running), next, level));
+                Batch::keep(s.counter, select(running, counter - I32<N>(n), counter));
+            } else {
+                for (int i = 0; i < n; ++i)
+                    Batch::put(out, i, end);
+            }
+        }
+        for (uint32_t left = block.live & ~together; left; left &= left - 1)
+            in_pieces<N>(op, block, __builtin_ctz(left));
+    }
+
+    static constexpr Kernel control = [] {
+        Kernel made = vector_kernel<Control, LineState, Scalar>(Kind::start);
+        made.done_action = action;
+        return made;
+    }();
+    static constexpr Kernel audio = [] {
+        Kernel made = control;
+        made.lone = lone;
+        made.batch = batch;
+        return made;
+    }();
+    static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio ? &audio : &control; }
+};
+
+constexpr NativeUgen list[] = {
+    {"Line", LineOf<Straight>::choose},
+    {"XLine", LineOf<Exponential>::choose},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> ramps = list;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Recursive filters: each frame is made of an input sample, a few numbers that are kept, and coefficients that follow
+// from parameters. As in SuperCollider parameters count for a block; when one changes, the coefficients go to their new
+// values over the block. What a filter is stands in a Kind:
+//
+//   parameters     how many inputs, from 1 on
+//   coefficients   how many
+//   memories       numbers that are kept
+//   zapped         how many of these, the first ones, are cleaned of denormals and of what has blown up
+//   derived        numbers that are computed from those at the start of a block, behind them in m
+//   moves          how the coefficients go to their new values
+//   at_once        at control rate, whether the new coefficients are used for the sample of the block that has them
+//   design()       coefficients from parameters
+//   step()         a frame
+//   derive()       the derived numbers
+//   begin()        the first sample, which SuperCollider's constructors compute, and what is kept after it
+
+#include "engine/simd/math.hpp"
+#include "engine/ugens/forms.hpp"
+
+namespace scs::SCS_SIMD {
+
+enum class Moves {
+    by_thirds, ///< in steps of three frames; the frames that are left have the last step's
+    before,    ///< a step before each frame: the last has the new values
+    after,     ///< a step after each frame: the first has the old values
+};
+
+/// Calls f(0), f(1) … f(Count - 1).
+template <int Count, int From = 0, class F>
+SCS_INLINE void repeat(F&& f) {
+    if constexpr (From < Count) {
+        f(From);
+        repeat<Count, From + 1>(f);
+    }
+}
+
+/// Away from denormals and from what has blown up.
+template <int N>
+SCS_INLINE F64<N> zap(F64<N> x) {
+    const F64<N> size = abs(x);
+    return select((size > F64<N>(1e-15)) & (size < F64<N>(1e15)), x, 0.0);
+}
+
+constexpr double log_of_thousandth = -6.907755278982137;
+
+/// The factor a sample of what decays by 60 dB in `time` seconds.
+template <int N>
+SCS_INLINE F64<N> decay_factor(F32<N> time, const UnitRate& rate) {
+    const F64<N> samples = convert<double>(time) * F64<N>(rate.samples);
+    return select(widen_mask(time == F32<N>(0.f)), 0.0, exp(F64<N>(log_of_thousandth) / samples));
+}
+
+/// What most Kinds have.
+struct Filter {
+    static constexpr int derived = 0;
+    static constexpr bool at_once = true;
+    /// Whether step() needs the frame's place in its step of three.
+    static constexpr bool phased = false;
+    template <int N>
+    SCS_INLINE static void derive(F64<N>*) {}
+    /// With the coefficients of the first parameters.
+    template <class Kind>
+    SCS_INLINE static F64<1> begin(F64<1> x, const F64<1>* c, F64<1>* m) {
+        return Kind::step(x, c, m);
+    }
+};
+
+/// A Kind's begin() for those whose first sample is computed with all coefficients 0.
+struct StartsWithoutCoefficients : Filter {
+    static constexpr bool at_once = false;
+    template <class Kind>
+    SCS_INLINE static F64<1> begin(F64<1> x, const F64<1>*, F64<1>* m) {
+        F64<1> none[Kind::coefficients];
+        repeat<Kind::coefficients>([&](int k) { none[k] = F64<1>(0.0); });
+        return Kind::step(x, none, m);
+    }
+};
+
+template <class Kind>
+struct Recursive {
+    static constexpr int parameters = Kind::parameters, coefficients = Kind::coefficients, memories = Kind::memories;
+
+    template <int N>
+    struct State {
+        static constexpr size_t items64 = memories + coefficients;
+        double memory[memories][N], coefficient[coefficients][N];
+        float parameter[parameters][N];
+    };
+
+    template <int Place, int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        if constexpr (Kind::phased)
+            return Kind::template step<Place>(x, c, m);
+        else
+            return Kind::step(x, c, m);
+    }
+
+    /// The parts of a block that both rates have.
+    template <class Form>
+    struct Turn {
+        static constexpr int N = Form::width;
+        State<N>& state;
+        F32<N> p[parameters];
+        F64<N> c[coefficients], m[memories + Kind::derived];
+        typename F32<N>::Mask changed;
+
+        SCS_INLINE Turn(const Op& op, Block& block) : state(SCS_SIMD::state<State<N>>(op, block)) {
+            repeat<parameters>([&](int k) {
+                p[k] = Form::control(input(op, block, size_t(k + 1)));
+                const auto other = p[k] != Form::get(state.parameter[k]);
+                changed = k == 0 ? other : changed | other;
+            });
+            repeat<coefficients>([&](int k) { c[k] = Form::get(state.coefficient[k]); });
+            repeat<memories>([&](int k) { m[k] = Form::get(state.memory[k]); });
+            Kind::derive(m);
+        }
+        /// The new coefficients where there are new parameters; these are kept.
+        SCS_INLINE void design(const UnitRate& rate, F64<N>* next) {
+            Kind::design(p, rate, next);
+            const auto wide = widen_mask(changed);
+            repeat<coefficients>([&](int k) {
+                next[k] = select(wide, next[k], c[k]);
+                Form::keep(state.coefficient[k], next[k]);
+            });
+            repeat<parameters>([&](int k) { Form::keep(state.parameter[k], p[k]); });
+        }
+        SCS_INLINE void keep() const {
+            repeat<memories>([&](int k) { Form::keep(state.memory[k], k < Kind::zapped ? zap(m[k]) : m[k]); });
+        }
+    };
+
+    template <class Form>
+    struct Audio {
+        static constexpr int N = Form::width;
+        template <int Place>
+        SCS_INLINE static void frame(const float* in, float* out, int i, const F64<N>* c, F64<N>* m) {
+            Form::put(out, i, convert<float>(step<Place>(convert<double>(Form::audio(in, i)), c, m)));
+        }
+        static void run(const Op& op, Block& block) {
+            const float* in = input(op, block, 0);
+            float* out = output(op, block);
+            const int n = block.frames;
+            Turn<Form> turn(op, block);
+            F64<N> c[coefficients], m[memories + Kind::derived];
+            repeat<coefficients>([&](int k) { c[k] = turn.c[k]; });
+            repeat<memories + Kind::derived>([&](int k) { m[k] = turn.m[k]; });
+            if (!any(turn.changed)) {
+                int i = 0;
+                for (; i + 3 <= n; i += 3) {
+                    frame<0>(in, out, i, c, m);
+                    frame<1>(in, out, i + 1, c, m);
+                    frame<2>(in, out, i + 2, c, m);
+                }
+                for (; i < n; ++i)
+                    frame<0>(in, out, i, c, m);
+            } else {
+                F64<N> slope[coefficients];
+                turn.design(*block.audio, slope);
+                const F64<N> each(1.0 / (Kind::moves == Moves::by_thirds ? n / 3 : n));
+                const auto wide = widen_mask(turn.changed);
+                // Minus zero changes nothing when it is added, not even a zero's sign.
+                repeat<coefficients>([&](int k) { slope[k] = select(wide, (slope[k] - c[k]) * each, -0.0); });
+                const auto advance = [&] { repeat<coefficients>([&](int k) { c[k] += slope[k]; }); };
+                if constexpr (Kind::moves == Moves::by_thirds) {
+                    int i = 0;
+                    for (; i + 3 <= n; i += 3) {
+                        frame<0>(in, out, i, c, m);
+                        frame<1>(in, out, i + 1, c, m);
+                        frame<2>(in, out, i + 2, c, m);
+                        advance();
+                    }
+                    for (; i < n; ++i)
+                        frame<0>(in, out, i, c, m);
+                } else {
+                    for (int i = 0; i < n; ++i) {
+                        if constexpr (Kind::moves == Moves::before)
+                            advance();
+                        frame<0>(in, out, i, c, m);
+                        if constexpr (Kind::moves == Moves::after)
+                            advance();
+                    }
+                }
+            }
+            repeat<memories>([&](int k) { turn.m[k] = m[k]; });
+            turn.keep();
+        }
+    };
+
+    template <class Form>
+    struct Control {
+        static void run(const Op& op, Block& block) {
+            constexpr int N = Form::width;
+            Turn<Form> turn(op, block);
+            const F64<N> x = convert<double>(Form::control(input(op, block, 0)));
+            F64<N> y, next[coefficients];
+            if (any(turn.changed)) {
+                turn.design(*block.control, next);
+                y = step<0>(x, Kind::at_once ? next : turn.c, turn.m);
+            } else {
+                y = step<0>(x, turn.c, turn.m);
+            }
+            convert<float>(y).store(output(op, block));
+            turn.keep();
+        }
+    };
+
+    static void start(const Op& op, Block& block, const UnitRate& rate) {
+        auto& s = state<State<1>>(op, block);
+        F32<1> p[parameters];
+        F64<1> c[coefficients], m[memories + Kind::derived];
+        repeat<parameters>([&](int k) {
+            p[k] = F32<1>(*input(op, block, size_t(k + 1)));
+            p[k].store(s.parameter[k]);
+        });
+        Kind::design(p, rate, c);
+        repeat<coefficients>([&](int k) { c[k].store(s.coefficient[k]); });
+        repeat<memories + Kind::derived>([&](int k) { m[k] = F64<1>(0.0); });
+        const F64<1> x(double(*input(op, block, 0)));
+        *output(op, block) = convert<float>(Kind::template begin<Kind>(x, c, m))[0];
+        repeat<memories>([&](int k) { (k < Kind::zapped ? zap(m[k]) : m[k]).store(s.memory[k]); });
+    }
+    static void start_audio(const Op& op, Block& block) { start(op, block, *block.audio); }
+    static void start_control(const Op& op, Block& block) { start(op, block, *block.control); }
+
+    static constexpr Kernel audio = vector_kernel<Audio, State, Scalar>(start_audio);
+    static constexpr Kernel control = vector_kernel<Control, State, Scalar>(start_control);
+
+    static const Kernel* choose(const Signature& s) {
+        if (s.rate != Rate::audio)
+            return &control;
+        return s.audio(0) ? &audio : nullptr;
+    }
+};
+
+/// With all parameters at audio rate, and coefficients that are designed for each frame.
+template <class Kind>
+struct Modulated {
+    template <int N>
+    struct State {
+        static constexpr size_t items64 = Kind::memories;
+        double memory[Kind::memories][N];
+    };
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            constexpr int N = Form::width;
+            auto& s = state<State<N>>(op, block);
+            const float *in = input(op, block, 0), *wires[Kind::parameters];
+            float* out = output(op, block);
+            F64<N> m[Kind::memories];
+            repeat<Kind::parameters>([&](int k) { wires[k] = input(op, block, size_t(k + 1)); });
+            repeat<Kind::memories>([&](int k) { m[k] = Form::get(s.memory[k]); });
+            for (int i = 0, n = block.frames; i < n; ++i) {
+                F32<N> p[Kind::parameters];
+                F64<N> c[Kind::coefficients];
+                repeat<Kind::parameters>([&](int k) { p[k] = Form::audio(wires[k], i); });
+                Kind::design(p, *block.audio, c);
+                Form::put(out, i, convert<float>(Kind::step(convert<double>(Form::audio(in, i)), c, m)));
+            }
+            repeat<Kind::memories>([&](int k) { Form::keep(s.memory[k], k < Kind::zapped ? zap(m[k]) : m[k]); });
+        }
+    };
+    static void start(const Op& op, Block& block) {
+        auto& s = state<State<1>>(op, block);
+        F32<1> p[Kind::parameters];
+        F64<1> c[Kind::coefficients], m[Kind::memories];
+        repeat<Kind::parameters>([&](int k) { p[k] = F32<1>(*input(op, block, size_t(k + 1))); });
+        Kind::design(p, *block.audio, c);
+        repeat<Kind::memories>([&](int k) { m[k] = F64<1>(0.0); });
+        const F64<1> x(double(*input(op, block, 0)));
+        *output(op, block) = convert<float>(Kind::step(x, c, m))[0];
+        repeat<Kind::memories>([&](int k) { (k < Kind::zapped ? zap(m[k]) : m[k]).store(s.memory[k]); });
+    }
+    static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);
+};
+
+/// Whether the inputs 1 … count are all at audio rate.
+inline bool all_audio(const Signature& s, size_t count) {
+    for (size_t k = 1; k <= count; ++k)
+        if (!s.audio(k))
+            return false;
+    return true;
+}
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Reading the engine's sample buffers between their frames.
+
+#include "engine/simd/math.hpp"
+#include "engine/ugens/forms.hpp"
+#include "engine/ugens/interpolation.hpp"
+
+namespace scs::SCS_SIMD {
+
+/// The buffer of this number; below 0, and what is no number, is the first one. Without data if there is none.
+SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
+    const Space& space = *block.space;
+    if (!(number < float(space.buffer_count)))
+        return number > 0.f ? SampleBuffer{} : space.buffer(space.buffers, 0);
+    return space.buffer(space.buffers, number > 0.f ? int32_t(number) : 0);
+}
+
+/// A place in a buffer as SuperCollider counts it: within [0, end), or stopped at its ends, which is noted.
+SCS_INLINE double place_in(double place, double end, bool loop, bool& stopped) {
+    if (place >= end) {
+        if (!loop) {
+            stopped = true;
+            return end;
+        }
+        place -= end;
+        if (place < end)
+            return place;
+    } else if (place < 0.) {
+        if (!loop) {
+            stopped = true;
+            return 0.;
+        }
+        place += end;
+        if (place >= 0.)
+            return place;
+    } else {
+        return place;
+    }
+    return place - end * floor(F64<1>(place / end))[0];
+}
+
+/// The frames around a place, and how far it is from the second to the third.
+struct Around {
+    int64_t before, at, after, second;
+    float part;
+
+    /// `place` as place_in() gives it. What is no number is far outside.
+    SCS_INLINE Around(double place, int64_t frames, bool loop) {
+        if (!(place >= 0. && place < 2147483647.)) {
+            before = at = after = second = -1;
+            part = 0.f;
+            return;
+        }
+        at = int32_t(place);
+        part = float(place - double(at));
+        before = at - 1;
+        after = at + 1;
+        second = at + 2;
+        if (at == 0) {
+            before = loop ? frames - 1 : 0;
+        } else if (at == frames - 2) {
+            second = loop ? 0 : frames - 1;
+        } else if (at > frames - 2) {
+            after = loop ? after - frames : at;
+            second = loop ? second - frames : at;
+        }
+    }
+};
+
+/// One channel's sample; behind the buffer, where loops of less than four frames reach, is silence.
+SCS_INLINE float sample(const SampleBuffer& buffer, int64_t frame, int channel) {
+    return uint64_t(frame) < uint64_t(buffer.frames) ? buffer.data[frame * buffer.channels + channel] : 0.f;
+}
+
+SCS_INLINE float read_cubic(const SampleBuffer& buffer, const Around& around, int channel) {
+    return cubic(around.part, sample(buffer, around.before, channel), sample(buffer, around.at, channel),
+                 sample(buffer, around.after, channel), sample(buffer, around.second, channel));
+}
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/recursive.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+// Second-order sections of two poles, with SuperCollider's coefficients. Sums of what was kept come first: what hangs on
+// the frame before then waits for one product and one sum.
+
+template <int N>
+SCS_INLINE F64<N> angle(F32<N> freq, const UnitRate& rate) {
+    return convert<double>(freq) * F64<N>(rate.radians);
+}
+
+/// y0 = x + b1 y1 + b2 y2 with m = {y1, y2}; returns y0.
+template <int N>
+SCS_INLINE F64<N> poles(F64<N> x, F64<N> b1, F64<N> b2, F64<N>* m) {
+    const F64<N> y0 = x + b2 * m[1] + b1 * m[0];
+    m[1] = m[0];
+    m[0] = y0;
+    return y0;
+}
+
+struct Section : Filter {
+    static constexpr int coefficients = 3, memories = 2, zapped = 2;
+    static constexpr Moves moves = Moves::by_thirds;
+};
+
+/// Those with both zeros at half the sample rate (Sign = 1) or both at 0 Hz (-1): m[2] is y1 + Sign y2.
+template <int Sign>
+struct DoubleZero : Section {
+    static constexpr int derived = 1;
+    template <int N>
+    SCS_INLINE static F64<N> pair(F64<N> a, F64<N> b) {
+        return Sign > 0 ? a + b : a - b;
+    }
+    template <int N>
+    SCS_INLINE static void derive(F64<N>* m) {
+        m[2] = pair(m[0], m[1]);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> zeros(F64<N> x, F64<N> b1, F64<N> b2, F64<N>* m) {
+        const F64<N> y1 = m[0], before = m[2];
+        m[2] = pair(poles(x, b1, b2, m), y1);
+        return pair(m[2], before);
+    }
+};
+
+/// Butterworth's low pass and high pass.
+template <int Sign>
+struct Pass : DoubleZero<Sign> {
+    static constexpr int parameters = 1;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        const F64<N> one(1.0);
+        const F64<N> half = tan(angle(p[0], rate) * F64<N>(0.5));
+        const F64<N> k = Sign > 0 ? one / half : half;
+        const F64<N> k2 = k * k, sqrt2k = k * F64<N>(double(1.41421356237309504880f));
+        c[0] = one / (one + sqrt2k + k2);
+        c[1] = F64<N>(-2.0 * Sign) * (one - k2) * c[0];
+        c[2] = -(one - sqrt2k + k2) * c[0];
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        return c[0] * DoubleZero<Sign>::zeros(x, c[1], c[2], m);
+    }
+};
+
+/// RLPF and RHPF.
+template <int Sign>
+struct Resonant : DoubleZero<Sign> {
+    static constexpr int parameters = 2;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        const F64<N> one(1.0);
+        const F64<N> rq = max(F64<N>(0.001), convert<double>(p[1]));
+        const F64<N> w = angle(p[0], rate);
+        const F64<N> d = tan(w * rq * F64<N>(0.5));
+        const F64<N> k = (one - d) / (one + d);
+        c[1] = (one + k) * cos(w);
+        c[2] = -k;
+        c[0] = (Sign > 0 ? one + k - c[1] : one + k + c[1]) * F64<N>(0.25);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        return DoubleZero<Sign>::zeros(c[0] * x, c[1], c[2], m);
+    }
+};
+
+/// The numbers that the band filters have in common.
+template <int N>
+struct Band {
+    F64<N> half_width, twice_cosine;
+    SCS_INLINE Band(const F32<N>* p, const UnitRate& rate) {
+        const F64<N> w = angle(p[0], rate);
+        const F64<N> half = convert<double>(p[1]) * w * F64<N>(0.5);
+        // The tangent of what is too large to have one isn't 0, which would be no filter.
+        half_width = tan(select(abs(half) >= F64<N>(0x1p50), half * F64<N>(0.0) + F64<N>(1.0), half));
+        twice_cosine = F64<N>(2.0) * cos(w);
+    }
+};
+
+/// c = {a0, b1, b2}.
+template <int N>
+SCS_INLINE void design_band(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+    const Band<N> band(p, rate);
+    const F64<N> one(1.0), k = one / band.half_width;
+    c[0] = one / (one + k);
+    c[1] = k * band.twice_cosine * c[0];
+    c[2] = (one - k) * c[0];
+}
+
+/// A zero at 0 Hz and one at half the sample rate.
+struct BandZeros : Section {
+    static constexpr int parameters = 2;
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> y2 = m[1];
+        return c[0] * (poles(x, c[1], c[2], m) - y2);
+    }
+};
+
+struct BandPass : BandZeros {
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        design_band(p, rate, c);
+    }
+};
+
+/// c = {a0, a1, b2}.
+struct BandReject : Section {
+    static constexpr int parameters = 2;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        const Band<N> band(p, rate);
+        const F64<N> one(1.0);
+        c[0] = one / (one + band.half_width);
+        c[1] = -band.twice_cosine * c[0];
+        c[2] = (one - band.half_width) * c[0];
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> middle = c[1] * m[0], y2 = m[1];
+        const F64<N> y0 = x - c[2] * y2 - middle;
+        m[1] = m[0];
+        m[0] = y0;
+        return c[0] * (y0 + y2) + middle;
+    }
+};
+
+struct Mid : StartsWithoutCoefficients {
+    static constexpr int parameters = 3, coefficients = 3, memories = 2, zapped = 2;
+    static constexpr Moves moves = Moves::by_thirds;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        design_band(p, rate, c);
+        c[0] *= convert<double>(dbamp(p[2]) - F32<N>(1.f));
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        return x + BandZeros::step(x, c, m);
+    }
+};
+
+/// The coefficients of two poles with radius r at a frequency, corrected so that the peak is there.
+template <int N>
+SCS_INLINE void design_peak(F64<N> r, F64<N> w, F64<N>& b1, F64<N>& b2) {
+    const F64<N> r2 = r * r, twice = F64<N>(2.0) * r;
+    b1 = twice * (twice * cos(w) / (F64<N>(1.0) + r2));
+    b2 = -r2;
+}
+
+struct Resonz : StartsWithoutCoefficients {
+    static constexpr int parameters = 2, coefficients = 3, memories = 2, zapped = 2;
+    static constexpr Moves moves = Moves::by_thirds;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        const F64<N> one(1.0), w = angle(p[0], rate);
+        const F64<N> r = one - w * convert<double>(p[1]) * F64<N>(0.5);
+        design_peak(r, w, c[1], c[2]);
+        c[0] = (one - r * r) * F64<N>(0.5);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        return BandZeros::step(x, c, m);
+    }
+};
+
+struct Ringz : StartsWithoutCoefficients {
+    static constexpr int parameters = 2, coefficients = 2, memories = 2, zapped = 2;
+    static constexpr Moves moves = Moves::by_thirds;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        design_peak(decay_factor(p[1], rate), angle(p[0], rate), c[0], c[1]);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> y2 = m[1];
+        return F64<N>(0.5) * (poles(x, c[0], c[1], m) - y2);
+    }
+};
+
+/// The difference of two Ringz, which makes an attack.
+struct Formlet : Filter {
+    static constexpr int parameters = 3, coefficients = 4, memories = 4, zapped = 0;
+    static constexpr Moves moves = Moves::by_thirds;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        const F64<N> w = angle(p[0], rate);
+        design_peak(decay_factor(p[2], rate), w, c[0], c[1]);
+        design_peak(decay_factor(p[1], rate), w, c[2], c[3]);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> decay = m[1], attack = m[3];
+        return F64<N>(0.25) * ((poles(x, c[0], c[1], m) - decay) - (poles(x, c[2], c[3], m + 2) - attack));
+    }
+};
+
+// ---- poles and zeros at a frequency, with a radius
+
+template <int N, class Kind>
+SCS_INLINE void design_radius(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+    c[0] = F64<N>(Kind::sign) * convert<double>(F32<N>(2.f) * p[1]) * cos(angle(p[0], rate));
+    c[1] = F64<N>(-Kind::sign) * convert<double>(p[1] * p[1]);
+}
+
+struct Radius : StartsWithoutCoefficients {
+    static constexpr int parameters = 2, coefficients = 2;
+    static constexpr Moves moves = Moves::by_thirds;
+};
+
+struct TwoPole : Radius {
+    static constexpr int memories = 2, zapped = 2;
+    static constexpr double sign = 1.0;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        design_radius<N, TwoPole>(p, rate, c);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        return poles(x, c[0], c[1], m);
+    }
+};
+
+struct TwoZero : Radius {
+    static constexpr int memories = 2, zapped = 0;
+    static constexpr double sign = -1.0;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        design_radius<N, TwoZero>(p, rate, c);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> y = x + c[0] * m[0] + c[1] * m[1];
+        m[1] = m[0];
+        m[0] = x;
+        return y;
+    }
+};
+
+/// m = {y1, y2, x1, x2, y3}. SuperCollider's takes other frames' output in the second and third of each three frames
+/// than in the first; so does this.
+struct AllPass : Radius {
+    static constexpr int memories = 4, zapped = 2, derived = 1;
+    static constexpr bool phased = true;
+    static constexpr double sign = 1.0;
+    template <int N>
+    SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        design_radius<N, AllPass>(p, rate, c);
+    }
+    template <int N>
+    SCS_INLINE static void derive(F64<N>* m) {
+        m[4] = m[1];
+    }
+    template <int Place = 0, int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> y2 = Place == 0 ? m[1] : Place == 1 ? m[4] : m[0];
+        const F64<N> y = x + c[1] * (y2 - m[3]) + c[0] * (m[0] - m[2]);
+        m[4] = m[1];
+        m[1] = m[0];
+        m[0] = y;
+        m[3] = m[2];
+        m[2] = x;
+        return y;
+    }
+};
+
+constexpr NativeUgen list[] = {
+    {"APF", Recursive<AllPass>::choose},      {"BPF", Recursive<BandPass>::choose},
+    {"BRF", Recursive<BandReject>::choose},   {"Formlet", Recursive<Formlet>::choose},
+    {"HPF", Recursive<Pass<-1>>::choose},     {"LPF", Recursive<Pass<1>>::choose},
+    {"MidEQ", Recursive<Mid>::choose},        {"RHPF", Recursive<Resonant<-1>>::choose},
+    {"RLPF", Recursive<Resonant<1>>::choose}, {"Resonz", Recursive<Resonz>::choose},
+    {"Ringz", Recursive<Ringz>::choose},      {"TwoPole", Recursive<TwoPole>::choose},
+    {"TwoZero", Recursive<TwoZero>::choose},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> second_order_filters = list;
+
+} // namespace scs::SCS_SIMD

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// Pieces of envelopes at audio rate: straight lines and exponentials, in double precision. Each is written by one voice
+// (one lane of its wire, L lanes apart) or by all voices of a batch at once, with the same bits.
+
+#include "engine/ugens/forms.hpp"
+
+namespace scs::SCS_SIMD {
+
+/// A time in samples as a whole number; what an int cannot hold becomes the lowest one, as on x86.
+SCS_INLINE int32_t samples_of(double samples) {
+    return samples > -2147483649.0 && samples < 2147483648.0 ? int32_t(samples) : INT32_MIN;
+}
+SCS_INLINE int32_t at_least_one(int32_t samples) {
+    return samples > 1 ? samples : 1;
+}
+SCS_INLINE int32_t least(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+
+/// `count` samples of a straight line.
+template <int L>
+SCS_INLINE void put_line(float* out, double level, double slope, int count) {
+    int i = 0;
+    if constexpr (L == 1) {
+        const F64<lanes> from(level), each(slope);
+        for (auto frame = convert<double>(count_up<lanes>()); i + lanes <= count; i += lanes, frame += double(lanes))
+            convert<float>(from + each * frame).store(out + i);
+    }
+    for (; i < count; ++i)
+        out[i * L] = float(level + slope * double(i));
+}
+
+template <int L>
+SCS_INLINE void put_held(float* out, float level, int count) {
+    int i = 0;
+    if constexpr (L == 1)
+        for (; i + lanes <= count; i += lanes)
+            F32<lanes>(level).store(out + i);
+    for (; i < count; ++i)
+        out[i * L] = level;
+}
+
+/// Calls put(i, y * growth^i) for `count` samples; returns the one after them. Four sequences, whose products don't wait
+/// for each other.
+template <int N, class Put>
+SCS_INLINE F64<N> each_power(F64<N> y, F64<N> growth, int count, Put&& put) {
+    const F64<N> growth2 = growth * growth, growth4 = growth2 * growth2;
+    F64<N> y1 = y * growth, y2 = y * growth2, y3 = y1 * growth2;
+    int i = 0;
+    for (; i + 4 <= count; i += 4) {
+        put(i, y);
+        put(i + 1, y1);
+        put(i + 2, y2);
+        put(i + 3, y3);
+        y *= growth4;
+        y1 *= growth4;
+        y2 *= growth4;
+        y3 *= growth4;
+    }
+    for (; i < count; ++i) {
+        put(i, y);
+        y = y1;
+        y1 = y2;
+        y2 = y3;
+    }
+    return y;
+}
+
+} // namespace scs::SCS_SIMD

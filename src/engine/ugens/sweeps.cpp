@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
+#include "engine/ugens/each-sample.hpp"
+#include "engine/ugens/families.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+// Straight lines that triggers set back. An audio trigger does so between two samples.
+
+/// Adds its rate, without end.
+template <bool AudioTrigger, bool AudioRate>
+struct Sweep {
+    static constexpr int inputs = 2, follows = 3, doubles = 1, floats = 1;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<Sweep, N>& kept, const F32<N>* in) {
+        const auto part = -kept.f[0] / (in[0] - kept.f[0]);
+        F64<N> each, first;
+        if constexpr (AudioRate) { // in single precision
+            const F32<N> duration(float(kept.rate.duration)), rate = in[1] * duration;
+            each = convert<double>(rate);
+            first = convert<double>(AudioTrigger ? part * rate : part * in[1] * duration);
+        } else {
+            each = convert<double>(in[1]) * F64<N>(kept.rate.duration);
+            first = convert<double>(part) * each;
+        }
+        const auto rise = widen_mask(rises(kept.f[0], in[0]));
+        kept.f[0] = in[0];
+        if constexpr (AudioTrigger)
+            kept.d[0] = select(rise, first, kept.d[0] + each);
+        else
+            kept.d[0] = select(rise, first, kept.d[0]) + each;
+        return convert<float>(kept.d[0]);
+    }
+    SCS_INLINE static F32<1> start(Kept<Sweep, 1>& kept, const F32<1>* in) {
+        kept.f[0] = in[0];
+        return F32<1>(0.f);
+    }
+};
+
+const Kernel* choose_sweep(const Signature& s) {
+    if (s.inputs.size() != 2)
+        return nullptr;
+    if (s.audio(0))
+        return s.audio(1) ? EachSample<Sweep<true, true>>::choose(s) : EachSample<Sweep<true, false>>::choose(s);
+    return s.audio(1) ? EachSample<Sweep<false, true>>::choose(s) : EachSample<Sweep<false, false>>::choose(s);
+}
+
+template <int N>
+SCS_INLINE F64<N> wrap(F64<N> x, F64<N> low, F64<N> high) {
+    const auto above = x >= high, outside = above | (x < low);
+    if (!any(outside))
+        return x;
+    const auto range = high - low;
+    const auto moved = select(above, x - range, x + range);
+    const auto far = select(above, ~(moved < high), ~(moved >= low));
+    const auto folded = select(high == low, low, moved - range * floor((moved - low) / range));
+    return select(outside, select(far, folded, moved), x);
+}
+
+/// Counts from `low` to `high` and begins again. With a trigger that isn't at audio rate, the rate isn't either, and
+/// limits count at once.
+template <bool Precise, bool AudioRate>
+struct Phasor {
+    static constexpr int inputs = 5, follows = AudioRate ? 3 : 1, doubles = 1, floats = 1;
+    enum { trigger, rate, low, high, to };
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<Phasor, N>& kept, const F32<N>* in) {
+        const auto rise = widen_mask(rises(kept.f[0], in[trigger]));
+        const auto each = convert<double>(in[rate]), least = convert<double>(in[low]), most = convert<double>(in[high]);
+        auto level = kept.d[0];
+        if constexpr (Precise) {
+            const auto part = F32<N>(1.f) - kept.f[0] / (in[trigger] - kept.f[0]);
+            level = select(rise, convert<double>(in[to]) + convert<double>(part) * each, level);
+            kept.d[0] = wrap(level + each, least, most);
+        } else {
+            level = wrap(select(rise, convert<double>(in[to]), level), least, most);
+            kept.d[0] = level + each;
+        }
+        kept.f[0] = in[trigger];
+        return convert<float>(level);
+    }
+    SCS_INLINE static F32<1> start(Kept<Phasor, 1>& kept, const F32<1>* in) {
+        kept.f[0] = in[trigger];
+        kept.d[0] = convert<double>(in[low]);
+        return in[low];
+    }
+};
+
+const Kernel* choose_phasor(const Signature& s) {
+    if (s.inputs.size() != 5)
+        return nullptr;
+    if (s.rate == Rate::audio && !s.audio(0))
+        return EachSample<Phasor<false, false>>::choose(s);
+    return s.rate == Rate::audio && s.audio(1) ? EachSample<Phasor<true, true>>::choose(s)
+                                               : EachSample<Phasor<true, false>>::choose(s);
+}
+
+constexpr NativeUgen list[] = {
+    {"Phasor", choose_phasor},
+    {"Sweep", choose_sweep},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> sweeps = list;
+
+} // namespace scs::SCS_SIMD

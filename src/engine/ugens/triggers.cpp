@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
+#include "engine/ugens/each-sample.hpp"
+#include "engine/ugens/families.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+/// The constructors that compute a sample and keep what it has changed.
+template <class Unit>
+struct StartsWithStep {
+    SCS_INLINE static F32<1> start(Kept<Unit, 1>& kept, const F32<1>* in) { return Unit::step(kept, in); }
+};
+
+/// A time in samples, rounded in single precision as in SuperCollider.
+template <int N>
+SCS_INLINE F32<N> rounded_samples(F32<N> seconds, const UnitRate& rate) {
+    return seconds * F32<N>(float(rate.samples)) + F32<N>(0.5f);
+}
+template <int N>
+SCS_INLINE I32<N> one_at_least(I32<N> samples) {
+    return select(samples > I32<N>(1), samples, 1);
+}
+
+// ---- pulses of a length
+
+struct PulseLevel {
+    template <int N>
+    SCS_INLINE static F32<N> of(F32<N> trigger) {
+        return trigger;
+    }
+};
+struct PulseOne {
+    template <int N>
+    SCS_INLINE static F32<N> of(F32<N>) {
+        return F32<N>(1.f);
+    }
+};
+
+template <class Level>
+struct Pulse : StartsWithStep<Pulse<Level>> {
+    static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 3;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<Pulse, N>& kept, const F32<N>* in) {
+        const auto left = kept.integer(2), next = left - I32<N>(1);
+        const auto running = left > I32<N>(0), starts = rises(kept.f[0], in[0]) & ~running;
+        // In SuperCollider a negative time is a very long one.
+        const auto time = rounded_samples(in[1], kept.rate);
+        const auto samples = select(time > F32<N>(-1.f), one_at_least(to_int(time)), INT32_MAX);
+        kept.f[0] = in[0];
+        kept.f[1] = select(starts, Level::of(in[0]), kept.f[1]);
+        kept.keep_integer(2, select(running, next, select(starts, samples, 0)));
+        return select((running & (next > I32<N>(0))) | starts, kept.f[1], 0.f);
+    }
+};
+
+/// A trigger that comes later.
+struct TDelay : StartsWithStep<TDelay> {
+    static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 2;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<TDelay, N>& kept, const F32<N>* in) {
+        const auto left = kept.integer(1);
+        const auto idle = left <= I32<N>(0), last = left == I32<N>(1);
+        const auto time = rounded_samples(in[1], kept.rate);
+        const auto samples = select(time < F32<N>(0x1p63f), one_at_least(to_int(time)), 1);
+        const auto starts = rises(kept.f[0], in[0]) & idle;
+        kept.f[0] = in[0];
+        kept.keep_integer(1, select(idle, select(starts, samples, 0), left - I32<N>(1)));
+        return select(last, F32<N>(1.f), 0.f);
+    }
+};
+
+// ---- flip-flops
+
+struct ToggleFF {
+    static constexpr int inputs = 1, follows = 1, doubles = 0, floats = 2;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<ToggleFF, N>& kept, const F32<N>* in) {
+        kept.f[1] = select(rises(kept.f[0], in[0]), F32<N>(1.f) - kept.f[1], kept.f[1]);
+        kept.f[0] = in[0];
+        return kept.f[1];
+    }
+    SCS_INLINE static F32<1> start(Kept<ToggleFF, 1>&, const F32<1>*) { return F32<1>(0.f); }
+};
+
+struct SetResetFF : StartsWithStep<SetResetFF> {
+    static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 3;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<SetResetFF, N>& kept, const F32<N>* in) {
+        const auto set = select(rises(kept.f[0], in[0]), F32<N>(1.f), kept.f[2]);
+        kept.f[2] = select(rises(kept.f[1], in[1]), F32<N>(0.f), set);
+        kept.f[0] = in[0];
+        kept.f[1] = in[1];
+        return kept.f[2];
+    }
+};
+
+/// High above a level until it is below another one.
+struct Schmidt : StartsWithStep<Schmidt> {
+    static constexpr int inputs = 3, follows = 1, doubles = 0, floats = 1;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<Schmidt, N>& kept, const F32<N>* in) {
+        const F32<N> one(1.f), zero(0.f);
+        kept.f[0] = select(kept.f[0] == one, select(in[0] < in[1], zero, one), select(in[0] > in[2], one, zero));
+        return kept.f[0];
+    }
+};
+
+// ---- holding a signal
+
+struct Latch {
+    static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 2;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<Latch, N>& kept, const F32<N>* in) {
+        kept.f[1] = select(rises(kept.f[0], in[1]), in[0], kept.f[1]);
+        kept.f[0] = in[1];
+        return kept.f[1];
+    }
+    SCS_INLINE static F32<1> start(Kept<Latch, 1>&, const F32<1>* in) {
+        return select(in[1] > F32<1>(0.f), in[0], 0.f);
+    }
+};
+
+struct Gate : StartsWithStep<Gate> {
+    static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 1;
+    template <int N>
+    SCS_INLINE static F32<N> step(Kept<Gate, N>& kept, const F32<N>* in) {
+        return kept.f[0] = select(in[1] > F32<N>(0.f), in[0], kept.f[0]);
+    }
+};
+
+constexpr NativeUgen list[] = {
+    {"Gate", EachSample<Gate>::choose},
+    {"Latch", EachSample<Latch>::choose},
+    {"Schmidt", EachSample<Schmidt>::choose},
+    {"SetResetFF", EachSample<SetResetFF>::choose},
+    {"TDelay", EachSample<TDelay>::choose},
+    {"ToggleFF", EachSample<ToggleFF>::choose},
+    {"Trig", EachSample<Pulse<PulseLevel>>::choose},
+    {"Trig1", EachSample<Pulse<PulseOne>>::choose},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> triggers = list;
+
+} // namespace scs::SCS_SIMD

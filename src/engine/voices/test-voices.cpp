@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/test-support.hpp"
+
+#include "engine/rt/pool.hpp"
+#include "engine/tree/controls.hpp"
+#include "engine/voices/batch.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+/// freq, amp and gate: an enveloped sawtooth on bus `out`, freed at the end of its envelope.
+SynthDef saw_def(const char* name = "saw") {
+    SynthDef def;
+    def.name = name;
+    def.constants = {0.f, 0.3f, 0.01f, 1.f, 2.f};
+    def.controls = {440.f, 0.125f, 1.f, 0.f};
+    def.control_names = {{"freq", 0}, {"amp", 1}, {"gate", 2}, {"out", 3}};
+    def.units = {
+        unit("Control", Rate::control, {}, {Rate::control, Rate::control, Rate::control, Rate::control}),
+        unit("VarSaw", Rate::audio, {{0, 0}, {-1, 0}, {-1, 1}}, {Rate::audio}),
+        unit("BinaryOpUGen", Rate::audio, {{1, 0}, {0, 1}}, {Rate::audio}, 2),
+        unit("Linen", Rate::control, {{0, 2}, {-1, 2}, {-1, 3}, {-1, 2}, {-1, 4}}, {Rate::control}),
+        unit("BinaryOpUGen", Rate::audio, {{2, 0}, {3, 0}}, {Rate::audio}, 2),
+        unit("Out", Rate::audio, {{0, 3}, {4, 0}}, {}),
+    };
+    return def;
+}
+
+Settings native(bool batching = true) {
+    Settings settings;
+    settings.native_ugens = true;
+    settings.batching = batching;
+    settings.simd = "sse2"; // four lanes on every x86-64
+    return settings;
+}
+
+struct Voices : Fixture {
+    explicit Voices(Settings settings = native()) : Fixture(settings) { def = define(saw_def()); }
+
+    Synth& synth(int32_t id, AddAction action = AddAction::tail, int32_t target = 0, Definition* of = nullptr) {
+        Synth* made = nullptr;
+        REQUIRE(engine->tree().new_synth(of ? *of : *def, nullptr, id, action, target, made));
+        engine->tree().set_control(*made, 0, 100.f + float(id));
+        return *made;
+    }
+    void blocks(int count) { render(count * 64); }
+    Synth* find(int32_t id) { return engine->tree().find_synth(id); }
+    /// IDs in tree order, batches in brackets.
+    std::string shape() {
+        std::string text;
+        const Batch* open = nullptr;
+        for (const Node* n = engine->tree().root().head; n; n = n->next) {
+            const Batch* batch = n->is_group ? nullptr : static_cast<const Synth*>(n)->voice->batch;
+            if (open && batch != open)
+                text += "]";
+            text += text.empty() ? "" : " ";
+            if (batch && batch != open)
+                text += "[";
+            open = batch;
+            text += std::to_string(n->id);
+        }
+        return text + (open ? "]" : "");
+    }
+
+    Definition* def;
+};
+
+} // namespace
+
+TEST_CASE("three neighbours become a batch, more join it at either end, full ones stay") {
+    Voices f;
+    f.synth(1);
+    f.synth(2);
+    f.blocks(2);
+    CHECK(f.shape() == "1 2");
+    f.synth(3);
+    f.blocks(2);
+    CHECK(f.shape() == "[1 2 3]");
+    f.synth(4, AddAction::head);
+    f.blocks(2);
+    CHECK(f.shape() == "[4 1 2 3]");
+    for (int id = 5; id < 8; ++id)
+        f.synth(id);
+    f.blocks(3);
+    CHECK(f.shape() == "[4 1 2 3] [5 6 7]");
+    for (int id = 8; id < 12; ++id)
+        f.synth(id, AddAction::head);
+    f.blocks(3);
+    CHECK(f.shape() == "[11 10 9 8] [4 1 2 3] [5 6 7]");
+}
+
+TEST_CASE("who ends, pauses, moves or is traced leaves; who is left finds each other again") {
+    Voices f;
+    Tree& tree = f.engine->tree();
+    for (int id = 1; id <= 4; ++id)
+        f.synth(id);
+    f.blocks(2);
+    REQUIRE(f.shape() == "[1 2 3 4]");
+
+    tree.free(*f.find(2));
+    f.blocks(1);
+    CHECK(f.shape() == "[1 3 4]");
+
+    tree.set_run(*f.find(3), false);
+    f.blocks(1);
+    CHECK(f.shape() == "[1] 3 4");
+    tree.set_run(*f.find(3), true);
+    f.blocks(2);
+    CHECK(f.shape() == "[1 3 4]");
+
+    f.synth(5);
+    f.blocks(2);
+    REQUIRE(tree.move(*f.find(1), AddAction::after, *f.find(4)));
+    f.blocks(2);
+    CHECK(f.shape() == "[3 4 1 5]");
+
+    tree.trace(*f.find(4));
+    f.printed.clear();
+    f.blocks(1);
+    CHECK(f.printed.find("TRACE 4  saw    #units: 6") != std::string::npos);
+    CHECK(f.printed.find("  unit 1 VarSaw    in  104 0 0.3") != std::string::npos);
+    f.blocks(2);
+    CHECK(f.shape() == "[3 4 1 5]");
+
+    tree.set_control(*f.find(4), "gate", 0, 0.f);
+    f.blocks(30);
+    CHECK(f.shape() == "[3 1 5]");
+    tree.free_all(tree.root());
+    CHECK(f.shape() == "");
+    CHECK(tree.synth_count() == 0);
+}
+
+TEST_CASE("what comes between parts a batch, and half-empty ones become one") {
+    Voices f;
+    Tree& tree = f.engine->tree();
+    for (int id = 1; id <= 4; ++id)
+        f.synth(id);
+    f.blocks(2);
+    Group* group = nullptr;
+    REQUIRE(tree.new_group(9, AddAction::after, 2, group));
+    CHECK(f.shape() == "[1 2] 9 3 4");
+    f.blocks(2);
+    CHECK(f.shape() == "[1 2] 9 3 4");
+    f.synth(5);
+    f.blocks(2);
+    CHECK(f.shape() == "[1 2] 9 [3 4 5]");
+    tree.free(*group);
+    tree.free(*f.find(4));
+    f.blocks(2);
+    CHECK(f.shape() == "[1 2 3 5]");
+    // Another SynthDef is another batch, though it is the same.
+    Definition* other = f.define(saw_def("other"));
+    for (int id = 20; id < 23; ++id)
+        f.synth(id, AddAction::tail, 0, other);
+    f.blocks(3);
+    CHECK(f.shape() == "[1 2 3 5] [20 21 22]");
+}
+
+TEST_CASE("controls are set and mapped in a batch as alone") {
+    const auto play = [](bool batching) {
+        Voices f(native(batching));
+        Tree& tree = f.engine->tree();
+        for (int id = 1; id <= 4; ++id)
+            f.synth(id);
+        f.blocks(3);
+        CHECK((f.find(2)->voice->batch != nullptr) == batching);
+        std::vector<float> all;
+        const auto go = [&](int blocks) {
+            const auto part = f.render(blocks * 64);
+            all.insert(all.end(), part.begin(), part.end());
+        };
+        go(1);
+        tree.set_control(*f.find(2), "freq", 0, 333.f);
+        go(2);
+        REQUIRE(f.engine->buses().set_control(5, 777.f, 0));
+        tree.map_control(*f.find(2), "freq", 0, 5, false);
+        go(2);
+        CHECK(control(*f.find(2), 0) == 333.f);
+        int bus = -1;
+        CHECK(mapping(*f.find(2), 0, bus) == Mapping::control);
+        CHECK(bus == 5);
+        REQUIRE(f.engine->buses().set_control(5, 555.f, 0));
+        go(2);
+        tree.map_control(*f.find(2), "freq", 0, -1, false);
+        go(2);
+        tree.map_control(*f.find(3), "amp", 0, 0, true); // the sound of those before it
+        go(3);
+        CHECK(mapping(*f.find(3), 1, bus) == Mapping::audio);
+        CHECK(bus == 0);
+        tree.set_control(*f.find(3), "amp", 0, 0.25f);
+        go(3);
+        tree.set_control(*f.find(4), "out", 0, -1.f);
+        go(2);
+        return all;
+    };
+    const auto alone = play(false), together = play(true);
+    REQUIRE(alone.size() == together.size());
+    CHECK(std::memcmp(alone.data(), together.data(), alone.size() * sizeof(float)) == 0);
+    CHECK(alone != std::vector<float>(alone.size()));
+}
+
+TEST_CASE("without memory for a batch voices stay alone, and sound") {
+    Settings settings = native();
+    settings.rt_memory_kib = 64;
+    settings.max_nodes = 1024;
+    Voices f(settings);
+    Synth* made = nullptr;
+    int32_t id = 1;
+    while (f.engine->tree().new_synth(*f.def, nullptr, id, AddAction::tail, 0, made))
+        ++id;
+    REQUIRE(id > 20);
+    f.blocks(3);
+    int lone = 0;
+    for (const Node* n = f.engine->tree().root().head; n; n = n->next)
+        lone += static_cast<const Synth*>(n)->voice->batch == nullptr;
+    CHECK(lone > 0);
+    const auto sound = f.render(64);
+    CHECK(sound != std::vector<float>(64));
+    f.engine->tree().free_all(f.engine->tree().root());
+    REQUIRE(f.engine->tree().new_synth(*f.def, nullptr, 1, AddAction::tail, 0, made));
+}
+
+TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
+    struct Player : Voices {
+        explicit Player(bool batching, unsigned seed) : Voices(native(batching)), random(seed) {
+            defs[0] = def;
+            defs[1] = define(saw_def("other"));
+        }
+        int pick(int count) { return int(random() % unsigned(count)); }
+        Synth* any() {
+            std::vector<Synth*> all;
+            for (int id = 1; id < next; ++id)
+                if (Synth* s = find(id))
+                    all.push_back(s);
+            return all.empty() ? nullptr : all[size_t(pick(int(all.size())))];
+        }
+        void act() {
+            Tree& tree = engine->tree();
+            Synth* one = any();
+            Synth* other = any();
+            const int what = pick(12);
+            if (what < 5 || !one) {
+                Synth* made;
+                const auto action = AddAction(one ? pick(5) : 0);
+                const bool beside = action >= AddAction::before;
+                REQUIRE(tree.new_synth(*defs[pick(8) == 0], nullptr, next++, action, beside ? one->id : 0, made));
+                tree.set_control(*made, 0, 50.f + float(pick(900)));
+                tree.set_control(*made, "out", 0, float(pick(3) / 2));
+                return;
+            }
+            switch (what) {
+            case 5: tree.set_control(*one, "gate", 0, 0.f); break;
+            case 6: tree.free(*one); break;
+            case 7: tree.set_run(*one, pick(2)); break;
+            case 8: tree.set_run(*one, true); break;
+            case 9: tree.set_control(*one, "amp", 0, float(pick(9)) / 16.f); break;
+            case 10: tree.map_control(*one, "freq", 0, pick(3) - 1, pick(4) == 0); break;
+            default:
+                if (one != other)
+                    REQUIRE(tree.move(*one, pick(2) ? AddAction::before : AddAction::after, *other));
+            }
+        }
+        std::vector<float> play() {
+            std::vector<float> all;
+            for (int i = 0; i < 400; ++i) {
+                for (int n = pick(4); n > 0; --n)
+                    act();
+                if (engine->tree().synth_count() > 60)
+                    engine->tree().free(*any());
+                const auto part = render(64);
+                all.insert(all.end(), part.begin(), part.end());
+                for (const Node* n = engine->tree().root().head; n; n = n->next)
+                    batched += static_cast<const Synth*>(n)->voice->batch != nullptr;
+            }
+            return all;
+        }
+        std::mt19937 random;
+        Definition* defs[2];
+        int next = 1, batched = 0;
+    };
+    for (unsigned seed = 1; seed <= 16; ++seed) {
+        CAPTURE(seed);
+        Player alone(false, seed), together(true, seed);
+        const auto expected = alone.play(), got = together.play();
+        CHECK(alone.batched == 0);
+        CHECK(together.batched > 1000);
+        REQUIRE(expected.size() == got.size());
+        const auto differs = std::mismatch(expected.begin(), expected.end(), got.begin(), [](float a, float b) {
+            return std::memcmp(&a, &b, sizeof a) == 0;
+        });
+        CHECK(differs.first - expected.begin() == int(expected.size()));
+    }
+}
