@@ -21,18 +21,29 @@ struct Quick : PlainOperator {
 struct Silencing : Quick {
     static constexpr bool has_first_zero = true, has_second_zero = true;
     template <class V>
-    SCS_INLINE static V first_zero(V) {
+    SCS_INLINE static V first_zero(V, V) {
         return V(0.f);
     }
     template <class V>
-    SCS_INLINE static V second_zero(V) {
+    SCS_INLINE static V second_zero(V, V) {
         return V(0.f);
+    }
+};
+/// The same for products: of what is finite they are zero anyway, of either sign, as where an oscillator multiplies.
+struct SilencingProduct : Silencing {
+    template <class V>
+    SCS_INLINE static V first_zero(V product, V) {
+        return select(is_nan(product), 0.f, product);
+    }
+    template <class V>
+    SCS_INLINE static V second_zero(V product, V) {
+        return select(is_nan(product), 0.f, product);
     }
 };
 
 SCS_OPERATOR(Add, Quick, a + b)
 SCS_OPERATOR(Subtract, Quick, a - b)
-SCS_OPERATOR(Multiply, Silencing, a * b)
+SCS_OPERATOR(Multiply, SilencingProduct, a * b)
 SCS_OPERATOR(Divide, Silencing, a / b)
 SCS_OPERATOR(Less, Quick, select(a < b, V(1.f), 0.f))
 SCS_OPERATOR(Greater, Quick, select(a > b, V(1.f), 0.f))

@@ -12,7 +12,7 @@ namespace scs::SCS_SIMD {
 /// What an operator has unless it says otherwise: of(a, b) is all there is to it.
 struct PlainOperator {
     /// Whether a control input that stays zero, with the other one audio, makes something special of what may be
-    /// infinite or no number: first_zero(b), second_zero(a).
+    /// infinite or no number: first_zero(result, b), second_zero(result, a).
     static constexpr bool has_first_zero = false, has_second_zero = false;
     /// Whether it is so common and quick that there are loops for the inputs' rates.
     static constexpr bool quick = false;
@@ -37,9 +37,9 @@ struct Binary {
                         const F x = a.at(i), y = b.at(i);
                         F made = Operator::of(x, y);
                         if constexpr (Operator::has_first_zero)
-                            made = select(a.zero, Operator::first_zero(y), made);
+                            made = select(a.zero, Operator::first_zero(made, y), made);
                         if constexpr (Operator::has_second_zero)
-                            made = select(b.zero, Operator::second_zero(x), made);
+                            made = select(b.zero, Operator::second_zero(made, x), made);
                         Form::put(out, i, made);
                     }
                     return;

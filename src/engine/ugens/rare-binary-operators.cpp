@@ -20,7 +20,7 @@ struct FloorDivide : PlainOperator {
         return floor(a / b);
     }
     template <class V>
-    SCS_INLINE static V first_zero(V) {
+    SCS_INLINE static V first_zero(V, V) {
         return V(0.f);
     }
 };
@@ -32,11 +32,11 @@ struct Modulo : PlainOperator {
         return wrapped(a, V(0.f), b);
     }
     template <class V>
-    SCS_INLINE static V first_zero(V) {
+    SCS_INLINE static V first_zero(V, V) {
         return V(0.f);
     }
     template <class V>
-    SCS_INLINE static V second_zero(V a) {
+    SCS_INLINE static V second_zero(V, V a) {
         return a;
     }
 };
@@ -45,11 +45,11 @@ struct Modulo : PlainOperator {
 struct Product : PlainOperator {
     static constexpr bool has_first_zero = true, has_second_zero = true;
     template <class V>
-    SCS_INLINE static V first_zero(V) {
+    SCS_INLINE static V first_zero(V, V) {
         return V(0.f);
     }
     template <class V>
-    SCS_INLINE static V second_zero(V) {
+    SCS_INLINE static V second_zero(V, V) {
         return V(0.f);
     }
 };
