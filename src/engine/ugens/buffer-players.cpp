@@ -74,7 +74,7 @@ struct PlayBuf {
         s.trigger[lane] = before;
         s.stopped[lane] = stopped;
         if (stopped)
-            done(block, lane, in(action));
+            done(op, block, lane, in(action));
     }
 };
 
