@@ -7,7 +7,7 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_outputs, controls, counters, env_gen, extremes, filters, linen,
-    panning, ramps, random, sweeps, triggers, var_saw, when_done;
+extern const std::span<const NativeUgen> arithmetic, bus_outputs, controls, counters, env_gen, extremes, filters,
+    ienv_gen, linen, panning, ramps, random, sweeps, triggers, var_saw, when_done;
 
 } // namespace scs::SCS_SIMD

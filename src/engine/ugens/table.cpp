@@ -6,8 +6,8 @@ namespace scs::SCS_SIMD {
 namespace {
 
 const std::span<const NativeUgen> families[] = {
-    arithmetic, bus_outputs, controls, counters, env_gen, extremes, filters, linen,
-    panning, ramps, random, sweeps, triggers, var_saw, when_done,
+    arithmetic, bus_outputs, controls, counters, env_gen, extremes, filters,
+    ienv_gen, linen, panning, ramps, random, sweeps, triggers, var_saw, when_done,
 };
 
 } // namespace
