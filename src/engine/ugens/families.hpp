@@ -8,6 +8,6 @@
 namespace scs::SCS_SIMD {
 
 extern const std::span<const NativeUgen> arithmetic, buffer_players, bus_inputs, bus_outputs, control_buses, delays, envelopes,
-    filters, local_buses, panning, random, var_saw, wave_tables;
+    filters, local_buses, panning, random, short_delays, var_saw, wave_tables;
 
 } // namespace scs::SCS_SIMD

@@ -17,6 +17,7 @@ const std::span<const NativeUgen> families[] = {
     local_buses,
     panning,
     random,
+    short_delays,
     var_saw,
     wave_tables,
 };
