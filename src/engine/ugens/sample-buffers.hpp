@@ -45,14 +45,12 @@ SCS_INLINE double place_in(double place, double end, bool loop, bool& stopped) {
 struct Around {
     int64_t before, at, after, second;
     float part;
-    bool inside; ///< they are neighbours
 
     /// `place` as place_in() gives it. What is no number is far outside.
     SCS_INLINE Around(double place, int64_t frames, bool loop) {
         if (!(place >= 0. && place < 2147483647.)) {
             before = at = after = second = -1;
             part = 0.f;
-            inside = false;
             return;
         }
         at = int32_t(place);
@@ -60,9 +58,6 @@ struct Around {
         before = at - 1;
         after = at + 1;
         second = at + 2;
-        inside = at > 0 && at < frames - 2;
-        if (inside)
-            return;
         if (at == 0) {
             before = loop ? frames - 1 : 0;
         } else if (at == frames - 2) {
@@ -77,16 +72,6 @@ struct Around {
 /// One channel's sample; behind the buffer, where loops of less than four frames reach, is silence.
 SCS_INLINE float sample(const SampleBuffer& buffer, int64_t frame, int channel) {
     return uint64_t(frame) < uint64_t(buffer.frames) ? buffer.data[frame * buffer.channels + channel] : 0.f;
-}
-
-SCS_INLINE float read_cubic(const SampleBuffer& buffer, const Around& around, int channel) {
-    if (around.inside) {
-        const int64_t step = buffer.channels;
-        const float* from = buffer.data + around.before * step + channel;
-        return cubic(around.part, from[0], from[step], from[2 * step], from[3 * step]);
-    }
-    return cubic(around.part, sample(buffer, around.before, channel), sample(buffer, around.at, channel),
-                 sample(buffer, around.after, channel), sample(buffer, around.second, channel));
 }
 
 } // namespace scs::SCS_SIMD
