@@ -7,7 +7,8 @@
 
 namespace scs::SCS_SIMD {
 
-extern const std::span<const NativeUgen> arithmetic, bus_outputs, envelopes, finite_filters, first_order_filters,
-    lags, panning, random, second_order_filters, var_saw;
+extern const std::span<const NativeUgen> arithmetic, bus_outputs, dynamics, envelopes, equalizers, finite_filters,
+    first_order_filters, free_verb, gverb, lags, limiters, median, moog, panning, ramps, random, second_order_filters,
+    var_saw;
 
 } // namespace scs::SCS_SIMD

@@ -149,6 +149,10 @@ SCS_INLINE int32_t int_of(float x) {
     return x >= -2147483648.f && x < 2147483648.f ? int32_t(x) : INT32_MIN;
 }
 
+SCS_INLINE int32_t int_of(double x) {
+    return x > -2147483649.0 && x < 2147483648.0 ? int32_t(x) : INT32_MIN;
+}
+
 /// Calls f(lane) for each voice, in the order of their turns.
 template <int L, class F>
 SCS_INLINE void each_lane(const Block& block, F&& f) {
@@ -170,10 +174,14 @@ struct LaneIn {
     SCS_INLINE float at(int frame) const { return wire[frame * stride]; }
 };
 
-SCS_INLINE void done(Block& block, int lane, float action) {
-    *block.done = true;
+/// Does a done action, without the Done flag.
+SCS_INLINE void act(Block& block, int lane, float action) {
     // What is no number or out of range does nothing.
     block.space->done_action(block.space->host, *block.synths[lane], action > -1.f && action < 1e6f ? int(action) : 0);
+}
+SCS_INLINE void done(Block& block, int lane, float action) {
+    *block.done = true;
+    act(block, lane, action);
 }
 
 // ---- making kernels
