@@ -133,7 +133,8 @@ template <int N>
 SCS_INLINE F32<N> wanted_gain(F32<N> level, F32<N> threshold, F32<N> below, F32<N> above) {
     const auto under = level < threshold;
     const auto slope = select(under, below, above);
-    const auto gain = pow(level / threshold, slope - F32<N>(1.f));
+    const auto ratio = level / (threshold + F32<N>(0.f)); // not of minus zero, whose powers are none
+    const auto gain = pow(ratio, slope - F32<N>(1.f));
     const auto size = abs(gain);
     const auto bounded = select(size < F32<N>(1e-15f), 0.f, select(size > F32<N>(1e15f), 1.f, gain));
     return select(slope == F32<N>(1.f), 1.f, select(under, bounded, gain));

@@ -57,9 +57,6 @@ struct Damper {
     }
 };
 
-SCS_INLINE float power(float x, int exponent) {
-    return pow(F32<1>(x), F32<1>(float(exponent)))[0];
-}
 SCS_INLINE double power(double x, double exponent) {
     return pow(F64<1>(x), F64<1>(exponent))[0];
 }
@@ -122,7 +119,7 @@ struct Room {
     void set_gains(float each) {
         for (int j = 0; j < order; ++j) {
             const float before = gain[j];
-            gain[j] = -power(float(alpha), length[j]);
+            gain[j] = -float(power(double(float(alpha)), double(length[j])));
             slope[j] = (gain[j] - before) * each;
         }
     }
@@ -145,7 +142,7 @@ struct Room {
         }
         set_gains(each);
         time = p[reverb_time];
-        alpha = double(pow(F32<1>(0.001f), F32<1>(float(1.0 / (rate.samples * double(time)))))[0]);
+        alpha = double(float(power(double(0.001f), double(float(1.0 / (rate.samples * double(time)))))));
         set_gains(each);
         damping = p[p_damping];
         for (Damper& damper : dampers)
@@ -274,7 +271,7 @@ Room* make_room(const Op& op, const Block& block) {
     room.taps = {samples, tap_frames, 0};
     for (int j = 0; j < order; ++j) {
         room.length[j] = length[j];
-        room.gain[j] = -power(float(room.alpha), length[j]);
+        room.gain[j] = -float(power(double(float(room.alpha)), double(length[j])));
         room.network[j] = {samples + places[j], sizes[j], 0};
         room.dampers[j].damping = room.damping;
     }

@@ -78,23 +78,27 @@ SCS_INLINE void ramp(const Op& op, const Block& block, int n, const UnitRate& ra
         float* out = output(op, block) + lane;
         const int32_t steps =
             at_least_one(int_of(double(input(op, block, period)[lane]) * rate.samples));
-        // The output may be where the input is. Where SuperCollider reads the sample behind the block's last one, this
-        // takes the last.
-        const float last = from.at(n - 1);
+        const float first = from.at(0); // the output may be where the input is
         double level = s.level[lane], slope = s.slope[lane];
         int32_t counter = s.counter[lane];
+        const auto aim = [&](float to) {
+            counter = steps;
+            slope = (double(to) - level) / counter;
+        };
         for (int i = 0; i < n;) {
+            // In the block's first frame, too, where SuperCollider has already read what lies behind the one before.
+            if (counter <= 0)
+                aim(from.at(i));
             const int end = counter < n - i ? i + counter : n;
             counter -= end - i;
             for (; i < end; ++i) {
                 out[i * L] = float(level);
                 level += slope;
             }
-            if (counter <= 0) {
-                counter = steps;
-                slope = (double(i < n ? from.at(i) : last) - level) / counter;
-            }
         }
+        // At control rate it goes for the sample of the block that ends a period.
+        if (n == 1 && counter <= 0)
+            aim(first);
         s.level[lane] = level;
         s.slope[lane] = slope;
         s.counter[lane] = counter;
