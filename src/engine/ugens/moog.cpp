@@ -35,8 +35,8 @@ SCS_INLINE void filter(const Op& op, const Block& block, int n, int slope_frames
     repeat<4>([&](int k) { s[k] = select(cleared, 0.0, Form::get(st.s[k])); });
     const auto moved = next_freq != Form::get(st.freq);
     if (any(moved)) {
-        // In this order: at half the sample rate the last bit decides between very high and negative, which is 0.
-        const F64<N> w = two * tan(F64<N>(rate.duration * 3.14159265358979323846) * convert<double>(next_freq));
+        // SuperCollider's pi is a float: at half the sample rate its tangent is negative, which becomes 0.
+        const F64<N> w = two * tan(F64<N>(rate.duration * double(3.14159265358979f)) * convert<double>(next_freq));
         const F64<N> turn = select(w < zero, 0.0, w);
         const auto wide = widen_mask(moved);
         b0 = select(wide, turn / (turn + two), b0);
