@@ -3,6 +3,7 @@
 
 // Inputs whose rates a kernel learns when it runs: for units that have many combinations of them.
 
+#include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
 
 namespace scs::SCS_SIMD {
@@ -38,6 +39,12 @@ SCS_INLINE bool is_ramped(const Op& op, size_t index) {
     return op.operands[index].rate == Rate::control && makes_audio(op);
 }
 
+/// What a sum of x and minus zero is where the processor takes denormals for zero: so lanes that stay are as if held.
+template <int N>
+SCS_INLINE F32<N> flushed(F32<N> x) {
+    return select(abs(x) < F32<N>(0x1p-126f), copysign(F32<N>(0.f), x), x);
+}
+
 /// A vector kernel's input: audio, a ramp, or held.
 template <class Form>
 struct AnyIn {
@@ -47,53 +54,46 @@ struct AnyIn {
     const float* wire;
     bool audio;
     bool held = true; ///< in all lanes
-    F from;
-    F slope;
-    Mask still;       ///< lanes in which it is held
+    Mask still{-1};   ///< lanes in which it is held
     Mask zero{0};     ///< lanes in which it is held at zero, of an input at control rate
+    Line<Form> line;
 
     /// `previous`: the state's item that keeps a ramped input's value; not touched for the others.
     SCS_INLINE AnyIn(const Op& op, const Block& block, size_t index, float* previous)
-        : wire(input(op, block, index)), audio(is_audio(op, index)), from(Form::control(wire)), slope(-0.f), still(-1) {
+        : wire(input(op, block, index)), audio(is_audio(op, index)),
+          line(Mask(0), Form::control(wire), Form::control(wire), block) {
         if (audio) {
             held = false;
             still = Mask(0);
         } else if (is_ramped(op, index)) {
-            still = ~(from != Form::get(previous));
+            still = ~(line.from != Form::get(previous));
             held = all(still);
-            zero = still & (from == F(0.f));
-            const RampIn<Form> ramp(wire, previous, block);
-            from = ramp.from;
-            slope = ramp.slope;
+            zero = still & (line.from == F(0.f));
+            line = RampIn<Form>(wire, previous, block);
         }
+        line.from = flushed(line.from);
     }
-    SCS_INLINE F at(int step) const {
-        return audio ? Form::audio(wire, step) : from + slope * Form::frame(step);
-    }
+    SCS_INLINE F at(int step) const { return audio ? Form::audio(wire, step) : line.at(step); }
     /// Only for what is of that kind; cheaper.
     SCS_INLINE AudioIn<Form> as_audio() const { return {wire}; }
-    SCS_INLINE HeldIn<Form> as_held() const { return {from}; }
+    SCS_INLINE HeldIn<Form> as_held() const { return {line.from}; }
 };
 
 /// A lane kernel's input, with the same numbers.
+template <int L>
 struct LaneAnyIn {
     const float* wire;
     int stride;
-    float from;
-    float slope = -0.f;
+    Line<Voices<1>> line;
 
-    template <int L>
-    SCS_INLINE static LaneAnyIn make(const Op& op, const Block& block, size_t index, int lane, float* previous) {
-        const float* wire = input(op, block, index) + lane;
-        LaneAnyIn made{wire, is_audio(op, index) ? L : 0, *wire};
-        if (is_ramped(op, index)) {
-            const RampIn<Voices<1>> ramp(wire, previous, block);
-            made.from = ramp.from[0];
-            made.slope = ramp.slope[0];
-        }
-        return made;
+    SCS_INLINE LaneAnyIn(const Op& op, const Block& block, size_t index, int lane, float* previous)
+        : wire(input(op, block, index) + lane), stride(is_audio(op, index) ? L : 0),
+          line(I32<1>(0), F32<1>(*wire), F32<1>(*wire), block) {
+        if (is_ramped(op, index))
+            line = RampIn<Voices<1>>(wire, previous, block);
+        line.from = flushed(line.from);
     }
-    SCS_INLINE float at(int frame) const { return stride ? wire[frame * stride] : from + slope * float(frame); }
+    SCS_INLINE float at(int frame) const { return stride ? wire[frame * stride] : line.at(frame)[0]; }
 };
 
 /// What a start function does first: nothing has changed since the block before. `first`: of the inputs whose values

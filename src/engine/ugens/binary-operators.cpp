@@ -41,6 +41,8 @@ SCS_OPERATOR(GreaterOrEqual, Quick, select(a >= b, V(1.f), 0.f))
 SCS_OPERATOR(Min, Quick, min(a, b))
 SCS_OPERATOR(Max, Quick, max(a, b))
 SCS_OPERATOR(Clip2, Quick, max(-b, min(a, b)))
+/// Another one, if b is negative or no number.
+SCS_OPERATOR(Clip2Value, PlainOperator, select(a > b, b, select(a < -b, -b, a)))
 #undef SCS_OPERATOR
 
 const Kernel* choose(const Signature& s) {
@@ -57,7 +59,7 @@ const Kernel* choose(const Signature& s) {
     case 11: return Binary<GreaterOrEqual>::choose(s);
     case 12: return Binary<Min>::choose(s);
     case 13: return Binary<Max>::choose(s);
-    case 42: return Binary<Clip2>::choose(s);
+    case 42: return s.rate == Rate::audio ? Binary<Clip2>::choose(s) : &Binary<Clip2Value>::control;
     default: break;
     }
     if (const Kernel* random = choose_random_binary(s))

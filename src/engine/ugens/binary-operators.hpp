@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From an operator of two numbers to the kernels of a BinaryOpUGen. As SuperCollider's, an input at control rate becomes
-// a ramp where the other one is audio.
+// From an operator of two numbers to the kernels of a BinaryOpUGen. As in SuperCollider, an input at control rate
+// becomes a ramp where the other one is audio.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/any-input.hpp"
@@ -30,12 +30,9 @@ struct Binary {
             auto* previous = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
             const AnyIn<Form> a(op, block, 0, previous), b(op, block, 1, previous);
             float* out = output(op, block);
-            const auto loop = [&](auto first, auto second) __attribute__((always_inline)) {
-                for (int i = 0; i < steps; ++i)
-                    Form::put(out, i, Operator::of(first.at(i), second.at(i)));
-            };
             if constexpr (Operator::has_first_zero || Operator::has_second_zero)
                 if (any(a.zero | b.zero)) {
+#pragma GCC unroll 1
                     for (int i = 0; i < steps; ++i) {
                         const F x = a.at(i), y = b.at(i);
                         F made = Operator::of(x, y);
@@ -48,6 +45,10 @@ struct Binary {
                     return;
                 }
             if constexpr (Operator::quick) {
+                const auto loop = [&](auto first, auto second) __attribute__((always_inline)) {
+                    for (int i = 0; i < steps; ++i)
+                        Form::put(out, i, Operator::of(first.at(i), second.at(i)));
+                };
                 if (a.audio && b.audio)
                     return loop(a.as_audio(), b.as_audio());
                 if (a.audio && b.held)
@@ -55,7 +56,10 @@ struct Binary {
                 if (a.held && b.audio)
                     return loop(a.as_held(), b.as_audio());
             }
-            loop(a, b);
+            // Ramps don't last, and rare operators aren't worth the size of unrolled loops.
+#pragma GCC unroll 1
+            for (int i = 0; i < steps; ++i)
+                Form::put(out, i, Operator::of(a.at(i), b.at(i)));
         }
     };
 
@@ -75,7 +79,8 @@ struct Binary {
     }
 };
 
-/// The kernel of an operator that is rarer than those of binary-operators.cpp. One input at least is audio if the unit is.
+/// The kernel of an operator that binary-operators.cpp hasn't, null if SuperCollider doesn't know it either. One input
+/// at least is audio if the unit is.
 const Kernel* choose_rare_binary(const Signature&);
 /// The kernel of an operator that draws random numbers, null for others.
 const Kernel* choose_random_binary(const Signature&);

@@ -135,32 +135,41 @@ SCS_INLINE bool any_changed(const float* wire, const float* previous) {
     return any(Form::control(wire) != Form::get(previous));
 }
 
-/// How much a straight line from one value to the other over the block rises each frame; where not `changed`, minus zero,
-/// which changes nothing when it is added, not even a zero's sign: lanes that stay are as if held. Always finite, so that
-/// a line to or from what is infinite or no number begins where it should.
+/// A straight line over the block, of lanes that have `changed`; the others stay. SuperCollider adds up the slope; this
+/// multiplies, which is closer to the line and depends on no order.
 template <class Form>
-SCS_INLINE typename Form::F slope_of(typename Form::F::Mask changed, typename Form::F from, typename Form::F to,
-                                     const Block& block) {
+struct Line {
     using F = typename Form::F;
-    const F slope = (to - from) * F(1.0f / float(block.frames));
-    constexpr float most = 3.40282347e38f;
-    return select(changed, min(max(slope, F(-most)), F(most)), -0.f);
-}
+    F from, slope;
+    bool wild; ///< to or from what is infinite or no number: it begins where it should all the same
 
-/// A control wire that is reached in a straight line over the block from its value in the block before. SuperCollider
-/// adds up the slope; this multiplies, which is closer to the line and depends on no order.
+    SCS_INLINE Line(typename F::Mask changed, F before, F next, const Block& block)
+        : from(select(changed, before, next)) {
+        const F rise = (next - before) * F(1.0f / float(block.frames));
+        // Minus zero changes nothing when it is added, not even a zero's sign: lanes that stay are as if held.
+        slope = select(changed, rise, -0.f);
+        wild = any(~(slope - slope == F(0.f)));
+    }
+    SCS_INLINE F at(int step) const {
+        const F frame = Form::frame(step);
+        const F rise = slope * frame;
+        return from + (wild ? select(frame == F(0.f), -0.f, rise) : rise);
+    }
+};
+
+/// A control wire that is reached in a straight line from its value in the block before.
 template <class Form>
-struct RampIn {
-    typename Form::F from, slope;
+struct RampIn : Line<Form> {
     /// `previous`: the state's item that keeps the value.
-    SCS_INLINE RampIn(const float* wire, float* previous, const Block& block) {
-        const auto next = Form::control(wire), before = Form::get(previous);
-        const auto changed = next != before;
-        from = select(changed, before, next);
-        slope = slope_of<Form>(changed, before, next, block);
+    SCS_INLINE RampIn(const float* wire, float* previous, const Block& block)
+        : RampIn(Form::control(wire), Form::get(previous), previous, block) {}
+
+private:
+    using F = typename Form::F;
+    SCS_INLINE RampIn(F next, F before, float* previous, const Block& block)
+        : Line<Form>(next != before, before, next, block) {
         Form::keep(previous, next);
     }
-    SCS_INLINE typename Form::F at(int step) const { return from + slope * Form::frame(step); }
 };
 
 // ---- an output's gain

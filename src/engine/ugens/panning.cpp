@@ -3,8 +3,8 @@
 #include "engine/ugens/any-input.hpp"
 #include "engine/ugens/families.hpp"
 
-// Panners and crossfaders between two channels. With the position at audio rate their gains are computed for each frame,
-// else they are ramps.
+// Panners and crossfaders between two channels. With the position at audio rate their gains are computed for each
+// frame, else they are ramps.
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -137,13 +137,11 @@ struct Panner {
                 return;
             }
             const auto wanted = Law::of(place, gain);
-            const Gains<Form::width> next{select(changed, wanted.left, now.left), select(changed, wanted.right, now.right)};
-            const F left = slope_of<Form>(changed, now.left, next.left, block);
-            const F right = slope_of<Form>(changed, now.right, next.right, block);
-            for (int i = 0; i < steps; ++i) {
-                const F frame = Form::frame(i);
-                use.put(i, {now.left + left * frame, now.right + right * frame});
-            }
+            const Gains<Form::width> next{select(changed, wanted.left, now.left),
+                                          select(changed, wanted.right, now.right)};
+            const Line<Form> left(changed, now.left, next.left, block), right(changed, now.right, next.right, block);
+            for (int i = 0; i < steps; ++i)
+                use.put(i, {left.at(i), right.at(i)});
             Form::keep(s.position, place);
             Form::keep(s.level, gain);
             Form::keep(s.left, next.left);
@@ -194,9 +192,9 @@ struct LinXFade2 {
         }
         float* kept = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
         const auto now = Form::get(kept), next = fade(Form::control(position)).right;
-        const auto slope = slope_of<Form>(next != now, now, next, block);
+        const Line<Form> line(next != now, now, next, block);
         for (int i = 0; i < steps; ++i) {
-            const auto right = now + slope * Form::frame(i);
+            const auto right = line.at(i);
             use.put(i, {typename Form::F(1.f) - right, right});
         }
         Form::keep(kept, next);

@@ -2,8 +2,8 @@
 #include "engine/ugens/binary-operators.hpp"
 #include "engine/ugens/taus88.hpp"
 
-// The operators that draw random numbers for each frame or value, those of a voice after those of the one before it. Like
-// SuperCollider's they draw once when they start.
+// The operators that draw random numbers for each frame or value, those of a voice after those of the one before it. As
+// in SuperCollider they draw once when they start.
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -79,8 +79,8 @@ struct DrawnBetween {
         const bool audio = makes_audio(op);
         Taus88 random(block);
         each_lane<L>(block, [&](int lane) {
-            const auto a = LaneAnyIn::make<L>(op, block, 0, lane, previous + lane);
-            const auto b = LaneAnyIn::make<L>(op, block, 1, lane, previous + lane);
+            const LaneAnyIn<L> a(op, block, 0, lane, previous + lane);
+            const LaneAnyIn<L> b(op, block, 1, lane, previous + lane);
             float* out = output(op, block) + lane;
             for (int i = 0; i < frames; ++i)
                 out[i * L] = drawn(op.special_index, audio, a.at(i), b.at(i), random);

@@ -10,11 +10,19 @@ enum { in, low, high };
 
 // ---- a signal and the two ends of its range
 
+/// Of what is no number SuperCollider's loops for audio give others than those for single values.
 struct Clip {
     static constexpr bool ramped = true;
     template <class V>
     SCS_INLINE static V of(V x, V low, V high) {
         return max(min(x, high), low);
+    }
+};
+struct ClipValue {
+    static constexpr bool ramped = true;
+    template <class V>
+    SCS_INLINE static V of(V x, V low, V high) {
+        return max(low, min(high, x));
     }
 };
 struct Wrap {
@@ -44,7 +52,7 @@ struct ModDif {
     template <class V>
     SCS_INLINE static V of(V x, V from, V period) {
         const V half = period * V(0.5f);
-        return half - abs(fmod(abs(x - from), period) - half);
+        return half - abs(select(period == V(0.f), 0.f, fmod(abs(x - from), period)) - half);
     }
 };
 
@@ -101,15 +109,23 @@ enum { from_low = 1, from_high, to_low, to_high };
 template <int N>
 struct LinExpMap {
     F32<N> scale, offset; ///< from x to the exponent
-    F64<N> low, log;      ///< of the range, its base-2 logarithm
+    F32<N> low;
+    F64<N> log; ///< of the range, base 2
 
     SCS_INLINE LinExpMap(F32<N> a, F32<N> b, F32<N> c, F32<N> d)
         : scale(F32<N>(1.f) / (b - a)),
           offset(scale * -a),
-          low(convert<double>(c)),
-          log(log2(convert<double>(d) / convert<double>(c))) {}
+          low(c),
+          log(log2(convert<double>(d) / convert<double>(c))) {
+        // Powers of what is negative have no value; SuperCollider's loops for audio take the ratio for tiny.
+        log = select(is_nan(log), -1e300, log);
+    }
     SCS_INLINE F32<N> operator()(F32<N> x) const {
-        return convert<float>(low * detail::exp2<detail::Short>(log * convert<double>(x * scale + offset)));
+        const F64<N> exponent = convert<double>(x * scale + offset);
+        const F64<N> power = detail::exp2<detail::Short>(log * exponent);
+        // Like C's pow(), whatever the other is; and nothing makes more of zero.
+        const auto one = (log == F64<N>(0.0)) | (exponent == F64<N>(0.0)) | widen_mask(low == F32<N>(0.f));
+        return low * min(F32<N>(largest), convert<float>(select(one, 1.0, power)));
     }
 };
 
@@ -128,7 +144,8 @@ struct LinExp {
             };
             return LinExpMap<N>(at(from_low), at(from_high), at(to_low), at(to_high));
         };
-        const bool moving = is_audio(op, from_low) || is_audio(op, from_high) || is_audio(op, to_low) || is_audio(op, to_high);
+        const bool moving =
+            is_audio(op, from_low) || is_audio(op, from_high) || is_audio(op, to_low) || is_audio(op, to_high);
         if (moving && makes_audio(op)) {
             for (int i = 0; i < steps; ++i)
                 Form::put(out, i, ends(i)(Form::audio(from, i)));
@@ -148,7 +165,8 @@ constexpr Kernel lin_exp_audio = any_rate_kernel<LinExp, Stateless>(true, start_
 constexpr Kernel lin_exp_control = any_rate_kernel<LinExp, Stateless>(false, start_lin_exp);
 
 constexpr NativeUgen list[] = {
-    {"Clip", Ranged<Clip>::choose},
+    {"Clip",
+     [](const Signature& s) { return s.rate == Rate::audio ? Ranged<Clip>::choose(s) : Ranged<ClipValue>::choose(s); }},
     {"Fold", Ranged<Fold>::choose},
     {"InRange", Ranged<InRange>::choose},
     {"LinExp",

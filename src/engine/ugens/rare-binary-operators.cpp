@@ -72,6 +72,13 @@ SCS_INLINE V signed_power(V a, V b) {
     return select(a >= V(0.f), power, -power);
 }
 
+/// As in SuperCollider's loops for audio, which make zero of zero and no infinite number.
+template <class V>
+SCS_INLINE V audio_power(V a, V b) {
+    const V power = copysign(min(V(largest), pow(abs(a), b)), a);
+    return select(a == V(0.f), 0.f, power);
+}
+
 template <int N>
 SCS_INLINE F32<N> hypotenuse(F32<N> a, F32<N> b) {
     const F64<N> x = convert<double>(a), y = convert<double>(b);
@@ -94,6 +101,7 @@ SCS_OPERATOR(Hypot, hypotenuse(a, b))
 /// Along the axes and diagonals; less by sqrt(2) - 1 times the shorter side.
 SCS_OPERATOR(HypotApprox, abs(a) + abs(b) - V(0.41421356f) * min(abs(a), abs(b)))
 SCS_OPERATOR(Power, signed_power(a, b))
+SCS_OPERATOR(AudioPower, audio_power(a, b))
 SCS_OPERATOR(Ring1, a * b + a)
 SCS_OPERATOR(Ring2, a * b + a + b)
 SCS_OPERATOR(DifSqr, a * a - b * b)
@@ -160,8 +168,8 @@ struct WholeOperator {
     SCS_INLINE static void compute(const Op& op, const Block& block, int frames) {
         auto* previous = state<Previous<1>::State<L>>(op, block).value[0];
         each_lane<L>(block, [&](int lane) {
-            const auto a = LaneAnyIn::make<L>(op, block, 0, lane, previous + lane);
-            const auto b = LaneAnyIn::make<L>(op, block, 1, lane, previous + lane);
+            const LaneAnyIn<L> a(op, block, 0, lane, previous + lane);
+            const LaneAnyIn<L> b(op, block, 1, lane, previous + lane);
             float* out = output(op, block) + lane;
             for (int i = 0; i < frames; ++i)
                 out[i * L] = whole(op.special_index, a.at(i), b.at(i));
@@ -198,7 +206,7 @@ const Kernel* choose_rare_binary(const Signature& s) {
     case 22: return Binary<Atan2>::choose(s);
     case 23: return Binary<Hypot>::choose(s);
     case 24: return Binary<HypotApprox>::choose(s);
-    case 25: return Binary<Power>::choose(s);
+    case 25: return s.rate == Rate::audio ? Binary<AudioPower>::choose(s) : &Binary<Power>::control;
     case 30: return Binary<Ring1>::choose(s);
     case 31: return Binary<Ring2>::choose(s);
     case 32: return Binary<Ring3>::choose(s);

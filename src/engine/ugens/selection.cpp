@@ -100,8 +100,15 @@ struct Constant {
     }
 };
 
-constexpr Kernel constant_audio = any_rate_kernel<Constant, Previous<1>::State>(true, start_control_to_audio);
-constexpr Kernel constant_control = any_rate_kernel<Constant, Previous<1>::State>(false, start_control_to_audio);
+void start_constant(const Op& op, Block& block) {
+    const float value = *input(op, block, 0);
+    float& kept = state<Previous<1>::State<1>>(op, block).value[0][0];
+    kept = value == 0.f ? 0.f : value; // not -0
+    *output(op, block) = kept;
+}
+
+constexpr Kernel constant_audio = any_rate_kernel<Constant, Previous<1>::State>(true, start_constant);
+constexpr Kernel constant_control = any_rate_kernel<Constant, Previous<1>::State>(false, start_constant);
 
 constexpr NativeUgen list[] = {
     {"A2K", [](const Signature& s) { return s.rate == Rate::control ? &audio_to_control : nullptr; }},

@@ -24,7 +24,7 @@ struct MulAdd {
                 Form::put(out, i, Form::audio(from, i) * times.at(i) + plus.at(i));
         };
         // A factor that stays zero silences even what is infinite.
-        const auto silent = makes_audio(op) ? mul.still & (mul.from == F(0.f)) : typename F::Mask(0);
+        const auto silent = makes_audio(op) ? mul.still & (mul.line.from == F(0.f)) : typename F::Mask(0);
         if (any(silent)) {
             for (int i = 0; i < steps; ++i) {
                 const F product = Form::audio(from, i) * mul.at(i), plus = add.at(i);

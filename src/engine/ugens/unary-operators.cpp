@@ -5,7 +5,6 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-/// An operator of one number.
 template <class Operator>
 struct Unary {
     template <class Form>
@@ -53,6 +52,23 @@ SCS_INLINE F32<N> half_sine(F32<N> x) {
     return convert<float>(sin(convert<double>(x) * 3.14159265358979323846));
 }
 
+// SuperCollider's loops for audio, unlike those for single values, make numbers of what has none: these.
+
+/// A logarithm of x that is `zero` for 1 and `of_two` more for 2. (Of what is negative theirs have no meaning.)
+template <class V>
+SCS_INLINE V audio_log(V x, V log, float of_two, float zero = 0.f) {
+    const V lowest(zero - 127.f * of_two), highest(zero + 128.f * of_two);
+    return select(x > V(0.f), min(max(log, lowest), highest), lowest);
+}
+template <class V>
+SCS_INLINE V finite(V x) {
+    return min(V(3.40282347e38f), x);
+}
+template <class V>
+SCS_INLINE V within_one(V x, V y) {
+    return select(abs(x) > V(1.f), 0.f, y);
+}
+
 SCS_OPERATOR(Negative, -x)
 SCS_OPERATOR(Not, select(x > V(0.f), 0.f, V(1.f)))
 SCS_OPERATOR(BitNot, bits_flipped(x))
@@ -65,27 +81,35 @@ SCS_OPERATOR(Squared, x * x)
 SCS_OPERATOR(Cubed, x * x * x)
 SCS_OPERATOR(SquareRoot, copysign(sqrt(abs(x)), x))
 SCS_OPERATOR(Exponential, exp(x))
+SCS_OPERATOR(AudioExponential, finite(exp(x)))
 SCS_OPERATOR(Reciprocal, V(1.f) / x)
 SCS_OPERATOR(MidiCps, midicps(x))
 SCS_OPERATOR(CpsMidi, cpsmidi(x))
-SCS_OPERATOR(CpsMidiAudio, cpsmidi(abs(x)))
+SCS_OPERATOR(AudioCpsMidi, audio_log(abs(x), cpsmidi(abs(x)), 12.f, 69.f))
 SCS_OPERATOR(MidiRatio, midiratio(x))
+SCS_OPERATOR(AudioMidiRatio, finite(midiratio(x)))
 SCS_OPERATOR(RatioMidi, ratiomidi(x))
+SCS_OPERATOR(AudioRatioMidi, audio_log(x, ratiomidi(x), 12.f))
 SCS_OPERATOR(DbAmp, dbamp(x))
+SCS_OPERATOR(AudioDbAmp, finite(dbamp(x)))
 SCS_OPERATOR(AmpDb, ampdb(x))
-SCS_OPERATOR(AmpDbAudio, ampdb(abs(x)))
+SCS_OPERATOR(AudioAmpDb, audio_log(abs(x), ampdb(abs(x)), 6.0206f))
 SCS_OPERATOR(OctCps, octcps(x))
 SCS_OPERATOR(CpsOct, cpsoct(x))
-SCS_OPERATOR(CpsOctAudio, cpsoct(abs(x)))
+SCS_OPERATOR(AudioCpsOct, audio_log(abs(x), cpsoct(abs(x)), 1.f, 4.75f))
 SCS_OPERATOR(Log, log(x))
+SCS_OPERATOR(AudioLog, audio_log(x, log(x), 0.69314718f))
 SCS_OPERATOR(Log2, log2(x))
+SCS_OPERATOR(AudioLog2, audio_log(x, log2(x), 1.f))
 SCS_OPERATOR(Log10, log10(abs(x)))
-SCS_OPERATOR(Log10Audio, log10(x))
+SCS_OPERATOR(AudioLog10, audio_log(x, log10(x), 0.30103f))
 SCS_OPERATOR(Sine, sin(x))
 SCS_OPERATOR(Cosine, cos(x))
 SCS_OPERATOR(Tangent, tan(x))
 SCS_OPERATOR(ArcSine, asin(x))
+SCS_OPERATOR(AudioArcSine, within_one(x, asin(x)))
 SCS_OPERATOR(ArcCosine, acos(x))
+SCS_OPERATOR(AudioArcCosine, within_one(x, acos(x)))
 SCS_OPERATOR(ArcTangent, atan(x))
 SCS_OPERATOR(SineH, sinh(x))
 SCS_OPERATOR(CosineH, cosh(x))
@@ -102,9 +126,13 @@ SCS_OPERATOR(Ramp, max(min(x, V(1.f)), V(0.f)))
 SCS_OPERATOR(SCurve, select(x <= V(0.f), 0.f, select(x >= V(1.f), V(1.f), x * x * (V(3.f) - V(2.f) * x))))
 #undef SCS_OPERATOR
 
+template <class OfValues, class OfAudio>
+const Kernel* of_rate(const Signature& s) {
+    return s.rate == Rate::audio ? &Unary<OfAudio>::audio : &Unary<OfValues>::control;
+}
+
 const Kernel* choose(const Signature& s) {
-    const bool audio = s.rate == Rate::audio;
-    if (s.rate == Rate::demand || (audio && !s.audio(0)))
+    if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(0)))
         return nullptr;
     switch (s.special_index) {
     case 0: return Unary<Negative>::choose(s);
@@ -118,25 +146,24 @@ const Kernel* choose(const Signature& s) {
     case 12: return Unary<Squared>::choose(s);
     case 13: return Unary<Cubed>::choose(s);
     case 14: return Unary<SquareRoot>::choose(s);
-    case 15: return Unary<Exponential>::choose(s);
+    case 15: return of_rate<Exponential, AudioExponential>(s);
     case 16: return Unary<Reciprocal>::choose(s);
     case 17: return Unary<MidiCps>::choose(s);
-    // Only SuperCollider's loops for audio take these of the size of a negative number, or don't.
-    case 18: return audio ? &Unary<CpsMidiAudio>::audio : &Unary<CpsMidi>::control;
-    case 19: return Unary<MidiRatio>::choose(s);
-    case 20: return Unary<RatioMidi>::choose(s);
-    case 21: return Unary<DbAmp>::choose(s);
-    case 22: return audio ? &Unary<AmpDbAudio>::audio : &Unary<AmpDb>::control;
+    case 18: return of_rate<CpsMidi, AudioCpsMidi>(s);
+    case 19: return of_rate<MidiRatio, AudioMidiRatio>(s);
+    case 20: return of_rate<RatioMidi, AudioRatioMidi>(s);
+    case 21: return of_rate<DbAmp, AudioDbAmp>(s);
+    case 22: return of_rate<AmpDb, AudioAmpDb>(s);
     case 23: return Unary<OctCps>::choose(s);
-    case 24: return audio ? &Unary<CpsOctAudio>::audio : &Unary<CpsOct>::control;
-    case 25: return Unary<Log>::choose(s);
-    case 26: return Unary<Log2>::choose(s);
-    case 27: return audio ? &Unary<Log10Audio>::audio : &Unary<Log10>::control;
+    case 24: return of_rate<CpsOct, AudioCpsOct>(s);
+    case 25: return of_rate<Log, AudioLog>(s);
+    case 26: return of_rate<Log2, AudioLog2>(s);
+    case 27: return of_rate<Log10, AudioLog10>(s);
     case 28: return Unary<Sine>::choose(s);
     case 29: return Unary<Cosine>::choose(s);
     case 30: return Unary<Tangent>::choose(s);
-    case 31: return Unary<ArcSine>::choose(s);
-    case 32: return Unary<ArcCosine>::choose(s);
+    case 31: return of_rate<ArcSine, AudioArcSine>(s);
+    case 32: return of_rate<ArcCosine, AudioArcCosine>(s);
     case 33: return Unary<ArcTangent>::choose(s);
     case 34: return Unary<SineH>::choose(s);
     case 35: return Unary<CosineH>::choose(s);

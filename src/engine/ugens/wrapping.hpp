@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Wrapping and folding numbers into a range. One step over its end is a sum, which is exact; only beyond it is divided.
+// Wrapping and folding numbers into a range. One step over its end is a sum; only beyond it is divided. Ranges that are
+// no number, or end infinitely far before they begin, change nothing.
 
 #include "engine/simd/math.hpp"
 
 namespace scs::SCS_SIMD {
 
+constexpr float largest = 3.40282347e38f; // finite float
+
 /// x into [low, high), low itself where they are equal.
 template <int N>
 SCS_INLINE F32<N> wrapped(F32<N> x, F32<N> low, F32<N> high) {
     const F32<N> range = high - low;
-    const auto above = x >= high, below = ~above & (x < low);
+    const auto usable = range >= F32<N>(-largest);
+    const auto above = usable & (x >= high), below = usable & ~above & (x < low);
     const F32<N> once = select(above, x - range, select(below, x + range, x));
     const auto inside = (above & (once < high)) | (below & (once >= low)) | ~(above | below);
     if (all(inside))
@@ -23,12 +27,13 @@ SCS_INLINE F32<N> wrapped(F32<N> x, F32<N> low, F32<N> high) {
 /// x into [low, high], mirrored at its ends.
 template <int N>
 SCS_INLINE F32<N> folded(F32<N> x, F32<N> low, F32<N> high) {
-    const auto above = x >= high, below = ~above & (x < low);
+    const F32<N> range = high - low, twice = range + range, offset = x - low;
+    const auto usable = range >= F32<N>(-largest);
+    const auto above = usable & (x >= high), below = usable & ~above & (x < low);
     const F32<N> once = select(above, high + high - x, select(below, low + low - x, x));
     const auto inside = (above & (once >= low)) | (below & (once < high)) | ~(above | below);
     if (all(inside))
         return once;
-    const F32<N> range = high - low, twice = range + range, offset = x - low;
     const F32<N> turned = offset - twice * floor(offset / twice);
     const F32<N> more = select(high == low, low, select(turned >= range, twice - turned, turned) + low);
     return select(inside, once, more);

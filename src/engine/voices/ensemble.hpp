@@ -42,9 +42,10 @@ public:
     /// Whether voices of this code fit into what there is to compute them.
     bool fits(const NativeCode&) const noexcept;
 
-    /// Lays a voice out in `memory` (Voice::bytes()). `controls`: a value each. The offsets: the frame in its first block
-    /// and the fraction of a frame behind it at which it starts.
-    Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset, float subsample_offset) noexcept;
+    /// Lays a voice out in `memory` (Voice::bytes()). `controls`: a value each. It starts at the frame `sample_offset` of
+    /// its first block and `subsample_offset` of a frame behind it.
+    Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset,
+                float subsample_offset) noexcept;
     /// Starts its units.
     void start(Synth&) noexcept;
     /// A block of a voice that is in no batch.
