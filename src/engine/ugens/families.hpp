@@ -8,6 +8,6 @@
 namespace scs::SCS_SIMD {
 
 extern const std::span<const NativeUgen> arithmetic, band_limited, bus_outputs, envelopes, filters, impulse,
-    low_frequency, noise, panning, random, sines, var_saw;
+    low_frequency, low_frequency_noise, noise, panning, random, sines, var_saw;
 
 } // namespace scs::SCS_SIMD

@@ -197,6 +197,54 @@ struct Pulse {
     static constexpr AtBothRates<Run, PulseState, Scalar> kernels{start};
 };
 
+// ---- SyncSaw: a saw that starts anew whenever another one does
+
+template <int N>
+struct SyncState {
+    static constexpr size_t items64 = 2;
+    double leader[N], phase[N];
+};
+
+template <bool AudioLeader, bool AudioFrequency>
+struct SyncSaw {
+    template <class Form>
+    struct Run {
+        static constexpr int N = Form::width;
+        static void run(const Op& op, Block& block) {
+            auto& s = state<SyncState<N>>(op, block);
+            const float *leads = input(op, block, 0), *frequency = input(op, block, 1);
+            float* out = output(op, block);
+            const auto hertz = per_hertz<Form>(2.0, op, block);
+            const auto leader_held = Form::control(leads), held = Form::control(frequency);
+            auto leader = Form::get(s.leader), phase = Form::get(s.phase);
+            for (int i = 0, n = own_frames(op, block); i < n; ++i) {
+                const auto leader_by = convert<double>((AudioLeader ? Form::audio(leads, i) : leader_held) * hertz);
+                const auto by = convert<double>((AudioFrequency ? Form::audio(frequency, i) : held) * hertz);
+                const auto z = convert<float>(phase);
+                phase += by;
+                phase -= where(phase >= F64<N>(1.0), 2.0);
+                leader += leader_by;
+                const auto wraps = leader >= F64<N>(1.0);
+                leader -= where(wraps, 2.0);
+                if (any(wraps))
+                    phase = select(wraps, (leader + F64<N>(1.0)) * by / leader_by - F64<N>(1.0), phase);
+                Form::put(out, i, z);
+            }
+            Form::keep(s.leader, leader);
+            Form::keep(s.phase, phase);
+        }
+    };
+    static void start(const Op& op, Block& block) {
+        run_first_frame(SyncSaw<false, false>::Run<Scalar>::run, op, block);
+    }
+    static constexpr AtBothRates<Run, SyncState, Scalar> kernels{start};
+};
+
+template <bool AudioLeader>
+const Kernel* choose_sync_saw(const Signature& s) {
+    return s.audio(1) ? SyncSaw<AudioLeader, true>::kernels.of(s) : SyncSaw<AudioLeader, false>::kernels.of(s);
+}
+
 constexpr NativeUgen list[] = {
     {"LFCub", Waves<Cubics>::choose},
     {"LFPar", Waves<Parabolas>::choose},
@@ -204,6 +252,7 @@ constexpr NativeUgen list[] = {
      [](const Signature& s) { return s.audio(0) ? Pulse<true>::kernels.of(s) : Pulse<false>::kernels.of(s); }},
     {"LFSaw", [](const Signature& s) { return s.audio(0) ? moving_saw.of(s) : held_saw.of(s); }},
     {"LFTri", Waves<Triangle>::choose},
+    {"SyncSaw", [](const Signature& s) { return s.audio(0) ? choose_sync_saw<true>(s) : choose_sync_saw<false>(s); }},
 };
 
 } // namespace

@@ -8,7 +8,7 @@ namespace {
 
 const std::span<const NativeUgen> families[] = {
     arithmetic, band_limited, bus_outputs, envelopes, filters, impulse,
-    low_frequency, noise, panning, random, sines, var_saw,
+    low_frequency, low_frequency_noise, noise, panning, random, sines, var_saw,
 };
 
 } // namespace
