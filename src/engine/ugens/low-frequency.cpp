@@ -22,6 +22,16 @@ template <int N>
 SCS_INLINE F64<N> where(I64<N> mask, double x) {
     return bits<double>(mask & bits<int64_t>(F64<N>(x)));
 }
+/// Takes a cycle off where a phase has reached the end.
+template <int N>
+SCS_INLINE void wrap(F64<N>& phase, double end, double cycle) {
+    if constexpr (N == 1) {
+        if (phase.part[0] >= end) [[unlikely]]
+            phase.part[0] -= cycle;
+    } else {
+        phase -= where(phase >= F64<N>(end), cycle);
+    }
+}
 
 /// What frequencies are multiplied by for an increment, in floats.
 template <class Form>
@@ -35,7 +45,7 @@ SCS_INLINE void each_frame(const Op& op, const Block& block, double cycle, doubl
     float* out = output(op, block);
     const auto hertz = per_hertz<Form>(cycle, op, block);
     auto phase = Form::get(kept);
-    const int n = own_frames(op, block);
+    const int n = own_steps<Form>(op, block);
     if constexpr (AudioFrequency) {
         for (int i = 0; i < n; ++i) {
             const auto by = convert<double>(Form::audio(frequency, i) * hertz);
@@ -57,7 +67,7 @@ struct Triangle {
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto z = select(phase > F64<N>(1.0), F64<N>(2.0) - phase, phase);
         phase += by;
-        phase -= where(phase >= F64<N>(3.0), 4.0);
+        wrap(phase, 3.0, 4.0);
         return convert<float>(z);
     }
 };
@@ -141,10 +151,10 @@ struct HeldSaw {
         const auto rise = turned(by);
         auto phase = turned(Form::get(s.phase));
         float* out = output(op, block);
-        for (int i = 0, n = own_frames(op, block); i < n; ++i) {
+        for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
             Form::put(out, i, convert<float>(turned(phase)));
             phase += rise;
-            phase -= where(phase >= F64<N>(1.0), 2.0);
+            wrap(phase, 1.0, 2.0);
         }
         Form::keep(s.phase, turned(phase));
     }
@@ -222,7 +232,7 @@ struct SyncSaw {
                 const auto by = convert<double>((AudioFrequency ? Form::audio(frequency, i) : held) * hertz);
                 const auto z = convert<float>(phase);
                 phase += by;
-                phase -= where(phase >= F64<N>(1.0), 2.0);
+                wrap(phase, 1.0, 2.0);
                 leader += leader_by;
                 const auto wraps = leader >= F64<N>(1.0);
                 leader -= where(wraps, 2.0);
