@@ -37,7 +37,8 @@ DEADLY = (
     ("PlayBuf", ("rate", "start"), lambda value: not math.isfinite(value)),
     ("PlayBuf_stereo", ("rate",), lambda value: not math.isfinite(value)),
     *((f"BufRd_{kind}", ("speed",), lambda value: not math.isfinite(value)) for kind in (1, 2, 4)),
-    *((name, ("time",), lambda value: not 0 <= value < 1e5) for name in ("XLine", "XLine_done")),
+    *((name, ("time",), lambda value: not 0 <= value < 1e5)
+      for name in ("XLine", "XLine_done", "Done_xline", "FreeSelfWhenDone_xline", "PauseSelfWhenDone_xline")),
     ("lcm", ("right",), lambda value: not math.isfinite(value)),
 )
 # Units whose output is made of steps: these come in the same frames.

@@ -25,7 +25,8 @@ WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse 
     BinaryOpUGen MulAdd Sum3 Sum4 Select K2A A2K Pan2 LinPan2 Balance2 XFade2 Out OffsetOut ReplaceOut XOut In InFeedback
     LocalIn LocalOut Clip Wrap Fold Latch Gate Trig Trig1 ToggleFF PulseCount Phasor Sweep Timer DelayN DelayL DelayC
     CombN CombL CombC AllpassN AllpassL AllpassC PlayBuf BufRd Rand ExpRand TRand Compander Limiter FreeVerb HPZ1
-    Control""".split()
+    IEnvGen FreeSelf PauseSelf Done FreeSelfWhenDone PauseSelfWhenDone PeakFollower MostChange LeastChange LastValue
+    Control TrigControl LagControl AudioControl""".split()
 CASES = [(family, unit) for family in native.families()
          for unit in dict.fromkeys(map(native.unit_of, native.cases(family)))]
 

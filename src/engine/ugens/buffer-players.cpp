@@ -10,18 +10,68 @@ SCS_INLINE int frames_of(const Op& op, const Block& block) {
     return is_audio(op, op.inputs) ? block.frames : 1;
 }
 
-/// All channels' samples at a frame; those that the buffer hasn't are silent.
-template <int L, class Read>
-SCS_INLINE void put(const Op& op, const Block& block, int lane, int frame, int channels, Read&& read) {
-    for (int c = 0; c < op.outputs; ++c)
-        output(op, block, size_t(c))[frame * L + lane] = c < channels ? read(c) : 0.f;
-}
-
 template <int L>
 SCS_INLINE void put_silence(const Op& op, const Block& block, int lane, int frames) {
-    for (int i = 0; i < frames; ++i)
-        put<L>(op, block, lane, i, 0, [](int) { return 0.f; });
+    for (int c = 0; c < op.outputs; ++c)
+        for (int i = 0; i < frames; ++i)
+            output(op, block, size_t(c))[i * L + lane] = 0.f;
 }
+
+/// What a voice reads from its buffer to its outputs; `points`: samples that are looked at, 1, 2 or 4.
+template <int L>
+class Player {
+public:
+    SCS_INLINE Player(const Op& op, const Block& block, int lane, const SampleBuffer& buffer, bool loop, int points)
+        : op_(op), block_(block), lane_(lane), buffer_(buffer), loop_(loop), points_(points),
+          end_(loop ? buffer.frames : buffer.frames - 1), inner_end_(buffer.frames - 2), first_(output(op, block) + lane) {}
+
+    /// All channels at a frame; those that the buffer hasn't are silent. Returns the place within the buffer.
+    SCS_INLINE double put(int frame, double place, bool& stopped) const {
+        if (!(place >= 1. && place < inner_end_))
+            return put_edge(frame, place, stopped);
+        const int32_t at = int32_t(place);
+        const float part = float(place - double(at));
+        const int64_t step = buffer_.channels;
+        const float* from = buffer_.data + at * step;
+        first_[frame * L] = inner(from, step, part);
+        for (int c = 1; c < op_.outputs; ++c)
+            to(c, frame) = c < step ? inner(from + c, step, part) : 0.f;
+        return place;
+    }
+
+private:
+    SCS_INLINE float& to(int channel, int frame) const {
+        return output(op_, block_, size_t(channel))[frame * L + lane_];
+    }
+    SCS_INLINE float inner(const float* from, int64_t step, float part) const {
+        if (points_ == 4)
+            return cubic(part, from[-step], from[0], from[step], from[2 * step]);
+        return points_ == 1 ? from[0] : linear(part, from[0], from[step]);
+    }
+    /// Where the buffer begins, ends and is left.
+    [[gnu::noinline]] double put_edge(int frame, double place, bool& stopped) const {
+        place = place_in(place, end_, loop_, stopped);
+        const Around around(place, buffer_.frames, loop_);
+        for (int c = 0; c < op_.outputs; ++c) {
+            const auto value = [&](int64_t at) { return c < buffer_.channels ? sample(buffer_, at, c) : 0.f; };
+            const float at = value(around.at);
+            to(c, frame) = points_ == 4   ? cubic(around.part, value(around.before), at, value(around.after),
+                                                  value(around.second))
+                           : points_ == 1 ? at
+                                          : linear(around.part, at, value(around.after));
+        }
+        return place;
+    }
+
+    const Op& op_;
+    const Block& block_;
+    int lane_;
+    SampleBuffer buffer_;
+    bool loop_;
+    int points_;
+    double end_, inner_end_;
+    float* first_;
+};
 
 // ---- PlayBuf
 
@@ -47,8 +97,7 @@ struct PlayBuf {
         const SampleBuffer buffer = buffer_of(block, in(play_buffer));
         if (!buffer.data)
             return put_silence<L>(op, block, lane, n);
-        const bool loop = int_of(in(play_loop)) != 0;
-        const double end = loop ? buffer.frames : buffer.frames - 1;
+        const Player<L> player(op, block, lane, buffer, int_of(in(play_loop)) != 0, 4);
         // Only with a trigger, and no rate, at audio rate the start is read at the trigger's frame.
         const bool audio_rate = is_audio(op, rate), audio_trigger = is_audio(op, trigger);
         const LaneIn<L> rates(op, block, rate, lane), triggers(op, block, trigger, lane);
@@ -65,16 +114,13 @@ struct PlayBuf {
                 place = double(starts.at(audio_rate ? 0 : i));
             }
             before = now;
-            place = place_in(place, end, loop, stopped);
-            const Around around(place, buffer.frames, loop);
-            put<L>(op, block, lane, i, buffer.channels, [&](int c) { return read_cubic(buffer, around, c); });
-            place += double(rates.at(i));
+            place = player.put(i, place, stopped) + double(rates.at(i));
         }
         s.place[lane] = place;
         s.trigger[lane] = before;
         s.stopped[lane] = stopped;
         if (stopped)
-            done(block, lane, in(action));
+            done(op, block, lane, in(action));
     }
 };
 
@@ -112,18 +158,16 @@ struct BufRd {
         if (!buffer.data)
             return put_silence<L>(op, block, lane, n);
         const bool loop = int_of(input(op, block, read_loop)[lane]) != 0;
-        const double end = loop ? buffer.frames : buffer.frames - 1;
         const LaneIn<L> phases(op, block, phase, lane);
         bool stopped = false;
-        for (int i = 0; i < n; ++i) {
-            const Around around(place_in(double(phases.at(i)), end, loop, stopped), buffer.frames, loop);
-            put<L>(op, block, lane, i, buffer.channels, [&](int c) {
-                if (points == 4)
-                    return read_cubic(buffer, around, c);
-                const float at = sample(buffer, around.at, c);
-                return points == 1 ? at : linear(around.part, at, sample(buffer, around.after, c));
-            });
-        }
+        const auto play = [&](const Player<L>& player) {
+            for (int i = 0; i < n; ++i)
+                (void)player.put(i, double(phases.at(i)), stopped);
+        };
+        if (points == 4)
+            play(Player<L>(op, block, lane, buffer, loop, 4));
+        else
+            play(Player<L>(op, block, lane, buffer, loop, points));
     }
 };
 

@@ -104,10 +104,15 @@ struct CrossFade {
         if (from == next && from == 1.f)
             return copy(to, row, frames);
         using F = F32<lanes>;
-        const F slope((next - from) * (1.f / float(frames)));
-        F frame = count_up<lanes>();
-        for (int i = 0; i < frames; i += lanes, frame += F(float(lanes))) {
-            const F level = F(from) + slope * frame, in = F::load(row + i), old = F::load(to + i);
+        // Added up as SuperCollider does: what is left of a bus that is faded out shows the difference.
+        const float slope = float(double(next - from) * (1.0 / frames));
+        float now = from, levels[lanes];
+        for (int i = 0; i < frames; i += lanes) {
+            for (float& level : levels) {
+                level = now;
+                now += slope;
+            }
+            const F level = F::load(levels), in = F::load(row + i), old = F::load(to + i);
             (touched ? old + level * (in - old) : level * in).store(to + i);
         }
     }

@@ -47,10 +47,19 @@ struct PulseDivider {
     }
 };
 
-/// x modulo `size`, with the size's sign; 0 if it is 0.
+/// x modulo `size`; 0 if that is 0. With a negative size, limits in the wrong order, what SuperCollider makes of it.
 SCS_INLINE int64_t modulo(int64_t x, int64_t size) {
-    if (x >= 0 && x < size)
+    if (x >= size) {
+        x -= size;
+        if (x < size)
+            return x;
+    } else if (x < 0) {
+        x += size;
+        if (x >= 0)
+            return x;
+    } else {
         return x;
+    }
     if (size == 0)
         return 0;
     const int64_t rest = x % size;
@@ -73,7 +82,7 @@ struct Stepper {
                     const int64_t low = int_of(in[2][lane]), high = int_of(in[3][lane]);
                     const int64_t to = resets[lane] ? int_of(in[5][lane])
                                                     : int32_t(int64_t(int_of(level[lane])) + int_of(in[4][lane]));
-                    level[lane] = float(modulo(to - low, high - low + 1) + low);
+                    level[lane] = float(int32_t(modulo(int32_t(to - low), int32_t(high - low + 1)) + low));
                 }
             kept.f[2] = F32<N>::load(level);
         }

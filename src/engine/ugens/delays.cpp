@@ -107,7 +107,7 @@ struct Delay {
         if (!feeds_back || (Unfilled && place + Between::newest < 0))
             to = x;
         if (Unfilled && place + Between::newest < 0)
-            return std::is_same_v<Structure, Allpass> && !cubic ? 0.f - feedback * x : 0.f;
+            return std::is_same_v<Structure, Allpass> && !cubic ? -feedback * x : 0.f;
         const auto pick = [&](int k) {
             return F(Unfilled && place + k < 0 ? 0.f : line.samples[(place + k) & line.mask]);
         };
@@ -172,35 +172,42 @@ struct Delay {
             out[i] = step<Unfilled>(line, from[i], delays[i], feeds_back ? feedbacks[i] : 0.f);
     }
 
-    /// A voice's n frames. `seconds`: n of them if they are audio, else one. `scratch`: twice n floats.
-    template <bool Unfilled, int L>
-    SCS_INLINE static void compute(const Op& op, const Block& block, int lane, Line& line, const float* from, float* out,
-                                   int n, const float* seconds, float* scratch) {
-        auto& s = state<LineState<L>>(op, block);
-        const float rate = float(n > 1 ? block.audio->samples : block.control->samples);
-        const float fade = feeds_back ? input(op, block, decay)[lane] : 0.f;
-        float *delays = scratch, *feedbacks = scratch + n;
-        if (is_audio(op, time)) {
+    /// What a voice keeps between blocks, but for the line.
+    struct Kept {
+        float &delay, &seconds, &feedback, &decay;
+    };
+    struct Inputs {
+        const float* from;
+        const float* seconds; ///< as many as frames if they are audio, else one
+        bool audio_seconds;
+        float decay, rate;
+    };
+
+    /// Each frame's delay and feedback, `n` floats each; false if they are held.
+    SCS_INLINE static bool plan(const Line& line, const Kept& kept, const Inputs& in, int n, bool unfilled, float* delays,
+                                float* feedbacks) {
+        if (in.audio_seconds) {
             for (int i = 0; i < n; ++i)
-                delays[i] = frames_of(seconds[i], rate, line);
+                delays[i] = frames_of(in.seconds[i], in.rate, line);
             int i = 0;
             for (; feeds_back && i + lanes <= n; i += lanes)
-                feedback_of(F32<lanes>::load(seconds + i), F32<lanes>(fade)).store(feedbacks + i);
+                feedback_of(F32<lanes>::load(in.seconds + i), F32<lanes>(in.decay)).store(feedbacks + i);
             for (; feeds_back && i < n; ++i)
-                feedbacks[i] = feedback_of(F32<1>(seconds[i]), F32<1>(fade))[0];
-            return moving<Unfilled>(line, from, out, n, delays, feedbacks);
+                feedbacks[i] = feedback_of(F32<1>(in.seconds[i]), F32<1>(in.decay))[0];
+            return true;
         }
-        float &delay = s.delay[lane], &feedback = s.feedback[lane];
-        const bool stays = *seconds == s.seconds[lane];
-        if (stays && fade == s.decay[lane])
-            return held<Unfilled>(line, from, out, n, delay, feedback);
+        const float seconds = *in.seconds;
+        const bool stays = seconds == kept.seconds;
+        if (stays && in.decay == kept.decay)
+            return false;
         const double each = 1.0 / n;
-        const float slope = float(double(frames_of(*seconds, rate, line) - delay) * each);
-        const float next = feeds_back ? feedback_of(F32<1>(*seconds), F32<1>(fade))[0] : 0.f;
-        const float feedback_slope = float(double(next - feedback) * each);
+        const float slope = float(double(frames_of(seconds, in.rate, line) - kept.delay) * each);
+        const float next = feeds_back ? feedback_of(F32<1>(seconds), F32<1>(in.decay))[0] : 0.f;
+        const float feedback_slope = float(double(next - kept.feedback) * each);
+        float delay = kept.delay, feedback = kept.feedback;
         if (stays && !Between::oldest) { // without interpolation the feedback alone starts where it was
             int i = 0;
-            if (Unfilled && std::is_same_v<Structure, Comb>) { // and passes silence in one step
+            if (unfilled && std::is_same_v<Structure, Comb>) { // and passes silence in one step
                 const int64_t silent = whole_of(delay) - line.next;
                 for (; i < n && i < silent; ++i)
                     delays[i] = delay, feedbacks[i] = 0.f;
@@ -216,9 +223,29 @@ struct Delay {
                 feedbacks[i] = feedback += feedback_slope;
             }
         }
-        s.seconds[lane] = *seconds;
-        s.decay[lane] = fade;
-        moving<Unfilled>(line, from, out, n, delays, feedbacks);
+        kept.delay = delay;
+        kept.seconds = seconds;
+        kept.feedback = feedback;
+        kept.decay = in.decay;
+        return true;
+    }
+
+    /// A voice's n frames. `scratch`: twice n floats. A function of its own, as it is large.
+    [[gnu::noinline]] static int64_t compute(Line line, const Kept& kept, const Inputs& in, float* out, int n,
+                                             float* scratch) {
+        const bool unfilled = line.next <= line.mask;
+        if (plan(line, kept, in, n, unfilled, scratch, scratch + n)) {
+            if (unfilled)
+                moving<true>(line, in.from, out, n, scratch, scratch + n);
+            else
+                moving<false>(line, in.from, out, n, scratch, scratch + n);
+        } else {
+            if (unfilled)
+                held<true>(line, in.from, out, n, kept.delay, kept.feedback);
+            else
+                held<false>(line, in.from, out, n, kept.delay, kept.feedback);
+        }
+        return line.next > line.mask ? (line.next & line.mask) + line.mask + 1 : line.next;
     }
 
     template <int L>
@@ -230,12 +257,11 @@ struct Delay {
                 out[i] = s.mask[lane] == no_delay ? from[i] : 0.f;
             return;
         }
-        Line line{s.line[lane], s.mask[lane], s.next[lane]};
-        if (line.next <= line.mask)
-            compute<true, L>(op, block, lane, line, from, out, n, seconds, scratch);
-        else
-            compute<false, L>(op, block, lane, line, from, out, n, seconds, scratch);
-        s.next[lane] = uint32_t(line.next > line.mask ? (line.next & line.mask) + line.mask + 1 : line.next);
+        const float rate = float(n > 1 ? block.audio->samples : block.control->samples);
+        const float fade = feeds_back ? input(op, block, decay)[lane] : 0.f;
+        s.next[lane] = uint32_t(compute({s.line[lane], s.mask[lane], s.next[lane]},
+                                        {s.delay[lane], s.seconds[lane], s.feedback[lane], s.decay[lane]},
+                                        {from, seconds, is_audio(op, time), fade, rate}, out, n, scratch));
     }
 
     template <int L>
@@ -307,47 +333,7 @@ struct Delay {
     }
 };
 
-// ---- one or two samples
-
-template <int N>
-struct SampleState {
-    static constexpr size_t items64 = 0;
-    float one[N], two[N]; ///< the inputs that long before
-};
-
-template <bool Two>
-struct Samples {
-    template <class Form>
-    struct Run {
-        static void run(const Op& op, Block& block) {
-            auto& s = state<SampleState<Form::state_lanes>>(op, block);
-            const float* from = input(op, block, in);
-            float* out = output(op, block);
-            auto one = Form::get(s.one), two = Form::get(s.two);
-            for (int i = 0, n = is_audio(op, 1) ? Form::steps(block) : 1; i < n; ++i) {
-                const auto x = Form::audio(from, i);
-                Form::put(out, i, Two ? two : one);
-                two = one;
-                one = x;
-            }
-            Form::keep(s.one, one);
-            Form::keep(s.two, two);
-        }
-    };
-    static void start(const Op& op, Block& block) {
-        const float x = *input(op, block, in);
-        state<SampleState<1>>(op, block).one[0] = x;
-        *output(op, block) = Two ? 0.f : x;
-    }
-    static constexpr Kernel kernel = vector_kernel<Run, SampleState, Scalar>(start);
-    static const Kernel* choose(const Signature& s) {
-        return s.rate == Rate::audio ? (s.audio(in) ? &kernel : nullptr) : s.rate == Rate::control ? &kernel : nullptr;
-    }
-};
-
 constexpr NativeUgen list[] = {
-    {"Delay1", Samples<false>::choose},
-    {"Delay2", Samples<true>::choose},
     {"DelayN", Delay<Plain, Whole>::choose},
     {"DelayL", Delay<Plain, Linear>::choose},
     {"DelayC", Delay<Plain, Cubic>::choose},

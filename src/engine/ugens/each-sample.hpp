@@ -3,9 +3,9 @@
 
 // Units that compute sample after sample from a few numbers that they keep, without branches, at any rates.
 //
-// Such a Unit has: `inputs`; `follows`, a bit for each input of which every sample counts, if it is at audio rate (of
-// the others the first one in a block); `doubles` and `floats`, how many it keeps; step(), the next sample; and start(),
-// what its constructor does, which gives the first one.
+// Such a Unit has: `inputs`; `follows`, a bit for each input of which every sample counts if it is at audio rate, of
+// the others the first one in a block; `doubles` and `floats`, how many it keeps; step(), the next sample; and
+// start(), what its constructor does, which gives the first one.
 
 #include "engine/ugens/forms.hpp"
 

@@ -96,7 +96,7 @@ struct Extreme {
     }
 };
 
-/// At control rate from a signal at audio rate: the largest of all its samples. What a trigger ends is put out once more.
+/// At control rate from a signal at audio rate: the largest of all its samples. What a trigger ends is put out before.
 template <class Form>
 struct PeakOfBlock {
     static constexpr int N = Form::width;
@@ -156,8 +156,9 @@ struct PeakFollower {
             float level = s.level[lane], decay = input(op, block, 1)[lane];
             const float before = s.decay[lane];
             // SuperCollider's ramp goes on from where it should end.
-            const float slope = decay == before || op.operands[1].rate == Rate::scalar ? 0.f : (decay - before) / float(n);
-            const bool up = slope == 0.f || (decay >= 0.f && before >= 0.f), down = decay <= 0.f && before <= 0.f;
+            const bool stays = decay == before || op.operands[1].rate == Rate::scalar;
+            const float slope = stays ? 0.f : (decay - before) / float(n);
+            const bool up = stays || (decay >= 0.f && before >= 0.f), down = decay <= 0.f && before <= 0.f;
             for (int i = 0; i < n; ++i) {
                 const float sample = in.at(i), x = sample < 0.f ? -sample : sample;
                 if (x >= level) {

@@ -8,8 +8,10 @@
 namespace scs::SCS_SIMD {
 
 extern const std::span<const NativeUgen> band_limited, binary_operators, buffer_players, bus_inputs, bus_outputs,
-    control_buses, controls, counters, delays, env_gen, extremes, finite_filters, first_order_filters, impulse, lags,
-    linen, local_buses, low_frequency, noise, panning, ramps, random, ranges, second_order_filters, selection,
-    server_info, sines, sums, sweeps, triggers, unary_operators, var_saw, wave_tables, when_done;
+    control_buses, controls, counters, delays, dynamics, env_gen, equalizers, extremes, finite_filters,
+    first_order_filters, free_verb, gverb, ienv_gen, impulse, lags, limiters, linen, local_buses, low_frequency,
+    low_frequency_noise, median, moog, noise, panning, ramps, random, ranges, second_order_filters, selection,
+    server_info, short_delays, sines, slopes, sums, sweeps, triggers, unary_operators, var_saw, wave_tables,
+    when_done;
 
 } // namespace scs::SCS_SIMD

@@ -204,6 +204,10 @@ SCS_INLINE int32_t int_of(float x) {
     return x >= -2147483648.f && x < 2147483648.f ? int32_t(x) : INT32_MIN;
 }
 
+SCS_INLINE int32_t int_of(double x) {
+    return x > -2147483649.0 && x < 2147483648.0 ? int32_t(x) : INT32_MIN;
+}
+
 /// Calls f(lane) for each voice, in the order of their turns.
 template <int L, class F>
 SCS_INLINE void each_lane(const Block& block, F&& f) {
@@ -225,8 +229,9 @@ struct LaneIn {
     SCS_INLINE float at(int frame) const { return wire[frame * stride]; }
 };
 
-SCS_INLINE void act(Block& block, int lane, int action) {
-    block.space->done_action(block.space->host, *block.synths[lane], action);
+/// Does a done action; what is no number or out of range does nothing.
+SCS_INLINE void act(Block& block, int lane, float action) {
+    block.space->done_action(block.space->host, *block.synths[lane], action > -1.f && action < 1e6f ? int(action) : 0);
 }
 
 /// Whether a voice's UGen is done, or the one whose end it waits for. Kernels with a done_action or waits_for_done.
@@ -237,8 +242,7 @@ SCS_INLINE int32_t& done_flag(const Op& op, const Block& block, int lane) {
 /// For kernels with a done_action, which is the input that `action` is from.
 SCS_INLINE void done(const Op& op, Block& block, int lane, float action) {
     done_flag(op, block, lane) = true;
-    // What is no number or out of range does nothing.
-    act(block, lane, action > -1.f && action < 1e6f ? int(action) : 0);
+    act(block, lane, action);
 }
 
 // ---- making kernels

@@ -35,6 +35,20 @@ SCS_INLINE I64<N> wrap(F64<N> increment, F64<N>& phase) {
     return wraps;
 }
 
+/// The same of increments that aren't negative.
+template <int N>
+SCS_INLINE I64<N> wrap_rising(F64<N>& phase) {
+    const F64<N> one(1.0);
+    const auto wraps = phase >= one;
+    if (N > 1 || any(wraps)) {
+        phase -= bits<double>(wraps & bits<int64_t>(one));
+        const auto far = phase >= one;
+        if (any(far)) [[unlikely]]
+            phase = select(far, phase - floor(phase), phase);
+    }
+    return wraps;
+}
+
 template <Input frequency_kind, Input offset_kind>
 struct Impulse {
     template <class Form>
@@ -44,15 +58,17 @@ struct Impulse {
             auto& s = state<ImpulseState<N>>(op, block);
             const float *frequency = input(op, block, 0), *offset = input(op, block, 1);
             float* out = output(op, block);
-            const int n = own_frames(op, block);
+            const int n = own_steps<Form>(op, block);
             const F32<N> hertz(float(own_rate(op, block).duration));
             const F64<N> each(1.0 / n);
             auto phase = Form::get(s.phase);
             auto by = convert<double>(Form::get(s.increment));
+            auto falls = by < F64<N>(0.0); // at the block's beginning or end
             F64<N> by_slope(0.0);
             if constexpr (frequency_kind == Input::control) {
                 const auto next = Form::control(frequency) * hertz;
                 by_slope = (convert<double>(next) - by) * each;
+                falls = falls | widen_mask(next < F32<N>(0.f));
                 Form::keep(s.increment, next);
             }
             auto at = Form::get(s.offset);
@@ -63,9 +79,9 @@ struct Impulse {
                 Form::keep(s.offset, next);
             }
             const auto shifts = slope != F64<N>(0.0);
-            const auto loop = [&](auto shift) {
+            const auto loop = [&](auto wrapped, auto shift) {
                 for (int i = 0; i < n; ++i) {
-                    const auto passed = narrow_mask(wrap(by, phase));
+                    const auto passed = narrow_mask(wrapped());
                     shift(i);
                     if constexpr (frequency_kind == Input::audio)
                         by = convert<double>(Form::audio(frequency, i) * hertz);
@@ -75,8 +91,9 @@ struct Impulse {
                     phase += by;
                 }
             };
+            const auto any_way = [&] { return wrap(by, phase); };
             if constexpr (offset_kind == Input::audio) {
-                loop([&](int i) {
+                loop(any_way, [&](int i) {
                     const auto next = Form::audio(offset, i);
                     phase += convert<double>(next - at);
                     wrap(by, phase);
@@ -84,13 +101,15 @@ struct Impulse {
                 });
                 Form::keep(s.offset, at);
             } else if (offset_kind == Input::control && any(shifts)) {
-                loop([&](int) {
+                loop(any_way, [&](int) {
                     auto shifted = phase + slope;
                     wrap(by, shifted);
                     phase = select(shifts, shifted, phase);
                 });
+            } else if (frequency_kind == Input::audio || any(falls)) {
+                loop(any_way, [](int) {});
             } else {
-                loop([](int) {});
+                loop([&] { return wrap_rising(phase); }, [](int) {});
             }
             if constexpr (frequency_kind == Input::audio)
                 Form::keep(s.increment, convert<float>(by));

@@ -22,6 +22,16 @@ template <int N>
 SCS_INLINE F64<N> where(I64<N> mask, double x) {
     return bits<double>(mask & bits<int64_t>(F64<N>(x)));
 }
+/// Takes a cycle off where a phase has reached the end.
+template <int N>
+SCS_INLINE void wrap(F64<N>& phase, double end, double cycle) {
+    if constexpr (N == 1) {
+        if (phase.part[0] >= end) [[unlikely]]
+            phase.part[0] -= cycle;
+    } else {
+        phase -= where(phase >= F64<N>(end), cycle);
+    }
+}
 
 /// What frequencies are multiplied by for an increment, in floats.
 template <class Form>
@@ -35,7 +45,7 @@ SCS_INLINE void each_frame(const Op& op, const Block& block, double cycle, doubl
     float* out = output(op, block);
     const auto hertz = per_hertz<Form>(cycle, op, block);
     auto phase = Form::get(kept);
-    const int n = own_frames(op, block);
+    const int n = own_steps<Form>(op, block);
     if constexpr (AudioFrequency) {
         for (int i = 0; i < n; ++i) {
             const auto by = convert<double>(Form::audio(frequency, i) * hertz);
@@ -57,7 +67,7 @@ struct Triangle {
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto z = select(phase > F64<N>(1.0), F64<N>(2.0) - phase, phase);
         phase += by;
-        phase -= where(phase >= F64<N>(3.0), 4.0);
+        wrap(phase, 3.0, 4.0);
         return convert<float>(z);
     }
 };
@@ -141,10 +151,10 @@ struct HeldSaw {
         const auto rise = turned(by);
         auto phase = turned(Form::get(s.phase));
         float* out = output(op, block);
-        for (int i = 0, n = own_frames(op, block); i < n; ++i) {
+        for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
             Form::put(out, i, convert<float>(turned(phase)));
             phase += rise;
-            phase -= where(phase >= F64<N>(1.0), 2.0);
+            wrap(phase, 1.0, 2.0);
         }
         Form::keep(s.phase, turned(phase));
     }
@@ -197,6 +207,54 @@ struct Pulse {
     static constexpr AtBothRates<Run, PulseState, Scalar> kernels{start};
 };
 
+// ---- SyncSaw: a saw that starts anew whenever another one does
+
+template <int N>
+struct SyncState {
+    static constexpr size_t items64 = 2;
+    double leader[N], phase[N];
+};
+
+template <bool AudioLeader, bool AudioFrequency>
+struct SyncSaw {
+    template <class Form>
+    struct Run {
+        static constexpr int N = Form::width;
+        static void run(const Op& op, Block& block) {
+            auto& s = state<SyncState<N>>(op, block);
+            const float *leads = input(op, block, 0), *frequency = input(op, block, 1);
+            float* out = output(op, block);
+            const auto hertz = per_hertz<Form>(2.0, op, block);
+            const auto leader_held = Form::control(leads), held = Form::control(frequency);
+            auto leader = Form::get(s.leader), phase = Form::get(s.phase);
+            for (int i = 0, n = own_frames(op, block); i < n; ++i) {
+                const auto leader_by = convert<double>((AudioLeader ? Form::audio(leads, i) : leader_held) * hertz);
+                const auto by = convert<double>((AudioFrequency ? Form::audio(frequency, i) : held) * hertz);
+                const auto z = convert<float>(phase);
+                phase += by;
+                wrap(phase, 1.0, 2.0);
+                leader += leader_by;
+                const auto wraps = leader >= F64<N>(1.0);
+                leader -= where(wraps, 2.0);
+                if (any(wraps))
+                    phase = select(wraps, (leader + F64<N>(1.0)) * by / leader_by - F64<N>(1.0), phase);
+                Form::put(out, i, z);
+            }
+            Form::keep(s.leader, leader);
+            Form::keep(s.phase, phase);
+        }
+    };
+    static void start(const Op& op, Block& block) {
+        run_first_frame(SyncSaw<false, false>::Run<Scalar>::run, op, block);
+    }
+    static constexpr AtBothRates<Run, SyncState, Scalar> kernels{start};
+};
+
+template <bool AudioLeader>
+const Kernel* choose_sync_saw(const Signature& s) {
+    return s.audio(1) ? SyncSaw<AudioLeader, true>::kernels.of(s) : SyncSaw<AudioLeader, false>::kernels.of(s);
+}
+
 constexpr NativeUgen list[] = {
     {"LFCub", Waves<Cubics>::choose},
     {"LFPar", Waves<Parabolas>::choose},
@@ -204,6 +262,7 @@ constexpr NativeUgen list[] = {
      [](const Signature& s) { return s.audio(0) ? Pulse<true>::kernels.of(s) : Pulse<false>::kernels.of(s); }},
     {"LFSaw", [](const Signature& s) { return s.audio(0) ? moving_saw.of(s) : held_saw.of(s); }},
     {"LFTri", Waves<Triangle>::choose},
+    {"SyncSaw", [](const Signature& s) { return s.audio(0) ? choose_sync_saw<true>(s) : choose_sync_saw<false>(s); }},
 };
 
 } // namespace

@@ -53,6 +53,22 @@ SCS_INLINE F64<N> decay_factor(F32<N> time, const UnitRate& rate) {
     return select(widen_mask(time == F32<N>(0.f)), 0.0, exp(F64<N>(log_of_thousandth) / samples));
 }
 
+/// The angle that a frequency in Hz turns by in a sample.
+template <int N>
+SCS_INLINE F64<N> angle(F32<N> freq, const UnitRate& rate) {
+    return convert<double>(freq) * F64<N>(rate.radians);
+}
+
+/// y0 = x + b1 y1 + b2 y2 with m = {y1, y2}; returns y0. The sum with what is older comes first: what hangs on the
+/// frame before then waits for one product and one sum.
+template <int N>
+SCS_INLINE F64<N> poles(F64<N> x, F64<N> b1, F64<N> b2, F64<N>* m) {
+    const F64<N> y0 = x + b2 * m[1] + b1 * m[0];
+    m[1] = m[0];
+    m[0] = y0;
+    return y0;
+}
+
 /// What most Kinds have.
 struct Filter {
     static constexpr int derived = 0;
@@ -139,7 +155,7 @@ struct Recursive {
         SCS_INLINE static void frame(const float* in, float* out, int i, const F64<N>* c, F64<N>* m) {
             Form::put(out, i, convert<float>(step<Place>(convert<double>(Form::audio(in, i)), c, m)));
         }
-        static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) {
             const float* in = input(op, block, 0);
             float* out = output(op, block);
             const int n = block.frames;
@@ -191,7 +207,7 @@ struct Recursive {
 
     template <class Form>
     struct Control {
-        static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) {
             constexpr int N = Form::width;
             Turn<Form> turn(op, block);
             const F64<N> x = convert<double>(Form::control(input(op, block, 0)));
@@ -245,7 +261,7 @@ struct Modulated {
     };
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) {
             constexpr int N = Form::width;
             auto& s = state<State<N>>(op, block);
             const float *in = input(op, block, 0), *wires[Kind::parameters];

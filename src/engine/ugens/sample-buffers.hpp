@@ -74,9 +74,4 @@ SCS_INLINE float sample(const SampleBuffer& buffer, int64_t frame, int channel) 
     return uint64_t(frame) < uint64_t(buffer.frames) ? buffer.data[frame * buffer.channels + channel] : 0.f;
 }
 
-SCS_INLINE float read_cubic(const SampleBuffer& buffer, const Around& around, int channel) {
-    return cubic(around.part, sample(buffer, around.before, channel), sample(buffer, around.at, channel),
-                 sample(buffer, around.after, channel), sample(buffer, around.second, channel));
-}
-
 } // namespace scs::SCS_SIMD

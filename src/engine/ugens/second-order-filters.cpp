@@ -5,22 +5,7 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Second-order sections of two poles, with SuperCollider's coefficients. Sums of what was kept come first: what hangs on
-// the frame before then waits for one product and one sum.
-
-template <int N>
-SCS_INLINE F64<N> angle(F32<N> freq, const UnitRate& rate) {
-    return convert<double>(freq) * F64<N>(rate.radians);
-}
-
-/// y0 = x + b1 y1 + b2 y2 with m = {y1, y2}; returns y0.
-template <int N>
-SCS_INLINE F64<N> poles(F64<N> x, F64<N> b1, F64<N> b2, F64<N>* m) {
-    const F64<N> y0 = x + b2 * m[1] + b1 * m[0];
-    m[1] = m[0];
-    m[0] = y0;
-    return y0;
-}
+// Second-order sections of two poles, with SuperCollider's coefficients.
 
 struct Section : Filter {
     static constexpr int coefficients = 3, memories = 2, zapped = 2;

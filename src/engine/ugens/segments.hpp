@@ -42,8 +42,8 @@ SCS_INLINE void put_held(float* out, float level, int count) {
         out[i * L] = level;
 }
 
-/// Calls put(i, y * growth^i) for `count` samples; returns the one after them. Four sequences, whose products don't wait
-/// for each other.
+/// Calls put(i, y * growth^i) for `count` samples; returns the one after them. Four sequences, whose products don't
+/// wait for each other.
 template <int N, class Put>
 SCS_INLINE F64<N> each_power(F64<N> y, F64<N> growth, int count, Put&& put) {
     const F64<N> growth2 = growth * growth, growth4 = growth2 * growth2;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SuperCollider's tables of 8192 entries a cycle, and how it draws lines between them: for what comes close to its sound
-// only with its errors.
+// SuperCollider's tables of 8192 entries a cycle, and how it draws lines between them: for what comes close to its
+// sound only with its errors.
 
 #include "engine/simd/gather.hpp"
 #include "engine/ugens/table-phase.hpp"
@@ -30,8 +30,8 @@ SCS_INLINE I32<N> entry_of(U32<N> phase) {
 /// On the line from an entry to the next.
 template <int N>
 SCS_INLINE F32<N> look_up(const float* table, I32<N> entry, F32<N> past) {
-    const auto a = gather(table, entry), b = gather(table + 1, entry);
-    return a + (b - a) * past;
+    const auto both = gather(table, entry);
+    return both.entry + (both.next - both.entry) * past;
 }
 template <int N>
 SCS_INLINE F32<N> table_sine(U32<N> phase) {

@@ -155,64 +155,60 @@ struct RecursionState {
     float freq[N];
 };
 
-/// y[n] = 2 cos(w) y[n-1] - y[n-2]. It holds for steps of any number of frames with that number times w: with four,
-/// four sums that don't wait for each other.
-template <class Form, bool Scaled>
-SCS_INLINE void recur(const Op& op, Block& block) {
-    constexpr int N = Form::width;
-    auto& s = state<RecursionState<N>>(op, block);
-    float* out = output(op, block);
-    const auto freq = Form::control(input(op, block, 0));
-    auto b1 = Form::get(s.b1);
-    const auto changed = freq != Form::get(s.freq);
-    if (any(changed)) {
-        const auto w = convert<double>(freq) * F64<N>(own_rate(op, block).radians);
-        b1 = select(widen_mask(changed), F64<N>(2.0) * cos(w), b1);
-        Form::keep(s.freq, freq);
-        Form::keep(s.b1, b1);
-    }
-    auto y1 = Form::get(s.y1), y2 = Form::get(s.y2);
-    with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+/// y[n] = 2 cos(w) y[n-1] - y[n-2]. It holds for steps of any number of frames with that number times w: with three,
+/// three sums that don't wait for each other.
+constexpr int sums = 3;
+
+template <class Form>
+struct FSinOsc {
+    static constexpr int N = Form::width;
+    static void run(const Op& op, Block& block) {
+        auto& s = state<RecursionState<N>>(op, block);
+        float* out = output(op, block);
+        const auto freq = Form::control(input(op, block, 0));
+        auto b1 = Form::get(s.b1);
+        const auto changed = freq != Form::get(s.freq);
+        if (any(changed)) {
+            const auto w = convert<double>(freq) * F64<N>(own_rate(op, block).radians);
+            b1 = select(widen_mask(changed), F64<N>(2.0) * cos(w), b1);
+            Form::keep(s.freq, freq);
+            Form::keep(s.b1, b1);
+        }
+        auto y1 = Form::get(s.y1), y2 = Form::get(s.y2);
         const auto next = [&](int i) SCS_INLINE_LAMBDA {
             const auto y0 = b1 * y1 - y2;
             y2 = y1;
             y1 = y0;
-            Form::put(out, i, scale(convert<float>(y0), i));
+            Form::put(out, i, convert<float>(y0));
             return y0;
         };
         const int n = own_steps<Form>(op, block);
-        if (n == 1) {
-            next(0);
-            return;
-        }
-        const auto b2 = b1 * b1 - F64<N>(2.0), b4 = b2 * b2 - F64<N>(2.0);
-        F64<N> before[4], now[4];
-        for (int k = 0; k < 4; ++k)
-            before[k] = next(k);
-        for (int k = 0; k < 4; ++k)
-            now[k] = next(4 + k);
-        for (int i = 8; i < n; i += 4) {
-            for (int k = 0; k < 4; ++k) {
-                const auto y = b4 * now[k] - before[k];
-                before[k] = now[k];
-                now[k] = y;
-                Form::put(out, i + k, scale(convert<float>(y), i + k));
+        int i = 0;
+        if (n > 1) {
+            const auto b3 = b1 * (b1 * b1 - F64<N>(3.0));
+            F64<N> even[sums], odd[sums];
+            for (auto& y : even)
+                y = next(i++);
+            for (auto& y : odd)
+                y = next(i++);
+            const auto further = [&](F64<N>(&to)[sums], const F64<N>(&from)[sums]) SCS_INLINE_LAMBDA {
+                for (int k = 0; k < sums; ++k) {
+                    to[k] = b3 * from[k] - to[k];
+                    Form::put(out, i++, convert<float>(to[k]));
+                }
+            };
+            while (i <= n - 2 * sums) {
+                further(even, odd);
+                further(odd, even);
             }
+            y1 = odd[sums - 1];
+            y2 = odd[sums - 2];
         }
-        y1 = now[3];
-        y2 = now[2];
-    });
-    Form::keep(s.y1, y1);
-    Form::keep(s.y2, y2);
-}
-
-template <class Form>
-struct FSinOsc {
-    static void run(const Op& op, Block& block) { recur<Form, false>(op, block); }
-};
-template <class Form>
-struct ScaledFSinOsc {
-    static void run(const Op& op, Block& block) { recur<Form, true>(op, block); }
+        while (i < n)
+            next(i++);
+        Form::keep(s.y1, y1);
+        Form::keep(s.y2, y2);
+    }
 };
 
 void start_f_sin_osc(const Op& op, Block& block) {
@@ -229,8 +225,7 @@ void start_f_sin_osc(const Op& op, Block& block) {
     *output(op, block) = float((b1 * y1 - y2)[0]);
 }
 
-constexpr auto f_sin_osc =
-    AtBothRates<FSinOsc, RecursionState, Scalar>(start_f_sin_osc).scalable<ScaledFSinOsc>();
+constexpr AtBothRates<FSinOsc, RecursionState, Scalar> f_sin_osc{start_f_sin_osc};
 
 constexpr NativeUgen list[] = {
     {"FSinOsc", [](const Signature& s) { return f_sin_osc.of(s); }},

@@ -20,6 +20,27 @@ SCS_INLINE U32<N> whole_phase(Vec<T, N> x) {
     return bits<uint32_t>(convert<int32_t>(select(inside, x, T(-0x1p31))));
 }
 
+/// The same for floats, at each frame.
+template <int N>
+SCS_INLINE U32<N> whole_phase(F32<N> x) {
+#if defined(__x86_64__)
+    U32<N> made;
+    if constexpr (N == 1)
+        made.part[0] = uint32_t(_mm_cvttss_si32(_mm_set_ss(x.part[0])));
+    else
+#if defined(__AVX512F__)
+        made.part[0] = typename U32<N>::Part(_mm512_maskz_cvttps_epi32(0xffff, x.part[0]));
+#elif defined(__AVX2__)
+        made.part[0] = typename U32<N>::Part(_mm256_cvttps_epi32(x.part[0]));
+#else
+        made.part[0] = typename U32<N>::Part(_mm_cvttps_epi32(x.part[0]));
+#endif
+    return made;
+#else
+    return whole_phase<float, N>(x);
+#endif
+}
+
 template <int N>
 SCS_INLINE F32<N> sine(U32<N> phase) {
     return sin_turns(phase << 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
+#include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/phase.hpp"
 
 namespace scs::SCS_SIMD {
@@ -13,6 +14,7 @@ struct VarSawState {
     static constexpr size_t items64 = 1;
     uint64_t phase[N];
     float duty[N];
+    int32_t wrapped[N]; ///< -1: the next frame is the first of a cycle, else 0
 };
 
 template <int N>
@@ -31,70 +33,84 @@ struct Triangle {
 };
 
 template <int N>
-SCS_INLINE U64<N> increment_of(F32<N> frequency, const Block& block) {
+SCS_INLINE U64<N> increment_of(F32<N> frequency, const UnitRate& rate) {
     // The product is a float in SuperCollider, too.
-    return phase_of(convert<double>(frequency * F32<N>(float(block.audio->duration))));
+    return phase_of(convert<double>(frequency * F32<N>(float(rate.duration))));
 }
 
-/// A new width counts from a cycle's end on.
+/// A new width counts from a cycle's first frame on.
 template <class Form>
 class Widths {
 public:
     static constexpr int N = Form::width;
-    SCS_INLINE Widths(float* kept, F32<N> next)
-        : kept_(kept), now(Form::get(kept)), next_(clip_duty(next)) {}
-    SCS_INLINE ~Widths() { Form::keep(kept_, now.duty); }
+    SCS_INLINE Widths(VarSawState<N>& kept, F32<N> next)
+        : kept_(kept), wrapped(Form::get(kept.wrapped)), now(Form::get(kept.duty)), next_(clip_duty(next)) {}
+    SCS_INLINE ~Widths() { Form::keep(kept_.duty, now.duty); }
     Widths(const Widths&) = delete;
     Widths& operator=(const Widths&) = delete;
-    SCS_INLINE void advance(U32<N> before, U32<N> phase) {
-        const auto wrapped = phase < before;
+    /// Before a frame.
+    SCS_INLINE const Triangle<N>& take() {
         now.duty = select(wrapped, next_.duty, now.duty);
         now.rise = select(wrapped, next_.rise, now.rise);
         now.fall = select(wrapped, next_.fall, now.fall);
+        return now;
     }
 
 private:
-    float* kept_;
+    VarSawState<N>& kept_;
 
 public:
-    Triangle<N> now;
+    I32<N> wrapped;
 
 private:
+    Triangle<N> now;
     const Triangle<N> next_;
 };
 
+/// Of audio units with a frequency of audio rate, and of control units.
 template <class Form>
-struct AudioFrequency {
+struct EachFrame {
     static void run(const Op& op, Block& block) {
         auto& s = state<VarSawState<Form::state_lanes>>(op, block);
+        const UnitRate& rate = own_rate(op, block);
         const float* frequency = input(op, block, freq);
         float* out = output(op, block);
         MovingPhase<Form> phase(s.phase);
-        Widths<Form> widths(s.duty, Form::control(input(op, block, width)));
-        for (int i = 0, n = Form::steps(block); i < n; ++i) {
-            const auto by = increment_of(Form::audio(frequency, i), block);
-            Form::put(out, i, widths.now.at(unipolar(phase.now)));
+        Widths<Form> widths(s, Form::control(input(op, block, width)));
+        for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
+            const auto by = increment_of(Form::audio(frequency, i), rate);
+            Form::put(out, i, widths.take().at(unipolar(phase.now)));
             const auto before = phase.now;
             phase.advance(by);
-            widths.advance(before, phase.now);
+            widths.wrapped = phase.now < before;
         }
+        Form::keep(s.wrapped, widths.wrapped);
     }
 };
 
 template <bool Scaled>
 struct HeldFrequency {
+    /// Goes on to the next block.
+    template <class Form>
+    SCS_INLINE static HeldPhase<Form> advance(VarSawState<Form::state_lanes>& s, const Op& op, Block& block) {
+        const auto by = increment_of(Form::by_voice(input(op, block, freq)), *block.audio);
+        const HeldPhase<Form> phase(s.phase, by, block);
+        narrow_mask(U64<Form::state_lanes>::load(s.phase) < by).store(s.wrapped);
+        return phase;
+    }
+
     template <class Form>
     static void change_width(const Op& op, Block& block) {
         auto& s = state<VarSawState<Form::state_lanes>>(op, block);
         float* out = output(op, block);
-        HeldPhase<Form> phase(s.phase, increment_of(Form::by_voice(input(op, block, freq)), block), block);
-        Widths<Form> widths(s.duty, Form::control(input(op, block, width)));
+        Widths<Form> widths(s, Form::control(input(op, block, width)));
+        auto phase = advance<Form>(s, op, block);
         with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
             for (int i = 0, n = Form::steps(block); i < n; ++i) {
-                Form::put(out, i, scale(widths.now.at(unipolar(phase.now)), i));
+                Form::put(out, i, scale(widths.take().at(unipolar(phase.now)), i));
                 const auto before = phase.now;
                 phase.advance();
-                widths.advance(before, phase.now);
+                widths.wrapped = phase.now < before;
             }
         });
     }
@@ -107,7 +123,7 @@ struct HeldFrequency {
             if (any(clip_duty(Form::by_voice(input(op, block, width))) != F32<voices>::load(s.duty)))
                 return change_width<Voices<voices>>(op, block);
             float* out = output(op, block);
-            HeldPhase<Form> phase(s.phase, increment_of(Form::by_voice(input(op, block, freq)), block), block);
+            auto phase = advance<Form>(s, op, block);
             const Triangle<Form::width> shape(Form::get(s.duty));
             with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
                 for (int i = 0, n = Form::steps(block); i < n; ++i, phase.advance())
@@ -124,16 +140,14 @@ void start(const Op& op, Block& block) {
     *output(op, block) = 0.f;
 }
 
-constexpr Kernel at_audio_frequency = vector_kernel<AudioFrequency, VarSawState, Scalar>(start);
+constexpr Kernel frame_by_frame = vector_kernel<EachFrame, VarSawState, Scalar>(start);
 constexpr Kernel at_held_frequency = scalable<HeldFrequency<true>::Run, Timewise>(
     vector_kernel<HeldFrequency<false>::Run, VarSawState, Timewise>(start));
 
 constexpr NativeUgen list[] = {
     {"VarSaw",
-     [](const Signature& s) -> const Kernel* {
-         if (s.rate != Rate::audio)
-             return nullptr;
-         return s.audio(freq) ? &at_audio_frequency : &at_held_frequency;
+     [](const Signature& s) {
+         return s.rate != Rate::audio || s.audio(freq) ? &frame_by_frame : &at_held_frequency;
      }},
 };
 

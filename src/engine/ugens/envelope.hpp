@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// EnvGen's envelope: its segments, and how one follows the other.
+
+#include "engine/simd/math.hpp"
+#include "engine/ugens/forms.hpp"
+#include "engine/ugens/segments.hpp"
+
+namespace scs::SCS_SIMD::envelope {
+
+enum Input : int {
+    gate,
+    level_scale,
+    level_bias,
+    time_scale,
+    action,
+    first_level,
+    stages,
+    release_node,
+    loop_node,
+    nodes, ///< then each stage's
+};
+constexpr int node_level = 0, node_time = 1, node_shape = 2, node_curve = 3, node_inputs = 4;
+
+constexpr int32_t not_started = 1000000000, forever = INT32_MAX;
+constexpr double pi = 3.14159265358979323846;
+
+/// What a segment does. Up to cubed as SuperCollider numbers its shapes; but exponentials are curves towards 0.
+enum Kind : int32_t { staying, linear, exponential, sine, welch, curve, squared, cubed, held };
+
+template <int N>
+struct EnvState {
+    static constexpr size_t items64 = 6;
+    double level[N];  ///< the next sample
+    double end[N];    ///< level at the segment's end
+    double growth[N]; ///< what a sample adds or multiplies
+    double offset[N]; ///< what y1 is added to or taken from
+    double y1[N], y2[N];
+    float gate[N];      ///< in the block before
+    int32_t counter[N]; ///< samples left of the segment
+    int32_t stage[N], kind[N];
+    int32_t release_node[N], released[N];
+};
+
+SCS_INLINE double power(double x, double y) {
+    return pow(F64<1>(x), F64<1>(y))[0];
+}
+SCS_INLINE double root(double x) {
+    return sqrt(F64<1>(x))[0];
+}
+SCS_INLINE double exponential_of(double x) {
+    return exp(F64<1>(x))[0];
+}
+
+/// The turns of one voice at which its segments change. The inputs other than the gate are read only there.
+template <int L>
+class Envelope {
+public:
+    SCS_INLINE Envelope(const Op& op, Block& block, int lane)
+        : op_(op), block_(block), lane_(lane), s_(state<EnvState<L>>(op, block)) {}
+
+    double& level() { return s_.level[lane_]; }
+    int32_t& counter() { return s_.counter[lane_]; }
+
+    /// How many of `most` samples of an audio gate pass before one that means something. Follows those.
+    int follow(const float* open, int most) {
+        float before = s_.gate[lane_];
+        int count = 0;
+        for (; count < most; ++count) {
+            const float now = open[count * L];
+            if ((before <= 0.f && now > 0.f) || (before > -1.f && now <= -1.f) ||
+                (before > 0.f && now <= 0.f && releasable()))
+                break;
+            before = now;
+        }
+        s_.gate[lane_] = before;
+        return count;
+    }
+
+    /// Follows the gate.
+    void turn_gate(float now) {
+        const float before = s_.gate[lane_];
+        s_.gate[lane_] = now;
+        if (before <= 0.f && now > 0.f) {
+            s_.stage[lane_] = -1;
+            s_.released[lane_] = false;
+            done_flag(op_, block_, lane_) = false;
+            counter() = 0;
+        } else if (before > -1.f && now <= -1.f) {
+            // Forced: the last segment in the time that the gate tells, from where the level is.
+            s_.stage[lane_] = int32_t(int64_t(int_of(in(stages))) - 1);
+            s_.released[lane_] = true;
+            begin(level(), double(-now - 1.f), true);
+        } else if (before > 0.f && now <= 0.f && releasable()) {
+            s_.stage[lane_] = s_.release_node[lane_] - 1;
+            s_.released[lane_] = true;
+            counter() = 0;
+        }
+    }
+
+    /// When the counter has run down: the next segment.
+    void turn_stage() {
+        const int64_t count = int_of(in(stages)), next = int64_t(s_.stage[lane_]) + 1;
+        if (next >= count) {
+            counter() = forever;
+            s_.kind[lane_] = staying;
+            level() = s_.end[lane_];
+            done(op_, block_, lane_, in(action));
+        } else if (s_.stage[lane_] == not_started) {
+            counter() = forever;
+        } else if (next == int_of(in(release_node)) && !s_.released[lane_]) {
+            const int32_t loop = int_of(in(loop_node));
+            if (loop >= 0 && loop < count) {
+                s_.stage[lane_] = loop;
+                begin_in_time();
+            } else {
+                counter() = forever;
+                s_.kind[lane_] = staying;
+                level() = s_.end[lane_];
+            }
+        } else {
+            s_.stage[lane_] = int32_t(next);
+            begin_in_time();
+        }
+    }
+
+    /// As at a synth's start, with its first sample.
+    float construct() {
+        s_.end[lane_] = level() = in(first_level) * in(level_scale) + in(level_bias);
+        s_.stage[lane_] = not_started;
+        s_.kind[lane_] = held;
+        s_.release_node[lane_] = int_of(in(release_node));
+        if (op_.inputs > nodes + node_shape && int_of(in(nodes + node_shape)) == held)
+            level() = in(nodes + node_level);
+        turn_gate(in(gate));
+        if (counter() <= 0)
+            turn_stage();
+        float first;
+        perform(&first, 1);
+        --counter();
+        return first;
+    }
+
+    /// `count` samples of the segment.
+    void perform(float* out, int count) {
+        double& level = this->level();
+        double& y1 = s_.y1[lane_];
+        double& y2 = s_.y2[lane_];
+        const double growth = s_.growth[lane_], offset = s_.offset[lane_];
+        const float first = float(level);
+        // The samples are those before each step.
+        const auto steps = [&](auto&& step) {
+            for (int i = 0; i < count; ++i) {
+                out[i * L] = float(level);
+                step();
+            }
+        };
+        switch (s_.kind[lane_]) {
+        case linear:
+            put_line<L>(out, level, growth, count);
+            level += growth * double(count);
+            break;
+        case exponential:
+        case curve:
+            y1 = each_power(F64<1>(y1), F64<1>(growth), count, [&](int i, F64<1> y) {
+                out[i * L] = float(offset - y[0]);
+            })[0];
+            level = offset - y1;
+            break;
+        case sine:
+        case welch: {
+            const bool up = s_.kind[lane_] == welch;
+            steps([&] {
+                const double y0 = growth * y1 - y2;
+                y2 = y1;
+                y1 = y0;
+                level = up ? offset + y0 : offset - y0;
+            });
+            break;
+        }
+        case squared:
+            steps([&] {
+                y1 += growth;
+                level = y1 * y1;
+            });
+            break;
+        case cubed:
+            steps([&] {
+                y1 += growth;
+                y1 = y1 > 0.0 ? y1 : 0.0;
+                level = y1 * y1 * y1;
+            });
+            break;
+        default:
+            put_held<L>(out, first, count);
+        }
+        if (count > 0)
+            out[0] = first; // even if the growth is infinite
+    }
+
+private:
+    SCS_INLINE float in(int index) const { return input(op_, block_, size_t(index))[lane_]; }
+    SCS_INLINE bool releasable() const { return s_.release_node[lane_] >= 0 && !s_.released[lane_]; }
+
+    SCS_INLINE int64_t node() const { return nodes + int64_t(node_inputs) * s_.stage[lane_]; }
+
+    SCS_INLINE void begin_in_time() {
+        const int64_t at = node();
+        const float time = at >= 0 && at + node_inputs <= op_.inputs ? in(int(at) + node_time) : 0.f;
+        begin(level(), double(time * in(time_scale)), false);
+    }
+
+    /// A stage's segment, from `level` on. Forced: what is heard goes on from where it is.
+    void begin(double from, double seconds, bool forced) {
+        const int64_t at = node();
+        const double rate = is_audio(op_, op_.inputs) ? block_.audio->samples : block_.control->samples;
+        const int32_t count = at_least_one(samples_of(seconds * rate));
+        counter() = count;
+        if (at < 0 || at + node_inputs > op_.inputs) { // beyond the envelope's end
+            silence();
+            return;
+        }
+        const int first = int(at);
+        const double previous_end = double(float(s_.end[lane_]));
+        if (s_.kind[lane_] == held)
+            from = previous_end;
+        const double end = in(first + node_level) * in(level_scale) + in(level_bias);
+        const double bend = in(first + node_curve);
+        int32_t kind = int_of(in(first + node_shape));
+        s_.end[lane_] = end;
+        if (count == 1 || (kind == curve && bend > -0.001 && bend < 0.001))
+            kind = linear;
+        double &growth = s_.growth[lane_], &offset = s_.offset[lane_], &y1 = s_.y1[lane_], &y2 = s_.y2[lane_];
+        switch (kind) {
+        case staying:
+            from = end;
+            break;
+        case held:
+            from = previous_end;
+            break;
+        case linear:
+            growth = (end - from) / count;
+            break;
+        case exponential:
+            growth = power(end / from, 1.0 / count);
+            offset = 0.0;
+            y1 = forced ? -level() : -from;
+            break;
+        case sine: {
+            const double turn = pi / count;
+            offset = (end + from) * 0.5;
+            growth = 2.0 * cos(F64<1>(turn))[0];
+            y1 = (end - from) * 0.5;
+            y2 = y1 * sin(F64<1>(pi * 0.5 - turn))[0];
+            from = offset - y1;
+            break;
+        }
+        case welch: {
+            const double turn = pi * 0.5 / count;
+            growth = 2.0 * cos(F64<1>(turn))[0];
+            if (end >= from) {
+                offset = from;
+                y1 = 0.0;
+                y2 = -sin(F64<1>(turn))[0] * (end - from);
+            } else {
+                offset = end;
+                y1 = from - end;
+                y2 = cos(F64<1>(turn))[0] * (from - end);
+            }
+            from = offset + y1;
+            break;
+        }
+        case curve:
+            y1 = (end - from) / (1.0 - exponential_of(bend));
+            offset = from + y1;
+            growth = exponential_of(bend / count);
+            break;
+        case squared:
+            y1 = root(from);
+            growth = (root(end) - y1) / count;
+            break;
+        case cubed:
+            y1 = power(from, 1.0 / 3.0);
+            growth = (power(end, 1.0 / 3.0) - y1) / count;
+            break;
+        default:
+            kind = staying;
+        }
+        s_.kind[lane_] = kind;
+        if (!forced)
+            level() = from;
+    }
+
+    /// The synth ends without having a say.
+    void silence() {
+        level() = s_.end[lane_] = 0.0;
+        s_.kind[lane_] = staying;
+        counter() = forever;
+        act(block_, lane_, 2);
+    }
+
+    const Op& op_;
+    Block& block_;
+    const int lane_;
+    EnvState<L>& s_;
+};
+
+} // namespace scs::SCS_SIMD::envelope

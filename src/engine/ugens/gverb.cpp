@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/recursive.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+// GVerb, Juhana Sadeharju's reverb: taps of a delay line for the early reflections, a feedback network of four delays
+// behind them, and diffusers for each side.
+
+enum { in, room_size, reverb_time, p_damping, p_bandwidth, spread, p_dry, p_early, p_tail, largest_room };
+
+constexpr int order = 4;
+constexpr int tap_frames = 44000;
+constexpr int most_frames = 1 << 24; ///< of all delays; who wants more gets silence
+
+/// What a delay line or a diffuser keeps from running away, in float.
+SCS_INLINE float zap(float x) {
+    const float size = x < 0.f ? -x : x;
+    return size > 1e-15f && size < 1e15f ? x : 0.f;
+}
+
+struct Line {
+    float* samples;
+    int length, at;
+
+    SCS_INLINE float read(int frames_ago) const {
+        const int place = (at - frames_ago) % length; // frames_ago <= 10^9
+        return samples[place < 0 ? place + length : place];
+    }
+    SCS_INLINE void write(float x) {
+        samples[at] = zap(x);
+        at = at + 1 == length ? 0 : at + 1;
+    }
+};
+
+struct Diffuser {
+    Line line;
+    float gain;
+
+    SCS_INLINE float run(float x) {
+        const float before = line.samples[line.at];
+        const float raw = x - before * gain;
+        const float w = raw < 0x1p-111f && raw > -0x1p-111f ? 0.f : raw;
+        line.write(w);
+        return before + w * gain;
+    }
+};
+
+struct Damper {
+    float damping, last;
+
+    SCS_INLINE float run(float x) {
+        const float y = float(double(x) * (1.0 - double(damping)) + double(last * damping));
+        last = zap(y);
+        return y;
+    }
+};
+
+SCS_INLINE double power(double x, double exponent) {
+    return pow(F64<1>(x), F64<1>(exponent))[0];
+}
+
+bool is_prime(int n) {
+    if (n == 2)
+        return true;
+    if (n % 2 == 0)
+        return false;
+    for (int i = 3; i * i <= n; i += 2)
+        if (n % i == 0)
+            return false;
+    return true;
+}
+
+/// The nearest prime number of n > 0 that is less than half of it away, or -1.
+int nearest_prime(int n) {
+    if (is_prime(n))
+        return n;
+    for (int k = 1; k <= n / 2; ++k) {
+        if (is_prime(n + k))
+            return n + k;
+        if (is_prime(n - k))
+            return n - k;
+    }
+    return -1;
+}
+
+/// To the nearest whole number, halves to the even one; of |x| < 2^22.
+SCS_INLINE int rounded(float x) {
+    return int_of((x + 12582912.f) - 12582912.f);
+}
+
+SCS_INLINE int frames_of(double x) {
+    return x > 0.0 ? x < 1e9 ? int(x) : 1000000000 : 0;
+}
+
+/// A level that ramps over a block after it has changed.
+struct Level {
+    float value, slope;
+};
+
+struct Room {
+    float size, time, damping, bandwidth, largest_size;
+    double alpha; ///< the factor a frame
+    Damper input;
+    Line taps, network[order];
+    Damper dampers[order];
+    Diffuser front, left[order - 1], right[order - 1];
+    int tap[order], length[order];
+    float tap_gain[order], tap_slope[order], gain[order], slope[order];
+    Level dry, early, tail;
+
+    void set_taps(float delay) {
+        tap[0] = 5 + frames_of(0.410 * double(delay));
+        tap[1] = 5 + frames_of(0.300 * double(delay));
+        tap[2] = 5 + frames_of(0.155 * double(delay));
+        tap[3] = 5;
+    }
+    void set_gains(float each) {
+        for (int j = 0; j < order; ++j) {
+            const float before = gain[j];
+            gain[j] = -float(power(double(float(alpha)), double(length[j])));
+            slope[j] = (gain[j] - before) * each;
+        }
+    }
+    /// Every parameter anew, once one has changed. The gains jump and then go on, as in SuperCollider.
+    void set(const float* p, const UnitRate& rate, float each) {
+        size = p[room_size];
+        if (!(size > 1.f))
+            size = 1.f;
+        else if (size >= largest_size)
+            size = float(double(largest_size) - 1.0);
+        const float delay = float(rate.samples * double(size) / 340.0);
+        length[1] = frames_of(0.816490 * double(delay));
+        length[2] = frames_of(0.707100 * double(delay));
+        length[3] = frames_of(0.632450 * double(delay));
+        set_taps(delay);
+        for (int j = 0; j < order; ++j) {
+            const float before = tap_gain[j];
+            tap_gain[j] = float(power(alpha, double(tap[j])));
+            tap_slope[j] = (tap_gain[j] - before) * each;
+        }
+        set_gains(each);
+        time = p[reverb_time];
+        alpha = double(float(power(double(0.001f), double(float(1.0 / (rate.samples * double(time)))))));
+        set_gains(each);
+        damping = p[p_damping];
+        for (Damper& damper : dampers)
+            damper.damping = damping;
+        bandwidth = p[p_bandwidth];
+        input.damping = float(1.0 - double(bandwidth));
+    }
+    static float go(Level& level, float to, float each) {
+        const float from = level.value;
+        level.value = to;
+        level.slope = (to - from) * each;
+        return from;
+    }
+
+    template <int L>
+    void run(const float* p, const float* from, float* const* out, int n, const UnitRate& rate) {
+        const float each = 1.f / float(n);
+        float dry_now = p[p_dry], early_now = p[p_early], tail_now = p[p_tail];
+        if (p[room_size] != size || p[reverb_time] != time || p[p_damping] != damping ||
+            p[p_bandwidth] != bandwidth || dry_now != dry.value || early_now != early.value ||
+            tail_now != tail.value) {
+            set(p, rate, each);
+            dry_now = go(dry, dry_now, each);
+            early_now = go(early, early_now, each);
+            tail_now = go(tail, tail_now, each);
+        }
+        for (int i = 0; i < n; ++i) {
+            const float sample = from[i * L];
+            const float x = sample == sample ? sample : 0.f;
+            const float z = front.run(input.run(x));
+            float u[order], d[order];
+            for (int j = 0; j < order; ++j)
+                u[j] = tap_gain[j] * taps.read(tap[j]);
+            taps.write(z);
+            float sum = 0.f;
+            for (int j = 0; j < order; ++j) {
+                d[j] = dampers[j].run(gain[j] * network[j].read(length[j]));
+                const float term = tail_now * d[j] + early_now * u[j];
+                sum += j % 2 == 0 ? term : -term;
+            }
+            sum += x * early_now;
+            network[0].write(u[0] + 0.5f * (d[0] + d[1] - d[2] - d[3]));
+            network[1].write(u[1] + 0.5f * (d[0] - d[1] - d[2] + d[3]));
+            network[2].write(u[2] + 0.5f * (-d[0] + d[1] - d[2] + d[3]));
+            network[3].write(u[3] + 0.5f * (d[0] + d[1] + d[2] + d[3]));
+            float sides[2] = {sum, sum};
+            for (Diffuser& diffuser : left)
+                sides[0] = diffuser.run(sides[0]);
+            for (Diffuser& diffuser : right)
+                sides[1] = diffuser.run(sides[1]);
+            for (int c = 0; c < 2; ++c)
+                out[c][i * L] = sides[c] + x * dry_now;
+            dry_now += dry.slope;
+            tail_now += tail.slope;
+            early_now += early.slope;
+            for (int j = 0; j < order; ++j) {
+                gain[j] += slope[j];
+                tap_gain[j] += tap_slope[j];
+            }
+        }
+        for (int j = 0; j < order; ++j)
+            slope[j] = tap_slope[j] = 0.f;
+        dry.slope = early.slope = tail.slope = 0.f;
+    }
+};
+
+/// The diffusers' lengths for a side, from how far its middle ones are moved.
+struct Lengths {
+    int of[order];
+    Lengths(float scale, float spread, float first, float second) {
+        const int b = 210, c = 210 + 159 + int_of(spread * first);
+        const int d = 210 + 159 + 562 + int_of(float(3.0 * double(spread)) * second);
+        const int parts[order] = {b, c - b, d - c, 1341 - d};
+        for (int j = 0; j < order; ++j)
+            of[j] = rounded(scale * float(parts[j]));
+    }
+};
+
+/// A Room in one piece of memory, or null.
+Room* make_room(const Op& op, const Block& block) {
+    const auto p = [&](int index) { return *input(op, block, size_t(index)); };
+    const double rate = block.audio->samples;
+    const float delay = float(rate * double(p(room_size)) / double(340.f));
+    if (!(delay >= 1.f && delay < float(most_frames / 8)))
+        return nullptr;
+    int length[order] = {nearest_prime(int(delay)), rounded(0.816490f * delay), rounded(0.707100f * delay),
+                         rounded(0.632450f * delay)};
+    const float scale = float(double(float(length[3])) / (210. + 159. + 562. + 410.));
+    const float wide = p(spread);
+    if (!(wide > -300.f && wide < 300.f))
+        return nullptr;
+    const Lengths left(scale, wide, 0.125541f, 0.854046f), right(scale, wide, -0.568366f, -0.126815f);
+
+    int frames = tap_frames;
+    const auto reserve = [&](int& wanted) {
+        wanted = wanted < 1 ? 1 : wanted;
+        const int at = frames;
+        frames += wanted;
+        return at;
+    };
+    int places[order], sizes[order], diffuser_sizes[2 * order - 1], diffuser_places[2 * order - 1];
+    for (int j = 0; j < order; ++j) {
+        sizes[j] = length[j];
+        places[j] = reserve(sizes[j]);
+    }
+    for (int j = 0; j < 2 * order - 1; ++j) {
+        diffuser_sizes[j] = j < order ? left.of[j] : right.of[j - order + 1];
+        diffuser_places[j] = reserve(diffuser_sizes[j]);
+    }
+    if (frames > most_frames)
+        return nullptr;
+    void* memory = block.space->allocate(block.space->allocator, sizeof(Room) + size_t(frames) * sizeof(float));
+    if (!memory)
+        return nullptr;
+    Room& room = *static_cast<Room*>(memory);
+    room = Room{};
+    float* samples = reinterpret_cast<float*>(static_cast<char*>(memory) + sizeof(Room));
+    for (int i = 0; i < frames; ++i)
+        samples[i] = 0.f;
+    room.size = p(room_size);
+    room.time = p(reverb_time);
+    room.damping = p(p_damping);
+    room.largest_size = p(largest_room);
+    room.alpha = power(double(0.001f), 1.0 / double(float(rate * double(room.time))));
+    room.input.damping = 1.f;
+    room.taps = {samples, tap_frames, 0};
+    for (int j = 0; j < order; ++j) {
+        room.length[j] = length[j];
+        room.gain[j] = -float(power(double(float(room.alpha)), double(length[j])));
+        room.network[j] = {samples + places[j], sizes[j], 0};
+        room.dampers[j].damping = room.damping;
+    }
+    for (int j = 0; j < 2 * order - 1; ++j) {
+        Diffuser& to = j == 0 ? room.front : j < order ? room.left[j - 1] : room.right[j - order];
+        const int stage = j < order ? j : j - order + 1;
+        to = {{samples + diffuser_places[j], diffuser_sizes[j], 0}, stage < 2 ? 0.75f : 0.625f};
+    }
+    room.set_taps(delay);
+    for (int j = 0; j < order; ++j)
+        room.tap_gain[j] = float(power(room.alpha, double(room.tap[j])));
+    return &room;
+}
+
+template <int N>
+struct VerbState {
+    static constexpr size_t items64 = 1;
+    uint64_t room[N]; ///< its address; 0 if there was no memory
+};
+
+template <int L>
+struct Run {
+    static void run(const Op& op, Block& block) {
+        each_lane<L>(block, [&](int lane) {
+            auto* room = reinterpret_cast<Room*>(state<VerbState<L>>(op, block).room[lane]);
+            const float* from = input(op, block, in) + lane;
+            float* const out[2] = {output(op, block, 0) + lane, output(op, block, 1) + lane};
+            if (room) {
+                float p[largest_room + 1];
+                for (int k = 1; k <= largest_room; ++k)
+                    p[k] = input(op, block, size_t(k))[lane];
+                return room->run<L>(p, from, out, block.frames, *block.audio);
+            }
+            for (int i = 0; i < block.frames; ++i)
+                out[0][i * L] = out[1][i * L] = 0.f;
+        });
+    }
+};
+
+void start(const Op& op, Block& block) {
+    state<VerbState<1>>(op, block).room[0] = reinterpret_cast<uint64_t>(make_room(op, block));
+    *output(op, block, 0) = *output(op, block, 1) = 0.f;
+}
+
+void stop(const Op& op, Block& block) {
+    auto& room = state<VerbState<1>>(op, block).room[0];
+    if (room)
+        block.space->free(block.space->allocator, reinterpret_cast<void*>(room));
+    room = 0;
+}
+
+constexpr Kernel kernel = [] {
+    Kernel made = lane_kernel<Run, VerbState>(start);
+    made.stop = stop;
+    return made;
+}();
+
+constexpr NativeUgen list[] = {
+    {"GVerb",
+     [](const Signature& s) { return s.rate == Rate::audio && s.audio(in) ? &kernel : nullptr; }},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> gverb = list;
+
+} // namespace scs::SCS_SIMD

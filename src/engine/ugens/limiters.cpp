@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
+#include "engine/ugens/families.hpp"
+#include "engine/ugens/forms.hpp"
+
+namespace scs::SCS_SIMD {
+namespace {
+
+// Limiter and Normalizer: three pieces of signal, one that is coming in, one that waits, and one that goes out with a
+// gain which moves within a piece to what suits the loudest of the two behind it.
+
+enum { in, level, duration };
+
+template <int N>
+struct LookaheadState {
+    static constexpr size_t items64 = 1;
+    uint64_t table[N]; ///< address of three pieces; 0 if there was no memory
+    int32_t piece[N];  ///< frames of one
+    int32_t at[N], flips[N];
+    float gain[N], slope[N], loudest[N], loudest_before[N];
+};
+
+struct Limit {
+    SCS_INLINE static float gain(float loudest, float level) { return loudest > level ? level / loudest : 1.f; }
+};
+struct Normalize {
+    SCS_INLINE static float gain(float loudest, float level) {
+        return loudest <= 0.00001f ? 100000.f * level : level / loudest;
+    }
+};
+
+template <class Kind>
+struct Lookahead {
+    template <int L>
+    static void turn(const Op& op, const Block& block, int lane, int n) {
+        auto& s = state<LookaheadState<L>>(op, block);
+        const float* from = input(op, block, in) + lane;
+        float* out = output(op, block) + lane;
+        const float to = input(op, block, level)[lane];
+        float* table = reinterpret_cast<float*>(s.table[lane]);
+        if (!table) {
+            for (int i = 0; i < n; ++i)
+                out[i * L] = 0.f;
+            return;
+        }
+        const int piece = s.piece[lane];
+        float gain = s.gain[lane], slope = s.slope[lane], loudest = s.loudest[lane];
+        for (int i = 0; i < n;) {
+            const int turn = s.flips[lane] % 3, at = s.at[lane];
+            float* incoming = table + (turn == 0 ? 0 : turn == 1 ? 2 : 1) * piece + at;
+            const float* outgoing = table + (2 - turn) * piece + at;
+            const int count = piece - at < n - i ? piece - at : n - i;
+            const bool sounds = s.flips[lane] >= 2;
+            for (int k = 0; k < count; ++k, ++i) {
+                const float x = from[i * L];
+                incoming[k] = x;
+                out[i * L] = sounds ? gain * outgoing[k] : 0.f;
+                gain += slope;
+                const float size = x < 0.f ? -x : x;
+                loudest = size > loudest ? size : loudest;
+            }
+            s.at[lane] = at + count;
+            if (s.at[lane] >= piece) {
+                s.at[lane] = 0;
+                const float before = s.loudest_before[lane];
+                s.loudest_before[lane] = loudest;
+                slope = (Kind::gain(before > loudest ? before : loudest, to) - gain) * (1.f / float(piece));
+                loudest = 0.f;
+                s.flips[lane] = s.flips[lane] == 4 ? 2 : s.flips[lane] + 1; // by three, so that the turn goes on
+            }
+        }
+        s.gain[lane] = gain;
+        s.slope[lane] = slope;
+        s.loudest[lane] = loudest;
+    }
+
+    template <int L>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            each_lane<L>(block, [&](int lane) { turn<L>(op, block, lane, block.frames); });
+        }
+    };
+
+    static void start(const Op& op, Block& block) {
+        auto& s = state<LookaheadState<1>>(op, block);
+        const F64<1> frames = ceil(F64<1>(double(*input(op, block, duration)) * block.audio->samples));
+        const int32_t piece = int_of(frames[0]);
+        if (piece > 0 && piece < 1 << 28) {
+            s.table[0] = reinterpret_cast<uint64_t>(
+                block.space->allocate(block.space->allocator, size_t(piece) * 3 * sizeof(float)));
+            s.piece[0] = piece;
+        }
+        s.gain[0] = 1.f;
+        turn<1>(op, block, 0, 1);
+    }
+    static void stop(const Op& op, Block& block) {
+        auto& s = state<LookaheadState<1>>(op, block);
+        if (s.table[0])
+            block.space->free(block.space->allocator, reinterpret_cast<void*>(s.table[0]));
+        s.table[0] = 0;
+    }
+
+    static constexpr Kernel kernel = [] {
+        Kernel made = lane_kernel<Run, LookaheadState>(start);
+        made.stop = stop;
+        return made;
+    }();
+    static const Kernel* choose(const Signature& s) {
+        return s.rate == Rate::audio && s.audio(in) ? &kernel : nullptr;
+    }
+};
+
+constexpr NativeUgen list[] = {
+    {"Limiter", Lookahead<Limit>::choose},
+    {"Normalizer", Lookahead<Normalize>::choose},
+};
+
+} // namespace
+
+const std::span<const NativeUgen> limiters = list;
+
+} // namespace scs::SCS_SIMD
