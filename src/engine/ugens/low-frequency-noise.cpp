@@ -12,13 +12,6 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-template <template <int> class K, template <int> class State>
-constexpr Kernel drawing(KernelFunction start) {
-    Kernel made = lane_kernel<K, State>(start);
-    made.effect = Effect::draws;
-    return made;
-}
-
 // ---- LFNoise0, LFNoise1, LFNoise2, LFClipNoise
 
 template <int N>
@@ -137,6 +130,7 @@ struct Drawn {
 
 struct HeldDraw {
     static constexpr int first_draws = 0;
+    static constexpr bool exact = false; ///< a held increment is rounded once, not twice
     SCS_INLINE static float draw(Taus88& random) { return random.bipolar(); }
     SCS_INLINE static float at(const Drawn& d, float) { return d.value[3]; }
 };
@@ -145,6 +139,7 @@ struct ClipDraw : HeldDraw {
 };
 struct LineDraw {
     static constexpr int first_draws = 1;
+    static constexpr bool exact = false;
     SCS_INLINE static float draw(Taus88& random) { return random.bipolar(); }
     SCS_INLINE static float at(const Drawn& d, float phase) {
         return d.value[3] + phase * (d.value[2] - d.value[3]);
@@ -152,6 +147,7 @@ struct LineDraw {
 };
 struct CubicDraw {
     static constexpr int first_draws = 4;
+    static constexpr bool exact = true;
     // A cubic through numbers this far from 1 stays within 1.
     SCS_INLINE static float draw(Taus88& random) { return random.bipolar() * 0.8f; }
     /// Through the two in the middle, with slopes towards those beside them.
@@ -171,15 +167,17 @@ struct Phased {
         static void run(const Op& op, Block& block) {
             auto& s = state<DrawnState<L>>(op, block);
             const int n = own_frames(op, block);
-            const float duration = float(own_rate(op, block).duration);
+            const double duration = own_rate(op, block).duration;
+            const bool exact = Kind::exact && !is_audio(op, 0);
             each_lane<L>(block, [&](int lane) {
                 Taus88 random(block);
                 const LaneIn<L> freq(op, block, 0, lane);
                 float* out = output(op, block) + lane;
                 float phase = s.phase[lane];
+                const float held = float(double(freq.at(0)) * duration);
                 Drawn d{s.drawn[0][lane], s.drawn[1][lane], s.drawn[2][lane], s.drawn[3][lane]};
                 for (int i = 0; i < n; ++i) {
-                    phase -= freq.at(i) * duration;
+                    phase -= exact ? held : freq.at(i) * float(duration);
                     if (phase < 0.f) {
                         phase += 1.f;
                         if (phase < 0.f)

@@ -20,13 +20,6 @@ void start_by_first_frame(const Op& op, Block& block) {
     run_first_frame(K<1>::run, op, block);
 }
 
-template <template <int> class K, template <int> class State>
-constexpr Kernel drawing(KernelFunction start) {
-    Kernel made = lane_kernel<K, State>(start);
-    made.effect = Effect::draws;
-    return made;
-}
-
 template <int L>
 struct WhiteNoise {
     static void run(const Op& op, Block& block) {

@@ -78,13 +78,6 @@ struct TriggerState {
     float previous[N];
 };
 
-template <template <int> class K, template <int> class State>
-constexpr Kernel drawing(KernelFunction start) {
-    Kernel made = lane_kernel<K, State>(start);
-    made.effect = Effect::draws;
-    return made;
-}
-
 template <int L>
 struct RandSeed {
     static void run(const Op& op, Block& block) {

@@ -5,7 +5,7 @@
 // SuperCollider's units draw from it, which go on with the same state.
 
 #include "engine/simd/lanes.hpp"
-#include "engine/ugens/kernel.hpp"
+#include "engine/ugens/forms.hpp"
 
 namespace scs::SCS_SIMD {
 
@@ -57,5 +57,13 @@ private:
     RandomState* kept_;
     RandomState s_;
 };
+
+/// From a lane kernel K<L> that draws in its blocks.
+template <template <int> class K, template <int> class State>
+constexpr Kernel drawing(KernelFunction start) {
+    Kernel made = lane_kernel<K, State>(start);
+    made.effect = Effect::draws;
+    return made;
+}
 
 } // namespace scs::SCS_SIMD
