@@ -26,7 +26,7 @@ struct Set {
     Isa isa;
     const MathTables* tables;
 };
-#if defined(__x86_64__)
+#if SCS_WIDE_SETS
 const Set sets[] = {{Isa::plain, &sse2::math_tables},
                     {Isa::avx2, &avx2::math_tables},
                     {Isa::avx512, &avx512::math_tables}};

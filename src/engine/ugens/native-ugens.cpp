@@ -24,7 +24,7 @@ const Kernel* NativeUgens::find(std::string_view name, const Signature& signatur
 const NativeUgens& native_ugens(std::string_view simd) {
     Isa isa = Isa::plain;
     (void)parse_isa(simd, isa); // settings have been checked
-#if defined(__x86_64__)
+#if SCS_WIDE_SETS
     switch (isa) {
     case Isa::avx512: return avx512::native_ugens();
     case Isa::avx2: return avx2::native_ugens();
