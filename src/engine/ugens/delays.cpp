@@ -145,7 +145,8 @@ struct Delay {
     SCS_INLINE static bool may_leap(const Line& line, int64_t whole) {
         const int64_t length = line.mask + 1;
         const int64_t read = (line.next - whole - Between::oldest) & line.mask;
-        const bool apart = feeds_back ? whole - Between::newest >= lanes : whole + Between::oldest + lanes <= length;
+        const bool apart = feeds_back ? whole - Between::newest >= lanes && whole + Between::oldest <= length
+                                      : whole + Between::oldest + lanes <= length;
         return apart && (line.next & line.mask) + lanes <= length &&
                read + Between::oldest + Between::newest + lanes <= length;
     }

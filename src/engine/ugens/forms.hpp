@@ -141,19 +141,21 @@ template <class Form>
 struct Line {
     using F = typename Form::F;
     F from, slope;
-    bool wild; ///< to or from what is infinite or no number: it begins where it should all the same
+    typename F::Mask wild; ///< to or from what is infinite or no number: it begins where it should all the same
+    bool any_wild;
 
     SCS_INLINE Line(typename F::Mask changed, F before, F next, const Block& block)
         : from(select(changed, before, next)) {
         const F rise = (next - before) * F(1.0f / float(block.frames));
         // Minus zero changes nothing when it is added, not even a zero's sign: lanes that stay are as if held.
         slope = select(changed, rise, -0.f);
-        wild = any(~(slope - slope == F(0.f)));
+        wild = ~(slope - slope == F(0.f));
+        any_wild = any(wild);
     }
     SCS_INLINE F at(int step) const {
         const F frame = Form::frame(step);
         const F rise = slope * frame;
-        return from + (wild ? select(frame == F(0.f), -0.f, rise) : rise);
+        return from + (any_wild ? select((frame == F(0.f)) & wild, -0.f, rise) : rise);
     }
 };
 
