@@ -111,7 +111,8 @@ struct PeakOfBlock {
             x = abs(Form::audio(from, i));
             level = max(level, x);
             if (stride) {
-                const auto now = Form::audio(trigger, i), rise = rises(before, now);
+                const auto now = Form::audio(trigger, i);
+                const auto rise = rises(before, now);
                 ended = select(rise, level, ended);
                 ends = ends | rise;
                 level = select(rise, x, level);
