@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
 #include "engine/simd/lanes.hpp"
+#include "engine/ugens/sine-tables.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -16,6 +17,7 @@ const std::span<const NativeUgen> families[] = {
 } // namespace
 
 const NativeUgens& native_ugens() {
+    make_sine_tables();
     static const NativeUgens all{lanes, families};
     return all;
 }
