@@ -36,6 +36,8 @@ public:
         if (!choose_kernels())
             return nullptr;
         place_wires();
+        if (code_->audio_wires > most_audio_wires || code_->control_wires > most_control_wires)
+            return nullptr;
         place_states();
         place_flags();
         code_->plain.lanes = code_->lone.lanes = 1;
@@ -294,7 +296,7 @@ private:
     }
 
     void judge() {
-        bool well = code_->control_wires <= most_control_wires;
+        bool well = true;
         uint32_t draws = 0;
         for (const NativeCode::BusUse& use : effects_) {
             draws += use.effect == Effect::draws;

@@ -61,10 +61,10 @@ struct NativeCode {
 };
 
 /// [worker] A program as native operations, or null if a unit of it, or the block size, isn't
-/// native. block_size: frames.
+/// native, or it has too many wires. block_size: frames.
 std::unique_ptr<const NativeCode> generate(const Program&, const NativeUgens&, int block_size);
 
-/// Control wires that a program may have; the rest stays with the plugins' units.
-constexpr uint32_t most_control_wires = 4096;
+/// Wires that a program may have, audio ones at once; what has more stays with the plugins' units.
+constexpr uint32_t most_audio_wires = 256, most_control_wires = 4096;
 
 } // namespace scs

@@ -33,12 +33,13 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Wor
     : buses_(buses),
       pool_(pool),
       lanes_(native_ugens(settings.simd).lanes),
-      batching_(settings.batching),
-      most_audio_wires_(uint32_t(settings.wire_buffers)) {
-    const size_t lanes = size_t(lanes_), block = size_t(settings.block_size);
-    audio_ = zeros(size_t(settings.wire_buffers) * block * lanes);
-    control_ = zeros(most_control_wires * lanes);
-    rows_ = zeros(row_sets * block * lanes);
+      batching_(settings.batching) {
+    if (settings.native_ugens) {
+        const size_t lanes = size_t(lanes_), block = size_t(settings.block_size);
+        audio_ = zeros(most_audio_wires * block * lanes);
+        control_ = zeros(most_control_wires * lanes);
+        rows_ = zeros(row_sets * block * lanes);
+    }
     space_.audio_bus = buses.audio(0);
     space_.audio_touched = buses.audio_touched();
     space_.control_bus = buses.control();
@@ -74,10 +75,6 @@ void Ensemble::set_sample_rate(double rate) noexcept {
     constexpr double two_pi = 6.28318530717958647692;
     const auto rates = [](double r) { return UnitRate{r, 1. / r, two_pi / r}; };
     rates_[current_rates_] = {rates(rate), rates(rate / space_.block_size)};
-}
-
-bool Ensemble::fits(const NativeCode& code) const noexcept {
-    return code.audio_wires <= most_audio_wires_ && code.control_wires <= most_control_wires;
 }
 
 // ---- a voice

@@ -39,9 +39,6 @@ public:
     void set_sample_rate(double rate) noexcept;
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
 
-    /// Whether voices of this code fit into what there is to compute them.
-    bool fits(const NativeCode&) const noexcept;
-
     /// Lays a voice out in `memory` (Voice::bytes()). `controls`: a value each. It starts at the frame `sample_offset` of
     /// its first block and `subsample_offset` of a frame behind it.
     Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset,
@@ -96,7 +93,6 @@ private:
     Pool& pool_;
     int lanes_;
     bool batching_;
-    uint32_t most_audio_wires_;
     Space space_{};
     AlignedFloats audio_, control_, rows_;
     std::array<VoiceRates, 16> rates_{};

@@ -226,6 +226,32 @@ TEST_CASE("without memory for a batch voices stay alone, and sound") {
     REQUIRE(f.engine->tree().new_synth(*f.def, nullptr, 1, AddAction::tail, 0, made));
 }
 
+TEST_CASE("what has too many wires, or a block of another size, stays with the plugins") {
+    const auto is_native = [](int audio_wires, int control_wires, int block_size = 64) {
+        Settings settings = native();
+        settings.wire_buffers = 1024;
+        settings.block_size = block_size;
+        Fixture f(settings);
+        SynthDef def;
+        def.name = "wide";
+        def.constants = {0.f, 100.f};
+        for (int i = 0; i < control_wires; ++i)
+            def.units.push_back(unit("BinaryOpUGen", Rate::control, {{-1, 0}, {-1, 1}}, {Rate::control}, 0));
+        std::vector<InputRef> out = {{-1, 0}};
+        for (int i = 0; i < audio_wires; ++i) {
+            out.push_back({int32_t(def.units.size()), 0});
+            def.units.push_back(unit("VarSaw", Rate::audio, {{-1, 1}, {-1, 0}, {-1, 0}}, {Rate::audio}));
+        }
+        def.units.push_back(unit("Out", Rate::audio, out, {}));
+        return f.define(def)->code != nullptr;
+    };
+    CHECK(is_native(256, 4096));
+    CHECK_FALSE(is_native(257, 0));
+    CHECK_FALSE(is_native(1, 4097));
+    CHECK(is_native(1, 0, 128));
+    CHECK_FALSE(is_native(1, 0, 32));
+}
+
 TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
     struct Player : Voices {
         explicit Player(bool batching, unsigned seed) : Voices(native(batching)), random(seed) {
