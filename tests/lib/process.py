@@ -16,7 +16,7 @@ class WaitError(TimeoutError):
     """A condition did not come true in time."""
 
 
-def wait_for(condition, what, timeout=10.0, interval=0.03):
+def wait_for(condition, what, timeout=30.0, interval=0.03):
     """Return the first true value of `condition()`; WaitError names `what`."""
     deadline = time.monotonic() + timeout
     while True:
@@ -62,7 +62,7 @@ class Process:
             raise WaitError(f"{self.command[0]} still runs after {timeout:g} s; it said:\n"
                             + self.output()[-4000:]) from None
 
-    def wait_output(self, text, timeout=10.0):
+    def wait_output(self, text, timeout=30.0):
         """Return the output once it contains `text`; an early end is an error."""
         def seen():
             running = self.running()

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "wireplumber"
-TIMEOUT = 15
+TIMEOUT = 30  # seconds
 
 PIPEWIRE_CONF = """
 context.properties = {
