@@ -20,6 +20,10 @@ AlignedFloats aligned_floats(size_t count) {
     return AlignedFloats(static_cast<float*>(memory));
 }
 
+// What an Op's numbers can hold; a program of an honest size has far less.
+constexpr size_t most_units = 0xffff, most_wires = 0x7fff;
+constexpr uint32_t most_record_bytes = 1u << 26;
+
 /// Where a wire lies, in units that don't depend on the number of lanes.
 struct Place {
     Base base;
@@ -40,6 +44,8 @@ public:
             return nullptr;
         place_states();
         place_flags();
+        if (code_->record_bytes > most_record_bytes)
+            return nullptr;
         code_->plain.lanes = code_->lone.lanes = 1;
         code_->batch.lanes = ugens_.lanes;
         find_gains();
@@ -54,7 +60,11 @@ public:
 
 private:
     bool choose_kernels() {
+        if (program_.units.size() > most_units)
+            return false;
         for (const UnitPlan& unit : program_.units) {
+            if (unit.num_inputs > most_wires || unit.num_outputs > most_wires)
+                return false;
             std::vector<Signature::Input> inputs;
             for (uint32_t i = 0; i < unit.num_inputs; ++i) {
                 const WireSpec& wire = program_.wires[program_.inputs[unit.first_input + i]];
@@ -63,7 +73,9 @@ private:
             const Kernel* kernel = nullptr;
             if (!is_control(unit)) {
                 kernel = ugens_.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs});
-                if (!kernel || (unit.is_calc() && !kernel->lone) || (kernel->reads_after_writing && !unit.ugen->cant_alias))
+                if (!kernel || (unit.is_calc() && !kernel->lone))
+                    return false;
+                if (kernel->reads_after_writing && !unit.ugen->cant_alias)
                     return false;
             } else if (unit.rate != Rate::scalar && unit.rate != Rate::control) {
                 return false;
@@ -122,7 +134,8 @@ private:
     void place_states() {
         for (const Kernel* kernel : kernels_) {
             states_.push_back(code_->record_bytes);
-            if (!kernel || (kernel->state_of && kernel->state_of != kernel) || (kernel->state64 == 0 && kernel->state32 == 0))
+            if (!kernel || (kernel->state_of && kernel->state_of != kernel) ||
+                (kernel->state64 == 0 && kernel->state32 == 0))
                 continue;
             const uint32_t items32 = kernel->state32 + kernel->state32 % 2u;
             add_piece(code_->record_bytes, kernel->state64, items32);
@@ -198,7 +211,8 @@ private:
                 list.gains.push_back({op.operands[gained->factor], op.state, gained->ramped});
                 op = sources_[gained->unit];
                 // The source's output becomes that of the multiplication.
-                const_cast<Operand*>(op.operands)[source_unit.num_inputs] = operand(unit.first_output_wire, list);
+                const auto output = size_t(op.operands - list.operands.data()) + source_unit.num_inputs;
+                list.operands[output] = operand(unit.first_output_wire, list);
                 op.gain = &list.gains.back();
                 op.run = batch ? source.batch_scaled : source.lone_scaled;
             }
@@ -268,7 +282,8 @@ private:
                 readers[source->first_output_wire] == 1)
                 for (uint32_t i : {0u, 1u}) {
                     const WireSpec& factor = program_.wires[program_.inputs[unit.first_input + 1 - i]];
-                    if (program_.inputs[unit.first_input + i] == source->first_output_wire && factor.rate != Rate::audio)
+                    const uint32_t operand = program_.inputs[unit.first_input + i];
+                    if (operand == source->first_output_wire && factor.rate != Rate::audio)
                         gained_.push_back({uint32_t(source - program_.units.data()),
                                            uint32_t(&unit - program_.units.data()), 1 - i,
                                            factor.rate == Rate::control});
@@ -281,7 +296,8 @@ private:
     const Gained* gained_by(uint32_t u, bool batch) const {
         for (const Gained& gained : gained_) {
             const Kernel* source = kernels_[gained.unit];
-            if ((gained.unit == u || gained.product == u) && (batch ? source->batch_scaled : source->lone_scaled))
+            const KernelFunction scaled = batch ? source->batch_scaled : source->lone_scaled;
+            if ((gained.unit == u || gained.product == u) && scaled && source->effect == Effect::none)
                 return &gained;
         }
         return nullptr;

@@ -8,11 +8,12 @@ namespace scs {
 namespace {
 
 /// The first sample of each operand.
-void print_firsts(Engine& engine, const char* title, const Operand* operands, uint32_t count, const Block& block) noexcept {
+void print_firsts(Engine& engine, const char* title, const Operand* first, uint32_t count,
+                  const Block& block) noexcept {
     TextLine line;
     line.add("    %s", title);
-    for (uint32_t i = 0; i < count; ++i)
-        line.add(" %g", double(*reinterpret_cast<const float*>(block.bases[size_t(operands[i].base)] + operands[i].offset)));
+    for (const Operand* o = first; o != first + count; ++o)
+        line.add(" %g", double(*reinterpret_cast<const float*>(block.bases[size_t(o->base)] + o->offset)));
     line.print(engine);
 }
 
