@@ -63,6 +63,15 @@ struct Binary {
         }
     };
 
+    /// Most units of real pieces are these: a value a block, nothing to find out.
+    template <class Form>
+    struct AtControlRate {
+        static void run(const Op& op, Block& block) {
+            const auto in = [&](size_t i) SCS_INLINE_LAMBDA { return flushed(Form::control(input(op, block, i))); };
+            Form::put(output(op, block), 0, Operator::of(in(0), in(1)));
+        }
+    };
+
     static void start(const Op& op, Block& block) {
         keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
         Kernels<Scalar>::compute(op, block, 1);
@@ -70,7 +79,7 @@ struct Binary {
 
     static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
     static constexpr Kernel ramped = any_rate_kernel<Kernels, Previous<1>::State>(true, start);
-    static constexpr Kernel control = any_rate_kernel<Kernels, Stateless>(false, start);
+    static constexpr Kernel control = any_rate_kernel<AtControlRate, Stateless>(false, start);
 
     static const Kernel* choose(const Signature& s) {
         if (s.rate != Rate::audio)
