@@ -52,6 +52,7 @@ struct Folder {
 
 /// A node that plays under guard, with synths, groups, buffers and a client that is notified.
 struct Rig {
+    static inline const Host::Dict native{{"scsynth.allow-quit", "true"}, {"scsynth.native-ugens", "true"}};
     Folder folder;
     Host host;
     Playing p;
@@ -114,10 +115,9 @@ std::vector<Bytes> all_commands(const Rig& rig) {
 
 } // namespace
 
-TEST_CASE("each command") {
-    if (!guarded_build())
-        return;
-    Rig rig;
+namespace {
+
+void each_command(Rig&& rig) {
     const Guarded guarded(rig.host);
     for (const Bytes& command : all_commands(rig)) {
         CAPTURE(std::string(reinterpret_cast<const char*>(command.data())));
@@ -126,6 +126,18 @@ TEST_CASE("each command") {
     }
     rig.send({osc_message("/d_freeAll")});
     check_no_breach();
+}
+
+} // namespace
+
+TEST_CASE("each command") {
+    if (guarded_build())
+        each_command(Rig());
+}
+
+TEST_CASE("each command, to native synths") {
+    if (guarded_build())
+        each_command(Rig(Rig::native));
 }
 
 TEST_CASE("scopes and control buses in shared memory, from the start of their synths to the end") {
@@ -216,10 +228,9 @@ TEST_CASE("the same, resampled from and to 44100 Hz at times, and from 96000 alw
     links_quanta_pauses_and_suspension({{"scsynth.sample-rate", "96000"}, {"scsynth.inputs", "0"}});
 }
 
-TEST_CASE("thousands of synths come and go") {
-    if (!guarded_build())
-        return;
-    Rig rig;
+namespace {
+
+void synths_come_and_go(Rig&& rig) {
     const Guarded guarded(rig.host);
     for (int round = 0; round < 10; ++round) {
         for (int i = 0; i < 200; ++i)
@@ -228,6 +239,18 @@ TEST_CASE("thousands of synths come and go") {
         rig.send({osc_message("/g_freeAll", {0})});
     }
     check_no_breach();
+}
+
+} // namespace
+
+TEST_CASE("thousands of synths come and go") {
+    if (guarded_build())
+        synths_come_and_go(Rig());
+}
+
+TEST_CASE("thousands of native synths come and go") {
+    if (guarded_build())
+        synths_come_and_go(Rig(Rig::native));
 }
 
 TEST_CASE("more events than the ring holds") {

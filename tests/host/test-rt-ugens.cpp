@@ -166,14 +166,15 @@ std::optional<SynthDef> around(const UgenArity& arity, Rate rate, Feed feed) {
     return {};
 }
 
-/// Plays it for a while under guard. Returns whether the server took it.
-bool play(Playing& p, const std::string& name, int cycles) {
-    p.client->send(osc_message("/s_new", {name, 1000, 0, 0}));
+/// Plays some of it, side by side, for a while under guard. Returns whether the server took them.
+bool play(Playing& p, const std::string& name, int cycles, int voices = 1) {
+    for (int id = 1000; id < 1000 + voices; ++id)
+        p.client->send(osc_message("/s_new", {name, id, 0, 0}));
     const std::vector<std::string> answers = p.settle();
     constexpr uint32_t quanta[] = {1024, 256, 64, 100};
     for (int i = 0; i < cycles; ++i)
         p.host.cycle(quanta[i % 4]);
-    p.client->send(osc_message("/n_free", {1000}));
+    p.client->send(osc_message("/g_freeAll", {0}));
     p.settle();
     return std::find(answers.begin(), answers.end(), "/fail") == answers.end();
 }
@@ -238,8 +239,8 @@ void start_with_buffers(Playing& p) {
     p.node->start();
 }
 
-/// Plays all SynthDef files in and below the folder.
-void play_folder(const char* variable) {
+/// Plays all SynthDef files in and below the folder, `voices` of each at once.
+void play_folder(const char* variable, const Host::Dict& info = {}, int cycles = 40, int voices = 1) {
     std::string reason;
     if (!rt_guard_works(reason)) {
         MESSAGE("skipped: " << reason);
@@ -252,7 +253,7 @@ void play_folder(const char* variable) {
         return;
     }
     Host host(library());
-    Playing p(host);
+    Playing p(host, info);
     start_with_buffers(p);
     Findings findings;
     const Guarded guarded(host);
@@ -265,7 +266,7 @@ void play_folder(const char* variable) {
         p.client->send(osc_message("/d_load", {std::filesystem::canonical(entry.path()).string()}));
         p.settle();
         for (const std::string& name : names_in(file)) {
-            if (play(p, name, 40))
+            if (play(p, name, cycles, voices))
                 ++played;
             else
                 refused.insert(name);
@@ -363,4 +364,9 @@ TEST_CASE("SynthDefs from the wild") {
 
 TEST_CASE("a SynthDef for each unit generator, as the language makes it") {
     play_folder("SCS_UGEN_DEFS");
+}
+
+TEST_CASE("native unit generators, in batches") {
+    // Four are a batch at least; blocks alone come first.
+    play_folder("SCS_NATIVE_DEFS", {{"scsynth.native-ugens", "true"}, {"scsynth.max-synthdefs", "4096"}}, 8, 4);
 }
