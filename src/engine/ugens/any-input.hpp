@@ -4,7 +4,7 @@
 // Inputs whose rates a kernel learns when it runs: for units that have many combinations of them.
 
 #include "engine/simd/math.hpp"
-#include "engine/ugens/forms.hpp"
+#include "engine/ugens/own-rate.hpp"
 
 namespace scs::SCS_SIMD {
 
@@ -18,25 +18,10 @@ struct Previous {
     };
 };
 
-/// Whether the unit computes audio.
-SCS_INLINE bool makes_audio(const Op& op) {
-    return is_audio(op, op.inputs);
-}
-
-/// Frames or values that a unit makes in a block, for lane kernels at either rate.
-SCS_INLINE int frames_of(const Op& op, const Block& block) {
-    return makes_audio(op) ? block.frames : 1;
-}
-/// The same as steps of a form. At control rate the form is one of voices.
-template <class Form>
-SCS_INLINE int steps_of(const Op& op, const Block& block) {
-    return makes_audio(op) ? Form::steps(block) : 1;
-}
-
 /// Whether an input is at control rate in a unit at audio rate, where SuperCollider's units draw a line from value to
 /// value.
 SCS_INLINE bool is_ramped(const Op& op, size_t index) {
-    return op.operands[index].rate == Rate::control && makes_audio(op);
+    return op.operands[index].rate == Rate::control && at_audio_rate(op);
 }
 
 /// What a sum of x and minus zero is where the processor takes denormals for zero: so lanes that stay are as if held.
@@ -106,7 +91,7 @@ SCS_INLINE void keep_inputs(const Op& op, const Block& block, size_t first) {
             s.value[i][0] = *input(op, block, first + i);
 }
 
-/// From a vector kernel that computes steps_of(): time by time at audio rate, else one value.
+/// From a vector kernel that computes own_steps(): time by time at audio rate, else one value.
 template <template <class> class K, template <int> class State>
 constexpr Kernel any_rate_kernel(bool audio, KernelFunction start) {
     return audio ? vector_kernel<K, State, Timewise>(start) : vector_kernel<K, State, Scalar>(start);

@@ -17,18 +17,7 @@ struct Quick : PlainOperator {
         }                                                                                                              \
     };
 
-/// A control that stays zero silences even what is infinite.
-struct Silencing : Quick {
-    static constexpr bool has_first_zero = true, has_second_zero = true;
-    template <class V>
-    SCS_INLINE static V first_zero(V, V) {
-        return V(0.f);
-    }
-    template <class V>
-    SCS_INLINE static V second_zero(V, V) {
-        return V(0.f);
-    }
-};
+using Silencing = SilencedByZero<Quick>;
 /// The same for products: of what is finite they are zero anyway, of either sign, as where an oscillator multiplies.
 struct SilencingProduct : Silencing {
     template <class V>

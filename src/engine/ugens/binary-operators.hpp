@@ -18,12 +18,26 @@ struct PlainOperator {
     static constexpr bool quick = false;
 };
 
+/// A control that stays zero silences even what is infinite.
+template <class Base>
+struct SilencedByZero : Base {
+    static constexpr bool has_first_zero = true, has_second_zero = true;
+    template <class V>
+    SCS_INLINE static V first_zero(V, V) {
+        return V(0.f);
+    }
+    template <class V>
+    SCS_INLINE static V second_zero(V, V) {
+        return V(0.f);
+    }
+};
+
 template <class Operator>
 struct Binary {
     template <class Form>
     struct Kernels {
         using F = typename Form::F;
-        static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             // Only one of them can be a ramp.

@@ -110,7 +110,7 @@ struct Panner {
     struct Kernels {
         using F = typename Form::F;
         static void run(const Op& op, Block& block) {
-            const int steps = steps_of<Form>(op, block);
+            const int steps = own_steps<Form>(op, block);
             auto& s = state<State<Form::state_lanes>>(op, block);
             if (is_audio(op, position))
                 follow(op, block, s.level, steps);
@@ -183,7 +183,7 @@ template <class Form>
 struct LinXFade2 {
     static void run(const Op& op, Block& block) {
         const float* position = input(op, block, fade_position);
-        const int steps = steps_of<Form>(op, block);
+        const int steps = own_steps<Form>(op, block);
         const Fade<Form> use(op, block);
         if (is_audio(op, fade_position)) {
             for (int i = 0; i < steps; ++i)

@@ -50,7 +50,7 @@ struct DrawnOfOne {
                 out[i * L] = drawn(op.special_index, in.at(i), random);
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, frames_of(op, block)); }
+    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
 };
 
 void start_one(const Op& op, Block& block) {
@@ -76,7 +76,7 @@ template <int L>
 struct DrawnBetween {
     SCS_INLINE static void compute(const Op& op, const Block& block, int frames) {
         auto* previous = state<Previous<1>::State<L>>(op, block).value[0];
-        const bool audio = makes_audio(op);
+        const bool audio = at_audio_rate(op);
         Taus88 random(block);
         each_lane<L>(block, [&](int lane) {
             const LaneAnyIn<L> a(op, block, 0, lane, previous + lane);
@@ -86,7 +86,7 @@ struct DrawnBetween {
                 out[i * L] = drawn(op.special_index, audio, a.at(i), b.at(i), random);
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, frames_of(op, block)); }
+    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
 };
 
 void start_between(const Op& op, Block& block) {

@@ -60,7 +60,7 @@ template <class Operator>
 struct Ranged {
     template <class Form>
     struct Kernels {
-        static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             const float* from = input(op, block, in);
@@ -132,7 +132,7 @@ struct LinExpMap {
 template <class Form>
 struct LinExp {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+    static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
 
     SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
         const float* from = input(op, block, in);
@@ -146,7 +146,7 @@ struct LinExp {
         };
         const bool moving =
             is_audio(op, from_low) || is_audio(op, from_high) || is_audio(op, to_low) || is_audio(op, to_high);
-        if (moving && makes_audio(op)) {
+        if (moving && at_audio_rate(op)) {
             for (int i = 0; i < steps; ++i)
                 Form::put(out, i, ends(i)(Form::audio(from, i)));
             return;

@@ -42,17 +42,7 @@ struct Modulo : PlainOperator {
 };
 
 /// Products of three numbers that are zero if the control is.
-struct Product : PlainOperator {
-    static constexpr bool has_first_zero = true, has_second_zero = true;
-    template <class V>
-    SCS_INLINE static V first_zero(V, V) {
-        return V(0.f);
-    }
-    template <class V>
-    SCS_INLINE static V second_zero(V, V) {
-        return V(0.f);
-    }
-};
+using Product = SilencedByZero<PlainOperator>;
 struct Ring3 : Product {
     template <class V>
     SCS_INLINE static V of(V a, V b) {
@@ -175,7 +165,7 @@ struct WholeOperator {
                 out[i * L] = whole(op.special_index, a.at(i), b.at(i));
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, frames_of(op, block)); }
+    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
 };
 
 void start_whole(const Op& op, Block& block) {

@@ -31,7 +31,7 @@ struct Select {
                 out[i * L] = input(op, block, chosen(op, which.at(i)))[i * L + lane];
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, frames_of(op, block)); }
+    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
 };
 
 void start_select(const Op& op, Block& block) {
@@ -95,7 +95,7 @@ struct Constant {
     static void run(const Op& op, Block& block) {
         const auto value = Form::get(state<Previous<1>::State<Form::state_lanes>>(op, block).value[0]);
         float* out = output(op, block);
-        for (int i = 0, n = steps_of<Form>(op, block); i < n; ++i)
+        for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i)
             Form::put(out, i, value);
     }
 };

@@ -12,7 +12,7 @@ enum { in, factor, addend };
 template <class Form>
 struct MulAdd {
     using F = typename Form::F;
-    static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+    static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
 
     SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
         auto& s = state<typename Previous<2>::template State<Form::state_lanes>>(op, block);
@@ -24,7 +24,7 @@ struct MulAdd {
                 Form::put(out, i, Form::audio(from, i) * times.at(i) + plus.at(i));
         };
         // A factor that stays zero silences even what is infinite.
-        const auto silent = makes_audio(op) ? mul.still & (mul.line.from == F(0.f)) : typename F::Mask(0);
+        const auto silent = at_audio_rate(op) ? mul.still & (mul.line.from == F(0.f)) : typename F::Mask(0);
         if (any(silent)) {
             for (int i = 0; i < steps; ++i) {
                 const F product = Form::audio(from, i) * mul.at(i), plus = add.at(i);
@@ -52,7 +52,7 @@ struct Sum {
 
     template <class Form>
     struct Kernels {
-        static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             auto& s = state<typename Previous<Count - 1>::template State<Form::state_lanes>>(op, block);

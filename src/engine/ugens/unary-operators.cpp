@@ -9,7 +9,7 @@ template <class Operator>
 struct Unary {
     template <class Form>
     struct Kernels {
-        static void run(const Op& op, Block& block) { compute(op, block, steps_of<Form>(op, block)); }
+        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             const float* in = input(op, block, 0);
