@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/sample-buffers.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
-
-/// Loops over what a unit computes in a block: all frames, or one at control rate.
-SCS_INLINE int frames_of(const Op& op, const Block& block) {
-    return is_audio(op, op.inputs) ? block.frames : 1;
-}
 
 template <int L>
 SCS_INLINE void put_silence(const Op& op, const Block& block, int lane, int frames) {
@@ -93,7 +89,7 @@ struct PlayBuf {
     SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
         auto& s = state<PlayState<L>>(op, block);
         const auto in = [&](int index) { return input(op, block, size_t(index))[lane]; };
-        const int n = frames_of(op, block);
+        const int n = own_frames(op, block);
         const SampleBuffer buffer = buffer_of(block, in(play_buffer));
         if (!buffer.data)
             return put_silence<L>(op, block, lane, n);
@@ -150,7 +146,7 @@ template <int L>
 struct BufRd {
     static void run(const Op& op, Block& block) {
         each_lane<L>(block, [&](int lane) {
-            voice(op, block, lane, frames_of(op, block), state<ReadState<L>>(op, block).points[lane]);
+            voice(op, block, lane, own_frames(op, block), state<ReadState<L>>(op, block).points[lane]);
         });
     }
     SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n, int points) {

@@ -2,6 +2,7 @@
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/interpolation.hpp"
+#include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/rows.hpp"
 
 namespace scs::SCS_SIMD {
@@ -270,8 +271,8 @@ struct Delay {
         static void run(const Op& op, Block& block) {
             const float *from = input(op, block, in), *seconds = input(op, block, time);
             float* out = output(op, block);
-            if (L == 1 || !is_audio(op, op.inputs)) {
-                const int n = is_audio(op, op.inputs) ? block.frames : 1;
+            if (L == 1 || !at_audio_rate(op)) {
+                const int n = own_frames(op, block);
                 each_lane<L>(block, [&](int lane) {
                     voice<L>(op, block, lane, from + lane, out + lane, n, seconds + lane, row(block, 0, 0));
                 });
@@ -292,7 +293,7 @@ struct Delay {
 
     static void start(const Op& op, Block& block) {
         auto& s = state<LineState<1>>(op, block);
-        const bool audio = is_audio(op, op.inputs);
+        const bool audio = at_audio_rate(op);
         const double rate = audio ? block.audio->samples : block.control->samples;
         s.seconds[0] = *input(op, block, time);
         if (!feeds_back && op.operands[time].rate == Rate::scalar && s.seconds[0] == 0.f) {

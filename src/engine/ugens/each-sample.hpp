@@ -8,6 +8,7 @@
 // start(), what its constructor does, which gives the first one.
 
 #include "engine/ugens/forms.hpp"
+#include "engine/ugens/own-rate.hpp"
 
 namespace scs::SCS_SIMD {
 
@@ -44,7 +45,7 @@ struct EachSample {
     template <int N>
     struct Kept : SCS_SIMD::Kept<Unit, N> {
         SCS_INLINE Kept(const Op& op, const Block& block)
-            : SCS_SIMD::Kept<Unit, N>{{}, {}, is_audio(op, op.inputs) ? *block.audio : *block.control},
+            : SCS_SIMD::Kept<Unit, N>{{}, {}, own_rate(op, block)},
               s_(state<State<N>>(op, block)) {
             if constexpr (Unit::doubles != 0)
                 for (int i = 0; i < Unit::doubles; ++i)
@@ -80,7 +81,7 @@ struct EachSample {
                 in[k] = F32<N>::load(wires[k]);
             }
             float* out = output(op, block);
-            for (int i = 0, n = is_audio(op, op.inputs) ? block.frames : 1; i < n; ++i) {
+            for (int i = 0, n = own_frames(op, block); i < n; ++i) {
                 for (int k = 0; k < Unit::inputs; ++k)
                     if (Unit::follows >> k & 1)
                         in[k] = F32<N>::load(wires[k] + i * strides[k]);

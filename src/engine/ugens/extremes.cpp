@@ -2,6 +2,7 @@
 #include "engine/simd/math.hpp"
 #include "engine/ugens/each-sample.hpp"
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/own-rate.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -61,7 +62,7 @@ struct Extreme {
                 auto level = Form::get(s.level), before = Form::get(s.trigger);
                 const auto held = Form::control(trigger);
                 F32<N> x(0.f);
-                for (int i = 0, n = is_audio(op, op.inputs) ? block.frames : 1; i < n; ++i) {
+                for (int i = 0, n = own_frames(op, block); i < n; ++i) {
                     x = Kind::size(F32<N>::load(from + i * stride));
                     level = Kind::of(level, x);
                     if constexpr (AudioTrigger) {
@@ -150,7 +151,7 @@ template <int L>
 struct PeakFollower {
     static void run(const Op& op, Block& block) {
         auto& s = state<FollowerState<L>>(op, block);
-        const int n = is_audio(op, op.inputs) ? block.frames : 1;
+        const int n = own_frames(op, block);
         each_lane<L>(block, [&](int lane) {
             const LaneIn<L> in(op, block, 0, lane);
             float* out = output(op, block) + lane;

@@ -2,6 +2,7 @@
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
+#include "engine/ugens/own-rate.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -102,7 +103,7 @@ template <int L>
 struct IEnvGen {
     static void run(const Op& op, Block& block) {
         auto& s = state<IEnvState<L>>(op, block);
-        const int n = is_audio(op, op.inputs) ? block.frames : 1;
+        const int n = own_frames(op, block);
         each_lane<L>(block, [&](int lane) {
             const Reader<L> reader(op, block, lane);
             const LaneIn<L> places(op, block, pointer, lane);

@@ -2,6 +2,7 @@
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
+#include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/segments.hpp"
 
 namespace scs::SCS_SIMD {
@@ -18,7 +19,7 @@ struct LineState {
 };
 
 int32_t count_of(const Op& op, const Block& block) {
-    const double rate = is_audio(op, op.inputs) ? block.audio->samples : block.control->samples;
+    const double rate = own_rate(op, block).samples;
     return samples_of(double(*input(op, block, duration)) * rate + 0.5);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/sample-buffers.hpp"
 
 namespace scs::SCS_SIMD {
@@ -61,10 +62,6 @@ SCS_INLINE void each_frame(float* out, int n, F&& f) {
         out[i * L] = f(i);
 }
 
-SCS_INLINE bool own_audio(const Op& op) {
-    return is_audio(op, op.inputs);
-}
-
 // ---- Osc, OscN
 
 enum { table_number, freq, phase_in };
@@ -86,12 +83,12 @@ struct Oscillator {
         SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
             auto& s = state<OscState<L>>(op, block);
             float* out = output(op, block) + lane;
-            const int n = own_audio(op) ? block.frames : 1;
+            const int n = at_audio_rate(op) ? block.frames : 1;
             const Table table(block, input(op, block, table_number)[lane]);
             if (!table.cyclic(Reading::samples))
                 return fill<L>(out, n, 0.f);
             const int32_t steps = table.size / Reading::samples;
-            const double cycles = steps * (own_audio(op) ? block.audio : block.control)->duration * step;
+            const double cycles = steps * (at_audio_rate(op) ? block.audio : block.control)->duration * step;
             const double radians = steps * (radian * step);
             const float each_cycle = float(cycles), each_radian = float(radians);
             const LaneIn<L> freqs(op, block, freq, lane), offsets(op, block, phase_in, lane);
@@ -152,7 +149,7 @@ struct BeatState {
 template <int L>
 struct Beating {
     static void run(const Op& op, Block& block) {
-        each_lane<L>(block, [&](int lane) { voice(op, block, lane, own_audio(op) ? block.frames : 1); });
+        each_lane<L>(block, [&](int lane) { voice(op, block, lane, at_audio_rate(op) ? block.frames : 1); });
     }
     SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n) {
         auto& s = state<BeatState<L>>(op, block);
@@ -160,7 +157,7 @@ struct Beating {
         const Table table(block, input(op, block, table_number)[lane]);
         if (!table.cyclic(2))
             return fill<L>(out, n, 0.f);
-        const double cycles = table.size / 2 * (own_audio(op) ? block.audio : block.control)->duration * step;
+        const double cycles = table.size / 2 * (at_audio_rate(op) ? block.audio : block.control)->duration * step;
         const auto middle = uint32_t(cut(cycles * double(input(op, block, freq)[lane])));
         const auto beats = uint32_t(cut(cycles * double(input(op, block, 2)[lane] * 0.5f)));
         uint32_t upper = s.upper[lane], lower = s.lower[lane];
@@ -244,7 +241,7 @@ struct Lookup {
         }
         SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
             float* out = output(op, block) + lane;
-            const int n = own_audio(op) ? block.frames : 1;
+            const int n = at_audio_rate(op) ? block.frames : 1;
             const Table table(block, input(op, block, table_number)[lane]);
             if (!table.size)
                 return fill<L>(out, n, 0.f);
