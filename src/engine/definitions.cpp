@@ -5,6 +5,7 @@
 #include "engine/settings.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
+#include "engine/voices/unit-kernels.hpp"
 
 #include <bit>
 #include <functional>
@@ -12,8 +13,12 @@
 namespace scs {
 
 Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
-    if (settings.native_ugens)
-        code = generate(*program, native_ugens(settings.simd), settings.block_size);
+    if (!settings.native_ugens)
+        return;
+    const NativeUgens& ugens = native_ugens(settings.simd);
+    code = generate(*program, ugens, settings.block_size);
+    if (!code)
+        kernels = kernels_among_plugins(*program, ugens, settings.block_size);
 }
 
 std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::byte> file, const Settings& settings,

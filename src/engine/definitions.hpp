@@ -21,6 +21,7 @@ struct Definition final : Handback {
     Definition(std::unique_ptr<const Program>, const Settings&);
     std::unique_ptr<const Program> program;
     std::unique_ptr<const NativeCode> code; ///< null: synths are made of plugin units
+    std::vector<const Kernel*> kernels;     ///< but for these units, see kernels_among_plugins()
     int32_t users = 0;       ///< [rt] synths of it, plus one while it can be found by name
     Definition* chain = nullptr; ///< [rt] the next one in its hash chain
 };

@@ -2,6 +2,7 @@
 #include "engine/plugins/unit-graph.hpp"
 
 #include "engine/plugins/fault-guard.hpp"
+#include "engine/plugins/native-unit.hpp"
 #include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/unit-command.hpp"
@@ -28,13 +29,18 @@ size_t ports(const UnitPlan& unit) noexcept {
 
 /// Where a unit's pointers to its signals follow its state. Not at once: stock units write a little beyond the size
 /// that they register (InFeedback a flag), where scsynth keeps what is hardly ever read.
-size_t signals_offset(const UnitPlan& unit) noexcept {
+size_t signals_offset(const UnitPlan& unit, const Kernel* kernel) noexcept {
     constexpr size_t slack = 16;
-    return (unit.ugen->unit_bytes + slack + alignof(float*) - 1) & ~(alignof(float*) - 1);
+    const size_t bytes = kernel ? NativeUnit::bytes(unit, *kernel) : unit.ugen->unit_bytes + slack;
+    return (bytes + alignof(float*) - 1) & ~(alignof(float*) - 1);
 }
 
-size_t unit_bytes(const UnitPlan& unit) noexcept {
-    return signals_offset(unit) + ports(unit) * sizeof(float*);
+size_t unit_bytes(const UnitPlan& unit, const Kernel* kernel) noexcept {
+    return signals_offset(unit, kernel) + ports(unit) * sizeof(float*);
+}
+
+const Kernel* kernel_of(UnitKernels kernels, uint32_t unit) noexcept {
+    return kernels.empty() ? nullptr : kernels[unit];
 }
 
 /// Hands out pieces of one block of memory.
@@ -108,8 +114,12 @@ struct GuardUnit {
 struct Instance {
     AbiGraph hosted;
     const Program* program;
+    UnitKernels kernels;
+    Block block; ///< what the kernels run with
+    Synth* block_synth;
     World* world;
     GuardUnit* guards;
+    uint32_t num_guards;
     bool constructed;
     volatile uint32_t at; ///< index of the unit that is at work
     const char* crashed_ugen;
@@ -123,7 +133,7 @@ struct Instance {
         for (uint32_t i = 0; i < program->units.size(); ++i) {
             const UnitPlan& plan = program->units[i];
             for (; guard < program->guards.size() && program->guards[guard].unit == i; ++guard)
-                called += plan.is_calc() && !program->guards[guard].at_start;
+                called += plan.is_calc() && !program->guards[guard].at_start && !kernel_of(kernels, i);
             called += plan.is_calc();
             if (among_called ? called > index : i == index)
                 return plan.ugen->name.c_str();
@@ -172,7 +182,7 @@ const Instance& instance(const UnitGraph* graph) noexcept {
 
 } // namespace
 
-size_t UnitGraph::bytes(const Program& program) noexcept {
+size_t UnitGraph::bytes(const Program& program, UnitKernels kernels) noexcept {
     const size_t controls = program.controls.size();
     size_t total = aligned(sizeof(Instance)) + aligned(program.units.size() * sizeof(::Unit*)) +
                    aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) +
@@ -181,20 +191,25 @@ size_t UnitGraph::bytes(const Program& program) noexcept {
                    aligned(size_t(program.block_size) * sizeof(float)) +
                    aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                    2 * aligned(controls * sizeof(int32_t));
-    for (const UnitPlan& unit : program.units)
-        total += aligned(unit_bytes(unit)) + aligned(ports(unit) * sizeof(::Wire*));
+    for (uint32_t i = 0; i < program.units.size(); ++i)
+        total += aligned(unit_bytes(program.units[i], kernel_of(kernels, i))) +
+                 aligned(ports(program.units[i]) * sizeof(::Wire*));
     return total;
 }
 
-UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, Synth& owner,
-                           const float* controls) noexcept {
+UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels kernels, const Block& block, World& world,
+                           Synth& owner, const float* controls) noexcept {
     // Plugins take zeroed units for granted in places.
-    std::memset(memory, 0, bytes(program));
+    std::memset(memory, 0, bytes(program, kernels));
     Layout layout(memory);
     auto* self = new (layout.take<Instance>(1)) Instance{};
     self->program = &program;
     self->world = &world;
     self->hosted.owner = &owner;
+    self->kernels = kernels;
+    self->block = block;
+    self->block_synth = &owner;
+    self->block.synths = &self->block_synth;
     ::World& w = world.abi().world.abi;
     ::Graph& graph = self->hosted.abi;
 
@@ -235,12 +250,13 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
     for (const bool calc : {true, false})
         for (uint32_t i = 0; i < graph.mNumUnits; ++i)
             if (const UnitPlan& plan = program.units[i]; plan.is_calc() == calc)
-                graph.mUnits[i] = reinterpret_cast<::Unit*>(layout.take<std::byte>(unit_bytes(plan)));
+                graph.mUnits[i] = reinterpret_cast<::Unit*>(layout.take<std::byte>(unit_bytes(plan, kernel_of(kernels, i))));
 
     Rates& rates = world.abi().rates[world.abi().current_rates];
-    size_t guards = 0;
+    size_t next_guard = 0;
     for (uint32_t i = 0; i < graph.mNumUnits; ++i) {
         const UnitPlan& plan = program.units[i];
+        const Kernel* kernel = kernel_of(kernels, i);
         ::Unit* unit = graph.mUnits[i];
         unit->mWorld = &w;
         unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
@@ -256,7 +272,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
         // Outputs directly follow inputs, as in scsynth: a few units read one input more than they have.
         unit->mInput = layout.take<::Wire*>(ports(plan));
         unit->mOutput = unit->mInput + plan.num_inputs;
-        unit->mInBuf = reinterpret_cast<float**>(reinterpret_cast<std::byte*>(unit) + signals_offset(plan));
+        unit->mInBuf = reinterpret_cast<float**>(reinterpret_cast<std::byte*>(unit) + signals_offset(plan, kernel));
         unit->mOutBuf = unit->mInBuf + plan.num_inputs;
         for (uint32_t j = 0; j < plan.num_inputs; ++j) {
             ::Wire* wire = graph.mWire + program.inputs[plan.first_input + j];
@@ -274,9 +290,13 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, World& world, S
             unit->mOutput[j] = wire;
             unit->mOutBuf[j] = wire->mBuffer;
         }
-        for (; guards < program.guards.size() && program.guards[guards].unit == i; ++guards) {
-            GuardUnit& hidden = self->guards[guards];
-            hidden.guard = &program.guards[guards];
+        if (kernel)
+            NativeUnit::of(*unit).prepare(*kernel, self->block);
+        for (; next_guard < program.guards.size() && program.guards[next_guard].unit == i; ++next_guard) {
+            if (kernel)
+                continue; // natives take any input
+            GuardUnit& hidden = self->guards[self->num_guards++];
+            hidden.guard = &program.guards[next_guard];
             const uint32_t input = hidden.guard->input;
             hidden.from = unit->mInBuf[input];
             hidden.seconds = hidden.guard->high / float(unit->mRate->mSampleRate);
@@ -304,11 +324,14 @@ bool UnitGraph::construct() noexcept {
     Instance& self = instance(this);
     self.constructed = true;
     GuardUnit* guard = self.guards;
-    GuardUnit* const end = guard + self.program->guards.size();
+    GuardUnit* const end = guard + self.num_guards;
     bool well = self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&](::Unit* unit) {
         for (; guard != end && guard->unit.mParentIndex == unit->mParentIndex; ++guard)
             GuardUnit::run(&guard->unit, 1);
-        entry_of(*unit).construct(unit);
+        if (kernel_of(self.kernels, uint32_t(unit->mParentIndex)))
+            NativeUnit::of(*unit).construct();
+        else
+            entry_of(*unit).construct(unit);
     });
     self.early_commands.take_all(self.world->pool(), [&](::Unit* unit, UnitCmdFunc run, auto arguments) {
         well = well && self.run_command(unit, run, arguments);
@@ -377,8 +400,10 @@ void UnitGraph::destroy() noexcept {
     self.early_commands.take_all(self.world->pool(), [](auto...) {});
     if (!self.constructed || self.crashed_ugen)
         return;
-    (void)self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [](::Unit* unit) {
-        if (const auto destroy = entry_of(*unit).destroy)
+    (void)self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&](::Unit* unit) {
+        if (kernel_of(self.kernels, uint32_t(unit->mParentIndex)))
+            NativeUnit::of(*unit).destroy();
+        else if (const auto destroy = entry_of(*unit).destroy)
             destroy(unit);
     });
 }

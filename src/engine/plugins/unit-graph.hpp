@@ -13,17 +13,24 @@ namespace scs {
 
 class FaultLanding;
 class World;
+struct Block;
+struct Kernel;
 struct Program;
 struct Synth;
+
+/// Native kernels in place of some of a program's units: of each unit one or null; none at all if empty.
+using UnitKernels = std::span<const Kernel* const>;
 
 /// One instance of a Program made of plugin units: SuperCollider's Graph, Units and Wires, laid out in one piece
 /// of pool memory. [rt] only.
 class UnitGraph {
 public:
     /// Bytes that an instance of `program` needs, 64-byte aligned.
-    static size_t bytes(const Program& program) noexcept;
-    /// Lays an instance out in `memory`; its units' constructors have not run yet.
-    static UnitGraph* make(void* memory, const Program&, World&, Synth& owner, const float* controls) noexcept;
+    static size_t bytes(const Program& program, UnitKernels) noexcept;
+    /// Lays an instance out in `memory`; its units' constructors have not run yet. `kernels` live as long as the program;
+    /// `block`: of a lone voice, what they are to run with.
+    static UnitGraph* make(void* memory, const Program&, UnitKernels kernels, const Block& block, World&, Synth& owner,
+                           const float* controls) noexcept;
 
     /// Runs the constructors, in order, and the unit commands that came before them. False: one of them crashed, and
     /// the instance must not run any more.

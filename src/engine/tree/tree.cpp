@@ -64,6 +64,7 @@ bool is_within(const Node* node, const Node* group) noexcept {
 Tree::Tree(Engine& engine, World& world, Ensemble& ensemble, Pool& pool, int max_nodes)
     : engine_(engine), world_(world), ensemble_(ensemble), pool_(pool), index_(max_nodes) {
     ensemble_.set_host(this, [](void* tree, Synth& synth, int action) {
+        const FaultGuard::HostCode whole;
         static_cast<Tree*>(tree)->done_action(action, synth);
     });
     void* memory = pool_.allocate(aligned(sizeof(Group)) + abi_group_bytes());
@@ -220,7 +221,7 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     const Program& program = *definition.program;
     const NativeCode* code = definition.code.get();
     const size_t own = code ? sizeof(Synth) : aligned(sizeof(Synth));
-    void* memory = pool_.allocate(own + (code ? Voice::bytes(*code) : UnitGraph::bytes(program)));
+    void* memory = pool_.allocate(own + (code ? Voice::bytes(*code) : UnitGraph::bytes(program, definition.kernels)));
     if (!memory)
         return {Code::out_of_memory};
     made = new (memory) Synth;
@@ -232,7 +233,7 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
         made->voice = ensemble_.make(behind, *code, values ? values : program.controls.data(), world_.offset(),
                                      world_.subsample_offset());
     } else {
-        made->graph = UnitGraph::make(behind, program, world_, *made, values);
+        made->graph = UnitGraph::make(behind, program, definition.kernels, ensemble_.lone_block(), world_, *made, values);
         made->abi = made->graph->node();
     }
     ++definition.users;

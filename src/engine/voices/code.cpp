@@ -2,6 +2,7 @@
 #include "engine/voices/code.hpp"
 
 #include "engine/synthdef/program.hpp"
+#include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,7 +22,7 @@ AlignedFloats aligned_floats(size_t count) {
 }
 
 // What an Op's numbers can hold; a program of an honest size has far less.
-constexpr size_t most_units = 0xffff, most_wires = 0x7fff;
+constexpr size_t most_units = 0xffff;
 constexpr uint32_t most_record_bytes = 1u << 26;
 
 /// Where a wire lies, in units that don't depend on the number of lanes.
@@ -63,26 +64,14 @@ private:
         if (program_.units.size() > most_units)
             return false;
         for (const UnitPlan& unit : program_.units) {
-            if (unit.num_inputs > most_wires || unit.num_outputs > most_wires)
-                return false;
-            std::vector<Signature::Input> inputs;
-            for (uint32_t i = 0; i < unit.num_inputs; ++i) {
-                const WireSpec& wire = program_.wires[program_.inputs[unit.first_input + i]];
-                inputs.push_back({wire.rate, wire.from_unit < 0, wire.value});
-            }
             const Kernel* kernel = nullptr;
             if (!is_control(unit)) {
-                kernel = ugens_.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs});
-                if (!kernel || (unit.is_calc() && !kernel->lone))
-                    return false;
-                if (kernel->reads_after_writing && !unit.ugen->cant_alias)
+                kernel = kernel_of(program_, unit, ugens_);
+                if (!kernel)
                     return false;
             } else if (unit.rate != Rate::scalar && unit.rate != Rate::control) {
                 return false;
             }
-            for (uint32_t i = 0; i < unit.num_outputs; ++i)
-                if (program_.wires[unit.first_output_wire + i].rate != unit.rate)
-                    return false;
             kernels_.push_back(kernel);
         }
         // What shares a state needs to have one owner.

@@ -3,6 +3,7 @@
 
 #include "engine/buses.hpp"
 #include "engine/plugins/buffers.hpp"
+#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/node.hpp"
@@ -58,8 +59,15 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Wor
     space_.random = world.random();
     space_.rows = rows_.get();
     space_.allocator = &pool;
-    space_.allocate = [](void* pool_memory, size_t bytes) { return static_cast<Pool*>(pool_memory)->allocate(bytes); };
-    space_.free = [](void* pool_memory, void* memory) { static_cast<Pool*>(pool_memory)->free(memory); };
+    // Kernels call these among plugins' units, too, whose faults may end a synth at any instruction.
+    space_.allocate = [](void* pool_memory, size_t bytes) {
+        const FaultGuard::HostCode whole;
+        return static_cast<Pool*>(pool_memory)->allocate(bytes);
+    };
+    space_.free = [](void* pool_memory, void* memory) {
+        const FaultGuard::HostCode whole;
+        static_cast<Pool*>(pool_memory)->free(memory);
+    };
     set_sample_rate(settings.sample_rate);
 }
 
@@ -101,6 +109,13 @@ void Ensemble::prepare(Block& block, std::byte* record, const VoiceRates& rates)
     block.audio = &rates.audio;
     block.control = &rates.control;
     block.space = &space_;
+}
+
+Block Ensemble::lone_block() noexcept {
+    Block block{};
+    prepare(block, nullptr, rates_[current_rates_]);
+    block.live = 1;
+    return block;
 }
 
 /// What a mapped control reads is what the bus holds when the voice's turn begins.

@@ -49,6 +49,8 @@ public:
     void render(Synth&) noexcept;
     /// The same, printing each unit's inputs and outputs (their first samples). For /n_trace.
     void render_traced(Synth&, Engine&) noexcept;
+    /// What kernels in a graph of plugins' units run with, but for the synth and what they keep.
+    Block lone_block() noexcept;
     /// Gives back what it holds. It leaves its batch.
     void destroy(Synth&) noexcept;
 
