@@ -36,6 +36,7 @@ struct Node {
 struct Group : Node {
     Node* head = nullptr;
     Node* tail = nullptr;
+    uint32_t entered = 0; ///< nodes that came into it, for batches of voices in it
 };
 
 /// Made of plugin units or of native ones.

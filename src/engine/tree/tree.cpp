@@ -487,10 +487,18 @@ void Tree::render(Synth& synth, FaultLanding& landing) {
 void Tree::play(Synth& synth) noexcept {
     if (Batch* batch = ensemble_.gather(synth)) {
         ensemble_.render(*batch);
+        if (ensemble_.pending(synth))
+            return hand_over(synth);
         turn_.next = batch->synths[batch->last()]->next;
     } else {
         ensemble_.render(synth);
     }
+    ensemble_.join_previous(synth);
+}
+
+/// The turn of a voice that was computed before, with its batch.
+void Tree::hand_over(Synth& synth) noexcept {
+    ensemble_.hand_over(synth);
     ensemble_.join_previous(synth);
 }
 
@@ -524,6 +532,10 @@ void Tree::walk(FaultLanding& landing) {
         turn_.next = node->next;
         if (node->next)
             fetch_ahead(node->next);
+        if (Synth* synth = native(*node); synth && ensemble_.pending(*synth)) {
+            hand_over(*synth);
+            continue;
+        }
         switch (node->run) {
         case Run::ending:
             free(*node);

@@ -229,6 +229,28 @@ struct Output {
     }
 };
 
+/// Of what adds alone.
+template <class Way>
+struct Held : Output<Way> {
+    using Output<Way>::channels, Output<Way>::wire, Output<Way>::finishes;
+
+    static void hold(const Op& op, Block& block) {
+        for (int c = 0; c < channels(op); ++c)
+            unweave(block, wire(op, block, c), c);
+        each_lane<lanes>(block, [&](int lane) {
+            block.space->held_buses[lane] = bus_of(input(op, block, 0)[lane], block.space->audio_buses);
+        });
+    }
+    static void hand_over(const Op& op, Block& block) {
+        const int lane = __builtin_ctz(block.live);
+        const int32_t first = block.space->held_buses[lane];
+        for (int c = 0; c < channels(op); ++c)
+            Output<Way>::template channel<lanes>(op, block, lane, c, first, row(block, c, lane));
+        if constexpr (finishes)
+            Way::template finish<lanes>(op, block, lane, first);
+    }
+};
+
 void start_out(const Op&, Block&) {}
 
 void start_offset_out(const Op& op, Block& block) {
@@ -277,11 +299,19 @@ constexpr Kernel writer(KernelFunction start) {
     return made;
 }
 
-constexpr Kernel out = writer<Add, Stateless>(start_out);
+template <class Way, template <int> class State>
+constexpr Kernel adder(KernelFunction start) {
+    Kernel made = writer<Way, State>(start);
+    made.hold = Held<Way>::hold;
+    made.hand_over = Held<Way>::hand_over;
+    return made;
+}
+
+constexpr Kernel out = adder<Add, Stateless>(start_out);
 constexpr Kernel replace_out = writer<Replace, Stateless>(start_out);
 constexpr Kernel cross_fade = writer<CrossFade, FadeState>(start_cross_fade);
 constexpr Kernel offset_out = [] {
-    Kernel made = writer<AddMoved, OffsetState>(start_offset_out);
+    Kernel made = adder<AddMoved, OffsetState>(start_offset_out);
     made.stop = stop_offset_out;
     return made;
 }();

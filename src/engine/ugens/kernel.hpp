@@ -104,6 +104,7 @@ struct Space {
     float subsample_offset;   ///< and how far behind that frame it should have started, 0 to 1
     RandomState* random;      ///< the generator that synths draw from
     float* rows;              ///< scratch: row_sets times block_size frames for each lane
+    int32_t* held_buses;      ///< for hold: each lane's first bus
     void* buffers;            ///< for buffer
     SampleBuffer (*buffer)(void* buffers, int32_t number); ///< 0 <= number < buffer_count; holds for the block
     int32_t buffer_count;
@@ -132,6 +133,9 @@ struct Kernel {
     /// The same with a gain; null: a multiplication stays an operation of its own.
     KernelFunction lone_scaled = nullptr, batch_scaled = nullptr;
     KernelFunction stop = nullptr;  ///< [rt] lone: gives back what it holds; may be null
+    /// [rt] Of what only adds to audio buses: in place of batch keeps what each lane is to add in the space's rows and
+    /// buses, and adds it in the turn of one voice, the one lane of Block::live.
+    KernelFunction hold = nullptr, hand_over = nullptr;
     uint16_t state64 = 0;           ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0;           ///< 4-byte items behind them
     Effect effect = Effect::none;

@@ -21,6 +21,10 @@ struct alignas(64) Batch {
     uint32_t live;        ///< a bit for each lane that has a voice
     uint32_t mapped;      ///< lanes with controls that are mapped
     bool stale;           ///< a voice of it doesn't run any more, or is to end
+    bool scattered;       ///< see scattered.cpp; the following are of these batches alone
+    int8_t slot;          ///< where its output is held; -1: nowhere
+    uint32_t pending;     ///< lanes that were computed, but have their turns to come
+    uint32_t reviewed;    ///< how many nodes had come into the group when what is between the voices was looked at
     Synth* synths[most_lanes];
 
     std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

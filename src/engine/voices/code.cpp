@@ -207,6 +207,10 @@ private:
             }
             if (batch && kernel->effect != Effect::none)
                 effects_.push_back({uint32_t(list.ops.size()), kernel->effect, kernel->first_channel});
+            if (batch && kernel->hold) {
+                code_->holds.push_back({uint32_t(list.ops.size()), sets_, kernel->hold, kernel->hand_over});
+                sets_ += op.inputs - kernel->first_channel;
+            }
             list.ops.push_back(op);
         }
     }
@@ -333,6 +337,10 @@ private:
             well = well && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
         }
         code_->batchable = well;
+        const auto adders = uint64_t(std::count_if(effects_.begin(), effects_.end(), [](const auto& use) {
+            return use.effect != Effect::reads_control;
+        }));
+        code_->commutes = well && adders == code_->holds.size() && sets_ <= row_sets;
     }
 
     const Program& program_;
@@ -344,6 +352,7 @@ private:
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
     std::vector<uint32_t> flags_;        ///< the same: whether it is done; 0: nobody asks
     std::vector<NativeCode::BusUse> effects_;
+    uint32_t sets_ = 0; ///< rows of one lane that a batch's operations hold
     std::vector<Gained> gained_;
     std::vector<Op> sources_; ///< of each unit, as placed last
 };

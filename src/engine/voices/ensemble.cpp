@@ -40,6 +40,10 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Wor
         audio_ = zeros(most_audio_wires * block * lanes);
         control_ = zeros(most_control_wires * lanes);
         rows_ = zeros(row_sets * block * lanes);
+        if (batching_) {
+            held_rows_ = zeros(held_slots * row_sets * block * lanes);
+            held_buses_.resize(held_slots * row_sets * lanes);
+        }
     }
     space_.audio_bus = buses.audio(0);
     space_.audio_touched = buses.audio_touched();
@@ -205,6 +209,8 @@ void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
         return;
     voice.maps += (to != 0) - (mapped != 0);
     voice.audio_maps = uint16_t(voice.audio_maps + (to < 0) - (mapped < 0));
+    if (to < 0 && synth.parent)
+        ++synth.parent->entered; // it doesn't commute any more
     mapped = to;
     if (to == 0)
         value_of(voice, index) = voice.set_values()[index];
@@ -226,11 +232,13 @@ Batch* Ensemble::make_batch(const Voice& like) noexcept {
     auto* batch = new (memory) Batch{};
     batch->code = like.code;
     batch->rates = like.rates;
+    batch->slot = -1;
     std::memset(batch->record(), 0, Batch::bytes(*like.code) - sizeof(Batch));
     return batch;
 }
 
 void Ensemble::release(Batch& batch) noexcept {
+    give_slot(batch);
     pool_.free(&batch);
 }
 
@@ -277,6 +285,7 @@ void Ensemble::put_out(Batch& batch, Synth& synth) noexcept {
     }
     batch.live &= ~(1u << l);
     batch.mapped &= ~(1u << l);
+    batch.pending &= ~(1u << l);
     voice.batch = nullptr;
 }
 
@@ -295,6 +304,15 @@ void Ensemble::dissolve(Batch& batch) noexcept {
     release(batch);
 }
 
+/// Its voices are alone for a while.
+void Ensemble::dissolve_and_rest(Batch& batch) noexcept {
+    Synth* synths[most_lanes];
+    const int count = members(batch, synths);
+    dissolve(batch);
+    for (int i = 0; i < count; ++i)
+        synths[i]->voice->rest = rest_blocks;
+}
+
 /// Moves the voices to the first lanes, or up to the last ones, without holes.
 void Ensemble::shift(Batch& batch, bool up) noexcept {
     Synth* synths[most_lanes];
@@ -308,6 +326,10 @@ void Ensemble::shift(Batch& batch, bool up) noexcept {
 bool Ensemble::append(Batch& batch, Synth& synth) noexcept {
     if (batch.count() == lanes_)
         return false;
+    if (batch.scattered) {
+        add_scattered(batch, synth);
+        return true;
+    }
     if (batch.last() == lanes_ - 1)
         shift(batch, false);
     take_in(batch, synth, batch.last() + 1);
@@ -317,6 +339,10 @@ bool Ensemble::append(Batch& batch, Synth& synth) noexcept {
 bool Ensemble::prepend(Batch& batch, Synth& synth) noexcept {
     if (batch.count() == lanes_)
         return false;
+    if (batch.scattered) {
+        add_scattered(batch, synth);
+        return true;
+    }
     if (batch.first() == 0)
         shift(batch, true);
     take_in(batch, synth, batch.first() - 1);
@@ -325,11 +351,14 @@ bool Ensemble::prepend(Batch& batch, Synth& synth) noexcept {
 
 void Ensemble::merge(Batch& front, Batch& back) noexcept {
     front.stale |= back.stale;
-    shift(front, false);
+    if (front.scattered || back.scattered)
+        scatter(front);
+    else
+        shift(front, false);
     while (back.live) {
         Synth& synth = *back.synths[back.first()];
         put_out(back, synth);
-        take_in(front, synth, front.last() + 1);
+        (void)append(front, synth);
     }
     release(back);
 }
@@ -353,8 +382,10 @@ void Ensemble::part(Node& node) noexcept {
         const Voice* voice = n && !n->is_group ? static_cast<const Synth*>(n)->voice : nullptr;
         return voice ? voice->batch : nullptr;
     };
+    if (node.parent)
+        ++node.parent->entered;
     Batch* batch = batch_of(node.previous);
-    if (!batch || batch != batch_of(node.next))
+    if (!batch || batch->scattered || batch != batch_of(node.next))
         return;
     // The voices behind the node are lone until they find each other again.
     for (Node* n = node.next; batch_of(n) == batch; n = n->next)
@@ -374,7 +405,8 @@ void Ensemble::settle(Batch& batch) noexcept {
         leave(synth);
         if (last)
             return;
-        part(synth);
+        if (!batch.scattered)
+            part(synth);
     }
 }
 
@@ -385,26 +417,37 @@ Batch* Ensemble::gather(Synth& synth) noexcept {
         settle(*batch);
     if (!synth.voice->batch && ready(&synth) && ready(synth.next)) {
         Synth& next = static_cast<Synth&>(*synth.next);
-        if (Batch* behind = next.voice->batch; behind && !behind->stale && alike(synth, next))
+        if (Batch* behind = next.voice->batch;
+            behind && !behind->stale && !behind->scattered && alike(synth, next))
             (void)prepend(*behind, synth);
     }
     Batch* batch = synth.voice->batch;
-    if (!batch || independent(*batch))
-        return batch;
-    Synth* synths[most_lanes];
-    const int count = members(*batch, synths);
-    dissolve(*batch);
-    for (int i = 0; i < count; ++i)
-        synths[i]->voice->rest = rest_blocks;
-    return nullptr;
+    if (!batch)
+        return nullptr;
+    if (batch->scattered)
+        review(*batch, synth);
+    if (!batch->scattered && !independent(*batch)) {
+        // What a voice adds in its own turn may go anywhere.
+        batch->scattered = batch->code->commutes;
+        batch->reviewed = synth.parent->entered;
+        if (!batch->scattered) {
+            dissolve_and_rest(*batch);
+            return nullptr;
+        }
+    }
+    if (batch->scattered && !take_slot(*batch)) {
+        dissolve_and_rest(*batch);
+        return nullptr;
+    }
+    return batch;
 }
 
 void Ensemble::join_previous(Synth& synth) noexcept {
-    if (!batching_ || !ready(&synth) || !ready(synth.previous))
+    if (!batching_ || !ready(&synth))
         return;
+    if (!ready(synth.previous) || !alike(static_cast<Synth&>(*synth.previous), synth))
+        return join_scattered(synth);
     Synth& previous = static_cast<Synth&>(*synth.previous);
-    if (!alike(previous, synth))
-        return;
     Batch* front = previous.voice->batch;
     Batch* own = synth.voice->batch;
     if (front && front->stale)
@@ -412,7 +455,7 @@ void Ensemble::join_previous(Synth& synth) noexcept {
     if (own) {
         if (!front)
             (void)prepend(*own, previous);
-        else if (front != own && front->count() + own->count() <= lanes_)
+        else if (front != own && !own->pending && front->count() + own->count() <= lanes_)
             merge(*front, *own);
         return;
     }
@@ -496,8 +539,11 @@ void Ensemble::render(Batch& batch) noexcept {
     block.synths = batch.synths;
     block.mapped = nullptr;
     follow_maps(batch);
-    for (const Op& op : batch.code->batch.ops)
-        op.run(op, block);
+    if (batch.scattered)
+        render_scattered(batch, block);
+    else
+        for (const Op& op : batch.code->batch.ops)
+            op.run(op, block);
     if (!batch.code->forgotten.empty())
         for (uint32_t left = batch.live; left; left &= left - 1)
             forget(*batch.synths[std::countr_zero(left)]->voice);

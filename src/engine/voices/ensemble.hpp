@@ -8,6 +8,7 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 namespace scs {
 
@@ -24,10 +25,11 @@ struct VoiceRates {
     UnitRate audio, control;
 };
 
-/// All voices of native UGens, and how they are computed: alone, or neighbours of one program in batches.
+/// All voices of native UGens, and how they are computed: alone, or several of one program in batches.
 ///
-/// A batch's voices are neighbours in one group. The first of them that has its turn computes all; the bits are those
-/// that they would have alone. New synths have their first block alone and join afterwards. [rt], after construction.
+/// A batch's voices are neighbours in one group, or only such voices are between them that it makes no difference
+/// (scattered.cpp). The first of them that has its turn computes all; the bits are those that they would have alone. New
+/// synths have their first block alone and join afterwards. [rt], after construction.
 class Ensemble {
 public:
     Ensemble(const Settings&, Buses&, Buffers&, World&, Pool&); // [worker]
@@ -61,8 +63,11 @@ public:
     /// The batch whose turn comes with this voice, after taking it into the one behind it if it can; null if it is
     /// to be rendered alone. Voices that don't run any more leave it.
     Batch* gather(Synth&) noexcept;
-    /// A block of all of them.
+    /// A block of all of them. If they are scattered, what they add to buses comes with their own turns: hand_over().
     void render(Batch&) noexcept;
+    /// Whether the voice was computed in this block, but has yet to hand over what it adds to buses.
+    bool pending(const Synth&) const noexcept;
+    void hand_over(Synth&) noexcept;
     /// After a voice or a batch has been rendered: makes batches of it and what stands before it.
     void join_previous(Synth&) noexcept;
     /// The voice is lone from now on.
@@ -90,6 +95,18 @@ private:
     void merge(Batch& front, Batch& back) noexcept;
     bool independent(Batch&) noexcept;
     void dissolve(Batch&) noexcept;
+    void dissolve_and_rest(Batch&) noexcept;
+
+    static bool commutes(const Node&) noexcept;
+    void scatter(Batch&) noexcept;
+    void add_scattered(Batch&, Synth&) noexcept;
+    Synth* partner_before(const Synth&) const noexcept;
+    void join_scattered(Synth&) noexcept;
+    void review(Batch&, Synth& first) noexcept;
+    bool take_slot(Batch&) noexcept;
+    void give_slot(Batch&) noexcept;
+    void hold_in(const Batch&, const NativeCode::Hold&) noexcept;
+    void render_scattered(Batch&, Block&) noexcept;
 
     Buses& buses_;
     Pool& pool_;
@@ -97,6 +114,10 @@ private:
     bool batching_;
     Space space_{};
     AlignedFloats audio_, control_, rows_;
+    static constexpr int held_slots = 32; ///< scattered batches between their first and last voices' turns
+    AlignedFloats held_rows_;
+    std::vector<int32_t> held_buses_;
+    uint32_t free_slots_ = ~0u;           ///< a bit for each
     std::array<VoiceRates, 16> rates_{};
     size_t current_rates_ = 0;
 };

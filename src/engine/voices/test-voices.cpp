@@ -162,6 +162,52 @@ TEST_CASE("what comes between parts a batch, and half-empty ones become one") {
     CHECK(f.shape() == "[1 2 3 5] [20 21 22]");
 }
 
+TEST_CASE("voices of several SynthDefs that take turns are batches, while what is between them only adds to buses") {
+    Voices f;
+    Tree& tree = f.engine->tree();
+    SynthDef reading = saw_def("reading");
+    reading.units[1] = unit("In", Rate::audio, {{-1, 0}}, {Rate::audio});
+    Definition* other = f.define(saw_def("other"));
+    Definition* reader = f.define(reading);
+    REQUIRE((f.def->code->commutes && other->code->commutes && !reader->code->commutes));
+    const auto batch = [&](int32_t id) { return f.find(id)->voice->batch; };
+    for (int id = 1; id <= 8; ++id)
+        f.synth(id, AddAction::tail, 0, id % 2 ? f.def : other);
+    f.blocks(40);
+    for (int id = 1; id <= 6; ++id)
+        CHECK((batch(id) && batch(id) == batch(id + 2)));
+    CHECK(batch(1) != batch(2));
+
+    // Nobody is between them any more.
+    for (int id = 2; id <= 8; id += 2)
+        tree.free(*f.find(id));
+    f.synth(9, AddAction::head);
+    f.blocks(40);
+    CHECK_FALSE(batch(1)->scattered);
+    tree.free(*f.find(9));
+
+    // What reads buses parts them.
+    for (int id = 12; id <= 18; id += 2)
+        f.synth(id, AddAction::after, id - 11, other);
+    f.blocks(40);
+    CHECK((batch(1) && batch(1)->scattered && batch(1) == batch(7)));
+    f.synth(20, AddAction::after, 14, reader);
+    f.blocks(2);
+    CHECK(batch(1) != batch(7));
+    CHECK(batch(1) == batch(3));
+    tree.free(*f.find(20));
+    f.blocks(40);
+    CHECK((batch(1) && batch(1) == batch(7)));
+    tree.map_control(*f.find(14), "amp", 0, 0, true);
+    f.blocks(2);
+    CHECK(batch(1) != batch(7));
+    // They end while others are between.
+    for (const int id : {1, 3, 5, 7})
+        tree.set_control(*f.find(id), "gate", 0, 0.f);
+    f.blocks(40);
+    CHECK(tree.synth_count() == 4);
+}
+
 TEST_CASE("controls are set and mapped in a batch as alone") {
     const auto play = [](bool batching) {
         Voices f(native(batching));
@@ -254,7 +300,7 @@ TEST_CASE("what has too many wires, or a block of another size, stays with the p
 
 TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
     struct Player : Voices {
-        explicit Player(bool batching, unsigned seed) : Voices(native(batching)), random(seed) {
+        explicit Player(bool batching, unsigned seed) : Voices(native(batching)), random(seed), mix(seed % 2 ? 8 : 2) {
             defs[0] = def;
             defs[1] = define(saw_def("other"));
         }
@@ -275,7 +321,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
                 Synth* made;
                 const auto action = AddAction(one ? pick(5) : 0);
                 const bool beside = action >= AddAction::before;
-                REQUIRE(tree.new_synth(*defs[pick(8) == 0], nullptr, next++, action, beside ? one->id : 0, made));
+                REQUIRE(tree.new_synth(*defs[pick(mix) == 0], nullptr, next++, action, beside ? one->id : 0, made));
                 tree.set_control(*made, 0, 50.f + float(pick(900)));
                 tree.set_control(*made, "out", 0, float(pick(3) / 2));
                 return;
@@ -309,6 +355,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
         std::mt19937 random;
         Definition* defs[2];
         int next = 1, batched = 0;
+        int mix; ///< one in so many is of the other SynthDef
     };
     for (unsigned seed = 1; seed <= 16; ++seed) {
         CAPTURE(seed);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/test-support.hpp"
+
+#include "engine/voices/unit-kernels.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+Settings native(bool on = true) {
+    Settings settings;
+    settings.native_ugens = on;
+    return settings;
+}
+
+/// A chaotic generator that is the plugins', a native oscillator with a native envelope, and a plugin's unit that ends the
+/// synth with the envelope.
+SynthDef mixed_def() {
+    SynthDef def;
+    def.name = "mixed";
+    def.constants = {0.f, 1.f, 0.01f, 300.f, 0.5f, 0.1f, 1.9f};
+    def.units = {
+        unit("CuspN", Rate::audio, {{-1, 3}, {-1, 1}, {-1, 6}, {-1, 0}}, {Rate::audio}),
+        unit("VarSaw", Rate::audio, {{-1, 3}, {-1, 0}, {-1, 4}}, {Rate::audio}),
+        unit("Line", Rate::control, {{-1, 1}, {-1, 5}, {-1, 2}, {-1, 0}}, {Rate::control}),
+        unit("BinaryOpUGen", Rate::audio, {{1, 0}, {2, 0}}, {Rate::audio}, 2),
+        unit("BinaryOpUGen", Rate::audio, {{3, 0}, {0, 0}}, {Rate::audio}, 0),
+        unit("FreeSelfWhenDone", Rate::control, {{2, 0}}, {Rate::control}),
+        unit("Out", Rate::audio, {{-1, 0}, {4, 0}}, {}),
+    };
+    return def;
+}
+
+std::string natives(const Definition& definition) {
+    std::string names;
+    for (size_t i = 0; i < definition.kernels.size(); ++i)
+        if (definition.kernels[i])
+            names += (names.empty() ? "" : " ") + definition.program->units[i].ugen->name;
+    return names;
+}
+
+} // namespace
+
+TEST_CASE("native units among plugins' units sound as those would, and end as they do") {
+    const auto play = [](bool on, int& ended) {
+        Fixture f(native(on));
+        Definition* def = f.define(mixed_def());
+        CHECK_FALSE(def->code);
+        CHECK(natives(*def) == (on ? "VarSaw Line BinaryOpUGen BinaryOpUGen Out" : ""));
+        Synth* made = nullptr;
+        REQUIRE(f.engine->tree().new_synth(*def, nullptr, 1, AddAction::head, 0, made));
+        std::vector<float> all;
+        for (ended = 0; f.engine->tree().find(1) && ended < 100; ++ended) {
+            const auto block = f.render(64);
+            all.insert(all.end(), block.begin(), block.end());
+        }
+        return all;
+    };
+    int ours_ended, theirs_ended;
+    const auto ours = play(true, ours_ended), theirs = play(false, theirs_ended);
+    CHECK(ours_ended == theirs_ended);
+    CHECK(ours_ended > 7);
+    CHECK(ours_ended < 12);
+    float most = 0.f, loudest = 0.f;
+    for (size_t i = 0; i < ours.size(); ++i) {
+        most = std::max(most, std::abs(ours[i] - theirs[i]));
+        loudest = std::max(loudest, std::abs(theirs[i]));
+    }
+    CHECK(loudest > 0.5f);
+    CHECK(most < 1e-5f);
+    CHECK(ours != theirs); // the ramp of the envelope is computed another way
+}
+
+TEST_CASE("what only a plugin's unit can know stays with the plugins") {
+    Fixture f(native());
+    SynthDef def;
+    def.name = "own buffer";
+    def.constants = {1.f, 64.f, 0.f};
+    def.units = {
+        unit("MaxLocalBufs", Rate::control, {{-1, 0}}, {Rate::control}),
+        unit("LocalBuf", Rate::scalar, {{-1, 0}, {-1, 1}, {0, 0}}, {Rate::scalar}),
+        unit("BufFrames", Rate::control, {{1, 0}}, {Rate::control}),
+        unit("DC", Rate::control, {{-1, 1}}, {Rate::control}),
+        unit("BinaryOpUGen", Rate::control, {{2, 0}, {3, 0}}, {Rate::control}, 0),
+        unit("Out", Rate::control, {{-1, 2}, {4, 0}}, {}),
+    };
+    Definition* definition = f.define(def);
+    CHECK(natives(*definition) == "DC BinaryOpUGen Out");
+    Synth* made = nullptr;
+    REQUIRE(f.engine->tree().new_synth(*definition, nullptr, 1, AddAction::head, 0, made));
+    f.render(128);
+    CHECK(*f.engine->buses().control() == 128.f);
+
+    def.name = "own generator";
+    def.units = {
+        unit("RandID", Rate::scalar, {{-1, 0}}, {Rate::scalar}),
+        unit("WhiteNoise", Rate::audio, {}, {Rate::audio}),
+        unit("Out", Rate::audio, {{-1, 2}, {1, 0}}, {}),
+    };
+    CHECK(natives(*f.define(def)) == "");
+}
