@@ -18,6 +18,7 @@ namespace scs {
 namespace {
 
 constexpr int rest_blocks = 64;
+constexpr int search_interval = 8; // blocks, a power of two
 
 AlignedFloats zeros(size_t count) {
     const size_t bytes = (count * sizeof(float) + 63) / 64 * 64 + 64;
@@ -442,21 +443,37 @@ Batch* Ensemble::gather(Synth& synth) noexcept {
     return batch;
 }
 
+/// Makes one batch of two if it can, or else one of them fuller, now and then. `first`: the first voice of the one
+/// behind.
+void Ensemble::fill_up(Batch& front, Batch& back, Synth& first, bool now) noexcept {
+    if (front.count() + back.count() <= lanes_) {
+        if (!back.pending)
+            merge(front, back);
+    } else if (now && front.count() < lanes_) {
+        put_out(back, first);
+        (void)append(front, first);
+    }
+}
+
 void Ensemble::join_previous(Synth& synth) noexcept {
-    if (!batching_ || !ready(&synth))
+    Batch* own = synth.voice->batch;
+    const bool searches = ((space_.block_number ^ synth.id) & (search_interval - 1)) == 0;
+    if (!batching_ || (own && own->scattered && !searches) || !ready(&synth))
         return;
-    if (!ready(synth.previous) || !alike(static_cast<Synth&>(*synth.previous), synth))
-        return join_scattered(synth);
+    if (!ready(synth.previous) || !alike(static_cast<Synth&>(*synth.previous), synth)) {
+        if (searches)
+            join_scattered(synth);
+        return;
+    }
     Synth& previous = static_cast<Synth&>(*synth.previous);
     Batch* front = previous.voice->batch;
-    Batch* own = synth.voice->batch;
     if (front && front->stale)
         return;
     if (own) {
         if (!front)
             (void)prepend(*own, previous);
-        else if (front != own && !own->pending && front->count() + own->count() <= lanes_)
-            merge(*front, *own);
+        else if (front != own)
+            fill_up(*front, *own, synth, searches);
         return;
     }
     if (front) {

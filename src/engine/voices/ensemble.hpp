@@ -93,6 +93,7 @@ private:
     bool append(Batch&, Synth&) noexcept;
     bool prepend(Batch&, Synth&) noexcept;
     void merge(Batch& front, Batch& back) noexcept;
+    void fill_up(Batch& front, Batch& back, Synth& first, bool now) noexcept;
     bool independent(Batch&) noexcept;
     void dissolve(Batch&) noexcept;
     void dissolve_and_rest(Batch&) noexcept;
@@ -100,7 +101,7 @@ private:
     static bool commutes(const Node&) noexcept;
     void scatter(Batch&) noexcept;
     void add_scattered(Batch&, Synth&) noexcept;
-    Synth* partner_before(const Synth&) const noexcept;
+    Synth* partner_before(Synth&, Synth*& first) const noexcept;
     void join_scattered(Synth&) noexcept;
     void review(Batch&, Synth& first) noexcept;
     bool take_slot(Batch&) noexcept;

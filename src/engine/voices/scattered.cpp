@@ -15,9 +15,8 @@
 namespace scs {
 namespace {
 
-constexpr int reach = 32;           // nodes that are searched for one of the same kind
-constexpr int longest_span = 1024;  // from a batch's first voice to its last
-constexpr int search_interval = 8;  // blocks, a power of two
+constexpr int reach = 32;          // nodes that are searched for one of the same kind
+constexpr int longest_span = 1024; // from a batch's first voice to its last
 
 } // namespace
 
@@ -39,32 +38,41 @@ void Ensemble::add_scattered(Batch& batch, Synth& synth) noexcept {
     scatter(batch);
 }
 
-/// The next one of its kind before it that it could be in a batch with.
-Synth* Ensemble::partner_before(const Synth& synth) const noexcept {
+/// The next one of its kind before it that it could be in a batch with. `first`: the first of its own batch behind that.
+Synth* Ensemble::partner_before(Synth& synth, Synth*& first) const noexcept {
     const Batch* own = synth.voice->batch;
+    first = &synth;
     Node* node = synth.previous;
     for (int i = 0; i < reach && node && commutes(*node); ++i, node = node->previous) {
         auto& other = static_cast<Synth&>(*node);
-        if (ready(node) && alike(other, synth) && (!own || other.voice->batch != own))
+        if (!ready(node))
+            continue;
+        if (own && other.voice->batch == own)
+            first = &other;
+        else if (alike(other, synth))
             return &other;
     }
     return nullptr;
 }
 
-/// After the voice's turn: to those of its kind before it, alone or with its batch, which has had all turns.
+/// After the voice's turn: to those of its kind before it, alone or with its batch.
 void Ensemble::join_scattered(Synth& synth) noexcept {
-    Batch* own = synth.voice->batch;
-    if (!commutes(synth) || ((space_.block_number ^ synth.id) & (search_interval - 1)) != 0 || (own && own->pending))
+    if (!commutes(synth))
         return;
-    Synth* other = partner_before(synth);
+    Synth* first;
+    Synth* other = partner_before(synth, first);
     if (!other)
         return;
+    Batch* own = synth.voice->batch;
     Batch* front = other->voice->batch;
-    if (front && (front->stale || front->count() + (own ? own->count() : 1) > lanes_))
+    if (front && front->stale)
         return;
     if (front && own) {
+        if (front->count() == lanes_)
+            return;
         scatter(*front);
-        return merge(*front, *own);
+        scatter(*own);
+        return fill_up(*front, *own, *first, true);
     }
     if (front || own) {
         Batch& batch = front ? *front : *own;
@@ -72,7 +80,7 @@ void Ensemble::join_scattered(Synth& synth) noexcept {
             add_scattered(batch, front ? synth : *other);
         return;
     }
-    Synth* third = partner_before(*other);
+    Synth* third = partner_before(*other, first);
     if (!third || third->voice->batch)
         return;
     if (Batch* batch = make_batch(*synth.voice))
