@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/buses.hpp"
+#include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/rows.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
 
-// Ways of writing one voice's row to a bus. What is plain just adds: a batch whose lanes all do so to one bus adds them to
-// each frame in the order of their turns.
+// Ways of writing one voice's row to a bus. What is plain just adds and keeps nothing: a batch whose lanes all do so
+// to one bus adds them to each frame in the order of their turns.
 
 struct Add {
     static constexpr int first_channel = 1; ///< inputs before
@@ -19,13 +20,14 @@ struct Add {
     SCS_INLINE static void write(const Op&, Block& block, int, int, int32_t bus, const float* row) {
         float* to = audio_bus(*block.space, bus);
         const bool touched = touch(*block.space, bus);
-        const int n = Timewise::steps(block);
         if (touched)
-            for (int i = 0; i < n; ++i)
+            each_step<Timewise>(block, [&](int i) SCS_INLINE_LAMBDA {
                 Timewise::put(to, i, Timewise::audio(to, i) + Timewise::audio(row, i));
+            });
         else
-            for (int i = 0; i < n; ++i)
+            each_step<Timewise>(block, [&](int i) SCS_INLINE_LAMBDA {
                 Timewise::put(to, i, Timewise::audio(row, i));
+            });
     }
 };
 
@@ -147,9 +149,16 @@ struct Output {
     }
 
     static void lone(const Op& op, Block& block) {
-        const int32_t first = bus_of(*input(op, block, 0), block.space->audio_buses);
-        for (int c = 0; c < channels(op); ++c)
-            channel<1>(op, block, 0, c, first, wire(op, block, c));
+        const int32_t buses = block.space->audio_buses, first = bus_of(*input(op, block, 0), buses);
+        const int n = channels(op);
+        if (Way::template plain<1>(op, block, 0)) {
+            for (int c = 0; c < n; ++c)
+                if (const int32_t bus = bus_behind(first, c, buses); bus >= 0)
+                    Add::write<1>(op, block, 0, c, bus, wire(op, block, c));
+        } else {
+            for (int c = 0; c < n; ++c)
+                channel<1>(op, block, 0, c, first, wire(op, block, c));
+        }
         if constexpr (finishes)
             Way::template finish<1>(op, block, 0, first);
     }

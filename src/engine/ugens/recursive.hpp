@@ -16,6 +16,9 @@
 //   step()         a frame
 //   derive()       the derived numbers
 //   begin()        the first sample, which SuperCollider's constructors compute, and what is kept after it
+//
+// or, in place of step(), what makes lone voices quicker (see Poles): everything but the poles is computed for several
+// frames at once.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
@@ -95,6 +98,58 @@ struct StartsWithoutCoefficients : Filter {
     }
 };
 
+/// A Kind made of two poles, y0 = before(x) + b1 y1 + b2 y2, and of after(), which makes the output of x and y0, y1, y2.
+/// Its coefficients b1 and b2 are c[b] and the next; memories y1, y2.
+template <class Kind, class Base = Filter>
+struct Poles : Base {
+    static constexpr int memories = 2, zapped = 2;
+    static constexpr Moves moves = Moves::by_thirds;
+    template <int N>
+    SCS_INLINE static F64<N> before(F64<N> x, const F64<N>*) {
+        return x;
+    }
+    template <int N>
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> y1 = m[0], y2 = m[1];
+        const F64<N> y0 = poles(Kind::before(x, c), c[Kind::b], c[Kind::b + 1], m);
+        return Kind::after(x, y0, y1, y2, c);
+    }
+};
+
+/// Frames as doubles, which are converted as they are read.
+SCS_INLINE F64<lanes> load_wide(const float* from) {
+    using Doubles = F64<lanes>;
+    using Floats = typename detail::Register<float, Doubles::per_register>::Anywhere;
+    Doubles made;
+    for (int i = 0; i < Doubles::parts; ++i)
+        made.part[i] = __builtin_convertvector(*reinterpret_cast<const Floats*>(from + i * Doubles::per_register),
+                                               typename Doubles::Part);
+    return made;
+}
+
+template <class Kind>
+concept HasPoles = requires { Kind::b; };
+
+/// with_gain() as a BinaryOpUGen multiplies: a factor at control rate that stays zero silences what is no number.
+template <class Form, bool Scaled, class F>
+SCS_INLINE void with_silencing_gain(const Op& op, const Block& block, F&& f) {
+    using V = typename Form::F;
+    if constexpr (Scaled)
+        if (const Gain& gain = *op.gain; gain.ramped) {
+            const float* wire = reinterpret_cast<const float*>(block.bases[size_t(gain.factor.base)] + gain.factor.offset);
+            float* previous = reinterpret_cast<float*>(block.bases[size_t(Base::record)] + gain.state);
+            const auto zero = (Form::control(wire) == V(0.f)) & (Form::get(previous) == V(0.f));
+            if (any(zero)) {
+                const RampIn<Form> ramp(wire, previous, block);
+                return f([&](V value, int step) SCS_INLINE_LAMBDA {
+                    const V product = value * ramp.at(step);
+                    return select(zero & is_nan(product), 0.f, product);
+                });
+            }
+        }
+    with_gain<Form, Scaled>(op, block, f);
+}
+
 template <class Kind>
 struct Recursive {
     static constexpr int parameters = Kind::parameters, coefficients = Kind::coefficients, memories = Kind::memories;
@@ -156,10 +211,13 @@ struct Recursive {
             Form::put(out, i, convert<float>(step<Place>(convert<double>(Form::audio(in, i)), c, m)));
         }
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
+            Turn<Form> turn(op, block);
+            compute(op, block, turn);
+        }
+        SCS_INLINE static void compute(const Op& op, Block& block, Turn<Form>& turn) {
             const float* in = input(op, block, 0);
             float* out = output(op, block);
             const int n = block.frames;
-            Turn<Form> turn(op, block);
             F64<N> c[coefficients], m[memories + Kind::derived];
             repeat<coefficients>([&](int k) { c[k] = turn.c[k]; });
             repeat<memories + Kind::derived>([&](int k) { m[k] = turn.m[k]; });
@@ -205,6 +263,65 @@ struct Recursive {
         }
     };
 
+    /// A lone voice's audio unit of a Kind with poles. With the operation's gain, if Scaled.
+    template <bool Scaled>
+    struct Lone {
+        static constexpr int chunk = block_multiple;
+        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+            Turn<Scalar> turn(op, block);
+            if (any(turn.changed))
+                move(op, block, turn);
+            else
+                hold(op, block, turn);
+        }
+        static void move(const Op& op, Block& block, Turn<Scalar>& turn) {
+            Audio<Scalar>::compute(op, block, turn);
+            if constexpr (Scaled) {
+                float* out = output(op, block);
+                with_silencing_gain<Timewise, true>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+#pragma GCC unroll 1
+                    for (int i = 0, n = Timewise::steps(block); i < n; ++i)
+                        Timewise::put(out, i, scale(Timewise::audio(out, i), i));
+                });
+            }
+        }
+        SCS_INLINE static void hold(const Op& op, Block& block, Turn<Scalar>& turn) {
+            const float* in = input(op, block, 0);
+            float* out = output(op, block);
+            F64<lanes> c[coefficients];
+            repeat<coefficients>([&](int k) { c[k] = F64<lanes>(turn.c[k][0]); });
+            const double b1 = turn.c[Kind::b][0], b2 = turn.c[Kind::b + 1][0];
+            alignas(64) double x[chunk], y[2 + chunk];
+            y[0] = turn.m[1][0];
+            y[1] = turn.m[0][0];
+            with_silencing_gain<Timewise, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+                for (int from = 0, n = Timewise::steps(block); from < n; from += chunk / lanes) {
+                    for (int i = 0; i < chunk / lanes; ++i)
+                        Kind::before(load_wide(in + (from + i) * lanes), c).store(x + i * lanes);
+                    double y1 = y[1], y2 = y[0];
+#pragma GCC unroll 16
+                    for (int i = 0; i < chunk; ++i) {
+                        const double y0 = x[i] + b2 * y2 + b1 * y1;
+                        y[2 + i] = y0;
+                        y2 = y1;
+                        y1 = y0;
+                    }
+                    for (int i = 0; i < chunk / lanes; ++i) {
+                        const double* at = y + i * lanes;
+                        const auto made = Kind::after(load_wide(in + (from + i) * lanes), F64<lanes>::load(at + 2),
+                                                      F64<lanes>::load(at + 1), F64<lanes>::load(at), c);
+                        Timewise::put(out, from + i, scale(convert<float>(made), from + i));
+                    }
+                    y[0] = y2;
+                    y[1] = y1;
+                }
+            });
+            turn.m[0] = F64<1>(y[1]);
+            turn.m[1] = F64<1>(y[0]);
+            turn.keep();
+        }
+    };
+
     template <class Form>
     struct Control {
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
@@ -241,7 +358,14 @@ struct Recursive {
     static void start_audio(const Op& op, Block& block) { start(op, block, *block.audio); }
     static void start_control(const Op& op, Block& block) { start(op, block, *block.control); }
 
-    static constexpr Kernel audio = vector_kernel<Audio, State, Scalar>(start_audio);
+    static constexpr Kernel audio = [] {
+        Kernel made = vector_kernel<Audio, State, Scalar>(start_audio);
+        if constexpr (HasPoles<Kind>) {
+            made.lone = Lone<false>::run;
+            made.lone_scaled = Lone<true>::run;
+        }
+        return made;
+    }();
     static constexpr Kernel control = vector_kernel<Control, State, Scalar>(start_control);
 
     static const Kernel* choose(const Signature& s) {

@@ -7,15 +7,10 @@ namespace {
 
 // Second-order sections of two poles, with SuperCollider's coefficients.
 
-struct Section : Filter {
-    static constexpr int coefficients = 3, memories = 2, zapped = 2;
-    static constexpr Moves moves = Moves::by_thirds;
-};
-
 /// Those with both zeros at half the sample rate (Sign = 1) or both at 0 Hz (-1): m[2] is y1 + Sign y2.
-template <int Sign>
-struct DoubleZero : Section {
-    static constexpr int derived = 1;
+template <int Sign, class Kind>
+struct DoubleZero : Poles<Kind> {
+    static constexpr int coefficients = 3, derived = 1, b = 1;
     template <int N>
     SCS_INLINE static F64<N> pair(F64<N> a, F64<N> b) {
         return Sign > 0 ? a + b : a - b;
@@ -25,16 +20,24 @@ struct DoubleZero : Section {
         m[2] = pair(m[0], m[1]);
     }
     template <int N>
-    SCS_INLINE static F64<N> zeros(F64<N> x, F64<N> b1, F64<N> b2, F64<N>* m) {
-        const F64<N> y1 = m[0], before = m[2];
-        m[2] = pair(poles(x, b1, b2, m), y1);
-        return pair(m[2], before);
+    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
+        const F64<N> y1 = m[0], older = m[2];
+        m[2] = pair(poles(Kind::before(x, c), c[b], c[b + 1], m), y1);
+        return Kind::scaled(pair(m[2], older), c);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> after(F64<N>, F64<N> y0, F64<N> y1, F64<N> y2, const F64<N>* c) {
+        return Kind::scaled(pair(pair(y0, y1), pair(y1, y2)), c);
+    }
+    template <int N>
+    SCS_INLINE static F64<N> scaled(F64<N> y, const F64<N>*) {
+        return y;
     }
 };
 
 /// Butterworth's low pass and high pass.
 template <int Sign>
-struct Pass : DoubleZero<Sign> {
+struct Pass : DoubleZero<Sign, Pass<Sign>> {
     static constexpr int parameters = 1;
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
@@ -47,14 +50,14 @@ struct Pass : DoubleZero<Sign> {
         c[2] = -(one - sqrt2k + k2) * c[0];
     }
     template <int N>
-    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
-        return c[0] * DoubleZero<Sign>::zeros(x, c[1], c[2], m);
+    SCS_INLINE static F64<N> scaled(F64<N> y, const F64<N>* c) {
+        return c[0] * y;
     }
 };
 
 /// RLPF and RHPF.
 template <int Sign>
-struct Resonant : DoubleZero<Sign> {
+struct Resonant : DoubleZero<Sign, Resonant<Sign>> {
     static constexpr int parameters = 2;
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
@@ -68,8 +71,8 @@ struct Resonant : DoubleZero<Sign> {
         c[0] = (Sign > 0 ? one + k - c[1] : one + k + c[1]) * F64<N>(0.25);
     }
     template <int N>
-    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
-        return DoubleZero<Sign>::zeros(c[0] * x, c[1], c[2], m);
+    SCS_INLINE static F64<N> before(F64<N> x, const F64<N>* c) {
+        return c[0] * x;
     }
 };
 
@@ -97,16 +100,16 @@ SCS_INLINE void design_band(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
 }
 
 /// A zero at 0 Hz and one at half the sample rate.
-struct BandZeros : Section {
-    static constexpr int parameters = 2;
+template <class Kind, class Base = Filter>
+struct BandZeros : Poles<Kind, Base> {
+    static constexpr int parameters = 2, coefficients = 3, b = 1;
     template <int N>
-    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
-        const F64<N> y2 = m[1];
-        return c[0] * (poles(x, c[1], c[2], m) - y2);
+    SCS_INLINE static F64<N> after(F64<N>, F64<N> y0, F64<N>, F64<N> y2, const F64<N>* c) {
+        return c[0] * (y0 - y2);
     }
 };
 
-struct BandPass : BandZeros {
+struct BandPass : BandZeros<BandPass> {
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         design_band(p, rate, c);
@@ -114,8 +117,9 @@ struct BandPass : BandZeros {
 };
 
 /// c = {a0, a1, b2}.
-struct BandReject : Section {
-    static constexpr int parameters = 2;
+struct BandReject : Filter {
+    static constexpr int parameters = 2, coefficients = 3, memories = 2, zapped = 2;
+    static constexpr Moves moves = Moves::by_thirds;
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         const Band<N> band(p, rate);
@@ -134,17 +138,16 @@ struct BandReject : Section {
     }
 };
 
-struct Mid : StartsWithoutCoefficients {
-    static constexpr int parameters = 3, coefficients = 3, memories = 2, zapped = 2;
-    static constexpr Moves moves = Moves::by_thirds;
+struct Mid : BandZeros<Mid, StartsWithoutCoefficients> {
+    static constexpr int parameters = 3;
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         design_band(p, rate, c);
         c[0] *= convert<double>(dbamp(p[2]) - F32<N>(1.f));
     }
     template <int N>
-    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
-        return x + BandZeros::step(x, c, m);
+    SCS_INLINE static F64<N> after(F64<N> x, F64<N> y0, F64<N>, F64<N> y2, const F64<N>* c) {
+        return x + c[0] * (y0 - y2);
     }
 };
 
@@ -156,9 +159,7 @@ SCS_INLINE void design_peak(F64<N> r, F64<N> w, F64<N>& b1, F64<N>& b2) {
     b2 = -r2;
 }
 
-struct Resonz : StartsWithoutCoefficients {
-    static constexpr int parameters = 2, coefficients = 3, memories = 2, zapped = 2;
-    static constexpr Moves moves = Moves::by_thirds;
+struct Resonz : BandZeros<Resonz, StartsWithoutCoefficients> {
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         const F64<N> one(1.0), w = angle(p[0], rate);
@@ -166,23 +167,17 @@ struct Resonz : StartsWithoutCoefficients {
         design_peak(r, w, c[1], c[2]);
         c[0] = (one - r * r) * F64<N>(0.5);
     }
-    template <int N>
-    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
-        return BandZeros::step(x, c, m);
-    }
 };
 
-struct Ringz : StartsWithoutCoefficients {
-    static constexpr int parameters = 2, coefficients = 2, memories = 2, zapped = 2;
-    static constexpr Moves moves = Moves::by_thirds;
+struct Ringz : Poles<Ringz, StartsWithoutCoefficients> {
+    static constexpr int parameters = 2, coefficients = 2, b = 0;
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         design_peak(decay_factor(p[1], rate), angle(p[0], rate), c[0], c[1]);
     }
     template <int N>
-    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
-        const F64<N> y2 = m[1];
-        return F64<N>(0.5) * (poles(x, c[0], c[1], m) - y2);
+    SCS_INLINE static F64<N> after(F64<N>, F64<N> y0, F64<N>, F64<N> y2, const F64<N>*) {
+        return F64<N>(0.5) * (y0 - y2);
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/any-input.hpp"
+#include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
 
 namespace scs::SCS_SIMD {
@@ -52,7 +53,23 @@ struct Sum {
 
     template <class Form>
     struct Kernels {
-        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
+        static void run(const Op& op, Block& block) {
+            bool audio = at_audio_rate(op);
+            for (size_t i = 0; i < Count; ++i)
+                audio &= is_audio(op, i);
+            if (!audio)
+                return compute(op, block, own_steps<Form>(op, block));
+            const float* in[Count];
+            for (size_t i = 0; i < Count; ++i)
+                in[i] = input(op, block, i);
+            float* out = output(op, block);
+            each_step<Form>(block, [&](int i) SCS_INLINE_LAMBDA {
+                auto sum = Form::audio(in[0], i);
+                for (int k = 1; k < Count; ++k)
+                    sum += Form::audio(in[k], i);
+                Form::put(out, i, sum);
+            });
+        }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             auto& s = state<typename Previous<Count - 1>::template State<Form::state_lanes>>(op, block);
@@ -70,12 +87,7 @@ struct Sum {
             };
             if constexpr (Count == 4) {
                 const AnyIn<Form> d(op, block, 3, s.value[2]);
-                if (b.audio && c.audio && d.audio)
-                    loop(b.as_audio(), c.as_audio(), d.as_audio());
-                else
-                    loop(b, c, d);
-            } else if (b.audio && c.audio) {
-                loop(b.as_audio(), c.as_audio(), 0);
+                loop(b, c, d);
             } else {
                 loop(b, c, 0);
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
@@ -22,13 +23,16 @@ SCS_INLINE F32<N> clip_duty(F32<N> duty) {
     return min(max(duty, F32<N>(0.001f)), F32<N>(0.999f));
 }
 
-/// Rises from -1 to 1 for `duty` of a cycle and falls for the rest.
+/// Rises from -1 to 1 for `duty` of a cycle and falls for the rest: the lower one of two lines that meet there. Phases
+/// count from 0 to 2^31, and the slopes with them, which changes no bit.
 template <int N>
 struct Triangle {
     F32<N> duty, rise, fall;
-    SCS_INLINE explicit Triangle(F32<N> d) : duty(d), rise(F32<N>(2.f) / d), fall(F32<N>(2.f) / (F32<N>(1.f) - d)) {}
-    SCS_INLINE F32<N> at(F32<N> x) const {
-        return select(x < duty, x * rise, (F32<N>(1.f) - x) * fall) - F32<N>(1.f);
+    SCS_INLINE explicit Triangle(F32<N> d)
+        : duty(d), rise(F32<N>(0x1p-30f) / d), fall(F32<N>(0x1p-30f) / (F32<N>(1.f) - d)) {}
+    SCS_INLINE F32<N> at(U32<N> phase) const {
+        const auto x = convert<float>(bits<int32_t>(phase >> 1));
+        return min(x * rise, (F32<N>(0x1p31f) - x) * fall) - F32<N>(1.f);
     }
 };
 
@@ -79,7 +83,7 @@ struct EachFrame {
         Widths<Form> widths(s, Form::control(input(op, block, width)));
         for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
             const auto by = increment_of(Form::audio(frequency, i), rate);
-            Form::put(out, i, widths.take().at(unipolar(phase.now)));
+            Form::put(out, i, widths.take().at(phase.now));
             const auto before = phase.now;
             phase.advance(by);
             widths.wrapped = phase.now < before;
@@ -107,7 +111,7 @@ struct HeldFrequency {
         auto phase = advance<Form>(s, op, block);
         with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
             for (int i = 0, n = Form::steps(block); i < n; ++i) {
-                Form::put(out, i, scale(widths.take().at(unipolar(phase.now)), i));
+                Form::put(out, i, scale(widths.take().at(phase.now), i));
                 const auto before = phase.now;
                 phase.advance();
                 widths.wrapped = phase.now < before;
@@ -126,8 +130,10 @@ struct HeldFrequency {
             auto phase = advance<Form>(s, op, block);
             const Triangle<Form::width> shape(Form::get(s.duty));
             with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
-                for (int i = 0, n = Form::steps(block); i < n; ++i, phase.advance())
-                    Form::put(out, i, scale(shape.at(unipolar(phase.now)), i));
+                each_step<Form>(block, [&](int i) SCS_INLINE_LAMBDA {
+                    Form::put(out, i, scale(shape.at(phase.now), i));
+                    phase.advance();
+                });
             });
         }
     };
