@@ -22,7 +22,7 @@ struct Settings {
     double sample_rate = 48000; ///< Hz, nominal
     bool real_time = true;      ///< false: offline, slow jobs run in place and nothing is notified
     int verbosity = 0;          ///< as scsynth's -v: negative is quieter
-    bool native_ugens = false;  ///< synths of native UGens alone run on our own kernels
+    bool native_ugens = true;   ///< our own kernels run in place of the plugins' units, where there are any
     bool batching = true;       ///< adjacent ones of one SynthDef are computed side by side
     std::string simd = "auto";  ///< instruction set of the kernels: auto (the widest), sse2, avx2, avx512
     std::string ugen_path;      ///< colon-separated folders of UGen plugins; empty: SuperCollider's own
