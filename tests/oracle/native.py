@@ -66,6 +66,7 @@ class Voice:
 class Result:
     """How far a voice of a case is from the reference. `bad`: not finite where the reference is."""
     case: str
+    voice: str  # its label
     decibels: float
     bad: bool
     text: str
@@ -76,8 +77,8 @@ class Result:
 
 @dataclass
 class Outcome:
-    """Of a family: the worst result of each case, the worst case first; the cases in which scsynth is silent; and what
-    is to be said of voices whose steps come in other frames."""
+    """Of a family: each voice's result, the worst first; the cases in which scsynth is silent; and what is to be said
+    of voices whose steps come in other frames."""
     results: list
     silent: set
     moved: list
@@ -150,7 +151,7 @@ def apart(reference, ours):
 def judge(case, voice, reference, ours):
     """The worst of a voice's channels. With an extreme parameter, ours may go on where the reference's numbers have
     come to their end; what both make after that is compared no more."""
-    worst = Result(case, NOTHING, False, "")
+    worst = Result(case, voice.label, NOTHING, False, "")
     for channel in range(voice.channel, voice.channel + voice.count):
         theirs, mine = (signal[voice.start:voice.end, channel] for signal in (reference, ours))
         bad = np.isfinite(theirs) & ~np.isfinite(mine)
@@ -160,8 +161,15 @@ def judge(case, voice, reference, ours):
                 theirs, mine = theirs[:better[0]], mine[:better[0]]
         decibels = apart(theirs, mine)
         if decibels > worst.decibels:
-            worst = Result(case, decibels, bool(bad.any()), _text(case, voice, channel, theirs, mine, decibels))
+            text = _text(case, voice, channel, theirs, mine, decibels)
+            worst = Result(case, voice.label, decibels, bool(bad.any()), text)
     return worst
+
+
+def worst_of_cases(results):
+    """The worst result of each case, the worst case first."""
+    worst = {result.case: result for result in sorted(results, key=Result.badness)}
+    return sorted(worst.values(), key=Result.badness, reverse=True)
 
 
 def edges(signal):
@@ -181,8 +189,7 @@ def rendered(family):
         raise RuntimeError(f"{family}: {pair.reference.shape} became {pair.ours.shape}")
     outcome = Outcome([], set(), [])
     for case, voices in played.items():
-        outcome.results.append(max((judge(case, voice, pair.reference, pair.ours) for voice in voices),
-                                   key=Result.badness))
+        outcome.results += [judge(case, voice, pair.reference, pair.ours) for voice in voices]
         if not np.nan_to_num(pair.reference[voices[0].start:voices[0].end]).any():
             outcome.silent.add(case)
         if unit_of(case) in STEPS and not case.endswith(EXTREME):
@@ -296,7 +303,7 @@ def _text(case, voice, channel, reference, ours, decibels):
 def main(pattern=""):
     wanted = [family for family in families() if any(pattern in case for case in cases(family))]
     found = [result for family in wanted for result in rendered(family).results if pattern in result.case]
-    for result in sorted(found, key=Result.badness, reverse=True):
+    for result in worst_of_cases(found):
         print(result.text or f"{result.case}: the same")
 
 
