@@ -56,6 +56,8 @@ struct ModDif {
     }
 };
 
+/// The bounds' lines end where they should, also those from what is infinite or no number, which SuperCollider's Wrap and
+/// Fold never leave.
 template <class Operator>
 struct Ranged {
     template <class Form>
@@ -105,7 +107,8 @@ struct Ranged {
 
 enum { from_low = 1, from_high, to_low, to_high };
 
-/// to_low * (to_high / to_low) ^ ((x - from_low) / (from_high - from_low))
+/// to_low * (to_high / to_low) ^ ((x - from_low) / (from_high - from_low)), with divisions that are rounded right where
+/// SuperCollider takes the processor's estimates: nearer to the exact number.
 template <int N>
 struct LinExpMap {
     F32<N> scale, offset; ///< from x to the exponent
@@ -115,10 +118,12 @@ struct LinExpMap {
     SCS_INLINE LinExpMap(F32<N> a, F32<N> b, F32<N> c, F32<N> d)
         : scale(F32<N>(1.f) / (b - a)),
           offset(scale * -a),
-          low(c),
-          log(log2(convert<double>(d) / convert<double>(c))) {
-        // Powers of what is negative have no value; SuperCollider's loops for audio take the ratio for tiny.
-        log = select(is_nan(log), -1e300, log);
+          low(c) {
+        // Powers of what is negative have no value; SuperCollider's loops for audio take the ratio for tiny, what is
+        // infinite for the largest number, and what is no number for 1.5 * 2^128.
+        const F64<N> ratio = convert<double>(d) / convert<double>(c), exact = log2(ratio);
+        const F64<N> finite = select(is_nan(exact), -1e300, select(exact > F64<N>(128.0), 128.0, exact));
+        log = select(is_nan(ratio), 128.5849625007212, finite);
     }
     SCS_INLINE F32<N> operator()(F32<N> x) const {
         const F64<N> exponent = convert<double>(x * scale + offset);

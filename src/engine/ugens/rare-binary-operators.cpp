@@ -13,6 +13,7 @@ namespace {
         }                                                                                                              \
     };
 
+/// (SuperCollider's loop for a divisor at control rate that stays is none: it computes the first frame.)
 struct FloorDivide : PlainOperator {
     static constexpr bool has_first_zero = true;
     template <class V>
@@ -62,10 +63,12 @@ SCS_INLINE V signed_power(V a, V b) {
     return select(a >= V(0.f), power, -power);
 }
 
-/// As in SuperCollider's loops for audio, which make zero of zero and no infinite number.
+/// As in SuperCollider's loops for audio, which make zero of zero, no infinite number, and take the largest number for
+/// what is larger; here also for what is none.
 template <class V>
 SCS_INLINE V audio_power(V a, V b) {
-    const V power = copysign(min(V(largest), pow(abs(a), b)), a);
+    const V base = select(abs(a) <= V(largest), abs(a), V(largest));
+    const V power = copysign(min(V(largest), pow(base, b)), a);
     return select(a == V(0.f), 0.f, power);
 }
 
@@ -117,7 +120,7 @@ SCS_INLINE int64_t long_of(float x) {
     return x >= -0x1p63f && x < 0x1p63f ? int64_t(x) : INT64_MIN;
 }
 
-/// As SuperCollider's: negative if both are.
+/// As SuperCollider's: negative if both are. (Of the lowest integer theirs depends on the compiler.)
 SCS_INLINE int64_t divisor(int64_t a, int64_t b) {
     if (a == 0 || b == 0)
         return a == 0 ? b : a;

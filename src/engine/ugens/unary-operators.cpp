@@ -52,13 +52,23 @@ SCS_INLINE F32<N> half_sine(F32<N> x) {
     return convert<float>(sin(convert<double>(x) * 3.14159265358979323846));
 }
 
+/// A logarithm of x at control rate. Of denormals, which the processor takes for zero, C's is that of 2^-150.
+template <class V>
+SCS_INLINE V value_log(V x, V log, float of_two) {
+    const auto digits = bits<int32_t>(x);
+    using I = decltype(digits + digits);
+    return select((digits > I(0)) & (digits < I(0x00800000)), V(-150.f * of_two), log);
+}
+
 // SuperCollider's loops for audio, unlike those for single values, make numbers of what has none: these.
 
-/// A logarithm of x that is `zero` for 1 and `of_two` more for 2. (Of what is negative theirs have no meaning.)
+/// A logarithm of x that is `zero` for 1 and `of_two` more for 2. What is no number is taken for 1.5 * 2^128. (Of what
+/// is negative theirs have no meaning.)
 template <class V>
 SCS_INLINE V audio_log(V x, V log, float of_two, float zero = 0.f) {
     const V lowest(zero - 127.f * of_two), highest(zero + 128.f * of_two);
-    return select(x > V(0.f), min(max(log, lowest), highest), lowest);
+    const V bounded = select(x > V(0.f), min(max(log, lowest), highest), lowest);
+    return select(is_nan(x), V(zero + 128.5849625f * of_two), bounded);
 }
 template <class V>
 SCS_INLINE V finite(V x) {
@@ -77,6 +87,7 @@ SCS_OPERATOR(Ceiling, ceil(x))
 SCS_OPERATOR(Floor, floor(x))
 SCS_OPERATOR(Fraction, frac(x))
 SCS_OPERATOR(Sign, select(x < V(0.f), V(-1.f), select(x > V(0.f), V(1.f), 0.f)))
+SCS_OPERATOR(AudioSign, select(x == V(0.f), 0.f, copysign(V(1.f), x)))
 SCS_OPERATOR(Squared, x * x)
 SCS_OPERATOR(Cubed, x * x * x)
 SCS_OPERATOR(SquareRoot, copysign(sqrt(abs(x)), x))
@@ -88,7 +99,7 @@ SCS_OPERATOR(CpsMidi, cpsmidi(x))
 SCS_OPERATOR(AudioCpsMidi, audio_log(abs(x), cpsmidi(abs(x)), 12.f, 69.f))
 SCS_OPERATOR(MidiRatio, midiratio(x))
 SCS_OPERATOR(AudioMidiRatio, finite(midiratio(x)))
-SCS_OPERATOR(RatioMidi, ratiomidi(x))
+SCS_OPERATOR(RatioMidi, value_log(x, ratiomidi(x), 12.f))
 SCS_OPERATOR(AudioRatioMidi, audio_log(x, ratiomidi(x), 12.f))
 SCS_OPERATOR(DbAmp, dbamp(x))
 SCS_OPERATOR(AudioDbAmp, finite(dbamp(x)))
@@ -97,12 +108,13 @@ SCS_OPERATOR(AudioAmpDb, audio_log(abs(x), ampdb(abs(x)), 6.0206f))
 SCS_OPERATOR(OctCps, octcps(x))
 SCS_OPERATOR(CpsOct, cpsoct(x))
 SCS_OPERATOR(AudioCpsOct, audio_log(abs(x), cpsoct(abs(x)), 1.f, 4.75f))
-SCS_OPERATOR(Log, log(x))
+SCS_OPERATOR(Log, value_log(x, log(x), 0.69314718f))
 SCS_OPERATOR(AudioLog, audio_log(x, log(x), 0.69314718f))
-SCS_OPERATOR(Log2, log2(x))
+SCS_OPERATOR(Log2, value_log(x, log2(x), 1.f))
 SCS_OPERATOR(AudioLog2, audio_log(x, log2(x), 1.f))
 SCS_OPERATOR(Log10, log10(abs(x)))
 SCS_OPERATOR(AudioLog10, audio_log(x, log10(x), 0.30103f))
+// Where SuperCollider's loops for audio give what is no sine, far from zero, these still are.
 SCS_OPERATOR(Sine, sin(x))
 SCS_OPERATOR(Cosine, cos(x))
 SCS_OPERATOR(Tangent, tan(x))
@@ -142,7 +154,7 @@ const Kernel* choose(const Signature& s) {
     case 8: return Unary<Ceiling>::choose(s);
     case 9: return Unary<Floor>::choose(s);
     case 10: return Unary<Fraction>::choose(s);
-    case 11: return Unary<Sign>::choose(s);
+    case 11: return of_rate<Sign, AudioSign>(s);
     case 12: return Unary<Squared>::choose(s);
     case 13: return Unary<Cubed>::choose(s);
     case 14: return Unary<SquareRoot>::choose(s);
