@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`pw-scsynth -N` beside `scsynth -N`: the same command line makes the same file."""
+"""`pw-scsynth -N` beside `scsynth -N`: the same command line makes the same file, to the byte without native units."""
 import os
 import pty
 import struct
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import PW_SCSYNTH
-from tests.lib.audio import write_wav
+from tests.lib.audio import read_wav, rms, write_wav
 from tests.lib.osc import Bundle, Message, encode
 from tests.lib.scsynth import score_bytes
 from tests.oracle.test_oracle import SYNTHDEFS
@@ -42,16 +42,29 @@ def without_time(data):
     return data if place < 0 else data[:place + 12] + data[place + 16:]
 
 
-def same(folder, score, rate, header, sample, *options, inputs="_"):
-    """Render with both; the file, which must be the same and not silent."""
+def render_both(folder, score, rate, header, sample, *options, inputs="_", ours=()):
+    """The files that scsynth and ours make; the first must not be silent."""
     files = []
-    for name, program in ("scsynth", "scsynth"), ("ours", PW_SCSYNTH):
+    for name, program, more in ("scsynth", "scsynth", ()), ("ours", PW_SCSYNTH, ours):
         files.append(folder / f"{name}.{header}")
-        run(program, "-N", score, inputs, files[-1], rate, header, sample, "-D", 0, *options)
+        run(program, "-N", score, inputs, files[-1], rate, header, sample, "-D", 0, *options, *more)
+    assert len(set(files[0].read_bytes()[-2000:])) > 100, "the reference is silent"
+    return files
+
+
+def same(*what, **options):
+    """Render with both; the file, which must be the same and not silent."""
+    files = render_both(*what, **options, ours=("--set", "native-ugens=false"))
     theirs, ours = (without_time(path.read_bytes()) for path in files)
-    assert len(set(theirs[-2000:])) > 100, "the reference is silent"
     assert ours == theirs
     return files[1]
+
+
+def test_native_units(tmp_path, score):
+    """As it is without settings."""
+    theirs, ours = (read_wav(path)[0] for path in render_both(tmp_path, score, 48000, "WAV", "float", "-o", 2))
+    assert theirs.shape == ours.shape
+    assert 0 < rms(ours - theirs) < 1e-5 * rms(theirs)
 
 
 @pytest.mark.parametrize("header, sample", [

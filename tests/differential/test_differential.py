@@ -49,7 +49,8 @@ class Server:
         self.ask(Message("/clearSched"), Message("/g_freeAll", 0), Message("/n_run", 0, 1),
                  *(Message("/b_free", n) for n in range(5, 9)), Message("/c_fill", 0, 64, 0.0),
                  Message("/d_recv", SINE.read_bytes()))
-        self.ask(*SETUP[group])
+        for message in SETUP[group]:  # a buffer is there before it is filled
+            self.ask(message)
         self.ask()  # so that new synths have had their first block
         self.ask()
         return self.ask(packet), self.ask(Message("/error", 1), *PROBES[group])
