@@ -68,7 +68,7 @@ def contenders(build, sets):
     program = str(build / "src/cli/pw-scsynth")
     for simd in sets:
         for mode, batching in MODES.items():
-            settings = {"batching": batching, "simd": simd}
+            settings = {"native-ugens": "true", "batching": batching, "simd": simd}
             options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
             here.append(Contender(f"{mode} {simd}", program, options, settings, simd))
     return here, left_out
