@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/arg-reader.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -12,25 +13,30 @@ std::size_t padded(std::size_t bytes) noexcept {
     return (bytes + 3) & ~std::size_t{3};
 }
 
+/// By type, of those that always take as many.
+constexpr std::array<std::uint8_t, 256> fixed_bytes = [] {
+    std::array<std::uint8_t, 256> made{};
+    for (const char type : {'i', 'f', 'c', 'm', 'r'})
+        made[static_cast<std::uint8_t>(type)] = 4;
+    for (const char type : {'d', 'h', 't'})
+        made[static_cast<std::uint8_t>(type)] = 8;
+    return made;
+}();
+
 std::size_t wire_bytes(const Arg& arg) noexcept {
-    switch (arg.type) {
-    case Arg::Type::int32:
-    case Arg::Type::float32:
-    case Arg::Type::chr:
-    case Arg::Type::midi:
-    case Arg::Type::rgba:
-        return 4;
-    case Arg::Type::float64:
-    case Arg::Type::int64:
-    case Arg::Type::timetag:
-        return 8;
-    case Arg::Type::string:
+    if (arg.type == Arg::Type::string)
         return padded(arg.size + std::size_t{1});
-    case Arg::Type::blob:
+    if (arg.type == Arg::Type::blob)
         return 4 + padded(arg.size);
-    default:
-        return 0;
-    }
+    return fixed_bytes[static_cast<std::uint8_t>(arg.type)];
+}
+
+/// The first one, which there is; the rest are left.
+const Arg& take(std::span<const Arg>& args, std::size_t& remain) noexcept {
+    const Arg& first = args.front();
+    remain -= wire_bytes(first);
+    args = args.subspan(1);
+    return first;
 }
 
 template <class Int, class Float>
@@ -52,17 +58,14 @@ ArgReader::ArgReader(std::span<const Arg> args) noexcept : args_(args) {
 }
 
 void ArgReader::skip() noexcept {
-    if (args_.empty())
-        return;
-    remain_ -= wire_bytes(args_.front());
-    args_ = args_.subspan(1);
+    if (!args_.empty())
+        take(args_, remain_);
 }
 
 std::int32_t ArgReader::get_int(std::int32_t otherwise) noexcept {
     if (args_.empty())
         return otherwise;
-    const Arg& arg = args_.front();
-    skip();
+    const Arg& arg = take(args_, remain_);
     switch (arg.type) {
     case Arg::Type::int32:
         return arg.i;
@@ -78,8 +81,7 @@ std::int32_t ArgReader::get_int(std::int32_t otherwise) noexcept {
 double ArgReader::get_double(double otherwise) noexcept {
     if (args_.empty())
         return otherwise;
-    const Arg& arg = args_.front();
-    skip();
+    const Arg& arg = take(args_, remain_);
     switch (arg.type) {
     case Arg::Type::int32:
         return arg.i;
@@ -99,16 +101,14 @@ float ArgReader::get_float(float otherwise) noexcept {
 std::string_view ArgReader::get_string(std::string_view otherwise) noexcept {
     if (args_.empty())
         return otherwise;
-    const Arg& arg = args_.front();
-    skip();
+    const Arg& arg = take(args_, remain_);
     return arg.type == Arg::Type::string ? arg.text() : otherwise;
 }
 
 std::span<const std::byte> ArgReader::get_blob() noexcept {
     if (tag() != 'b')
         return {};
-    const Arg& arg = args_.front();
-    skip();
+    const Arg& arg = take(args_, remain_);
     return arg.bytes();
 }
 

@@ -10,11 +10,12 @@ namespace scs::SCS_SIMD {
 template <class Form, class F>
 SCS_INLINE void each_step(const Block& block, F&& f) {
     constexpr int chunk = Form::state_lanes == 1 ? block_multiple / Form::width : block_multiple;
-    int step = 0, left = block.frames / block_multiple;
+    int step = 0;
+    unsigned left = unsigned(block.frames) / block_multiple;
     do {
         for (int end = step + chunk; step < end; ++step)
             f(step);
-    } while (--left > 0);
+    } while (--left != 0);
 }
 
 } // namespace scs::SCS_SIMD

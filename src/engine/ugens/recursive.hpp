@@ -118,13 +118,18 @@ struct Poles : Base {
 
 /// Frames as doubles, which are converted as they are read.
 SCS_INLINE F64<lanes> load_wide(const float* from) {
-    using Doubles = F64<lanes>;
-    using Floats = typename detail::Register<float, Doubles::per_register>::Anywhere;
-    Doubles made;
-    for (int i = 0; i < Doubles::parts; ++i)
-        made.part[i] = __builtin_convertvector(*reinterpret_cast<const Floats*>(from + i * Doubles::per_register),
-                                               typename Doubles::Part);
+#if defined(__AVX2__)
+    F64<lanes> made;
+    for (int i = 0; i < made.parts; ++i, from += made.per_register)
+#if defined(__AVX512F__)
+        made.part[i] = _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(from));
+#else
+        made.part[i] = _mm256_cvtps_pd(_mm_loadu_ps(from));
+#endif
     return made;
+#else
+    return convert<double>(F32<lanes>::load(from));
+#endif
 }
 
 template <class Kind>
@@ -138,8 +143,9 @@ SCS_INLINE void with_silencing_gain(const Op& op, const Block& block, F&& f) {
         if (const Gain& gain = *op.gain; gain.ramped) {
             const float* wire = reinterpret_cast<const float*>(block.bases[size_t(gain.factor.base)] + gain.factor.offset);
             float* previous = reinterpret_cast<float*>(block.bases[size_t(Base::record)] + gain.state);
-            const auto zero = (Form::control(wire) == V(0.f)) & (Form::get(previous) == V(0.f));
-            if (any(zero)) {
+            const F32<Form::state_lanes> none(0.f);
+            if (any((Form::by_voice(wire) == none) & (Form::by_voice(previous) == none))) {
+                const auto zero = (Form::control(wire) == V(0.f)) & (Form::get(previous) == V(0.f));
                 const RampIn<Form> ramp(wire, previous, block);
                 return f([&](V value, int step) SCS_INLINE_LAMBDA {
                     const V product = value * ramp.at(step);

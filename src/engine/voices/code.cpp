@@ -112,6 +112,13 @@ private:
 
     void add_piece(uint32_t offset, uint32_t items64, uint32_t items32) {
         constexpr uint32_t most = 0x8000;
+        if (items64 == 0 && !code_->pieces.empty()) {
+            NativeCode::Piece& last = code_->pieces.back();
+            if (last.offset + last.items64 * 8u + last.items32 * 4u == offset && last.items32 + items32 <= most) {
+                last.items32 = uint16_t(last.items32 + items32);
+                return;
+            }
+        }
         for (; items32 > most; items32 -= most) { // none of 65535 controls
             code_->pieces.push_back({offset, uint16_t(items64), uint16_t(most)});
             offset += items64 * 8 + most * 4;

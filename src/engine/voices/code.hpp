@@ -33,7 +33,7 @@ struct OpList {
 /// batch's record has each item once for each lane, side by side; an item at byte o of a voice's record is at
 /// o * lanes there.
 struct NativeCode {
-    /// Items to be moved between a record and a lane: 8-byte items, then 4-byte ones.
+    /// Items to be moved between a record and a lane: 8-byte items, then 4-byte ones, an even number.
     struct Piece {
         uint32_t offset;
         uint16_t items64, items32;

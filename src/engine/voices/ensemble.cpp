@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <type_traits>
 
 namespace scs {
 namespace {
@@ -250,19 +251,32 @@ int Ensemble::members(const Batch& batch, Synth* (&synths)[most_lanes]) noexcept
     return count;
 }
 
+namespace {
+
+/// Calls move(own, side, bytes) for the items of a voice's record, by `lanes` and a lane in a batch's; 4-byte items come
+/// in twos.
+template <class Move>
+void each_item(const NativeCode& code, std::byte* record, std::byte* batch, size_t lanes, size_t lane, Move&& move) {
+    for (const NativeCode::Piece& piece : code.pieces) {
+        std::byte* own = record + piece.offset;
+        std::byte* side = batch + piece.offset * lanes;
+        std::byte* at = side + lane * 8;
+        for (uint32_t left = piece.items64; left; --left, own += 8, at += lanes * 8)
+            move(own, at, std::integral_constant<size_t, 8>());
+        at = side + (piece.items64 * 2u * lanes + lane) * 4;
+        for (uint32_t left = piece.items32 / 2u; left; --left, own += 8, at += lanes * 8) {
+            move(own, at, std::integral_constant<size_t, 4>());
+            move(own + 4, at + lanes * 4, std::integral_constant<size_t, 4>());
+        }
+    }
+}
+
+} // namespace
+
 void Ensemble::take_in(Batch& batch, Synth& synth, int lane) noexcept {
     Voice& voice = *synth.voice;
-    const size_t lanes = size_t(lanes_), l = size_t(lane);
-    for (const NativeCode::Piece& piece : voice.code->pieces) {
-        const std::byte* from = voice.record() + piece.offset;
-        std::byte* to = batch.record() + piece.offset * lanes;
-        for (uint32_t i = 0; i < piece.items64; ++i)
-            std::memcpy(to + (i * lanes + l) * 8, from + i * 8, 8);
-        from += piece.items64 * 8u;
-        to += piece.items64 * 8u * lanes;
-        for (uint32_t i = 0; i < piece.items32; ++i)
-            std::memcpy(to + (i * lanes + l) * 4, from + i * 4, 4);
-    }
+    each_item(*voice.code, voice.record(), batch.record(), size_t(lanes_), size_t(lane),
+              [](std::byte* own, std::byte* side, auto bytes) { std::memcpy(side, own, bytes); });
     batch.live |= 1u << lane;
     if (voice.maps)
         batch.mapped |= 1u << lane;
@@ -273,17 +287,9 @@ void Ensemble::take_in(Batch& batch, Synth& synth, int lane) noexcept {
 
 void Ensemble::put_out(Batch& batch, Synth& synth) noexcept {
     Voice& voice = *synth.voice;
-    const size_t lanes = size_t(lanes_), l = voice.lane;
-    for (const NativeCode::Piece& piece : voice.code->pieces) {
-        std::byte* to = voice.record() + piece.offset;
-        const std::byte* from = batch.record() + piece.offset * lanes;
-        for (uint32_t i = 0; i < piece.items64; ++i)
-            std::memcpy(to + i * 8, from + (i * lanes + l) * 8, 8);
-        to += piece.items64 * 8u;
-        from += piece.items64 * 8u * lanes;
-        for (uint32_t i = 0; i < piece.items32; ++i)
-            std::memcpy(to + i * 4, from + (i * lanes + l) * 4, 4);
-    }
+    const size_t l = voice.lane;
+    each_item(*voice.code, voice.record(), batch.record(), size_t(lanes_), l,
+              [](std::byte* own, std::byte* side, auto bytes) { std::memcpy(own, side, bytes); });
     batch.live &= ~(1u << l);
     batch.mapped &= ~(1u << l);
     batch.pending &= ~(1u << l);
