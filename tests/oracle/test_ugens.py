@@ -58,6 +58,27 @@ def test_plugin(path, tmp_path):
     assert silent == SILENT & set(slots)
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_beside_native_units(path, tmp_path):
+    """The same with native units, as it is by default: what sounds is as in scsynth, and no unit ends or is silent that
+    wasn't."""
+    events, end, slots = ugens.score(path, tmp_path)
+    pair = compare.render(events, end, tmp_path, settings=native.NATIVE)
+    assert pair.reference.shape == pair.ours.shape
+    assert "FAILURE" not in pair.said, pair.said
+    wrong = []
+    for name, (start, stop) in slots.items():
+        frames = int(start * compare.RATE) - compare.BLOCK, int(stop * compare.RATE) + compare.BLOCK
+        result = native.judge(name, native.Voice("the synth", *frames, 0, compare.CHANNELS), pair.reference, pair.ours)
+        pattern, (limit, reason) = next((entry for entry in BESIDE_NATIVE.items() if fnmatchcase(name, entry[0])),
+                                        (None, (NATIVE_LIMIT, "")))
+        if name not in DIFFERENT and (result.bad or result.decibels > limit):
+            wrong.append(result.text)
+        elif pattern:
+            print(f"{result.text}, {reason}")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_every_unit_is_covered():
     units = set()
     for path in FILES:
