@@ -21,12 +21,15 @@ NATIVE_LIMIT = -100  # dB
 # to sound. SynthDef: its units that do so.
 ANOTHER_ORDER = {
 }
-# Those that are still apart, which nobody has looked at yet.
-APART = set("""imp spectral-conformer2 superhammond superhoover supermandolin superzow sonic-pi-dtri sonic-pi-dtri_gated
-    sonic-pi-dull_bell sonic-pi-fm sonic-pi-fm_gated sonic-pi-fx_sound_out sonic-pi-fx_sound_out_stereo
-    sonic-pi-gabberkick sonic-pi-gabberkick_gated sonic-pi-hollow sonic-pi-hollow_gated sonic-pi-rodeo
-    sonic-pi-rodeo_gated sonic-pi-sc808_cowbell sonic-pi-tech_saws sonic-pi-tech_saws_gated sonic-pi-tri
-    sonic-pi-tri_gated sonic-pi-zawa_gated""".split())
+# SynthDefs in which scsynth is further from what they say than ours, which only have to sound: SynthDefs: why.
+BETTER = {
+    "imp superhoover": "scsynth's reciprocals are estimates, whose last bits depend on the processor, and frequencies "
+                       "come from its LinExp: in imp 439.9998 Hz instead of 440",
+    "supermandolin": "scsynth's estimate of 1/0 is no number, nor is what its CombL makes of it, at a frequency of 0",
+    "superhammond superzow": "frequencies and delays are products with a ramp, which scsynth adds up in single "
+                             "precision: a block's mean is off by 400 times as much as here",
+}
+EXCEPTIONS = {*ANOTHER_ORDER, *" ".join(BETTER).split()}
 FED = 40  # the bus of audio that effects are told to read
 INPUTS = ("in", "inbus", "inBus", "in_bus", "dryBus")
 # Controls that are 0 by default in some SynthDefs, which do nothing then.
@@ -83,9 +86,8 @@ def test_native_units(folder, fed, tmp_path):
     print(f"{len(slots)} SynthDefs, {silent} silent")
     print("\n".join(result.text for result in found if result.text))
     wrong = [result.text for result in found
-             if result.case not in APART
-             and (result.bad or result.decibels > NATIVE_LIMIT and result.case not in ANOTHER_ORDER)]
-    wrong += [f"{name} is silent" for name in slots if name in ANOTHER_ORDER and not part(pair, slots[name]).ours.any()]
+             if result.bad or result.decibels > NATIVE_LIMIT and result.case not in EXCEPTIONS]
+    wrong += [f"{name} is silent" for name in slots if name in EXCEPTIONS and not part(pair, slots[name]).ours.any()]
     assert not wrong, "\n".join(wrong)
 
 

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Musical units, as SuperCollider's unary operators convert them, but exactly but for the rounding to float; NaN where
-// a logarithm has no value.
+// Musical units, as SuperCollider's unary operators convert them. Powers go through the same single-precision steps as
+// there, as oscillators add up what another last bit of a frequency makes; logarithms are exact but for the rounding to
+// float, and NaN where they have no value.
 
 #include "engine/simd/math-float.hpp"
 
 namespace scs::SCS_SIMD {
 
+namespace detail {
+template <int N>
+SCS_INLINE F32<N> exp2_of(F32<N> x) {
+    return convert<float>(exp2<Short>(convert<double>(x)));
+}
+} // namespace detail
+
 /// A note number to Hz: 69 is 440 Hz, 12 an octave.
 template <int N>
 SCS_INLINE F32<N> midicps(F32<N> note) {
-    return convert<float>(detail::exp2<detail::Short>((convert<double>(note) - 69.0) * (1.0 / 12)) * 440.0);
+    return F32<N>(440.f) * detail::exp2_of((note - F32<N>(69.f)) * F32<N>(1.f / 12));
 }
 /// Hz to a note number.
 template <int N>
@@ -22,7 +30,7 @@ SCS_INLINE F32<N> cpsmidi(F32<N> hz) {
 /// An interval in semitones to a ratio of frequencies.
 template <int N>
 SCS_INLINE F32<N> midiratio(F32<N> semitones) {
-    return convert<float>(detail::exp2<detail::Short>(convert<double>(semitones) * (1.0 / 12)));
+    return detail::exp2_of(semitones * F32<N>(1.f / 12));
 }
 template <int N>
 SCS_INLINE F32<N> ratiomidi(F32<N> ratio) {
@@ -31,7 +39,8 @@ SCS_INLINE F32<N> ratiomidi(F32<N> ratio) {
 /// Decibels to a ratio of amplitudes.
 template <int N>
 SCS_INLINE F32<N> dbamp(F32<N> db) {
-    return convert<float>(detail::exp2<detail::Short>(convert<double>(db) * 0x1.542a5a12e1c5bp-3)); // log2(10)/20
+    constexpr double log2_of_10 = 3.3219280948873623479;
+    return convert<float>(detail::exp2<detail::Short>(convert<double>(db * F32<N>(0.05f)) * log2_of_10));
 }
 template <int N>
 SCS_INLINE F32<N> ampdb(F32<N> amp) {
@@ -40,7 +49,7 @@ SCS_INLINE F32<N> ampdb(F32<N> amp) {
 /// Octaves to Hz: 4.75 is 440 Hz.
 template <int N>
 SCS_INLINE F32<N> octcps(F32<N> octave) {
-    return convert<float>(detail::exp2<detail::Short>(convert<double>(octave) - 4.75) * 440.0);
+    return F32<N>(440.f) * detail::exp2_of(octave - F32<N>(4.75f));
 }
 template <int N>
 SCS_INLINE F32<N> cpsoct(F32<N> hz) {

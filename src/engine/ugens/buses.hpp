@@ -8,9 +8,12 @@
 
 namespace scs::SCS_SIMD {
 
-/// The bus of this number, or -1 if there is none.
+/// The bus of this number, or -1 if there is none. Below 0 it is the first bus, as in SuperCollider for units that had
+/// no other before.
 SCS_INLINE int32_t bus_of(float number, int32_t count) {
-    return number > -1.f && number < float(count) ? int32_t(number) : -1;
+    if (!(number < float(count)))
+        return -1;
+    return number > 0.f ? int32_t(number) : 0;
 }
 /// The bus `channel` places behind one that bus_of() gave, or -1.
 SCS_INLINE int32_t bus_behind(int32_t first, int channel, int32_t count) {

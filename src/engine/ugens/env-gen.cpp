@@ -88,8 +88,11 @@ void in_pieces(const Op& op, Block& block, int lane) {
     Envelope<L> envelope(op, block, lane);
     const float* open = input(op, block, gate) + lane;
     float* out = output(op, block) + lane;
-    if constexpr (!AudioGate)
+    if constexpr (!AudioGate) {
         envelope.turn_gate(*open);
+        if (envelope.perform_whole(out, block.frames))
+            return;
+    }
     for (int i = 0, n = block.frames; i < n;) {
         if (envelope.counter() <= 0)
             envelope.turn_stage();
@@ -155,6 +158,15 @@ void held_gates(const Op& op, Block& block) {
                 Batch::put(out, i, stays);
         }
         Batch::put(out, 0, convert<float>(level));
+        if (const auto whole = (kind == I32<N>(exponential)) & (counter > I32<N>(n)) & smooth; any(whole)) {
+            // As perform_whole() does.
+            each_float_power(convert<float>(level), convert<float>(growth), n, [&](int i, F32<N> power) {
+                Batch::put(out, i, select(whole, power, Batch::audio(out, i)));
+            });
+            const auto wide = widen_mask(whole);
+            next = select(wide, level * whole_power(growth, unsigned(n)), next);
+            Batch::keep(s.y1, select(wide, -next, Batch::get(s.y1)));
+        }
         Batch::keep(s.level, next);
         Batch::keep(s.counter, select(smooth, counter - I32<N>(n), counter));
         Batch::keep(s.gate, select(smooth, now, before));

@@ -142,6 +142,19 @@ public:
         return first;
     }
 
+    /// A block that the segment doesn't end in, which SuperCollider computes in single precision. False if it doesn't.
+    bool perform_whole(float* out, int frames) {
+        if (s_.kind[lane_] != exponential || counter() <= frames)
+            return false;
+        const F64<1> growth(s_.growth[lane_]);
+        each_float_power(F32<1>(float(level())), convert<float>(growth), frames,
+                         [&](int i, F32<1> y) { out[i * L] = y[0]; });
+        level() *= whole_power(growth, unsigned(frames))[0];
+        s_.y1[lane_] = -level();
+        counter() -= frames;
+        return true;
+    }
+
     /// `count` samples of the segment.
     void perform(float* out, int count) {
         double& level = this->level();

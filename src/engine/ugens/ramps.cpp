@@ -23,17 +23,29 @@ int32_t count_of(const Op& op, const Block& block) {
     return samples_of(double(*input(op, block, duration)) * rate + 0.5);
 }
 
+// put(): `count` samples, which may be a block that the line doesn't end in (`whole_block`); returns the next level.
+// whole(): such a block, by put(frame, sample): four sequences in single precision, as in SuperCollider.
+
 /// A straight line.
 struct Straight {
-    static constexpr bool powers = false;
     template <int N>
     SCS_INLINE static F64<N> step(F64<N> level, F64<N> growth) {
         return level + growth;
     }
     template <int L>
-    SCS_INLINE static double put(float* out, double level, double growth, int count) {
-        put_line<L>(out, level, growth, count);
-        return level + growth * double(count);
+    SCS_INLINE static double put(float* out, double level, double growth, int count, bool whole_block) {
+        if (whole_block)
+            return whole(F64<1>(level), F64<1>(growth), count, [&](int i, F32<1> y) { out[i * L] = y[0]; })[0];
+        for (int i = 0; i < count; ++i) {
+            out[i * L] = float(level);
+            level += growth;
+        }
+        return level;
+    }
+    template <int N, class Put>
+    SCS_INLINE static F64<N> whole(F64<N> level, F64<N> growth, int frames, Put&& put) {
+        each_float_sum(convert<float>(level), convert<float>(growth), frames, put);
+        return level + F64<N>(double(frames)) * growth;
     }
     static void start(const Op& op, Block& block) {
         auto& s = state<LineState<1>>(op, block);
@@ -49,15 +61,24 @@ struct Straight {
 
 /// An exponential.
 struct Exponential {
-    static constexpr bool powers = true;
     template <int N>
     SCS_INLINE static F64<N> step(F64<N> level, F64<N> growth) {
         return level * growth;
     }
     template <int L>
-    SCS_INLINE static double put(float* out, double level, double growth, int count) {
-        return each_power(F64<1>(level), F64<1>(growth), count,
-                          [&](int i, F64<1> power) { out[i * L] = float(power[0]); })[0];
+    SCS_INLINE static double put(float* out, double level, double growth, int count, bool whole_block) {
+        if (whole_block)
+            return whole(F64<1>(level), F64<1>(growth), count, [&](int i, F32<1> y) { out[i * L] = y[0]; })[0];
+        for (int i = 0; i < count; ++i) {
+            out[i * L] = float(level);
+            level *= growth;
+        }
+        return level;
+    }
+    template <int N, class Put>
+    SCS_INLINE static F64<N> whole(F64<N> level, F64<N> growth, int frames, Put&& put) {
+        each_float_power(convert<float>(level), convert<float>(growth), frames, put);
+        return level * whole_power(growth, unsigned(frames));
     }
     static void start(const Op& op, Block& block) {
         auto& s = state<LineState<1>>(op, block);
@@ -105,7 +126,7 @@ struct LineOf {
         int count = 0;
         if (int32_t& counter = s.counter[lane]; counter != 0) {
             count = counter < 0 ? 0 : least(n, counter);
-            s.level[lane] = Kind::template put<L>(out, s.level[lane], s.growth[lane], count);
+            s.level[lane] = Kind::template put<L>(out, s.level[lane], s.growth[lane], count, counter > n);
             counter = counter < 0 ? 0 : counter - count;
             if (counter == 0)
                 done(op, block, lane, input(op, block, action)[lane]);
@@ -128,17 +149,9 @@ struct LineOf {
             const auto end = Batch::get(s.end);
             if (bitmask(running) & together) {
                 const auto level = Batch::get(s.level), growth = Batch::get(s.growth);
-                const auto put = [&](int i, F64<N> sample) {
-                    Batch::put(out, i, select(running, convert<float>(sample), end));
-                };
-                F64<N> next;
-                if constexpr (Kind::powers) {
-                    next = each_power(level, growth, n, put);
-                } else {
-                    for (int i = 0; i < n; ++i)
-                        put(i, level + growth * F64<N>(double(i)));
-                    next = level + growth * F64<N>(double(n));
-                }
+                const auto next = Kind::whole(level, growth, n, [&](int i, F32<N> sample) {
+                    Batch::put(out, i, select(running, sample, end));
+                });
                 Batch::keep(s.level, select(widen_mask(running), next, level));
                 Batch::keep(s.counter, select(running, counter - I32<N>(n), counter));
             } else {

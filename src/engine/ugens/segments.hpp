@@ -68,4 +68,49 @@ SCS_INLINE F64<N> each_power(F64<N> y, F64<N> growth, int count, Put&& put) {
     return y;
 }
 
+/// By squares, as SuperCollider.
+template <int N>
+SCS_INLINE F64<N> whole_power(F64<N> x, unsigned exponent) {
+    F64<N> all(1.0);
+    for (; exponent; exponent >>= 1, x *= x)
+        if (exponent & 1)
+            all *= x;
+    return all;
+}
+
+/// The same as each_power() for a block in single precision, with the roundings of SuperCollider's; `count` is a multiple
+/// of four.
+template <int N, class Put>
+SCS_INLINE void each_float_power(F32<N> y, F32<N> growth, int count, Put&& put) {
+    const F32<N> growth4 = growth * (growth * (growth * growth));
+    F32<N> y1 = y * growth, y2 = y1 * growth, y3 = y2 * growth;
+    for (int i = 0; i < count; i += 4) {
+        put(i, y);
+        put(i + 1, y1);
+        put(i + 2, y2);
+        put(i + 3, y3);
+        y *= growth4;
+        y1 *= growth4;
+        y2 *= growth4;
+        y3 *= growth4;
+    }
+}
+
+/// And a straight line.
+template <int N, class Put>
+SCS_INLINE void each_float_sum(F32<N> y, F32<N> slope, int count, Put&& put) {
+    const F32<N> slope2 = slope + slope, slope4 = slope2 + slope2;
+    F32<N> y1 = y + slope, y2 = y + slope2, y3 = y2 + slope;
+    for (int i = 0; i < count; i += 4) {
+        put(i, y);
+        put(i + 1, y1);
+        put(i + 2, y2);
+        put(i + 3, y3);
+        y += slope4;
+        y1 += slope4;
+        y2 += slope4;
+        y3 += slope4;
+    }
+}
+
 } // namespace scs::SCS_SIMD

@@ -33,6 +33,12 @@ SCS_INLINE F32<N> look_up(const float* table, I32<N> entry, F32<N> past) {
     const auto both = gather(table, entry);
     return both.entry + (both.next - both.entry) * past;
 }
+/// The same line with other roundings: as in the table's form for oscillators, of pairs 2 a - b and b - a.
+template <int N>
+SCS_INLINE F32<N> wavetable_sine(U32<N> phase) {
+    const auto both = gather(sine_table, entry_of(phase));
+    return (both.entry + both.entry - both.next) + (both.next - both.entry) * (F32<N>(1.f) + past_entry(phase));
+}
 template <int N>
 SCS_INLINE F32<N> table_sine(U32<N> phase) {
     return look_up(sine_table, entry_of(phase), past_entry(phase));

@@ -3,6 +3,7 @@
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
+#include "engine/ugens/sine-tables.hpp"
 #include "engine/ugens/table-phase.hpp"
 
 namespace scs::SCS_SIMD {
@@ -33,6 +34,10 @@ struct SinOsc {
         with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
             // phase_at(step) is called once a step, in order.
             const auto put_sines = [&](auto phase_at) SCS_INLINE_LAMBDA {
+                // A control unit's has the bits of SuperCollider's table: frequencies are made of it, and oscillators
+                // add up what they are off by.
+                if (!at_audio_rate(op))
+                    return Form::put(out, 0, scale(wavetable_sine(phase_at(0)), 0));
                 for (int i = 0; i < n; ++i)
                     Form::put(out, i, scale(sine(phase_at(i)), i));
             };

@@ -8,6 +8,10 @@
 namespace scs::SCS_SIMD {
 namespace {
 
+// Whatever frequency and phase are, it stays within -1 to 1: in SuperCollider a phase below 0, or one that rises by more
+// than a cycle a frame, runs away, and the samples with it. Phases become floats before they are looked at, so that a
+// slope of a frame or two, at a width next to 0 or 1, is off by up to 2^-24 of a cycle times its steepness.
+
 enum { freq, iphase, width };
 
 template <int N>

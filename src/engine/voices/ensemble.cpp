@@ -518,10 +518,11 @@ Reach reach_of(const NativeCode::BusUse& use, Batch& batch) noexcept {
     Reach reach;
     for (uint32_t left = batch.live; left; left &= left - 1) {
         const float number = numbers[std::countr_zero(left)];
-        if (!(number > -1e6f && number < 1e9f))
+        if (!(number < 1e9f))
             continue;
-        reach.low = std::min(reach.low, int64_t(number));
-        reach.high = std::max(reach.high, int64_t(number) + channels - 1);
+        const auto first = int64_t(std::max(number, 0.f)); // below 0 is the first bus, too
+        reach.low = std::min(reach.low, first);
+        reach.high = std::max(reach.high, first + channels - 1);
     }
     return reach;
 }
