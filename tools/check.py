@@ -165,7 +165,8 @@ def of_pytest(name):
 
 
 STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy)}
-STAGES |= {name: of_pytest(name) for name in ("oracle", "differential", "cli", "clients", "integration", "hostile")}
+STAGES |= {name: of_pytest(name) for name in ("oracle", "instructions", "differential", "cli", "clients", "integration",
+                                               "hostile")}
 
 
 def main(arguments):

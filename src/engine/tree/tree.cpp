@@ -37,10 +37,10 @@ const char* name_of(const Node& node) noexcept {
     return node.is_group ? "group" : static_cast<const Synth&>(node).definition->program->name.c_str();
 }
 
-/// Has the first part of a node's memory, which is its synth's, too, come into the cache while another is computed:
+/// Has the first `bytes` of a node's memory, which is its synth's, too, come into the cache while another is computed:
 /// of hundreds of synths none is still there from the block before. What lies beyond a smaller one does no harm.
+template <size_t bytes>
 void fetch_ahead(const Node* node) noexcept {
-    constexpr size_t bytes = 1536;
     const auto* at = reinterpret_cast<const char*>(node);
 #pragma GCC unroll 24
     for (size_t i = 0; i < bytes; i += cache_line)
@@ -530,8 +530,9 @@ void Tree::walk(FaultLanding& landing) {
             continue;
         }
         turn_.next = node->next;
+        // What comes next is mostly of the same kind; native voices are small.
         if (node->next)
-            fetch_ahead(node->next);
+            native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
         if (Synth* synth = native(*node); synth && ensemble_.pending(*synth)) {
             hand_over(*synth);
             continue;

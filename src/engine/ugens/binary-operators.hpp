@@ -88,7 +88,21 @@ struct Binary {
 
     static void start(const Op& op, Block& block) {
         keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
-        Kernels<Scalar>::compute(op, block, 1);
+        // What Kernels computes where nothing has changed; a note has many of these.
+        const auto in = [&](size_t i) {
+            const F32<1> x(*input(op, block, i));
+            return is_audio(op, i) ? x : flushed(x);
+        };
+        const auto zero = [&](size_t i, F32<1> x) { return is_ramped(op, i) && x[0] == 0.f; };
+        const F32<1> a = in(0), b = in(1);
+        F32<1> made = Operator::of(a, b);
+        if constexpr (Operator::has_first_zero)
+            if (zero(0, a))
+                made = Operator::first_zero(made, b);
+        if constexpr (Operator::has_second_zero)
+            if (zero(1, b))
+                made = Operator::second_zero(made, a);
+        made.store(output(op, block));
     }
 
     static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/simd/math.hpp"
 #include "engine/ugens/any-input.hpp"
+#include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
 
 // Panners and crossfaders between two channels. With the position at audio rate their gains are computed for each
@@ -132,8 +133,11 @@ struct Panner {
             const Use<Form> use(op, block);
             const auto changed = (place != Form::get(s.position)) | (gain != Form::get(s.level));
             if (!any(changed)) {
-                for (int i = 0; i < steps; ++i)
-                    use.put(i, now);
+                const auto put = [&](int i) SCS_INLINE_LAMBDA { use.put(i, now); };
+                if (steps != 1)
+                    each_step<Form>(block, put);
+                else
+                    put(0);
                 return;
             }
             const auto wanted = Law::of(place, gain);
