@@ -232,6 +232,10 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     if (code) {
         made->voice = ensemble_.make(behind, *code, values ? values : program.controls.data(), world_.offset(),
                                      world_.subsample_offset());
+        if (!made->voice) {
+            pool_.free(memory);
+            return {Code::out_of_memory};
+        }
     } else {
         made->graph = UnitGraph::make(behind, program, definition.kernels, ensemble_.lone_block(), world_, *made, values);
         made->abi = made->graph->node();
@@ -263,6 +267,8 @@ Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& mad
 void Tree::drop(Node& node, Told told) noexcept {
     if (told == Told::with_place)
         tell(node, NodeChange::end);
+    if (Synth* synth = native(node))
+        ensemble_.destroy(*synth);
     unlink(node);
     if (told == Told::without_place)
         tell(node, NodeChange::end);
@@ -271,9 +277,7 @@ void Tree::drop(Node& node, Told told) noexcept {
         count(0, -1, 0);
     } else {
         auto& synth = static_cast<Synth&>(node);
-        if (synth.voice)
-            ensemble_.destroy(synth);
-        else
+        if (synth.graph)
             synth.graph->destroy();
         count(-1, 0, -int64_t(synth.definition->program->units.size()));
         if (--synth.definition->users == 0)

@@ -23,6 +23,7 @@ struct alignas(64) Batch {
     bool stale;           ///< a voice of it doesn't run any more, or is to end
     bool scattered;       ///< see scattered.cpp; the following are of these batches alone
     int8_t slot;          ///< where its output is held; -1: nowhere
+    uint8_t tenants;      ///< lone voices whose records lie in it: nobody is in it any more
     uint32_t pending;     ///< lanes that were computed, but have their turns to come
     uint32_t reviewed;    ///< how many nodes had come into the group when what is between the voices was looked at
     Synth* synths[most_lanes];

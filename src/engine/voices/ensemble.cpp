@@ -13,12 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <type_traits>
 
 namespace scs {
 namespace {
 
-constexpr int rest_blocks = 64;
 constexpr int search_interval = 8; // blocks, a power of two
 
 AlignedFloats zeros(size_t count) {
@@ -45,6 +43,7 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Wor
         if (batching_) {
             held_rows_ = zeros(held_slots * row_sets * block * lanes);
             held_buses_.resize(held_slots * row_sets * lanes);
+            shelving_.resize(lanes * most_moved_bytes);
         }
     }
     space_.audio_bus = buses.audio(0);
@@ -95,13 +94,18 @@ void Ensemble::set_sample_rate(double rate) noexcept {
 
 Voice* Ensemble::make(void* memory, const NativeCode& code, const float* controls, int sample_offset,
                       float subsample_offset) noexcept {
+    std::byte* record = make_record(code);
+    if (!record)
+        return nullptr;
     std::memset(memory, 0, Voice::bytes(code));
     auto* voice = new (memory) Voice{};
     voice->code = &code;
+    voice->record = record;
     voice->rates = &rates_[current_rates_];
     voice->sample_offset = uint16_t(sample_offset);
     voice->subsample_offset = subsample_offset;
-    std::memcpy(voice->record(), controls, code.controls * sizeof(float));
+    std::memset(record, 0, code.record_bytes);
+    std::memcpy(record, controls, code.controls * sizeof(float));
     std::memcpy(voice->set_values(), controls, code.controls * sizeof(float));
     return voice;
 }
@@ -152,7 +156,7 @@ void Ensemble::forget(Voice& voice) noexcept {
 void Ensemble::run(Synth& synth, const std::vector<Op>& ops) noexcept {
     Synth* const synths[] = {&synth};
     Block block;
-    prepare(block, synth.voice->record(), *synth.voice->rates);
+    prepare(block, synth.voice->record, *synth.voice->rates);
     block.live = 1;
     block.synths = synths;
     block.mapped = synth.voice->mapped();
@@ -165,7 +169,7 @@ void Ensemble::start(Synth& synth) noexcept {
     space_.sample_offset = voice.sample_offset;
     space_.subsample_offset = voice.subsample_offset;
     if (voice.maps)
-        follow_maps(voice, voice.record(), 1, 0);
+        follow_maps(voice, voice.record, 1, 0);
     voice.constructed = true;
     run(synth, voice.code->starts);
 }
@@ -173,7 +177,7 @@ void Ensemble::start(Synth& synth) noexcept {
 void Ensemble::render(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     if (voice.maps)
-        follow_maps(voice, voice.record(), 1, 0);
+        follow_maps(voice, voice.record, 1, 0);
     if (voice.rest)
         --voice.rest;
     run(synth, voice.code->lone.ops);
@@ -181,9 +185,17 @@ void Ensemble::render(Synth& synth) noexcept {
 }
 
 void Ensemble::destroy(Synth& synth) noexcept {
-    leave(synth);
-    if (synth.voice->constructed)
-        run(synth, synth.voice->code->stops);
+    Voice& voice = *synth.voice;
+    if (Batch* batch = voice.batch; batch && voice.code->stops.empty()) {
+        forget_lane(voice);
+        if (!batch->live)
+            release(*batch);
+    } else {
+        leave(synth);
+    }
+    if (voice.constructed)
+        run(synth, voice.code->stops);
+    free_record(voice);
 }
 
 // ---- controls
@@ -191,7 +203,7 @@ void Ensemble::destroy(Synth& synth) noexcept {
 namespace {
 
 float& value_of(Voice& voice, int index) noexcept {
-    std::byte* record = voice.batch ? voice.batch->record() : voice.record();
+    std::byte* record = voice.batch ? voice.batch->record() : voice.record;
     const size_t lanes = voice.batch ? size_t(voice.code->batch.lanes) : 1;
     return reinterpret_cast<float*>(record)[size_t(index) * lanes + (voice.batch ? voice.lane : 0u)];
 }
@@ -225,131 +237,42 @@ void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
         voice.batch->stale = true;
 }
 
-// ---- batches: their memory
-
-Batch* Ensemble::make_batch(const Voice& like) noexcept {
-    void* memory = pool_.allocate(Batch::bytes(*like.code));
-    if (!memory)
-        return nullptr;
-    auto* batch = new (memory) Batch{};
-    batch->code = like.code;
-    batch->rates = like.rates;
-    batch->slot = -1;
-    std::memset(batch->record(), 0, Batch::bytes(*like.code) - sizeof(Batch));
-    return batch;
-}
-
-void Ensemble::release(Batch& batch) noexcept {
-    give_slot(batch);
-    pool_.free(&batch);
-}
-
-int Ensemble::members(const Batch& batch, Synth* (&synths)[most_lanes]) noexcept {
-    int count = 0;
-    for (uint32_t left = batch.live; left; left &= left - 1)
-        synths[count++] = batch.synths[std::countr_zero(left)];
-    return count;
-}
-
-namespace {
-
-/// Calls move(own, side, bytes) for the items of a voice's record, by `lanes` and a lane in a batch's; 4-byte items come
-/// in twos.
-template <class Move>
-void each_item(const NativeCode& code, std::byte* record, std::byte* batch, size_t lanes, size_t lane, Move&& move) {
-    for (const NativeCode::Piece& piece : code.pieces) {
-        std::byte* own = record + piece.offset;
-        std::byte* side = batch + piece.offset * lanes;
-        std::byte* at = side + lane * 8;
-        for (uint32_t left = piece.items64; left; --left, own += 8, at += lanes * 8)
-            move(own, at, std::integral_constant<size_t, 8>());
-        at = side + (piece.items64 * 2u * lanes + lane) * 4;
-        for (uint32_t left = piece.items32 / 2u; left; --left, own += 8, at += lanes * 8) {
-            move(own, at, std::integral_constant<size_t, 4>());
-            move(own + 4, at + lanes * 4, std::integral_constant<size_t, 4>());
-        }
-    }
-}
-
-} // namespace
-
-void Ensemble::take_in(Batch& batch, Synth& synth, int lane) noexcept {
-    Voice& voice = *synth.voice;
-    each_item(*voice.code, voice.record(), batch.record(), size_t(lanes_), size_t(lane),
-              [](std::byte* own, std::byte* side, auto bytes) { std::memcpy(side, own, bytes); });
-    batch.live |= 1u << lane;
-    if (voice.maps)
-        batch.mapped |= 1u << lane;
-    batch.synths[lane] = &synth;
-    voice.batch = &batch;
-    voice.lane = uint8_t(lane);
-}
-
-void Ensemble::put_out(Batch& batch, Synth& synth) noexcept {
-    Voice& voice = *synth.voice;
-    const size_t l = voice.lane;
-    each_item(*voice.code, voice.record(), batch.record(), size_t(lanes_), l,
-              [](std::byte* own, std::byte* side, auto bytes) { std::memcpy(own, side, bytes); });
-    batch.live &= ~(1u << l);
-    batch.mapped &= ~(1u << l);
-    batch.pending &= ~(1u << l);
-    voice.batch = nullptr;
-}
-
-void Ensemble::leave(Synth& synth) noexcept {
-    Batch* batch = synth.voice->batch;
-    if (!batch)
-        return;
-    put_out(*batch, synth);
-    if (batch->live == 0)
-        release(*batch);
-}
-
-void Ensemble::dissolve(Batch& batch) noexcept {
-    for (uint32_t left = batch.live; left; left &= left - 1)
-        put_out(batch, *batch.synths[std::countr_zero(left)]);
-    release(batch);
-}
-
-/// Its voices are alone for a while.
-void Ensemble::dissolve_and_rest(Batch& batch) noexcept {
-    Synth* synths[most_lanes];
-    const int count = members(batch, synths);
-    dissolve(batch);
-    for (int i = 0; i < count; ++i)
-        synths[i]->voice->rest = rest_blocks;
-}
+// ---- batches: their lanes
 
 /// Moves the voices to the first lanes, or up to the last ones, without holes.
 void Ensemble::shift(Batch& batch, bool up) noexcept {
     Synth* synths[most_lanes];
     const int count = members(batch, synths);
-    for (int i = 0; i < count; ++i)
-        put_out(batch, *synths[i]);
-    for (int i = 0; i < count; ++i)
-        take_in(batch, *synths[i], up ? lanes_ - count + i : i);
+    for (int i = 0; i < count; ++i) {
+        // One after the other into lanes that are free by then.
+        const int which = up ? count - 1 - i : i;
+        move(*synths[which], batch, up ? lanes_ - 1 - i : i);
+    }
+}
+
+/// A free lane, of neighbours the one behind the last voice. The batch isn't full.
+int Ensemble::lane_behind(Batch& batch) noexcept {
+    if (batch.scattered)
+        return std::countr_one(batch.live);
+    if (batch.last() == lanes_ - 1)
+        shift(batch, false);
+    return batch.last() + 1;
 }
 
 bool Ensemble::append(Batch& batch, Synth& synth) noexcept {
     if (batch.count() == lanes_)
         return false;
-    if (batch.scattered) {
-        add_scattered(batch, synth);
-        return true;
-    }
-    if (batch.last() == lanes_ - 1)
-        shift(batch, false);
-    take_in(batch, synth, batch.last() + 1);
+    take_in(batch, synth, lane_behind(batch));
+    if (batch.scattered)
+        scatter(batch);
     return true;
 }
 
 bool Ensemble::prepend(Batch& batch, Synth& synth) noexcept {
+    if (batch.scattered)
+        return append(batch, synth);
     if (batch.count() == lanes_)
         return false;
-    if (batch.scattered) {
-        add_scattered(batch, synth);
-        return true;
-    }
     if (batch.first() == 0)
         shift(batch, true);
     take_in(batch, synth, batch.first() - 1);
@@ -360,13 +283,10 @@ void Ensemble::merge(Batch& front, Batch& back) noexcept {
     front.stale |= back.stale;
     if (front.scattered || back.scattered)
         scatter(front);
-    else
-        shift(front, false);
-    while (back.live) {
-        Synth& synth = *back.synths[back.first()];
-        put_out(back, synth);
-        (void)append(front, synth);
-    }
+    Synth* synths[most_lanes];
+    const int count = members(back, synths);
+    for (int i = 0; i < count; ++i)
+        move(*synths[i], front, lane_behind(front));
     release(back);
 }
 
@@ -431,8 +351,12 @@ Batch* Ensemble::gather(Synth& synth) noexcept {
     Batch* batch = synth.voice->batch;
     if (!batch)
         return nullptr;
-    if (batch->scattered)
+    if (batch->scattered) {
         review(*batch, synth);
+        batch = synth.voice->batch;
+        if (!batch)
+            return nullptr;
+    }
     if (!batch->scattered && !independent(*batch)) {
         // What a voice adds in its own turn may go anywhere.
         batch->scattered = batch->code->commutes;
@@ -456,8 +380,9 @@ void Ensemble::fill_up(Batch& front, Batch& back, Synth& first, bool now) noexce
         if (!back.pending)
             merge(front, back);
     } else if (now && front.count() < lanes_) {
-        put_out(back, first);
-        (void)append(front, first);
+        move(first, front, lane_behind(front));
+        if (front.scattered)
+            scatter(front);
     }
 }
 

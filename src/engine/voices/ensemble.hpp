@@ -41,8 +41,8 @@ public:
     void set_sample_rate(double rate) noexcept;
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
 
-    /// Lays a voice out in `memory` (Voice::bytes()). `controls`: a value each. It starts at the frame `sample_offset` of
-    /// its first block and `subsample_offset` of a frame behind it.
+    /// Lays a voice out in `memory` (Voice::bytes()); null without memory for its record. `controls`: a value each. It
+    /// starts at the frame `sample_offset` of its first block and `subsample_offset` of a frame behind it.
     Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset,
                 float subsample_offset) noexcept;
     /// Starts its units.
@@ -85,9 +85,15 @@ private:
     void follow_maps(Batch&) noexcept;
     static void forget(Voice&) noexcept;
     Batch* make_batch(const Voice&) noexcept;
+    std::byte* make_record(const NativeCode&) noexcept;
+    void free_record(Voice&) noexcept;
     void take_in(Batch&, Synth&, int lane) noexcept;
     void put_out(Batch&, Synth&) noexcept;
+    void move(Synth&, Batch& to, int lane) noexcept;
+    void shelve(Batch&) noexcept;
+    static void forget_lane(Voice&) noexcept;
     void release(Batch&) noexcept;
+    int lane_behind(Batch&) noexcept;
     static int members(const Batch&, Synth* (&)[most_lanes]) noexcept;
     void shift(Batch&, bool up) noexcept;
     bool append(Batch&, Synth&) noexcept;
@@ -100,7 +106,6 @@ private:
 
     static bool commutes(const Node&) noexcept;
     void scatter(Batch&) noexcept;
-    void add_scattered(Batch&, Synth&) noexcept;
     Synth* partner_before(Synth&, Synth*& first) const noexcept;
     void join_scattered(Synth&) noexcept;
     void review(Batch&, Synth& first) noexcept;
@@ -115,10 +120,14 @@ private:
     bool batching_;
     Space space_{};
     AlignedFloats audio_, control_, rows_;
+    static constexpr int rest_blocks = 64; ///< that voices are alone which couldn't be a batch
     static constexpr int held_slots = 32; ///< scattered batches between their first and last voices' turns
     AlignedFloats held_rows_;
     std::vector<int32_t> held_buses_;
     uint32_t free_slots_ = ~0u;           ///< a bit for each
+    /// Voices with larger records keep their own while they are in a batch.
+    static constexpr uint32_t most_moved_bytes = 2048;
+    std::vector<std::byte> shelving_; ///< scratch: a record for each lane
     std::array<VoiceRates, 16> rates_{};
     size_t current_rates_ = 0;
 };

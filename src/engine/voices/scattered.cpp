@@ -33,11 +33,6 @@ void Ensemble::scatter(Batch& batch) noexcept {
     batch.reviewed = batch.synths[batch.first()]->parent->entered - 1;
 }
 
-void Ensemble::add_scattered(Batch& batch, Synth& synth) noexcept {
-    take_in(batch, synth, std::countr_one(batch.live));
-    scatter(batch);
-}
-
 /// The next one of its kind before it that it could be in a batch with. `first`: the first of its own batch behind that.
 Synth* Ensemble::partner_before(Synth& synth, Synth*& first) const noexcept {
     const Batch* own = synth.voice->batch;
@@ -76,16 +71,18 @@ void Ensemble::join_scattered(Synth& synth) noexcept {
     }
     if (front || own) {
         Batch& batch = front ? *front : *own;
-        if (batch.count() < lanes_)
-            add_scattered(batch, front ? synth : *other);
+        scatter(batch);
+        (void)append(batch, front ? synth : *other);
         return;
     }
     Synth* third = partner_before(*other, first);
     if (!third || third->voice->batch)
         return;
-    if (Batch* batch = make_batch(*synth.voice))
+    if (Batch* batch = make_batch(*synth.voice)) {
+        batch->scattered = true;
         for (Synth* one : {third, other, &synth})
-            add_scattered(*batch, *one);
+            (void)append(*batch, *one);
+    }
 }
 
 /// Before the turn of its first voice: those behind something that doesn't commute are lone from now on. With nothing
@@ -102,15 +99,15 @@ void Ensemble::review(Batch& batch, Synth& first) noexcept {
             unreached &= ~(1u << synth.voice->lane);
             reached[count++] = &synth;
         }
-    for (uint32_t left = unreached; left; left &= left - 1)
+    for (uint32_t left = unreached & batch.live; left; left &= batch.live & (left - 1))
         put_out(batch, *batch.synths[std::countr_zero(left)]);
-    if (span != count)
+    if (span != count || !batch.live)
         return;
-    batch.scattered = false;
-    for (int i = 0; i < count; ++i)
-        put_out(batch, *reached[i]);
-    for (int i = 0; i < count; ++i)
-        take_in(batch, *reached[i], i);
+    if (Batch* neighbours = make_batch(*first.voice)) {
+        for (int i = 0; i < count; ++i)
+            move(*reached[i], *neighbours, i);
+        release(batch);
+    }
 }
 
 bool Ensemble::take_slot(Batch& batch) noexcept {

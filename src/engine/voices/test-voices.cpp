@@ -272,6 +272,73 @@ TEST_CASE("without memory for a batch voices stay alone, and sound") {
     REQUIRE(f.engine->tree().new_synth(*f.def, nullptr, 1, AddAction::tail, 0, made));
 }
 
+TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memory for its record") {
+    const auto play = [](bool batching, int& fillers) {
+        Settings settings = native(batching);
+        settings.rt_memory_kib = batching ? 128 : 1024;
+        Voices f(settings);
+        Tree& tree = f.engine->tree();
+        Synth* made = nullptr;
+        const auto fill = [&](int id) {
+            if (!tree.new_synth(*f.def, nullptr, id, AddAction::head, 0, made))
+                return false;
+            tree.set_control(*made, "out", 0, 9.f);
+            tree.set_run(*made, false);
+            return true;
+        };
+        const auto room = [&] {
+            int count = 0;
+            for (; fill(1000 + count); ++count) {
+            }
+            tree.free_all(tree.root());
+            return count;
+        };
+        const int room_at_start = batching ? room() : 0;
+        for (int id = 1; id <= 8; ++id)
+            f.synth(id);
+        f.blocks(3);
+        CHECK((f.find(2)->voice->batch != nullptr) == batching);
+        if (batching)
+            for (fillers = 0; fill(100 + fillers); ++fillers) {
+            }
+        else
+            for (int i = 0; i < fillers; ++i)
+                REQUIRE(fill(100 + i));
+        auto all = f.render(128);
+        const auto go = [&](int blocks) {
+            const auto part = f.render(blocks * 64);
+            all.insert(all.end(), part.begin(), part.end());
+        };
+        tree.set_run(*f.find(2), false); // its batch becomes a shelf
+        go(1);
+        CHECK(f.find(1)->voice->batch == nullptr);
+        CHECK((f.find(1)->voice->shelf != nullptr) == batching);
+        tree.set_control(*f.find(1), "freq", 0, 321.f);
+        go(2);
+        tree.set_run(*f.find(2), true);
+        tree.free(*f.find(3));
+        for (const int id : {6, 7})
+            tree.set_control(*f.find(id), "gate", 0, 0.f);
+        go(20);
+        for (int i = 0; i < fillers; ++i)
+            tree.free(*f.find(100 + i));
+        go(20);
+        CHECK((f.find(1)->voice->batch != nullptr) == batching);
+        CHECK(f.find(1)->voice->shelf == nullptr);
+        for (const int id : {1, 2, 4, 5, 8})
+            tree.free(*f.find(id));
+        go(2);
+        if (batching)
+            CHECK(room() == room_at_start);
+        return all;
+    };
+    int fillers = 0;
+    const auto together = play(true, fillers), alone = play(false, fillers);
+    CHECK(fillers > 100);
+    REQUIRE(alone.size() == together.size());
+    CHECK(std::memcmp(alone.data(), together.data(), alone.size() * sizeof(float)) == 0);
+}
+
 TEST_CASE("what has too many wires, or a block of another size, stays with the plugins") {
     const auto is_native = [](int audio_wires, int control_wires, int block_size = 64) {
         Settings settings = native();

@@ -23,12 +23,12 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
     const Program& program = *synth.definition->program;
     Synth* const synths[] = {&synth};
     Block block;
-    prepare(block, synth.voice->record(), *synth.voice->rates);
+    prepare(block, synth.voice->record, *synth.voice->rates);
     block.live = 1;
     block.synths = synths;
     block.mapped = synth.voice->mapped();
     if (synth.voice->maps)
-        follow_maps(*synth.voice, synth.voice->record(), 1, 0);
+        follow_maps(*synth.voice, synth.voice->record, 1, 0);
     TextLine title;
     title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
     title.print(engine);

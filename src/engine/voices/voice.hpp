@@ -10,12 +10,14 @@ namespace scs {
 struct Batch;
 struct VoiceRates;
 
-/// A synth of native UGens: what stands in place of a UnitGraph. Its record lies behind it, then the values that its
-/// controls were set to, then what they are mapped to. [rt], owned by the Ensemble.
+/// A synth of native UGens: what stands in place of a UnitGraph. Behind it lie the values that its controls were set to,
+/// then what they are mapped to. [rt], owned by the Ensemble.
 struct Voice {
     const NativeCode* code;
     const VoiceRates* rates;
-    Batch* batch;           ///< where its record is at the moment; null: behind it
+    Batch* batch;           ///< what it is in; null: it is alone
+    std::byte* record;      ///< its own; null while it is in a batch, which has its items
+    Batch* shelf;           ///< a former batch that the record lies in; null: it is a piece of the pool
     uint8_t lane;
     bool constructed;
     uint8_t rest;           ///< blocks to stay lone
@@ -24,16 +26,15 @@ struct Voice {
     uint32_t maps;          ///< controls that are mapped to any bus
     float subsample_offset; ///< how far behind that frame it should have started, 0 to 1
 
-    std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     /// What each control was set to last; while it is mapped the record has the bus's value instead.
-    float* set_values() noexcept { return reinterpret_cast<float*>(record() + code->record_bytes); }
+    float* set_values() noexcept { return reinterpret_cast<float*>(this + 1); }
     const float* set_values() const noexcept { return const_cast<Voice*>(this)->set_values(); }
     /// 0: not mapped, n > 0: to control bus n - 1, n < 0: to audio bus -n - 1.
     int32_t* mapped() noexcept { return reinterpret_cast<int32_t*>(set_values() + code->controls); }
     const int32_t* mapped() const noexcept { return const_cast<Voice*>(this)->mapped(); }
 
     static size_t bytes(const NativeCode& code) noexcept {
-        return sizeof(Voice) + code.record_bytes + code.controls * (sizeof(float) + sizeof(int32_t));
+        return sizeof(Voice) + code.controls * (sizeof(float) + sizeof(int32_t));
     }
 };
 
