@@ -81,7 +81,11 @@ struct Binary {
     template <class Form>
     struct AtControlRate {
         static void run(const Op& op, Block& block) {
-            const auto in = [&](size_t i) SCS_INLINE_LAMBDA { return flushed(Form::control(input(op, block, i))); };
+            // What is quick is arithmetic, for which denormals are zero as they are.
+            const auto in = [&](size_t i) SCS_INLINE_LAMBDA {
+                const auto x = Form::control(input(op, block, i));
+                return Operator::quick ? x : flushed(x);
+            };
             Form::put(output(op, block), 0, Operator::of(in(0), in(1)));
         }
     };
