@@ -16,9 +16,10 @@ namespace scs {
 namespace {
 
 /// Calls copy(own, side, bytes) for the items of a record: where each is in a record, and where it is in a batch's for
-/// its first lane, each lane `bytes` behind the one before. 4-byte items come in twos.
+/// its first lane, each lane `bytes` behind the one before. 4-byte items come in twos. `copy` holds copies: what it writes
+/// could be anything, and then be read again for each item.
 template <class Copy>
-void each_item(const NativeCode& code, size_t lanes, Copy&& copy) {
+[[gnu::always_inline]] inline void each_item(const NativeCode& code, size_t lanes, Copy copy) {
     for (const NativeCode::Piece& piece : code.pieces) {
         size_t own = piece.offset, side = piece.offset * lanes;
         for (uint32_t left = piece.items64; left; --left, own += 8, side += lanes * 8)
@@ -32,7 +33,7 @@ void each_item(const NativeCode& code, size_t lanes, Copy&& copy) {
 
 void copy_out(Batch& batch, size_t lanes, size_t lane, std::byte* record) {
     const std::byte* from = batch.record();
-    each_item(*batch.code, lanes, [&](size_t own, size_t side, auto bytes) {
+    each_item(*batch.code, lanes, [=](size_t own, size_t side, auto bytes) {
         std::memcpy(record + own, from + side + lane * bytes, bytes);
     });
 }
@@ -71,9 +72,10 @@ void Ensemble::release(Batch& batch) noexcept {
 
 void Ensemble::take_in(Batch& batch, Synth& synth, int lane) noexcept {
     Voice& voice = *synth.voice;
+    const std::byte* record = voice.record;
     std::byte* to = batch.record();
-    each_item(*voice.code, size_t(lanes_), [&](size_t own, size_t side, auto bytes) {
-        std::memcpy(to + side + size_t(lane) * bytes, voice.record + own, bytes);
+    each_item(*voice.code, size_t(lanes_), [=](size_t own, size_t side, auto bytes) {
+        std::memcpy(to + side + size_t(lane) * bytes, record + own, bytes);
     });
     if (voice.code->record_bytes <= most_moved_bytes)
         free_record(voice);
@@ -129,8 +131,10 @@ void Ensemble::move(Synth& synth, Batch& to, int lane) noexcept {
     if (&from == &to && old == size_t(lane))
         return;
     const bool mapped = from.mapped >> old & 1u;
-    each_item(*voice.code, size_t(lanes_), [&](size_t, size_t side, auto bytes) {
-        std::memcpy(to.record() + side + size_t(lane) * bytes, from.record() + side + old * bytes, bytes);
+    const std::byte* source = from.record();
+    std::byte* target = to.record();
+    each_item(*voice.code, size_t(lanes_), [=](size_t, size_t side, auto bytes) {
+        std::memcpy(target + side + size_t(lane) * bytes, source + side + old * bytes, bytes);
     });
     forget_lane(voice);
     to.live |= 1u << lane;
