@@ -251,6 +251,42 @@ TEST_CASE("controls are set and mapped in a batch as alone") {
     CHECK(alone != std::vector<float>(alone.size()));
 }
 
+TEST_CASE("inputs too many and outputs too few harm nobody") {
+    for (const bool batching : {false, true}) {
+        Voices f(native(batching));
+        SynthDef def;
+        def.name = "odd";
+        def.constants = {0.f, 5.f, 7.f};
+        def.controls = {0.f, 0.5f, 0.f, 0.25f};
+        def.units = {
+            unit("Control", Rate::control, {}, {Rate::control, Rate::control, Rate::control, Rate::control}),
+            unit("VarSaw", Rate::audio, {{-1, 1}, {-1, 0}, {-1, 0}}, {Rate::audio}),
+            // Its output would be where the next unit finds its bus.
+            unit("PauseSelf", Rate::control, {{0, 2}}, {}),
+            unit("ReplaceOut", Rate::control, {{-1, 1}, {0, 3}}, {}),
+            unit("FreeSelf", Rate::control, {{0, 2}}, {}),
+            unit("ReplaceOut", Rate::control, {{-1, 2}, {0, 1}}, {}),
+            // A second input that is audio makes it no audio unit, for which its first one would be too short.
+            unit("Delay1", Rate::control, {{0, 1}, {1, 0}}, {Rate::control}),
+            unit("ReplaceOut", Rate::control, {{0, 0}, {6, 0}}, {}),
+            unit("Delay2", Rate::control, {{0, 3}, {1, 0}}, {Rate::control}),
+            unit("ReplaceOut", Rate::control, {{-1, 0}, {8, 0}}, {}),
+        };
+        Definition* odd = f.define(def);
+        REQUIRE(odd->code);
+        for (int id = 1; id <= 4; ++id)
+            f.engine->tree().set_control(f.synth(id, AddAction::tail, 0, odd), 0, 10.f + float(id));
+        f.blocks(5);
+        CHECK((f.find(2)->voice->batch != nullptr) == batching);
+        const float* buses = f.engine->buses().control();
+        CHECK(buses[0] == 0.25f);
+        CHECK(buses[5] == 0.25f);
+        CHECK(buses[7] == 0.5f);
+        for (int id = 1; id <= 4; ++id)
+            CHECK(buses[10 + id] == 0.5f);
+    }
+}
+
 TEST_CASE("without memory for a batch voices stay alone, and sound") {
     Settings settings = native();
     settings.rt_memory_kib = 64;
