@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/test-support.hpp"
 
+#include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
 #include "engine/voices/batch.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <random>
 
 using namespace scs;
@@ -284,6 +286,36 @@ TEST_CASE("inputs too many and outputs too few harm nobody") {
         CHECK(buses[7] == 0.5f);
         for (int id = 1; id <= 4; ++id)
             CHECK(buses[10 + id] == 0.5f);
+    }
+}
+
+TEST_CASE("a delay that shrinks by a long way doesn't hear what its memory held before") {
+    Voices f;
+    SynthDef def;
+    def.name = "shrinks";
+    def.constants = {0.f, 0.25f, 20.f, 0.01f};
+    def.controls = {0.f};
+    def.control_names = {{"time", 0}};
+    def.units = {
+        unit("Control", Rate::control, {}, {Rate::control}),
+        unit("DC", Rate::audio, {{-1, 1}}, {Rate::audio}),
+        unit("CombN", Rate::audio, {{1, 0}, {-1, 2}, {0, 0}, {-1, 3}}, {Rate::audio}),
+        unit("Out", Rate::audio, {{-1, 0}, {2, 0}}, {}),
+    };
+    Definition* shrinks = f.define(def);
+    REQUIRE(shrinks->code);
+    for (int id = 1; id <= 20; ++id) {
+        constexpr size_t floats = 1200000;
+        auto* before = static_cast<float*>(f.engine->world().pool().allocate(floats * sizeof(float)));
+        REQUIRE(before);
+        std::fill_n(before, floats, 1e6f);
+        f.engine->world().pool().free(before);
+        f.engine->tree().set_control(f.synth(id, AddAction::tail, 0, shrinks), 0, 19.f + float(id) * 0.037f);
+        f.blocks(2);
+        f.engine->tree().set_control(*f.find(id), 0, 0.f);
+        for (const float sample : f.render(4 * 64))
+            REQUIRE(std::abs(sample) < 1.f);
+        f.engine->tree().free(*f.find(id));
     }
 }
 
