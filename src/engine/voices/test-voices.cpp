@@ -366,6 +366,17 @@ TEST_CASE("what has too many wires, or a block of another size, stays with the p
     CHECK_FALSE(is_native(1, 0, 32));
 }
 
+TEST_CASE("a Linen at audio rate, which computes a sample a block, stays with the plugins") {
+    Fixture f(native());
+    for (const Rate rate : {Rate::control, Rate::audio}) {
+        SynthDef def;
+        def.name = "linen";
+        def.constants = {0.f, 1.f};
+        def.units = {unit("Linen", rate, {{-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 0}}, {rate})};
+        CHECK((f.define(def)->code != nullptr) == (rate == Rate::control));
+    }
+}
+
 TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
     struct Player : Voices {
         explicit Player(bool batching, unsigned seed) : Voices(native(batching)), random(seed), mix(seed % 2 ? 8 : 2) {
