@@ -92,9 +92,9 @@ struct Delay {
 
     SCS_INLINE static float frames_of(float seconds, float rate, const Line& line) {
         const float frames = seconds * rate, most = float(line.mask + 1);
-        const float held = frames > most ? most : frames;
-        return held < shortest ? shortest : held;
+        return not_shorter(frames > most ? most : frames);
     }
+    SCS_INLINE static float not_shorter(float frames) { return frames < shortest ? shortest : frames; }
     /// What is no number, as it stays once it has been reached, is all before the line.
     SCS_INLINE static int64_t whole_of(float delay) { return delay == delay ? int32_t(delay) : int64_t(1) << 40; }
 
@@ -220,12 +220,13 @@ struct Delay {
                 feedbacks[i] = feedback;
             }
         } else {
+            // The sums of a long way down may end below the shortest delay, where nothing has been written yet.
             for (int i = 0; i < n; ++i) {
-                delays[i] = delay += slope;
+                delays[i] = not_shorter(delay += slope);
                 feedbacks[i] = feedback += feedback_slope;
             }
         }
-        kept.delay = delay;
+        kept.delay = not_shorter(delay);
         kept.seconds = seconds;
         kept.feedback = feedback;
         kept.decay = in.decay;

@@ -77,7 +77,8 @@ constexpr Kernel kernel = [] {
 }();
 
 constexpr NativeUgen list[] = {
-    {"Linen", [](const Signature&) { return &kernel; }},
+    // At audio rate there is none in SuperCollider's language; theirs computes one sample a block all the same.
+    {"Linen", [](const Signature& s) { return s.rate == Rate::audio ? nullptr : &kernel; }},
 };
 
 } // namespace

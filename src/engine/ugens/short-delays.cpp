@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
-#include "engine/ugens/forms.hpp"
+#include "engine/ugens/own-rate.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -22,7 +22,7 @@ struct Samples {
             const float* from = input(op, block, 0);
             float* out = output(op, block);
             auto one = Form::get(s.one), two = Form::get(s.two);
-            for (int i = 0, n = is_audio(op, 1) ? Form::steps(block) : 1; i < n; ++i) {
+            for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
                 const auto x = Form::audio(from, i);
                 Form::put(out, i, Two ? two : one);
                 two = one;

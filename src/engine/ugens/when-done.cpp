@@ -26,7 +26,8 @@ struct OnTrigger {
                 if (now > 0.f && s.previous[lane] <= 0.f)
                     act(block, lane, What);
                 s.previous[lane] = now;
-                output(op, block)[lane] = 0.f;
+                if (op.outputs) // which SuperCollider's don't ask for
+                    output(op, block)[lane] = 0.f;
             });
         }
     };

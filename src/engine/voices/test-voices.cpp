@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/test-support.hpp"
 
+#include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
 #include "engine/voices/batch.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <random>
 
 using namespace scs;
@@ -251,6 +253,72 @@ TEST_CASE("controls are set and mapped in a batch as alone") {
     CHECK(alone != std::vector<float>(alone.size()));
 }
 
+TEST_CASE("inputs too many and outputs too few harm nobody") {
+    for (const bool batching : {false, true}) {
+        Voices f(native(batching));
+        SynthDef def;
+        def.name = "odd";
+        def.constants = {0.f, 5.f, 7.f};
+        def.controls = {0.f, 0.5f, 0.f, 0.25f};
+        def.units = {
+            unit("Control", Rate::control, {}, {Rate::control, Rate::control, Rate::control, Rate::control}),
+            unit("VarSaw", Rate::audio, {{-1, 1}, {-1, 0}, {-1, 0}}, {Rate::audio}),
+            // Its output would be where the next unit finds its bus.
+            unit("PauseSelf", Rate::control, {{0, 2}}, {}),
+            unit("ReplaceOut", Rate::control, {{-1, 1}, {0, 3}}, {}),
+            unit("FreeSelf", Rate::control, {{0, 2}}, {}),
+            unit("ReplaceOut", Rate::control, {{-1, 2}, {0, 1}}, {}),
+            // A second input that is audio makes it no audio unit, for which its first one would be too short.
+            unit("Delay1", Rate::control, {{0, 1}, {1, 0}}, {Rate::control}),
+            unit("ReplaceOut", Rate::control, {{0, 0}, {6, 0}}, {}),
+            unit("Delay2", Rate::control, {{0, 3}, {1, 0}}, {Rate::control}),
+            unit("ReplaceOut", Rate::control, {{-1, 0}, {8, 0}}, {}),
+        };
+        Definition* odd = f.define(def);
+        REQUIRE(odd->code);
+        for (int id = 1; id <= 4; ++id)
+            f.engine->tree().set_control(f.synth(id, AddAction::tail, 0, odd), 0, 10.f + float(id));
+        f.blocks(5);
+        CHECK((f.find(2)->voice->batch != nullptr) == batching);
+        const float* buses = f.engine->buses().control();
+        CHECK(buses[0] == 0.25f);
+        CHECK(buses[5] == 0.25f);
+        CHECK(buses[7] == 0.5f);
+        for (int id = 1; id <= 4; ++id)
+            CHECK(buses[10 + id] == 0.5f);
+    }
+}
+
+TEST_CASE("a delay that shrinks by a long way doesn't hear what its memory held before") {
+    Voices f;
+    SynthDef def;
+    def.name = "shrinks";
+    def.constants = {0.f, 0.25f, 20.f, 0.01f};
+    def.controls = {0.f};
+    def.control_names = {{"time", 0}};
+    def.units = {
+        unit("Control", Rate::control, {}, {Rate::control}),
+        unit("DC", Rate::audio, {{-1, 1}}, {Rate::audio}),
+        unit("CombN", Rate::audio, {{1, 0}, {-1, 2}, {0, 0}, {-1, 3}}, {Rate::audio}),
+        unit("Out", Rate::audio, {{-1, 0}, {2, 0}}, {}),
+    };
+    Definition* shrinks = f.define(def);
+    REQUIRE(shrinks->code);
+    for (int id = 1; id <= 20; ++id) {
+        constexpr size_t floats = 1200000;
+        auto* before = static_cast<float*>(f.engine->world().pool().allocate(floats * sizeof(float)));
+        REQUIRE(before);
+        std::fill_n(before, floats, 1e6f);
+        f.engine->world().pool().free(before);
+        f.engine->tree().set_control(f.synth(id, AddAction::tail, 0, shrinks), 0, 19.f + float(id) * 0.037f);
+        f.blocks(2);
+        f.engine->tree().set_control(*f.find(id), 0, 0.f);
+        for (const float sample : f.render(4 * 64))
+            REQUIRE(std::abs(sample) < 1.f);
+        f.engine->tree().free(*f.find(id));
+    }
+}
+
 TEST_CASE("without memory for a batch voices stay alone, and sound") {
     Settings settings = native();
     settings.rt_memory_kib = 64;
@@ -363,6 +431,17 @@ TEST_CASE("what has too many wires, or a block of another size, stays with the p
     CHECK_FALSE(is_native(1, 4097));
     CHECK(is_native(1, 0, 128));
     CHECK_FALSE(is_native(1, 0, 32));
+}
+
+TEST_CASE("a Linen at audio rate, which computes a sample a block, stays with the plugins") {
+    Fixture f(native());
+    for (const Rate rate : {Rate::control, Rate::audio}) {
+        SynthDef def;
+        def.name = "linen";
+        def.constants = {0.f, 1.f};
+        def.units = {unit("Linen", rate, {{-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 0}}, {rate})};
+        CHECK((f.define(def)->code != nullptr) == (rate == Rate::control));
+    }
 }
 
 TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
