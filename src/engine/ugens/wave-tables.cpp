@@ -199,9 +199,9 @@ struct Wrapped {
 };
 struct Folded {
     SCS_INLINE static float of(const Table& t, float in, bool) {
-        const int32_t last = t.size - 1;
-        const int32_t index = last ? wrap(int_of(in), 2 * last) : 0;
-        return t.data[index > last ? 2 * last - index : index];
+        const int64_t last = t.size - 1, turn = 2 * last; // there and back, more than an int holds
+        const int64_t rest = last ? int_of(in) % turn : 0, index = rest < 0 ? rest + turn : rest;
+        return t.data[index > last ? turn - index : index];
     }
 };
 struct Between {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/test-support.hpp"
 
+#include "engine/plugins/buffers.hpp"
 #include "engine/plugins/world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
@@ -10,6 +11,7 @@
 
 #include <cmath>
 #include <random>
+#include <sys/mman.h>
 
 using namespace scs;
 using namespace scs::test;
@@ -287,6 +289,33 @@ TEST_CASE("inputs too many and outputs too few harm nobody") {
         for (int id = 1; id <= 4; ++id)
             CHECK(buses[10 + id] == 0.5f);
     }
+}
+
+TEST_CASE("an index is folded into a buffer of a billion samples, too") {
+    constexpr int32_t samples = (1 << 30) + 3;
+    constexpr size_t bytes = size_t(samples) * sizeof(float);
+    void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(pages != MAP_FAILED);
+    {
+        Voices f;
+        static_cast<float*>(pages)[1] = 0.5f;
+        f.engine->buffers().install(0, {.data = static_cast<float*>(pages), .frames = samples, .channels = 1});
+        SynthDef def;
+        def.name = "fold";
+        def.constants = {0.f, -1.f, 3.f};
+        def.units = {
+            unit("FoldIndex", Rate::control, {{-1, 0}, {-1, 1}}, {Rate::control}),
+            unit("Out", Rate::control, {{-1, 2}, {0, 0}}, {}),
+        };
+        Definition* fold = f.define(def);
+        REQUIRE(fold->code);
+        Synth* made = nullptr;
+        REQUIRE(f.engine->tree().new_synth(*fold, nullptr, 1, AddAction::tail, 0, made));
+        f.blocks(2);
+        CHECK(f.engine->buses().control()[3] == 0.5f);
+        f.engine->buffers().install(0, {});
+    }
+    munmap(pages, bytes);
 }
 
 TEST_CASE("a delay that shrinks by a long way doesn't hear what its memory held before") {
