@@ -26,7 +26,7 @@ class Broken(Exception):
     """A stage that could not do its work; the text says why."""
 
 
-def run(name, command, env=None, timeout=600):
+def run(name, command, env=None, timeout=1800):
     """Run a command with its output in a log; (status, log)."""
     log = LOGS / f"{name}.log"
     with log.open("wb") as output:
@@ -74,7 +74,7 @@ def meson_tests(folder, wanted, env=None):
     return found
 
 
-def pytest(name, *paths, env=None, timeout=600):
+def pytest(name, *paths, env=None, timeout=1200):
     report = LOGS / f"{name}.xml"
     report.unlink(missing_ok=True)
     status, log = run(name, ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-ra", "-c",
@@ -160,7 +160,7 @@ def of_pytest(name):
     """The stage that runs tests/<name> against what `build` built."""
     def stage(long):
         compile_in("build", "-Dtests=true")
-        return pytest(name, f"tests/{name}", env={"SCS_LONG": "1"} if long else None, timeout=7200 if long else 600)
+        return pytest(name, f"tests/{name}", env={"SCS_LONG": "1"} if long else None, timeout=7200 if long else 1200)
     return stage
 
 

@@ -181,7 +181,13 @@ private:
         const auto equals = setting.find('=');
         if (equals == setting.npos || equals == 0)
             return Error{"--set " + setting + ": expected KEY=VALUE"};
-        set("scsynth." + setting.substr(0, equals), setting.substr(equals + 1));
+        constexpr std::string_view prefix = "scsynth.";
+        std::string key = setting.substr(0, equals);
+        if (!key.starts_with(prefix))
+            key.insert(0, prefix);
+        if (key == "scsynth.osc.port" || key == "scsynth.osc.tcp")
+            return Error{"--set " + setting + ": the port is that of -u or -t"};
+        set(key, setting.substr(equals + 1));
         return {};
     }
 
@@ -316,8 +322,8 @@ private:
         if (!checked)
             return Error{option_of(checked.error()) + checked.error()};
         line_.verbosity = checked.value().server.engine.verbosity;
-        const auto& warnings = checked.value().warnings;
-        line_.warnings.insert(line_.warnings.end(), warnings.begin(), warnings.end());
+        if (const auto& warnings = checked.value().warnings; !warnings.empty())
+            return Error{"--set: " + warnings.front()};
         return {};
     }
 

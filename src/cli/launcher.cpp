@@ -109,7 +109,7 @@ private:
         const std::string port = "port " + std::to_string(line_.port);
         const char* place = line_.in_this_process ? "this program" : "the PipeWire daemon";
         switch (-code) {
-        case EADDRINUSE: return {port + " is taken by another program; choose another with -u"};
+        case EADDRINUSE: return {port + " is taken by another server or program; choose another with -u"};
         case EADDRNOTAVAIL: return {"-B: that is no address of this machine"};
         case EACCES: return {port + " is not permitted: choose one above 1023"};
         case ENOENT:

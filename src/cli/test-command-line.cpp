@@ -205,9 +205,12 @@ TEST_CASE("any setting of the node") {
     CHECK(value({"-u", "1", "--set", "synthdef-path=/a=b"}, "scsynth.synthdef-path") == "/a=b");
     CHECK(value({"-u", "1", "-o", "4", "--set", "outputs=6"}, "scsynth.outputs") == "6");
 
-    CHECK(parse({"-u", "1", "--set", "native=1"}).value().warnings ==
-          std::vector<std::string>{"scsynth.native is not a setting"});
-    for (const char* broken : {"", "outputs", "=3", "outputs=x", "simd=mmx"})
+    CHECK(value({"-u", "1", "--set", "scsynth.simd=sse2"}, "scsynth.simd") == "sse2");
+
+    const auto unknown = parse({"-u", "1", "--set", "native=1"});
+    REQUIRE_FALSE(unknown);
+    CHECK(unknown.error() == "--set: scsynth.native is not a setting");
+    for (const char* broken : {"", "outputs", "=3", "outputs=x", "simd=mmx", "osc.port=2"})
         CHECK(!parse({"-u", "1", "--set", broken}));
     CHECK(!parse({"-u", "1", "--set"}));
 }

@@ -21,7 +21,7 @@ double distance_from_sine(const std::vector<float>& samples, double amplitude) {
 } // namespace
 
 TEST_CASE("a sine from SuperCollider's own plugins, at its level and continuous over quanta of any size") {
-    Fixture f;
+    Fixture f(plugins_alone());
     Definition* sine = f.define(sine_def());
     Synth* synth;
     REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1000, AddAction::tail, 0, synth));
@@ -215,7 +215,7 @@ TEST_CASE("settings out of range are refused by name") {
 }
 
 TEST_CASE("what a UGen takes for a size or an index is kept within what it has") {
-    Fixture f;
+    Fixture f(plugins_alone());
     const auto play = [&](SynthDef def, std::initializer_list<float> values) {
         def.name = "guarded";
         Synth* synth;
@@ -274,6 +274,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
             {"Limiter", {{1, 0}, {-1, 0}, {0, 0}}},
             {"Normalizer", {{1, 0}, {-1, 0}, {0, 0}}},
             {"RunningSum", {{1, 0}, {0, 0}}},
+            {"Median", {{0, 0}, {1, 0}}},
             {"CombC", {{1, 0}, {0, 0}, {0, 0}, {-1, 0}}},
             {"AllpassN", {{1, 0}, {0, 0}, {0, 0}, {-1, 0}}},
             {"DelayL", {{1, 0}, {0, 0}, {0, 0}}},
@@ -370,7 +371,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
 }
 
 TEST_CASE("an output to a negative bus doesn't hang on whatever lies before the locks") {
-    Fixture f;
+    Fixture f(plugins_alone());
     SynthDef def;
     def.name = "nowhere";
     def.constants = {-1.f, 1.f, -16000.f};

@@ -44,6 +44,12 @@ inline UnitSpec unit(const char* name, Rate rate, std::vector<InputRef> inputs, 
     return {name, rate, special, std::move(inputs), std::move(outputs)};
 }
 
+inline Settings plugins_alone() {
+    Settings settings;
+    settings.native_ugens = false;
+    return settings;
+}
+
 /// freq and amp: a sine on bus 0. Controls 0 and 1.
 inline SynthDef sine_def() {
     SynthDef def;

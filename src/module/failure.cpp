@@ -18,7 +18,7 @@ std::string explain(int code, const spa_dict& settings) {
     const std::string port = "port " + setting(settings, "scsynth.osc.port", "57110");
     switch (-code) {
     case EADDRINUSE:
-        return port + " is taken by another program: choose another with scsynth.osc.port";
+        return port + " is taken by another server or program: choose another with scsynth.osc.port";
     case EADDRNOTAVAIL:
         return setting(settings, "scsynth.osc.bind", "127.0.0.1") +
                " is no address of this machine: correct scsynth.osc.bind";

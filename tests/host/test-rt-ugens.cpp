@@ -366,6 +366,10 @@ TEST_CASE("a SynthDef for each unit generator, as the language makes it") {
     play_folder("SCS_UGEN_DEFS");
 }
 
+TEST_CASE("the same, all units the plugins'") {
+    play_folder("SCS_UGEN_DEFS", {{"scsynth.native-ugens", "false"}});
+}
+
 TEST_CASE("native unit generators, in batches") {
     // Four are a batch at least; blocks alone come first.
     play_folder("SCS_NATIVE_DEFS", {{"scsynth.native-ugens", "true"}, {"scsynth.max-synthdefs", "4096"}}, 8, 4);

@@ -177,7 +177,7 @@ def test_a_failed_module_is_an_error_to_the_daemon():
         with Daemon(module_entry(f"scsynth.osc.port = {port}", flags=""), start=False) as daemon:
             process = daemon.spawn("pipewire", "pipewire")
             process.wait(10)
-            assert f"port {port} is taken by another program" in daemon.log()
+            assert f"port {port} is taken by another server or program" in daemon.log()
 
 
 def test_unloading_the_module_removes_the_node():
@@ -263,7 +263,7 @@ def test_a_client_is_told_of_a_taken_port():
     with Daemon() as daemon:
         assert daemon.load(f"scsynth.osc.port = {port}") == ""
         printed = daemon.load(f"scsynth.osc.port = {port}")
-        assert f"port {port} is taken by another program: choose another with scsynth.osc.port" \
+        assert f"port {port} is taken by another server or program: choose another with scsynth.osc.port" \
             in printed
         assert len(daemon.nodes()) == 1
 

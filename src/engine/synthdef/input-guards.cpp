@@ -71,6 +71,7 @@ constexpr Rule rules[] = {
     {"Normalizer", 2, least_seconds, most_seconds_of_three, at_start},
     {"PitchShift", 1, 0.f, most_seconds_of_three},
     {"RunningSum", 1, 1.f, most_samples, at_start},
+    {"Median", 0, 1.f, 31.f, at_start},
     {"Convolution", 2, 0.f, most_points, at_start},
     {"Convolution2", 3, 0.f, most_points, at_start},
     {"Convolution2L", 3, 0.f, most_points, at_start},
