@@ -105,8 +105,8 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
     voice->sample_offset = uint16_t(sample_offset);
     voice->subsample_offset = subsample_offset;
     std::memset(record, 0, code.record_bytes);
-    std::memcpy(record, controls, code.controls * sizeof(float));
-    std::memcpy(voice->set_values(), controls, code.controls * sizeof(float));
+    std::copy_n(controls, code.controls, reinterpret_cast<float*>(record));
+    std::copy_n(controls, code.controls, voice->set_values());
     return voice;
 }
 
