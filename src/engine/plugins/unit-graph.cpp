@@ -116,7 +116,6 @@ struct Instance {
     const Program* program;
     UnitKernels kernels;
     Block block; ///< what the kernels run with
-    Synth* block_synth;
     World* world;
     GuardUnit* guards;
     uint32_t num_guards;
@@ -208,8 +207,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
     self->hosted.owner = &owner;
     self->kernels = kernels;
     self->block = block;
-    self->block_synth = &owner;
-    self->block.synths = &self->block_synth;
+    self->block.synths = &self->hosted.owner;
     ::World& w = world.abi().world.abi;
     ::Graph& graph = self->hosted.abi;
 

@@ -193,16 +193,20 @@ struct Output {
         }
     }
 
+    /// All of one voice of a batch.
+    template <class RowOf>
+    SCS_INLINE static void turn(const Op& op, Block& block, int lane, int32_t first, RowOf&& row_of) {
+        for (int c = 0; c < channels(op); ++c)
+            channel<lanes>(op, block, lane, c, first, row_of(lane, c));
+        if constexpr (finishes)
+            Way::template finish<lanes>(op, block, lane, first);
+    }
+
     /// Voice after voice, so that sums keep their order when one's bus is another's, too. `row_of` finds a lane's
     /// samples of a channel.
     template <class RowOf>
     SCS_INLINE static void apart(const Op& op, Block& block, const int32_t* buses, RowOf&& row_of) {
-        each_lane<lanes>(block, [&](int lane) {
-            for (int c = 0; c < channels(op); ++c)
-                channel<lanes>(op, block, lane, c, buses[lane], row_of(lane, c));
-            if constexpr (finishes)
-                Way::template finish<lanes>(op, block, lane, buses[lane]);
-        });
+        each_lane<lanes>(block, [&](int lane) { turn(op, block, lane, buses[lane], row_of); });
     }
 
     static void batch(const Op& op, Block& block) {
@@ -241,7 +245,7 @@ struct Output {
 /// Of what adds alone.
 template <class Way>
 struct Held : Output<Way> {
-    using Output<Way>::channels, Output<Way>::wire, Output<Way>::finishes;
+    using Output<Way>::channels, Output<Way>::wire;
 
     static void hold(const Op& op, Block& block) {
         for (int c = 0; c < channels(op); ++c)
@@ -252,11 +256,8 @@ struct Held : Output<Way> {
     }
     static void hand_over(const Op& op, Block& block) {
         const int lane = __builtin_ctz(block.live);
-        const int32_t first = block.space->held_buses[lane];
-        for (int c = 0; c < channels(op); ++c)
-            Output<Way>::template channel<lanes>(op, block, lane, c, first, row(block, c, lane));
-        if constexpr (finishes)
-            Way::template finish<lanes>(op, block, lane, first);
+        Output<Way>::turn(op, block, lane, block.space->held_buses[lane],
+                          [&](int, int c) { return row(block, c, lane); });
     }
 };
 

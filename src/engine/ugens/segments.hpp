@@ -42,24 +42,30 @@ SCS_INLINE void put_held(float* out, float level, int count) {
         out[i * L] = level;
 }
 
-/// Calls put(i, y * growth^i) for `count` samples; returns the one after them. Four sequences, whose products don't
-/// wait for each other.
-template <int N, class Put>
-SCS_INLINE F64<N> each_power(F64<N> y, F64<N> growth, int count, Put&& put) {
-    const F64<N> growth2 = growth * growth, growth4 = growth2 * growth2;
-    F64<N> y1 = y * growth, y2 = y * growth2, y3 = y1 * growth2;
+/// Four sequences side by side, whose steps don't wait for each other: calls put(i, sample) for each whole four of `count`
+/// samples and step(y) for each sequence after them; returns how many samples that were.
+template <class V, class Put, class Step>
+SCS_INLINE int in_fours(V& y, V& y1, V& y2, V& y3, int count, Put&& put, Step&& step) {
     int i = 0;
     for (; i + 4 <= count; i += 4) {
         put(i, y);
         put(i + 1, y1);
         put(i + 2, y2);
         put(i + 3, y3);
-        y *= growth4;
-        y1 *= growth4;
-        y2 *= growth4;
-        y3 *= growth4;
+        step(y);
+        step(y1);
+        step(y2);
+        step(y3);
     }
-    for (; i < count; ++i) {
+    return i;
+}
+
+/// Calls put(i, y * growth^i) for `count` samples; returns the one after them.
+template <int N, class Put>
+SCS_INLINE F64<N> each_power(F64<N> y, F64<N> growth, int count, Put&& put) {
+    const F64<N> growth2 = growth * growth, growth4 = growth2 * growth2;
+    F64<N> y1 = y * growth, y2 = y * growth2, y3 = y1 * growth2;
+    for (int i = in_fours(y, y1, y2, y3, count, put, [=](F64<N>& v) { v *= growth4; }); i < count; ++i) {
         put(i, y);
         y = y1;
         y1 = y2;
@@ -84,16 +90,7 @@ template <int N, class Put>
 SCS_INLINE void each_float_power(F32<N> y, F32<N> growth, int count, Put&& put) {
     const F32<N> growth4 = growth * (growth * (growth * growth));
     F32<N> y1 = y * growth, y2 = y1 * growth, y3 = y2 * growth;
-    for (int i = 0; i < count; i += 4) {
-        put(i, y);
-        put(i + 1, y1);
-        put(i + 2, y2);
-        put(i + 3, y3);
-        y *= growth4;
-        y1 *= growth4;
-        y2 *= growth4;
-        y3 *= growth4;
-    }
+    in_fours(y, y1, y2, y3, count, put, [=](F32<N>& v) { v *= growth4; });
 }
 
 /// And a straight line.
@@ -101,16 +98,7 @@ template <int N, class Put>
 SCS_INLINE void each_float_sum(F32<N> y, F32<N> slope, int count, Put&& put) {
     const F32<N> slope2 = slope + slope, slope4 = slope2 + slope2;
     F32<N> y1 = y + slope, y2 = y + slope2, y3 = y2 + slope;
-    for (int i = 0; i < count; i += 4) {
-        put(i, y);
-        put(i + 1, y1);
-        put(i + 2, y2);
-        put(i + 3, y3);
-        y += slope4;
-        y1 += slope4;
-        y2 += slope4;
-        y3 += slope4;
-    }
+    in_fours(y, y1, y2, y3, count, put, [=](F32<N>& v) { v += slope4; });
 }
 
 } // namespace scs::SCS_SIMD
