@@ -8,6 +8,7 @@
 #include <bit>
 #include <cassert>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <new>
 
@@ -41,6 +42,32 @@ struct Pool::Links {
     }
 };
 
+namespace {
+
+/// Memory from the system, in large pages if it has some: from one cycle to the next other programs take what the CPU
+/// knows of small ones.
+void* map_region(std::size_t bytes) noexcept {
+    constexpr std::size_t large = std::size_t{2} << 20;
+    const std::size_t room = bytes < large ? 0 : large;
+    void* const found = mmap(nullptr, bytes + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == 0 || found == MAP_FAILED) {
+        return found;
+    }
+    // What lies before the first large page and behind the region goes back.
+    auto* const begin = static_cast<std::byte*>(found);
+    const std::size_t before = (large - reinterpret_cast<std::uintptr_t>(begin) % large) % large;
+    if (before > 0) {
+        munmap(begin, before);
+    }
+    if (before < large) {
+        munmap(begin + before + bytes, large - before);
+    }
+    madvise(begin + before, bytes, MADV_HUGEPAGE); // a wish
+    return begin + before;
+}
+
+} // namespace
+
 Result<std::unique_ptr<Pool>> Pool::create(std::size_t bytes) {
     static_assert(sizeof(Block) == 16 && sizeof(Links) <= alignment - sizeof(Block));
     if (bytes == 0 || bytes > max_bytes) {
@@ -49,8 +76,7 @@ Result<std::unique_ptr<Pool>> Pool::create(std::size_t bytes) {
     }
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const std::size_t region_bytes = (bytes + page - 1) / page * page;
-    void* region = mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                        -1, 0);
+    void* region = map_region(region_bytes);
     if (region == MAP_FAILED) {
         return Error{"no memory for a pool of " + std::to_string(bytes) +
                      " bytes: " + std::strerror(errno)};
