@@ -19,8 +19,9 @@ HEAD, TAIL, BEFORE, AFTER, REPLACE = range(5)
 
 # Which SynthDefs a score takes often: those whose voices stand side by side in pieces.
 USUAL = ("default", "fm", "perc", "organ", "acid", "hit", "steps")
-OTHERS = ("ends", "pauses", "cutsNext", "cutsGroup", "echo", "loop", "hiss", "rain", "drift", "dice", "reader",
-          "feedback", "replacer", "crosser", "control", "setter", "controlled", "audible", "table", "player", "mixed", "frees")
+OTHERS = ("ends", "pauses", "cutsNext", "cutsGroup", "echo", "room", "hall", "loop", "hiss", "string", "bow", "rain",
+          "drift", "dice", "reader", "feedback", "replacer", "crosser", "control", "setter", "controlled", "audible",
+          "table", "player", "mixed", "frees")
 GATED = {"default", "fm", "organ", "acid", "echo", "hiss", "mixed", "frees"}
 RANGES = {"freq": (60, 1500), "pan": (-1, 1), "ratio": (0.3, 3), "index": (0, 5), "time": (0.01, 0.6),
           "cutoff": (200, 4000), "rq": (0.1, 1), "speed": (1, 30), "mix": (0, 1)}

@@ -29,7 +29,9 @@ NATIVE_LIMIT = -100
 LINE = "scsynth adds a control's line up in single precision, and what jumps or divides makes more of it"
 NEGATIVE = "scsynth's logarithms of what is negative are arbitrary numbers"
 BESIDE_NATIVE = {
+    "*N.modar": (-65, "goes for the nearest sample, and so jumps with the last bit of the sine that moves its delay"),
     "BinaryOpUGen.*.ak": (-60, LINE),
+    "BinaryOpUGen.pow.aa": (-68, "raises what is next to zero to what is large"),
     "HPZ2.ar": (-95, "a difference of neighbours, small beside the last bits of the sine that it is taken of"),
     "Hasher.ar": (1, "of a sine: another last bit is another number"),
     "OscN.*": (-65, "goes for the nearest sample, and so jumps with the last bit of what moves its phase"),
@@ -37,6 +39,7 @@ BESIDE_NATIVE = {
     "PV_MagShift.*": (-88, "moves bins by rounded distances"),
     "PanAz.modar": (-92, "jumps with the last bit of the position"),
     "Ramp.mod": (1, "where a period ends with a block scsynth goes for what lies behind its input"),
+    "UnaryOpUGen.reciprocal.ar": (-70, "of a sine next to zero: its last bits count"),
     **{f"UnaryOpUGen.{name}.ar": (1, NEGATIVE) for name in ("log", "log2", "log10", "ratiomidi")},
 }
 # SynthDefs whose right result is silence.

@@ -46,15 +46,18 @@ struct AnyIn {
     /// `previous`: the state's item that keeps a ramped input's value; not touched for the others.
     SCS_INLINE AnyIn(const Op& op, const Block& block, size_t index, float* previous)
         : wire(input(op, block, index)), audio(is_audio(op, index)),
-          line(Mask(0), Form::control(wire), Form::control(wire), block) {
+          line(Form::control(wire)) {
         if (audio) {
             held = false;
             still = Mask(0);
         } else if (is_ramped(op, index)) {
-            still = ~(line.from != Form::get(previous));
+            const F next = line.from, before = Form::get(previous);
+            still = ~(next != before);
             held = all(still);
-            zero = still & (line.from == F(0.f));
-            line = RampIn<Form>(wire, previous, block);
+            zero = still & (next == F(0.f));
+            if (!held)
+                line = Line<Form>(~still, before, next, block);
+            Form::keep(previous, next);
         }
         line.from = flushed(line.from);
     }
@@ -73,7 +76,7 @@ struct LaneAnyIn {
 
     SCS_INLINE LaneAnyIn(const Op& op, const Block& block, size_t index, int lane, float* previous)
         : wire(input(op, block, index) + lane), stride(is_audio(op, index) ? L : 0),
-          line(I32<1>(0), F32<1>(*wire), F32<1>(*wire), block) {
+          line(F32<1>(*wire)) {
         if (is_ramped(op, index))
             line = RampIn<Voices<1>>(wire, previous, block);
         line.from = flushed(line.from);
@@ -90,6 +93,62 @@ SCS_INLINE void keep_inputs(const Op& op, const Block& block, size_t first) {
         if (is_ramped(op, first + i))
             s.value[i][0] = *input(op, block, first + i);
 }
+
+/// A control unit's kernel of Operator::of(input): a value a block, nothing to find out.
+template <class Operator>
+struct OfOneValue {
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            Form::put(output(op, block), 0, Operator::of(Form::control(input(op, block, 0))));
+        }
+    };
+};
+
+/// A control unit's kernel of Operator::of(inputs …), of what is dear to compute and seldom changes: as long as the
+/// inputs stay, so does the result.
+template <class Operator, int Inputs>
+struct Remembered {
+    template <int N>
+    struct State {
+        static constexpr size_t items64 = 0;
+        float in[Inputs][N], made[N];
+    };
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            constexpr int N = Form::width;
+            auto& s = state<State<N>>(op, block);
+            F32<N> in[Inputs];
+            I32<N> other(0);
+            for (int i = 0; i < Inputs; ++i) {
+                in[i] = Form::control(input(op, block, size_t(i)));
+                other = other | (bits<int32_t>(in[i]) != bits<int32_t>(Form::get(s.in[i])));
+            }
+            if (any(other))
+                compute<N>(in, s);
+            Form::put(output(op, block), 0, Form::get(s.made));
+        }
+    };
+    template <int N>
+    [[gnu::noinline, gnu::flatten]] static void compute(const F32<N>* in, State<N>& s) {
+        for (int i = 0; i < Inputs; ++i)
+            in[i].store(s.in[i]);
+        if constexpr (Inputs == 1)
+            Operator::of(in[0]).store(s.made);
+        else
+            Operator::of(flushed(in[0]), flushed(in[1])).store(s.made);
+    }
+    static void start(const Op& op, Block& block) {
+        auto& s = state<State<1>>(op, block);
+        F32<1> in[Inputs];
+        for (int i = 0; i < Inputs; ++i)
+            in[i] = F32<1>(*input(op, block, size_t(i)));
+        compute<1>(in, s);
+        *output(op, block) = s.made[0];
+    }
+    static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);
+};
 
 /// From a vector kernel that computes own_steps(): time by time at audio rate, else one value.
 template <template <class> class K, template <int> class State>

@@ -6,6 +6,7 @@
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/any-input.hpp"
+#include "engine/ugens/each-step.hpp"
 
 namespace scs::SCS_SIMD {
 
@@ -14,7 +15,7 @@ struct PlainOperator {
     /// Whether a control input that stays zero, with the other one audio, makes something special of what may be
     /// infinite or no number: first_zero(result, b), second_zero(result, a).
     static constexpr bool has_first_zero = false, has_second_zero = false;
-    /// Whether it is so common and quick that there are loops for the inputs' rates.
+    /// Whether it is so common and quick that there are kernels for the inputs' rates.
     static constexpr bool quick = false;
 };
 
@@ -45,7 +46,7 @@ struct Binary {
             const AnyIn<Form> a(op, block, 0, previous), b(op, block, 1, previous);
             float* out = output(op, block);
             if constexpr (Operator::has_first_zero || Operator::has_second_zero)
-                if (any(a.zero | b.zero)) {
+                if (bitmask(a.zero | b.zero) & block.live) {
 #pragma GCC unroll 1
                     for (int i = 0; i < steps; ++i) {
                         const F x = a.at(i), y = b.at(i);
@@ -58,22 +59,74 @@ struct Binary {
                     }
                     return;
                 }
-            if constexpr (Operator::quick) {
-                const auto loop = [&](auto first, auto second) __attribute__((always_inline)) {
-                    for (int i = 0; i < steps; ++i)
-                        Form::put(out, i, Operator::of(first.at(i), second.at(i)));
-                };
-                if (a.audio && b.audio)
-                    return loop(a.as_audio(), b.as_audio());
-                if (a.audio && b.held)
-                    return loop(a.as_audio(), b.as_held());
-                if (a.held && b.audio)
-                    return loop(a.as_held(), b.as_audio());
-            }
-            // Ramps don't last, and rare operators aren't worth the size of unrolled loops.
+            // Neither ramps nor rare operators are worth the size of unrolled loops.
 #pragma GCC unroll 1
             for (int i = 0; i < steps; ++i)
                 Form::put(out, i, Operator::of(a.at(i), b.at(i)));
+        }
+    };
+
+    /// Of quick operators, where no input is at control rate.
+    template <class Form>
+    struct Steady {
+        using F = typename Form::F;
+        static void run(const Op& op, Block& block) {
+            const AudioIn<Form> a{input(op, block, 0)}, b{input(op, block, 1)};
+            if (!is_audio(op, 0))
+                loop(op, block, HeldIn<Form>{flushed(Form::control(a.wire))}, b);
+            else if (!is_audio(op, 1))
+                loop(op, block, a, HeldIn<Form>{flushed(Form::control(b.wire))});
+            else
+                loop(op, block, a, b);
+        }
+        template <class A, class B>
+        SCS_INLINE static void loop(const Op& op, const Block& block, A a, B b) {
+            float* out = output(op, block);
+            each_step<Form>(block, [&](int i) SCS_INLINE_LAMBDA { Form::put(out, i, Operator::of(a.at(i), b.at(i))); });
+        }
+    };
+
+    /// Of quick operators, where one input is. It seldom moves.
+    template <class Form>
+    struct Ramped {
+        using F = typename Form::F;
+        static void run(const Op& op, Block& block) {
+            const bool second = is_audio(op, 0);
+            const AudioIn<Form> audio{input(op, block, !second)};
+            const float* wire = input(op, block, second);
+            const auto next = Form::by_voice(wire);
+            float* previous = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
+            if (any(next != Form::by_voice(previous)))
+                return move(op, block);
+            next.store(previous); // a zero may have another sign
+            const bool any_zero = any(next == F32<Form::state_lanes>(0.f));
+            const F held = flushed(Form::control(wire));
+            const auto zero = held == F(0.f);
+            if (second) {
+                if constexpr (Operator::has_second_zero)
+                    if (any_zero)
+                        return each(op, block, [&](int i) SCS_INLINE_LAMBDA {
+                            const F x = audio.at(i), made = Operator::of(x, held);
+                            return select(zero, Operator::second_zero(made, x), made);
+                        });
+                each(op, block, [&](int i) SCS_INLINE_LAMBDA { return Operator::of(audio.at(i), held); });
+            } else {
+                if constexpr (Operator::has_first_zero)
+                    if (any_zero)
+                        return each(op, block, [&](int i) SCS_INLINE_LAMBDA {
+                            const F x = audio.at(i), made = Operator::of(held, x);
+                            return select(zero, Operator::first_zero(made, x), made);
+                        });
+                each(op, block, [&](int i) SCS_INLINE_LAMBDA { return Operator::of(held, audio.at(i)); });
+            }
+        }
+        [[gnu::noinline]] static void move(const Op& op, Block& block) {
+            Kernels<Form>::compute(op, block, Form::steps(block));
+        }
+        template <class Step>
+        SCS_INLINE static void each(const Op& op, const Block& block, Step&& step) {
+            float* out = output(op, block);
+            each_step<Form>(block, [&](int i) SCS_INLINE_LAMBDA { Form::put(out, i, step(i)); });
         }
     };
 
@@ -109,8 +162,18 @@ struct Binary {
         made.store(output(op, block));
     }
 
-    static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
-    static constexpr Kernel ramped = any_rate_kernel<Kernels, Previous<1>::State>(true, start);
+    static constexpr Kernel audio = [] {
+        if constexpr (Operator::quick)
+            return any_rate_kernel<Steady, Stateless>(true, start);
+        else
+            return any_rate_kernel<Kernels, Stateless>(true, start);
+    }();
+    static constexpr Kernel ramped = [] {
+        if constexpr (Operator::quick)
+            return any_rate_kernel<Ramped, Previous<1>::State>(true, start);
+        else
+            return any_rate_kernel<Kernels, Previous<1>::State>(true, start);
+    }();
     static constexpr Kernel control = any_rate_kernel<AtControlRate, Stateless>(false, start);
 
     static const Kernel* choose(const Signature& s) {

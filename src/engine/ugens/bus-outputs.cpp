@@ -7,14 +7,28 @@
 namespace scs::SCS_SIMD {
 namespace {
 
+using Rows = F32<lanes>[lanes];
+
+/// Calls f(frame, rows) with lanes times lanes samples of a wire: the rows of each lane from that frame on.
+template <class F>
+SCS_INLINE void each_square(const Block& block, const float* wire, F&& f) {
+    for (int frame = 0, end = whole_steps(block.frames, 1); frame < end; frame += lanes) {
+        Rows rows;
+        for (int i = 0; i < lanes; ++i)
+            rows[i] = F32<lanes>::load(wire + (frame + i) * lanes);
+        transpose(rows);
+        f(frame, rows);
+    }
+}
+
 // Ways of writing one voice's row to a bus. What is plain just adds and keeps nothing: a batch whose lanes all do so
-// to one bus adds them to each frame in the order of their turns.
+// to one bus adds them to each frame in the order of their turns. other() has a bit for each lane that isn't plain.
 
 struct Add {
     static constexpr int first_channel = 1; ///< inputs before
     template <int L>
-    SCS_INLINE static bool plain(const Op&, const Block&, int) {
-        return true;
+    SCS_INLINE static uint32_t other(const Op&, const Block&) {
+        return 0;
     }
     template <int L>
     SCS_INLINE static void write(const Op&, Block& block, int, int, int32_t bus, const float* row) {
@@ -34,16 +48,21 @@ struct Add {
 template <int N>
 struct OffsetState {
     static constexpr size_t items64 = 1;
-    float* saved[N]; ///< what stuck out of the last block, `offset` frames for each channel; null without an offset
+    float* saved[N]; ///< what stuck out of the last block, saved_frames() for each channel; null without an offset
     int32_t offset[N], bus[N]; ///< bus: that of the last block; -1: there was none, or it isn't one
 };
+
+/// The place for so many frames: whole vectors of every instruction set.
+SCS_INLINE int saved_frames(int offset) {
+    return (offset + 15) & ~15;
+}
 
 /// What a voice computes is moved by the frame of its start.
 struct AddMoved {
     static constexpr int first_channel = 1;
     template <int L>
-    SCS_INLINE static bool plain(const Op& op, const Block& block, int lane) {
-        return state<OffsetState<L>>(op, block).offset[lane] == 0;
+    SCS_INLINE static uint32_t other(const Op& op, const Block& block) {
+        return bitmask(I32<L>::load(state<OffsetState<L>>(op, block).offset) != I32<L>(0));
     }
     template <int L>
     SCS_INLINE static void write(const Op& op, Block& block, int lane, int channel, int32_t bus, const float* row) {
@@ -51,7 +70,7 @@ struct AddMoved {
         const int offset = s.offset[lane], rest = block.frames - offset;
         float* to = audio_bus(*block.space, bus);
         const bool touched = touch(*block.space, bus);
-        float* saved = s.saved[lane] + channel * offset;
+        float* saved = s.saved[lane] + channel * saved_frames(offset);
         // Before the first block zeros stick out.
         mix(to, saved, offset, touched);
         mix(to + offset, row, rest, touched);
@@ -61,19 +80,67 @@ struct AddMoved {
         auto& s = state<OffsetState<L>>(op, block);
         const int offset = s.offset[lane];
         if (offset)
-            copy(s.saved[lane] + channel * offset, row + block.frames - offset, offset);
+            copy(s.saved[lane] + channel * saved_frames(offset), row + block.frames - offset, offset);
     }
     template <int L>
     SCS_INLINE static void finish(const Op& op, Block& block, int lane, int32_t first) {
         state<OffsetState<L>>(op, block).bus[lane] = first;
+    }
+    template <int L>
+    SCS_INLINE static void finish_all(const Op& op, Block& block, int32_t first) {
+        I32<L>(first).store(state<OffsetState<L>>(op, block).bus);
+    }
+    /// A channel of all lanes to one bus. Each lane's samples come to stand behind what is saved of it, in the space's
+    /// rows; a block's length of that is added, and the rest saved.
+    SCS_INLINE static void together(const Op& op, Block& block, int channel, int32_t bus, const float* wire) {
+        using F = F32<lanes>;
+        auto& s = state<OffsetState<lanes>>(op, block);
+        const int frames = block.frames;
+        float *lines[lanes], *to_save[lanes];
+        const auto move = [](float* to, const float* from, int offset) SCS_INLINE_LAMBDA {
+#pragma GCC unroll 1
+            for (int i = 0; i < offset; i += lanes)
+                F::load(from + i).store(to + i);
+        };
+        for (int i = 0; i < lanes; ++i)
+            lines[i] = block.space->rows + i * 2 * frames;
+        each_lane<lanes>(block, [&](int lane) SCS_INLINE_LAMBDA {
+            const int offset = s.offset[lane];
+            float* const saved = to_save[lane] = s.saved[lane] + channel * saved_frames(offset);
+            move(lines[lane], saved, offset);
+            lines[lane] += offset;
+        });
+        each_square(block, wire, [&](int frame, Rows& rows) SCS_INLINE_LAMBDA {
+            for (int i = 0; i < lanes; ++i)
+                rows[i].store(lines[i] + frame);
+        });
+        float* to = audio_bus(*block.space, bus);
+        const bool touched = touch(*block.space, bus);
+        constexpr int most = 8, count = block_multiple / lanes < most ? block_multiple / lanes : most;
+        for (int from = 0; from < frames; from += count * lanes) {
+            F sums[count];
+            for (int i = 0; i < count; ++i)
+                sums[i] = touched ? F::load(to + from + i * lanes) : F(-0.f);
+            each_lane<lanes>(block, [&](int lane) SCS_INLINE_LAMBDA {
+                const float* samples = lines[lane] - s.offset[lane] + from;
+                for (int i = 0; i < count; ++i)
+                    sums[i] += F::load(samples + i * lanes);
+            });
+            for (int i = 0; i < count; ++i)
+                sums[i].store(to + from + i * lanes);
+        }
+        each_lane<lanes>(block, [&](int lane) SCS_INLINE_LAMBDA {
+            const int offset = s.offset[lane];
+            move(to_save[lane], lines[lane] - offset + frames, offset);
+        });
     }
 };
 
 struct Replace {
     static constexpr int first_channel = 1;
     template <int L>
-    SCS_INLINE static bool plain(const Op&, const Block&, int) {
-        return false;
+    SCS_INLINE static uint32_t other(const Op&, const Block&) {
+        return ~0u;
     }
     template <int L>
     SCS_INLINE static void write(const Op&, Block& block, int, int, int32_t bus, const float* row) {
@@ -92,8 +159,8 @@ struct FadeState {
 struct CrossFade {
     static constexpr int first_channel = 2;
     template <int L>
-    SCS_INLINE static bool plain(const Op&, const Block&, int) {
-        return false;
+    SCS_INLINE static uint32_t other(const Op&, const Block&) {
+        return ~0u;
     }
     template <int L>
     SCS_INLINE static void write(const Op& op, Block& block, int lane, int, int32_t bus, const float* row) {
@@ -127,6 +194,7 @@ struct CrossFade {
 template <class Way>
 struct Output {
     static constexpr bool keeps = requires(Op op, Block block) { Way::template after<1>(op, block, 0, 0, nullptr); };
+    static constexpr bool moves = requires(Op op, Block block) { Way::together(op, block, 0, 0, nullptr); };
     static constexpr bool finishes = requires(Op op, Block block) { Way::template finish<1>(op, block, 0, 0); };
 
     SCS_INLINE static int channels(const Op& op) { return op.inputs - Way::first_channel; }
@@ -139,7 +207,7 @@ struct Output {
     SCS_INLINE static void channel(const Op& op, Block& block, int lane, int number, int32_t first, const float* row) {
         const int32_t bus = bus_behind(first, number, block.space->audio_buses);
         if (bus >= 0) {
-            if (Way::template plain<L>(op, block, lane))
+            if (!(Way::template other<L>(op, block) >> lane & 1))
                 Add::write<L>(op, block, lane, number, bus, row);
             else
                 Way::template write<L>(op, block, lane, number, bus, row);
@@ -151,7 +219,7 @@ struct Output {
     static void lone(const Op& op, Block& block) {
         const int32_t buses = block.space->audio_buses, first = bus_of(*input(op, block, 0), buses);
         const int n = channels(op);
-        if (Way::template plain<1>(op, block, 0)) {
+        if (!(Way::template other<1>(op, block) & 1)) {
             for (int c = 0; c < n; ++c)
                 if (const int32_t bus = bus_behind(first, c, buses); bus >= 0)
                     Add::write<1>(op, block, 0, c, bus, wire(op, block, c));
@@ -163,34 +231,35 @@ struct Output {
             Way::template finish<1>(op, block, 0, first);
     }
 
+    static void add_all(Block& block, float* to, bool touched, const float* wire) {
+        each_square(block, wire, [&](int frame, Rows& rows) SCS_INLINE_LAMBDA {
+            auto sum = touched ? F32<lanes>::load(to + frame) + rows[0] : rows[0];
+#pragma GCC unroll 16
+            for (int i = 1; i < lanes; ++i)
+                sum += rows[i];
+            sum.store(to + frame);
+        });
+    }
+    static void add_some(Block& block, float* to, bool touched, const float* wire) {
+        int32_t there[lanes];
+        for (int i = 0; i < lanes; ++i)
+            there[i] = -int32_t(block.live >> i & 1);
+        // Minus zero changes nothing when it is added.
+        const F32<lanes> none(-0.f);
+        each_square(block, wire, [&](int frame, Rows& rows) SCS_INLINE_LAMBDA {
+            F32<lanes> sum = touched ? F32<lanes>::load(to + frame) : none;
+#pragma GCC unroll 16
+            for (int i = 0; i < lanes; ++i)
+                sum += select(I32<lanes>(there[i]), rows[i], none);
+            sum.store(to + frame);
+        });
+    }
     /// All lanes to one bus, from the first frame on.
     SCS_INLINE static void together(Block& block, int32_t bus, const float* wire) {
         float* to = audio_bus(*block.space, bus);
         const bool touched = touch(*block.space, bus);
-        constexpr uint32_t every = lanes == 32 ? ~0u : (1u << lanes) - 1;
-        const uint32_t live = block.live;
-        const uint32_t first = live & -live;
-        for (int frame = 0, end = block.frames; frame < end; frame += lanes) {
-            F32<lanes> rows[lanes];
-            for (int i = 0; i < lanes; ++i)
-                rows[i] = F32<lanes>::load(wire + (frame + i) * lanes);
-            transpose(rows);
-            F32<lanes> sum(0.f);
-            if (live == every) {
-                sum = touched ? F32<lanes>::load(to + frame) + rows[0] : rows[0];
-#pragma GCC unroll 16
-                for (int i = 1; i < lanes; ++i)
-                    sum += rows[i];
-            } else {
-                if (touched)
-                    sum = F32<lanes>::load(to + frame);
-#pragma GCC unroll 16
-                for (int i = 0; i < lanes; ++i)
-                    if (live >> i & 1)
-                        sum = !touched && (first >> i & 1) ? rows[i] : sum + rows[i];
-            }
-            sum.store(to + frame);
-        }
+        constexpr uint32_t every = (1u << lanes) - 1;
+        (block.live == every ? add_all : add_some)(block, to, touched, wire);
     }
 
     /// All of one voice of a batch.
@@ -211,23 +280,28 @@ struct Output {
 
     static void batch(const Op& op, Block& block) {
         Space& space = *block.space;
-        const float* numbers = input(op, block, 0);
-        const int one = __builtin_ctz(block.live);
+        const auto numbers = F32<lanes>::load(input(op, block, 0));
+        const float one = numbers[__builtin_ctz(block.live)];
+        if (!(bitmask(numbers != F32<lanes>(one)) & block.live)) {
+            const int32_t first = bus_of(one, space.audio_buses);
+            const bool plain = !(Way::template other<lanes>(op, block) & block.live);
+            const bool all_there = bus_behind(first, channels(op) - 1, space.audio_buses) >= 0;
+            if (plain || (moves && all_there)) {
+                for (int c = 0; c < channels(op); ++c)
+                    if (const int32_t bus = bus_behind(first, c, space.audio_buses); bus >= 0) {
+                        if (plain)
+                            together(block, bus, wire(op, block, c));
+                        else if constexpr (moves)
+                            Way::together(op, block, c, bus, wire(op, block, c));
+                    }
+                if constexpr (requires { Way::template finish_all<lanes>(op, block, first); })
+                    Way::template finish_all<lanes>(op, block, first);
+                return;
+            }
+        }
         int32_t buses[lanes];
-        bool same = true, plain = true;
-        each_lane<lanes>(block, [&](int lane) {
-            buses[lane] = bus_of(numbers[lane], space.audio_buses);
-            same &= buses[lane] == buses[one];
-            plain &= Way::template plain<lanes>(op, block, lane);
-        });
-        const int32_t first = buses[one];
-        if (same && plain) {
-            for (int c = 0; c < channels(op); ++c)
-                if (const int32_t bus = bus_behind(first, c, space.audio_buses); bus >= 0)
-                    together(block, bus, wire(op, block, c));
-            if constexpr (finishes)
-                each_lane<lanes>(block, [&](int lane) { Way::template finish<lanes>(op, block, lane, first); });
-        } else if (channels(op) <= row_sets) {
+        each_lane<lanes>(block, [&](int lane) { buses[lane] = bus_of(numbers[lane], space.audio_buses); });
+        if (channels(op) <= row_sets) {
             for (int c = 0; c < channels(op); ++c)
                 unweave(block, wire(op, block, c), c);
             apart(op, block, buses, [&](int lane, int c) { return row(block, c, lane); });
@@ -268,12 +342,12 @@ void start_offset_out(const Op& op, Block& block) {
     const int offset = block.space->sample_offset;
     if (offset > 0)
         s.saved[0] = static_cast<float*>(
-            block.space->allocate(block.space->allocator, size_t(offset) * (op.inputs - 1u) * sizeof(float)));
+            block.space->allocate(block.space->allocator, size_t(saved_frames(offset)) * (op.inputs - 1u) * sizeof(float)));
     // Without memory for it the voice isn't moved.
     s.offset[0] = s.saved[0] ? offset : 0;
     s.bus[0] = -1;
     if (s.saved[0])
-        clear(s.saved[0], offset * (op.inputs - 1));
+        clear(s.saved[0], saved_frames(offset) * (op.inputs - 1));
 }
 
 /// What still stuck out is heard.
@@ -285,7 +359,7 @@ void stop_offset_out(const Op& op, Block& block) {
     for (int c = 0; c < op.inputs - 1 && first >= 0 && first + c < block.space->audio_buses; ++c) {
         float* to = audio_bus(*block.space, first + c);
         const bool touched = touch(*block.space, first + c);
-        mix(to, s.saved[0] + c * s.offset[0], s.offset[0], touched);
+        mix(to, s.saved[0] + c * saved_frames(s.offset[0]), s.offset[0], touched);
         if (!touched)
             clear(to + s.offset[0], block.frames - s.offset[0]);
     }

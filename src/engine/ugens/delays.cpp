@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/simd/math.hpp"
+#include "engine/simd/gather.hpp"
+#include "engine/ugens/delay-line.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/interpolation.hpp"
 #include "engine/ugens/own-rate.hpp"
@@ -22,7 +23,6 @@ struct LineState {
     float delay[N], seconds[N]; ///< in the last block: frames, and what was asked for
     float feedback[N], decay[N];
 };
-constexpr uint32_t longest_line = 1u << 30;
 constexpr uint32_t no_delay = ~0u; ///< as a mask: the input is the output
 
 // ---- between two samples: pick(k) is the sample k frames newer than the one before the place
@@ -69,15 +69,6 @@ struct Allpass {
     }
 };
 
-/// What is left of one turn of the line: a thousandth after the decay time.
-template <int N>
-SCS_INLINE F32<N> feedback_of(F32<N> seconds, F32<N> decay) {
-    constexpr double log001 = -6.907755278982137;
-    const auto size = exp(F64<N>(log001) * convert<double>(seconds) / convert<double>(abs(decay)));
-    const auto none = (seconds == F32<N>(0.f)) | (decay == F32<N>(0.f));
-    return select(none, 0.f, copysign(convert<float>(size), decay));
-}
-
 template <class Structure, class Between>
 struct Delay {
     static constexpr bool feeds_back = Structure::feeds_back;
@@ -85,18 +76,13 @@ struct Delay {
     /// Frames; what is fed back by a cubic needs one more.
     static constexpr float shortest = feeds_back && cubic ? 2.f : 1.f;
 
-    struct Line {
-        float* samples;
-        int64_t mask, next;
-    };
+    using Line = DelayLine;
 
     SCS_INLINE static float frames_of(float seconds, float rate, const Line& line) {
         const float frames = seconds * rate, most = float(line.mask + 1);
         return not_shorter(frames > most ? most : frames);
     }
     SCS_INLINE static float not_shorter(float frames) { return frames < shortest ? shortest : frames; }
-    /// What is no number, as it stays once it has been reached, is all before the line.
-    SCS_INLINE static int64_t whole_of(float delay) { return delay == delay ? int32_t(delay) : int64_t(1) << 40; }
 
     /// A frame. Unfilled: the line isn't full, and what has not been written yet is silent.
     template <bool Unfilled>
@@ -141,6 +127,15 @@ struct Delay {
         line.next += lanes;
     }
 
+    /// The same where all that would be read comes from before the line.
+    SCS_INLINE static void leap_silent(Line& line, const float* from, float* out, F32<lanes> feedback) {
+        using F = F32<lanes>;
+        const F x = F::load(from);
+        x.store(line.samples + line.next);
+        (std::is_same_v<Structure, Allpass> && !cubic ? -feedback * x : F(0.f)).store(out);
+        line.next += lanes;
+    }
+
     /// Whether the next frames lie in one piece, where they are written and where they are read, and none that is
     /// written at once is read.
     SCS_INLINE static bool may_leap(const Line& line, int64_t whole) {
@@ -158,7 +153,9 @@ struct Delay {
         const float part = delay - float(whole);
         int i = 0;
         for (; i + lanes <= n; i += lanes)
-            if (!Unfilled && may_leap(line, whole))
+            if (Unfilled && line.next + lanes - 1 - whole + Between::newest < 0 && line.next + lanes <= line.mask)
+                leap_silent(line, from + i, out + i, F32<lanes>(feedback));
+            else if ((!Unfilled || line.next - whole >= Between::oldest) && may_leap(line, whole))
                 leap(line, from + i, out + i, whole, part, feedback);
             else
                 for (int k = i; k < i + lanes; ++k)
@@ -170,8 +167,66 @@ struct Delay {
     template <bool Unfilled>
     SCS_INLINE static void moving(Line& line, const float* from, float* out, int n, const float* delays,
                                   const float* feedbacks) {
-        for (int i = 0; i < n; ++i)
+        int i = 0;
+        for (; i + lanes <= n; i += lanes)
+            if (!leap_each<Unfilled>(line, from + i, out + i, delays + i, feedbacks + i))
+                for (int k = i; k < i + lanes; ++k)
+                    out[k] = step<Unfilled>(line, from[k], delays[k], feeds_back ? feedbacks[k] : 0.f);
+        for (; i < n; ++i)
             out[i] = step<Unfilled>(line, from[i], delays[i], feeds_back ? feedbacks[i] : 0.f);
+    }
+
+    /// `lanes` frames at once, each with its own delay; false, and nothing is done, where they don't allow that.
+    template <bool Unfilled>
+    SCS_INLINE static bool leap_each(Line& line, const float* from, float* out, const float* delays,
+                                     const float* feedbacks) {
+        using F = F32<lanes>;
+        using I = I32<lanes>;
+        constexpr int span = Between::oldest + Between::newest;
+        const F delay = F::load(delays);
+        const int64_t length = line.mask + 1, write = line.next & line.mask;
+        if (any(is_nan(delay)) || write + lanes > length)
+            return false;
+        const I whole = convert<int32_t>(delay);
+        const F feedback = feeds_back ? F::load(feedbacks) : F(0.f);
+        if (Unfilled && line.next + lanes <= line.mask && !any(whole < I(int32_t(line.next + lanes + Between::newest)))) {
+            leap_silent(line, from, out, feedback);
+            return true;
+        }
+        const int64_t longest_whole = length - Between::oldest - (feeds_back ? 0 : lanes);
+        const int64_t most = Unfilled && line.next - Between::oldest < longest_whole ? line.next - Between::oldest
+                                                                                     : longest_whole;
+        if (most < 0 || any(whole > I(int32_t(most))) || (feeds_back && any(whole < I(lanes + Between::newest))))
+            return false;
+        const I places = (I(int32_t(write) - Between::oldest) + count_up_integers() - whole) & I(int32_t(line.mask));
+        if (any(places > I(int32_t(line.mask - span - 1)))) // what is gathered lies in one piece, with one more
+            return false;
+        const F x = F::load(from), part = delay - convert<float>(whole);
+        float* to = line.samples + write;
+        if constexpr (!feeds_back)
+            x.store(to);
+        Neighbours<lanes> pairs[span / 2 + 1];
+        for (int k = 0; k <= span / 2; ++k)
+            pairs[k] = gather(line.samples, places + I(2 * k));
+        const F value = Between::at([&](int k) {
+            const auto& pair = pairs[(k + Between::oldest) / 2];
+            return (k + Between::oldest) % 2 ? pair.next : pair.entry;
+        }, part);
+        if constexpr (!feeds_back) {
+            value.store(out);
+        } else {
+            const F stored = x + feedback * value;
+            stored.store(to);
+            Structure::out(value, feedback, stored).store(out);
+        }
+        line.next += lanes;
+        return true;
+    }
+    SCS_INLINE static I32<lanes> count_up_integers() {
+        int32_t all[lanes];
+        for (int i = 0; i < lanes; ++i)
+            all[i] = i;
+        return I32<lanes>::load(all);
     }
 
     /// What a voice keeps between blocks, but for the line.
@@ -234,9 +289,9 @@ struct Delay {
     }
 
     /// A voice's n frames. `scratch`: twice n floats. A function of its own, as it is large.
-    [[gnu::noinline]] static int64_t compute(Line line, const Kept& kept, const Inputs& in, float* out, int n,
-                                             float* scratch) {
-        const bool unfilled = line.next <= line.mask;
+    [[gnu::noinline]] static uint32_t compute(Line line, const Kept& kept, const Inputs& in, float* out, int n,
+                                              float* scratch) {
+        const bool unfilled = line.unfilled();
         if (plan(line, kept, in, n, unfilled, scratch, scratch + n)) {
             if (unfilled)
                 moving<true>(line, in.from, out, n, scratch, scratch + n);
@@ -248,7 +303,16 @@ struct Delay {
             else
                 held<false>(line, in.from, out, n, kept.delay, kept.feedback);
         }
-        return line.next > line.mask ? (line.next & line.mask) + line.mask + 1 : line.next;
+        // A line is longer than what caches foresee, and many lines are more than what they keep.
+        expect(line, line.next, n);
+        if (!line.unfilled())
+            expect(line, line.next - whole_of(kept.delay), n);
+        return line.kept_next();
+    }
+    /// Tells the processor what the next block reaches.
+    SCS_INLINE static void expect(const Line& line, int64_t from, int n) {
+        for (int i = 0; i < n; i += 64 / int(sizeof(float)))
+            __builtin_prefetch(line.samples + ((from + i) & line.mask), 1);
     }
 
     template <int L>
@@ -262,9 +326,9 @@ struct Delay {
         }
         const float rate = float(n > 1 ? block.audio->samples : block.control->samples);
         const float fade = feeds_back ? input(op, block, decay)[lane] : 0.f;
-        s.next[lane] = uint32_t(compute({s.line[lane], s.mask[lane], s.next[lane]},
-                                        {s.delay[lane], s.seconds[lane], s.feedback[lane], s.decay[lane]},
-                                        {from, seconds, is_audio(op, time), fade, rate}, out, n, scratch));
+        s.next[lane] = compute({s.line[lane], s.mask[lane], s.next[lane]},
+                               {s.delay[lane], s.seconds[lane], s.feedback[lane], s.decay[lane]},
+                               {from, seconds, is_audio(op, time), fade, rate}, out, n, scratch);
     }
 
     template <int L>
@@ -302,17 +366,10 @@ struct Delay {
             *output(op, block) = *input(op, block, in);
             return;
         }
-        const double wanted = double(*input(op, block, longest)) * rate + 1.;
-        const double frames = wanted > 1. ? (wanted < longest_line ? wanted : double(longest_line)) : 1.;
-        const int64_t least = to_int(ceil(F64<1>(frames)))[0] + int64_t(audio ? block.frames : 1);
-        int64_t length = 1;
-        while (length < least && length < longest_line)
-            length *= 2;
-        Line line{nullptr, length - 1, 0};
-        s.line[0] = static_cast<float*>(
-            block.space->allocate(block.space->allocator, size_t(length) * sizeof(float)));
-        s.mask[0] = uint32_t(line.mask);
-        s.delay[0] = frames_of(s.seconds[0], float(rate), line);
+        const int64_t length = line_length(*input(op, block, longest), rate, audio ? block.frames : 1);
+        s.line[0] = allocate_line(block, length);
+        s.mask[0] = uint32_t(length - 1);
+        s.delay[0] = frames_of(s.seconds[0], float(rate), {nullptr, length - 1, 0});
         if constexpr (feeds_back) {
             s.decay[0] = *input(op, block, decay);
             s.feedback[0] = feedback_of(F32<1>(s.seconds[0]), F32<1>(s.decay[0]))[0];

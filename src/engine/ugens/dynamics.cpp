@@ -190,7 +190,17 @@ SCS_INLINE void detect(const Op& op, Block& block, int n, const UnitRate& rate) 
         const int32_t end = int_of(rate.samples * double(input(op, block, time)[lane]));
         int32_t counter = s.counter[lane];
         bool silent = false;
-        for (int i = 0; i < n; ++i) {
+        int i = 0;
+        // Where time isn't up yet.
+        for (; L == 1 && i + lanes <= n && int64_t(counter < 0 ? 0 : counter) + lanes < end; i += lanes) {
+            const auto sounds = bitmask(abs(F32<lanes>::load(from.wire + i)) > F32<lanes>(limit));
+            if (sounds)
+                counter = __builtin_clz(sounds) - (32 - lanes);
+            else if (counter >= 0)
+                counter += lanes;
+            F32<lanes>(0.f).store(out + i);
+        }
+        for (; i < n; ++i) {
             const float x = from.at(i);
             bool over = false;
             if ((x < 0.f ? -x : x) > limit)

@@ -8,14 +8,12 @@ namespace {
 // Second-order sections with five coefficients: SOS, and the designs of Robert Bristow-Johnson's cookbook.
 
 /// c = {a0, a1, a2, b1, b2}, the b added.
-struct Biquad : Filter {
-    static constexpr int coefficients = 5, memories = 2, zapped = 2;
-    static constexpr Moves moves = Moves::by_thirds;
+struct Biquad : Poles<Biquad> {
+    static constexpr int coefficients = 5, b = 3;
     static constexpr bool at_once = false;
     template <int N>
-    SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
-        const F64<N> older = c[1] * m[0] + c[2] * m[1];
-        return older + c[0] * poles(x, c[3], c[4], m);
+    SCS_INLINE static F64<N> after(F64<N>, F64<N> y0, F64<N> y1, F64<N> y2, const F64<N>* c) {
+        return c[1] * y1 + c[2] * y2 + c[0] * y0;
     }
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
 
@@ -120,7 +121,25 @@ struct BandReject {
     }
 };
 
+/// Whether an input has changed by more than twice a number: |HPZ1| > number at control rate, which is what sclang's
+/// Changed is. Its state is HPZ1's.
+template <class Form>
+struct Change {
+    static constexpr int N = Form::width;
+    static void run(const Op& op, Block& block) {
+        auto& s = state<FiniteState<N>>(op, block);
+        const auto x = Form::control(input(op, block, 0)), x1 = Form::get(s.x1);
+        const auto size = abs(Difference::of(x, x1, x1, x1));
+        Form::put(output(op, block), 0, select(size > Form::control(input(op, block, 1)), F32<N>(1.f), 0.f));
+        Form::keep(s.x2, x1);
+        Form::keep(s.x1, x);
+    }
+};
+
+constexpr Kernel change = vector_kernel<Change, FiniteState, Scalar>(nullptr);
+
 constexpr NativeUgen list[] = {
+    {"HPZ1, abs, >", [](const Signature&) { return &change; }}, // of no SynthDef, see voices/code.cpp
     {"BPZ2", Finite<BandPass>::choose},   {"BRZ2", Finite<BandReject>::choose}, {"HPZ1", Finite<Difference>::choose},
     {"HPZ2", Finite<DoubleZero<-1>>::choose}, {"LPZ1", Finite<Mean>::choose},   {"LPZ2", Finite<DoubleZero<1>>::choose},
     {"Slope", Finite<Slope>::choose},

@@ -144,6 +144,8 @@ struct Line {
     typename F::Mask wild; ///< to or from what is infinite or no number: it begins where it should all the same
     bool any_wild;
 
+    /// One that stays.
+    SCS_INLINE explicit Line(F value) : from(value), slope(-0.f), wild(0), any_wild(false) {}
     SCS_INLINE Line(typename F::Mask changed, F before, F next, const Block& block)
         : from(select(changed, before, next)) {
         const F rise = (next - before) * F(1.0f / float(block.frames));

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
-#include "engine/ugens/recursive.hpp"
+#include "engine/ugens/rows.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
 
 // FreeVerb and FreeVerb2: Jezar's reverb, eight combs with a low pass in their loops side by side, then four allpasses
-// one after the other. All delays are longer than a piece of a block: a piece reads nothing that it has written.
+// one after the other. All delays are longer than a piece of a block: a piece reads nothing that it has written. Only the
+// low passes hang on the frame before: they stand side by side in lanes, all else is computed over time.
 
 constexpr int allpasses = 4, combs = 8, delays = allpasses + combs;
-constexpr int longest_piece = 64;
+constexpr int piece = block_multiple; ///< frames
 constexpr int spread = 23; ///< frames that the right channel's delays are longer
 
 /// Frames; the allpasses come first, the last of them is the first that the sound goes through.
@@ -18,7 +19,7 @@ constexpr int lengths[delays] = {225, 341, 441, 556, 1617, 1557, 1491, 1422, 127
 constexpr int total(int more) {
     int sum = 0;
     for (int length : lengths)
-        sum += length + more;
+        sum += length + more + piece;
     return sum;
 }
 
@@ -26,12 +27,17 @@ struct Gains {
     float dry, wet, feedback, damping;
 };
 
+using F = F32<lanes>;
+
+/// Combs whose low passes are in one vector's lanes.
+constexpr int side_by_side = lanes < combs ? lanes : combs;
+
 template <int More>
 struct Tank {
     float last[delays];   ///< what came out of each delay in the frame before
     float damped[combs];
     int at[delays];
-    float samples[total(More)];
+    float samples[total(More)]; ///< of each delay, and room for a piece that begins near its end
 
     void clear() {
         for (float& x : last)
@@ -44,58 +50,100 @@ struct Tank {
             x = 0.f;
     }
 
-    /// In place; at most longest_piece frames.
-    SCS_INLINE void run(float* sound, int frames, const Gains& gains) {
-        for (int done = 0; done < frames;) {
-            int count = frames - done, start = 0;
-            float* from[delays];
-            repeat<delays>([&](int k) {
-                const int length = lengths[k] + More;
-                count = length - at[k] < count ? length - at[k] : count;
-                from[k] = samples + start + at[k];
-                start += length;
-            });
-            comb(sound + done, count, from + allpasses, gains);
-            repeat<allpasses>([&](int k) {
-                pass(sound + done, count, from[allpasses - 1 - k], last[allpasses - 1 - k]);
-            });
-            repeat<delays>([&](int k) {
-                at[k] += count;
-                at[k] = at[k] == lengths[k] + More ? 0 : at[k];
-            });
-            done += count;
+    /// The first frame, of an empty tank: it goes into the combs, and nothing comes out.
+    void begin(float sound, const Gains& gains) {
+        int start = 0;
+        for (int k = 0; k < delays; ++k) {
+            if (k >= allpasses)
+                samples[start] = sound + gains.feedback * damped[k - allpasses];
+            at[k] = 1;
+            start += lengths[k] + More + piece;
+        }
+    }
+
+    /// A piece, in place: first begin_piece(), then comb() for each vector of frames, then end_piece().
+    SCS_INLINE void begin_piece() {
+        int start = 0;
+        for (int k = 0; k < delays; ++k) {
+            const int length = lengths[k] + More;
+            from[k] = samples + start + at[k];
+            // Behind the end follows the beginning.
+            for (int i = 0; i < at[k] + piece - length; i += lanes)
+                F::load(samples + start + i).store(samples + start + length + i);
+            start += length + piece;
+        }
+        for (int k = 0; k < combs; ++k)
+            ends[k] = from[allpasses + k][piece - 1];
+        for (int g = 0; g < groups; ++g) {
+            float lows[lanes] = {}, befores[lanes] = {};
+            for (int k = 0; k < side_by_side; ++k) {
+                lows[k] = damped[g * side_by_side + k];
+                befores[k] = last[allpasses + g * side_by_side + k];
+            }
+            low[g] = F::load(lows);
+            before[g] = F::load(befores);
+        }
+    }
+    SCS_INLINE void comb(float* sound, int i, const Gains& gains) {
+        const F through(1.f - gains.damping), damping(gains.damping), feedback(gains.feedback), x = F::load(sound + i);
+        F old[combs];
+        for (int k = 0; k < combs; ++k)
+            old[k] = F::load(from[allpasses + k] + i);
+        (((old[0] + old[1]) + (old[2] + old[3])) + ((old[4] + old[5]) + (old[6] + old[7]))).store(sound + i);
+        for (int g = 0; g < groups; ++g) {
+            F rows[lanes];
+            for (int k = 0; k < lanes; ++k)
+                rows[k] = k < side_by_side ? old[g * side_by_side + k] : F(0.f);
+            transpose(rows);
+            for (F& row : rows) {
+                low[g] = through * before[g] + damping * low[g];
+                before[g] = row;
+                row = low[g];
+            }
+            transpose(rows);
+            for (int k = 0; k < side_by_side; ++k)
+                (x + feedback * rows[k]).store(from[allpasses + g * side_by_side + k] + i);
+        }
+    }
+    SCS_INLINE void end_piece(float* sound) {
+        for (int g = 0; g < groups; ++g) {
+            float lows[lanes];
+            low[g].store(lows);
+            for (int k = 0; k < side_by_side; ++k)
+                damped[g * side_by_side + k] = lows[k];
+        }
+        for (int k = 0; k < combs; ++k)
+            last[allpasses + k] = ends[k];
+        for (int k = allpasses - 1; k >= 0; --k)
+            pass(sound, from[k], last[k]);
+        int start = 0;
+        for (int k = 0; k < delays; ++k) {
+            const int length = lengths[k] + More;
+            const int over = at[k] + piece - length;
+            for (int i = 0; i < over; ++i)
+                samples[start + i] = samples[start + length + i];
+            at[k] = over < 0 ? at[k] + piece : over;
+            start += length + piece;
         }
     }
 
 private:
-    SCS_INLINE void comb(float* sound, int count, float* const* from, const Gains& gains) {
-        const float through = 1.f - gains.damping;
-        float before[combs], low[combs];
-        repeat<combs>([&](int k) {
-            before[k] = last[allpasses + k];
-            low[k] = damped[k];
-        });
-        for (int i = 0; i < count; ++i) {
-            const float x = sound[i];
-            repeat<combs>([&](int k) {
-                low[k] = through * before[k] + gains.damping * low[k];
-                before[k] = from[k][i];
-                from[k][i] = x + gains.feedback * low[k];
-            });
-            sound[i] = ((before[0] + before[1]) + (before[2] + before[3])) +
-                       ((before[4] + before[5]) + (before[6] + before[7]));
-        }
-        repeat<combs>([&](int k) {
-            last[allpasses + k] = before[k];
-            damped[k] = low[k];
-        });
-    }
-    SCS_INLINE static void pass(float* sound, int count, float* from, float& last) {
-        for (int i = 0; i < count; ++i) {
-            const float x = sound[i], out = from[i];
-            from[i] = 0.5f * last + x;
-            last = out;
-            sound[i] = out - x;
+    static constexpr int groups = combs / side_by_side;
+    // Of a piece.
+    float* from[delays];
+    float ends[combs];
+    F low[groups], before[groups];
+
+    SCS_INLINE static void pass(float* sound, float* from, float& last) {
+        float old[piece + 1];
+        old[0] = last;
+        for (int i = 0; i < piece; i += lanes)
+            F::load(from + i).store(old + 1 + i);
+        last = old[piece];
+        for (int i = 0; i < piece; i += lanes) {
+            const F x = F::load(sound + i);
+            (F(0.5f) * F::load(old + i) + x).store(from + i);
+            (F::load(old + 1 + i) - x).store(sound + i);
         }
     }
 };
@@ -121,42 +169,44 @@ struct Verb {
     using Memory = std::conditional_t<Channels == 1, Tank<0>, Tanks>;
 
     template <int L>
-    SCS_INLINE static void turn(const Op& op, const Block& block, int lane, int n) {
-        auto* memory = reinterpret_cast<Memory*>(state<VerbState<L>>(op, block).tanks[lane]);
-        const float* in[Channels];
-        float* out[Channels];
-        for (int c = 0; c < Channels; ++c) {
-            in[c] = input(op, block, size_t(c)) + lane;
-            out[c] = output(op, block, size_t(c)) + lane;
-        }
+    SCS_INLINE static Gains gains(const Op& op, const Block& block, int lane) {
         const auto held = [&](size_t index) { return part(input(op, block, index)[lane]); };
         const float wet = held(mix);
-        const Gains gains{1.f - wet, wet, 0.7f + 0.28f * held(room), 0.4f * held(damp)};
-        for (int from = 0; from < n; from += longest_piece) {
-            const int count = n - from < longest_piece ? n - from : longest_piece;
-            float dry[Channels][longest_piece], sound[longest_piece], other[longest_piece];
-            // All inputs first: an output may be where any of them is.
-            for (int c = 0; c < Channels; ++c)
-                for (int i = 0; i < count; ++i)
-                    dry[c][i] = in[c][(from + i) * L];
-            for (int i = 0; i < count; ++i)
-                sound[i] = other[i] = 0.015f * (Channels == 1 ? dry[0][i] : dry[0][i] + dry[Channels - 1][i]);
-            const auto put = [&](int c, const float* wet_sound) {
-                for (int i = 0; i < count; ++i)
-                    out[c][(from + i) * L] = gains.dry * dry[c][i] + gains.wet * wet_sound[i];
-            };
-            if (!memory) {
-                for (int c = 0; c < Channels; ++c)
-                    for (int i = 0; i < count; ++i)
-                        out[c][(from + i) * L] = 0.f;
-            } else if constexpr (Channels == 1) {
-                memory->run(sound, count, gains);
-                put(0, sound);
+        return {1.f - wet, wet, 0.7f + 0.28f * held(room), 0.4f * held(damp)};
+    }
+
+    /// A voice: its channels side by side at `in`, to `out`; these may be the same.
+    SCS_INLINE static void turn(Memory* memory, const float* const* in, float* const* out, int n, const Gains& gains) {
+        for (int from = 0; from < n; from += piece) {
+            float sound[piece], other[piece];
+            for (int i = 0; i < piece; i += lanes) {
+                const F left = F::load(in[0] + from + i);
+                const F fed = F(0.015f) * (Channels == 1 ? left : left + F::load(in[Channels - 1] + from + i));
+                fed.store(sound + i);
+                fed.store(other + i);
+            }
+            // Each frame of a comb waits for the one before: the channels take turns, so that they wait side by side.
+            if constexpr (Channels == 1) {
+                memory->begin_piece();
+                for (int i = 0; i < piece; i += lanes)
+                    memory->comb(sound, i, gains);
+                memory->end_piece(sound);
             } else {
-                memory->left.run(sound, count, gains);
-                memory->right.run(other, count, gains);
-                put(0, sound);
-                put(1, other);
+                memory->left.begin_piece();
+                memory->right.begin_piece();
+                for (int i = 0; i < piece; i += lanes) {
+                    memory->left.comb(sound, i, gains);
+                    memory->right.comb(other, i, gains);
+                }
+                memory->left.end_piece(sound);
+                memory->right.end_piece(other);
+            }
+            for (int i = 0; i < piece; i += lanes) {
+                F made[Channels];
+                for (int c = 0; c < Channels; ++c)
+                    made[c] = F(gains.dry) * F::load(in[c] + from + i) + F(gains.wet) * F::load((c ? other : sound) + i);
+                for (int c = 0; c < Channels; ++c)
+                    made[c].store(out[c] + from + i);
             }
         }
     }
@@ -164,22 +214,53 @@ struct Verb {
     template <int L>
     struct Run {
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
-            each_lane<L>(block, [&](int lane) { turn<L>(op, block, lane, block.frames); });
+            const int n = block.frames;
+            if constexpr (L > 1)
+                for (int c = 0; c < Channels; ++c)
+                    unweave(block, input(op, block, size_t(c)), c);
+            // All parameters first: an output may be where any of them is.
+            Gains all[L];
+            each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA { all[lane] = gains<L>(op, block, lane); });
+            each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA {
+                auto* memory = reinterpret_cast<Memory*>(state<VerbState<L>>(op, block).tanks[lane]);
+                const float* in[Channels];
+                float* out[Channels];
+                for (int c = 0; c < Channels; ++c) {
+                    in[c] = L == 1 ? input(op, block, size_t(c)) : row(block, c, lane);
+                    out[c] = L == 1 ? output(op, block, size_t(c)) : row(block, c, lane);
+                    for (int i = 0; !memory && i < n; ++i)
+                        out[c][i] = 0.f;
+                }
+                if (memory)
+                    turn(memory, in, out, n, all[lane]);
+            });
+            if constexpr (L > 1)
+                for (int c = 0; c < Channels; ++c)
+                    weave(block, c, output(op, block, size_t(c)));
         }
     };
 
     static void start(const Op& op, Block& block) {
         auto* memory = static_cast<Memory*>(block.space->allocate(block.space->allocator, sizeof(Memory)));
         state<VerbState<1>>(op, block).tanks[0] = reinterpret_cast<uint64_t>(memory);
-        if (memory) {
-            if constexpr (Channels == 1) {
-                memory->clear();
-            } else {
-                memory->left.clear();
-                memory->right.clear();
-            }
+        const auto given = gains<1>(op, block, 0);
+        float in[Channels];
+        for (int c = 0; c < Channels; ++c)
+            in[c] = *input(op, block, size_t(c));
+        const float fed = 0.015f * (Channels == 1 ? in[0] : in[0] + in[Channels - 1]);
+        for (int c = 0; c < Channels; ++c)
+            *output(op, block, size_t(c)) = memory ? given.dry * in[c] + given.wet * 0.f : 0.f;
+        if (!memory)
+            return;
+        if constexpr (Channels == 1) {
+            memory->clear();
+            memory->begin(fed, given);
+        } else {
+            memory->left.clear();
+            memory->right.clear();
+            memory->left.begin(fed, given);
+            memory->right.begin(fed, given);
         }
-        turn<1>(op, block, 0, 1);
     }
     static void stop(const Op& op, Block& block) {
         auto& tanks = state<VerbState<1>>(op, block).tanks[0];

@@ -20,6 +20,13 @@ SCS_INLINE float zap(float x) {
     return size > 1e-15f && size < 1e15f ? x : 0.f;
 }
 
+using F = F32<lanes>; ///< `lanes` frames, one after the other
+
+SCS_INLINE F zap(F x) {
+    const F size = abs(x);
+    return select((size > F(1e-15f)) & (size < F(1e15f)), x, 0.f);
+}
+
 struct Line {
     float* samples;
     int length, at;
@@ -31,6 +38,29 @@ struct Line {
     SCS_INLINE void write(float x) {
         samples[at] = zap(x);
         at = at + 1 == length ? 0 : at + 1;
+    }
+
+    /// Several at once. 0 < frames_ago <= length.
+    SCS_INLINE F read_frames(int frames_ago) const {
+        const int place = at - frames_ago + (at < frames_ago ? length : 0);
+        if (place + lanes <= length) [[likely]]
+            return F::load(samples + place);
+        float made[lanes];
+        for (int i = 0; i < lanes; ++i)
+            made[i] = samples[place + i < length ? place + i : place + i - length];
+        return F::load(made);
+    }
+    SCS_INLINE void write_frames(F x) {
+        const F zapped = zap(x);
+        if (at + lanes < length) [[likely]] {
+            zapped.store(samples + at);
+            at += lanes;
+            return;
+        }
+        for (int i = 0; i < lanes; ++i) {
+            samples[at] = zapped[i];
+            at = at + 1 == length ? 0 : at + 1;
+        }
     }
 };
 
@@ -44,6 +74,13 @@ struct Diffuser {
         const float w = raw < 0x1p-111f && raw > -0x1p-111f ? 0.f : raw;
         line.write(w);
         return before + w * gain;
+    }
+    /// If the line has as many.
+    SCS_INLINE F run(F x) {
+        const F before = line.read_frames(line.length), raw = x - before * F(gain);
+        const F w = select((raw < F(0x1p-111f)) & (raw > F(-0x1p-111f)), 0.f, raw);
+        line.write_frames(w);
+        return before + w * F(gain);
     }
 };
 
@@ -119,7 +156,7 @@ struct Room {
     void set_gains(float each) {
         for (int j = 0; j < order; ++j) {
             const float before = gain[j];
-            gain[j] = -float(power(double(float(alpha)), double(length[j])));
+            gain[j] = 0.f - float(power(double(float(alpha)), double(length[j])));
             slope[j] = (gain[j] - before) * each;
         }
     }
@@ -157,10 +194,72 @@ struct Room {
         return from;
     }
 
+    /// How far back in its line each of the network's delays is, and each tap; false if something is so short that
+    /// several frames can't be computed at once, or moves.
+    bool settled(int* back, int* tap_back) const {
+        bool well = dry.slope == 0.f && early.slope == 0.f && tail.slope == 0.f && front.line.length >= lanes;
+        for (int j = 0; j < order; ++j) {
+            const int rest = length[j] % network[j].length;
+            back[j] = rest ? rest : network[j].length;
+            tap_back[j] = tap[j] % tap_frames + lanes; // from what is written already
+            well = well && slope[j] == 0.f && tap_slope[j] == 0.f && back[j] >= lanes && tap_back[j] > lanes &&
+                   tap_back[j] <= tap_frames;
+        }
+        for (int j = 0; j < order - 1; ++j)
+            well = well && left[j].line.length >= lanes && right[j].line.length >= lanes;
+        return well;
+    }
+
+    /// Several frames at once, but for the dampers: each needs the frame before.
+    template <int L>
+    void hold(const float* from, float* const* out, int n, const int* back, const int* tap_back, F dry_now,
+              F early_now, F tail_now) {
+        const F half(0.5f);
+        for (int i = 0; i < n; i += lanes) {
+            float x[lanes], y[lanes], damped[order][lanes];
+            for (int k = 0; k < lanes; ++k) {
+                const float sample = from[(i + k) * L];
+                x[k] = sample == sample ? sample : 0.f;
+                y[k] = input.run(x[k]);
+            }
+            taps.write_frames(front.run(F::load(y)));
+            for (int j = 0; j < order; ++j)
+                (F(gain[j]) * network[j].read_frames(back[j])).store(damped[j]);
+            for (int k = 0; k < lanes; ++k)
+                for (int j = 0; j < order; ++j)
+                    damped[j][k] = dampers[j].run(damped[j][k]);
+            F u[order], d[order], sum(0.f);
+            for (int j = 0; j < order; ++j) {
+                u[j] = F(tap_gain[j]) * taps.read_frames(tap_back[j]);
+                d[j] = F::load(damped[j]);
+                const F term = tail_now * d[j] + early_now * u[j];
+                sum += j % 2 == 0 ? term : -term;
+            }
+            sum += F::load(x) * early_now;
+            network[0].write_frames(u[0] + half * (d[0] + d[1] - d[2] - d[3]));
+            network[1].write_frames(u[1] + half * (d[0] - d[1] - d[2] + d[3]));
+            network[2].write_frames(u[2] + half * (-d[0] + d[1] - d[2] + d[3]));
+            network[3].write_frames(u[3] + half * (d[0] + d[1] + d[2] + d[3]));
+            F sides[2] = {sum, sum};
+            for (Diffuser& diffuser : left)
+                sides[0] = diffuser.run(sides[0]);
+            for (Diffuser& diffuser : right)
+                sides[1] = diffuser.run(sides[1]);
+            for (int c = 0; c < 2; ++c) {
+                const F made = sides[c] + F::load(x) * dry_now;
+                for (int k = 0; k < lanes && L != 1; ++k)
+                    out[c][(i + k) * L] = made[k];
+                if (L == 1)
+                    made.store(out[c] + i);
+            }
+        }
+    }
+
     template <int L>
     void run(const float* p, const float* from, float* const* out, int n, const UnitRate& rate) {
         const float each = 1.f / float(n);
-        float dry_now = p[p_dry], early_now = p[p_early], tail_now = p[p_tail];
+        // Not -0, which the first slope would change.
+        float dry_now = p[p_dry] + 0.f, early_now = p[p_early] + 0.f, tail_now = p[p_tail] + 0.f;
         if (p[room_size] != size || p[reverb_time] != time || p[p_damping] != damping ||
             p[p_bandwidth] != bandwidth || dry_now != dry.value || early_now != early.value ||
             tail_now != tail.value) {
@@ -169,6 +268,8 @@ struct Room {
             early_now = go(early, early_now, each);
             tail_now = go(tail, tail_now, each);
         }
+        if (int back[order], tap_back[order]; settled(back, tap_back))
+            return hold<L>(from, out, n, back, tap_back, dry_now, early_now, tail_now);
         for (int i = 0; i < n; ++i) {
             const float sample = from[i * L];
             const float x = sample == sample ? sample : 0.f;
@@ -271,7 +372,7 @@ Room* make_room(const Op& op, const Block& block) {
     room.taps = {samples, tap_frames, 0};
     for (int j = 0; j < order; ++j) {
         room.length[j] = length[j];
-        room.gain[j] = -float(power(double(float(room.alpha)), double(length[j])));
+        room.gain[j] = 0.f - float(power(double(float(room.alpha)), double(length[j])));
         room.network[j] = {samples + places[j], sizes[j], 0};
         room.dampers[j].damping = room.damping;
     }

@@ -51,70 +51,74 @@ SCS_INLINE I64<N> wrap_rising(F64<N>& phase) {
 
 template <Input frequency_kind, Input offset_kind>
 struct Impulse {
-    template <class Form>
-    struct Run {
-        static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
-            auto& s = state<ImpulseState<N>>(op, block);
-            const float *frequency = input(op, block, 0), *offset = input(op, block, 1);
-            float* out = output(op, block);
-            const int n = own_steps<Form>(op, block);
-            const F32<N> hertz(float(own_rate(op, block).duration));
-            const F64<N> each(1.0 / n);
-            auto phase = Form::get(s.phase);
-            auto by = convert<double>(Form::get(s.increment));
-            auto falls = by < F64<N>(0.0); // at the block's beginning or end
-            F64<N> by_slope(0.0);
-            if constexpr (frequency_kind == Input::control) {
-                const auto next = Form::control(frequency) * hertz;
-                by_slope = (convert<double>(next) - by) * each;
-                falls = falls | widen_mask(next < F32<N>(0.f));
-                Form::keep(s.increment, next);
-            }
-            auto at = Form::get(s.offset);
-            F64<N> slope(0.0);
-            if constexpr (offset_kind == Input::control) {
-                const auto next = Form::control(offset);
-                slope = (convert<double>(next) - convert<double>(at)) * each;
-                Form::keep(s.offset, next);
-            }
-            const auto shifts = slope != F64<N>(0.0);
-            const auto loop = [&](auto wrapped, auto shift) {
-                for (int i = 0; i < n; ++i) {
-                    const auto passed = narrow_mask(wrapped());
-                    shift(i);
-                    if constexpr (frequency_kind == Input::audio)
-                        by = convert<double>(Form::audio(frequency, i) * hertz);
-                    else if constexpr (frequency_kind == Input::control)
-                        by += by_slope;
-                    Form::put(out, i, bits<float>(passed & bits<int32_t>(F32<N>(1.f))));
-                    phase += by;
+    /// Once: one frame, as all that control units have.
+    template <bool Once>
+    struct Frames {
+        template <class Form>
+        struct Run {
+            static constexpr int N = Form::width;
+            static void run(const Op& op, Block& block) {
+                auto& s = state<ImpulseState<N>>(op, block);
+                const float *frequency = input(op, block, 0), *offset = input(op, block, 1);
+                float* out = output(op, block);
+                const int n = Once ? 1 : Form::steps(block);
+                const F32<N> hertz(float(own_rate(op, block).duration));
+                const F64<N> each(1.0 / n);
+                auto phase = Form::get(s.phase);
+                auto by = convert<double>(Form::get(s.increment));
+                auto falls = by < F64<N>(0.0); // at the block's beginning or end
+                F64<N> by_slope(0.0);
+                if constexpr (frequency_kind == Input::control) {
+                    const auto next = Form::control(frequency) * hertz;
+                    by_slope = (convert<double>(next) - by) * each;
+                    falls = falls | widen_mask(next < F32<N>(0.f));
+                    Form::keep(s.increment, next);
                 }
-            };
-            const auto any_way = [&] { return wrap(by, phase); };
-            if constexpr (offset_kind == Input::audio) {
-                loop(any_way, [&](int i) {
-                    const auto next = Form::audio(offset, i);
-                    phase += convert<double>(next - at);
-                    wrap(by, phase);
-                    at = next;
-                });
-                Form::keep(s.offset, at);
-            } else if (offset_kind == Input::control && any(shifts)) {
-                loop(any_way, [&](int) {
-                    auto shifted = phase + slope;
-                    wrap(by, shifted);
-                    phase = select(shifts, shifted, phase);
-                });
-            } else if (frequency_kind == Input::audio || any(falls)) {
-                loop(any_way, [](int) {});
-            } else {
-                loop([&] { return wrap_rising(phase); }, [](int) {});
+                auto at = Form::get(s.offset);
+                F64<N> slope(0.0);
+                if constexpr (offset_kind == Input::control) {
+                    const auto next = Form::control(offset);
+                    slope = (convert<double>(next) - convert<double>(at)) * each;
+                    Form::keep(s.offset, next);
+                }
+                const auto shifts = slope != F64<N>(0.0);
+                const auto loop = [&](auto wrapped, auto shift) {
+                    for (int i = 0; i < n; ++i) {
+                        const auto passed = narrow_mask(wrapped());
+                        shift(i);
+                        if constexpr (frequency_kind == Input::audio)
+                            by = convert<double>(Form::audio(frequency, i) * hertz);
+                        else if constexpr (frequency_kind == Input::control)
+                            by += by_slope;
+                        Form::put(out, i, bits<float>(passed & bits<int32_t>(F32<N>(1.f))));
+                        phase += by;
+                    }
+                };
+                const auto any_way = [&] { return wrap(by, phase); };
+                if constexpr (offset_kind == Input::audio) {
+                    loop(any_way, [&](int i) {
+                        const auto next = Form::audio(offset, i);
+                        phase += convert<double>(next - at);
+                        wrap(by, phase);
+                        at = next;
+                    });
+                    Form::keep(s.offset, at);
+                } else if (offset_kind == Input::control && any(shifts)) {
+                    loop(any_way, [&](int) {
+                        auto shifted = phase + slope;
+                        wrap(by, shifted);
+                        phase = select(shifts, shifted, phase);
+                    });
+                } else if (frequency_kind == Input::audio || any(falls)) {
+                    loop(any_way, [](int) {});
+                } else {
+                    loop([&] { return wrap_rising(phase); }, [](int) {});
+                }
+                if constexpr (frequency_kind == Input::audio)
+                    Form::keep(s.increment, convert<float>(by));
+                Form::keep(s.phase, phase);
             }
-            if constexpr (frequency_kind == Input::audio)
-                Form::keep(s.increment, convert<float>(by));
-            Form::keep(s.phase, phase);
-        }
+        };
     };
 
     static void start(const Op& op, Block& block) {
@@ -132,20 +136,22 @@ struct Impulse {
             s.offset[0] = offset;
         };
         set();
-        run_first_frame(Run<Scalar>::run, op, block);
+        Frames<true>::template Run<Scalar>::run(op, block);
         set();
     }
-    static constexpr AtBothRates<Run, ImpulseState, Scalar> kernels{start};
+    static constexpr Kernel audio = vector_kernel<Frames<false>::template Run, ImpulseState, Scalar>(start);
+    static constexpr Kernel control = vector_kernel<Frames<true>::template Run, ImpulseState, Scalar>(start);
+    static const Kernel* of(const Signature& s) { return s.rate == Rate::audio ? &audio : &control; }
 };
 
 template <Input frequency>
 const Kernel* choose_offset(const Signature& s) {
     if constexpr (frequency == Input::audio)
         if (s.audio(1))
-            return Impulse<frequency, Input::audio>::kernels.of(s);
+            return Impulse<frequency, Input::audio>::of(s);
     if (s.inputs[1].rate == Rate::scalar)
-        return Impulse<frequency, Input::held>::kernels.of(s);
-    return Impulse<frequency, Input::control>::kernels.of(s);
+        return Impulse<frequency, Input::held>::of(s);
+    return Impulse<frequency, Input::control>::of(s);
 }
 
 constexpr NativeUgen list[] = {

@@ -51,7 +51,26 @@ struct Lookahead {
             const float* outgoing = table + (2 - turn) * piece + at;
             const int count = piece - at < n - i ? piece - at : n - i;
             const bool sounds = s.flips[lane] >= 2;
-            for (int k = 0; k < count; ++k, ++i) {
+            int k = 0;
+            if constexpr (L == 1) {
+                using F = F32<lanes>;
+                F most(0.f);
+                for (; k + lanes <= count; k += lanes, i += lanes) {
+                    const F x = F::load(from + i), size = abs(x);
+                    float gains[lanes];
+                    for (float& each : gains) {
+                        each = gain;
+                        gain += slope;
+                    }
+                    const F gone = sounds ? F::load(gains) * F::load(outgoing + k) : F(0.f);
+                    x.store(incoming + k);
+                    gone.store(out + i);
+                    most = select(size > most, size, most);
+                }
+                for (int lane = 0; lane < lanes; ++lane)
+                    loudest = most[lane] > loudest ? most[lane] : loudest;
+            }
+            for (; k < count; ++k, ++i) {
                 const float x = from[i * L];
                 incoming[k] = x;
                 out[i * L] = sounds ? gain * outgoing[k] : 0.f;

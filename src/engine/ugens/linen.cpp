@@ -59,8 +59,21 @@ struct Linen {
             out = 0.f;
         }
     }
+    /// Whether all lanes go on holding, which most do most of the time.
+    SCS_INLINE static bool hold(const Op& op, Block& block) {
+        auto& s = state<LinenState<L>>(op, block);
+        const auto open = F32<L>::load(input(op, block, gate));
+        const F32<L> shut(0.f);
+        const auto held = (open > shut) & (F32<L>::load(s.gate) > shut) & (I32<L>::load(s.stage) == I32<L>(holding));
+        if (~bitmask(held) & block.live)
+            return false;
+        open.store(s.gate);
+        convert<float>(F64<L>::load(s.level)).store(output(op, block));
+        return true;
+    }
     static void run(const Op& op, Block& block) {
-        each_lane<L>(block, [&](int lane) { turn(op, block, lane); });
+        if (L == 1 || !hold(op, block))
+            each_lane<L>(block, [&](int lane) { turn(op, block, lane); });
     }
 };
 

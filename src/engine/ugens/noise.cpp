@@ -3,16 +3,68 @@
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
-#include "engine/ugens/taus88.hpp"
+#include "engine/ugens/rows.hpp"
+#include "engine/ugens/taus88-blocks.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
 
+constexpr int piece = block_multiple; ///< frames that numbers are drawn for at once
+
+/// A unit of which each frame takes Draws numbers. At audio rate calls fill(lane, random, to) for each voice and piece,
+/// where `random` has the piece's numbers and `to` its samples side by side; otherwise first(lane, random) for the one
+/// sample.
+template <int L, int Draws, class Fill, class First>
+SCS_INLINE void each_piece(const Op& op, Block& block, Fill&& fill, First&& first) {
+    float* out = output(op, block);
+    const int n = own_frames(op, block);
+    if (n == 1) {
+        each_lane<L>(block, [&](int lane) {
+            Taus88 random(block);
+            out[lane] = first(lane, random);
+        });
+        return;
+    }
+    Taus88Blocks<Draws * piece> random(block);
+    each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA {
+        float* to = L == 1 ? out : row(block, 0, lane);
+        for (int from = 0; from < n; from += piece) {
+            random.next();
+            fill(lane, random, to + from);
+        }
+    });
+    if constexpr (L > 1)
+        weave(block, 0, out);
+}
+
+/// Each sample is made of one number: map(lane, number).
+template <int L, class Map>
+SCS_INLINE void each_number(const Op& op, Block& block, Map&& map) {
+    each_piece<L, 1>(
+        op, block,
+        [&](int lane, const auto& random, float* to) SCS_INLINE_LAMBDA {
+            for (int i = 0; i < piece; i += lanes)
+                map(lane, random.at(i)).store(to + i);
+        },
+        [&](int lane, Taus88& random) SCS_INLINE_LAMBDA { return map(lane, U32<1>(random.draw()))[0]; });
+}
+
+/// Each sample is made of one number and of those before: next(lane, number).
 template <int L, class Next>
-SCS_INLINE void fill(const Op& op, const Block& block, int lane, Next&& next) {
-    float* out = output(op, block) + lane;
-    for (int i = 0, n = own_steps<Voices<1>>(op, block); i < n; ++i)
-        out[i * L] = next();
+SCS_INLINE void each_in_turn(const Op& op, Block& block, Next&& next) {
+    each_piece<L, 1>(
+        op, block,
+        [&](int lane, const auto& random, float* to) SCS_INLINE_LAMBDA {
+            for (int i = 0; i < piece; ++i)
+                to[i] = next(lane, random.numbers()[i]);
+        },
+        [&](int lane, Taus88& random) SCS_INLINE_LAMBDA { return next(lane, random.draw()); });
+}
+
+/// 0 <= x < 2^23 / unit.
+template <int N>
+SCS_INLINE F32<N> fraction(U32<N> number, float unit) {
+    return convert<float>(bits<int32_t>(number >> 9)) * F32<N>(unit);
 }
 
 template <template <int> class K>
@@ -22,20 +74,19 @@ void start_by_first_frame(const Op& op, Block& block) {
 
 template <int L>
 struct WhiteNoise {
-    static void run(const Op& op, Block& block) {
-        each_lane<L>(block, [&](int lane) {
-            Taus88 random(block);
-            fill<L>(op, block, lane, [&] { return random.bipolar(); });
+    [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        each_number<L>(op, block, [](int, auto number) SCS_INLINE_LAMBDA {
+            return fraction(number, 0x1p-22f) - F32<number.width>(1.f);
         });
     }
 };
 
 template <int L>
 struct ClipNoise {
-    static void run(const Op& op, Block& block) {
-        each_lane<L>(block, [&](int lane) {
-            Taus88 random(block);
-            fill<L>(op, block, lane, [&] { return random.coin(); });
+    [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        each_number<L>(op, block, [](int, auto number) SCS_INLINE_LAMBDA {
+            constexpr int N = number.width;
+            return bits<float>((number & U32<N>(0x80000000u)) | bits<uint32_t>(F32<N>(1.f)));
         });
     }
 };
@@ -52,14 +103,9 @@ template <int L>
 struct GrayNoise {
     static void run(const Op& op, Block& block) {
         auto& s = state<GrayState<L>>(op, block);
-        each_lane<L>(block, [&](int lane) {
-            Taus88 random(block);
-            uint32_t level = s.level[lane];
-            fill<L>(op, block, lane, [&] {
-                level ^= 1u << (random.draw() & 31);
-                return float(int32_t(level)) * 0x1p-31f;
-            });
-            s.level[lane] = level;
+        each_in_turn<L>(op, block, [&](int lane, uint32_t number) SCS_INLINE_LAMBDA {
+            s.level[lane] ^= 1u << (number & 31);
+            return float(int32_t(s.level[lane])) * 0x1p-31f;
         });
     }
 };
@@ -77,22 +123,55 @@ struct PinkState {
 
 template <int L>
 struct PinkNoise {
-    static void run(const Op& op, Block& block) {
+    /// Which of the dice a number throws: the one of its lowest bit that is set, the first one of zero.
+    template <int N>
+    SCS_INLINE static U32<N> die_of(U32<N> number) {
+        // The bit's place is the exponent, above 127, of the power of two that it is, or of minus that.
+        const auto bit = bits<int32_t>(number) & -bits<int32_t>(number);
+        const auto exponent = bits<int32_t>(convert<float>(bit)) >> 23;
+        return bits<uint32_t>((exponent + I32<N>(1) + (bit == I32<N>(0))) & I32<N>(dice - 1));
+    }
+    /// With one that is thrown each time. The sum of 17 numbers below 2^19 is the fraction of a float from 2 on.
+    template <int N>
+    SCS_INLINE static F32<N> sample(U32<N> total, U32<N> number) {
+        return bits<float>((total + (number >> 13)) | U32<N>(0x40000000u)) - F32<N>(3.f);
+    }
+
+    [[gnu::flatten]] static void run(const Op& op, Block& block) {
         auto& s = state<PinkState<L>>(op, block);
-        each_lane<L>(block, [&](int lane) {
-            Taus88 random(block);
-            uint32_t total = s.total[lane];
-            fill<L>(op, block, lane, [&] {
-                const uint32_t thrown = random.draw();
-                uint32_t& die = s.die[thrown ? __builtin_ctz(thrown) % dice : 0][lane];
-                total += (thrown >> 13) - die;
-                die = thrown >> 13;
-                // The sum of 17 numbers below 2^19 is the fraction of a float from 2 on.
-                const uint32_t sum = (total + (random.draw() >> 13)) | 0x40000000u;
-                return __builtin_bit_cast(float, sum) - 3.f;
+        each_piece<L, 2>(
+            op, block,
+            [&](int lane, const auto& random, float* to) SCS_INLINE_LAMBDA {
+                const auto* pairs = reinterpret_cast<const uint64_t*>(random.numbers());
+                uint32_t throws[piece], places[piece];
+                for (int i = 0; i < piece; i += lanes) {
+                    const auto number = upper_half(U64<lanes>::load(pairs + i) << 32);
+                    (number >> 13).store(throws + i);
+                    die_of(number).store(places + i);
+                }
+                uint32_t faces[dice];
+                for (int i = 0; i < dice; ++i)
+                    faces[i] = s.die[i][lane];
+                uint32_t total = s.total[lane];
+#pragma GCC unroll 4
+                for (int i = 0; i < piece; ++i) {
+                    total -= faces[places[i]];
+                    total += faces[places[i]] = throws[i];
+                    throws[i] = total;
+                }
+                s.total[lane] = total;
+                for (int i = 0; i < dice; ++i)
+                    s.die[i][lane] = faces[i];
+                for (int i = 0; i < piece; i += lanes)
+                    sample(U32<lanes>::load(throws + i), upper_half(U64<lanes>::load(pairs + i))).store(to + i);
+            },
+            [&](int lane, Taus88& random) SCS_INLINE_LAMBDA {
+                const uint32_t number = random.draw();
+                uint32_t& face = s.die[die_of(U32<1>(number))[0]][lane];
+                s.total[lane] += (number >> 13) - face;
+                face = number >> 13;
+                return sample(U32<1>(s.total[lane]), U32<1>(random.draw()))[0];
             });
-            s.total[lane] = total;
-        });
     }
 };
 
@@ -120,18 +199,10 @@ template <int L>
 struct BrownNoise {
     static void run(const Op& op, Block& block) {
         auto& s = state<BrownState<L>>(op, block);
-        each_lane<L>(block, [&](int lane) {
-            Taus88 random(block);
-            float level = s.level[lane];
-            fill<L>(op, block, lane, [&] {
-                level += random.eighth();
-                if (level > 1.f)
-                    level = 2.f - level;
-                else if (level < -1.f)
-                    level = -2.f - level;
-                return level;
-            });
-            s.level[lane] = level;
+        each_in_turn<L>(op, block, [&](int lane, uint32_t number) SCS_INLINE_LAMBDA {
+            float level = s.level[lane] + (fraction(U32<1>(number), 0x1p-25f)[0] - 0.125f);
+            level = level > 1.f ? 2.f - level : level < -1.f ? -2.f - level : level;
+            return s.level[lane] = level;
         });
     }
 };
@@ -153,15 +224,18 @@ template <class Kind>
 struct Dust {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+            // The density may be where the output is.
+            float chances[L], scales[L];
             each_lane<L>(block, [&](int lane) {
-                Taus88 random(block);
                 const float chance = float(double(input(op, block, 0)[lane]) * own_rate(op, block).duration);
-                const float scale = chance > 0.f ? Kind::range / chance : 0.f;
-                fill<L>(op, block, lane, [&] {
-                    const float z = random.unipolar();
-                    return z < chance ? z * scale + Kind::begin : 0.f;
-                });
+                chances[lane] = chance;
+                scales[lane] = chance > 0.f ? Kind::range / chance : 0.f;
+            });
+            each_number<L>(op, block, [&](int lane, auto number) SCS_INLINE_LAMBDA {
+                using F = F32<number.width>;
+                const auto z = fraction(number, 0x1p-23f);
+                return select(z < F(chances[lane]), z * F(scales[lane]) + F(Kind::begin), 0.f);
             });
         }
     };

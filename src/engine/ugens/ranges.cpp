@@ -83,6 +83,16 @@ struct Ranged {
             }
         }
     };
+    template <class Form>
+    struct AtControlRate {
+        static void run(const Op& op, Block& block) {
+            const auto bound = [&](size_t i) SCS_INLINE_LAMBDA {
+                const auto value = Form::control(input(op, block, i));
+                return Operator::ramped && !is_audio(op, i) ? flushed(value) : value;
+            };
+            Form::put(output(op, block), 0, Operator::of(Form::control(input(op, block, in)), bound(low), bound(high)));
+        }
+    };
     static void start(const Op& op, Block& block) {
         if (Operator::ramped)
             keep_inputs<2>(op, block, low);
@@ -91,7 +101,7 @@ struct Ranged {
 
     static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
     static constexpr Kernel with_ramps = any_rate_kernel<Kernels, Previous<2>::State>(true, start);
-    static constexpr Kernel control = any_rate_kernel<Kernels, Stateless>(false, start);
+    static constexpr Kernel control = any_rate_kernel<AtControlRate, Stateless>(false, start);
 
     static const Kernel* choose(const Signature& s) {
         if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(in)))

@@ -199,7 +199,10 @@ const Kernel* choose_rare_binary(const Signature& s) {
     case 22: return Binary<Atan2>::choose(s);
     case 23: return Binary<Hypot>::choose(s);
     case 24: return Binary<HypotApprox>::choose(s);
-    case 25: return s.rate == Rate::audio ? Binary<AudioPower>::choose(s) : &Binary<Power>::control;
+    case 25:
+        return s.rate == Rate::audio     ? Binary<AudioPower>::choose(s)
+               : s.rate == Rate::control ? &Remembered<Power, 2>::kernel
+                                         : &Binary<Power>::control;
     case 30: return Binary<Ring1>::choose(s);
     case 31: return Binary<Ring2>::choose(s);
     case 32: return Binary<Ring3>::choose(s);

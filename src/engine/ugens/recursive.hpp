@@ -209,17 +209,33 @@ struct Recursive {
         }
     };
 
+    /// What compute() leaves for the operation's gain: all of the output.
+    template <class Form>
+    SCS_INLINE static void multiply(const Op& op, Block& block) {
+        float* out = output(op, block);
+        with_silencing_gain<Form, true>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+#pragma GCC unroll 1
+            for (int i = 0, n = Form::steps(block); i < n; ++i)
+                Form::put(out, i, scale(Form::audio(out, i), i));
+        });
+    }
+
     template <class Form>
     struct Audio {
         static constexpr int N = Form::width;
         template <int Place>
-        SCS_INLINE static void frame(const float* in, float* out, int i, const F64<N>* c, F64<N>* m) {
-            Form::put(out, i, convert<float>(step<Place>(convert<double>(Form::audio(in, i)), c, m)));
+        SCS_INLINE static F32<N> frame(const float* in, int i, const F64<N>* c, F64<N>* m) {
+            if constexpr (N == lanes)
+                return convert<float>(step<Place>(load_wide(in + i * N), c, m));
+            else
+                return convert<float>(step<Place>(convert<double>(Form::audio(in, i)), c, m));
         }
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
             Turn<Form> turn(op, block);
-            compute(op, block, turn);
+            compute<false>(op, block, turn);
         }
+        /// With the operation's gain, if Scaled and no parameter changes.
+        template <bool Scaled>
         SCS_INLINE static void compute(const Op& op, Block& block, Turn<Form>& turn) {
             const float* in = input(op, block, 0);
             float* out = output(op, block);
@@ -228,14 +244,16 @@ struct Recursive {
             repeat<coefficients>([&](int k) { c[k] = turn.c[k]; });
             repeat<memories + Kind::derived>([&](int k) { m[k] = turn.m[k]; });
             if (!any(turn.changed)) {
-                int i = 0;
-                for (; i + 3 <= n; i += 3) {
-                    frame<0>(in, out, i, c, m);
-                    frame<1>(in, out, i + 1, c, m);
-                    frame<2>(in, out, i + 2, c, m);
-                }
-                for (; i < n; ++i)
-                    frame<0>(in, out, i, c, m);
+                with_silencing_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+                    int i = 0;
+                    for (; i + 3 <= n; i += 3) {
+                        Form::put(out, i, scale(frame<0>(in, i, c, m), i));
+                        Form::put(out, i + 1, scale(frame<1>(in, i + 1, c, m), i + 1));
+                        Form::put(out, i + 2, scale(frame<2>(in, i + 2, c, m), i + 2));
+                    }
+                    for (; i < n; ++i)
+                        Form::put(out, i, scale(frame<0>(in, i, c, m), i));
+                });
             } else {
                 F64<N> slope[coefficients];
                 turn.design(*block.audio, slope);
@@ -247,18 +265,18 @@ struct Recursive {
                 if constexpr (Kind::moves == Moves::by_thirds) {
                     int i = 0;
                     for (; i + 3 <= n; i += 3) {
-                        frame<0>(in, out, i, c, m);
-                        frame<1>(in, out, i + 1, c, m);
-                        frame<2>(in, out, i + 2, c, m);
+                        Form::put(out, i, frame<0>(in, i, c, m));
+                        Form::put(out, i + 1, frame<1>(in, i + 1, c, m));
+                        Form::put(out, i + 2, frame<2>(in, i + 2, c, m));
                         advance();
                     }
                     for (; i < n; ++i)
-                        frame<0>(in, out, i, c, m);
+                        Form::put(out, i, frame<0>(in, i, c, m));
                 } else {
                     for (int i = 0; i < n; ++i) {
                         if constexpr (Kind::moves == Moves::before)
                             advance();
-                        frame<0>(in, out, i, c, m);
+                        Form::put(out, i, frame<0>(in, i, c, m));
                         if constexpr (Kind::moves == Moves::after)
                             advance();
                     }
@@ -266,6 +284,16 @@ struct Recursive {
             }
             repeat<memories>([&](int k) { turn.m[k] = m[k]; });
             turn.keep();
+        }
+    };
+
+    struct ScaledBatch {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+            Turn<Batch> turn(op, block);
+            const bool changed = any(turn.changed);
+            Audio<Batch>::template compute<true>(op, block, turn);
+            if (changed)
+                multiply<Batch>(op, block);
         }
     };
 
@@ -281,15 +309,9 @@ struct Recursive {
                 hold(op, block, turn);
         }
         static void move(const Op& op, Block& block, Turn<Scalar>& turn) {
-            Audio<Scalar>::compute(op, block, turn);
-            if constexpr (Scaled) {
-                float* out = output(op, block);
-                with_silencing_gain<Timewise, true>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
-#pragma GCC unroll 1
-                    for (int i = 0, n = Timewise::steps(block); i < n; ++i)
-                        Timewise::put(out, i, scale(Timewise::audio(out, i), i));
-                });
-            }
+            Audio<Scalar>::template compute<false>(op, block, turn);
+            if constexpr (Scaled)
+                multiply<Timewise>(op, block);
         }
         SCS_INLINE static void hold(const Op& op, Block& block, Turn<Scalar>& turn) {
             const float* in = input(op, block, 0);
@@ -366,6 +388,7 @@ struct Recursive {
 
     static constexpr Kernel audio = [] {
         Kernel made = vector_kernel<Audio, State, Scalar>(start_audio);
+        made.batch_scaled = ScaledBatch::run;
         if constexpr (HasPoles<Kind>) {
             made.lone = Lone<false>::run;
             made.lone_scaled = Lone<true>::run;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/any-input.hpp"
+#include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
 
 // What passes its inputs on: Select, and the units that change rates.
@@ -23,12 +24,26 @@ struct Select {
             float* out = output(op, block) + lane;
             if (!is_audio(op, 0)) {
                 const float* from = input(op, block, chosen(op, which.at(0))) + lane;
-                for (int i = 0; i < frames; ++i)
-                    out[i * L] = from[i * L];
+                if (frames == 1)
+                    *out = *from;
+                else if (L == 1)
+                    each_step<Timewise>(block, [&](int i) SCS_INLINE_LAMBDA {
+                        Timewise::put(out, i, Timewise::audio(from, i));
+                    });
+                else
+                    for (int i = 0; i < frames; ++i)
+                        out[i * L] = from[i * L];
                 return;
             }
-            for (int i = 0; i < frames; ++i)
-                out[i * L] = input(op, block, chosen(op, which.at(i)))[i * L + lane];
+            float last = which.at(0); // it seldom changes
+            const float* from = input(op, block, chosen(op, last)) + lane;
+            for (int i = 0; i < frames; ++i) {
+                if (const float now = which.at(i); now != last) {
+                    last = now;
+                    from = input(op, block, chosen(op, now)) + lane;
+                }
+                out[i * L] = from[i * L];
+            }
         });
     }
     static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
@@ -40,13 +55,24 @@ void start_select(const Op& op, Block& block) {
 
 constexpr Kernel select_input = lane_kernel<Select, Stateless>(start_select);
 
+template <int L>
+struct SelectValue {
+    static void run(const Op& op, Block& block) {
+        each_lane<L>(block, [&](int lane) {
+            output(op, block)[lane] = input(op, block, chosen(op, input(op, block, 0)[lane]))[lane];
+        });
+    }
+};
+
+constexpr Kernel select_value = lane_kernel<SelectValue, Stateless>(start_select);
+
 const Kernel* choose_select(const Signature& s) {
     if (s.rate == Rate::demand || s.inputs.size() < 2)
         return nullptr;
     for (size_t i = 1; s.rate == Rate::audio && i < s.inputs.size(); ++i)
         if (!s.audio(i))
             return nullptr;
-    return &select_input;
+    return s.rate == Rate::audio ? &select_input : &select_value;
 }
 
 // ---- K2A

@@ -4,6 +4,7 @@
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/sine-tables.hpp"
+#include "engine/ugens/spans.hpp"
 #include "engine/ugens/table-phase.hpp"
 
 namespace scs::SCS_SIMD {
@@ -19,6 +20,20 @@ struct SinOscState {
 };
 
 enum class Offset { held, control, audio };
+
+/// What the phase rises by in a frame while frequency and offset don't change within the block. Keeps the offset.
+template <Offset offset_kind, int N>
+SCS_INLINE U32<N> even_increment(SinOscState<N>& s, const Op& op, const Block& block) {
+    const double hertz = own_rate(op, block).duration * phase_cycle;
+    auto by = whole_phase(convert<double>(F32<N>::load(input(op, block, 0))) * F64<N>(hertz));
+    if constexpr (offset_kind == Offset::control) {
+        const auto next = F32<N>::load(input(op, block, 1));
+        const auto slope = (next - F32<N>::load(s.offset)) * F32<N>(1.f / float(own_frames(op, block)));
+        by += whole_phase(convert<double>(slope) * F64<N>(phase_radian));
+        next.store(s.offset);
+    }
+    return by;
+}
 
 template <bool AudioFrequency, Offset offset_kind>
 struct SinOsc {
@@ -58,15 +73,7 @@ struct SinOsc {
                     put_sines([&](int i) SCS_INLINE_LAMBDA { return base_at(i) + held; });
                 }
             } else {
-                auto by = whole_phase(convert<double>(Form::by_voice(frequency)) * F64<voices>(hertz));
-                const int frames = own_frames(op, block);
-                if constexpr (offset_kind == Offset::control) {
-                    const auto next = Form::by_voice(offset);
-                    const auto slope = (next - F32<voices>::load(s.offset)) * F32<voices>(1.f / float(frames));
-                    by += whole_phase(convert<double>(slope) * F64<voices>(phase_radian));
-                    next.store(s.offset);
-                }
-                EvenPhase<Form> phase(s.phase, by, frames);
+                EvenPhase<Form> phase(s.phase, even_increment<offset_kind>(s, op, block), own_frames(op, block));
                 if constexpr (offset_kind == Offset::audio)
                     put_sines([&](int i) SCS_INLINE_LAMBDA {
                         return phase.take() + whole_phase(Form::audio(offset, i) * radian);
@@ -96,15 +103,119 @@ struct SinOsc {
         s.phase[0] = begin;
     }
     static constexpr auto kernels = AtBothRates<Run, SinOscState, Timewise>(start).template scalable<Scaled>();
+    static constexpr Kernel control = vector_kernel<Run, SinOscState, Scalar>(start);
 };
 
-template <bool AudioFrequency>
+template <int N>
+struct EvenState : SinOscState<N> {
+    uint32_t rise[N]; ///< a frame; what the factors are for
+    Factors<N> near;
+};
+
+/// An audio unit whose frequency and offset are not. The middles of spans are computed from the phase, so that nothing
+/// adds up; where the phase is 0 or half a cycle the sine is 0.
+template <Offset offset_kind>
+struct EvenSinOsc {
+    static constexpr uint32_t quarter = 1u << 27;
+    template <int N>
+    SCS_INLINE static F32<N> cosine(U32<N> phase) {
+        return sine(phase + U32<N>(quarter));
+    }
+
+    SCS_INLINE static void design(EvenState<lanes>& s, U32<lanes> by) {
+        by.store(s.rise);
+        U32<lanes> phase = by;
+        for (int k = 1; k <= reach; ++k) {
+            cosine(phase).store(s.near.even[k]);
+            sine(phase).store(s.near.odd[k]);
+            phase += by;
+        }
+    }
+    /// Frames side by side.
+    SCS_INLINE static void design(EvenState<1>& s, U32<1> by) {
+        by.store(s.rise);
+        for (int k = 1; k <= reach; k += lanes) {
+            const auto phase = U32<lanes>(by[0]) * (counted<1>() + U32<lanes>(uint32_t(k - 1)));
+            float even[lanes], odd[lanes];
+            cosine(phase).store(even);
+            sine(phase).store(odd);
+            constexpr size_t bytes = size_t(lanes < reach ? lanes : reach) * sizeof(float);
+            __builtin_memcpy(s.near.even[k], even, bytes);
+            __builtin_memcpy(s.near.odd[k], odd, bytes);
+        }
+    }
+
+    /// From, From + 1 … and after every `Period` again from From on.
+    template <uint32_t From, uint32_t Period = lanes>
+    SCS_INLINE static U32<lanes> counted() {
+        uint32_t numbers[lanes];
+        for (uint32_t i = 0; i < lanes; ++i)
+            numbers[i] = From + i % Period;
+        return U32<lanes>::load(numbers);
+    }
+
+    template <class Form, bool Scaled>
+    SCS_INLINE static void compute(const Op& op, Block& block) {
+        constexpr int voices = Form::state_lanes;
+        auto& s = state<EvenState<voices>>(op, block);
+        float* out = output(op, block);
+        const auto by = even_increment<offset_kind>(s, op, block);
+        if (any(by != U32<voices>::load(s.rise)))
+            design(s, by);
+        const auto phase = U32<voices>::load(s.phase);
+        const int frames = whole_steps(block.frames, 1);
+        (phase + by * U32<voices>(uint32_t(frames))).store(s.phase);
+        with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+            put_spans(s.near, phase + by * U32<voices>(uint32_t(reach)), by * U32<voices>(uint32_t(span)), frames,
+                      [&](int step, typename Form::F value) SCS_INLINE_LAMBDA { Form::put(out, step, scale(value, step)); });
+        });
+    }
+    template <class Put>
+    SCS_INLINE static void put_spans(const Factors<lanes>& near, U32<lanes> middle, U32<lanes> by, int frames, Put&& put) {
+        for (int frame = 0; frame < frames; frame += span, middle += by)
+            put_span(near, sine(middle), cosine(middle), frame, put);
+    }
+    template <class Put>
+    SCS_INLINE static void put_spans(const Factors<1>& near, U32<1> middle, U32<1> by, int frames, Put&& put) {
+        constexpr int spans = block_multiple / span, both = 2 * spans;
+        const LoneSpan around(near);
+        for (int frame = 0; frame < frames; middle += by * U32<1>(spans)) {
+            // The sines of all middles, then the cosines.
+            float made[both < lanes ? lanes : both];
+            const auto phase = U32<lanes>(middle[0]) + U32<lanes>(by[0]) * counted<0, spans>();
+            for (int i = 0; i < both; i += lanes)
+                sine(phase + (counted<0>() + U32<lanes>(uint32_t(i))) / U32<lanes>(uint32_t(spans)) * U32<lanes>(quarter))
+                    .store(made + i);
+            for (int i = 0; i < spans; ++i, frame += span)
+                around.put_span(made[i], made[spans + i], frame, put);
+        }
+    }
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) { compute<Form, false>(op, block); }
+    };
+    template <class Form>
+    struct Scaled {
+        static void run(const Op& op, Block& block) { compute<Form, true>(op, block); }
+    };
+
+    static void start(const Op& op, Block& block) {
+        auto& s = state<EvenState<1>>(op, block);
+        for (auto& even : s.near.even)
+            even[0] = 1.f;
+        SinOsc<false, offset_kind>::start(op, block);
+    }
+    static constexpr Kernel kernel = scalable<Scaled, Timewise>(vector_kernel<Run, EvenState, Timewise>(start));
+};
+
+template <Offset offset_kind>
 const Kernel* choose_sin_osc(const Signature& s) {
-    if (s.audio(1))
-        return SinOsc<AudioFrequency, Offset::audio>::kernels.of(s);
-    if (s.inputs[1].rate == Rate::control)
-        return SinOsc<AudioFrequency, Offset::control>::kernels.of(s);
-    return SinOsc<AudioFrequency, Offset::held>::kernels.of(s);
+    if (s.audio(0))
+        return SinOsc<true, offset_kind>::kernels.of(s);
+    if constexpr (offset_kind == Offset::audio)
+        return SinOsc<false, offset_kind>::kernels.of(s);
+    else
+        return s.rate == Rate::audio ? &EvenSinOsc<offset_kind>::kernel : &SinOsc<false, offset_kind>::control;
 }
 
 // ---- SinOscFB
@@ -151,90 +262,13 @@ void start_sin_osc_fb(const Op& op, Block& block) {
 
 constexpr AtBothRates<SinOscFB, FeedbackState, Scalar> sin_osc_fb{start_sin_osc_fb};
 
-// ---- FSinOsc
-
-template <int N>
-struct RecursionState {
-    static constexpr size_t items64 = 3;
-    double b1[N], y1[N], y2[N];
-    float freq[N];
-};
-
-/// y[n] = 2 cos(w) y[n-1] - y[n-2]. It holds for steps of any number of frames with that number times w: with three,
-/// three sums that don't wait for each other.
-constexpr int sums = 3;
-
-template <class Form>
-struct FSinOsc {
-    static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
-        auto& s = state<RecursionState<N>>(op, block);
-        float* out = output(op, block);
-        const auto freq = Form::control(input(op, block, 0));
-        auto b1 = Form::get(s.b1);
-        const auto changed = freq != Form::get(s.freq);
-        if (any(changed)) {
-            const auto w = convert<double>(freq) * F64<N>(own_rate(op, block).radians);
-            b1 = select(widen_mask(changed), F64<N>(2.0) * cos(w), b1);
-            Form::keep(s.freq, freq);
-            Form::keep(s.b1, b1);
-        }
-        auto y1 = Form::get(s.y1), y2 = Form::get(s.y2);
-        const auto next = [&](int i) SCS_INLINE_LAMBDA {
-            const auto y0 = b1 * y1 - y2;
-            y2 = y1;
-            y1 = y0;
-            Form::put(out, i, convert<float>(y0));
-            return y0;
-        };
-        const int n = own_steps<Form>(op, block);
-        int i = 0;
-        if (n > 1) {
-            const auto b3 = b1 * (b1 * b1 - F64<N>(3.0));
-            F64<N> even[sums], odd[sums];
-            for (auto& y : even)
-                y = next(i++);
-            for (auto& y : odd)
-                y = next(i++);
-            const auto further = [&](F64<N>(&to)[sums], const F64<N>(&from)[sums]) SCS_INLINE_LAMBDA {
-                for (int k = 0; k < sums; ++k) {
-                    to[k] = b3 * from[k] - to[k];
-                    Form::put(out, i++, convert<float>(to[k]));
-                }
-            };
-            while (i <= n - 2 * sums) {
-                further(even, odd);
-                further(odd, even);
-            }
-            y1 = odd[sums - 1];
-            y2 = odd[sums - 2];
-        }
-        while (i < n)
-            next(i++);
-        Form::keep(s.y1, y1);
-        Form::keep(s.y2, y2);
-    }
-};
-
-void start_f_sin_osc(const Op& op, Block& block) {
-    auto& s = state<RecursionState<1>>(op, block);
-    const float freq = *input(op, block, 0), phase = *input(op, block, 1);
-    const float w = float(double(freq) * own_rate(op, block).radians);
-    // Of floats, as there: the frequency that comes of it stays until it is changed.
-    const F64<1> b1 = F64<1>(2.0) * convert<double>(cos(F32<1>(w)));
-    const F64<1> y1 = convert<double>(sin(F32<1>(phase - w))), y2 = convert<double>(sin(F32<1>(phase - 2.f * w)));
-    s.freq[0] = freq;
-    b1.store(s.b1);
-    y1.store(s.y1);
-    y2.store(s.y2);
-    *output(op, block) = float((b1 * y1 - y2)[0]);
-}
-
-constexpr AtBothRates<FSinOsc, RecursionState, Scalar> f_sin_osc{start_f_sin_osc};
-
 constexpr NativeUgen list[] = {
-    {"FSinOsc", [](const Signature& s) { return f_sin_osc.of(s); }},
-    {"SinOsc", [](const Signature& s) { return s.audio(0) ? choose_sin_osc<true>(s) : choose_sin_osc<false>(s); }},
+    {"SinOsc",
+     [](const Signature& s) {
+         if (s.audio(1))
+             return choose_sin_osc<Offset::audio>(s);
+         return s.inputs[1].rate == Rate::control ? choose_sin_osc<Offset::control>(s) : choose_sin_osc<Offset::held>(s);
+     }},
     {"SinOscFB", [](const Signature& s) { return sin_osc_fb.of(s); }},
 };
 

@@ -13,7 +13,49 @@ enum { in, factor, addend };
 template <class Form>
 struct MulAdd {
     using F = typename Form::F;
-    static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
+    static void run(const Op& op, Block& block) {
+        if (moves(op, block, factor) || moves(op, block, addend) || silences(op, block))
+            return any_way(op, block);
+        if (is_audio(op, factor))
+            with_addend(op, block, AudioIn<Form>{input(op, block, factor)});
+        else
+            with_addend(op, block, held(op, block, factor));
+    }
+
+    SCS_INLINE static auto held(const Op& op, const Block& block, size_t index) {
+        return HeldIn<Form>{flushed(Form::control(input(op, block, index)))};
+    }
+    template <class Factor>
+    SCS_INLINE static void with_addend(const Op& op, const Block& block, Factor times) {
+        const float* from = input(op, block, in);
+        float* out = output(op, block);
+        const auto loop = [&](auto plus) SCS_INLINE_LAMBDA {
+            each_step<Form>(block, [&](int i) SCS_INLINE_LAMBDA {
+                Form::put(out, i, Form::audio(from, i) * times.at(i) + plus.at(i));
+            });
+        };
+        if (is_audio(op, addend))
+            loop(AudioIn<Form>{input(op, block, addend)});
+        else
+            loop(held(op, block, addend));
+    }
+    /// Whether a control input isn't what it was in the block before.
+    SCS_INLINE static bool moves(const Op& op, const Block& block, size_t index) {
+        if (op.operands[index].rate != Rate::control)
+            return false;
+        float* previous = state<typename Previous<2>::template State<Form::state_lanes>>(op, block).value[index - factor];
+        const auto now = Form::by_voice(input(op, block, index));
+        const bool other = any(now != Form::by_voice(previous));
+        if (!other)
+            now.store(previous); // a zero may have another sign
+        return other;
+    }
+    SCS_INLINE static bool silences(const Op& op, const Block& block) {
+        return !is_audio(op, factor) && any(Form::by_voice(input(op, block, factor)) == F32<Form::state_lanes>(0.f));
+    }
+    [[gnu::noinline]] static void any_way(const Op& op, const Block& block) {
+        compute(op, block, Form::steps(block));
+    }
 
     SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
         auto& s = state<typename Previous<2>::template State<Form::state_lanes>>(op, block);
@@ -42,6 +84,15 @@ struct MulAdd {
         if (mul.audio && add.audio)
             return loop(mul.as_audio(), add.as_audio());
         loop(mul, add);
+    }
+};
+
+/// Denormals are zero for arithmetic.
+template <class Form>
+struct MulAddValue {
+    static void run(const Op& op, Block& block) {
+        const auto value = [&](size_t i) SCS_INLINE_LAMBDA { return Form::control(input(op, block, i)); };
+        Form::put(output(op, block), 0, value(in) * value(factor) + value(addend));
     }
 };
 
@@ -95,7 +146,20 @@ struct Sum {
     };
 };
 
-template <template <class> class K, int Kept>
+template <int Count>
+struct SumOfValues {
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) {
+            auto sum = Form::control(input(op, block, 0));
+            for (size_t k = 1; k < Count; ++k)
+                sum += Form::control(input(op, block, k));
+            Form::put(output(op, block), 0, sum);
+        }
+    };
+};
+
+template <template <class> class K, template <class> class OfValues, int Kept>
 struct Chooser {
     static void start(const Op& op, Block& block) {
         keep_inputs<Kept>(op, block, 1);
@@ -103,7 +167,7 @@ struct Chooser {
     }
     static constexpr Kernel audio = any_rate_kernel<K, Stateless>(true, start);
     static constexpr Kernel ramped = any_rate_kernel<K, Previous<Kept>::template State>(true, start);
-    static constexpr Kernel control = any_rate_kernel<K, Stateless>(false, start);
+    static constexpr Kernel control = any_rate_kernel<OfValues, Stateless>(false, start);
 
     static const Kernel* choose(const Signature& s) {
         if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(0)))
@@ -118,9 +182,9 @@ struct Chooser {
 };
 
 constexpr NativeUgen list[] = {
-    {"MulAdd", Chooser<MulAdd, 2>::choose},
-    {"Sum3", Chooser<Sum<3>::Kernels, 2>::choose},
-    {"Sum4", Chooser<Sum<4>::Kernels, 3>::choose},
+    {"MulAdd", Chooser<MulAdd, MulAddValue, 2>::choose},
+    {"Sum3", Chooser<Sum<3>::Kernels, SumOfValues<3>::Run, 2>::choose},
+    {"Sum4", Chooser<Sum<4>::Kernels, SumOfValues<4>::Run, 3>::choose},
 };
 
 } // namespace

@@ -37,17 +37,17 @@ public:
     }
     /// 32 random bits.
     SCS_INLINE uint32_t draw() {
-        s_.s1 = ((s_.s1 & 0xfffffffeu) << 12) ^ (((s_.s1 << 13) ^ s_.s1) >> 19);
-        s_.s2 = ((s_.s2 & 0xfffffff8u) << 4) ^ (((s_.s2 << 2) ^ s_.s2) >> 25);
-        s_.s3 = ((s_.s3 & 0xfffffff0u) << 17) ^ (((s_.s3 << 3) ^ s_.s3) >> 11);
+        s_ = {next1(s_.s1), next2(s_.s2), next3(s_.s3)};
         return s_.s1 ^ s_.s2 ^ s_.s3;
     }
+    /// The three parts of the state after a draw.
+    SCS_INLINE static uint32_t next1(uint32_t s) { return ((s & 0xfffffffeu) << 12) ^ (((s << 13) ^ s) >> 19); }
+    SCS_INLINE static uint32_t next2(uint32_t s) { return ((s & 0xfffffff8u) << 4) ^ (((s << 2) ^ s) >> 25); }
+    SCS_INLINE static uint32_t next3(uint32_t s) { return ((s & 0xfffffff0u) << 17) ^ (((s << 3) ^ s) >> 11); }
     /// 0 <= x < 1, in steps of 2^-23.
     SCS_INLINE float unipolar() { return float(int32_t(draw() >> 9)) * 0x1p-23f; }
     /// -1 <= x < 1.
     SCS_INLINE float bipolar() { return float(int32_t(draw() >> 9)) * 0x1p-22f - 1.f; }
-    /// -1/8 <= x < 1/8.
-    SCS_INLINE float eighth() { return float(int32_t(draw() >> 9)) * 0x1p-25f - 0.125f; }
     /// -1 or 1.
     SCS_INLINE float coin() { return draw() >> 31 ? -1.f : 1.f; }
     /// 0 <= x < 1, in steps of 2^-32.

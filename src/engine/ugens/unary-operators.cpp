@@ -21,7 +21,7 @@ struct Unary {
     static void start(const Op& op, Block& block) { Kernels<Scalar>::compute(op, block, 1); }
 
     static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
-    static constexpr Kernel control = any_rate_kernel<Kernels, Stateless>(false, start);
+    static constexpr Kernel control = any_rate_kernel<OfOneValue<Operator>::template Run, Stateless>(false, start);
 
     static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio ? &audio : &control; }
 };
@@ -142,6 +142,11 @@ template <class OfValues, class OfAudio>
 const Kernel* of_rate(const Signature& s) {
     return s.rate == Rate::audio ? &Unary<OfAudio>::audio : &Unary<OfValues>::control;
 }
+/// Of what is dear to compute.
+template <class OfValues, class OfAudio = OfValues>
+const Kernel* dear(const Signature& s) {
+    return s.rate == Rate::control ? &Remembered<OfValues, 1>::kernel : of_rate<OfValues, OfAudio>(s);
+}
 
 const Kernel* choose(const Signature& s) {
     if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(0)))
@@ -158,28 +163,28 @@ const Kernel* choose(const Signature& s) {
     case 12: return Unary<Squared>::choose(s);
     case 13: return Unary<Cubed>::choose(s);
     case 14: return Unary<SquareRoot>::choose(s);
-    case 15: return of_rate<Exponential, AudioExponential>(s);
+    case 15: return dear<Exponential, AudioExponential>(s);
     case 16: return Unary<Reciprocal>::choose(s);
-    case 17: return Unary<MidiCps>::choose(s);
-    case 18: return of_rate<CpsMidi, AudioCpsMidi>(s);
-    case 19: return of_rate<MidiRatio, AudioMidiRatio>(s);
-    case 20: return of_rate<RatioMidi, AudioRatioMidi>(s);
-    case 21: return of_rate<DbAmp, AudioDbAmp>(s);
-    case 22: return of_rate<AmpDb, AudioAmpDb>(s);
-    case 23: return Unary<OctCps>::choose(s);
-    case 24: return of_rate<CpsOct, AudioCpsOct>(s);
-    case 25: return of_rate<Log, AudioLog>(s);
-    case 26: return of_rate<Log2, AudioLog2>(s);
-    case 27: return of_rate<Log10, AudioLog10>(s);
-    case 28: return Unary<Sine>::choose(s);
-    case 29: return Unary<Cosine>::choose(s);
-    case 30: return Unary<Tangent>::choose(s);
-    case 31: return of_rate<ArcSine, AudioArcSine>(s);
-    case 32: return of_rate<ArcCosine, AudioArcCosine>(s);
-    case 33: return Unary<ArcTangent>::choose(s);
-    case 34: return Unary<SineH>::choose(s);
-    case 35: return Unary<CosineH>::choose(s);
-    case 36: return Unary<TangentH>::choose(s);
+    case 17: return dear<MidiCps>(s);
+    case 18: return dear<CpsMidi, AudioCpsMidi>(s);
+    case 19: return dear<MidiRatio, AudioMidiRatio>(s);
+    case 20: return dear<RatioMidi, AudioRatioMidi>(s);
+    case 21: return dear<DbAmp, AudioDbAmp>(s);
+    case 22: return dear<AmpDb, AudioAmpDb>(s);
+    case 23: return dear<OctCps>(s);
+    case 24: return dear<CpsOct, AudioCpsOct>(s);
+    case 25: return dear<Log, AudioLog>(s);
+    case 26: return dear<Log2, AudioLog2>(s);
+    case 27: return dear<Log10, AudioLog10>(s);
+    case 28: return dear<Sine>(s);
+    case 29: return dear<Cosine>(s);
+    case 30: return dear<Tangent>(s);
+    case 31: return dear<ArcSine, AudioArcSine>(s);
+    case 32: return dear<ArcCosine, AudioArcCosine>(s);
+    case 33: return dear<ArcTangent>(s);
+    case 34: return dear<SineH>(s);
+    case 35: return dear<CosineH>(s);
+    case 36: return dear<TangentH>(s);
     case 42: return Unary<Distort>::choose(s);
     case 43: return Unary<SoftClip>::choose(s);
     case 46: return Unary<Silence>::choose(s);

@@ -128,7 +128,8 @@ struct HeldFrequency {
         static void run(const Op& op, Block& block) {
             auto& s = state<VarSawState<Form::state_lanes>>(op, block);
             constexpr int voices = Form::state_lanes;
-            if (any(clip_duty(Form::by_voice(input(op, block, width))) != F32<voices>::load(s.duty)))
+            const auto changed = clip_duty(Form::by_voice(input(op, block, width))) != F32<voices>::load(s.duty);
+            if (bitmask(changed) & block.live)
                 return change_width<Voices<voices>>(op, block);
             float* out = output(op, block);
             auto phase = advance<Form>(s, op, block);

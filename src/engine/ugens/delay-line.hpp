@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+// What units with delay lines in real-time memory have in common.
+
+#include "engine/simd/math.hpp"
+#include "engine/ugens/forms.hpp"
+
+namespace scs::SCS_SIMD {
+
+constexpr uint32_t longest_line = 1u << 30; ///< samples
+
+/// A ring of samples, a power of two long.
+struct DelayLine {
+    float* samples;
+    int64_t mask, next; ///< next: frames written until the line is full, then its length + the next to be written
+
+    /// Whether something hasn't been written yet: it counts as silent.
+    SCS_INLINE bool unfilled() const { return next <= mask; }
+    /// `next` as it is kept between blocks.
+    SCS_INLINE uint32_t kept_next() const { return uint32_t(unfilled() ? next : (next & mask) + mask + 1); }
+};
+
+/// The length of a line for delays of so many seconds and what a block writes.
+SCS_INLINE int64_t line_length(float seconds, double rate, int frames) {
+    const double wanted = double(seconds) * rate + 1.;
+    const double most = wanted > 1. ? (wanted < longest_line ? wanted : double(longest_line)) : 1.;
+    const int64_t least = to_int(ceil(F64<1>(most)))[0] + int64_t(frames);
+    int64_t length = 1;
+    while (length < least && length < longest_line)
+        length *= 2;
+    return length;
+}
+
+SCS_INLINE float* allocate_line(const Block& block, int64_t length) {
+    return static_cast<float*>(block.space->allocate(block.space->allocator, size_t(length) * sizeof(float)));
+}
+
+/// A delay's whole frames. What is no number, as it stays once it has been reached, is all before the line.
+SCS_INLINE int64_t whole_of(float delay) {
+    return delay == delay ? int32_t(delay) : int64_t(1) << 40;
+}
+
+/// What is left of one turn of the line: a thousandth after the decay time.
+template <int N>
+SCS_INLINE F32<N> feedback_of(F32<N> seconds, F32<N> decay) {
+    constexpr double log001 = -6.907755278982137;
+    const auto size = exp(F64<N>(log001) * convert<double>(seconds) / convert<double>(abs(decay)));
+    const auto none = (seconds == F32<N>(0.f)) | (decay == F32<N>(0.f));
+    return select(none, 0.f, copysign(convert<float>(size), decay));
+}
+
+} // namespace scs::SCS_SIMD
