@@ -49,7 +49,9 @@ public:
             return nullptr;
         code_->plain.lanes = code_->lone.lanes = 1;
         code_->batch.lanes = ugens_.lanes;
+        count_readers();
         find_gains();
+        find_changes();
         fill(code_->plain);
         for (const UnitPlan& unit : program_.units)
             add_start(uint32_t(&unit - program_.units.data()));
@@ -197,6 +199,17 @@ private:
             if (!kernel || !unit.is_calc())
                 continue;
             const bool batch = list.lanes != 1;
+            if (scaled && in_change_[u])
+                continue;
+            if (scaled && change_of_[u] >= 0) {
+                const auto difference = size_t(change_of_[u]);
+                list.operands[size_t(op.operands - list.operands.data())] =
+                    operand(program_.inputs[program_.units[difference].first_input], list);
+                op.state = sources_[difference].state;
+                op.run = batch ? change_->batch : change_->lone;
+                list.ops.push_back(op);
+                continue;
+            }
             const Gained* gained = scaled ? gained_by(u, batch) : nullptr;
             if (gained && gained->unit == u)
                 continue; // comes with its gain
@@ -269,17 +282,52 @@ private:
         bool ramped;
     };
 
+    void count_readers() {
+        readers_.resize(program_.wires.size());
+        for (uint32_t wire : program_.inputs)
+            ++readers_[wire];
+    }
+
+    /// |HPZ1| > something at control rate, where nobody else reads what is between: one operation in place of three.
+    void find_changes() {
+        change_of_.assign(kernels_.size(), -1);
+        in_change_.assign(kernels_.size(), false);
+        change_ = ugens_.find("HPZ1, abs, >", {});
+        for (uint32_t u = 0; change_ && u < program_.units.size(); ++u) {
+            const int32_t size = is_value_of(u, "BinaryOpUGen", 9) ? first_source(u) : -1;
+            const int32_t difference = size >= 0 && is_value_of(uint32_t(size), "UnaryOpUGen", 5)
+                                           ? first_source(uint32_t(size)) : -1;
+            if (difference < 0 || !is_value_of(uint32_t(difference), "HPZ1", 0))
+                continue;
+            change_of_[u] = difference;
+            in_change_[uint32_t(size)] = in_change_[uint32_t(difference)] = true;
+        }
+    }
+    /// Whether a unit at control rate computes this from other values.
+    bool is_value_of(uint32_t u, std::string_view ugen, int special_index) const {
+        const UnitPlan& unit = program_.units[u];
+        bool values = unit.rate == Rate::control && unit.ugen->name == ugen && unit.special_index == special_index;
+        for (uint32_t i = 0; i < unit.num_inputs; ++i) {
+            const Rate rate = program_.wires[program_.inputs[unit.first_input + i]].rate;
+            values = values && (rate == Rate::control || rate == Rate::scalar);
+        }
+        return values;
+    }
+    /// The unit whose one output only this unit reads, as its first input, or -1.
+    int32_t first_source(uint32_t u) const {
+        const uint32_t wire = program_.inputs[program_.units[u].first_input];
+        const int32_t source = readers_[wire] == 1 ? program_.wires[wire].from_unit : -1;
+        return source >= 0 && program_.units[size_t(source)].num_outputs == 1 ? source : -1;
+    }
+
     /// Units whose only reader is the next audio unit, which multiplies them by something held or ramped.
     void find_gains() {
-        std::vector<uint32_t> readers(program_.wires.size());
-        for (uint32_t wire : program_.inputs)
-            ++readers[wire];
         const UnitPlan* source = nullptr;
         for (const UnitPlan& unit : program_.units) {
             if (!unit.is_calc() || unit.rate != Rate::audio)
                 continue;
             if (source && unit.ugen->name == "BinaryOpUGen" && unit.special_index == 2 && source->num_outputs == 1 &&
-                readers[source->first_output_wire] == 1)
+                readers_[source->first_output_wire] == 1)
                 for (uint32_t i : {0u, 1u}) {
                     const WireSpec& factor = program_.wires[program_.inputs[unit.first_input + 1 - i]];
                     const uint32_t operand = program_.inputs[unit.first_input + i];
@@ -361,6 +409,10 @@ private:
     std::vector<NativeCode::BusUse> effects_;
     uint32_t sets_ = 0; ///< rows of one lane that a batch's operations hold
     std::vector<Gained> gained_;
+    const Kernel* change_ = nullptr;
+    std::vector<int32_t> change_of_; ///< of each unit: the HPZ1 of a change that ends here; -1: none
+    std::vector<bool> in_change_;    ///< of each unit: whether it is in one, but not its end
+    std::vector<uint32_t> readers_;  ///< of each wire
     std::vector<Op> sources_; ///< of each unit, as placed last
 };
 

@@ -8,6 +8,7 @@
 #include "engine/rt/pool.hpp"
 #include "engine/tree/node.hpp"
 #include "engine/ugens/native-ugens.hpp"
+#include "engine/voices/fetch-ahead.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,6 +19,14 @@ namespace scs {
 namespace {
 
 constexpr int search_interval = 8; // blocks, a power of two
+
+/// Whether a neighbour, if there is one, is of the same SynthDef: most aren't, and then nothing else needs to be asked.
+bool same_kind(const Synth& synth, const Node* node) noexcept {
+    if (!node || node->is_group)
+        return false;
+    const Voice* voice = static_cast<const Synth*>(node)->voice;
+    return voice && voice->code == synth.voice->code;
+}
 
 AlignedFloats zeros(size_t count) {
     const size_t bytes = (count * sizeof(float) + 63) / 64 * 64 + 64;
@@ -342,7 +351,7 @@ Batch* Ensemble::gather(Synth& synth) noexcept {
         return nullptr;
     if (Batch* batch = synth.voice->batch; batch && batch->stale)
         settle(*batch);
-    if (!synth.voice->batch && ready(&synth) && ready(synth.next)) {
+    if (!synth.voice->batch && same_kind(synth, synth.next) && ready(&synth) && ready(synth.next)) {
         Synth& next = static_cast<Synth&>(*synth.next);
         if (Batch* behind = next.voice->batch;
             behind && !behind->stale && !behind->scattered && alike(synth, next))
@@ -387,11 +396,14 @@ void Ensemble::fill_up(Batch& front, Batch& back, Synth& first, bool now) noexce
 }
 
 void Ensemble::join_previous(Synth& synth) noexcept {
+    if (!batching_)
+        return;
     Batch* own = synth.voice->batch;
     const bool searches = ((space_.block_number ^ synth.id) & (search_interval - 1)) == 0;
-    if (!batching_ || (own && own->scattered && !searches) || !ready(&synth))
+    const bool alone = !same_kind(synth, synth.previous);
+    if ((own && own->scattered && !searches) || (alone && !searches) || !ready(&synth))
         return;
-    if (!ready(synth.previous) || !alike(static_cast<Synth&>(*synth.previous), synth)) {
+    if (alone || !ready(synth.previous) || !alike(static_cast<Synth&>(*synth.previous), synth)) {
         if (searches)
             join_scattered(synth);
         return;
@@ -488,11 +500,15 @@ void Ensemble::render(Batch& batch) noexcept {
     block.synths = batch.synths;
     block.mapped = nullptr;
     follow_maps(batch);
-    if (batch.scattered)
+    if (batch.scattered) {
         render_scattered(batch, block);
-    else
-        for (const Op& op : batch.code->batch.ops)
+    } else {
+        FetchAhead ahead(batch, batch.code->batch.ops.size());
+        for (const Op& op : batch.code->batch.ops) {
             op.run(op, block);
+            ahead.go_on();
+        }
+    }
     if (!batch.code->forgotten.empty())
         for (uint32_t left = batch.live; left; left &= left - 1)
             forget(*batch.synths[std::countr_zero(left)]->voice);

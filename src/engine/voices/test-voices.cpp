@@ -291,6 +291,34 @@ TEST_CASE("inputs too many and outputs too few harm nobody") {
     }
 }
 
+TEST_CASE("a change at control rate hears no output but HPZ1's and abs's first one") {
+    for (const uint32_t output : {0u, 1u})
+        for (const int extra : {1, 2}) { // the unit that has a second output, which is 0
+            CAPTURE(output);
+            CAPTURE(extra);
+            Voices f;
+            SynthDef def;
+            def.name = "change";
+            def.constants = {0.1f, 7.f};
+            def.controls = {0.f};
+            def.units = {
+                unit("Control", Rate::control, {}, {Rate::control}),
+                unit("HPZ1", Rate::control, {{0, 0}}, {Rate::control}),
+                unit("UnaryOpUGen", Rate::control, {{1, extra == 1 ? output : 0}}, {Rate::control}, 5),
+                unit("BinaryOpUGen", Rate::control, {{2, extra == 2 ? output : 0}, {-1, 0}}, {Rate::control}, 9),
+                unit("Out", Rate::control, {{-1, 1}, {3, 0}}, {}),
+            };
+            def.units[size_t(extra)].outputs.push_back(Rate::control);
+            Definition* change = f.define(def);
+            REQUIRE(change->code);
+            f.synth(1, AddAction::tail, 0, change);
+            f.blocks(3);
+            f.engine->tree().set_control(*f.find(1), 0, 5.f);
+            f.blocks(1);
+            CHECK(f.engine->buses().control()[7] == (output == 0 ? 1.f : 0.f));
+        }
+}
+
 TEST_CASE("an index is folded into a buffer of a billion samples, too") {
     constexpr int32_t samples = (1 << 30) + 3;
     constexpr size_t bytes = size_t(samples) * sizeof(float);
