@@ -44,7 +44,8 @@ def test_boot_where_a_configured_server_has_the_port(session, tmp_path):
     output = boot(SCRIPT.with_name("beside.scd"), server.port, folder=tmp_path, env=session.env)
     assert sclang.steps(output) == {"started": "true", "refused": "true", "booted": "true", "quit": "true"}, output
     assert f"port {server.port} is that of node" in output and "exited with exit code 1." in output, output
-    assert output.count("'/quit' message sent to server") == 5, output
+    # Once more at its end, if a status of the server that has just quit makes it believe that it runs again.
+    assert output.count("'/quit' message sent to server") in (5, 6), output
     session.wait_gone("configured")
 
 
