@@ -18,8 +18,8 @@ CHORDS = (1, 1, 2, 3, 5, 8, 9, 16, 17)
 HEAD, TAIL, BEFORE, AFTER, REPLACE = range(5)
 
 # Which SynthDefs a score takes often: those whose voices stand side by side in pieces.
-USUAL = ("default", "fm", "perc", "organ", "acid", "hit", "steps")
-OTHERS = ("ends", "pauses", "cutsNext", "cutsGroup", "echo", "room", "hall", "loop", "hiss", "string", "bow", "rain",
+USUAL = ("default", "fm", "perc", "organ", "acid", "hit", "steps", "string")
+OTHERS = ("ends", "pauses", "cutsNext", "cutsGroup", "echo", "room", "hall", "loop", "hiss", "bow", "rain",
           "drift", "dice", "reader", "feedback", "replacer", "crosser", "control", "setter", "controlled", "audible",
           "table", "player", "mixed", "frees")
 GATED = {"default", "fm", "organ", "acid", "echo", "hiss", "mixed", "frees"}

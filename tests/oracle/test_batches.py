@@ -13,7 +13,8 @@ from tests.lib.audio import wav_chunks
 from tests.oracle import compare, native
 from tests.oracle.batches import CHANNELS, Score
 
-SEEDS = range(1, 13)
+# Without 2, which is silent for a while, and 13, which scsynth's units, too, make something infinite of.
+SEEDS = (1, *range(3, 13), 14)
 SECONDS = 4.0
 NEEDS = {"sse2": {"sse2"}, "avx2": {"avx2", "fma"}, "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}}
 PART = 0.5  # seconds that are never silent

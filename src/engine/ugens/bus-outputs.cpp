@@ -67,13 +67,38 @@ struct AddMoved {
     template <int L>
     SCS_INLINE static void write(const Op& op, Block& block, int lane, int channel, int32_t bus, const float* row) {
         auto& s = state<OffsetState<L>>(op, block);
-        const int offset = s.offset[lane], rest = block.frames - offset;
-        float* to = audio_bus(*block.space, bus);
-        const bool touched = touch(*block.space, bus);
-        float* saved = s.saved[lane] + channel * saved_frames(offset);
+        const int offset = s.offset[lane];
         // Before the first block zeros stick out.
-        mix(to, saved, offset, touched);
-        mix(to + offset, row, rest, touched);
+        const float* saved = s.saved[lane] + channel * saved_frames(offset);
+        float* to = audio_bus(*block.space, bus);
+        if (touch(*block.space, bus))
+            each_moved(saved, row, offset, block.frames, [&](int i, auto samples) SCS_INLINE_LAMBDA {
+                (decltype(samples)::load(to + i) + samples).store(to + i);
+            });
+        else
+            each_moved(saved, row, offset, block.frames, [&](int i, auto samples) SCS_INLINE_LAMBDA {
+                samples.store(to + i);
+            });
+    }
+    /// Calls f(frame, samples) for all vectors of what is saved and, `offset` frames on, a row behind it.
+    template <class F>
+    SCS_INLINE static void each_moved(const float* saved, const float* row, int offset, int frames, F&& f) {
+        using Samples = F32<lanes>;
+        int i = 0;
+        // Few times each: not worth to be unrolled.
+#pragma GCC unroll 1
+        for (; i + lanes <= offset; i += lanes)
+            f(i, Samples::load(saved + i));
+        if (i < offset) {
+            float both[2 * lanes];
+            Samples::load(saved + i).store(both);
+            Samples::load(row).store(both + (offset - i));
+            f(i, Samples::load(both));
+            i += lanes;
+        }
+#pragma GCC unroll 1
+        for (; i < frames; i += lanes)
+            f(i, Samples::load(row + (i - offset)));
     }
     template <int L>
     SCS_INLINE static void after(const Op& op, Block& block, int lane, int channel, const float* row) {

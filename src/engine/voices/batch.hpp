@@ -13,7 +13,7 @@ struct VoiceRates;
 
 constexpr int most_lanes = 16;
 
-/// Neighbouring voices of one program, side by side: lanes in the order of the voices' turns. [rt], owned by the
+/// Voices of one program, side by side: neighbours, lanes in the order of their turns, or scattered ones. [rt], owned by the
 /// Ensemble. The record follows it, 64-byte aligned.
 struct alignas(64) Batch {
     const NativeCode* code;
@@ -29,6 +29,8 @@ struct alignas(64) Batch {
     Synth* synths[most_lanes];
 
     std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
+    /// Whether its lanes are in the order of the voices' turns.
+    bool ordered() const noexcept { return !scattered || code->draws; }
     int count() const noexcept { return std::popcount(live); }
     int first() const noexcept { return std::countr_zero(live); }
     int last() const noexcept { return 31 - std::countl_zero(live); }

@@ -379,6 +379,7 @@ private:
             const Operand& bus = code_->batch.ops[use.op].operands[0];
             well = well && (bus.base == Base::fixed || bus.base == Base::record);
         }
+        bool ends_itself_alone = true;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
             if (!kernel || !program_.units[u].is_calc())
@@ -389,13 +390,16 @@ private:
             const WireSpec& action =
                 program_.wires[program_.inputs[program_.units[u].first_input + uint32_t(kernel->done_action)]];
             // The others reach beyond their own synth, perhaps before the turn of what they reach.
-            well = well && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
+            ends_itself_alone = ends_itself_alone && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
         }
+        well = well && ends_itself_alone;
         code_->batchable = well;
+        code_->draws = draws > 0;
         const auto adders = uint64_t(std::count_if(effects_.begin(), effects_.end(), [](const auto& use) {
-            return use.effect != Effect::reads_control;
+            return use.effect != Effect::reads_control && use.effect != Effect::draws;
         }));
-        code_->commutes = well && adders == code_->holds.size() && sets_ <= row_sets;
+        code_->only_adds = ends_itself_alone && adders == code_->holds.size();
+        code_->commutes = well && code_->only_adds && sets_ <= row_sets;
     }
 
     const Program& program_;

@@ -58,15 +58,16 @@ struct NativeCode {
         uint8_t first_channel; ///< of what writes
     };
     std::vector<BusUse> bus_uses;
-    /// Whether nobody can tell if another voice that commutes has its turn before or after this one's, but for the order
-    /// in which they add to buses. What operations of a batch add then comes in `holds`, in order: which operation, its
-    /// first set of rows, and how it holds.
+    /// Whether nothing but what it adds to buses reaches others. What operations of a batch add then comes in `holds`,
+    /// in order: which operation, its first set of rows, and how it holds.
     struct Hold {
         uint32_t op, set;
         KernelFunction hold, hand_over;
     };
     std::vector<Hold> holds;
-    bool commutes = false;
+    bool only_adds = false;
+    bool draws = false;    ///< random numbers in its blocks
+    bool commutes = false; ///< only_adds, and batches can hold that
 };
 
 /// [worker] A program as native operations, or null if a unit of it, or the block size, isn't

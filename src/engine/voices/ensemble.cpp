@@ -20,14 +20,6 @@ namespace {
 
 constexpr int search_interval = 8; // blocks, a power of two
 
-/// Whether a neighbour, if there is one, is of the same SynthDef: most aren't, and then nothing else needs to be asked.
-bool same_kind(const Synth& synth, const Node* node) noexcept {
-    if (!node || node->is_group)
-        return false;
-    const Voice* voice = static_cast<const Synth*>(node)->voice;
-    return voice && voice->code == synth.voice->code;
-}
-
 AlignedFloats zeros(size_t count) {
     const size_t bytes = (count * sizeof(float) + 63) / 64 * 64 + 64;
     void* memory = std::aligned_alloc(64, bytes);
@@ -259,17 +251,23 @@ void Ensemble::shift(Batch& batch, bool up) noexcept {
     }
 }
 
-/// A free lane, of neighbours the one behind the last voice. The batch isn't full.
+/// A free lane, of voices whose order matters the one behind the last. The batch isn't full.
 int Ensemble::lane_behind(Batch& batch) noexcept {
-    if (batch.scattered)
+    if (!batch.ordered())
         return std::countr_one(batch.live);
     if (batch.last() == lanes_ - 1)
         shift(batch, false);
     return batch.last() + 1;
 }
 
+/// Whether another voice can come in. Those in order may have to change their lanes for it, which holds until all have had
+/// their turns.
+bool Ensemble::has_room(const Batch& batch) const noexcept {
+    return batch.count() < lanes_ && !(batch.ordered() && batch.pending);
+}
+
 bool Ensemble::append(Batch& batch, Synth& synth) noexcept {
-    if (batch.count() == lanes_)
+    if (!has_room(batch))
         return false;
     take_in(batch, synth, lane_behind(batch));
     if (batch.scattered)
@@ -278,13 +276,15 @@ bool Ensemble::append(Batch& batch, Synth& synth) noexcept {
 }
 
 bool Ensemble::prepend(Batch& batch, Synth& synth) noexcept {
-    if (batch.scattered)
+    if (!batch.ordered())
         return append(batch, synth);
-    if (batch.count() == lanes_)
+    if (!has_room(batch))
         return false;
     if (batch.first() == 0)
         shift(batch, true);
     take_in(batch, synth, batch.first() - 1);
+    if (batch.scattered)
+        scatter(batch);
     return true;
 }
 
@@ -300,6 +300,14 @@ void Ensemble::merge(Batch& front, Batch& back) noexcept {
 }
 
 // ---- batches: who is in them
+
+/// Whether a neighbour, if there is one, is of the same SynthDef: most aren't, and then nothing else needs to be asked.
+bool Ensemble::same_kind(const Synth& synth, const Node* node) noexcept {
+    if (!node || node->is_group)
+        return false;
+    const Voice* voice = static_cast<const Synth*>(node)->voice;
+    return voice && voice->code == synth.voice->code;
+}
 
 bool Ensemble::ready(const Node* node) const noexcept {
     if (!node || node->is_group || node->run != Run::on)
@@ -385,10 +393,12 @@ Batch* Ensemble::gather(Synth& synth) noexcept {
 /// Makes one batch of two if it can, or else one of them fuller, now and then. `first`: the first voice of the one
 /// behind.
 void Ensemble::fill_up(Batch& front, Batch& back, Synth& first, bool now) noexcept {
+    if (!has_room(front))
+        return;
     if (front.count() + back.count() <= lanes_) {
         if (!back.pending)
             merge(front, back);
-    } else if (now && front.count() < lanes_) {
+    } else if (now) {
         move(first, front, lane_behind(front));
         if (front.scattered)
             scatter(front);

@@ -76,6 +76,7 @@ public:
     void part(Node&) noexcept;
 
 private:
+    static bool same_kind(const Synth&, const Node*) noexcept;
     bool ready(const Node*) const noexcept;
     bool alike(const Synth&, const Synth&) const noexcept;
     void prepare(Block&, std::byte* record, const VoiceRates&) noexcept;
@@ -96,6 +97,7 @@ private:
     int lane_behind(Batch&) noexcept;
     static int members(const Batch&, Synth* (&)[most_lanes]) noexcept;
     void shift(Batch&, bool up) noexcept;
+    bool has_room(const Batch&) const noexcept;
     bool append(Batch&, Synth&) noexcept;
     bool prepend(Batch&, Synth&) noexcept;
     void merge(Batch& front, Batch& back) noexcept;
@@ -104,7 +106,9 @@ private:
     void dissolve(Batch&) noexcept;
     void dissolve_and_rest(Batch&) noexcept;
 
-    static bool commutes(const Node&) noexcept;
+    static bool passes(const NativeCode&, const Node&) noexcept;
+    static bool in_order(const NativeCode&, const Batch* front, const Synth& last, const Batch* own,
+                         const Synth& first) noexcept;
     void scatter(Batch&) noexcept;
     Synth* partner_before(Synth&, Synth*& first) const noexcept;
     void join_scattered(Synth&) noexcept;

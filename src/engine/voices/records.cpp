@@ -149,6 +149,8 @@ void Ensemble::leave(Synth& synth) noexcept {
     if (!batch)
         return;
     put_out(*batch, synth);
+    if (batch->live && batch->scattered && batch->ordered())
+        scatter(*batch); // it may draw between the others now
     if (!batch->live && !batch->tenants)
         release(*batch);
 }

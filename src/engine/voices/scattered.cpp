@@ -9,8 +9,9 @@
 // bits of a sum depend on it. So the first A that has its turn computes all of them, holds what each adds to buses, and each
 // adds its own when its turn comes.
 //
-// The lanes of such a batch are in no order. What is between its voices is looked at again when something has come into
-// the group.
+// Voices that draw random numbers get the same ones as alone if nobody between them draws any, those of their own kind
+// that aren't in the batch among them. Their lanes stay in the order of their turns; those of others are in no order.
+// What is between a batch's voices is looked at again when something has come into the group.
 
 namespace scs {
 namespace {
@@ -20,11 +21,15 @@ constexpr int longest_span = 1024; // from a batch's first voice to its last
 
 } // namespace
 
-bool Ensemble::commutes(const Node& node) noexcept {
+/// Whether it makes no difference if a voice of `code` has its turn before or after this node.
+bool Ensemble::passes(const NativeCode& code, const Node& node) noexcept {
     if (node.is_group)
         return false;
     const Voice* voice = static_cast<const Synth&>(node).voice;
-    return voice && voice->code->commutes && !voice->audio_maps;
+    if (!voice || !voice->code->only_adds || voice->audio_maps)
+        return false;
+    // One that starts may draw though its code doesn't.
+    return !code.draws || (!voice->code->draws && voice->constructed);
 }
 
 /// What is between its voices is to be looked at.
@@ -35,24 +40,37 @@ void Ensemble::scatter(Batch& batch) noexcept {
 
 /// The next one of its kind before it that it could be in a batch with. `first`: the first of its own batch behind that.
 Synth* Ensemble::partner_before(Synth& synth, Synth*& first) const noexcept {
+    const NativeCode& code = *synth.voice->code;
     const Batch* own = synth.voice->batch;
     first = &synth;
     Node* node = synth.previous;
-    for (int i = 0; i < reach && node && commutes(*node); ++i, node = node->previous) {
-        auto& other = static_cast<Synth&>(*node);
-        if (!ready(node))
-            continue;
-        if (own && other.voice->batch == own)
-            first = &other;
-        else if (alike(other, synth))
-            return &other;
+    for (int i = 0; i < reach && node; ++i, node = node->previous) {
+        if (same_kind(synth, node) && ready(node)) {
+            auto& other = static_cast<Synth&>(*node);
+            if (own && other.voice->batch == own) {
+                first = &other;
+                continue;
+            }
+            if (alike(other, synth))
+                return in_order(code, other.voice->batch, other, own, *first) ? &other : nullptr;
+        }
+        if (!passes(code, *node))
+            return nullptr;
     }
     return nullptr;
 }
 
+/// Whether one is the last of its batch, if it has one, and the other the first of its own, and both have had all their
+/// turns: if not, voices that draw have to stay where they are.
+bool Ensemble::in_order(const NativeCode& code, const Batch* front, const Synth& last, const Batch* own,
+                        const Synth& first) noexcept {
+    return !code.draws || ((!front || (front->synths[front->last()] == &last && !front->pending)) &&
+                           (!own || (own->synths[own->first()] == &first && !own->pending)));
+}
+
 /// After the voice's turn: to those of its kind before it, alone or with its batch.
 void Ensemble::join_scattered(Synth& synth) noexcept {
-    if (!commutes(synth))
+    if (!synth.voice->code->commutes || synth.voice->audio_maps)
         return;
     Synth* first;
     Synth* other = partner_before(synth, first);
@@ -72,7 +90,7 @@ void Ensemble::join_scattered(Synth& synth) noexcept {
     if (front || own) {
         Batch& batch = front ? *front : *own;
         scatter(batch);
-        (void)append(batch, front ? synth : *other);
+        (void)(front ? append(batch, synth) : prepend(batch, *other));
         return;
     }
     Synth* third = partner_before(*other, first);
@@ -85,8 +103,8 @@ void Ensemble::join_scattered(Synth& synth) noexcept {
     }
 }
 
-/// Before the turn of its first voice: those behind something that doesn't commute are lone from now on. With nothing
-/// between them they are in order again and not scattered.
+/// Before the turn of its first voice: those behind something that doesn't let them pass are lone from now on. With
+/// nothing between them they are in order again and not scattered.
 void Ensemble::review(Batch& batch, Synth& first) noexcept {
     if (batch.reviewed == first.parent->entered)
         return;
@@ -94,11 +112,15 @@ void Ensemble::review(Batch& batch, Synth& first) noexcept {
     Synth* reached[most_lanes];
     uint32_t unreached = batch.live;
     int span = 0, count = 0;
-    for (Node* node = &first; span < longest_span && node && commutes(*node) && unreached; ++span, node = node->next)
-        if (auto& synth = static_cast<Synth&>(*node); synth.voice->batch == &batch) {
-            unreached &= ~(1u << synth.voice->lane);
-            reached[count++] = &synth;
+    for (Node* node = &first; span < longest_span && node && unreached; ++span, node = node->next) {
+        const Voice* voice = node->is_group ? nullptr : static_cast<const Synth*>(node)->voice;
+        if (voice && voice->batch == &batch) {
+            unreached &= ~(1u << voice->lane);
+            reached[count++] = static_cast<Synth*>(node);
+        } else if (!passes(*batch.code, *node)) {
+            break;
         }
+    }
     for (uint32_t left = unreached & batch.live; left; left &= batch.live & (left - 1))
         put_out(batch, *batch.synths[std::countr_zero(left)]);
     if (span != count || !batch.live)

@@ -36,6 +36,13 @@ SynthDef saw_def(const char* name = "saw") {
     return def;
 }
 
+/// Noise instead, which draws a number each frame.
+SynthDef hiss_def(const char* name = "hiss") {
+    SynthDef def = saw_def(name);
+    def.units[1] = unit("WhiteNoise", Rate::audio, {}, {Rate::audio});
+    return def;
+}
+
 Settings native(bool batching = true) {
     Settings settings;
     settings.native_ugens = true;
@@ -210,6 +217,84 @@ TEST_CASE("voices of several SynthDefs that take turns are batches, while what i
         tree.set_control(*f.find(id), "gate", 0, 0.f);
     f.blocks(40);
     CHECK(tree.synth_count() == 4);
+}
+
+TEST_CASE("what draws random numbers lets others pass, and is a batch while nobody between its voices draws") {
+    const auto play = [](bool batching) {
+        Voices f(native(batching));
+        *f.engine->world().random() = {1234, 5678, 9012};
+        Tree& tree = f.engine->tree();
+        SynthDef starting = saw_def("starting"); // draws when it starts
+        starting.units[1] = unit("Rand", Rate::scalar, {{-1, 0}, {-1, 3}}, {Rate::scalar});
+        starting.units.insert(starting.units.begin() + 2,
+                              unit("VarSaw", Rate::audio, {{0, 0}, {1, 0}, {-1, 1}}, {Rate::audio}));
+        starting.units[3].inputs[0] = {2, 0};
+        starting.units[5].inputs = {{3, 0}, {4, 0}};
+        starting.units[6].inputs[1] = {5, 0};
+        Definition *hiss = f.define(hiss_def()), *other = f.define(hiss_def("other")), *start = f.define(starting);
+        REQUIRE((hiss->code->draws && hiss->code->commutes && !f.def->code->draws && !start->code->draws));
+        const auto batch = [&](int32_t id) { return f.find(id)->voice->batch; };
+        const auto together = [&](int32_t one, int32_t two) {
+            if (batching)
+                CHECK((batch(one) && batch(one) == batch(two)));
+        };
+        const auto apart = [&](int32_t one, int32_t two) { CHECK((!batch(one) || batch(one) != batch(two))); };
+        std::vector<float> all;
+        const auto go = [&](int blocks) {
+            const auto part = f.render(blocks * 64);
+            all.insert(all.end(), part.begin(), part.end());
+        };
+        const auto add = [&](int32_t id, int32_t behind, Definition* of) { f.synth(id, AddAction::after, behind, of); };
+
+        for (int id = 1; id <= 8; ++id)
+            f.synth(id, AddAction::tail, 0, id % 2 ? hiss : f.def);
+        go(40);
+        together(1, 3);
+        together(3, 7);
+        together(2, 8);
+
+        // Who draws between them, of another kind, of their own, or only when it starts.
+        add(10, 4, other);
+        go(3);
+        together(2, 8);
+        apart(1, 7);
+        go(40);
+        apart(1, 7);
+        tree.free(*f.find(10));
+        go(40);
+        add(11, 5, start);
+        go(1);
+        apart(1, 7);
+        go(40);
+        together(1, 7);
+        add(12, 2, hiss);
+        go(1);
+        apart(1, 7);
+        go(60);
+
+        // Those that rest and come back, and those that are traced or move.
+        tree.set_run(*f.find(3), false);
+        go(40);
+        tree.set_run(*f.find(3), true);
+        go(2);
+        apart(1, 7);
+        go(40);
+        tree.trace(*f.find(3));
+        go(40);
+        REQUIRE(tree.move(*f.find(7), AddAction::head, tree.root()));
+        go(40);
+        tree.free(*f.find(1));
+        f.synth(13, AddAction::head, 0, hiss);
+        go(40);
+        tree.set_control(*f.find(5), "gate", 0, 0.f);
+        go(40);
+        CHECK(tree.synth_count() == 9);
+        return all;
+    };
+    const auto alone = play(false), side_by_side = play(true);
+    REQUIRE(alone.size() == side_by_side.size());
+    CHECK(std::memcmp(alone.data(), side_by_side.data(), alone.size() * sizeof(float)) == 0);
+    CHECK(alone != std::vector<float>(alone.size()));
 }
 
 TEST_CASE("controls are set and mapped in a batch as alone") {
@@ -504,8 +589,9 @@ TEST_CASE("a Linen at audio rate, which computes a sample a block, stays with th
 TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
     struct Player : Voices {
         explicit Player(bool batching, unsigned seed) : Voices(native(batching)), random(seed), mix(seed % 2 ? 8 : 2) {
-            defs[0] = def;
-            defs[1] = define(saw_def("other"));
+            defs[0] = seed % 3 ? def : define(hiss_def());
+            defs[1] = define(seed % 3 == 1 ? hiss_def("other") : saw_def("other"));
+            *engine->world().random() = {1234, 5678, 9012};
         }
         int pick(int count) { return int(random() % unsigned(count)); }
         Synth* any() {
@@ -560,7 +646,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
         int next = 1, batched = 0;
         int mix; ///< one in so many is of the other SynthDef
     };
-    for (unsigned seed = 1; seed <= 16; ++seed) {
+    for (unsigned seed = 1; seed <= 48; ++seed) {
         CAPTURE(seed);
         Player alone(false, seed), together(true, seed);
         const auto expected = alone.play(), got = together.play();
