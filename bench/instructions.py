@@ -23,10 +23,12 @@ def per_voice(pw_scsynth, say):
     return found
 
 
-def count(command, folder):
-    """Instructions of a command that ends by itself, run with `folder` as HOME."""
+def count(command, folder, within=()):
+    """Instructions of a command that ends by itself, run with `folder` as HOME; only those within functions whose names
+    match one of the patterns, if there are some. These mustn't call each other."""
     done = subprocess.run(
-        ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile", *command],
+        ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile",
+         *(f"--toggle-collect={pattern}" for pattern in within), *command],
         env=os.environ | {"HOME": str(folder)}, capture_output=True, text=True, errors="replace",
         timeout=600, check=False)
     total = re.search(r"Collected : (\d+)", done.stderr)

@@ -16,6 +16,7 @@ from tests.lib.audio import read_wav
 from tests.lib.scsynth import score_bytes
 
 _TIME_LIMIT = 150  # s; supernova hangs now and then
+_NEW_SYNTH = "*s_new<*", "scs::Ensemble::start*"  # ours: the command, and what starts the units in the first block
 
 
 @dataclass
@@ -59,6 +60,10 @@ class Offline:
             raise RuntimeError(f"{contender.name} rendered silence:\n{text[-2000:]}")
         return Run(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, text)
 
+    def warm_up(self, contender):
+        """Run it once: what has left the memory of a busy machine comes back, and isn't counted."""
+        self.run(contender, self.write([], BLOCK / RATE), False)
+
     def instructions(self, contender, events, seconds):
         """Of the whole run, by callgrind."""
         score = self.write(events, seconds)
@@ -91,6 +96,11 @@ class Offline:
     def note_instructions(self, contender, number, blocks):
         """(instructions of a note beyond those of its blocks, those of a block)."""
         return self._note(lambda events, seconds: self.instructions(contender, events, seconds), number, blocks)
+
+    def new_synth_instructions(self, contender, number):
+        """What /s_new of a default synth costs one of ours on the data loop: the command and the start of its units."""
+        score = self.write(notes(number, 1), notes_seconds(number, 1))
+        return count(contender.offline(score, self.folder / "out.wav", RATE), self.folder, _NEW_SYNTH) / number
 
     def note_nsec(self, contender, number, blocks):
         """The same in processor time."""

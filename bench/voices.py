@@ -8,7 +8,8 @@ supernova on the same machine.
   most          the most default synths without a late cycle, quantum 1024, one core
   churn         the same while 200 voices a second start and 200 end
   voices        processor time of a voice and block, offline: default, FM, 4 and 128 partials
-  note          what a note costs beyond its blocks: /s_new, constructors, first block, /n_free
+  note          what a note costs beyond its blocks: /s_new, constructors, first block, /n_free; and /s_new alone, with
+                the constructors, by callgrind, of ours
   piece         processor time of the examples' pieces and, if the environment's SCS_CORPUS names a folder with
                 SynthDefs in the wild, of a minute of those
   memory        real-time memory of a default voice: how many more fit into 16 MiB than into 8; and what is resident
@@ -151,7 +152,11 @@ class Voices:
         count = 400 if self.options.quick else 2000
         counted = self._counted("instructions of a note", lambda contender: self.offline.note_instructions(
             contender, count, NOTE_BLOCKS)[0])
-        self._row("a note beyond its blocks, default synth, instructions", counted, "{:.0f}",
+        self._row("a note beyond its blocks, default synth, instructions", counted, "{:.0f}")
+        ours = [contender for contender in self.contenders if contender.ours]
+        counted = self._counted("instructions of /s_new", lambda contender: self.offline.new_synth_instructions(
+            contender, count), ours)
+        self._row("/s_new of the default synth on the data loop, instructions", counted, "{:.0f}",
                   [Target("batched avx2", value=4000)])
         timed = self._timed("a note", lambda contender: self.offline.note_nsec(contender, number, NOTE_BLOCKS)[0])
         self._row("a note beyond its blocks, default synth, ns", timed, "{:.0f}")
@@ -200,13 +205,13 @@ class Voices:
         self._row("memory of a default voice, bytes", fit, "{:.0f}", [Target("batched avx2", value=512)])
         self._row("the whole process with 8 MiB full of them, MiB", resident, "{:.0f}", drawn=False)
 
-    def _counted(self, label, cost):
+    def _counted(self, label, cost, of=None):
         """{name: [instructions]} of those that callgrind can run; its valgrind may not know AVX-512."""
         if not shutil.which("valgrind"):
             self.left_out.append(f"{label}: valgrind is not installed")
             return {}
         found = {}
-        for contender in self.contenders:
+        for contender in of or self.contenders:
             if contender.simd == "avx512":
                 continue
             self._say(f"{label}: {contender.name}, by callgrind")
@@ -226,6 +231,7 @@ class Voices:
                 if contender.name in failed:
                     continue
                 try:
+                    self.offline.warm_up(contender)
                     value = cost(contender)
                 except RuntimeError as error:
                     if contender.name != "supernova":

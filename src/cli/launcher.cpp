@@ -102,7 +102,7 @@ private:
                 connection_.graph().property(id, PW_KEY_NODE_NAME) +
                 "\", a SuperCollider server already.\nUse it, in sclang by\n"
                 "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " + port + "))\n"
-                "or replace it: pw-scsynth --take-over -u " + port};
+                "if it has room for 32 clients at most (pw-scsynth -l 4), or replace it: pw-scsynth --take-over -u " + port};
     }
 
     Error creation_error(int code) const {

@@ -158,7 +158,7 @@ Result<std::optional<Input>> open_input(const CommandLine& line, osc::ServerSett
         return Error{score.input + ": its " + std::to_string(info.channels) +
                      " channels and the outputs are more than the audio buses"};
     if (info.channels != settings.engine.inputs)
-        std::fprintf(stderr, "%s has %d channels: there are as many inputs, not the %d of -i\n", score.input.c_str(),
+        std::fprintf(stderr, "%s has %d channels: there are as many inputs, not %d\n", score.input.c_str(),
                      info.channels, settings.engine.inputs);
     if (info.rate != score.rate)
         std::fprintf(stderr, "%s has a rate of %g Hz, not %d Hz\n", score.input.c_str(), info.rate, score.rate);

@@ -43,6 +43,8 @@ def verdict(found, bound):
 def measured(offline, measure, contender):
     if measure == "note":
         return offline.note_instructions(contender, NOTES, NOTE_BLOCKS)[0]
+    if measure == "s_new":
+        return offline.new_synth_instructions(contender, NOTES)
     return offline.voice_instructions(contender, measure, VOICES, SECONDS)
 
 
