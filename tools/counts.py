@@ -6,6 +6,9 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
 _DOCTEST = re.compile(r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed \|\s*(\d+) skipped")
+# What tests/doctest/main.cpp prints of a case that wasn't run, and of one that gave up on the way: doctest says that it
+# passed.
+_SKIPPED = re.compile(r"^\[skipped( on the way)?\] (.*)$", re.M)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PYTEST = re.compile(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", re.M)
 _MESON_SKIP = 77
@@ -65,8 +68,12 @@ def _of_program(test):
 
 def _of_output(name, output):
     if match := _DOCTEST.search(output):
-        passed, failed, _ = map(int, match.groups())
-        return Counts(passed, failed)
+        passed, failed, not_run = map(int, match.groups())
+        found = _SKIPPED.findall(output)
+        on_the_way = sum(bool(mark) for mark, _ in found)
+        unnamed = not_run - (len(found) - on_the_way)
+        return Counts(passed - on_the_way, failed,
+                      [f"{name}: {text}" for _, text in found] + [f"{name}: a case, see its log"] * unnamed)
     if match := _PYTEST.search(output):
         by_word = {word.rstrip("s"): int(number)
                    for number, word in re.findall(r"(\d+) (\w+)", match.group(1))}

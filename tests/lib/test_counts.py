@@ -3,7 +3,7 @@ import json
 
 from tools import counts
 
-DOCTEST = "[doctest] test cases:  7 |  5 passed | 2 failed | 1 skipped\n[doctest] assertions: 9 |\n"
+DOCTEST = "[doctest] test cases:  7 |  5 passed | 2 failed | 0 skipped\n[doctest] assertions: 9 |\n"
 
 
 def program(**fields):
@@ -18,6 +18,18 @@ def test_doctest_cases_are_counted():
     found = meson(program(stdout=DOCTEST, result="FAIL", returncode=1),
                   program(stdout=DOCTEST.replace("2 failed", "0 failed")))
     assert (found.passed, found.failed) == (10, 2)
+
+
+def test_skipped_cases_of_doctest_are_counted_by_name():
+    """One that isn't run, and one that doctest counts among those that passed."""
+    found = meson(program(stdout="[skipped] a: slow\n[skipped on the way] b: no root\n"
+                          + DOCTEST.replace("2 failed", "0 failed").replace("0 skipped", "1 skipped")))
+    assert (found.passed, found.failed, found.skipped) == (4, 0, ["x: a: slow", "x: b: no root"])
+
+
+def test_a_skipped_case_without_a_name_is_counted():
+    found = meson(program(stdout=DOCTEST.replace("2 failed", "0 failed").replace("0 skipped", "2 skipped")))
+    assert (found.passed, len(found.skipped)) == (5, 2)
 
 
 def test_coloured_output_is_counted():
