@@ -358,8 +358,12 @@ TEST_CASE("units that stream files, with files") {
     findings.report();
 }
 
-TEST_CASE("SynthDefs from the wild") {
-    play_folder("SCS_CORPUS");
+TEST_CASE("SynthDefs as people write them") {
+    play_folder("SCS_OWN_DEFS");
+}
+
+TEST_CASE("those of well-known projects") {
+    play_folder(std::getenv("SCS_CORPUS") != nullptr ? "SCS_CORPUS" : "SCS_WILD_DEFS");
 }
 
 TEST_CASE("a SynthDef for each unit generator, as the language makes it") {

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SynthDefs of well-known projects in a running server: each loads, plays alone for a moment with its default
-controls, puts out numbers, is let go, and ends. The environment's SCS_CORPUS names their folder: one folder in it a
-project. tests/oracle/test_corpus.py compares their sound with scsynth's."""
-import os
-from pathlib import Path
+"""SynthDefs as people write them in a running server: each loads, plays alone for a moment with its default controls,
+puts out numbers, is let go, and ends. tests/oracle/test_corpus.py says which, and compares their sound with scsynth's."""
 
 import numpy as np
 import pytest
@@ -35,8 +32,7 @@ def server():
         assert session.daemon.running(), session.logs()
 
 
-@pytest.mark.skipif(not test_corpus.FOLDERS, reason="SCS_CORPUS doesn't name a folder of projects")
-@pytest.mark.parametrize("folder", test_corpus.FOLDERS, ids=lambda folder: folder.name)
+@test_corpus.each_folder
 def test_project(folder, server, tmp_path):
     with Client(server.port) as client:
         client.command("/notify", 1)
@@ -59,7 +55,7 @@ def test_project(folder, server, tmp_path):
 def load(client, path):
     """The names of the file's SynthDefs; Failed if the server refuses one."""
     client.command("/d_recv", path.read_bytes())
-    return test_corpus.names(path)
+    return [name for name, _ in test_corpus.contents(path)]
 
 
 def play(client, recording, name, number):

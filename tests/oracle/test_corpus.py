@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""SynthDefs of well-known projects, each played alone with its default controls: as in scsynth, to
+"""SynthDefs as people write them, each played alone with its default controls: as in scsynth, to
 the bit. What scsynth itself renders differently each time (its random generators are seeded by the
-time) only has to sound. With native units, and the random generators set before each, they are as good as the same. The
-environment's SCS_CORPUS names their folder: one folder in it a project."""
+time) only has to sound. With native units, and the random generators set before each, they are as good as the same.
+
+tests/corpus has our own, one folder a manner. Those of well-known projects, one folder a project, are compared where they
+are: in the folder that the environment's SCS_CORPUS names, or in ../shared/corpus beside the repository."""
 import os
 from pathlib import Path
 
 import pytest
 
+from tests.lib.build import ROOT
 from tests.oracle import batches, compare, native, ugens
 
 TAIL = 1
@@ -35,15 +38,19 @@ INPUTS = ("in", "inbus", "inBus", "in_bus", "dryBus")
 # Controls that are 0 by default in some SynthDefs, which do nothing then.
 AWAKE = {"freq": 220.0, "accelerate": 0.1, "distort": 0.4, "krush": 3.0, "kcutoff": 2000.0, "octer": 0.4,
          "octersub": 0.3, "octersubsub": 0.2, "room": 0.4, "ring": 0.4, "ringf": 200.0, "ringdf": 50.0, "shape": 0.4}
-CORPUS = os.environ.get("SCS_CORPUS")
-FOLDERS = sorted(folder for folder in Path(CORPUS).glob("*") if folder.is_dir()) if CORPUS else []
+OWN = ROOT / "tests/corpus"
+WILD = Path(os.environ.get("SCS_CORPUS", ROOT.parent / "shared/corpus"))
 
 
-needs_corpus = pytest.mark.skipif(not FOLDERS, reason="SCS_CORPUS doesn't name a folder of projects")
-each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def folders(corpus):
+    return [pytest.param(folder, id=folder.name) for folder in sorted(corpus.glob("*")) if folder.is_dir()]
 
 
-@needs_corpus
+NONE = pytest.param(None, id="projects", marks=pytest.mark.skip(
+    reason=f"there are no projects' SynthDefs at {WILD}; SCS_CORPUS may name their folder"))
+each_folder = pytest.mark.parametrize("folder", folders(OWN) + (folders(WILD) or [NONE]))
+
+
 @each_folder
 def test_project(folder, tmp_path):
     events, end, slots = score(folder, tmp_path)
@@ -63,7 +70,6 @@ def test_project(folder, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
-@needs_corpus
 @each_folder
 @pytest.mark.parametrize("fed", [False, True], ids=["alone", "fed"])
 def test_native_units(folder, fed, tmp_path):
