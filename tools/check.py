@@ -156,6 +156,13 @@ def policy(_long):
     return meson_tests("build", lambda name: name.startswith(POLICY))
 
 
+def release(_long):
+    """What README.md tells users to build."""
+    compile_in("build-release", "--prefix=/usr", "--buildtype=release", "-Dtests=false")
+    return pytest("release", "tests/release", "tests/oracle/test_oracle.py", "tests/cli/test_offline.py",
+                  "tests/integration/test_sound.py", env={"SCS_BUILD": "build-release"})
+
+
 def of_pytest(name):
     """The stage that runs tests/<name> against what `build` built."""
     def stage(long):
@@ -164,7 +171,7 @@ def of_pytest(name):
     return stage
 
 
-STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy)}
+STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy, release)}
 STAGES |= {name: of_pytest(name) for name in ("oracle", "instructions", "differential", "cli", "clients", "integration",
                                                "hostile")}
 

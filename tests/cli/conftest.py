@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 import pytest
 
-from tests.lib.daemon import ROOT, Session
+from tests.lib.build import PW_SCSYNTH
+from tests.lib.daemon import Session
 from tests.lib.ports import free_port
 
-PW_SCSYNTH = ROOT / "build/src/cli/pw-scsynth"
 RATES = "context.properties = { default.clock.allowed-rates = [ 44100 48000 ] }\n"
 
 

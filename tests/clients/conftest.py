@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.lib import audio
-from tests.lib.daemon import ROOT, Session
+from tests.lib.build import PW_SCSYNTH, ROOT
+from tests.lib.daemon import Session
 
-PW_SCSYNTH = ROOT / "build/src/cli/pw-scsynth"
 SERVERS = {"ours": PW_SCSYNTH, "stock": "pw-jack /usr/bin/scsynth"}
 RELAY = """\
 #!/bin/sh

@@ -16,9 +16,9 @@ import pytest
 
 from bench.contenders import contenders, cpu_flags, instruction_sets
 from bench.offline_costs import Offline
+from tests.lib.build import BUILD
 
 HERE = Path(__file__).parent
-BUILD = HERE.parents[1] / "build"
 ROOM = 1.03
 VOICES, SECONDS = 64, 0.2
 NOTES, NOTE_BLOCKS = 200, 4

@@ -5,13 +5,14 @@ import time
 import pytest
 
 from tests.lib import process, scsynth
+from tests.lib.build import ROOT
 from tests.lib.daemon import Session
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.server import NodeServer
 
 pytestmark = pytest.mark.usefixtures("ours")
-SINE = "tests/integration/synthdefs/test_sine.scsyndef"
+SINE = str(ROOT / "tests/integration/synthdefs/test_sine.scsyndef")
 
 
 def properties(session, name="scsynth"):
@@ -64,7 +65,7 @@ def test_answers_without_links_and_suspended(session):
         client.status()
         node = session.node("scsynth")["id"]
         session.pw_cli("send-command", node, "Suspend", "{}")
-        client.command("/d_load", str(session.build.parent / SINE))
+        client.command("/d_load", SINE)
         client.sync()
 
 
@@ -98,7 +99,7 @@ def test_two_nodes_side_by_side(session):
     second = NodeServer(session, free_port(), name="scsynth-second")
     for server in (first, second):
         with Client(server.port) as client:
-            client.command("/d_load", str(session.build.parent / SINE))
+            client.command("/d_load", SINE)
             client.command("/notify", 1)
             client.request("/s_new", "test_sine", 1000, 0, 0, reply="/n_go")
     first.stop()
@@ -123,7 +124,7 @@ def churn(session, times):
         server = NodeServer(session, free_port())
         session.connect("scsynth", "test-sink")
         with Client(server.port) as client:
-            client.command("/d_load", str(session.build.parent / SINE))
+            client.command("/d_load", SINE)
             client.send("/s_new", "test_sine", 1000, 0, 0)
             client.sync()
         asked = time.monotonic()

@@ -8,10 +8,9 @@ import tempfile
 from pathlib import Path
 
 from tests.lib import session_config
+from tests.lib.build import BUILD, ROOT
 from tests.lib.graph import Graph
 from tests.lib.process import Process, WaitError, wait_for
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Session(Graph):
@@ -21,7 +20,7 @@ class Session(Graph):
     `policy` adds our auto-connection policy to WirePlumber's."""
 
     def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
-                 wireplumber=True, policy=False, build=ROOT / "build", env=None):
+                 wireplumber=True, policy=False, build=BUILD, env=None):
         super().__init__(None)
         self.sinks = {"test-sink": 2} if sinks is None else sinks
         self.sources = sources or {}

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The build under test: the folder `build`, or the one that the environment's SCS_BUILD names (below the repository's
+root, if it isn't absolute)."""
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / os.environ.get("SCS_BUILD", "build")
+PW_SCSYNTH = BUILD / "src/cli/pw-scsynth"

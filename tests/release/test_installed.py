@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The build that README.md tells users to make, installed into a folder of the test's own (DESTDIR): all of it is there,
+and plays in a daemon that finds its parts where they are installed. ./check's stage `release` names the build."""
+import json
+import subprocess
+
+import pytest
+
+from tests.lib import audio
+from tests.lib.build import BUILD, ROOT
+from tests.lib.daemon import Session, pkg_variable
+from tests.lib.osc import Client
+from tests.lib.ports import free_port
+from tests.lib.recording import Recording
+
+INSTALLED = ("usr/bin/pw-scsynth", "usr/share/man/man1/pw-scsynth.1", "usr/share/wireplumber/policy.lua.d/90-scsynth.lua",
+             "usr/share/wireplumber/scripts/scsynth-autoconnect.lua",
+             "usr/share/wireplumber/scripts/lib/scsynth-policy.lua")
+SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"
+
+
+def options(build):
+    """{name: value} of a build folder's options."""
+    found = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
+    return {option["name"]: option["value"] for option in found}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("root")
+    subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", folder], capture_output=True, check=True)
+    return folder
+
+
+def below(root, folder):
+    return root / str(folder).lstrip("/")
+
+
+def test_the_options_are_those_of_the_readme():
+    line = next(line for line in (ROOT / "README.md").read_text().splitlines() if "meson setup build-release" in line)
+    assert line.split() == ["meson", "setup", "build-release", "--prefix=/usr", "--buildtype=release", "-Dtests=false"]
+    found = options(BUILD)
+    assert (found["prefix"], found["buildtype"], found["tests"]) == ("/usr", "release", False)
+
+
+def test_what_is_installed(root):
+    assert [name for name in INSTALLED if not (root / name).is_file()] == []
+    assert list(root.rglob("PipeWireServer.sc"))
+
+
+def test_it_plays(root, tmp_path):
+    plugins, modules = (below(root, pkg_variable(package, variable)) for package, variable in
+                        (("libspa-0.2", "plugindir"), ("libpipewire-0.3", "moduledir")))
+    port = free_port()
+    where = {"SPA_PLUGIN_DIR": f"{plugins}:{BUILD / 'tests'}:{pkg_variable('libspa-0.2', 'plugindir')}",
+             "PIPEWIRE_MODULE_DIR": f"{modules}:{pkg_variable('libpipewire-0.3', 'moduledir')}"}
+    with Session(env=where) as session:
+        session.force_quantum(1024)
+        session.start([root / "usr/bin/pw-scsynth", "-u", port], "pw-scsynth").wait_output("SuperCollider 3 server ready.\n")
+        session.connect(f"scsynth-{port}", "test-sink")
+        with Client(port) as client:
+            client.command("/notify", 1)
+            client.command("/d_load", str(SINE))
+            client.request("/s_new", "test_sine", 1000, 0, 0, "freq", 440.0, "amp", 0.2, reply="/n_go")
+            with Recording(session, tmp_path / "sine.wav") as recording:
+                recording.wait(1.0)
+    samples, rate = audio.read_wav(recording.path)
+    for channel in samples.T:
+        assert audio.frequency(channel, rate) == pytest.approx(440, abs=0.1)
+        assert audio.peak(channel) == pytest.approx(0.2, rel=0.01)
