@@ -2,16 +2,14 @@
 """One score rendered by stock scsynth and by our engine, and how far the two are apart."""
 import math
 import subprocess
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tests.lib import scsynth
 from tests.lib.audio import read_wav
+from tests.lib.build import PW_SCSYNTH
 
-ROOT = Path(__file__).resolve().parents[2]
-PW_SCSYNTH = ROOT / "build/src/cli/pw-scsynth"
 RATE = 48000
 BLOCK = 64
 CHANNELS = 8
@@ -21,13 +19,14 @@ BINARIES = {"native-ugens": "false"}
 
 @dataclass
 class Pair:
-    """What scsynth rendered, what we did, and what our engine said."""
+    """What scsynth rendered, what we did, what our engine said, and its settings."""
     reference: np.ndarray
     ours: np.ndarray
     said: str
+    settings: dict = field(default_factory=lambda: BINARIES)
 
     def part(self, start, end):
-        return Pair(self.reference[start:end], self.ours[start:end], self.said)
+        return Pair(self.reference[start:end], self.ours[start:end], self.said, self.settings)
 
     def differing(self):
         """The frames in which any channel has other bits; two NaNs are equal."""
@@ -63,7 +62,7 @@ def render(events, end, folder, inputs=None, rate=RATE, channels=CHANNELS, setti
     options = {"inputs": inputs, "rate": rate, "channels": channels}
     theirs, _ = offline("scsynth", score, folder / "scsynth.wav", **options)
     ours, said = offline(PW_SCSYNTH, score, folder / "ours.wav", settings=settings, **options)
-    return Pair(read_wav(theirs)[0], read_wav(ours)[0], said)
+    return Pair(read_wav(theirs)[0], read_wav(ours)[0], said, settings)
 
 
 def offline(program, score, output, inputs=None, rate=RATE, channels=CHANNELS, settings=None):
