@@ -67,6 +67,9 @@ def contenders(build, sets):
         left_out.append("supernova: not installed")
     program = str(build / "src/cli/pw-scsynth")
     for simd in sets:
+        if simd != "auto" and not (build / f"src/engine/ugens/libugens-{simd}.a").exists():
+            left_out.append(f"{simd}: not built, as the build is -Dsimd=native")
+            continue
         for mode, batching in MODES.items():
             settings = {"native-ugens": "true", "batching": batching, "simd": simd}
             options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]

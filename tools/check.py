@@ -47,7 +47,7 @@ def tail(log, lines=40):
 
 
 def compile_in(folder, *options, env=None):
-    status, log = run(f"{folder}-compile", ["tools/build", folder, *options], env)
+    status, log = run(f"{folder}-compile", ["tools/build", folder, "-Dsimd=all", *options], env)
     if status:
         raise Broken(f"{folder} does not build ({status}):\n{tail(log)}")
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "settings.hpp"
 
+#include "engine/simd/isa.hpp"
+
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -67,8 +69,6 @@ constexpr Switch switches[] = {
     {"batching", [](auto& s) -> bool& { return s.engine.batching; }},
     {"allow-quit", [](auto& s) -> bool& { return s.allow_quit; }},
 };
-
-constexpr std::string_view instruction_sets[] = {"auto", "sse2", "avx2", "avx512"};
 
 /// Known names that this version does nothing about.
 constexpr std::string_view without_effect[] = {"threads"};
@@ -212,8 +212,8 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
         return Error{"scsynth.audio-buses = \"" + std::to_string(server.engine.audio_buses) +
                      "\": expected at least one for each input and output, " +
                      std::to_string(server.engine.inputs + server.engine.outputs)};
-    if (const std::string& simd = server.engine.simd; !contains(instruction_sets, simd))
-        return wrong("scsynth.simd", simd, "auto, sse2, avx2 or avx512");
+    if (Isa isa; !parse_isa(server.engine.simd, isa))
+        return wrong("scsynth.simd", server.engine.simd, isa_choices());
     const int ports = server.engine.inputs + server.engine.outputs;
     if (ports > 0 && settings.sample_rate > most_resampled / ports)
         return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),

@@ -2,8 +2,24 @@
 #include "engine/simd/isa.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace scs {
+namespace {
+
+#define SCS_ISA(name) Isa::name,
+constexpr Isa built[] = {SCS_SIMD_SETS(SCS_ISA)}; // narrowest first
+#undef SCS_ISA
+
+/// The widest that is built and supported and at most `most`, or null.
+const Isa* widest_up_to(Isa most) noexcept {
+    for (const Isa* isa = std::end(built); isa != std::begin(built);)
+        if (*--isa <= most && isa_supported(*isa))
+            return isa;
+    return nullptr;
+}
+
+} // namespace
 
 bool isa_supported([[maybe_unused]] Isa isa) noexcept {
 #if defined(__x86_64__)
@@ -24,24 +40,31 @@ bool isa_supported([[maybe_unused]] Isa isa) noexcept {
 #endif
 }
 
+bool isa_built(Isa isa) noexcept {
+    return std::find(std::begin(built), std::end(built), isa) != std::end(built);
+}
+
 Isa widest_isa() noexcept {
-    if (isa_supported(Isa::avx512))
-        return Isa::avx512;
-    return isa_supported(Isa::avx2) ? Isa::avx2 : Isa::plain;
+    const Isa* widest = widest_up_to(Isa::avx512);
+    return widest ? *widest : Isa::plain;
 }
 
 bool parse_isa(std::string_view name, Isa& isa) noexcept {
+    Isa most;
     if (name == "auto")
-        isa = widest_isa();
+        most = Isa::avx512;
     else if (name == "sse2" || name == "plain")
-        isa = Isa::plain;
+        most = Isa::plain;
     else if (name == "avx2")
-        isa = std::min(Isa::avx2, widest_isa());
+        most = Isa::avx2;
     else if (name == "avx512")
-        isa = std::min(Isa::avx512, widest_isa());
+        most = Isa::avx512;
     else
         return false;
-    return true;
+    const Isa* found = name == "auto" || isa_built(most) ? widest_up_to(most) : nullptr;
+    if (found)
+        isa = *found;
+    return found;
 }
 
 const char* isa_name(Isa isa) noexcept {
@@ -58,6 +81,15 @@ const char* isa_name(Isa isa) noexcept {
 #else
     return "plain";
 #endif
+}
+
+std::string isa_choices() {
+    if (!widest_up_to(Isa::avx512))
+        return std::string("a build for this CPU, which hasn't ") + isa_name(built[0]);
+    std::string choices = "auto";
+    for (const Isa& isa : built)
+        choices += std::string(&isa == std::end(built) - 1 ? " or " : ", ") + isa_name(isa);
+    return choices;
 }
 
 } // namespace scs

@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace scs {
 
-/// Instruction sets that kernels are compiled for, each wider than the one before. `plain` is what every CPU of the
-/// architecture has: SSE2 on x86-64.
-enum class Isa { plain, avx2, avx512 };
+/// Instruction sets that kernels can be compiled for, each wider than the one before. `plain` is what every CPU of the
+/// architecture has, which is SSE2 on x86-64. A build has all of its architecture, or one (meson's option `simd`).
+enum class Isa { plain, sse2 = plain, avx2, avx512 };
 
 /// [any] Whether this CPU has it and the operating system saves its registers.
 bool isa_supported(Isa isa) noexcept;
 
-/// [any] The widest that this CPU has.
+/// [any] Whether this build has kernels for it.
+bool isa_built(Isa isa) noexcept;
+
+/// [any] The widest that this build has and this CPU supports; `plain`, perhaps not built, if there is none.
 Isa widest_isa() noexcept;
 
-/// [any] "auto" is the widest this CPU has, as is "avx2" or "avx512" where that is more than it has; "sse2" is `plain`
-/// on any architecture. False, with `isa` untouched, for any other name.
+/// [any] The set that kernels are taken from for a name: "auto" is the widest that is built and supported. "sse2",
+/// "avx2" and "avx512" must be built; where the CPU has less, it is the widest built one below. "sse2" and "plain" both
+/// mean `plain`. False, with `isa` untouched, for other names and where no set is left.
 bool parse_isa(std::string_view name, Isa& isa) noexcept;
 
 /// [any] As parse_isa reads it, but "plain" where `plain` isn't SSE2.
 const char* isa_name(Isa isa) noexcept;
+
+/// [any] What parse_isa takes here, for error messages: "auto, sse2, avx2 or avx512".
+std::string isa_choices();
 
 } // namespace scs

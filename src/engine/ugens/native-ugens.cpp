@@ -22,18 +22,16 @@ const Kernel* NativeUgens::find(std::string_view name, const Signature& signatur
 }
 
 const NativeUgens& native_ugens(std::string_view simd) {
-    Isa isa = Isa::plain;
-    (void)parse_isa(simd, isa); // settings have been checked
-#if SCS_WIDE_SETS
-    switch (isa) {
-    case Isa::avx512: return avx512::native_ugens();
-    case Isa::avx2: return avx2::native_ugens();
-    case Isa::plain: return sse2::native_ugens();
-    }
-    __builtin_unreachable();
-#else
-    return plain::native_ugens();
-#endif
+    static const NativeUgens none{1, {}};
+    Isa isa;
+    if (!parse_isa(simd, isa))
+        return none;
+#define SCS_SET(name)                                                                                                  \
+    if (isa == Isa::name)                                                                                              \
+        return name::native_ugens();
+    SCS_SIMD_SETS(SCS_SET)
+#undef SCS_SET
+    return none;
 }
 
 } // namespace scs

@@ -7,8 +7,7 @@
 
 namespace scs {
 
-/// [any] The native UGens for an instruction set: "auto" for the widest that this CPU has, or "sse2", "avx2", "avx512",
-/// of which the widest that it has is taken.
+/// [any] The native UGens of an instruction set, by the setting `simd` as parse_isa() reads it. Without a set, none.
 const NativeUgens& native_ugens(std::string_view simd);
 
 } // namespace scs
