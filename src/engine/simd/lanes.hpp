@@ -56,6 +56,20 @@ struct Integer<8> {
 };
 } // namespace detail
 
+// The statement for i = 0 and, where a Vec has two registers, i = 1. Loops and lambdas would do the same, but every
+// kernel is made of these operations: with them it takes twice as long to compile.
+#define SCS_PARTS(...)                                                                                                 \
+    {                                                                                                                  \
+        {                                                                                                              \
+            constexpr int i = 0;                                                                                       \
+            __VA_ARGS__;                                                                                               \
+        }                                                                                                              \
+        if constexpr (parts == 2) {                                                                                    \
+            constexpr int i = 1;                                                                                       \
+            __VA_ARGS__;                                                                                               \
+        }                                                                                                              \
+    }
+
 /// N numbers, N = lanes or 1, in as many registers as they need. Comparisons give masks: integers of the same size,
 /// all bits set or none.
 template <class T, int N>
@@ -68,29 +82,28 @@ struct Vec {
     using Element = T;
     static constexpr int width = N;
 
+    static_assert(parts == 1 || parts == 2);
+
     Part part[parts];
 
     Vec() = default;
     /// The same number in every lane.
     SCS_INLINE Vec(T value) {
-        for (Part& p : part)
-            if constexpr (N == 1)
-                p = value;
-            else
-                p = value - Part{}; // not +, which would make −0 0
+        if constexpr (N == 1)
+            part[0] = value;
+        else
+            SCS_PARTS(part[i] = value - Part{}); // not +, which would make −0 0
     }
     /// From N numbers at any address.
     SCS_INLINE static Vec load(const T* from) {
         // Not memcpy(): gcc copies pieces of 16 bytes to the stack, and reading them at once as a larger register waits
         // until they have left the store buffer.
         Vec made;
-        for (int i = 0; i < parts; ++i)
-            made.part[i] = *reinterpret_cast<const Anywhere*>(from + i * per_register);
+        SCS_PARTS(made.part[i] = *reinterpret_cast<const Anywhere*>(from + i * per_register));
         return made;
     }
     SCS_INLINE void store(T* to) const {
-        for (int i = 0; i < parts; ++i)
-            *reinterpret_cast<Anywhere*>(to + i * per_register) = part[i];
+        SCS_PARTS(*reinterpret_cast<Anywhere*>(to + i * per_register) = part[i]);
     }
 
     SCS_INLINE T operator[](int lane) const {
@@ -102,8 +115,7 @@ struct Vec {
 
 #define SCS_BINARY(op)                                                                                                 \
     SCS_INLINE friend Vec operator op(Vec a, Vec b) {                                                                  \
-        for (int i = 0; i < parts; ++i)                                                                                \
-            a.part[i] = a.part[i] op b.part[i];                                                                        \
+        SCS_PARTS(a.part[i] = a.part[i] op b.part[i]);                                                                 \
         return a;                                                                                                      \
     }                                                                                                                  \
     SCS_INLINE Vec& operator op##=(Vec b) { return *this = *this op b; }
@@ -117,34 +129,29 @@ struct Vec {
 #undef SCS_BINARY
 
     SCS_INLINE friend Vec operator-(Vec a) {
-        for (Part& p : a.part)
-            p = -p;
+        SCS_PARTS(a.part[i] = -a.part[i]);
         return a;
     }
     SCS_INLINE friend Vec operator~(Vec a) {
-        for (Part& p : a.part)
-            p = ~p;
+        SCS_PARTS(a.part[i] = ~a.part[i]);
         return a;
     }
     SCS_INLINE friend Vec operator<<(Vec a, int bits) {
-        for (Part& p : a.part)
-            p = p << bits;
+        SCS_PARTS(a.part[i] = a.part[i] << bits);
         return a;
     }
     SCS_INLINE friend Vec operator>>(Vec a, int bits) {
-        for (Part& p : a.part)
-            p = p >> bits;
+        SCS_PARTS(a.part[i] = a.part[i] >> bits);
         return a;
     }
 
 #define SCS_COMPARE(op)                                                                                                \
     SCS_INLINE friend Mask operator op(Vec a, Vec b) {                                                                 \
         Mask made;                                                                                                     \
-        for (int i = 0; i < parts; ++i)                                                                                \
-            if constexpr (N == 1)                                                                                      \
-                made.part[i] = a.part[i] op b.part[i] ? -1 : 0;                                                        \
-            else                                                                                                       \
-                made.part[i] = a.part[i] op b.part[i];                                                                 \
+        if constexpr (N == 1)                                                                                          \
+            made.part[0] = a.part[0] op b.part[0] ? -1 : 0;                                                            \
+        else                                                                                                           \
+            SCS_PARTS(made.part[i] = a.part[i] op b.part[i]);                                                          \
         return made;                                                                                                   \
     }
     SCS_COMPARE(<)
@@ -172,8 +179,8 @@ using U64 = Vec<std::uint64_t, N>;
 /// a where the mask is set, else b.
 template <class T, int N>
 SCS_INLINE Vec<T, N> select(typename Vec<T, N>::Mask mask, Vec<T, N> a, Vec<T, N> b) {
-    for (int i = 0; i < Vec<T, N>::parts; ++i)
-        a.part[i] = mask.part[i] ? a.part[i] : b.part[i];
+    constexpr int parts = Vec<T, N>::parts;
+    SCS_PARTS(a.part[i] = mask.part[i] ? a.part[i] : b.part[i]);
     return a;
 }
 template <class T, int N>
@@ -227,8 +234,8 @@ template <class T, int N>
 SCS_INLINE Vec<T, N> min(Vec<T, N> a, Vec<T, N> b) {
 #if defined(__x86_64__)
     if constexpr (std::is_floating_point_v<T>) {
-        for (int i = 0; i < Vec<T, N>::parts; ++i)
-            a.part[i] = detail::min(a.part[i], b.part[i]);
+        constexpr int parts = Vec<T, N>::parts;
+        SCS_PARTS(a.part[i] = detail::min(a.part[i], b.part[i]));
         return a;
     }
 #endif
@@ -238,8 +245,8 @@ template <class T, int N>
 SCS_INLINE Vec<T, N> max(Vec<T, N> a, Vec<T, N> b) {
 #if defined(__x86_64__)
     if constexpr (std::is_floating_point_v<T>) {
-        for (int i = 0; i < Vec<T, N>::parts; ++i)
-            a.part[i] = detail::max(a.part[i], b.part[i]);
+        constexpr int parts = Vec<T, N>::parts;
+        SCS_PARTS(a.part[i] = detail::max(a.part[i], b.part[i]));
         return a;
     }
 #endif
@@ -251,8 +258,8 @@ template <class To, class From, int N>
 SCS_INLINE Vec<To, N> bits(Vec<From, N> from) {
     static_assert(sizeof(To) == sizeof(From));
     Vec<To, N> made;
-    for (int i = 0; i < Vec<To, N>::parts; ++i)
-        made.part[i] = __builtin_bit_cast(typename Vec<To, N>::Part, from.part[i]);
+    constexpr int parts = Vec<To, N>::parts;
+    SCS_PARTS(made.part[i] = __builtin_bit_cast(typename Vec<To, N>::Part, from.part[i]));
     return made;
 }
 
@@ -373,18 +380,17 @@ SCS_INLINE Vec<To, N> convert(Vec<From, N> from) {
     if constexpr (N == 1) {
         made.part[0] = To(from.part[0]);
     } else if constexpr (sizeof(To) == sizeof(From)) {
-        for (int i = 0; i < Vec<To, N>::parts; ++i)
-            made.part[i] = __builtin_convertvector(from.part[i], ToPart);
+        constexpr int parts = Vec<To, N>::parts;
+        SCS_PARTS(made.part[i] = __builtin_convertvector(from.part[i], ToPart));
     } else if constexpr (sizeof(To) > sizeof(From)) {
-        for (int i = 0; i < Vec<From, N>::parts; ++i) {
-            detail::Pair<ToPart> both;
-            detail::widen(from.part[i], both);
-            made.part[2 * i] = both.low;
-            made.part[2 * i + 1] = both.high;
-        }
+        static_assert(Vec<From, N>::parts == 1);
+        detail::Pair<ToPart> both;
+        detail::widen(from.part[0], both);
+        made.part[0] = both.low;
+        made.part[1] = both.high;
     } else {
-        for (int i = 0; i < Vec<To, N>::parts; ++i)
-            detail::narrow(from.part[2 * i], from.part[2 * i + 1], made.part[i]);
+        static_assert(Vec<To, N>::parts == 1);
+        detail::narrow(from.part[0], from.part[1], made.part[0]);
     }
     return made;
 }
@@ -416,8 +422,8 @@ SCS_INLINE U32<N> upper_half(U64<N> from) {
         U32<N> made;
         using H = detail::Halves<U32<N>::per_register>;
         using Words = typename U32<N>::Part;
-        for (int i = 0; i < U32<N>::parts; ++i)
-            made.part[i] = H::odd(Words(from.part[2 * i]), Words(from.part[2 * i + 1]));
+        static_assert(U32<N>::parts == 1);
+        made.part[0] = H::odd(Words(from.part[0]), Words(from.part[1]));
         return made;
     }
 }
@@ -431,32 +437,39 @@ SCS_INLINE F32<N> count_up() {
     return F32<N>::load(all);
 }
 
+#if defined(__x86_64__)
+namespace detail {
+/// A bit for each T of a register whose mask is set.
+template <class T, class Part>
+SCS_INLINE std::uint32_t register_bitmask(Part mask) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4)
+        return std::uint32_t(_mm512_movepi32_mask(__m512i(mask)));
+    else
+        return std::uint32_t(_mm512_movepi64_mask(__m512i(mask)));
+#elif defined(__AVX2__)
+    if constexpr (sizeof(T) == 4)
+        return std::uint32_t(_mm256_movemask_ps(__m256(mask)));
+    else
+        return std::uint32_t(_mm256_movemask_pd(__m256d(mask)));
+#else
+    if constexpr (sizeof(T) == 4)
+        return std::uint32_t(_mm_movemask_ps(__m128(mask)));
+    else
+        return std::uint32_t(_mm_movemask_pd(__m128d(mask)));
+#endif
+}
+} // namespace detail
+#endif
+
 /// A bit for each lane whose mask is set.
 template <class T, int N>
 SCS_INLINE std::uint32_t bitmask(Vec<T, N> mask) {
 #if defined(__x86_64__)
     if constexpr (N > 1) {
+        constexpr int parts = Vec<T, N>::parts;
         std::uint32_t made = 0;
-        for (int i = 0; i < Vec<T, N>::parts; ++i) {
-            std::uint32_t one;
-#if defined(__AVX512F__)
-            if constexpr (sizeof(T) == 4)
-                one = std::uint32_t(_mm512_movepi32_mask(__m512i(mask.part[i])));
-            else
-                one = std::uint32_t(_mm512_movepi64_mask(__m512i(mask.part[i])));
-#elif defined(__AVX2__)
-            if constexpr (sizeof(T) == 4)
-                one = std::uint32_t(_mm256_movemask_ps(__m256(mask.part[i])));
-            else
-                one = std::uint32_t(_mm256_movemask_pd(__m256d(mask.part[i])));
-#else
-            if constexpr (sizeof(T) == 4)
-                one = std::uint32_t(_mm_movemask_ps(__m128(mask.part[i])));
-            else
-                one = std::uint32_t(_mm_movemask_pd(__m128d(mask.part[i])));
-#endif
-            made |= one << (i * Vec<T, N>::per_register);
-        }
+        SCS_PARTS(made |= detail::register_bitmask<T>(mask.part[i]) << (i * Vec<T, N>::per_register));
         return made;
     }
 #endif
@@ -478,35 +491,44 @@ SCS_INLINE bool all(Vec<T, N> mask) {
     return !any(~mask);
 }
 
+namespace detail {
+template <class T, class Part>
+SCS_INLINE Part root(Part p) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4)
+        return _mm512_maskz_sqrt_ps(0xffff, p);
+    else
+        return _mm512_maskz_sqrt_pd(0xff, p);
+#elif defined(__AVX2__)
+    if constexpr (sizeof(T) == 4)
+        return _mm256_sqrt_ps(p);
+    else
+        return _mm256_sqrt_pd(p);
+#elif defined(__SSE2__)
+    if constexpr (sizeof(T) == 4)
+        return _mm_sqrt_ps(p);
+    else
+        return _mm_sqrt_pd(p);
+#else
+    for (int i = 0; i < int(sizeof(Part) / sizeof(T)); ++i)
+        p[i] = sizeof(T) == 4 ? T(__builtin_sqrtf(float(p[i]))) : T(__builtin_sqrt(double(p[i])));
+    return p;
+#endif
+}
+} // namespace detail
+
 /// Correctly rounded everywhere.
 template <class T, int N>
 SCS_INLINE Vec<T, N> sqrt(Vec<T, N> x) {
-    for (auto& p : x.part) {
-        if constexpr (N == 1) {
-            p = sizeof(T) == 4 ? T(__builtin_sqrtf(float(p))) : T(__builtin_sqrt(double(p)));
-        } else {
-#if defined(__AVX512F__)
-            if constexpr (sizeof(T) == 4)
-                p = _mm512_maskz_sqrt_ps(0xffff, p);
-            else
-                p = _mm512_maskz_sqrt_pd(0xff, p);
-#elif defined(__AVX2__)
-            if constexpr (sizeof(T) == 4)
-                p = _mm256_sqrt_ps(p);
-            else
-                p = _mm256_sqrt_pd(p);
-#elif defined(__SSE2__)
-            if constexpr (sizeof(T) == 4)
-                p = _mm_sqrt_ps(p);
-            else
-                p = _mm_sqrt_pd(p);
-#else
-            for (int i = 0; i < Vec<T, N>::per_register; ++i)
-                p[i] = sizeof(T) == 4 ? T(__builtin_sqrtf(float(p[i]))) : T(__builtin_sqrt(double(p[i])));
-#endif
-        }
+    if constexpr (N == 1) {
+        x.part[0] = sizeof(T) == 4 ? T(__builtin_sqrtf(float(x.part[0]))) : T(__builtin_sqrt(double(x.part[0])));
+    } else {
+        constexpr int parts = Vec<T, N>::parts;
+        SCS_PARTS(x.part[i] = detail::root<T>(x.part[i]));
     }
     return x;
 }
+
+#undef SCS_PARTS
 
 } // namespace scs::SCS_SIMD

@@ -202,7 +202,12 @@ struct Tracked {
                 bool changed = false;
                 repeat<parameters>([&](int k) { changed = changed || any(now[k] != kept[k]); });
                 if (changed) {
-                    Kind::design(now, *block.audio, c);
+                    // Copies: what a call can reach wouldn't stay in registers.
+                    F32<1> p[parameters];
+                    F64<1> made[5];
+                    repeat<parameters>([&](int k) { p[k] = now[k]; });
+                    Recursive<Kind>::template design<1>(p, *block.audio, made);
+                    repeat<5>([&](int k) { c[k] = made[k]; });
                     if constexpr (Kind::tracking.twice)
                         read(kept);
                     else

@@ -23,6 +23,8 @@
 #include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
 
+#include <utility>
+
 namespace scs::SCS_SIMD {
 
 enum class Moves {
@@ -32,12 +34,10 @@ enum class Moves {
 };
 
 /// Calls f(0), f(1) … f(Count - 1).
-template <int Count, int From = 0, class F>
+template <int Count, class F>
 SCS_INLINE void repeat(F&& f) {
-    if constexpr (From < Count) {
-        f(From);
-        repeat<Count, From + 1>(f);
-    }
+    [&]<int... I>(std::integer_sequence<int, I...>) SCS_INLINE_LAMBDA { (f(I), ...); }
+    (std::make_integer_sequence<int, Count>());
 }
 
 /// Away from denormals and from what has blown up.
@@ -156,6 +156,17 @@ SCS_INLINE void with_silencing_gain(const Op& op, const Block& block, F&& f) {
     with_gain<Form, Scaled>(op, block, f);
 }
 
+/// Multiplies a finished output by the operation's gain: for blocks that are rare enough to be gone through twice.
+template <class Form>
+[[gnu::noinline, gnu::flatten]] void multiply_by_gain(const Op& op, Block& block) {
+    float* out = output(op, block);
+    with_silencing_gain<Form, true>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+#pragma GCC unroll 1
+        for (int i = 0, n = Form::steps(block); i < n; ++i)
+            Form::put(out, i, scale(Form::audio(out, i), i));
+    });
+}
+
 template <class Kind>
 struct Recursive {
     static constexpr int parameters = Kind::parameters, coefficients = Kind::coefficients, memories = Kind::memories;
@@ -173,6 +184,13 @@ struct Recursive {
             return Kind::template step<Place>(x, c, m);
         else
             return Kind::step(x, c, m);
+    }
+
+    /// Coefficients for new parameters. A call, as it is rare and each of the kernels would have its own copy: elementary
+    /// functions are most of what there is to compile of a filter.
+    template <int N>
+    [[gnu::noinline, gnu::flatten]] static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
+        Kind::design(p, rate, c);
     }
 
     /// The parts of a block that both rates have.
@@ -196,10 +214,14 @@ struct Recursive {
         }
         /// The new coefficients where there are new parameters; these are kept.
         SCS_INLINE void design(const UnitRate& rate, F64<N>* next) {
-            Kind::design(p, rate, next);
+            // Copies: what a call can reach wouldn't stay in registers.
+            F32<N> now[parameters];
+            F64<N> made[coefficients];
+            repeat<parameters>([&](int k) { now[k] = p[k]; });
+            Recursive::design<N>(now, rate, made);
             const auto wide = widen_mask(changed);
             repeat<coefficients>([&](int k) {
-                next[k] = select(wide, next[k], c[k]);
+                next[k] = select(wide, made[k], c[k]);
                 Form::keep(state.coefficient[k], next[k]);
             });
             repeat<parameters>([&](int k) { Form::keep(state.parameter[k], p[k]); });
@@ -208,17 +230,6 @@ struct Recursive {
             repeat<memories>([&](int k) { Form::keep(state.memory[k], k < Kind::zapped ? zap(m[k]) : m[k]); });
         }
     };
-
-    /// What compute() leaves for the operation's gain: all of the output.
-    template <class Form>
-    SCS_INLINE static void multiply(const Op& op, Block& block) {
-        float* out = output(op, block);
-        with_silencing_gain<Form, true>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
-#pragma GCC unroll 1
-            for (int i = 0, n = Form::steps(block); i < n; ++i)
-                Form::put(out, i, scale(Form::audio(out, i), i));
-        });
-    }
 
     template <class Form>
     struct Audio {
@@ -232,54 +243,65 @@ struct Recursive {
         }
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
             Turn<Form> turn(op, block);
-            compute<false>(op, block, turn);
+            if (any(turn.changed))
+                move(op, block);
+            else
+                hold<false>(op, block, turn);
         }
-        /// With the operation's gain, if Scaled and no parameter changes.
+        /// With coefficients that stay, and the operation's gain if Scaled.
         template <bool Scaled>
-        SCS_INLINE static void compute(const Op& op, Block& block, Turn<Form>& turn) {
+        SCS_INLINE static void hold(const Op& op, Block& block, Turn<Form>& turn) {
             const float* in = input(op, block, 0);
             float* out = output(op, block);
             const int n = block.frames;
             F64<N> c[coefficients], m[memories + Kind::derived];
             repeat<coefficients>([&](int k) { c[k] = turn.c[k]; });
             repeat<memories + Kind::derived>([&](int k) { m[k] = turn.m[k]; });
-            if (!any(turn.changed)) {
-                with_silencing_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
-                    int i = 0;
-                    for (; i + 3 <= n; i += 3) {
-                        Form::put(out, i, scale(frame<0>(in, i, c, m), i));
-                        Form::put(out, i + 1, scale(frame<1>(in, i + 1, c, m), i + 1));
-                        Form::put(out, i + 2, scale(frame<2>(in, i + 2, c, m), i + 2));
-                    }
-                    for (; i < n; ++i)
-                        Form::put(out, i, scale(frame<0>(in, i, c, m), i));
-                });
+            with_silencing_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
+                int i = 0;
+                for (; i + 3 <= n; i += 3) {
+                    Form::put(out, i, scale(frame<0>(in, i, c, m), i));
+                    Form::put(out, i + 1, scale(frame<1>(in, i + 1, c, m), i + 1));
+                    Form::put(out, i + 2, scale(frame<2>(in, i + 2, c, m), i + 2));
+                }
+                for (; i < n; ++i)
+                    Form::put(out, i, scale(frame<0>(in, i, c, m), i));
+            });
+            repeat<memories>([&](int k) { turn.m[k] = m[k]; });
+            turn.keep();
+        }
+        /// With coefficients that go to new values in some lanes, without a gain.
+        [[gnu::noinline, gnu::flatten]] static void move(const Op& op, Block& block) {
+            Turn<Form> turn(op, block);
+            const float* in = input(op, block, 0);
+            float* out = output(op, block);
+            const int n = block.frames;
+            F64<N> c[coefficients], m[memories + Kind::derived], slope[coefficients];
+            repeat<coefficients>([&](int k) { c[k] = turn.c[k]; });
+            repeat<memories + Kind::derived>([&](int k) { m[k] = turn.m[k]; });
+            turn.design(*block.audio, slope);
+            const F64<N> each(1.0 / (Kind::moves == Moves::by_thirds ? n / 3 : n));
+            const auto wide = widen_mask(turn.changed);
+            // Minus zero changes nothing when it is added, not even a zero's sign.
+            repeat<coefficients>([&](int k) { slope[k] = select(wide, (slope[k] - c[k]) * each, -0.0); });
+            const auto advance = [&] { repeat<coefficients>([&](int k) { c[k] += slope[k]; }); };
+            if constexpr (Kind::moves == Moves::by_thirds) {
+                int i = 0;
+                for (; i + 3 <= n; i += 3) {
+                    Form::put(out, i, frame<0>(in, i, c, m));
+                    Form::put(out, i + 1, frame<1>(in, i + 1, c, m));
+                    Form::put(out, i + 2, frame<2>(in, i + 2, c, m));
+                    advance();
+                }
+                for (; i < n; ++i)
+                    Form::put(out, i, frame<0>(in, i, c, m));
             } else {
-                F64<N> slope[coefficients];
-                turn.design(*block.audio, slope);
-                const F64<N> each(1.0 / (Kind::moves == Moves::by_thirds ? n / 3 : n));
-                const auto wide = widen_mask(turn.changed);
-                // Minus zero changes nothing when it is added, not even a zero's sign.
-                repeat<coefficients>([&](int k) { slope[k] = select(wide, (slope[k] - c[k]) * each, -0.0); });
-                const auto advance = [&] { repeat<coefficients>([&](int k) { c[k] += slope[k]; }); };
-                if constexpr (Kind::moves == Moves::by_thirds) {
-                    int i = 0;
-                    for (; i + 3 <= n; i += 3) {
-                        Form::put(out, i, frame<0>(in, i, c, m));
-                        Form::put(out, i + 1, frame<1>(in, i + 1, c, m));
-                        Form::put(out, i + 2, frame<2>(in, i + 2, c, m));
+                for (int i = 0; i < n; ++i) {
+                    if constexpr (Kind::moves == Moves::before)
                         advance();
-                    }
-                    for (; i < n; ++i)
-                        Form::put(out, i, frame<0>(in, i, c, m));
-                } else {
-                    for (int i = 0; i < n; ++i) {
-                        if constexpr (Kind::moves == Moves::before)
-                            advance();
-                        Form::put(out, i, frame<0>(in, i, c, m));
-                        if constexpr (Kind::moves == Moves::after)
-                            advance();
-                    }
+                    Form::put(out, i, frame<0>(in, i, c, m));
+                    if constexpr (Kind::moves == Moves::after)
+                        advance();
                 }
             }
             repeat<memories>([&](int k) { turn.m[k] = m[k]; });
@@ -290,10 +312,12 @@ struct Recursive {
     struct ScaledBatch {
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
             Turn<Batch> turn(op, block);
-            const bool changed = any(turn.changed);
-            Audio<Batch>::template compute<true>(op, block, turn);
-            if (changed)
-                multiply<Batch>(op, block);
+            if (any(turn.changed)) {
+                Audio<Batch>::move(op, block);
+                multiply_by_gain<Batch>(op, block);
+            } else {
+                Audio<Batch>::template hold<true>(op, block, turn);
+            }
         }
     };
 
@@ -303,15 +327,13 @@ struct Recursive {
         static constexpr int chunk = block_multiple;
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
             Turn<Scalar> turn(op, block);
-            if (any(turn.changed))
-                move(op, block, turn);
-            else
+            if (any(turn.changed)) {
+                Audio<Scalar>::move(op, block);
+                if constexpr (Scaled)
+                    multiply_by_gain<Timewise>(op, block);
+            } else {
                 hold(op, block, turn);
-        }
-        static void move(const Op& op, Block& block, Turn<Scalar>& turn) {
-            Audio<Scalar>::template compute<false>(op, block, turn);
-            if constexpr (Scaled)
-                multiply<Timewise>(op, block);
+            }
         }
         SCS_INLINE static void hold(const Op& op, Block& block, Turn<Scalar>& turn) {
             const float* in = input(op, block, 0);
@@ -376,7 +398,7 @@ struct Recursive {
             p[k] = F32<1>(*input(op, block, size_t(k + 1)));
             p[k].store(s.parameter[k]);
         });
-        Kind::design(p, rate, c);
+        design<1>(p, rate, c);
         repeat<coefficients>([&](int k) { c[k].store(s.coefficient[k]); });
         repeat<memories + Kind::derived>([&](int k) { m[k] = F64<1>(0.0); });
         const F64<1> x(double(*input(op, block, 0)));
