@@ -341,6 +341,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> band_limited = list;
+SCS_FAMILY(band_limited)
 
 } // namespace scs::SCS_SIMD

@@ -20,6 +20,7 @@ struct Quick : PlainOperator {
 using Silencing = SilencedByZero<Quick>;
 /// The same for products: of what is finite they are zero anyway, of either sign, as where an oscillator multiplies.
 struct SilencingProduct : Silencing {
+    static constexpr Role role = Role::product;
     template <class V>
     SCS_INLINE static V first_zero(V product, V) {
         return select(is_nan(product), 0.f, product);
@@ -30,12 +31,16 @@ struct SilencingProduct : Silencing {
     }
 };
 
+struct QuickGreater : Quick {
+    static constexpr Role role = Role::greater;
+};
+
 SCS_OPERATOR(Add, Quick, a + b)
 SCS_OPERATOR(Subtract, Quick, a - b)
 SCS_OPERATOR(Multiply, SilencingProduct, a * b)
 SCS_OPERATOR(Divide, Silencing, a / b)
 SCS_OPERATOR(Less, Quick, select(a < b, V(1.f), 0.f))
-SCS_OPERATOR(Greater, Quick, select(a > b, V(1.f), 0.f))
+SCS_OPERATOR(Greater, QuickGreater, select(a > b, V(1.f), 0.f))
 SCS_OPERATOR(LessOrEqual, Quick, select(a <= b, V(1.f), 0.f))
 SCS_OPERATOR(GreaterOrEqual, Quick, select(a >= b, V(1.f), 0.f))
 SCS_OPERATOR(Min, Quick, min(a, b))
@@ -72,6 +77,6 @@ constexpr NativeUgen list[] = {{"BinaryOpUGen", choose}};
 
 } // namespace
 
-const std::span<const NativeUgen> binary_operators = list;
+SCS_FAMILY(binary_operators)
 
 } // namespace scs::SCS_SIMD

@@ -17,6 +17,7 @@ struct PlainOperator {
     static constexpr bool has_first_zero = false, has_second_zero = false;
     /// Whether it is so common and quick that there are kernels for the inputs' rates.
     static constexpr bool quick = false;
+    static constexpr Role role = Role::other;
 };
 
 /// A control that stays zero silences even what is infinite.
@@ -32,6 +33,11 @@ struct SilencedByZero : Base {
         return V(0.f);
     }
 };
+
+constexpr Kernel with_role(Kernel made, Role role) {
+    made.role = role;
+    return made;
+}
 
 template <class Operator>
 struct Binary {
@@ -164,17 +170,18 @@ struct Binary {
 
     static constexpr Kernel audio = [] {
         if constexpr (Operator::quick)
-            return any_rate_kernel<Steady, Stateless>(true, start);
+            return with_role(any_rate_kernel<Steady, Stateless>(true, start), Operator::role);
         else
-            return any_rate_kernel<Kernels, Stateless>(true, start);
+            return with_role(any_rate_kernel<Kernels, Stateless>(true, start), Operator::role);
     }();
     static constexpr Kernel ramped = [] {
         if constexpr (Operator::quick)
-            return any_rate_kernel<Ramped, Previous<1>::State>(true, start);
+            return with_role(any_rate_kernel<Ramped, Previous<1>::State>(true, start), Operator::role);
         else
-            return any_rate_kernel<Kernels, Previous<1>::State>(true, start);
+            return with_role(any_rate_kernel<Kernels, Previous<1>::State>(true, start), Operator::role);
     }();
-    static constexpr Kernel control = any_rate_kernel<AtControlRate, Stateless>(false, start);
+    static constexpr Kernel control =
+        with_role(any_rate_kernel<AtControlRate, Stateless>(false, start), Operator::role);
 
     static const Kernel* choose(const Signature& s) {
         if (s.rate != Rate::audio)

@@ -126,7 +126,7 @@ void start_play_buf(const Op& op, Block& block) {
 }
 
 constexpr Kernel play_buf = [] {
-    Kernel made = lane_kernel<PlayBuf, PlayState>(start_play_buf);
+    Kernel made = buffer_kernel<PlayBuf, PlayState>(start_play_buf);
     made.done_action = action;
     made.reads_after_writing = true;
     return made;
@@ -173,7 +173,7 @@ void start_buf_rd(const Op& op, Block& block) {
     BufRd<1>::voice(op, block, 0, 1, 1);
 }
 
-constexpr Kernel buf_rd = lane_kernel<BufRd, ReadState>(start_buf_rd);
+constexpr Kernel buf_rd = buffer_kernel<BufRd, ReadState>(start_buf_rd);
 
 // ---- facts about buffers
 
@@ -187,7 +187,7 @@ struct BufferFact {
             });
         }
     };
-    static constexpr Kernel kernel = lane_kernel<Run, Stateless>(Run<1>::run);
+    static constexpr Kernel kernel = buffer_kernel<Run, Stateless>(Run<1>::run);
     static const Kernel* choose(const Signature& s) {
         return s.rate == Rate::control || s.rate == Rate::scalar ? &kernel : nullptr;
     }
@@ -224,10 +224,12 @@ constexpr NativeUgen list[] = {
     {"BufSampleRate", BufferFact<BufSampleRate>::choose},
     {"BufRateScale", BufferFact<BufRateScale>::choose},
     {"BufDur", BufferFact<BufDur>::choose},
+    {"LocalBuf", nullptr, Gives::buffers},
+    {"MaxLocalBufs", nullptr, Gives::buffers},
 };
 
 } // namespace
 
-const std::span<const NativeUgen> buffer_players = list;
+SCS_FAMILY(buffer_players)
 
 } // namespace scs::SCS_SIMD

@@ -128,6 +128,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> bus_inputs = list;
+SCS_FAMILY(bus_inputs)
 
 } // namespace scs::SCS_SIMD

@@ -444,6 +444,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> bus_outputs = list;
+SCS_FAMILY(bus_outputs)
 
 } // namespace scs::SCS_SIMD

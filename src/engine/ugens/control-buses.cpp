@@ -150,6 +150,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> control_buses = list;
+SCS_FAMILY(control_buses)
 
 } // namespace scs::SCS_SIMD

@@ -35,7 +35,7 @@ void start_trig_control(const Op& op, Block& block) {
 
 constexpr Kernel trig_control = [] {
     Kernel made = vector_kernel<TrigControl, Stateless, Scalar>(start_trig_control);
-    made.forgets_controls = true;
+    made.reads_controls = made.forgets_controls = true;
     return made;
 }();
 
@@ -74,7 +74,11 @@ struct LagControl {
         }
         Run<Scalar>::run(op, block);
     }
-    static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);
+    static constexpr Kernel kernel = [] {
+        Kernel made = vector_kernel<Run, State, Scalar>(start);
+        made.reads_controls = true;
+        return made;
+    }();
 };
 
 const Kernel* choose_lag_control(const Signature& s) {
@@ -136,6 +140,7 @@ constexpr Kernel audio_control_kernel = [] {
     Kernel made;
     made.start = start_audio_control;
     made.lone = run_audio_control;
+    made.reads_controls = true;
     made.state32 = sizeof(AudioControlState) / 4;
     return made;
 }();
@@ -151,6 +156,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> controls = list;
+SCS_FAMILY(controls)
 
 } // namespace scs::SCS_SIMD

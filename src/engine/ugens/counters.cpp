@@ -144,6 +144,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> counters = list;
+SCS_FAMILY(counters)
 
 } // namespace scs::SCS_SIMD

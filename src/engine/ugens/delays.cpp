@@ -407,6 +407,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> delays = list;
+SCS_FAMILY(delays)
 
 } // namespace scs::SCS_SIMD

@@ -253,6 +253,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> dynamics = list;
+SCS_FAMILY(dynamics)
 
 } // namespace scs::SCS_SIMD

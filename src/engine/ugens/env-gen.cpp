@@ -208,6 +208,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> env_gen = list;
+SCS_FAMILY(env_gen)
 
 } // namespace scs::SCS_SIMD

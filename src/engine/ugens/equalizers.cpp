@@ -250,6 +250,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> equalizers = list;
+SCS_FAMILY(equalizers)
 
 } // namespace scs::SCS_SIMD

@@ -240,6 +240,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> extremes = list;
+SCS_FAMILY(extremes)
 
 } // namespace scs::SCS_SIMD

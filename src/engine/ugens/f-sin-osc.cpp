@@ -204,6 +204,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> f_sin_osc = list;
+SCS_FAMILY(f_sin_osc)
 
 } // namespace scs::SCS_SIMD

@@ -121,8 +121,8 @@ struct BandReject {
     }
 };
 
-/// Whether an input has changed by more than twice a number: |HPZ1| > number at control rate, which is what sclang's
-/// Changed is. Its state is HPZ1's.
+/// Whether an input has changed by more than twice a number: |HPZ1| > number at control rate, which is how sclang writes
+/// Changed. Its state is HPZ1's.
 template <class Form>
 struct Change {
     static constexpr int N = Form::width;
@@ -138,15 +138,25 @@ struct Change {
 
 constexpr Kernel change = vector_kernel<Change, FiniteState, Scalar>(nullptr);
 
+/// HPZ1 at control rate.
+constexpr Kernel difference_control = [] {
+    Kernel made = Finite<Difference>::control;
+    made.exceeds = &change;
+    return made;
+}();
+
+const Kernel* choose_difference(const Signature& s) {
+    return s.rate == Rate::control ? &difference_control : Finite<Difference>::choose(s);
+}
+
 constexpr NativeUgen list[] = {
-    {"HPZ1, abs, >", [](const Signature&) { return &change; }}, // of no SynthDef, see voices/code.cpp
-    {"BPZ2", Finite<BandPass>::choose},   {"BRZ2", Finite<BandReject>::choose}, {"HPZ1", Finite<Difference>::choose},
+    {"BPZ2", Finite<BandPass>::choose},   {"BRZ2", Finite<BandReject>::choose}, {"HPZ1", choose_difference},
     {"HPZ2", Finite<DoubleZero<-1>>::choose}, {"LPZ1", Finite<Mean>::choose},   {"LPZ2", Finite<DoubleZero<1>>::choose},
     {"Slope", Finite<Slope>::choose},
 };
 
 } // namespace
 
-const std::span<const NativeUgen> finite_filters = list;
+SCS_FAMILY(finite_filters)
 
 } // namespace scs::SCS_SIMD

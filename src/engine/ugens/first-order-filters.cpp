@@ -157,6 +157,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> first_order_filters = list;
+SCS_FAMILY(first_order_filters)
 
 } // namespace scs::SCS_SIMD

@@ -286,6 +286,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> free_verb = list;
+SCS_FAMILY(free_verb)
 
 } // namespace scs::SCS_SIMD

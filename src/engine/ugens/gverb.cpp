@@ -437,6 +437,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> gverb = list;
+SCS_FAMILY(gverb)
 
 } // namespace scs::SCS_SIMD

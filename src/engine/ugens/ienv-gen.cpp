@@ -146,6 +146,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> ienv_gen = list;
+SCS_FAMILY(ienv_gen)
 
 } // namespace scs::SCS_SIMD

@@ -167,6 +167,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> impulse = list;
+SCS_FAMILY(impulse)
 
 } // namespace scs::SCS_SIMD

@@ -125,7 +125,16 @@ enum class Effect : uint8_t {
     draws,          ///< draws random numbers in each block
 };
 
-/// One UGen at certain rates.
+/// What a kernel computes, for what the generator of voices' code does itself or joins with its neighbours.
+enum class Role : uint8_t {
+    other,
+    product,  ///< input 0 times input 1: at audio rate a Gain of the kernel before
+    absolute, ///< |input 0|
+    greater,  ///< input 0 > input 1
+};
+
+/// One UGen at certain rates. lone, batch and the functions beside them are the same arithmetic; what a kernel needs or
+/// does besides stands in the fields below them, so that nothing outside a kernel's file knows it by name.
 struct Kernel {
     KernelFunction start = nullptr; ///< [rt] lone: what the constructor does, outputs' first samples; record is zeroed
     KernelFunction lone = nullptr;  ///< [rt] a block of one voice; null for units that only start
@@ -142,9 +151,15 @@ struct Kernel {
     uint8_t first_channel = 1;      ///< of what writes buses: inputs before the first that is written
     int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
     bool reads_after_writing = false; ///< an output may not share the memory of an input
+    bool reads_controls = false;    ///< the voice's controls from special_index on: only where all units are native
+    bool reads_buffers = false;     ///< sample buffers by number: not where a unit of plugins gives the synth its own
     bool forgets_controls = false;  ///< what the controls from special_index on, one an output, are set to
     bool waits_for_done = false;    ///< it looks at the flag of the unit that computes input 0
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
+    Role role = Role::other;
+    /// At control rate: computes whether |output 0| > input 1, with this kernel's state and its input 0, in place of
+    /// three operations. Null: there is none.
+    const Kernel* exceeds = nullptr;
 };
 
 /// What a unit is asked for with.
@@ -162,10 +177,15 @@ struct Signature {
     bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
 };
 
-/// A UGen by name; choose() returns null for what it hasn't a kernel for. Several families may have UGens of one name.
+/// What a unit that is the plugins' gives its synth in place of what is the engine's. Native units of that synth that
+/// would use it are the plugins', too.
+enum class Gives : uint8_t { nothing, buffers, generator };
+
+/// A UGen by name. Several families may have UGens of one name.
 struct NativeUgen {
     std::string_view name;
-    const Kernel* (*choose)(const Signature&);
+    const Kernel* (*choose)(const Signature&); ///< the kernel for it, or null; null: there is none
+    Gives gives = Gives::nothing;
 };
 
 /// The UGens of one instruction set.
@@ -175,6 +195,8 @@ struct NativeUgens {
 
     /// [any] The kernel for a unit, or null.
     const Kernel* find(std::string_view name, const Signature&) const noexcept;
+    /// [any] What a unit of the plugins gives its synth.
+    Gives gives(std::string_view name) const noexcept;
 };
 
 } // namespace scs

@@ -65,6 +65,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> lags = list;
+SCS_FAMILY(lags)
 
 } // namespace scs::SCS_SIMD

@@ -136,6 +136,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> limiters = list;
+SCS_FAMILY(limiters)
 
 } // namespace scs::SCS_SIMD

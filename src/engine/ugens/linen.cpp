@@ -96,6 +96,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> linen = list;
+SCS_FAMILY(linen)
 
 } // namespace scs::SCS_SIMD

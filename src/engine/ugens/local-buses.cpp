@@ -146,6 +146,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> local_buses = list;
+SCS_FAMILY(local_buses)
 
 } // namespace scs::SCS_SIMD

@@ -218,6 +218,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> low_frequency_noise = list;
+SCS_FAMILY(low_frequency_noise)
 
 } // namespace scs::SCS_SIMD

@@ -267,6 +267,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> low_frequency = list;
+SCS_FAMILY(low_frequency)
 
 } // namespace scs::SCS_SIMD

@@ -88,6 +88,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> median = list;
+SCS_FAMILY(median)
 
 } // namespace scs::SCS_SIMD

@@ -114,6 +114,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> moog = list;
+SCS_FAMILY(moog)
 
 } // namespace scs::SCS_SIMD

@@ -15,10 +15,18 @@ SCS_SIMD_SETS(SCS_SET)
 const Kernel* NativeUgens::find(std::string_view name, const Signature& signature) const noexcept {
     for (const auto& family : families)
         for (const NativeUgen& ugen : family)
-            if (ugen.name == name)
+            if (ugen.name == name && ugen.choose)
                 if (const Kernel* kernel = ugen.choose(signature))
                     return kernel;
     return nullptr;
+}
+
+Gives NativeUgens::gives(std::string_view name) const noexcept {
+    for (const auto& family : families)
+        for (const NativeUgen& ugen : family)
+            if (ugen.name == name && ugen.gives != Gives::nothing)
+                return ugen.gives;
+    return Gives::nothing;
 }
 
 const NativeUgens& native_ugens(std::string_view simd) {

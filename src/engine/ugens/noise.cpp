@@ -341,6 +341,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> noise = list;
+SCS_FAMILY(noise)
 
 } // namespace scs::SCS_SIMD

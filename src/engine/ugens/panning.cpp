@@ -229,6 +229,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> panning = list;
+SCS_FAMILY(panning)
 
 } // namespace scs::SCS_SIMD

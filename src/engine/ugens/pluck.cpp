@@ -321,6 +321,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> pluck = list;
+SCS_FAMILY(pluck)
 
 } // namespace scs::SCS_SIMD

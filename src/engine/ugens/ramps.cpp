@@ -184,6 +184,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> ramps = list;
+SCS_FAMILY(ramps)
 
 } // namespace scs::SCS_SIMD

@@ -182,6 +182,7 @@ constexpr NativeUgen list[] = {
     {"LinRand", [](const Signature&) { return &lin_rand; }},
     {"NRand", [](const Signature&) { return &n_rand; }},
     {"Rand", [](const Signature&) { return &rand; }},
+    {"RandID", nullptr, Gives::generator},
     {"RandSeed",
      [](const Signature& s) -> const Kernel* { return s.inputs[1].rate != Rate::demand ? &rand_seed : nullptr; }},
     {"TExpRand", Triggered<Exponential>::choose},
@@ -191,6 +192,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> random = list;
+SCS_FAMILY(random)
 
 } // namespace scs::SCS_SIMD

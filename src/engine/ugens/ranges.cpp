@@ -196,6 +196,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> ranges = list;
+SCS_FAMILY(ranges)
 
 } // namespace scs::SCS_SIMD

@@ -17,6 +17,14 @@ SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
     return space.buffer(space.buffers, number > 0.f ? int32_t(number) : 0);
 }
 
+/// From a lane kernel K<L> that calls buffer_of().
+template <template <int> class K, template <int> class State>
+constexpr Kernel buffer_kernel(KernelFunction start) {
+    Kernel made = lane_kernel<K, State>(start);
+    made.reads_buffers = true;
+    return made;
+}
+
 /// A place in a buffer as SuperCollider counts it: within [0, end), or stopped at its ends, which is noted.
 SCS_INLINE double place_in(double place, double end, bool loop, bool& stopped) {
     if (place >= end) {

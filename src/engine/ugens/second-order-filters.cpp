@@ -279,6 +279,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> second_order_filters = list;
+SCS_FAMILY(second_order_filters)
 
 } // namespace scs::SCS_SIMD

@@ -145,6 +145,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> selection = list;
+SCS_FAMILY(selection)
 
 } // namespace scs::SCS_SIMD

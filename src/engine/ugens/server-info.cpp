@@ -39,6 +39,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> server_info = list;
+SCS_FAMILY(server_info)
 
 } // namespace scs::SCS_SIMD

@@ -50,6 +50,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> short_delays = list;
+SCS_FAMILY(short_delays)
 
 } // namespace scs::SCS_SIMD

@@ -274,6 +274,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> sines = list;
+SCS_FAMILY(sines)
 
 } // namespace scs::SCS_SIMD

@@ -228,6 +228,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> slopes = list;
+SCS_FAMILY(slopes)
 
 } // namespace scs::SCS_SIMD

@@ -189,6 +189,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> sums = list;
+SCS_FAMILY(sums)
 
 } // namespace scs::SCS_SIMD

@@ -103,6 +103,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> sweeps = list;
+SCS_FAMILY(sweeps)
 
 } // namespace scs::SCS_SIMD

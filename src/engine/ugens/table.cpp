@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/ugens/families.hpp"
 #include "engine/simd/lanes.hpp"
+#include "engine/ugens/kernel.hpp"
 #include "engine/ugens/sine-tables.hpp"
+#include "ugen-families.hpp" // SCS_FAMILIES(family), by meson.build
 
 namespace scs::SCS_SIMD {
-namespace {
 
-const std::span<const NativeUgen> families[] = {
-    band_limited, binary_operators, buffer_players, bus_inputs, bus_outputs, control_buses, controls, counters,
-    delays, dynamics, env_gen, equalizers, extremes, f_sin_osc, finite_filters, first_order_filters, free_verb, gverb,
-    ienv_gen, impulse, lags, limiters, linen, local_buses, low_frequency, low_frequency_noise, median, moog, noise,
-    panning, pluck, ramps, random, ranges, second_order_filters, selection, server_info, short_delays, sines, slopes,
-    sums, sweeps, triggers, unary_operators, var_saw, wave_tables, when_done,
-};
-
-} // namespace
+#define SCS_DECLARE(name) extern const std::span<const NativeUgen> name;
+SCS_FAMILIES(SCS_DECLARE)
+#undef SCS_DECLARE
 
 const NativeUgens& native_ugens() {
     make_sine_tables();
+#define SCS_LIST(name) name,
+    static const std::span<const NativeUgen> families[] = {SCS_FAMILIES(SCS_LIST)};
+#undef SCS_LIST
     static const NativeUgens all{lanes, families};
     return all;
 }

@@ -142,6 +142,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> triggers = list;
+SCS_FAMILY(triggers)
 
 } // namespace scs::SCS_SIMD

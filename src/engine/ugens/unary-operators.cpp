@@ -148,6 +148,8 @@ const Kernel* dear(const Signature& s) {
     return s.rate == Rate::control ? &Remembered<OfValues, 1>::kernel : of_rate<OfValues, OfAudio>(s);
 }
 
+constexpr Kernel absolute_value = with_role(Unary<Absolute>::control, Role::absolute);
+
 const Kernel* choose(const Signature& s) {
     if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(0)))
         return nullptr;
@@ -155,7 +157,7 @@ const Kernel* choose(const Signature& s) {
     case 0: return Unary<Negative>::choose(s);
     case 1: return Unary<Not>::choose(s);
     case 4: return Unary<BitNot>::choose(s);
-    case 5: return Unary<Absolute>::choose(s);
+    case 5: return s.rate == Rate::audio ? &Unary<Absolute>::audio : &absolute_value;
     case 8: return Unary<Ceiling>::choose(s);
     case 9: return Unary<Floor>::choose(s);
     case 10: return Unary<Fraction>::choose(s);
@@ -204,6 +206,6 @@ constexpr NativeUgen list[] = {{"UnaryOpUGen", choose}};
 
 } // namespace
 
-const std::span<const NativeUgen> unary_operators = list;
+SCS_FAMILY(unary_operators)
 
 } // namespace scs::SCS_SIMD

@@ -164,6 +164,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> var_saw = list;
+SCS_FAMILY(var_saw)
 
 } // namespace scs::SCS_SIMD

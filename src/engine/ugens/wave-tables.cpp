@@ -135,7 +135,7 @@ struct Oscillator {
         *output(op, block) = table.cyclic(Reading::samples) ? Reading::at(table, first) : 0.f;
     }
 
-    static constexpr Kernel kernel = lane_kernel<Run, OscState>(start);
+    static constexpr Kernel kernel = buffer_kernel<Run, OscState>(start);
 };
 
 // ---- COsc: two that beat
@@ -177,7 +177,7 @@ void start_beating(const Op& op, Block& block) {
     state<BeatState<1>>(op, block) = {};
 }
 
-constexpr Kernel beating = lane_kernel<Beating, BeatState>(start_beating);
+constexpr Kernel beating = buffer_kernel<Beating, BeatState>(start_beating);
 
 // ---- Index and its kin: of(table, in, moving) is a sample; moving: of several in a block
 
@@ -275,9 +275,9 @@ struct Lookup {
     }
     static constexpr Kernel kernel = [] {
         if constexpr (Shapes)
-            return lane_kernel<Run, ShaperState>(start);
+            return buffer_kernel<Run, ShaperState>(start);
         else
-            return lane_kernel<Run, Stateless>(start);
+            return buffer_kernel<Run, Stateless>(start);
     }();
 };
 
@@ -299,6 +299,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> wave_tables = list;
+SCS_FAMILY(wave_tables)
 
 } // namespace scs::SCS_SIMD

@@ -92,6 +92,6 @@ constexpr NativeUgen list[] = {
 
 } // namespace
 
-const std::span<const NativeUgen> when_done = list;
+SCS_FAMILY(when_done)
 
 } // namespace scs::SCS_SIMD

@@ -206,7 +206,8 @@ private:
                 list.operands[size_t(op.operands - list.operands.data())] =
                     operand(program_.inputs[program_.units[difference].first_input], list);
                 op.state = sources_[difference].state;
-                op.run = batch ? change_->batch : change_->lone;
+                const Kernel& change = *kernels_[difference]->exceeds;
+                op.run = batch ? change.batch : change.lone;
                 list.ops.push_back(op);
                 continue;
             }
@@ -288,25 +289,29 @@ private:
             ++readers_[wire];
     }
 
-    /// |HPZ1| > something at control rate, where nobody else reads what is between: one operation in place of three.
+    /// |difference| > something at control rate, where nobody else reads what is between: one operation for three.
     void find_changes() {
         change_of_.assign(kernels_.size(), -1);
         in_change_.assign(kernels_.size(), false);
-        change_ = ugens_.find("HPZ1, abs, >", {});
-        for (uint32_t u = 0; change_ && u < program_.units.size(); ++u) {
-            const int32_t size = is_value_of(u, "BinaryOpUGen", 9) ? first_source(u) : -1;
-            const int32_t difference = size >= 0 && is_value_of(uint32_t(size), "UnaryOpUGen", 5)
-                                           ? first_source(uint32_t(size)) : -1;
-            if (difference < 0 || !is_value_of(uint32_t(difference), "HPZ1", 0))
+        for (uint32_t u = 0; u < program_.units.size(); ++u) {
+            if (!computes_value(int32_t(u)) || kernels_[u]->role != Role::greater)
+                continue;
+            const int32_t size = first_source(u);
+            if (!computes_value(size) || kernels_[size_t(size)]->role != Role::absolute)
+                continue;
+            const int32_t difference = first_source(uint32_t(size));
+            if (!computes_value(difference) || !kernels_[size_t(difference)]->exceeds)
                 continue;
             change_of_[u] = difference;
-            in_change_[uint32_t(size)] = in_change_[uint32_t(difference)] = true;
+            in_change_[size_t(size)] = in_change_[size_t(difference)] = true;
         }
     }
-    /// Whether a unit at control rate computes this from other values.
-    bool is_value_of(uint32_t u, std::string_view ugen, int special_index) const {
-        const UnitPlan& unit = program_.units[u];
-        bool values = unit.rate == Rate::control && unit.ugen->name == ugen && unit.special_index == special_index;
+    /// Whether it is a unit at control rate, with a kernel, that computes its output from other values.
+    bool computes_value(int32_t u) const {
+        if (u < 0 || !kernels_[size_t(u)])
+            return false;
+        const UnitPlan& unit = program_.units[size_t(u)];
+        bool values = unit.rate == Rate::control;
         for (uint32_t i = 0; i < unit.num_inputs; ++i) {
             const Rate rate = program_.wires[program_.inputs[unit.first_input + i]].rate;
             values = values && (rate == Rate::control || rate == Rate::scalar);
@@ -326,7 +331,8 @@ private:
         for (const UnitPlan& unit : program_.units) {
             if (!unit.is_calc() || unit.rate != Rate::audio)
                 continue;
-            if (source && unit.ugen->name == "BinaryOpUGen" && unit.special_index == 2 && source->num_outputs == 1 &&
+            const Kernel* kernel = kernels_[size_t(&unit - program_.units.data())];
+            if (source && kernel->role == Role::product && source->num_outputs == 1 &&
                 readers_[source->first_output_wire] == 1)
                 for (uint32_t i : {0u, 1u}) {
                     const WireSpec& factor = program_.wires[program_.inputs[unit.first_input + 1 - i]];
@@ -413,8 +419,7 @@ private:
     std::vector<NativeCode::BusUse> effects_;
     uint32_t sets_ = 0; ///< rows of one lane that a batch's operations hold
     std::vector<Gained> gained_;
-    const Kernel* change_ = nullptr;
-    std::vector<int32_t> change_of_; ///< of each unit: the HPZ1 of a change that ends here; -1: none
+    std::vector<int32_t> change_of_; ///< of each unit: the first one of a change that ends here; -1: none
     std::vector<bool> in_change_;    ///< of each unit: whether it is in one, but not its end
     std::vector<uint32_t> readers_;  ///< of each wire
     std::vector<Op> sources_; ///< of each unit, as placed last

@@ -4,8 +4,6 @@
 #include "engine/synthdef/program.hpp"
 
 #include <algorithm>
-#include <span>
-#include <string_view>
 
 namespace scs {
 namespace {
@@ -13,26 +11,9 @@ namespace {
 // What an Op's numbers can hold.
 constexpr uint32_t most_wires = 0x7fff;
 
-using Names = std::span<const std::string_view>;
-
-// What reads the controls of a native voice, or wires that another unit of it fills.
-constexpr std::string_view of_voices[] = {"AudioControl", "Control",  "LagControl",
-                                          "LocalIn",      "LocalOut", "TrigControl"};
-// Buffers of one synth alone are the plugins' business.
-constexpr std::string_view makes_buffers[] = {"LocalBuf", "MaxLocalBufs"};
-constexpr std::string_view reads_buffers[] = {"BufChannels", "BufDur", "BufFrames", "BufRateScale", "BufRd",
-                                              "BufSampleRate", "BufSamples", "COsc", "FoldIndex", "Index", "IndexL",
-                                              "Osc", "OscN", "PlayBuf", "Shaper", "WrapIndex"};
-// Another generator than the first: then no kernel draws, and we don't ask which ones would.
-constexpr std::string_view picks_generator[] = {"RandID"};
-
-bool among(const UnitPlan& unit, Names names) {
-    return std::find(names.begin(), names.end(), unit.ugen->name) != names.end();
-}
-
-bool any_among(const Program& program, Names names) {
+bool any_gives(const Program& program, const NativeUgens& ugens, Gives what) {
     return std::any_of(program.units.begin(), program.units.end(),
-                       [&](const UnitPlan& unit) { return among(unit, names); });
+                       [&](const UnitPlan& unit) { return ugens.gives(unit.ugen->name) == what; });
 }
 
 } // namespace
@@ -55,15 +36,15 @@ const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const Nati
 }
 
 std::vector<const Kernel*> kernels_among_plugins(const Program& program, const NativeUgens& ugens, int block_size) {
-    if (block_size % block_multiple != 0 || any_among(program, picks_generator))
+    // With another generator than the engine's no unit is native: which of them draw is not asked.
+    if (block_size % block_multiple != 0 || any_gives(program, ugens, Gives::generator))
         return {};
-    const bool own_buffers = any_among(program, makes_buffers);
+    const bool own_buffers = any_gives(program, ugens, Gives::buffers);
     std::vector<const Kernel*> kernels;
     for (const UnitPlan& unit : program.units) {
-        const Kernel* kernel = nullptr;
-        if (!among(unit, of_voices) && !(own_buffers && among(unit, reads_buffers)))
-            kernel = kernel_of(program, unit, ugens);
-        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->forgets_controls))
+        const Kernel* kernel = kernel_of(program, unit, ugens);
+        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls ||
+                       (own_buffers && kernel->reads_buffers)))
             kernel = nullptr;
         kernels.push_back(kernel);
     }
