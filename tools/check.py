@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The stages behind ./check."""
+import json
 import os
 import subprocess
 import sys
 import time
-from pathlib import Path
+from functools import partial
 
 from tools import counts
 from tools.counts import Counts
+from tools.runs import LOGS, ROOT, Broken, Late, Runner, tail
 
-ROOT = Path(__file__).resolve().parents[1]
-LOGS = ROOT / "build/check"
+# Below CI's limit of 90 minutes, so that what hangs has a name. --long has soaks of an hour.
+MINUTES = {False: 85, True: 8 * 60}
+STYLE = ("layers",)  # modules of tools; the exit status says whether all is well
 POLICY = "policy-"
+THREADS = "threads"  # meson's suite of the tests with more than one thread of ours
 NOT_SANITIZED = {
     "fault-guard": "it reads null on purpose",
     "osc-broken-engine": "it writes to a wrong place on purpose",
@@ -19,161 +23,204 @@ NOT_SANITIZED = {
     "module": "the daemon that loads the module isn't instrumented",
     "module-plugin": "the daemon that loads the module isn't instrumented",
 }
+ALL = ("-Dsimd=all",)  # ./demo's build may have fewer
 FUZZ_SECONDS = {False: 10, True: 120}
+# Options of builds that only ./check uses. Kernels are compiled once, in `build`: sanitizers leave them out anyway, and
+# those of a release are the same.
+LINES = ("-Ddebug=false", "-Dcpp_args=-g1")
+SHARED = ("-Dkernels=build",)
 
 
-class Broken(Exception):
-    """A stage that could not do its work; the text says why."""
+class Check:
+    """A run of some stages."""
+
+    def __init__(self, long):
+        self.long = long
+        self.runner = Runner(60 * MINUTES[long])
+        self._built = set()
+
+    # What stages are made of
+
+    def compile_in(self, folder, *options, targets=(), env=None):
+        """Configure and build; once in a run."""
+        if (folder, *targets) in self._built:
+            return
+        status, log = self.runner.run(f"{folder}-compile", ["tools/build", folder, *ALL, *options, "--", *targets], env)
+        if status:
+            raise Broken(f"{folder} does not build ({status}):\n{tail(log)}")
+        self._built.add((folder, *targets))
+
+    def plain(self):
+        self.compile_in("build", "-Dtests=true")
+
+    def clang(self):
+        """clang, AddressSanitizer and UndefinedBehaviorSanitizer: unit tests and fuzz targets are linked with the same
+        objects. Its warnings aren't errors."""
+        self.plain()
+        self.compile_in("build-clang", "-Dfuzz=true", "-Db_sanitize=address,undefined", "-Db_lundef=false",
+                        "-Doptimization=1", "-Dwerror=false", *LINES, *SHARED, env={"CC": "clang", "CXX": "clang++"})
+
+    def meson_tests(self, folder, wanted, env=None):
+        """Build and run the tests whose row in meson's list satisfies `wanted`."""
+        tests = introspected(folder, "tests")
+        names = sorted({test["name"] for test in tests if wanted(test)})
+        if not names:
+            raise Broken(f"{folder} has no such tests")
+        report = ROOT / folder / "meson-logs/testlog.json"
+        report.unlink(missing_ok=True)
+        # Without a limit of its own for each test: the run has one.
+        status, log = self.runner.run(f"{folder}-test", ["meson", "test", "-C", folder, "--print-errorlogs", "--no-rebuild",
+                                                         "--timeout-multiplier", "0", *names], env)
+        if not report.exists():
+            raise Broken(f"the tests of {folder} did not run:\n{tail(log)}")
+        found = counts.of_meson_log(report.read_text())
+        if status or found.failed:
+            print(tail(log, 80))
+            found.failed = max(found.failed, 1)
+        return found
+
+    def pytest(self, name, *paths, env=None, spread="loadfile"):
+        """Run tests on all processors: files of tests beside each other (spread "loadfile"), or single tests ("load")."""
+        report = LOGS / f"{name}.xml"
+        report.unlink(missing_ok=True)
+        status, log = self.runner.run(name, ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-ra", "-c", "tests/pytest.ini",
+                                             "--durations=10", "-n", "auto", "--dist", spread, f"--junitxml={report}",
+                                             *paths], (env or {}) | ({"SCS_LONG": "1"} if self.long else {}))
+        if not report.exists():
+            raise Broken(f"pytest ended with {status}:\n{tail(log)}")
+        found = counts.of_junit(report.read_text())
+        if status:
+            print(tail(log, 120))
+            found.failed = max(found.failed, 1)
+        return found
+
+    # Stages
+
+    def style(self):
+        total = Counts()
+        for name in STYLE:
+            status, log = self.runner.run(f"style-{name}", ["/usr/bin/python3", "-B", "-m", f"tools.{name}"])
+            if status:
+                print(tail(log, 80))
+            total += Counts(failed=1) if status else Counts(passed=1)
+        return total
+
+    def build(self):
+        self.plain()
+        return Counts(passed=1)
+
+    def unit(self):
+        self.plain()
+        return (self.meson_tests("build", lambda test: not test["name"].startswith(POLICY))
+                + self.pytest("python", "tests/lib"))
+
+    def asan(self):
+        self.clang()
+        found = self.meson_tests("build-clang", sanitized, {
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+            "ASAN_OPTIONS": "strict_string_checks=1",
+            "LSAN_OPTIONS": f"suppressions={ROOT}/tests/leaks.supp:print_suppressions=0"})
+        return found + not_sanitized("build-clang")
+
+    def tsan(self):
+        """Only what has threads: the others' objects aren't even compiled."""
+        def threaded(test):
+            return sanitized(test) and any(suite.endswith(f":{THREADS}") for suite in test["suite"])
+
+        self.plain()
+        folder = "build-tsan"
+        options = ("-Db_sanitize=thread", "-Db_lundef=false", "-Doptimization=1", *LINES, *SHARED)
+        if not (ROOT / folder / "build.ninja").exists():
+            status, log = self.runner.run(f"{folder}-setup", ["meson", "setup", folder, *ALL, *options])
+            if status:
+                raise Broken(f"{folder} can't be configured ({status}):\n{tail(log)}")
+        self.compile_in(folder, *options, targets=targets_of(folder, threaded))
+        return self.meson_tests(folder, threaded, {"TSAN_OPTIONS": "halt_on_error=1"}) + not_sanitized(folder)
+
+    def fuzz(self):
+        self.clang()
+        folder = ROOT / "build-clang"
+        targets = sorted(path for path in folder.rglob("fuzz-*") if path.is_file() and os.access(path, os.X_OK))
+        if not targets:
+            raise Broken("there are no fuzz targets")
+        status, log = self.runner.run("fuzz-seeds", ["/usr/bin/python3", "-B", "-m", "tests.hostile.seeds",
+                                                     folder / "src/osc/fuzz-packets.seeds"])
+        if status:
+            raise Broken(f"no seeds for fuzz-packets:\n{tail(log)}")
+        total = Counts()
+        for target in targets:
+            total += self._fuzz_one(target, ROOT / target.relative_to(folder).parent)
+        return total
+
+    def _fuzz_one(self, target, source):
+        """Found inputs stay in the build folder; the corpus beside the source is only read."""
+        grown = target.parent / f"{target.name}.corpus"
+        grown.mkdir(exist_ok=True)
+        seeds = [folder for folder in (target.parent / f"{target.name}.seeds",
+                                       source / "corpus" / target.name, source / "corpus")
+                 if folder.is_dir()][:1]
+        status, log = self.runner.run(target.name, [target, f"-max_total_time={FUZZ_SECONDS[self.long]}", "-timeout=10",
+                                                    "-rss_limit_mb=2048", "-print_final_stats=1",
+                                                    f"-artifact_prefix={LOGS}/{target.name}-", grown, *seeds])
+        if status:
+            print(tail(log))
+            return Counts(failed=1)
+        return Counts(passed=1)
+
+    def policy(self):
+        self.plain()
+        return self.meson_tests("build", lambda test: test["name"].startswith(POLICY))
+
+    def release(self):
+        """What README.md tells users to build."""
+        self.plain()
+        self.compile_in("build-readme", "--prefix=/usr", "--buildtype=release", "-Dtests=false", *SHARED)
+        return self.pytest("release", "tests/release", "tests/oracle/test_oracle.py", "tests/cli/test_offline.py",
+                           "tests/integration/test_sound.py", env={"SCS_BUILD": "build-readme"})
+
+    def tests(self, name, spread="loadfile"):
+        """tests/<name> against what `build` built."""
+        self.plain()
+        return self.pytest(name, f"tests/{name}", spread=spread)
 
 
-def run(name, command, env=None, timeout=1800):
-    """Run a command with its output in a log; (status, log)."""
-    log = LOGS / f"{name}.log"
-    with log.open("wb") as output:
-        try:
-            status = subprocess.run(
-                [str(word) for word in command], cwd=ROOT, env=os.environ | (env or {}),
-                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                timeout=timeout, check=False).returncode
-        except subprocess.TimeoutExpired:
-            status = f"a time limit of {timeout} s"
-        except OSError as error:
-            raise Broken(str(error)) from None
-    return status, log
+def introspected(folder, what):
+    done = subprocess.run(["meson", "introspect", f"--{what}", folder], cwd=ROOT, text=True, capture_output=True, check=False)
+    if done.returncode:
+        raise Broken(f"meson introspect --{what} {folder}:\n{done.stderr}")
+    return json.loads(done.stdout)
 
 
-def tail(log, lines=40):
-    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+def targets_of(folder, wanted):
+    """The files that ninja has to build for the tests whose row satisfies `wanted`."""
+    needed = {name for test in introspected(folder, "tests") if wanted(test) for name in test["depends"]}
+    return sorted(os.path.relpath(file, ROOT / folder) for target in introspected(folder, "targets")
+                  if target["id"] in needed for file in target["filename"])
 
 
-def compile_in(folder, *options, env=None):
-    status, log = run(f"{folder}-compile", ["tools/build", folder, "-Dsimd=all", *options], env)
-    if status:
-        raise Broken(f"{folder} does not build ({status}):\n{tail(log)}")
+def sanitized(test):
+    return not test["name"].startswith(POLICY) and test["name"] not in NOT_SANITIZED
 
 
-def meson_tests(folder, wanted, env=None):
-    """Run the tests of a build whose names satisfy `wanted`."""
-    listed = subprocess.run(["meson", "test", "-C", folder, "--list"], cwd=ROOT, text=True,
-                            capture_output=True, check=False)
-    names = [line.split(" / ")[-1].strip() for line in listed.stdout.splitlines()
-             if line.strip() and not line.startswith(("ninja", "["))]
-    names = sorted({name for name in names if wanted(name)})
-    if listed.returncode or not names:
-        raise Broken(f"{folder} has no such tests\n{listed.stderr}")
-    report = ROOT / folder / "meson-logs/testlog.json"
-    report.unlink(missing_ok=True)
-    status, log = run(f"{folder}-test", ["meson", "test", "-C", folder, "--print-errorlogs",
-                                         "--timeout-multiplier", "3", *names], env)
-    if not report.exists():
-        raise Broken(f"the tests of {folder} did not run:\n{tail(log)}")
-    found = counts.of_meson_log(report.read_text())
-    if status or found.failed:
-        print(tail(log, 80))
-        found.failed = max(found.failed, 1)
-    return found
+def not_sanitized(folder):
+    return Counts(skipped=[f"{name} in {folder}: {why}" for name, why in NOT_SANITIZED.items()])
 
 
-def pytest(name, *paths, env=None, timeout=1200):
-    report = LOGS / f"{name}.xml"
-    report.unlink(missing_ok=True)
-    status, log = run(name, ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-ra", "-c",
-                             "tests/pytest.ini", f"--junitxml={report}", *paths], env, timeout)
-    if not report.exists():
-        raise Broken(f"pytest ended with {status}:\n{tail(log)}")
-    found = counts.of_junit(report.read_text())
-    if status:
-        print(tail(log, 120))
-        found.failed = max(found.failed, 1)
-    return found
+# Those that fail soonest come first.
+STAGES = {
+    "style": Check.style, "build": Check.build, "unit": Check.unit, "oracle": partial(Check.tests, name="oracle"),
+    "instructions": partial(Check.tests, name="instructions", spread="load"),
+    "differential": partial(Check.tests, name="differential"), "cli": partial(Check.tests, name="cli"),
+    "policy": Check.policy, "integration": partial(Check.tests, name="integration"),
+    "clients": partial(Check.tests, name="clients"), "release": Check.release, "asan": Check.asan, "fuzz": Check.fuzz,
+    "tsan": Check.tsan, "hostile": partial(Check.tests, name="hostile"),
+}
 
 
-def build(_long):
-    compile_in("build", "-Dtests=true")
-    return Counts(passed=1)
-
-
-def unit(_long):
-    compile_in("build", "-Dtests=true")
-    return (meson_tests("build", lambda name: not name.startswith(POLICY))
-            + pytest("python", "tests/lib"))
-
-
-def sanitized(folder, sanitizers, env):
-    """The unit tests that can run under sanitizers; the others are skipped, saying why."""
-    compile_in(folder, "-Doptimization=1", f"-Db_sanitize={sanitizers}", "-Db_lundef=false")
-    found = meson_tests(folder, lambda name: not name.startswith(POLICY) and name not in NOT_SANITIZED, env)
-    return found + Counts(skipped=[f"{name} in {folder}: {why}" for name, why in NOT_SANITIZED.items()])
-
-
-def asan(_long):
-    return sanitized("build-asan", "address,undefined", {
-        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-        "ASAN_OPTIONS": "strict_string_checks=1",
-        "LSAN_OPTIONS": f"suppressions={ROOT}/tests/leaks.supp:print_suppressions=0"})
-
-
-def tsan(_long):
-    return sanitized("build-tsan", "thread", {"TSAN_OPTIONS": "halt_on_error=1"})
-
-
-def fuzz(long):
-    compile_in("build-fuzz", "-Dfuzz=true", "-Dtests=false", "-Dwerror=false", env={"CC": "clang", "CXX": "clang++"})
-    folder = ROOT / "build-fuzz"
-    targets = sorted(path for path in folder.rglob("fuzz-*")
-                     if path.is_file() and os.access(path, os.X_OK))
-    if not targets:
-        raise Broken("there are no fuzz targets")
-    status, log = run("fuzz-seeds", ["/usr/bin/python3", "-B", "-m", "tests.hostile.seeds",
-                                     folder / "src/osc/fuzz-packets.seeds"])
-    if status:
-        raise Broken(f"no seeds for fuzz-packets:\n{tail(log)}")
-    total = Counts()
-    for target in targets:
-        total += _fuzz_one(target, ROOT / target.relative_to(folder).parent, FUZZ_SECONDS[long])
-    return total
-
-
-def _fuzz_one(target, source, seconds):
-    """Found inputs stay in the build folder; the corpus beside the source is only read."""
-    grown = target.parent / f"{target.name}.corpus"
-    grown.mkdir(exist_ok=True)
-    seeds = [folder for folder in (target.parent / f"{target.name}.seeds",
-                                   source / "corpus" / target.name, source / "corpus")
-             if folder.is_dir()][:1]
-    status, log = run(target.name, [target, f"-max_total_time={seconds}", "-timeout=10",
-                                    "-rss_limit_mb=2048", "-print_final_stats=1",
-                                    f"-artifact_prefix={LOGS}/{target.name}-", grown, *seeds],
-                      timeout=seconds + 120)
-    if status:
-        print(tail(log))
-        return Counts(failed=1)
-    return Counts(passed=1)
-
-
-def policy(_long):
-    compile_in("build", "-Dtests=true")
-    return meson_tests("build", lambda name: name.startswith(POLICY))
-
-
-def release(_long):
-    """What README.md tells users to build."""
-    compile_in("build-release", "--prefix=/usr", "--buildtype=release", "-Dtests=false")
-    return pytest("release", "tests/release", "tests/oracle/test_oracle.py", "tests/cli/test_offline.py",
-                  "tests/integration/test_sound.py", env={"SCS_BUILD": "build-release"})
-
-
-def of_pytest(name):
-    """The stage that runs tests/<name> against what `build` built."""
-    def stage(long):
-        compile_in("build", "-Dtests=true")
-        return pytest(name, f"tests/{name}", env={"SCS_LONG": "1"} if long else None, timeout=7200 if long else 1200)
-    return stage
-
-
-STAGES = {stage.__name__: stage for stage in (build, unit, asan, tsan, fuzz, policy, release)}
-STAGES |= {name: of_pytest(name) for name in ("oracle", "instructions", "differential", "cli", "clients", "integration",
-                                               "hostile")}
+def processor_seconds():
+    """Of the programs that have run."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 def main(arguments):
@@ -182,20 +229,27 @@ def main(arguments):
     if unknown := [name for name in names if name not in STAGES]:
         print(f"No such stage: {' '.join(unknown)}; there are {' '.join(STAGES)}", file=sys.stderr)
         return 2
-    LOGS.mkdir(parents=True, exist_ok=True)
-    total, start = Counts(), time.monotonic()
-    for name in names:
-        began = time.monotonic()
+    check, total, start = Check(long), Counts(), time.monotonic()
+    for number, name in enumerate(names):
+        began, used = time.monotonic(), processor_seconds()
         print(f"== {name}", flush=True)
+        late = False
         try:
-            found = STAGES[name](long)
+            found = STAGES[name](check)
         except Broken as error:
             print(error)
             found = Counts(failed=1)
+        except Late as error:
+            late = True
+            print(error)
+            found = Counts(failed=1)
         now = time.monotonic()
-        print(f"   {name}: {found.line()}  ({now - began:.0f} s, {now - start:.0f} s in all)",
-              flush=True)
+        print(f"   {name}: {found.line()}  ({now - began:.0f} s, {processor_seconds() - used:.0f} s of processor time, "
+              f"{now - start:.0f} s in all)", flush=True)
         total += found
+        if late:
+            print(f"Not run: {' '.join(names[number + 1:]) or 'nothing else'}")
+            break
     for reason in total.skipped:
         print(f"skipped: {reason}")
     print(total.line())
