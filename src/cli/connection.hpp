@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/graph-view.hpp"
-#include "engine/result.hpp"
+#include "engine/base/result.hpp"
 
 #include <pipewire/pipewire.h>
 

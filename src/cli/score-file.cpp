@@ -2,7 +2,7 @@
 #include "cli/score-file.hpp"
 
 #include "dict.hpp"
-#include "engine/sound-file.hpp"
+#include "engine/world/sound-file.hpp"
 #include "osc/offline.hpp"
 #include "settings.hpp"
 

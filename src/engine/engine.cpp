@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 
-#include "engine/available-memory.hpp"
-#include "engine/outbox.hpp"
-#include "engine/plugins/fault-guard.hpp"
-#include "engine/plugins/print-scope.hpp"
+#include "engine/base/available-memory.hpp"
+#include "engine/base/text-line.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/plugins/plugin-host.hpp"
+#include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/rt/clock.hpp"
 #include "engine/rt/float-mode.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/rt/reblock.hpp"
 #include "engine/rt/ring-buffer.hpp"
-#include "engine/scheduler.hpp"
+#include "engine/voices/ensemble.hpp"
+#include "engine/world/shared-memory.hpp"
+#include "engine/messages/scheduler.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -86,14 +89,29 @@ struct Progress {
     int64_t seen_cpu_nsec = -1; ///< [osc] processor time of the thread when it was first seen at that block
 };
 
-struct Engine::Private {
-    Private(const Settings& s, std::unique_ptr<Pool> real_time_memory)
+struct Engine::Parts final : PluginHost {
+    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, std::atomic<uint64_t>& dropped)
         : pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
           results(Engine::most_bundles),
-          outbox(event_ring_bytes),
+          outbox(event_ring_bytes, dropped),
           scheduler(Engine::most_bundles),
-          reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum) {}
+          reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum),
+          buses(s, shared ? shared->control_buses() : nullptr),
+          buffers(s.buffers),
+          definitions(s.max_synthdefs),
+          world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
+          ensemble(s, buses, buffers, *pool, world.random()),
+          tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox)) {}
+
+    Node* find_node(int32_t id) noexcept override { return tree->find(id); }
+    void end_node(Node& node) noexcept override { tree->end(node); }
+    void set_run(Node& node, bool run) noexcept override { tree->set_run(node, run); }
+    void done_action(int action, Synth& synth) noexcept override { tree->done_action(action, synth); }
+    bool finish_job(Command* command) noexcept override {
+        const std::lock_guard lock(results_producers);
+        return results.push(command);
+    }
 
     std::unique_ptr<Pool> pool;
     RingBuffer<Bundle*> commands;
@@ -107,6 +125,12 @@ struct Engine::Private {
     int32_t block = 0;
     NtpTime now = 0; ///< of the cycle's first frame; 0 before the first cycle
     double peak_age = 0;
+    Buses buses;
+    Buffers buffers;
+    Definitions definitions;
+    PluginWorld world;
+    Ensemble ensemble;
+    std::unique_ptr<Tree> tree; ///< goes first: its nodes' last words are for the outbox
 };
 
 Engine::Engine(const Settings& settings) : settings_(settings) {}
@@ -128,17 +152,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
         return Error{pool.error()};
     try {
         std::unique_ptr<Engine> engine(new Engine(settings));
-        engine->p_ = std::make_unique<Private>(settings, std::move(pool.value()));
         engine->shared_ = std::move(shared);
-        float* const control = engine->shared_ ? engine->shared_->control_buses() : nullptr;
-        engine->buses_ = std::make_unique<Buses>(settings, control);
-        engine->buffers_ = std::make_unique<Buffers>(settings.buffers);
-        engine->definitions_ = std::make_unique<Definitions>(settings.max_synthdefs);
-        Pool& memory = *engine->p_->pool;
-        engine->world_ = std::make_unique<World>(*engine, settings, *engine->buses_, *engine->buffers_, memory);
-        engine->ensemble_ = std::make_unique<Ensemble>(settings, *engine->buses_, *engine->buffers_, *engine->world_, memory);
-        engine->tree_ =
-            std::make_unique<Tree>(*engine, *engine->world_, *engine->ensemble_, memory, settings.max_nodes);
+        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(),
+                                             engine->status_.dropped_events);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
         return engine;
     } catch (const std::exception& e) {
@@ -147,17 +163,12 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
 }
 
 Engine::~Engine() {
-    if (!tree_)
+    if (!p_)
         return;
-    if (!status_.broken && !FaultGuard::run_host([this] { tree_.reset(); })) // synths' last words go into the outbox
+    if (!status_.broken && !FaultGuard::run_host([this] { p_->tree.reset(); }))
         status_.broken = true;
     if (status_.broken) {
-        (void)tree_.release();
-        (void)world_.release();
         (void)p_.release();
-        (void)definitions_.release();
-        (void)buffers_.release();
-        (void)buses_.release();
         return;
     }
     // Bundles whose jobs were under way are known only by those jobs.
@@ -218,29 +229,28 @@ RecordRing& Engine::events() noexcept {
 }
 
 bool Engine::finish_job(Command* command) noexcept {
-    const std::lock_guard lock(p_->results_producers);
-    return p_->results.push(command);
+    return p_->finish_job(command);
 }
 
-void Engine::hand_back(Handback* object, Handback::Kind what) noexcept {
-    p_->outbox.hand_back(object, what);
-}
+// ---- parts
 
-bool Engine::notify(const void* head, size_t head_bytes, const void* tail, size_t tail_bytes, const void* end,
-                    size_t end_bytes) noexcept {
-    const auto piece = [](const void* data, size_t bytes) {
-        return std::span(static_cast<const std::byte*>(data), bytes);
-    };
-    if (p_->outbox.notify({piece(head, head_bytes), piece(tail, tail_bytes), piece(end, end_bytes)}))
-        return true;
-    status_.dropped_events.fetch_add(1, std::memory_order_relaxed);
-    return false;
+Tree& Engine::tree() noexcept {
+    return *p_->tree;
 }
-
-bool Engine::print(const char* text, size_t bytes) noexcept {
-    bytes = std::min<size_t>(bytes, 1000);
-    const EventHeader header{EventKind::print, uint32_t(sizeof header + bytes)};
-    return notify(&header, sizeof header, text, bytes);
+PluginWorld& Engine::world() noexcept {
+    return p_->world;
+}
+Buses& Engine::buses() noexcept {
+    return p_->buses;
+}
+Buffers& Engine::buffers() noexcept {
+    return p_->buffers;
+}
+Definitions& Engine::definitions() noexcept {
+    return p_->definitions;
+}
+Outbox& Engine::outbox() noexcept {
+    return p_->outbox;
 }
 
 // ---- commands
@@ -250,12 +260,12 @@ void Engine::start(Command* command) noexcept {
     case Outcome::done:
         return;
     case Outcome::reply:
-        hand_back(command, Handback::Kind::reply);
+        p_->outbox.hand_back(command, Handback::Kind::reply);
         return;
     case Outcome::job:
         ++root_of(command->bundle)->outstanding;
         if (settings_.real_time) {
-            hand_back(command, Handback::Kind::job);
+            p_->outbox.hand_back(command, Handback::Kind::job);
         } else {
             command->work();
             finish(command);
@@ -276,7 +286,7 @@ void Engine::finish(Command* command) noexcept {
         run_commands(command->completion);
     }
     if (outcome == Outcome::reply)
-        hand_back(command, Handback::Kind::reply);
+        p_->outbox.hand_back(command, Handback::Kind::reply);
     settle(root_of(bundle));
 }
 
@@ -284,7 +294,7 @@ void Engine::settle(Bundle* root) noexcept {
     if (--root->outstanding > 0)
         return;
     p_->in_flight.fetch_sub(1, std::memory_order_relaxed);
-    hand_back(root, Handback::Kind::retired);
+    p_->outbox.hand_back(root, Handback::Kind::retired);
 }
 
 void Engine::run_commands(Bundle* bundle) noexcept {
@@ -305,7 +315,7 @@ void Engine::accept(Bundle* bundle) noexcept {
         return;
     if (scheduled && p_->now) {
         const LateEvent event{{EventKind::late, sizeof event}, ntp_seconds_between(bundle->time, p_->now)};
-        notify(&event, sizeof event);
+        p_->outbox.notify(event);
         status_.late_bundles.fetch_add(1, std::memory_order_relaxed);
     }
     perform(bundle);
@@ -338,7 +348,7 @@ void Engine::take_in() noexcept {
 bool Engine::run_idle() noexcept {
     if (status_.broken.load(std::memory_order_relaxed))
         return false;
-    const PrintScope prints(*this);
+    const RenderingScope scope(p_->world);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     bool more = true;
@@ -372,30 +382,30 @@ void Engine::run_due(NtpTime start, double rate) noexcept {
         Bundle* bundle = p_->scheduler.take();
         float fraction;
         const int frame = frame_in_block(bundle->time, start, rate, settings_.block_size, &fraction);
-        world_->set_offset(frame, fraction);
+        p_->world.set_offset(frame, fraction);
         perform(bundle);
     }
-    world_->set_offset(0, 0.f);
+    p_->world.set_offset(0, 0.f);
 }
 
 void Engine::render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept {
     const size_t bytes = size_t(settings_.block_size) * sizeof(float);
     p_->progress.blocks.fetch_add(1, std::memory_order_relaxed);
-    world_->set_block(p_->block);
-    ensemble_->begin_block(p_->block);
+    p_->world.set_block(p_->block);
+    p_->ensemble.begin_block(p_->block);
     for (int i = 0; i < settings_.inputs; ++i) {
         if (!in[i])
             continue;
-        std::memcpy(buses_->audio(settings_.outputs + i), in[i], bytes);
-        buses_->audio_touched()[settings_.outputs + i] = p_->block;
+        std::memcpy(p_->buses.audio(settings_.outputs + i), in[i], bytes);
+        p_->buses.audio_touched()[settings_.outputs + i] = p_->block;
     }
     run_due(start, rate);
-    tree_->render();
+    p_->tree->render();
     for (int i = 0; i < settings_.outputs; ++i) {
         if (!out[i])
             continue;
-        if (buses_->audio_touched()[i] == p_->block)
-            std::memcpy(out[i], buses_->audio(i), bytes);
+        if (p_->buses.audio_touched()[i] == p_->block)
+            std::memcpy(out[i], p_->buses.audio(i), bytes);
         else
             std::memset(out[i], 0, bytes);
     }
@@ -404,7 +414,7 @@ void Engine::render_block(NtpTime start, double rate, const float* const* in, fl
 
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
     const int64_t began = monotonic_nsec();
-    const PrintScope prints(*this);
+    const RenderingScope scope(p_->world);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     const bool well = !status_.broken.load(std::memory_order_relaxed) &&
@@ -423,8 +433,8 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     p_->progress.rendering.store(true, std::memory_order_release);
     set_rate(rate);
     p_->now = frame0;
-    world_->set_block(p_->block);
-    ensemble_->begin_block(p_->block);
+    p_->world.set_block(p_->block);
+    p_->ensemble.begin_block(p_->block);
     take_in();
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
@@ -444,16 +454,14 @@ void Engine::set_rate(double rate) noexcept {
     const double before = status_.actual_rate.load(std::memory_order_relaxed);
     if (rate == before)
         return;
-    world_->set_sample_rate(rate);
-    ensemble_->set_sample_rate(rate);
+    p_->world.set_sample_rate(rate);
+    p_->ensemble.set_sample_rate(rate);
     status_.actual_rate.store(rate, std::memory_order_relaxed);
-    if (tree_->synth_count() == 0)
+    if (p_->tree->synth_count() == 0)
         return;
-    char text[120];
-    const int length = std::snprintf(text, sizeof text,
-                                     "the graph's rate is %.0f Hz now, not %.0f: synths that play stay as they were\n",
-                                     rate, before);
-    print(text, size_t(length));
+    TextLine line;
+    line.add("the graph's rate is %.0f Hz now, not %.0f: synths that play stay as they were\n", rate, before);
+    p_->outbox.print(line.take());
 }
 
 void Engine::end_endless_code() noexcept {
@@ -494,10 +502,10 @@ void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {
 }
 
 void Engine::publish() noexcept {
-    status_.units.store(int32_t(tree_->unit_count()), std::memory_order_relaxed);
-    status_.synths.store(tree_->synth_count(), std::memory_order_relaxed);
-    status_.groups.store(tree_->group_count(), std::memory_order_relaxed);
-    status_.synthdefs.store(definitions_->count(), std::memory_order_relaxed);
+    status_.units.store(int32_t(p_->tree->unit_count()), std::memory_order_relaxed);
+    status_.synths.store(p_->tree->synth_count(), std::memory_order_relaxed);
+    status_.groups.store(p_->tree->group_count(), std::memory_order_relaxed);
+    status_.synthdefs.store(p_->definitions.count(), std::memory_order_relaxed);
 }
 
 int Engine::input_delay() const noexcept {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/buses.hpp"
-#include "engine/command.hpp"
-#include "engine/definitions.hpp"
-#include "engine/events.hpp"
-#include "engine/plugins/buffers.hpp"
-#include "engine/plugins/world.hpp"
-#include "engine/result.hpp"
+#include "engine/world/buses.hpp"
+#include "engine/messages/command.hpp"
+#include "engine/definitions/definitions.hpp"
+#include "engine/messages/outbox.hpp"
+#include "engine/world/buffers.hpp"
+#include "engine/plugins/plugin-world.hpp"
+#include "engine/base/result.hpp"
 #include "engine/rt/record-ring.hpp"
-#include "engine/settings.hpp"
-#include "engine/shm/shared-memory.hpp"
+#include "engine/base/settings.hpp"
 #include "engine/tree/tree.hpp"
-#include "engine/voices/ensemble.hpp"
 
 #include <atomic>
 #include <functional>
@@ -20,6 +18,8 @@
 #include <string>
 
 namespace scs {
+
+class SharedMemory;
 
 /// Counts and loads that any thread may read at any time.
 struct EngineStatus {
@@ -92,30 +92,23 @@ public:
     void end_endless_code() noexcept;
 
     // ---- for commands, all [rt]
-    Tree& tree() noexcept { return *tree_; }
-    World& world() noexcept { return *world_; }
-    Buses& buses() noexcept { return *buses_; }
-    SharedMemory* shared_memory() noexcept { return shared_.get(); } ///< null: there is none
-    Buffers& buffers() noexcept { return *buffers_; }
-    Definitions& definitions() noexcept { return *definitions_; }
+    Tree& tree() noexcept;
+    PluginWorld& world() noexcept;
+    Buses& buses() noexcept;
+    Buffers& buffers() noexcept;
+    Definitions& definitions() noexcept;
     ErrorMode& error_mode() noexcept { return error_mode_; }
     /// Number of the block being rendered or about to be.
     int32_t block_number() const noexcept;
     /// Drops every scheduled bundle that has not begun.
     void clear_schedule() noexcept;
-    /// Writes text to whoever reads the print events (the server's log). Cut at 1000 bytes. false: dropped.
-    bool print(const char* text, size_t bytes) noexcept;
-    /// Emits an event record; dropped and counted when the ring is full: false. `tail` and
-    /// `end` follow `head` in the record.
-    bool notify(const void* head, size_t head_bytes, const void* tail = nullptr, size_t tail_bytes = 0,
-                const void* end = nullptr, size_t end_bytes = 0) noexcept;
-    /// Hands something over, never lost.
-    void hand_back(Handback*, Handback::Kind) noexcept;
+    /// What the data loop says to other threads: text for the log, notifications, objects that are handed back.
+    Outbox& outbox() noexcept;
 
     EngineStatus& status() noexcept { return status_; }
 
 private:
-    struct Private;
+    struct Parts;
     explicit Engine(const Settings&);
     void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
     void break_down() noexcept;
@@ -138,13 +131,7 @@ private:
     EngineStatus status_;
     ErrorMode error_mode_;
     std::shared_ptr<SharedMemory> shared_;
-    std::unique_ptr<Buses> buses_;
-    std::unique_ptr<Buffers> buffers_;
-    std::unique_ptr<Definitions> definitions_;
-    std::unique_ptr<Private> p_; // holds the pool that synths live in: made before the tree, gone after it
-    std::unique_ptr<World> world_;
-    std::unique_ptr<Ensemble> ensemble_;
-    std::unique_ptr<Tree> tree_;
+    std::unique_ptr<Parts> p_; ///< all that a broken engine leaves untouched
 };
 
 } // namespace scs

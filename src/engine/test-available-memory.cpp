@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is taken on a machine that has 300 MiB left.
-#include "engine/available-memory.hpp"
-
+#include "engine/base/available-memory.hpp"
 #include "engine/engine.hpp"
 
 #include <cstdio>

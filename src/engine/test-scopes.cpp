@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/shm/test-reader.hpp"
+#include "engine/world/test-reader.hpp"
 #include "engine/test-support.hpp"
+#include "engine/world/shared-memory.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/buffer-jobs.hpp"
 
-#include "engine/available-memory.hpp"
+#include "engine/base/available-memory.hpp"
 #include "engine/engine.hpp"
 #include "engine/plugins/buf-gen.hpp"
 #include "osc/argument-bytes.hpp"
@@ -100,7 +100,7 @@ void BufferJob::install(Engine& engine) noexcept {
     if (result_)
         engine.buffers().install(index_, *result_);
     if (released_)
-        engine.hand_back(released_.release(), Handback::Kind::release);
+        engine.outbox().hand_back(released_.release(), Handback::Kind::release);
 }
 
 AllocBuffer::AllocBuffer(CommandInit&& init)
@@ -162,7 +162,7 @@ void GenerateBuffer::do_work() {
     if (arguments.get().empty())
         return set_failure("wrong argument type");
     float* replaced = nullptr;
-    const BufGenOutcome outcome = run_buf_gen(engine(), index(), generator_, arguments.get(), replaced);
+    const BufGenOutcome outcome = run_buf_gen(engine().world(), index(), generator_, arguments.get(), replaced);
     if (outcome == BufGenOutcome::unknown)
         return set_failure("buf gen routine not found");
     if (outcome == BufGenOutcome::crashed)

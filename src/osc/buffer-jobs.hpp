@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/plugins/buffers.hpp"
-#include "engine/result.hpp"
-#include "engine/sound-file.hpp"
+#include "engine/world/buffers.hpp"
+#include "engine/base/result.hpp"
+#include "engine/world/sound-file.hpp"
 #include "osc/osc-command.hpp"
 
 #include <cstdint>

@@ -85,7 +85,7 @@ Status d_free(OscCommand& command, Engine& engine) noexcept {
         Definition* unused = nullptr;
         engine.definitions().remove(args.get_string(), unused);
         if (unused)
-            engine.hand_back(unused, Handback::Kind::release);
+            engine.outbox().hand_back(unused, Handback::Kind::release);
     }
     return {};
 }
@@ -94,7 +94,7 @@ Status d_free_all(OscCommand&, Engine& engine) noexcept {
     Definition* unused = nullptr;
     while (engine.definitions().remove_any(unused))
         if (unused)
-            engine.hand_back(unused, Handback::Kind::release);
+            engine.outbox().hand_back(unused, Handback::Kind::release);
     return {};
 }
 

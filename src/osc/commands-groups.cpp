@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 #include "engine/tree/controls.hpp"
-#include "engine/text-line.hpp"
+#include "engine/base/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
@@ -202,7 +202,7 @@ bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
         else
             line.add(" %.*s", static_cast<int>(mapping.size()), mapping.data());
     }
-    return line.print(engine);
+    return engine.outbox().print(line.take());
 }
 
 /// Prints a tree, line by line, until all is there or the log can take no more. One pass: the deepest tree takes no
@@ -210,12 +210,12 @@ bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
 bool dump_tree(Engine& engine, Group& group, bool controls) noexcept {
     TextLine line;
     line.add("NODE TREE Group %d", group.id);
-    bool room = line.print(engine);
+    bool room = engine.outbox().print(line.take());
     int depth = 1;
     for (Node* n = group.head; n && room;) {
         line.indent(depth);
         line.add("%d %s", n->id, n->is_group ? "group" : static_cast<Synth*>(n)->definition->program->name.c_str());
-        room = line.print(engine);
+        room = engine.outbox().print(line.take());
         if (controls && room && !n->is_group && control_count(*static_cast<Synth*>(n)) > 0)
             room = dump_controls(engine, *static_cast<Synth*>(n), depth + 1);
         n = next_in(group, *n, depth);

@@ -134,7 +134,7 @@ Status n_beside(OscCommand& command, Engine& engine) noexcept {
 
 void warn_of_missing_node(Engine& engine) noexcept {
     constexpr std::string_view text = "Warning Node not found";
-    engine.print(text.data(), text.size());
+    engine.outbox().print(text);
 }
 
 Status n_order(OscCommand& command, Engine& engine) noexcept {

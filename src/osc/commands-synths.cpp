@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 #include "engine/tree/controls.hpp"
-#include "engine/text-line.hpp"
+#include "engine/base/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
@@ -50,7 +50,7 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
     if (!found.definition) {
         TextLine line; // as in scsynth the only one that names it
         line.add("*** ERROR: SynthDef %.*s not found", int(std::min<size_t>(name.size(), 256)), name.data());
-        line.print(engine);
+        engine.outbox().print(line.take());
         return {Code::synthdef_not_found};
     }
     if (action < 0 || action > 4)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 #include "engine/rt/pool.hpp"
-#include "engine/sound-file.hpp"
+#include "engine/world/sound-file.hpp"
 #include "osc/clients.hpp"
 #include "osc/command-table.hpp"
 #include "osc/reply-port.hpp"
@@ -155,7 +155,7 @@ private:
         Definition* unused = nullptr;
         while (engine.definitions().remove_any(unused))
             if (unused)
-                engine.hand_back(unused, Handback::Kind::release);
+                engine.outbox().hand_back(unused, Handback::Kind::release);
         return {};
     }
     void do_work() override {

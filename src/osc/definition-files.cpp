@@ -125,7 +125,7 @@ bool install(Engine& engine, std::vector<std::unique_ptr<Definition>>& definitio
         }
         (void)definition.release();
         if (replaced)
-            engine.hand_back(replaced, Handback::Kind::release);
+            engine.outbox().hand_back(replaced, Handback::Kind::release);
     }
     return all;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/node-args.hpp"
 
-#include "engine/definitions.hpp"
+#include "engine/definitions/definitions.hpp"
 
 namespace scs::osc {
 

@@ -2,7 +2,7 @@
 #include "osc/osc-command.hpp"
 
 #include "engine/engine.hpp"
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/guard/fault-guard.hpp"
 #include "osc/reply-port.hpp"
 #include "osc/status-text.hpp"
 

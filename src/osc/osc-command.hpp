@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/command.hpp"
-#include "engine/status.hpp"
+#include "engine/messages/command.hpp"
+#include "engine/base/status.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/decode.hpp"
 #include "osc/codec/reply-record.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/osc-loop.hpp"
 
-#include "engine/definitions.hpp"
+#include "engine/definitions/definitions.hpp"
 #include "engine/engine.hpp"
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/guard/fault-guard.hpp"
 #include "osc/codec/dump.hpp"
 #include "osc/command-builder.hpp"
 #include "osc/command-table.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/events.hpp"
+#include "engine/messages/events.hpp"
 #include "osc/endpoint.hpp"
 
 #include <cstring>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/engine.hpp"
-#include "engine/result.hpp"
-#include "engine/settings.hpp"
+#include "engine/base/result.hpp"
+#include "engine/base/settings.hpp"
 
 #include <atomic>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/shared-memory-slot.hpp"
 
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/guard/fault-guard.hpp"
 
 namespace scs::osc {
 

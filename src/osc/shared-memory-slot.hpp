@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/shm/shared-memory.hpp"
+#include "engine/world/shared-memory.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/tcp-port.hpp"
 
-#include "engine/descriptors.hpp"
+#include "engine/base/descriptors.hpp"
 #include "osc/socket-address.hpp"
 
 #include <algorithm>

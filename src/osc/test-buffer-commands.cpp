@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/registry.hpp"
-#include "engine/sound-file.hpp"
+#include "engine/world/sound-file.hpp"
 #include "osc/test-command-bench.hpp"
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/registry.hpp"
-#include "engine/plugins/world-abi.hpp"
-#include "engine/shm/test-reader.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/world/test-reader.hpp"
 #include "osc/clients.hpp"
 #include "osc/osc-command.hpp"
 #include "osc/reply-port.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/shm/test-reader.hpp"
+#include "engine/world/test-reader.hpp"
 #include "osc/test-rig.hpp"
 
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/registry.hpp"
-#include "engine/plugins/world-abi.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
 #include "osc/test-command-bench.hpp"
 #include "osc/test-rig.hpp"
 

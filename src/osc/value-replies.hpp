@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/status.hpp"
+#include "engine/base/status.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/osc-command.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/command.hpp"
+#include "engine/messages/command.hpp"
 #include "osc/wakeup.hpp"
 
 #include <atomic>

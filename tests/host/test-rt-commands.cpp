@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // No rule of the data loop is broken while it plays, whatever is asked of it: each OSC command's part there, links
 // made and broken, quanta, pauses, late and scheduled bundles, a full event ring.
-#include "engine/shm/test-reader.hpp"
+#include "engine/world/test-reader.hpp"
 #include "guarded.hpp"
 #include "playing.hpp"
 

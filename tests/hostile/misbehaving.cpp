@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A UGen plugin for the tests: "Endless" never comes back from its block, "Scribble" writes over its neighbours.
-#include "engine/plugins/abi.hpp"
+#include "engine/abi/abi.hpp"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 // Runs every UGen of the installed plugins with hostile inputs, each in a process of its own, and says which of
 // them crash or hang. A survey for docs/safety.md, no test: `ugen-torture [--runs N] [--seed N] [--tame] [--fixed-buffers] [--memory] [UGEN...]`.
 #include "engine/engine.hpp"
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/ugens.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/abi-node.hpp"
 
-#include "engine/plugins/world-abi.hpp"
-#include "engine/tree/node.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/nodes/node.hpp"
 
 #include <new>
 
@@ -12,7 +12,7 @@ size_t abi_group_bytes() noexcept {
     return sizeof(AbiNode);
 }
 
-void* make_abi_group(void* memory, World& world, Group& owner) noexcept {
+void* make_abi_group(void* memory, PluginWorld& world, Group& owner) noexcept {
     auto* node = new (memory) AbiNode{};
     node->abi.mID = owner.id;
     node->abi.mWorld = &world.abi().world.abi;

@@ -7,10 +7,10 @@
 namespace scs {
 
 struct Group;
-class World;
+class PluginWorld;
 
 /// Bytes that plugins' view of a group needs, and its making. [rt]
 size_t abi_group_bytes() noexcept;
-void* make_abi_group(void* memory, World&, Group& owner) noexcept;
+void* make_abi_group(void* memory, PluginWorld&, Group& owner) noexcept;
 
 } // namespace scs

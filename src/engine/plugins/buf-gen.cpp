@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/buf-gen.hpp"
 
-#include "engine/engine.hpp"
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/registry.hpp"
-#include "engine/plugins/world-abi.hpp"
-#include "engine/plugins/world.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/world/buffers-abi.hpp"
 
 namespace scs {
 
@@ -30,24 +29,25 @@ bool has_buf_gen(std::string_view name) {
     return PluginRegistry::instance().find_buf_gen(name) != nullptr;
 }
 
-BufGenOutcome run_buf_gen(Engine& engine, int buffer, std::string_view name, std::span<const std::byte> arguments,
+BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name, std::span<const std::byte> arguments,
                           float*& replaced_data) {
     replaced_data = nullptr;
     const BufGenFunc run = PluginRegistry::instance().find_buf_gen(name);
     if (!run)
         return BufGenOutcome::unknown;
-    ::SndBuf& target = engine.buffers().abi().latest[size_t(buffer)];
-    const Buffer before = engine.buffers().latest(buffer);
+    Buffers& buffers = world.buffers();
+    ::SndBuf& target = buffers.abi().latest[size_t(buffer)];
+    const Buffer before = buffers.latest(buffer);
     sc_msg_iter message = read_arguments(arguments);
     // Generators that read another buffer must see the worker's state of it, as they do of this one.
-    AbiWorld world = engine.world().abi().world;
-    world.abi.mSndBufs = engine.buffers().abi().latest.data();
+    AbiWorld seen = world.abi().world;
+    seen.abi.mSndBufs = buffers.abi().latest.data();
     if (!target.data)
         return BufGenOutcome::done;
-    if (name == "PreparePartConv" && !spectra_fit(world.abi, target, message))
+    if (name == "PreparePartConv" && !spectra_fit(seen.abi, target, message))
         return BufGenOutcome::does_not_fit;
-    if (!FaultGuard::run([&] { run(&world.abi, &target, &message); })) {
-        engine.buffers().set_latest(buffer, before);
+    if (!FaultGuard::run([&] { run(&seen.abi, &target, &message); })) {
+        buffers.set_latest(buffer, before);
         return BufGenOutcome::crashed;
     }
     if (target.data != before.data)

@@ -7,7 +7,7 @@
 
 namespace scs {
 
-class Engine;
+class PluginWorld;
 
 /// [any] Whether a plugin brought a buffer generator of this name (sine1, cheby, copy …).
 bool has_buf_gen(std::string_view name);
@@ -19,7 +19,7 @@ enum class BufGenOutcome { done, unknown, crashed, does_not_fit };
 /// It works in place; if it gave the buffer other data, the old data is returned for freeing after the new
 /// buffer has been installed, else null. One that crashes is ended where it stood: the
 /// buffer keeps the data it had, with what was written into them. One whose result the buffer can't hold isn't run.
-BufGenOutcome run_buf_gen(Engine&, int buffer, std::string_view name, std::span<const std::byte> arguments,
+BufGenOutcome run_buf_gen(PluginWorld&, int buffer, std::string_view name, std::span<const std::byte> arguments,
                  float*& replaced_data);
 
 } // namespace scs

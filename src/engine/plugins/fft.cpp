@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/fft.hpp"
 
-#include "engine/engine.hpp"
-#include "engine/plugins/print-scope.hpp"
-#include "engine/plugins/world.hpp"
+#include "engine/plugins/rendering-scope.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/rt/pool.hpp"
+#include "engine/world/buffers.hpp"
 
 #include <array>
 #include <bit>
@@ -69,17 +69,17 @@ Tables::Plans make_plans(int size, float* a, float* b) {
 
 /// The buffer that `samples` samples lie in, or -1: then they are memory of the synth's own.
 int buffer_of(const float* data, size_t samples) noexcept {
-    Engine* engine = rendering_engine();
+    PluginWorld* world = rendering_world();
     // What is in the pool is in no buffer, and of those there may be very many to look through.
-    if (!engine || engine->world().pool().owns(data))
+    if (!world || world->pool().owns(data))
         return -1;
-    return engine->buffers().find(data, samples);
+    return world->buffers().find(data, samples);
 }
 
 /// Whether they still lie there. UGens keep the address of a buffer that is freed or replaced meanwhile.
 bool still_in(int buffer, const float* data, size_t samples) noexcept {
-    Engine* engine = rendering_engine();
-    return buffer < 0 || (engine && engine->buffers().holds(buffer, data, samples));
+    PluginWorld* world = rendering_world();
+    return buffer < 0 || (world && world->buffers().holds(buffer, data, samples));
 }
 
 /// data[i] *= factors(i) for all points, of which there are a multiple of four. factors(i): four, from i on.
@@ -134,8 +134,8 @@ void fft_prepare() {
     if (!std::has_single_bit(window_points) || window_points < SC_FFT_MINSIZE || window_points > points)
         return nullptr;
     // The Convolution units write whole blocks into half of such a spectrum.
-    Engine* engine = rendering_engine();
-    if (engine && type == kRectWindow && points < 2 * size_t(engine->settings().block_size) &&
+    PluginWorld* world = rendering_world();
+    if (world && type == kRectWindow && points < 2 * size_t(world->abi().world.abi.mBufLength) &&
         buffer_of(in, points) < 0 && buffer_of(out, points) < 0)
         return nullptr;
     void* chunk = memory.alloc(sizeof(::scfft) + work_alignment + (points + 2) * sizeof(float));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/plugins/abi.hpp"
+#include "engine/abi/abi.hpp"
 
 // SuperCollider's FFT service for plugins over FFTW in single precision. Sizes are powers of two from 8 to 32768
 // points; a window may be shorter than the transform (the rest is zeros). Spectra are packed as DC, Nyquist, then

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/interface-table.hpp"
 
-#include "engine/engine.hpp"
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/messages/outbox.hpp"
+#include "engine/nodes/node.hpp"
 #include "engine/plugins/fft.hpp"
-#include "engine/plugins/print-scope.hpp"
+#include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/plugin-command.hpp"
+#include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/rt-message.hpp"
 #include "engine/plugins/sine-tables.hpp"
-#include "engine/plugins/world-abi.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/rt/pool.hpp"
+#include "engine/world/buffers-abi.hpp"
+#include "engine/world/scope-buffers.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -24,10 +28,10 @@ namespace scs {
 namespace {
 
 // Initial-exec: the lazy kind of thread-local storage would allocate when a data loop first touches it.
-[[gnu::tls_model("initial-exec")]] thread_local Engine* rendering = nullptr;
+[[gnu::tls_model("initial-exec")]] thread_local PluginWorld* rendering = nullptr;
 
-Tree& tree_of(::World* world) noexcept {
-    return owner_of(world).engine().tree();
+PluginHost& host_of(::World* world) noexcept {
+    return owner_of(world).host();
 }
 
 // ---- printing and randomness
@@ -43,7 +47,7 @@ int print(const char* format, ...) {
     const size_t bytes = std::min(size_t(length), sizeof text - 1);
     const FaultGuard::HostCode whole;
     if (rendering)
-        rendering->print(text, bytes);
+        rendering->outbox().print({text, bytes});
     else
         std::fwrite(text, 1, bytes, stderr);
     return length;
@@ -143,45 +147,45 @@ void clear_outputs(::Unit* unit, int samples) {
 
 void node_end(::Node* node) {
     const FaultGuard::HostCode whole;
-    tree_of(node->mWorld).end(owner_of(node));
+    host_of(node->mWorld).end_node(owner_of(node));
 }
 void node_run(::Node* node, int run) {
     const FaultGuard::HostCode whole;
-    tree_of(node->mWorld).set_run(owner_of(node), run != 0);
+    host_of(node->mWorld).set_run(owner_of(node), run != 0);
 }
 void group_delete_all(::Group* group) {
     const FaultGuard::HostCode whole;
     auto* node = reinterpret_cast<::Node*>(group);
     // Only marked: a child may be the one that asks.
     for (Node* child = static_cast<scs::Group&>(owner_of(node)).head; child; child = child->next)
-        tree_of(node->mWorld).end(*child);
+        host_of(node->mWorld).end_node(*child);
 }
 void done_action(int action, ::Unit* unit) {
     const FaultGuard::HostCode whole;
-    tree_of(unit->mWorld).done_action(action, *reinterpret_cast<AbiGraph*>(unit->mParent)->owner);
+    host_of(unit->mWorld).done_action(action, *reinterpret_cast<AbiGraph*>(unit->mParent)->owner);
 }
 ::Node* get_node(::World* world, int id) {
-    Node* node = tree_of(world).find(id);
+    Node* node = host_of(world).find_node(id);
     return node ? static_cast<::Node*>(node->abi) : nullptr;
 }
 ::Graph* get_graph(::World* world, int id) {
-    Synth* synth = tree_of(world).find_synth(id);
-    return synth ? static_cast<::Graph*>(synth->abi) : nullptr;
+    Node* node = host_of(world).find_node(id);
+    return node && !node->is_group ? static_cast<::Graph*>(node->abi) : nullptr;
 }
 
 void send_trigger(::Node* node, int id, float value) {
     const FaultGuard::HostCode whole;
-    Engine& engine = owner_of(node->mWorld).engine();
-    if (!engine.settings().real_time)
+    PluginWorld& world = owner_of(node->mWorld);
+    if (!world.real_time())
         return;
     const TriggerEvent event{{EventKind::trigger, sizeof event}, node->mID, id, value};
-    engine.notify(&event, sizeof event);
+    world.outbox().notify(event);
 }
 
 void send_node_reply(::Node* node, int id, const char* address, int count, const float* values) {
     const FaultGuard::HostCode whole;
-    Engine& engine = owner_of(node->mWorld).engine();
-    if (!engine.settings().real_time || count < 0)
+    PluginWorld& world = owner_of(node->mWorld);
+    if (!world.real_time() || count < 0)
         return;
     const size_t address_bytes = std::strlen(address);
     const size_t value_bytes = size_t(count) * sizeof(float);
@@ -192,7 +196,8 @@ void send_node_reply(::Node* node, int id, const char* address, int count, const
         count,
         uint32_t(address_bytes),
     };
-    engine.notify(&event, sizeof event, values, value_bytes, address, address_bytes);
+    world.outbox().notify(event, std::as_bytes(std::span(values, size_t(count))),
+                          std::as_bytes(std::span(address, address_bytes)));
 }
 
 // ---- threads
@@ -234,12 +239,12 @@ int64_t scope_of(const ScopeBufferHnd& handle) noexcept {
 bool get_scope_buffer(::World* world, int index, int channels, int max_frames, ScopeBufferHnd& handle) {
     const FaultGuard::HostCode whole;
     handle.internalData = nullptr;
-    SharedMemory* const shared = owner_of(world).engine().shared_memory();
-    if (!shared || max_frames < 1)
+    ScopeBuffers* const scopes = owner_of(world).scopes();
+    if (!scopes || max_frames < 1)
         return false;
     // ScopeOut2 writes whole blocks, however few frames it has asked for.
     const int frames = std::max(max_frames, world->mBufLength);
-    handle.data = shared->scopes().acquire(index, channels, frames);
+    handle.data = scopes->acquire(index, channels, frames);
     if (!handle.data)
         return false;
     handle.internalData = reinterpret_cast<void*>(intptr_t(index) + 1);
@@ -249,14 +254,14 @@ bool get_scope_buffer(::World* world, int index, int channels, int max_frames, S
 }
 void push_scope_buffer(::World* world, ScopeBufferHnd& handle, int frames) {
     const FaultGuard::HostCode whole;
-    SharedMemory* const shared = owner_of(world).engine().shared_memory();
-    if (float* next = shared ? shared->scopes().push(scope_of(handle), frames) : nullptr)
+    ScopeBuffers* const scopes = owner_of(world).scopes();
+    if (float* next = scopes ? scopes->push(scope_of(handle), frames) : nullptr)
         handle.data = next;
 }
 void release_scope_buffer(::World* world, ScopeBufferHnd& handle) {
     const FaultGuard::HostCode whole;
-    if (SharedMemory* const shared = owner_of(world).engine().shared_memory())
-        shared->scopes().release(scope_of(handle));
+    if (ScopeBuffers* const scopes = owner_of(world).scopes())
+        scopes->release(scope_of(handle));
 }
 
 int no_sound_file_format(SF_INFO*, const char*, const char*) {
@@ -316,15 +321,15 @@ int no_sound_file_format(SF_INFO*, const char*, const char*) {
     return &table;
 }
 
-Engine* rendering_engine() noexcept {
+PluginWorld* rendering_world() noexcept {
     return rendering;
 }
 
-PrintScope::PrintScope(Engine& engine) noexcept : outer_(rendering) {
-    rendering = &engine;
+RenderingScope::RenderingScope(PluginWorld& world) noexcept : outer_(rendering) {
+    rendering = &world;
 }
 
-PrintScope::~PrintScope() {
+RenderingScope::~RenderingScope() {
     rendering = outer_;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/plugins/abi.hpp"
+#include "engine/abi/abi.hpp"
 #include "engine/ugens/kernel.hpp"
 
 #include <cstddef>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/plugin-command.hpp"
 
-#include "engine/engine.hpp"
 #include "engine/plugins/commands.hpp"
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/messages/outbox.hpp"
 #include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/registry.hpp"
-#include "engine/plugins/world-abi.hpp"
-#include "engine/plugins/world.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/plugin-world.hpp"
 #include "engine/rt/pool.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 /// Goes to the worker and back twice, once for each of the worker's stages.
 class AsyncCommand final : public Command {
 public:
-    AsyncCommand(World& world, const ReplyTo* from, const char* name, void* data, const AsyncStages& stages,
+    AsyncCommand(PluginWorld& world, const ReplyTo* from, const char* name, void* data, const AsyncStages& stages,
                  std::span<const std::byte> completion) noexcept
         : world_(world), stages_(stages), data_(data), completion_bytes_(completion.size()), answers_(from && name) {
         if (answers_) {
@@ -34,20 +34,13 @@ public:
 
     Outcome run(Engine&) noexcept override { return Outcome::job; }
     void work() noexcept override { good_ = call(ending_ ? stages_.at_the_end : stages_.on_worker); }
-    Outcome apply(Engine& engine) noexcept override {
-        if (ending_) {
-            if (good_ && answers_)
-                tell(engine, EventKind::command_done, std::as_bytes(std::span(name_, name_bytes_)));
-            return Outcome::done;
-        }
-        ending_ = good_ = good_ && call(stages_.on_rt);
-        if (good_ && completion_bytes_ > 0)
-            tell(engine, EventKind::completion, {completion_begin(), completion_bytes_});
+    Outcome apply(Engine&) noexcept override {
+        go_on();
         return Outcome::done;
     }
     void dispose() noexcept override {
         if (ending_ && !std::exchange(was_sent_again_, true)) {
-            world_.engine().hand_back(this, Kind::job);
+            world_.outbox().hand_back(this, Kind::job);
             return;
         }
         if (stages_.cleanup)
@@ -58,31 +51,42 @@ public:
     }
 
     /// All at once, offline.
-    void run_through(Engine& engine) noexcept {
+    void run_through() noexcept {
         work();
-        (void)apply(engine);
+        go_on();
         if (ending_) {
             was_sent_again_ = true;
             work();
-            (void)apply(engine);
+            go_on();
         }
         dispose();
     }
 
 private:
+    /// After the first or the last of the worker's stages.
+    void go_on() noexcept {
+        if (ending_) {
+            if (good_ && answers_)
+                tell(EventKind::command_done, std::as_bytes(std::span(name_, name_bytes_)));
+            return;
+        }
+        ending_ = good_ = good_ && call(stages_.on_rt);
+        if (good_ && completion_bytes_ > 0)
+            tell(EventKind::completion, {completion_begin(), completion_bytes_});
+    }
     bool call(AsyncStageFn stage) noexcept {
         bool good = true;
         if (stage && !FaultGuard::run([&] { good = stage(&world_.abi().world.abi, data_); }))
             good = false;
         return good;
     }
-    void tell(Engine& engine, EventKind kind, std::span<const std::byte> bytes) noexcept {
+    void tell(EventKind kind, std::span<const std::byte> bytes) noexcept {
         const ReplyEvent event{{kind, uint32_t(sizeof(ReplyEvent) + bytes.size())}, from_};
-        engine.notify(&event, sizeof event, bytes.data(), bytes.size());
+        world_.outbox().notify(event, bytes);
     }
     std::byte* completion_begin() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
 
-    World& world_;
+    PluginWorld& world_;
     AsyncStages stages_;
     void* data_;
     ReplyTo from_{};
@@ -97,16 +101,16 @@ private:
 
 } // namespace
 
-bool start_async_command(World& world, const ReplyTo* from, const char* name, void* data, const AsyncStages& stages,
+bool start_async_command(PluginWorld& world, const ReplyTo* from, const char* name, void* data, const AsyncStages& stages,
                          std::span<const std::byte> completion) noexcept {
     void* memory = world.pool().allocate(sizeof(AsyncCommand) + completion.size());
     if (!memory)
         return false;
     auto* command = new (memory) AsyncCommand(world, from, name, data, stages, completion);
-    if (world.engine().settings().real_time)
-        world.engine().hand_back(command, Handback::Kind::job);
+    if (world.real_time())
+        world.outbox().hand_back(command, Handback::Kind::job);
     else
-        command->run_through(world.engine());
+        command->run_through();
     return true;
 }
 
@@ -114,10 +118,10 @@ const PluginCommand* find_plugin_command(std::string_view name) {
     return PluginRegistry::instance().find_command(name);
 }
 
-bool run_plugin_command(Engine& engine, const PluginCommand& command, std::span<const std::byte> arguments,
+bool run_plugin_command(PluginWorld& world, const PluginCommand& command, std::span<const std::byte> arguments,
                         ReplyTo from) noexcept {
     sc_msg_iter message = read_arguments(arguments);
-    return FaultGuard::run([&] { command.run(&engine.world().abi().world.abi, command.user_data, &message, &from); });
+    return FaultGuard::run([&] { command.run(&world.abi().world.abi, command.user_data, &message, &from); });
 }
 
 } // namespace scs

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/events.hpp"
-#include "engine/plugins/abi.hpp"
+#include "engine/messages/events.hpp"
+#include "engine/abi/abi.hpp"
 
 #include <cstddef>
 #include <span>
 
 namespace scs {
+
+class PluginWorld;
 
 /// What a plugin's asynchronous command does, stage after stage; each stage may be null.
 struct AsyncStages {
@@ -18,7 +20,7 @@ struct AsyncStages {
 };
 
 /// [rt] Begins it. `completion`: an OSC packet, may be empty. false: out of real-time memory, nothing was called.
-bool start_async_command(World&, const ReplyTo*, const char* name, void* data, const AsyncStages&,
+bool start_async_command(PluginWorld&, const ReplyTo*, const char* name, void* data, const AsyncStages&,
                          std::span<const std::byte> completion) noexcept;
 
 } // namespace scs

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/plugins/abi.hpp"
-#include "engine/result.hpp"
+#include "engine/abi/abi.hpp"
+#include "engine/base/result.hpp"
 #include "engine/synthdef/ugen-catalog.hpp"
 
 #include <cstdint>

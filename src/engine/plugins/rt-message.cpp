@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/rt-message.hpp"
 
-#include "engine/engine.hpp"
-#include "engine/plugins/world.hpp"
+#include "engine/messages/outbox.hpp"
+#include "engine/plugins/plugin-host.hpp"
+#include "engine/plugins/plugin-world.hpp"
 #include "engine/rt/pool.hpp"
 
 #include <new>
@@ -12,7 +13,7 @@ namespace {
 
 class FromRt final : public Command {
 public:
-    FromRt(World& world, const ::FifoMsg& message) : world_(world), message_(message) {}
+    FromRt(PluginWorld& world, const ::FifoMsg& message) : world_(world), message_(message) {}
     Outcome run(Engine&) noexcept override { return Outcome::job; }
     void work() noexcept override { message_.Perform(); }
     Outcome apply(Engine&) noexcept override {
@@ -26,38 +27,39 @@ public:
     }
 
 private:
-    World& world_;
+    PluginWorld& world_;
     ::FifoMsg message_;
 };
 
 class ToRt final : public Command {
 public:
-    explicit ToRt(const ::FifoMsg& message) : message_(message) {}
+    ToRt(PluginWorld& world, const ::FifoMsg& message) : world_(world), message_(message) {}
     ~ToRt() override { message_.Free(); }
     Outcome run(Engine&) noexcept override { return Outcome::done; }
-    Outcome apply(Engine& engine) noexcept override {
+    Outcome apply(Engine&) noexcept override {
         message_.Perform();
-        engine.hand_back(this, Kind::release);
+        world_.outbox().hand_back(this, Kind::release);
         return Outcome::done;
     }
 
 private:
+    PluginWorld& world_;
     ::FifoMsg message_;
 };
 
 } // namespace
 
-bool send_from_rt(World& world, const ::FifoMsg& message) noexcept {
+bool send_from_rt(PluginWorld& world, const ::FifoMsg& message) noexcept {
     void* memory = world.pool().allocate(sizeof(FromRt));
     if (!memory)
         return false;
-    world.engine().hand_back(new (memory) FromRt(world, message), Handback::Kind::job);
+    world.outbox().hand_back(new (memory) FromRt(world, message), Handback::Kind::job);
     return true;
 }
 
-bool send_to_rt(World& world, const ::FifoMsg& message) {
-    auto* command = new ToRt(message);
-    if (world.engine().finish_job(command))
+bool send_to_rt(PluginWorld& world, const ::FifoMsg& message) {
+    auto* command = new ToRt(world, message);
+    if (world.host().finish_job(command))
         return true;
     delete command;
     return false;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/plugins/abi.hpp"
+#include "engine/abi/abi.hpp"
 
 namespace scs {
 
+class PluginWorld;
+
 /// Carries a plugin's FIFO message from the data loop to the worker, where it is performed, and back, where what
 /// it holds is freed. [rt] false: out of real-time memory.
-bool send_from_rt(World&, const ::FifoMsg&) noexcept;
+bool send_from_rt(PluginWorld&, const ::FifoMsg&) noexcept;
 
 /// The other way round: performed on the data loop, freed on the worker. [worker or a plugin's own thread]
 /// false: the queue is full.
-bool send_to_rt(World&, const ::FifoMsg&);
+bool send_to_rt(PluginWorld&, const ::FifoMsg&);
 
 } // namespace scs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/buf-gen.hpp"
 
-#include "engine/plugins/world-abi.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/test-support.hpp"
 
 #include <algorithm>

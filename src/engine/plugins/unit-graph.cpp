@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/unit-graph.hpp"
 
-#include "engine/plugins/fault-guard.hpp"
+#include "engine/base/text-line.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/messages/outbox.hpp"
 #include "engine/plugins/native-unit.hpp"
 #include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/unit-command.hpp"
-#include "engine/plugins/world-abi.hpp"
-#include "engine/plugins/world.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/plugin-world.hpp"
 #include "engine/synthdef/program.hpp"
-#include "engine/text-line.hpp"
-#include "engine/tree/node.hpp"
 
 #include <cstring>
 #include <new>
@@ -78,19 +78,19 @@ void keep_silent(::Unit* unit, int samples) {
         std::memset(unit->mOutBuf[i], 0, size_t(samples) * sizeof(float));
 }
 
-void print_title(Engine& engine, TextLine& line, int index, const ::Unit& unit) noexcept {
+void print_title(Outbox& outbox, TextLine& line, int index, const ::Unit& unit) noexcept {
     const FaultGuard::HostCode whole;
     line.add("  unit %d %s", index, entry_of(unit).info.name.c_str());
-    line.print(engine);
+    outbox.print(line.take());
 }
 
 /// The first sample of each signal.
-void print_firsts(Engine& engine, TextLine& line, const char* title, float* const* signals, uint32_t count) noexcept {
+void print_firsts(Outbox& outbox, TextLine& line, const char* title, float* const* signals, uint32_t count) noexcept {
     const FaultGuard::HostCode whole;
     line.add("    %s", title);
     for (uint32_t i = 0; i < count; ++i)
         line.add(" %g", double(*signals[i]));
-    line.print(engine);
+    outbox.print(line.take());
 }
 
 } // namespace
@@ -116,7 +116,7 @@ struct Instance {
     const Program* program;
     UnitKernels kernels;
     Block block; ///< what the kernels run with
-    World* world;
+    PluginWorld* world;
     GuardUnit* guards;
     uint32_t num_guards;
     bool constructed;
@@ -196,7 +196,7 @@ size_t UnitGraph::bytes(const Program& program, UnitKernels kernels) noexcept {
     return total;
 }
 
-UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels kernels, const Block& block, World& world,
+UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels kernels, const Block& block, PluginWorld& world,
                            Synth& owner, const float* controls) noexcept {
     // Plugins take zeroed units for granted in places.
     std::memset(memory, 0, bytes(program, kernels));
@@ -358,21 +358,21 @@ void UnitGraph::crash() noexcept {
 
 bool UnitGraph::render_traced() noexcept {
     Instance& self = instance(this);
-    Engine& engine = self.world->engine();
+    Outbox& outbox = self.world->outbox();
     const ::Graph& graph = self.hosted.abi;
     TextLine line;
     line.add("\nTRACE %d  %s    #units: %u", graph.mNode.mID, self.program->name.c_str(), self.program->num_calc_units);
-    line.print(engine);
+    outbox.print(line.take());
     int index = 0;
     return self.guarded(graph.mCalcUnits, graph.mNumCalcUnits, [&](::Unit* unit) {
         const bool shown = unit->mUnitDef; // guards are the host's own business
         if (shown) {
-            print_title(engine, line, index++, *unit);
-            print_firsts(engine, line, "in ", unit->mInBuf, unit->mNumInputs);
+            print_title(outbox, line, index++, *unit);
+            print_firsts(outbox, line, "in ", unit->mInBuf, unit->mNumInputs);
         }
         unit->mCalcFunc(unit, unit->mBufLength);
         if (shown)
-            print_firsts(engine, line, "out", unit->mOutBuf, unit->mNumOutputs);
+            print_firsts(outbox, line, "out", unit->mOutBuf, unit->mNumOutputs);
     });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/status.hpp"
-#include "engine/tree/controls.hpp"
+#include "engine/base/status.hpp"
+#include "engine/nodes/node.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,11 +12,10 @@
 namespace scs {
 
 class FaultLanding;
-class World;
+class PluginWorld;
 struct Block;
 struct Kernel;
 struct Program;
-struct Synth;
 
 /// Native kernels in place of some of a program's units: of each unit one or null; none at all if empty.
 using UnitKernels = std::span<const Kernel* const>;
@@ -29,7 +28,7 @@ public:
     static size_t bytes(const Program& program, UnitKernels) noexcept;
     /// Lays an instance out in `memory`; its units' constructors have not run yet. `kernels` live as long as the program;
     /// `block`: of a lone voice, what they are to run with.
-    static UnitGraph* make(void* memory, const Program&, UnitKernels kernels, const Block& block, World&, Synth& owner,
+    static UnitGraph* make(void* memory, const Program&, UnitKernels kernels, const Block& block, PluginWorld&, Synth& owner,
                            const float* controls) noexcept;
 
     /// Runs the constructors, in order, and the unit commands that came before them. False: one of them crashed, and

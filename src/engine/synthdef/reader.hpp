@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/result.hpp"
+#include "engine/base/result.hpp"
 #include "engine/synthdef/synthdef.hpp"
 
 #include <cstddef>

@@ -2,7 +2,6 @@
 #include "engine/tree/controls.hpp"
 
 #include "engine/plugins/unit-graph.hpp"
-#include "engine/tree/node.hpp"
 #include "engine/voices/voice.hpp"
 
 namespace scs {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cstdint>
+#include "engine/nodes/node.hpp"
 
 namespace scs {
-
-struct Synth;
-
-/// What a control of a synth is mapped to.
-enum class Mapping : uint8_t { none, control, audio };
 
 // A synth's controls, whatever it is made of. [rt] Indices must be in range.
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tree/tree.hpp"
 
-#include "engine/engine.hpp"
+#include "engine/base/text-line.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/messages/outbox.hpp"
 #include "engine/plugins/abi-node.hpp"
-#include "engine/plugins/fault-guard.hpp"
 #include "engine/plugins/unit-graph.hpp"
-#include "engine/plugins/world.hpp"
+#include "engine/plugins/plugin-world.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/pool.hpp"
-#include "engine/text-line.hpp"
+#include "engine/tree/controls.hpp"
 #include "engine/voices/ensemble.hpp"
+#include "engine/world/buses.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -61,8 +63,15 @@ bool is_within(const Node* node, const Node* group) noexcept {
 
 } // namespace
 
-Tree::Tree(Engine& engine, World& world, Ensemble& ensemble, Pool& pool, int max_nodes)
-    : engine_(engine), world_(world), ensemble_(ensemble), pool_(pool), index_(max_nodes) {
+Tree::Tree(const Settings& settings, const Buses& buses, PluginWorld& world, Ensemble& ensemble, Pool& pool,
+           Outbox& outbox)
+    : buses_(buses),
+      world_(world),
+      ensemble_(ensemble),
+      pool_(pool),
+      outbox_(outbox),
+      notifies_(settings.real_time),
+      index_(settings.max_nodes) {
     ensemble_.set_host(this, [](void* tree, Synth& synth, int action) {
         const FaultGuard::HostCode whole;
         static_cast<Tree*>(tree)->done_action(action, synth);
@@ -281,7 +290,7 @@ void Tree::drop(Node& node, Told told) noexcept {
             synth.graph->destroy();
         count(-1, 0, -int64_t(synth.definition->program->units.size()));
         if (--synth.definition->users == 0)
-            engine_.hand_back(synth.definition, Handback::Kind::release);
+            outbox_.hand_back(synth.definition, Handback::Kind::release);
     }
     pool_.free(&node);
 }
@@ -353,10 +362,10 @@ void Tree::trace(Node& node) noexcept {
     }
     TextLine line;
     line.add("TRACE Group %d", node.id);
-    bool room = line.print(engine_);
+    bool room = outbox_.print(line.take());
     for (const Node* child = static_cast<Group&>(node).head; child && room; child = child->next) {
         line.add("   %d %s", child->id, name_of(*child));
-        room = line.print(engine_);
+        room = outbox_.print(line.take());
     }
 }
 
@@ -411,9 +420,8 @@ void Tree::set_one(Synth& synth, int64_t index, float value) noexcept {
 }
 
 void Tree::map_one(Synth& synth, int64_t index, int64_t bus, bool audio) noexcept {
-    const Buses& buses = engine_.buses();
     if (index < 0 || index >= control_count(synth) ||
-        (bus >= 0 && !(audio ? buses.audio_in_range(bus) : buses.control_in_range(bus))))
+        (bus >= 0 && !(audio ? buses_.audio_in_range(bus) : buses_.control_in_range(bus))))
         return;
     if (synth.voice)
         ensemble_.map_control(synth, int(index), bus < 0 ? 0 : audio ? int32_t(-bus - 1) : int32_t(bus + 1));
@@ -444,7 +452,7 @@ void Tree::map_control(Node& node, std::string_view name, int64_t offset, int64_
 // ---- telling
 
 void Tree::tell(const Node& node, NodeChange change) noexcept {
-    if (!engine_.settings().real_time || (node.id < 0 && change != NodeChange::info))
+    if (!notifies_ || (node.id < 0 && change != NodeChange::info))
         return;
     const auto id = [](const Node* n) { return n ? n->id : -1; };
     const Group* group = node.is_group ? static_cast<const Group*>(&node) : nullptr;
@@ -459,7 +467,7 @@ void Tree::tell(const Node& node, NodeChange change) noexcept {
         id(group ? group->head : nullptr),
         id(group ? group->tail : nullptr),
     };
-    engine_.notify(&event, sizeof event);
+    outbox_.notify(event);
 }
 
 // ---- rendering
@@ -507,10 +515,10 @@ void Tree::hand_over(Synth& synth) noexcept {
 }
 
 void Tree::free_crashed(Synth& synth) noexcept {
-    char text[400];
-    const int length = std::snprintf(text, sizeof text, "UGen '%s' of synth %d (%s) crashed; the synth is freed\n",
-                                     synth.graph->crashed_ugen(), synth.id, synth.definition->program->name.c_str());
-    engine_.print(text, std::min(size_t(length), sizeof text - 1));
+    TextLine line;
+    line.add("UGen '%s' of synth %d (%s) crashed; the synth is freed\n", synth.graph->crashed_ugen(), synth.id,
+             synth.definition->program->name.c_str());
+    outbox_.print(line.take());
     free(synth);
 }
 
@@ -556,7 +564,7 @@ void Tree::walk(FaultLanding& landing) {
             if (Synth* synth = native(*node)) {
                 ensemble_.leave(*synth);
                 ensemble_.part(*synth);
-                ensemble_.render_traced(*synth, engine_);
+                ensemble_.render_traced(*synth, *synth->definition->program, outbox_);
             } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
                 free_crashed(hosted);
             }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/definitions.hpp"
-#include "engine/events.hpp"
-#include "engine/status.hpp"
+#include "engine/base/settings.hpp"
+#include "engine/base/status.hpp"
+#include "engine/definitions/definitions.hpp"
+#include "engine/messages/events.hpp"
+#include "engine/nodes/node.hpp"
 #include "engine/tree/node-index.hpp"
-#include "engine/tree/node.hpp"
 
 #include <span>
 #include <string_view>
 
 namespace scs {
 
-class FaultLanding;
-
-class Engine;
+class Buses;
 class Ensemble;
-class World;
+class FaultLanding;
+class Outbox;
+class PluginWorld;
 class Pool;
 
 /// Where a new or moved node goes, with the numbers of /s_new.
@@ -25,7 +26,8 @@ enum class AddAction : int32_t { head = 0, tail = 1, before = 2, after = 3, repl
 /// The node tree and the node IDs. [rt] only, after construction. The root is group 0 and stays.
 class Tree {
 public:
-    Tree(Engine&, World&, Ensemble&, Pool&, int max_nodes); // [worker]
+    /// [worker] Throws if the pool is too small for a root.
+    Tree(const Settings&, const Buses&, PluginWorld&, Ensemble&, Pool&, Outbox&);
     ~Tree();
 
     Group& root() noexcept { return *root_; }
@@ -105,10 +107,12 @@ private:
     template <class F>
     void each_synth(Node&, F&&) noexcept;
 
-    Engine& engine_;
-    World& world_;
+    const Buses& buses_;
+    PluginWorld& world_;
     Ensemble& ensemble_;
     Pool& pool_;
+    Outbox& outbox_;
+    bool notifies_; ///< not offline
     NodeIndex index_;
     Group* root_ = nullptr;
     int synths_ = 0, groups_ = 0;

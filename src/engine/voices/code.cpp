@@ -5,21 +5,9 @@
 #include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 namespace scs {
 namespace {
-
-constexpr size_t alignment = 64;
-
-AlignedFloats aligned_floats(size_t count) {
-    const size_t bytes = (std::max<size_t>(count, 1) * sizeof(float) + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, bytes);
-    if (!memory)
-        throw std::bad_alloc();
-    return AlignedFloats(static_cast<float*>(memory));
-}
 
 // What an Op's numbers can hold; a program of an honest size has far less.
 constexpr size_t most_units = 0xffff;
@@ -181,7 +169,7 @@ private:
 
     void fill(OpList& list) {
         const size_t lanes = size_t(list.lanes);
-        list.constants = aligned_floats(program_.num_constants * lanes);
+        list.constants = aligned_zeros<float>(program_.num_constants * lanes);
         for (uint32_t w = 0; w < program_.num_constants; ++w)
             std::fill_n(list.constants.get() + w * lanes, lanes, program_.wires[w].value);
         size_t operands = 0;
@@ -426,10 +414,6 @@ private:
 };
 
 } // namespace
-
-void FreeAligned::operator()(float* memory) const noexcept {
-    std::free(memory);
-}
 
 std::unique_ptr<const NativeCode> generate(const Program& program, const NativeUgens& ugens, int block_size) {
     if (block_size % block_multiple != 0)

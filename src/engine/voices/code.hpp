@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/aligned-array.hpp"
 #include "engine/ugens/kernel.hpp"
 
 #include <cstddef>
@@ -12,11 +13,8 @@ namespace scs {
 
 struct Program;
 
-/// A row of floats that vectors are read from.
-struct FreeAligned {
-    void operator()(float*) const noexcept;
-};
-using AlignedFloats = std::unique_ptr<float[], FreeAligned>;
+/// Floats that vectors are read from.
+using AlignedFloats = AlignedArray<float>;
 
 /// A program's operations for a number of lanes.
 struct OpList {

@@ -1,48 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/ensemble.hpp"
 
-#include "engine/buses.hpp"
-#include "engine/plugins/buffers.hpp"
-#include "engine/plugins/fault-guard.hpp"
-#include "engine/plugins/world.hpp"
+#include "engine/world/buses.hpp"
+#include "engine/world/buffers.hpp"
+#include "engine/guard/fault-guard.hpp"
 #include "engine/rt/pool.hpp"
-#include "engine/tree/node.hpp"
+#include "engine/nodes/node.hpp"
 #include "engine/ugens/native-ugens.hpp"
 #include "engine/voices/fetch-ahead.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 namespace scs {
 namespace {
 
 constexpr int search_interval = 8; // blocks, a power of two
 
-AlignedFloats zeros(size_t count) {
-    const size_t bytes = (count * sizeof(float) + 63) / 64 * 64 + 64;
-    void* memory = std::aligned_alloc(64, bytes);
-    if (!memory)
-        throw std::bad_alloc();
-    std::memset(memory, 0, bytes);
-    return AlignedFloats(static_cast<float*>(memory));
-}
-
 } // namespace
 
-Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, World& world, Pool& pool)
+Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Pool& pool, RandomState* random)
     : buses_(buses),
       pool_(pool),
       lanes_(native_ugens(settings.simd).lanes),
       batching_(settings.batching) {
     if (settings.native_ugens) {
         const size_t lanes = size_t(lanes_), block = size_t(settings.block_size);
-        audio_ = zeros(most_audio_wires * block * lanes);
-        control_ = zeros(most_control_wires * lanes);
-        rows_ = zeros(row_sets * block * lanes);
+        audio_ = aligned_zeros<float>(most_audio_wires * block * lanes);
+        control_ = aligned_zeros<float>(most_control_wires * lanes);
+        rows_ = aligned_zeros<float>(row_sets * block * lanes);
         if (batching_) {
-            held_rows_ = zeros(held_slots * row_sets * block * lanes);
+            held_rows_ = aligned_zeros<float>(held_slots * row_sets * block * lanes);
             held_buses_.resize(held_slots * row_sets * lanes);
             shelving_.resize(lanes * most_moved_bytes);
         }
@@ -62,7 +50,7 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Wor
         return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
     };
     space_.buffer_count = buffers.count();
-    space_.random = world.random();
+    space_.random = random;
     space_.rows = rows_.get();
     space_.allocator = &pool;
     // Kernels call these among plugins' units, too, whose faults may end a synth at any instruction.

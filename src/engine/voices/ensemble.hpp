@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/settings.hpp"
+#include "engine/base/settings.hpp"
 #include "engine/ugens/kernel.hpp"
 #include "engine/voices/batch.hpp"
 #include "engine/voices/voice.hpp"
@@ -14,9 +14,8 @@ namespace scs {
 
 class Buffers;
 class Buses;
-class Engine;
+class Outbox;
 class Pool;
-class World;
 struct Node;
 struct Program;
 
@@ -32,7 +31,8 @@ struct VoiceRates {
 /// synths have their first block alone and join afterwards. [rt], after construction.
 class Ensemble {
 public:
-    Ensemble(const Settings&, Buses&, Buffers&, World&, Pool&); // [worker]
+    /// [worker] `random`: the generator that synths draw from.
+    Ensemble(const Settings&, Buses&, Buffers&, Pool&, RandomState* random);
 
     using DoneAction = void (*)(void* host, Synth&, int action);
     /// Whom to tell what a UGen wants when it is done.
@@ -50,7 +50,7 @@ public:
     /// A block of a voice that is in no batch.
     void render(Synth&) noexcept;
     /// The same, printing each unit's inputs and outputs (their first samples). For /n_trace.
-    void render_traced(Synth&, Engine&) noexcept;
+    void render_traced(Synth&, const Program&, Outbox&) noexcept;
     /// What kernels in a graph of plugins' units run with, but for the synth and what they keep.
     Block lone_block() noexcept;
     /// Gives back what it holds. It leaves its batch.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/tree/node.hpp"
+#include "engine/nodes/node.hpp"
 #include "engine/voices/batch.hpp"
 #include "engine/voices/voice.hpp"
 

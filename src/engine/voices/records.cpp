@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/rt/pool.hpp"
-#include "engine/tree/node.hpp"
+#include "engine/nodes/node.hpp"
 #include "engine/voices/ensemble.hpp"
 
 #include <bit>

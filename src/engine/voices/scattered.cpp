@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/tree/node.hpp"
+#include "engine/nodes/node.hpp"
 #include "engine/voices/ensemble.hpp"
 
 #include <bit>

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/definitions.hpp"
-#include "engine/text-line.hpp"
-#include "engine/tree/node.hpp"
+#include "engine/base/text-line.hpp"
+#include "engine/messages/outbox.hpp"
+#include "engine/nodes/node.hpp"
+#include "engine/synthdef/program.hpp"
 #include "engine/voices/ensemble.hpp"
 
 namespace scs {
 namespace {
 
 /// The first sample of each operand.
-void print_firsts(Engine& engine, const char* title, const Operand* first, uint32_t count,
+void print_firsts(Outbox& outbox, const char* title, const Operand* first, uint32_t count,
                   const Block& block) noexcept {
     TextLine line;
     line.add("    %s", title);
     for (const Operand* o = first; o != first + count; ++o)
         line.add(" %g", double(*reinterpret_cast<const float*>(block.bases[size_t(o->base)] + o->offset)));
-    line.print(engine);
+    outbox.print(line.take());
 }
 
 } // namespace
 
-void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
-    const Program& program = *synth.definition->program;
+void Ensemble::render_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
     Synth* const synths[] = {&synth};
     Block block;
     prepare(block, synth.voice->record, *synth.voice->rates);
@@ -31,7 +31,7 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
         follow_maps(*synth.voice, synth.voice->record, 1, 0);
     TextLine title;
     title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
-    title.print(engine);
+    outbox.print(title.take());
 
     const OpList& list = synth.voice->code->plain;
     const Operand* operands = list.operands.data();
@@ -42,15 +42,15 @@ void Ensemble::render_traced(Synth& synth, Engine& engine) noexcept {
         if (unit.is_calc()) {
             TextLine line;
             line.add("  unit %d %s", index++, unit.ugen->name.c_str());
-            line.print(engine);
-            print_firsts(engine, "in ", operands, unit.num_inputs, block);
+            outbox.print(line.take());
+            print_firsts(outbox, "in ", operands, unit.num_inputs, block);
         }
         if (op != list.ops.end() && op->unit == u) {
             op->run(*op, block);
             ++op;
         }
         if (unit.is_calc())
-            print_firsts(engine, "out", operands + unit.num_inputs, unit.num_outputs, block);
+            print_firsts(outbox, "out", operands + unit.num_inputs, unit.num_outputs, block);
         operands += unit.num_inputs + unit.num_outputs;
     }
     forget(*synth.voice);

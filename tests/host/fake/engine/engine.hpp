@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/result.hpp"
+#include "engine/base/result.hpp"
 #include "engine/rt/ntp-time.hpp"
-#include "engine/settings.hpp"
+#include "engine/base/settings.hpp"
 
 #include <atomic>
 #include <cstdint>

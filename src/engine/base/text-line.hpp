@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstddef>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace scs {
+
+/// A line of text for the log, cut at its end. [rt]
+class TextLine {
+public:
+    [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) noexcept {
+        va_list values;
+        va_start(values, format);
+        const int length = std::vsnprintf(text_ + used_, sizeof text_ - used_, format, values);
+        va_end(values);
+        used_ = std::min(used_ + size_t(std::max(length, 0)), sizeof text_ - 1);
+    }
+    void indent(int depth) noexcept { add("%*s", 3 * std::min(depth, 64), ""); }
+    /// The text so far; what is added next begins a new line. Valid until then.
+    std::string_view take() noexcept { return {text_, std::exchange(used_, 0)}; }
+    bool full() const noexcept { return used_ == sizeof text_ - 1; }
+
+private:
+    char text_[1000];
+    size_t used_ = 0;
+};
+
+} // namespace scs

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/definitions/definitions.hpp"
+
+#include "engine/plugins/ugens.hpp"
+#include "engine/base/settings.hpp"
+#include "engine/synthdef/reader.hpp"
+#include "engine/ugens/native-ugens.hpp"
+#include "engine/voices/unit-kernels.hpp"
+
+#include <bit>
+#include <functional>
+
+namespace scs {
+
+Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
+    if (!settings.native_ugens)
+        return;
+    const NativeUgens& ugens = native_ugens(settings.simd);
+    code = generate(*program, ugens, settings.block_size);
+    if (!code)
+        kernels = kernels_among_plugins(*program, ugens, settings.block_size);
+}
+
+std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::byte> file, const Settings& settings,
+                                                          std::vector<std::string>& errors) {
+    std::vector<std::unique_ptr<Definition>> loaded;
+    Result<std::vector<SynthDef>> defs = read_synthdefs(file);
+    if (!defs) {
+        errors.push_back(defs.error());
+        return loaded;
+    }
+    for (const SynthDef& def : defs.value()) {
+        Result<std::unique_ptr<Program>> program =
+            compile(def, installed_ugens(), settings.block_size, settings.wire_buffers);
+        if (program)
+            loaded.push_back(std::make_unique<Definition>(std::move(program.value()), settings));
+        else
+            errors.push_back(def.name + ": " + program.error());
+    }
+    return loaded;
+}
+
+Definitions::Definitions(int max_synthdefs)
+    : buckets_(std::bit_ceil(size_t(max_synthdefs > 0 ? max_synthdefs : 1))), max_(max_synthdefs) {}
+
+Definitions::~Definitions() {
+    for (Definition*& bucket : buckets_)
+        while (Definition* definition = bucket) {
+            bucket = definition->chain;
+            delete definition;
+        }
+}
+
+Definition** Definitions::link_to(std::string_view name) noexcept {
+    Definition** link = &buckets_[std::hash<std::string_view>{}(name) & (buckets_.size() - 1)];
+    while (*link && (*link)->program->name != name)
+        link = &(*link)->chain;
+    return link;
+}
+
+Definition* Definitions::take(Definition** link, Definition*& unused) noexcept {
+    Definition* taken = *link;
+    *link = taken->chain;
+    taken->chain = nullptr;
+    --count_;
+    unused = --taken->users == 0 ? taken : nullptr;
+    return taken;
+}
+
+Status Definitions::add(Definition* definition, Definition*& replaced) noexcept {
+    replaced = nullptr;
+    Definition** link = link_to(definition->program->name);
+    if (!*link && count_ >= max_)
+        return {Code::failed};
+    if (*link) {
+        take(link, replaced);
+        link = link_to(definition->program->name);
+    }
+    *link = definition;
+    definition->chain = nullptr;
+    ++definition->users;
+    ++count_;
+    return {};
+}
+
+bool Definitions::remove(std::string_view name, Definition*& unused) noexcept {
+    unused = nullptr;
+    Definition** link = link_to(name);
+    if (!*link)
+        return false;
+    take(link, unused);
+    return true;
+}
+
+Definition* Definitions::remove_any(Definition*& unused) noexcept {
+    unused = nullptr;
+    for (Definition*& bucket : buckets_)
+        if (bucket)
+            return take(&bucket, unused);
+    return nullptr;
+}
+
+Definition* Definitions::find(std::string_view name) noexcept {
+    return *link_to(name);
+}
+
+} // namespace scs

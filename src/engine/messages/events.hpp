@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/messages/command.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace scs {
+
+// What the data loop tells the OSC thread: records in the ring that Engine::events() returns. Each begins with
+// an EventHeader. Handbacks are never lost; the rest is dropped and counted when the ring is full.
+
+enum class EventKind : uint32_t {
+    handback,     ///< HandbackEvent
+    node,         ///< NodeEvent
+    trigger,      ///< TriggerEvent
+    node_reply,   ///< NodeReplyEvent and what follows it
+    print,        ///< EventHeader, then text without a terminator
+    late,         ///< LateEvent
+    completion,   ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now
+    command_done, ///< ReplyEvent, then the name of a plugin's command that has been carried out
+};
+
+struct EventHeader {
+    EventKind kind;
+    uint32_t bytes; ///< of the whole record
+};
+
+/// `job`: a Command for the worker; `reply`: a Command whose reply is to be sent, still owned by its bundle;
+/// `retired`: a Bundle to delete; `release`: anything to delete (on the worker).
+struct HandbackEvent {
+    EventHeader header;
+    Handback::Kind what;
+    Handback* object;
+};
+
+enum class NodeChange : uint8_t { go, end, off, on, move, info };
+
+/// Fields as in /n_go; ids are -1 where there is none. head and tail count for groups only.
+struct NodeEvent {
+    EventHeader header;
+    NodeChange change;
+    bool is_group;
+    int32_t id, parent, previous, next, head, tail;
+};
+
+struct TriggerEvent {
+    EventHeader header;
+    int32_t node, id;
+    float value;
+};
+
+/// SendReply: followed by `count` floats and then `address_bytes` characters.
+struct NodeReplyEvent {
+    EventHeader header;
+    int32_t node, id;
+    int32_t count;
+    uint32_t address_bytes;
+};
+
+struct LateEvent {
+    EventHeader header;
+    double seconds; ///< how long ago the bundle was due
+};
+
+/// Whom a command came from: a value of the OSC side's, opaque to the engine.
+struct ReplyTo {
+    alignas(8) std::byte bytes[24];
+};
+
+struct ReplyEvent {
+    EventHeader header;
+    ReplyTo to;
+};
+
+} // namespace scs

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/messages/events.hpp"
+#include "engine/rt/record-ring.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace scs {
+
+/// The data loop's end of the event ring. Handbacks that find it full wait here, linked by themselves, and keep
+/// their order; other events are dropped and counted while any waits. [rt]
+class Outbox {
+public:
+    /// `dropped` counts notifications that found the ring full.
+    Outbox(size_t ring_bytes, std::atomic<uint64_t>& dropped) : ring_(ring_bytes), dropped_(dropped) {}
+
+    RecordRing& ring() noexcept { return ring_; }
+
+    /// Emits an event: a struct that begins with an EventHeader, whose `bytes` count what follows it, too. false: dropped.
+    template <class Event>
+    bool notify(const Event& event, std::span<const std::byte> tail = {}, std::span<const std::byte> end = {}) noexcept {
+        const size_t bytes = sizeof event + tail.size() + end.size();
+        auto* room = waiting_ ? nullptr : static_cast<std::byte*>(ring_.reserve(bytes));
+        if (!room) {
+            dropped_.fetch_add(1, std::memory_order_relaxed);
+            return false;
+        }
+        std::memcpy(room, &event, sizeof event);
+        std::copy(end.begin(), end.end(), std::copy(tail.begin(), tail.end(), room + sizeof event));
+        ring_.commit();
+        return true;
+    }
+
+    /// Text for whoever reads the print events (the server's log), cut at 1000 bytes. false: dropped.
+    bool print(std::string_view text) noexcept {
+        text = text.substr(0, 1000);
+        const EventHeader header{EventKind::print, uint32_t(sizeof header + text.size())};
+        return notify(header, std::as_bytes(std::span(text)));
+    }
+
+    /// Gives something to the thread that `what` says. Never lost.
+    void hand_back(Handback* object, Handback::Kind what) noexcept {
+        object->next_handback = nullptr;
+        object->handed_as = what;
+        if (waiting_ || !write(object)) {
+            (waiting_ ? last_->next_handback : waiting_) = object;
+            last_ = object;
+        }
+    }
+
+    bool waiting() const noexcept { return waiting_ != nullptr; }
+
+    /// Passes on what waits, as far as there is room.
+    void flush() noexcept {
+        while (waiting_) {
+            Handback* following = waiting_->next_handback;
+            if (!write(waiting_))
+                return;
+            waiting_ = following;
+        }
+    }
+
+private:
+    bool write(Handback* object) noexcept {
+        const HandbackEvent event{{EventKind::handback, sizeof(HandbackEvent)}, object->handed_as, object};
+        void* room = ring_.reserve(sizeof event);
+        if (!room)
+            return false;
+        std::memcpy(room, &event, sizeof event);
+        ring_.commit();
+        return true;
+    }
+
+    RecordRing ring_;
+    Handback* waiting_ = nullptr;
+    Handback* last_ = nullptr;
+    std::atomic<uint64_t>& dropped_;
+};
+
+} // namespace scs

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/messages/command.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace scs {
+
+/// Bundles that wait for their time; those of the same time in the order they came. A binary heap of fixed room.
+/// [rt], after construction.
+class Scheduler {
+public:
+    /// [worker] The heap is written once, so that no page of it is first touched in the render path.
+    explicit Scheduler(size_t room) : room_(room), heap_(room) { heap_.clear(); }
+    ~Scheduler() {
+        for (const Entry& entry : heap_)
+            delete entry.bundle;
+    }
+
+    bool empty() const noexcept { return heap_.empty(); }
+    /// The earliest time; only if not empty.
+    NtpTime next_time() const noexcept { return heap_.front().time; }
+    /// false: no room, and the bundle still the caller's.
+    bool add(Bundle* bundle) noexcept {
+        if (heap_.size() == room_)
+            return false;
+        heap_.push_back({bundle->time, order_++, bundle});
+        std::push_heap(heap_.begin(), heap_.end(), later);
+        return true;
+    }
+    /// The earliest bundle; only if not empty.
+    Bundle* take() noexcept {
+        std::pop_heap(heap_.begin(), heap_.end(), later);
+        Bundle* bundle = heap_.back().bundle;
+        heap_.pop_back();
+        return bundle;
+    }
+
+private:
+    struct Entry {
+        NtpTime time;
+        uint64_t order;
+        Bundle* bundle;
+    };
+    static bool later(const Entry& a, const Entry& b) noexcept {
+        return a.time != b.time ? a.time > b.time : a.order > b.order;
+    }
+
+    size_t room_;
+    uint64_t order_ = 0;
+    std::vector<Entry> heap_;
+};
+
+} // namespace scs

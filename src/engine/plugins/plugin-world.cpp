@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/plugin-world.hpp"
+
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/ugens/kernel.hpp"
+#include "engine/world/buffers-abi.hpp"
+#include "engine/world/buses.hpp"
+
+#include <new>
+#include <random>
+
+namespace scs {
+namespace {
+
+constexpr double two_pi = 6.28318530717958647692;
+
+void set_rate(::Rate& rate, double samples_per_second, int length) noexcept {
+    rate.mSampleRate = samples_per_second;
+    rate.mSampleDur = 1. / samples_per_second;
+    rate.mBufDuration = length / samples_per_second;
+    rate.mBufRate = 1. / rate.mBufDuration;
+    rate.mSlopeFactor = 1. / length;
+    rate.mRadiansPerSample = two_pi / samples_per_second;
+    rate.mBufLength = length;
+    // Filters compute three samples a turn, and what remains.
+    rate.mFilterLoops = length / 3;
+    rate.mFilterRemain = length % 3;
+    rate.mFilterSlope = rate.mFilterLoops ? 1. / rate.mFilterLoops : 0.;
+}
+
+} // namespace
+
+PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buses, Buffers& buffers, Pool& pool,
+                         Outbox& outbox, ScopeBuffers* scopes)
+    : host_(host),
+      buses_(buses),
+      buffers_(buffers),
+      pool_(pool),
+      outbox_(outbox),
+      scopes_(scopes),
+      real_time_(settings.real_time),
+      abi_(std::make_unique<Abi>()),
+      wires_(aligned_zeros<float>(size_t(settings.wire_buffers) * size_t(settings.block_size) + 16)) {
+    abi_->random.resize(size_t(settings.random_seeds));
+    std::random_device seed;
+    for (::RGen& generator : abi_->random)
+        generator.init(seed());
+
+    abi_->world.owner = this;
+    ::World& w = abi_->world.abi;
+    w.ft = interface_table();
+    w.mBufLength = settings.block_size;
+    w.mNumAudioBusChannels = uint32_t(settings.audio_buses);
+    w.mNumControlBusChannels = uint32_t(settings.control_buses);
+    w.mNumInputs = uint32_t(settings.inputs);
+    w.mNumOutputs = uint32_t(settings.outputs);
+    w.mAudioBus = buses.audio(0);
+    w.mControlBus = buses.control();
+    w.mAudioBusTouched = buses.audio_touched();
+    w.mControlBusTouched = buses.control_touched();
+    w.mAudioBusLocks = static_cast<nova::padded_rw_spinlock*>(buses.audio_locks());
+    w.mControlBusLock = static_cast<nova::spin_lock*>(buses.control_lock());
+    w.mNumSndBufs = uint32_t(settings.buffers);
+    w.mSndBufs = buffers.abi().live.data();
+    w.mSndBufsNonRealTimeMirror = buffers.abi().latest.data();
+    w.mSndBufUpdates = buffers.abi().updates.data();
+    w.mNumRGens = uint32_t(settings.random_seeds);
+    w.mRGen = abi_->random.data();
+    w.mRealTime = settings.real_time;
+    w.mRunning = true;
+    w.mErrorNotification = 1;
+    w.mVerbosity = settings.verbosity;
+    w.mNRTLock = &buffers.abi().non_rt_lock;
+    set_sample_rate(settings.sample_rate);
+}
+
+PluginWorld::~PluginWorld() = default;
+
+void PluginWorld::set_sample_rate(double rate) noexcept {
+    ::World& w = abi_->world.abi;
+    if (rate == w.mSampleRate)
+        return;
+    abi_->current_rates = (abi_->current_rates + 1) % abi_->rates.size();
+    Rates& rates = abi_->rates[abi_->current_rates];
+    set_rate(rates.full, rate, w.mBufLength);
+    set_rate(rates.control, rate / w.mBufLength, 1);
+    w.mSampleRate = rate;
+    w.mFullRate = rates.full;
+    w.mBufRate = rates.control;
+}
+
+void PluginWorld::set_block(int32_t number) noexcept {
+    abi_->world.abi.mBufCounter = number;
+}
+
+void PluginWorld::set_offset(int frame, float fraction) noexcept {
+    abi_->world.abi.mSampleOffset = frame;
+    abi_->world.abi.mSubsampleOffset = fraction;
+}
+
+int PluginWorld::offset() const noexcept {
+    return abi_->world.abi.mSampleOffset;
+}
+
+float PluginWorld::subsample_offset() const noexcept {
+    return abi_->world.abi.mSubsampleOffset;
+}
+
+RandomState* PluginWorld::random() noexcept {
+    static_assert(sizeof(::RGen) == sizeof(RandomState));
+    return reinterpret_cast<RandomState*>(abi_->random.data());
+}
+
+void PluginWorld::set_counts(int64_t units, int synths, int groups) noexcept {
+    ::World& w = abi_->world.abi;
+    w.mNumUnits = uint32_t(units);
+    w.mNumGraphs = uint32_t(synths);
+    w.mNumGroups = uint32_t(groups);
+}
+
+void PluginWorld::release_locks() noexcept {
+    buses_.release_locks();
+    for (::SndBuf& buffer : buffers_.abi().live)
+        new (&buffer.lock) rw_spinlock;
+}
+
+} // namespace scs

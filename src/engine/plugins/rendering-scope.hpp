@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace scs {
+
+class PluginWorld;
+
+/// The world that this thread renders, or null. [any]
+PluginWorld* rendering_world() noexcept;
+
+/// While it lives, this thread renders that world: plugins' Print and FFT calls carry no context.
+class RenderingScope {
+public:
+    explicit RenderingScope(PluginWorld&) noexcept;
+    ~RenderingScope();
+    RenderingScope(const RenderingScope&) = delete;
+    RenderingScope& operator=(const RenderingScope&) = delete;
+
+private:
+    PluginWorld* outer_;
+};
+
+} // namespace scs

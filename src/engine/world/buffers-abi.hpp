@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/abi/abi.hpp"
+#include "engine/world/buffers.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace scs {
+
+/// The buffer table as plugins see it.
+struct Buffers::Abi {
+    // One more than there are: the ABI's own range check lets the index one behind the last pass.
+    std::vector<::SndBuf> live, latest;
+    std::vector<::SndBufUpdates> updates;
+    std::mutex non_rt_lock; ///< over `latest`, which plugins' own threads read (DiskIn)
+};
+
+/// Writes a buffer's fields, without touching its lock.
+void set_abi_buffer(::SndBuf&, const Buffer&) noexcept;
+
+} // namespace scs

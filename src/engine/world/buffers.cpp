@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/world/buffers.hpp"
+
+#include "engine/world/buffers-abi.hpp"
+#include "engine/world/sound-file.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace scs {
+namespace {
+
+Buffer from_abi(const ::SndBuf& b) noexcept {
+    return {b.data, b.frames, b.channels, b.samplerate, b.sndfile};
+}
+
+} // namespace
+
+void set_abi_buffer(::SndBuf& b, const Buffer& value) noexcept {
+    const auto samples = uint32_t(value.samples());
+    b.samplerate = value.sample_rate;
+    b.sampledur = value.sample_rate > 0 ? 1. / value.sample_rate : 0.;
+    b.data = value.data;
+    b.channels = value.channels;
+    b.frames = value.frames;
+    b.samples = int(samples);
+    // Delay lines and oscillators wrap at the largest power of two that fits.
+    b.mask = samples ? int(std::bit_floor(samples)) - 1 : 0;
+    b.mask1 = b.mask - 1;
+    b.coord = coord_None;
+    b.sndfile = value.sound_file;
+    if (value.sound_file) // DiskIn takes the mask for "more to come"
+        b.mask = b.mask1 = -1;
+}
+
+float* allocate_samples(int64_t samples) noexcept {
+    if (samples < 1 || samples > std::numeric_limits<int32_t>::max())
+        return nullptr;
+    // The UGens' interpolation may look a few samples past the end.
+    constexpr size_t guard = 64 + 16 * sizeof(float);
+    const size_t bytes = size_t(samples) * sizeof(float) + guard + sizeof(void*);
+    void* raw = std::calloc(bytes, 1);
+    if (!raw)
+        return nullptr;
+    // Touched here, so that the data loop never waits for pages and the kernel has not promised what it lacks.
+    constexpr size_t page = 4096;
+    for (size_t at = 0; at < bytes; at += page)
+        static_cast<volatile char*>(raw)[at] = 0;
+    const auto first = reinterpret_cast<uintptr_t>(raw) + sizeof(void*);
+    auto* data = reinterpret_cast<float*>((first + 63) / 64 * 64);
+    reinterpret_cast<void**>(data)[-1] = raw;
+    return data;
+}
+
+void free_samples(float* data) noexcept {
+    if (data)
+        std::free(reinterpret_cast<void**>(data)[-1]);
+}
+
+Buffers::Buffers(int count) : count_(count), abi_(std::make_unique<Abi>()) {
+    abi_->live = std::vector<::SndBuf>(size_t(count) + 1);
+    abi_->latest = std::vector<::SndBuf>(size_t(count) + 1);
+    abi_->updates.resize(size_t(count) + 1);
+    // One thread renders, so plugins need no locks: they take none of a "local" buffer. With them a unit that holds
+    // a buffer while its inputs are computed on demand would wait for itself (Dbufwr of Dbufrd, PackFFT).
+    for (size_t i = 0; i <= size_t(count); ++i)
+        abi_->live[i].isLocal = abi_->latest[i].isLocal = true;
+}
+
+Buffers::~Buffers() {
+    close_files();
+    for (const ::SndBuf& b : abi_->latest)
+        free_samples(b.data);
+}
+
+Buffer Buffers::get(int index) const noexcept {
+    return from_abi(abi_->live[size_t(index)]);
+}
+
+bool Buffers::holds(int index, const float* data, size_t samples) const noexcept {
+    const ::SndBuf& b = abi_->live[size_t(index)];
+    if (!b.data || std::less<>()(data, b.data))
+        return false;
+    const auto offset = size_t(data - b.data);
+    return offset <= size_t(b.samples) && samples <= size_t(b.samples) - offset;
+}
+
+int Buffers::find(const float* data, size_t samples) const noexcept {
+    for (int i = 0; i < count_; ++i)
+        if (holds(i, data, samples))
+            return i;
+    return -1;
+}
+
+void Buffers::install(int index, const Buffer& buffer) noexcept {
+    set_abi_buffer(abi_->live[size_t(index)], buffer);
+    ++abi_->updates[size_t(index)].writes;
+}
+
+Buffer Buffers::latest(int index) const noexcept {
+    return from_abi(abi_->latest[size_t(index)]);
+}
+
+void Buffers::set_latest(int index, const Buffer& buffer) noexcept {
+    const std::lock_guard lock(abi_->non_rt_lock);
+    set_abi_buffer(abi_->latest[size_t(index)], buffer);
+}
+
+int64_t Buffers::recorded_frames(int index) const noexcept {
+    const std::lock_guard lock(abi_->non_rt_lock); // DiskOut's thread may be writing
+    return SoundFile::written_frames(abi_->latest[size_t(index)].sndfile);
+}
+
+void Buffers::close_files() noexcept {
+    for (int i = 0; i < count_; ++i) {
+        Buffer buffer = latest(i);
+        if (!buffer.sound_file)
+            continue;
+        // DiskIn's and DiskOut's threads look for the file there, under the same lock.
+        void* file = std::exchange(buffer.sound_file, nullptr);
+        set_latest(i, buffer);
+        SoundFile::close_handle(file);
+    }
+}
+
+} // namespace scs

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/world/buses.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace scs {
+namespace {
+
+// SuperCollider's supernova plugins inline these locks: a 4-byte reader/writer state of 0 padded to 64 bytes for
+// each audio bus, and one byte for all control buses that is 1 while unlocked.
+constexpr size_t bytes_per_audio_lock = 64;
+constexpr std::byte unlocked_control{1};
+
+} // namespace
+
+Buses::Buses(const Settings& settings, float* control)
+    : block_(size_t(settings.block_size)),
+      audio_count_(settings.audio_buses),
+      control_count_(settings.control_buses),
+      audio_(aligned_zeros<float>(size_t(audio_count_) * block_)),
+      own_control_(control ? AlignedArray<float>() : aligned_zeros<float>(size_t(control_count_))),
+      control_(control ? control : own_control_.get()),
+      audio_touched_(aligned_zeros<int32_t>(size_t(audio_count_))),
+      control_touched_(aligned_zeros<int32_t>(size_t(control_count_))),
+      audio_locks_(aligned_zeros<std::byte>(size_t(audio_count_) * bytes_per_audio_lock)),
+      control_lock_(aligned_zeros<std::byte>(1)) {
+    std::fill_n(audio_touched_.get(), audio_count_, -1);
+    std::fill_n(control_touched_.get(), control_count_, -1);
+    release_locks();
+}
+
+void Buses::release_locks() noexcept {
+    std::memset(audio_locks_.get(), 0, size_t(audio_count_) * bytes_per_audio_lock);
+    control_lock_[0] = unlocked_control;
+}
+
+Status Buses::set_control(int64_t bus, float value, int32_t block_number) noexcept {
+    if (!control_in_range(bus))
+        return {Code::index_out_of_range};
+    control_[size_t(bus)] = value;
+    control_touched_[size_t(bus)] = block_number;
+    return {};
+}
+
+} // namespace scs

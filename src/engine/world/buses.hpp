@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/aligned-array.hpp"
+#include "engine/base/settings.hpp"
+#include "engine/base/status.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace scs {
+
+/// The audio and control buses and their locks, in the memory that UGen plugins read and write.
+/// A bus is "touched" in a block when a writer has written it: the first writer of a block overwrites, the
+/// next ones mix. Block numbers start at 0 and the touched marks at -1.
+class Buses {
+public:
+    /// [worker] `control`: zeros for the control buses, which outlive this; null: it makes them itself.
+    explicit Buses(const Settings&, float* control = nullptr);
+
+    int audio_count() const noexcept { return audio_count_; }
+    int control_count() const noexcept { return control_count_; }
+
+    /// [rt] block_size samples. `bus` must be in range.
+    float* audio(int bus) noexcept { return audio_.get() + size_t(bus) * block_; }
+    int32_t* audio_touched() noexcept { return audio_touched_.get(); }
+    float* control() noexcept { return control_; }
+    int32_t* control_touched() noexcept { return control_touched_.get(); }
+    bool control_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < control_count_; }
+    bool audio_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < audio_count_; }
+    /// [rt] Sets a control bus and marks it as written in block `block_number`. index_out_of_range if it is.
+    Status set_control(int64_t bus, float value, int32_t block_number) noexcept;
+
+    void* audio_locks() noexcept { return audio_locks_.get(); }   ///< one of 64 bytes a bus
+    void release_locks() noexcept; ///< [rt] opens them all
+    void* control_lock() noexcept { return control_lock_.get(); } ///< one byte, 1 = unlocked
+
+private:
+    size_t block_;
+    int audio_count_, control_count_;
+    AlignedArray<float> audio_, own_control_;
+    float* control_;
+    AlignedArray<int32_t> audio_touched_, control_touched_;
+    AlignedArray<std::byte> audio_locks_, control_lock_;
+};
+
+} // namespace scs

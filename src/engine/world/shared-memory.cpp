@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/world/shared-memory.hpp"
+
+#include "engine/world/layout.hpp"
+
+#include <boost/interprocess/managed_external_buffer.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace scs {
+namespace {
+
+namespace ipc = boost::interprocess;
+
+// boost's managed_shared_memory is a state of four bytes, rounded up to its alignment, and what a managed buffer
+// is. A client waits while the state is not this one.
+constexpr size_t head_bytes = 16;
+constexpr uint32_t initialized = 2;
+using Buffer = ipc::basic_managed_external_buffer<char, ipc::rbtree_best_fit<ipc::mutex_family>, ipc::iset_index>;
+
+constexpr size_t usual_bytes = size_t(8) << 20;       ///< scsynth's
+constexpr size_t usual_control_bytes = size_t(2) << 20; ///< what fits beside the scopes in that
+
+std::string failure(const std::string& path, int error) {
+    return "no shared memory for clients: " + path + ": " + std::strerror(error);
+}
+
+/// Holds a descriptor until it is taken.
+class File {
+public:
+    explicit File(int fd) : fd_(fd) {}
+    ~File() {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    int get() const { return fd_; }
+    int take() { return std::exchange(fd_, -1); }
+
+private:
+    int fd_;
+};
+
+/// Removes a segment that no living server has open; 0 or the error.
+int remove_stale(const std::string& path) {
+    const File old(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    if (old.get() >= 0 && ::flock(old.get(), LOCK_EX | LOCK_NB) != 0)
+        return EADDRINUSE;
+    return ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : errno;
+}
+
+/// Gives the open file its name; 0 or the error.
+int publish(int file, const std::string& path) {
+    const std::string open_file = "/proc/self/fd/" + std::to_string(file);
+    for (int tries = 0; tries < 3; ++tries) {
+        if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return errno;
+        if (const int error = remove_stale(path))
+            return error;
+    }
+    return EEXIST;
+}
+
+} // namespace
+
+Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const std::string& name, int control_buses,
+                                                           const std::string& folder) {
+    const std::string path = folder + '/' + name;
+    if (control_buses < 0 || control_buses > 1 << 24)
+        return Error{"no shared memory for " + std::to_string(control_buses) + " control buses"};
+    const size_t control_bytes = size_t(control_buses) * sizeof(float);
+    const size_t bytes = usual_bytes + (std::max(control_bytes, usual_control_bytes) - usual_control_bytes);
+    // Without a name until it is complete: a client that finds half a segment would wait for ever.
+    File file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (file.get() < 0)
+        return Error{failure(folder, errno)};
+    if (const int error = ::posix_fallocate(file.get(), 0, off_t(bytes)))
+        return Error{failure(path, error)};
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+        return Error{failure(path, errno)};
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED)
+        return Error{failure(path, errno)};
+    try {
+        const int fd = file.get();
+        std::shared_ptr<SharedMemory> made(
+            new SharedMemory(path, file.take(), static_cast<std::byte*>(memory), bytes, control_buses));
+        made->construct(name);
+        if (const int error = publish(fd, path))
+            return Error{failure(path, error)};
+        return made;
+    } catch (const std::exception& e) {
+        return Error{"no shared memory for clients: " + path + ": " + e.what()};
+    }
+}
+
+SharedMemory::SharedMemory(std::string path, int file, std::byte* memory, size_t bytes, int control_buses)
+    : path_(std::move(path)), file_(file), memory_(memory), bytes_(bytes), control_count_(size_t(control_buses)) {
+    // Each page into this process, so that the render path has no first touch of one.
+    const auto page = size_t(::sysconf(_SC_PAGESIZE));
+    for (size_t at = 0; at < bytes; at += page)
+        static_cast<volatile std::byte*>(memory)[at] = std::byte{0};
+}
+
+void SharedMemory::construct(const std::string& name) {
+    Buffer buffer(ipc::create_only, memory_ + head_bytes, bytes_ - head_bytes);
+    auto* samples = static_cast<float*>(buffer.allocate_aligned(ScopeBuffers::pool_samples * sizeof(float), 64));
+    auto* manager = buffer.get_segment_manager();
+    auto* root = buffer.construct<shm::Root>(name.c_str())(manager);
+    root->scopes.reserve(shm::scope_count);
+    control_buses_ = static_cast<float*>(buffer.allocate_aligned(std::max<size_t>(control_count_, 1) * sizeof(float), 64));
+    root->control_buses = control_buses_;
+    std::array<shm::Scope*, shm::scope_count> scopes;
+    for (shm::Scope*& scope : scopes) {
+        scope = new (buffer.allocate(sizeof(shm::Scope))) shm::Scope();
+        root->scopes.push_back(scope);
+    }
+    scopes_ = std::make_unique<ScopeBuffers>(scopes, samples);
+    reset();
+    new (memory_) std::atomic<uint32_t>(initialized);
+}
+
+SharedMemory::~SharedMemory() {
+    remove();
+    ::munmap(memory_, bytes_);
+    ::close(file_);
+}
+
+void SharedMemory::remove() noexcept {
+    struct stat ours, named;
+    if (::fstat(file_, &ours) == 0 && ::stat(path_.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
+        ours.st_dev == named.st_dev)
+        ::unlink(path_.c_str());
+}
+
+void SharedMemory::reset() noexcept {
+    std::memset(control_buses_, 0, control_count_ * sizeof(float));
+    scopes_->reset();
+}
+
+} // namespace scs

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/world/sound-file.hpp"
+
+#include "engine/base/descriptors.hpp"
+
+#include <fcntl.h>
+#include <sndfile.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+namespace scs {
+
+namespace {
+
+// No compressed format packs silence tighter than FLAC: some 6000 frames a byte. A header that claims more lies,
+// and what it claims must not become an allocation.
+constexpr int64_t frames_per_byte = 8192;
+
+// libvorbis puts all that it is given at once on the stack, which ends after a minute of sound.
+constexpr int64_t frames_a_write = 4096;
+
+struct Name {
+    const char* text;
+    int format;
+};
+
+constexpr Name header_names[] = {
+    {"aiff", SF_FORMAT_AIFF},   {"aifc", SF_FORMAT_AIFF}, {"wav", SF_FORMAT_WAV},   {"wave", SF_FORMAT_WAV},
+    {"riff", SF_FORMAT_WAV},    {"wavex", SF_FORMAT_WAVEX}, {"next", SF_FORMAT_AU}, {"sun", SF_FORMAT_AU},
+    {"ircam", SF_FORMAT_IRCAM}, {"raw", SF_FORMAT_RAW},   {"caf", SF_FORMAT_CAF},   {"w64", SF_FORMAT_W64},
+    {"rf64", SF_FORMAT_RF64},   {"flac", SF_FORMAT_FLAC}, {"ogg", SF_FORMAT_OGG},   {"mpeg", SF_FORMAT_MPEG},
+    {"mat4", SF_FORMAT_MAT4},   {"mat5", SF_FORMAT_MAT5}, {"paf", SF_FORMAT_PAF},   {"svx", SF_FORMAT_SVX},
+    {"nist", SF_FORMAT_NIST},   {"voc", SF_FORMAT_VOC},   {"pvf", SF_FORMAT_PVF},   {"xi", SF_FORMAT_XI},
+    {"htk", SF_FORMAT_HTK},     {"sds", SF_FORMAT_SDS},   {"avr", SF_FORMAT_AVR},   {"sd2", SF_FORMAT_SD2},
+};
+
+constexpr Name sample_names[] = {
+    {"int8", SF_FORMAT_PCM_S8},   {"uint8", SF_FORMAT_PCM_U8},      {"int16", SF_FORMAT_PCM_16},
+    {"int24", SF_FORMAT_PCM_24},  {"int32", SF_FORMAT_PCM_32},      {"float", SF_FORMAT_FLOAT},
+    {"double", SF_FORMAT_DOUBLE}, {"mulaw", SF_FORMAT_ULAW},        {"ulaw", SF_FORMAT_ULAW},
+    {"alaw", SF_FORMAT_ALAW},     {"vorbis", SF_FORMAT_VORBIS},     {"opus", SF_FORMAT_OPUS},
+    {"mp1", SF_FORMAT_MPEG_LAYER_I}, {"mp2", SF_FORMAT_MPEG_LAYER_II}, {"mp3", SF_FORMAT_MPEG_LAYER_III},
+};
+
+int find(std::span<const Name> names, std::string_view text) {
+    for (const Name& name : names)
+        if (text.size() == std::strlen(name.text) && strncasecmp(name.text, text.data(), text.size()) == 0)
+            return name.format;
+    return 0;
+}
+
+SNDFILE* as_sndfile(void* handle) {
+    return static_cast<SNDFILE*>(handle);
+}
+
+Error system_error() {
+    return {std::string("System error : ") + std::strerror(errno) + "."}; // as libsndfile says it
+}
+
+/// A descriptor that is closed unless taken.
+class Descriptor {
+public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    Descriptor(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+    int get() const { return fd_; }
+    int take() { return std::exchange(fd_, -1); }
+
+private:
+    int fd_;
+};
+
+/// Opens a regular file; its size through `bytes`. A pipe or a device could block the worker for ever, and
+/// opening by name would let libsndfile take "-" for the daemon's standard input.
+Result<int> open_regular(const std::string& path, int flags, int64_t& bytes) {
+    Descriptor fd(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
+    struct stat status;
+    if (fd.get() < 0 || ::fstat(fd.get(), &status) < 0)
+        return system_error();
+    if (!leaves_descriptors(fd.get()))
+        return Error{"too many files are open"};
+    if (!S_ISREG(status.st_mode))
+        return Error{"not a regular file"};
+    bytes = status.st_size;
+    return fd.take();
+}
+
+} // namespace
+
+Result<int> sound_file_format(std::string_view header, std::string_view sample) {
+    const int major = find(header_names, header);
+    if (!major)
+        return Error{"unsupported header format"};
+    const int minor = find(sample_names, sample);
+    if (!minor)
+        return Error{"unsupported sample format"};
+    return major | minor;
+}
+
+Result<SoundFile> SoundFile::open(const std::string& path) {
+    int64_t bytes = 0;
+    Result<int> fd = open_regular(path, O_RDONLY, bytes);
+    if (!fd)
+        return Error{fd.error()};
+
+    SF_INFO header{};
+    Handle file(sf_open_fd(fd.value(), SFM_READ, &header, SF_TRUE));
+    if (!file)
+        return Error{sf_strerror(nullptr)};
+    if (header.channels < 1 || header.frames < 0 || header.samplerate < 0)
+        return Error{"the header makes no sense"};
+    if (header.frames / frames_per_byte > bytes)
+        return Error{"the header claims more frames than the file can hold"};
+    return SoundFile(std::move(file), {header.frames, header.channels, double(header.samplerate)});
+}
+
+Result<SoundFile> SoundFile::create(const std::string& path, int format, int channels, double rate) {
+    if (!(rate >= 1 && rate < 2147483648.0))
+        return Error{"the sample rate is out of range"};
+    SF_INFO header{};
+    header.format = format;
+    header.channels = channels;
+    header.samplerate = int(rate);
+    if (!sf_format_check(&header))
+        return Error{"the header format can't hold this sample format or number of channels"};
+
+    int64_t bytes = 0;
+    Result<int> fd = open_regular(path, O_WRONLY | O_CREAT, bytes);
+    if (!fd)
+        return Error{fd.error()};
+    Descriptor owned(fd.value());
+    if (::ftruncate(owned.get(), 0) < 0)
+        return system_error();
+
+    Handle file(sf_open_fd(owned.take(), SFM_WRITE, &header, SF_TRUE));
+    if (!file)
+        return Error{sf_strerror(nullptr)};
+    sf_command(as_sndfile(file.get()), SFC_SET_CLIPPING, nullptr, SF_TRUE);
+    return SoundFile(std::move(file), {0, channels, double(header.samplerate)});
+}
+
+int64_t SoundFile::read(int64_t start, int64_t frames, float* out) noexcept {
+    start = std::clamp<int64_t>(start, 0, info_.frames);
+    frames = std::clamp<int64_t>(frames, 0, info_.frames - start);
+    if (sf_seek(as_sndfile(file_.get()), start, SEEK_SET) != start)
+        return 0;
+    return std::max<int64_t>(0, sf_readf_float(as_sndfile(file_.get()), out, frames));
+}
+
+Result<int64_t> SoundFile::write(const float* in, int64_t frames) {
+    for (int64_t done = 0; done < frames;) {
+        const int64_t piece = std::min(frames - done, frames_a_write);
+        const int64_t written = sf_writef_float(as_sndfile(file_.get()), in + done * info_.channels, piece);
+        done += std::max<int64_t>(0, written);
+        info_.frames += std::max<int64_t>(0, written);
+        if (written != piece)
+            return Error{sf_strerror(as_sndfile(file_.get()))};
+    }
+    return frames;
+}
+
+Result<int64_t> SoundFile::close() {
+    if (const int code = file_ ? sf_close(as_sndfile(file_.release())) : 0)
+        return Error{sf_error_number(code)};
+    return info_.frames;
+}
+
+void SoundFile::close_handle(void* handle) noexcept {
+    if (handle)
+        sf_close(as_sndfile(handle));
+}
+
+int64_t SoundFile::written_frames(void* handle) noexcept {
+    return handle ? sf_seek(as_sndfile(handle), 0, SEEK_CUR | SFM_WRITE) : -1;
+}
+
+} // namespace scs
