@@ -81,13 +81,9 @@ void PluginWorld::set_sample_rate(double rate) noexcept {
     ::World& w = abi_->world.abi;
     if (rate == w.mSampleRate)
         return;
-    abi_->current_rates = (abi_->current_rates + 1) % abi_->rates.size();
-    Rates& rates = abi_->rates[abi_->current_rates];
-    set_rate(rates.full, rate, w.mBufLength);
-    set_rate(rates.control, rate / w.mBufLength, 1);
+    set_rate(w.mFullRate, rate, w.mBufLength);
+    set_rate(w.mBufRate, rate / w.mBufLength, 1);
     w.mSampleRate = rate;
-    w.mFullRate = rates.full;
-    w.mBufRate = rates.control;
 }
 
 void PluginWorld::set_block(int32_t number) noexcept {

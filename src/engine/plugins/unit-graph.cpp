@@ -116,6 +116,8 @@ struct Instance {
     const Program* program;
     UnitKernels kernels;
     Block block; ///< what the kernels run with
+    UnitRate audio_rate, control_rate; ///< of the block
+    Rates rates; ///< what the plugins' units point at
     PluginWorld* world;
     GuardUnit* guards;
     uint32_t num_guards;
@@ -207,8 +209,13 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
     self->hosted.owner = &owner;
     self->kernels = kernels;
     self->block = block;
+    self->audio_rate = *block.audio;
+    self->control_rate = *block.control;
+    self->block.audio = &self->audio_rate;
+    self->block.control = &self->control_rate;
     self->block.synths = &self->hosted.owner;
     ::World& w = world.abi().world.abi;
+    self->rates = {w.mFullRate, w.mBufRate};
     ::Graph& graph = self->hosted.abi;
 
     graph.mNode.mID = owner.id;
@@ -250,7 +257,6 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
             if (const UnitPlan& plan = program.units[i]; plan.is_calc() == calc)
                 graph.mUnits[i] = reinterpret_cast<::Unit*>(layout.take<std::byte>(unit_bytes(plan, kernel_of(kernels, i))));
 
-    Rates& rates = world.abi().rates[world.abi().current_rates];
     size_t next_guard = 0;
     for (uint32_t i = 0; i < graph.mNumUnits; ++i) {
         const UnitPlan& plan = program.units[i];
@@ -264,7 +270,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
         unit->mNumOutputs = plan.num_outputs;
         unit->mCalcRate = abi_rate(plan.rate);
         unit->mSpecialIndex = plan.special_index;
-        unit->mRate = plan.rate == Rate::audio ? &rates.full : &rates.control;
+        unit->mRate = plan.rate == Rate::audio ? &self->rates.full : &self->rates.control;
         unit->mBufLength = unit->mRate->mBufLength;
         unit->mCalcFunc = keep_silent;
         // Outputs directly follow inputs, as in scsynth: a few units read one input more than they have.
