@@ -101,7 +101,7 @@ struct Engine::Parts final : PluginHost {
           buffers(s.buffers),
           definitions(s.max_synthdefs),
           world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
-          ensemble(s, buses, buffers, *pool, world.random()),
+          ensemble(s, buses, buffers, world.random(), *pool),
           tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox)) {}
 
     Node* find_node(int32_t id) noexcept override { return tree->find(id); }

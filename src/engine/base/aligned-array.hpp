@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -19,13 +18,13 @@ struct FreeAligned {
 template <class T>
 using AlignedArray = std::unique_ptr<T[], FreeAligned>;
 
-/// [worker] `count` zeros, written once so that no page is first touched in the render path. Behind them are zeros up to
-/// the next multiple of 64 bytes. Throws std::bad_alloc.
+/// [worker] `count` zeros, written once so that no page is first touched in the render path, with at least another 64
+/// bytes of them behind. Throws std::bad_alloc.
 template <class T>
 AlignedArray<T> aligned_zeros(std::size_t count) {
     static_assert(std::is_trivial_v<T>);
     constexpr std::size_t alignment = 64;
-    const std::size_t bytes = (std::max<std::size_t>(count, 1) * sizeof(T) + alignment - 1) / alignment * alignment;
+    const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment + alignment;
     void* memory = std::aligned_alloc(alignment, bytes);
     if (!memory)
         throw std::bad_alloc();

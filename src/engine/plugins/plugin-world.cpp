@@ -41,7 +41,7 @@ PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buse
       scopes_(scopes),
       real_time_(settings.real_time),
       abi_(std::make_unique<Abi>()),
-      wires_(aligned_zeros<float>(size_t(settings.wire_buffers) * size_t(settings.block_size) + 16)) {
+      wires_(aligned_zeros<float>(size_t(settings.wire_buffers) * size_t(settings.block_size))) {
     abi_->random.resize(size_t(settings.random_seeds));
     std::random_device seed;
     for (::RGen& generator : abi_->random)

@@ -142,7 +142,7 @@ void Tree::link(Node& node, Place place) noexcept {
     node.next = from_left;
     from_left = &node;
     (node.next ? node.next->previous : place.parent->tail) = &node;
-    ensemble_.part(node);
+    ensemble_.entered(node);
 }
 
 void Tree::unlink(Node& node) noexcept {
@@ -246,7 +246,8 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
             return {Code::out_of_memory};
         }
     } else {
-        made->graph = UnitGraph::make(behind, program, definition.kernels, ensemble_.lone_block(), world_, *made, values);
+        made->graph = UnitGraph::make(behind, program, definition.kernels, ensemble_.block_for_graph(), world_, *made,
+                                      values);
         made->abi = made->graph->node();
     }
     ++definition.users;
@@ -488,30 +489,11 @@ void Tree::first_block(Synth& synth, FaultLanding& landing) {
 
 void Tree::render(Synth& synth, FaultLanding& landing) {
     if (synth.voice) {
-        play(synth);
+        turn_.next = ensemble_.take_turn(synth);
         return;
     }
     turn_.running = &synth;
     synth.graph->render(landing);
-}
-
-/// A synth of native UGens, and with the first one of a batch all of it.
-void Tree::play(Synth& synth) noexcept {
-    if (Batch* batch = ensemble_.gather(synth)) {
-        ensemble_.render(*batch);
-        if (ensemble_.pending(synth))
-            return hand_over(synth);
-        turn_.next = batch->synths[batch->last()]->next;
-    } else {
-        ensemble_.render(synth);
-    }
-    ensemble_.join_previous(synth);
-}
-
-/// The turn of a voice that was computed before, with its batch.
-void Tree::hand_over(Synth& synth) noexcept {
-    ensemble_.hand_over(synth);
-    ensemble_.join_previous(synth);
 }
 
 void Tree::free_crashed(Synth& synth) noexcept {
@@ -545,8 +527,8 @@ void Tree::walk(FaultLanding& landing) {
         // What comes next is mostly of the same kind; native voices are small.
         if (node->next)
             native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
-        if (Synth* synth = native(*node); synth && ensemble_.pending(*synth)) {
-            hand_over(*synth);
+        if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {
+            turn_.next = ensemble_.take_turn(*synth);
             continue;
         }
         switch (node->run) {
@@ -562,9 +544,7 @@ void Tree::walk(FaultLanding& landing) {
         case Run::traced:
             node->run = Run::on;
             if (Synth* synth = native(*node)) {
-                ensemble_.leave(*synth);
-                ensemble_.part(*synth);
-                ensemble_.render_traced(*synth, *synth->definition->program, outbox_);
+                ensemble_.take_turn_traced(*synth, *synth->definition->program, outbox_);
             } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
                 free_crashed(hosted);
             }

@@ -97,8 +97,6 @@ private:
     void rename(Node&, int32_t id) noexcept;
     void first_block(Synth&, FaultLanding&);
     void render(Synth&, FaultLanding&);
-    void play(Synth&) noexcept;
-    void hand_over(Synth&) noexcept;
     void set(Node&, Run) noexcept;
     void set_one(Synth&, int64_t index, float value) noexcept;
     void map_one(Synth&, int64_t index, int64_t bus, bool audio) noexcept;

@@ -9,31 +9,44 @@
 namespace scs {
 
 struct Synth;
-struct VoiceRates;
 
 constexpr int most_lanes = 16;
 
-/// Voices of one program, side by side: neighbours, lanes in the order of their turns, or scattered ones. [rt], owned by the
-/// Ensemble. The record follows it, 64-byte aligned.
+/// Voices of one program and one rate that are computed together, each in a lane of vectors. Their lanes are in the order
+/// of their turns, but for interleaved batches of voices that draw no random numbers. [rt], owned by the Ensemble. The
+/// record follows it, 64-byte aligned.
 struct alignas(64) Batch {
     const NativeCode* code;
-    const VoiceRates* rates;
     uint32_t live;        ///< a bit for each lane that has a voice
-    uint32_t mapped;      ///< lanes with controls that are mapped
-    bool stale;           ///< a voice of it doesn't run any more, or is to end
-    bool scattered;       ///< see scattered.cpp; the following are of these batches alone
-    int8_t slot;          ///< where its output is held; -1: nowhere
-    uint8_t tenants;      ///< lone voices whose records lie in it: nobody is in it any more
-    uint32_t pending;     ///< lanes that were computed, but have their turns to come
-    uint32_t reviewed;    ///< how many nodes had come into the group when what is between the voices was looked at
+    uint32_t mapped;      ///< lanes whose voices have mapped controls
+    bool stale;           ///< one of its voices can't stay, or is to be freed
+    bool interleaved;     ///< nodes that aren't in it may be between its voices: they hold what they add to buses
+    int8_t slot;          ///< of HeldOutput; -1: none
+    uint8_t tenants;      ///< lone voices whose records lie in its memory: the batch itself is retired
+    uint32_t pending;     ///< interleaved: lanes that were computed, but have their turns to come
+    uint32_t checked;     ///< interleaved: Group::entered when the nodes between the voices were looked at
     Synth* synths[most_lanes];
 
     std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-    /// Whether its lanes are in the order of the voices' turns.
-    bool ordered() const noexcept { return !scattered || code->draws; }
+    bool ordered() const noexcept { return !interleaved || code->draws; }
     int count() const noexcept { return std::popcount(live); }
     int first() const noexcept { return std::countr_zero(live); }
     int last() const noexcept { return 31 - std::countl_zero(live); }
+
+    /// Who is in it now, in the order of the lanes: to be walked while the batch changes.
+    struct Members {
+        Synth* synths[most_lanes];
+        int count;
+        Synth* const* begin() const noexcept { return synths; }
+        Synth* const* end() const noexcept { return synths + count; }
+    };
+    Members members() const noexcept {
+        Members all;
+        all.count = 0;
+        for (uint32_t left = live; left; left &= left - 1)
+            all.synths[all.count++] = synths[std::countr_zero(left)];
+        return all;
+    }
 
     static size_t bytes(const NativeCode& code) noexcept {
         return sizeof(Batch) + size_t(code.record_bytes) * size_t(code.batch.lanes);

@@ -13,14 +13,11 @@ namespace scs {
 
 struct Program;
 
-/// Floats that vectors are read from.
-using AlignedFloats = AlignedArray<float>;
-
 /// A program's operations for a number of lanes.
 struct OpList {
     int lanes = 0;
     std::vector<Operand> operands;
-    AlignedFloats constants;
+    AlignedArray<float> constants;
     std::vector<Gain> gains;
     std::vector<Op> ops;    ///< computed each block
 };

@@ -196,14 +196,14 @@ TEST_CASE("voices of several SynthDefs that take turns are batches, while what i
         tree.free(*f.find(id));
     f.synth(9, AddAction::head);
     f.blocks(40);
-    CHECK_FALSE(batch(1)->scattered);
+    CHECK_FALSE(batch(1)->interleaved);
     tree.free(*f.find(9));
 
     // What reads buses parts them.
     for (int id = 12; id <= 18; id += 2)
         f.synth(id, AddAction::after, id - 11, other);
     f.blocks(40);
-    CHECK((batch(1) && batch(1)->scattered && batch(1) == batch(7)));
+    CHECK((batch(1) && batch(1)->interleaved && batch(1) == batch(7)));
     f.synth(20, AddAction::after, 14, reader);
     f.blocks(2);
     CHECK(batch(1) != batch(7));
@@ -340,6 +340,44 @@ TEST_CASE("controls are set and mapped in a batch as alone") {
     REQUIRE(alone.size() == together.size());
     CHECK(std::memcmp(alone.data(), together.data(), alone.size() * sizeof(float)) == 0);
     CHECK(alone != std::vector<float>(alone.size()));
+}
+
+TEST_CASE("synths keep their rate, however often the engine's changes") {
+    struct Kind {
+        std::string name;
+        bool native, batching, mixed;
+    };
+    for (const Kind& kind : {Kind{"lone", true, false, false}, {"in a batch", true, true, false},
+                            {"of plugins' units", false, false, false}, {"of both", true, true, true}}) {
+        CAPTURE(kind.name);
+        const auto play = [&](bool changes) {
+            Settings settings = native(kind.batching);
+            settings.native_ugens = kind.native;
+            Voices f(settings);
+            SynthDef def = saw_def("played");
+            if (kind.mixed) { // a unit that is the plugins', which asks for its rate in each block
+                def.constants.insert(def.constants.end(), {300.f, 1.9f});
+                def.units.push_back(unit("CuspN", Rate::audio, {{-1, 5}, {-1, 3}, {-1, 6}, {-1, 0}}, {Rate::audio}));
+                def.units.push_back(unit("Out", Rate::audio, {{0, 3}, {6, 0}}, {}));
+            }
+            Definition* played = f.define(def);
+            CHECK((played->code != nullptr) == (kind.native && !kind.mixed));
+            CHECK(played->kernels.empty() == !kind.mixed);
+            for (int id = 1; id <= 4; ++id)
+                f.synth(id, AddAction::tail, 0, played);
+            f.blocks(3);
+            for (int i = 0; i < 40; ++i) {
+                float part[2][64], *out[] = {part[0], part[1]};
+                const float* in[] = {nullptr, nullptr};
+                f.engine->process(64, ntp_advance(f.start, f.position += 64, 48000), changes ? 20000. + 1000. * i : 48000.,
+                                  in, out);
+            }
+            return f.render(1024);
+        };
+        const auto steady = play(false), changed = play(true);
+        CHECK(steady != std::vector<float>(steady.size()));
+        CHECK(steady == changed);
+    }
 }
 
 TEST_CASE("inputs too many and outputs too few harm nobody") {
@@ -521,10 +559,10 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
             const auto part = f.render(blocks * 64);
             all.insert(all.end(), part.begin(), part.end());
         };
-        tree.set_run(*f.find(2), false); // its batch becomes a shelf
+        tree.set_run(*f.find(2), false); // its batch is retired
         go(1);
         CHECK(f.find(1)->voice->batch == nullptr);
-        CHECK((f.find(1)->voice->shelf != nullptr) == batching);
+        CHECK((f.find(1)->voice->retired != nullptr) == batching);
         tree.set_control(*f.find(1), "freq", 0, 321.f);
         go(2);
         tree.set_run(*f.find(2), true);
@@ -536,7 +574,7 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
             tree.free(*f.find(100 + i));
         go(20);
         CHECK((f.find(1)->voice->batch != nullptr) == batching);
-        CHECK(f.find(1)->voice->shelf == nullptr);
+        CHECK(f.find(1)->voice->retired == nullptr);
         for (const int id : {1, 2, 4, 5, 8})
             tree.free(*f.find(id));
         go(2);

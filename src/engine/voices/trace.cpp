@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/synthdef/program.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/node.hpp"
-#include "engine/synthdef/program.hpp"
-#include "engine/voices/ensemble.hpp"
+#include "engine/voices/voice-runner.hpp"
 
 namespace scs {
 namespace {
@@ -20,20 +20,19 @@ void print_firsts(Outbox& outbox, const char* title, const Operand* first, uint3
 
 } // namespace
 
-void Ensemble::render_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
+void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
+    Voice& voice = *synth.voice;
     Synth* const synths[] = {&synth};
-    Block block;
-    prepare(block, synth.voice->record, *synth.voice->rates);
-    block.live = 1;
+    Block block = this->block(voice.record, voice.rates);
     block.synths = synths;
-    block.mapped = synth.voice->mapped();
-    if (synth.voice->maps)
-        follow_maps(*synth.voice, synth.voice->record, 1, 0);
+    block.mapped = voice.mapped();
+    if (voice.maps)
+        follow_maps(voice, voice.record, 1, 0);
     TextLine title;
     title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
     outbox.print(title.take());
 
-    const OpList& list = synth.voice->code->plain;
+    const OpList& list = voice.code->plain;
     const Operand* operands = list.operands.data();
     auto op = list.ops.begin();
     int index = 0;
@@ -53,7 +52,7 @@ void Ensemble::render_traced(Synth& synth, const Program& program, Outbox& outbo
             print_firsts(outbox, "out", operands + unit.num_inputs, unit.num_outputs, block);
         operands += unit.num_inputs + unit.num_outputs;
     }
-    forget(*synth.voice);
+    forget_triggers(voice);
 }
 
 } // namespace scs

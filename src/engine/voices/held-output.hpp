@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/aligned-array.hpp"
+#include "engine/voices/batch.hpp"
+
+#include <vector>
+
+namespace scs {
+
+/// Where interleaved batches hold what their voices add to buses, from the turn of the first voice to that of the last: a
+/// slot each. [rt], after construction.
+class HeldOutput {
+public:
+    /// [worker] block_size: frames.
+    HeldOutput(int lanes, int block_size);
+
+    /// False: all slots are taken.
+    bool take_slot(Batch& batch) noexcept {
+        if (batch.slot < 0 && free_) {
+            batch.slot = int8_t(std::countr_zero(free_));
+            free_ &= free_ - 1;
+        }
+        return batch.slot >= 0;
+    }
+    void free_slot(Batch& batch) noexcept {
+        if (batch.slot >= 0)
+            free_ |= 1u << batch.slot;
+        batch.slot = -1;
+    }
+
+    /// Has kernels reach a set of the batch's rows in place of the space's own.
+    void lend(Space& space, const Batch& batch, uint32_t set) noexcept {
+        const size_t sets = size_t(batch.slot) * row_sets + set;
+        space.rows = rows_.get() + sets * lanes_ * frames_;
+        space.held_buses = buses_.data() + sets * lanes_;
+    }
+
+private:
+    static constexpr int slots = 32;
+    size_t lanes_, frames_;
+    AlignedArray<float> rows_;
+    std::vector<int32_t> buses_;
+    uint32_t free_ = ~0u; ///< a bit for each slot
+};
+
+} // namespace scs

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/nodes/node.hpp"
+#include "engine/voices/batch.hpp"
+#include "engine/voices/voice.hpp"
+
+namespace scs {
+
+// Which voices may be computed together: questions about nodes, which change nothing. [rt]
+
+/// The voice of a node; null for a group, a synth of plugins' units, or no node.
+inline Voice* voice_of(const Node* node) noexcept {
+    return node && !node->is_group ? static_cast<const Synth*>(node)->voice : nullptr;
+}
+
+/// Whether a node is a voice of the same SynthDef. Most neighbours aren't, so this is asked first.
+inline bool same_code(const Synth& synth, const Node* node) noexcept {
+    const Voice* voice = voice_of(node);
+    return voice && voice->code == synth.voice->code;
+}
+
+/// Whether a node is a voice that may be in a batch now.
+inline bool may_batch(const Node* node) noexcept {
+    const Voice* voice = voice_of(node);
+    return voice && node->run == Run::on && voice->code->batchable && !voice->backoff && !voice->audio_maps &&
+           !(voice->maps && voice->code->writes_control_buses);
+}
+
+/// Whether two voices may be in the same batch, for what they are.
+inline bool alike(const Synth& a, const Synth& b) noexcept {
+    return a.voice->code == b.voice->code && a.voice->rates.audio.samples == b.voice->rates.audio.samples;
+}
+
+/// Whether a voice of `code` may have its turn before or after this node, which makes no difference then but for the
+/// order in which the two add to buses.
+bool passes(const NativeCode& code, const Node&) noexcept;
+
+/// A voice before another one, for the two to be in one batch.
+struct Partner {
+    Synth* voice;  ///< null: there is none
+    Synth* behind; ///< the first voice of the other's batch that comes after it; the other one itself if it is lone
+};
+/// The nearest one, across nodes that it may pass.
+Partner partner_before(Synth&) noexcept;
+
+/// Whether no operation of the batch writes a bus that another one reaches, so that voice after voice gives the same as
+/// operation after operation. Mapped controls have been followed: they may be bus numbers.
+bool reaches_apart(Batch&) noexcept;
+
+} // namespace scs

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/voices/turns.hpp"
+
+namespace scs {
+namespace {
+
+constexpr int search_interval = 8; // blocks from one search of a voice for others to the next; a power of two
+
+} // namespace
+
+Node* Turns::take(Synth& synth) noexcept {
+    if (!batches_) {
+        runner_.run(synth);
+        return synth.next;
+    }
+    Node* last = &synth;
+    if (pending(synth)) {
+        add_held(synth);
+    } else if (Batch* batch = batch_to_run(synth)) {
+        runner_.run(*batch);
+        if (batch->interleaved) {
+            batch->pending = batch->live;
+            add_held(synth);
+        } else {
+            last = batch->synths[batch->last()];
+        }
+    } else {
+        if (synth.voice->backoff)
+            --synth.voice->backoff;
+        runner_.run(synth);
+    }
+    Node* const next = last->next;
+    batching_.after_turn(synth, ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0);
+    return next;
+}
+
+/// The batch that is to be computed in this voice's turn; null: the voice alone is.
+Batch* Turns::batch_to_run(Synth& synth) noexcept {
+    Batch* batch = batching_.before_turn(synth);
+    if (!batch)
+        return nullptr;
+    bool together = true;
+    if (!batch->interleaved && !batch->code->bus_uses.empty()) {
+        runner_.follow_maps(*batch);
+        if (!reaches_apart(*batch)) {
+            // They still can be a batch if each adds to buses in its own turn, and nothing else reaches others.
+            together = batch->interleaved = batch->code->commutes;
+            batch->checked = synth.parent->entered;
+        }
+    }
+    if (batch->interleaved)
+        together = held_.take_slot(*batch);
+    if (together)
+        return batch;
+    batching_.break_up(*batch);
+    return nullptr;
+}
+
+void Turns::add_held(Synth& synth) noexcept {
+    runner_.add_held(synth);
+    Batch& batch = *synth.voice->batch;
+    batch.pending &= ~(1u << synth.voice->lane);
+    if (!batch.pending)
+        held_.free_slot(batch);
+}
+
+} // namespace scs

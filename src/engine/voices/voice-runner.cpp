@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/voices/voice-runner.hpp"
+
+#include "engine/world/buses.hpp"
+#include "engine/world/buffers.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/rt/pool.hpp"
+#include "engine/nodes/node.hpp"
+#include "engine/voices/fetch-ahead.hpp"
+
+namespace scs {
+
+VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buffers& buffers, RandomState* random,
+                         Pool& pool, HeldOutput& held)
+    : held_(held) {
+    if (settings.native_ugens) {
+        const size_t width = size_t(lanes), block = size_t(settings.block_size);
+        audio_ = aligned_zeros<float>(most_audio_wires * block * width);
+        control_ = aligned_zeros<float>(most_control_wires * width);
+        rows_ = aligned_zeros<float>(row_sets * block * width);
+    }
+    space_.audio_bus = buses.audio(0);
+    space_.audio_touched = buses.audio_touched();
+    space_.control_bus = buses.control();
+    space_.control_touched = buses.control_touched();
+    space_.audio_buses = settings.audio_buses;
+    space_.control_buses = settings.control_buses;
+    space_.inputs = settings.inputs;
+    space_.outputs = settings.outputs;
+    space_.block_size = settings.block_size;
+    space_.buffers = &buffers;
+    space_.buffer = [](void* table, int32_t number) {
+        const Buffer buffer = static_cast<Buffers*>(table)->get(number);
+        return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
+    };
+    space_.buffer_count = buffers.count();
+    space_.random = random;
+    space_.rows = rows_.get();
+    space_.allocator = &pool;
+    // Kernels call these among plugins' units, too, whose faults may end a synth at any instruction.
+    space_.allocate = [](void* pool_memory, size_t bytes) {
+        const FaultGuard::HostCode whole;
+        return static_cast<Pool*>(pool_memory)->allocate(bytes);
+    };
+    space_.free = [](void* pool_memory, void* memory) {
+        const FaultGuard::HostCode whole;
+        static_cast<Pool*>(pool_memory)->free(memory);
+    };
+}
+
+void VoiceRunner::set_host(void* host, DoneAction done_action) noexcept {
+    space_.host = host;
+    space_.done_action = done_action;
+}
+
+Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
+    Block block{};
+    block.bases[size_t(Base::audio)] = reinterpret_cast<uintptr_t>(audio_.get());
+    block.bases[size_t(Base::control)] = reinterpret_cast<uintptr_t>(control_.get());
+    block.bases[size_t(Base::record)] = reinterpret_cast<uintptr_t>(record);
+    block.live = 1;
+    block.frames = space_.block_size;
+    block.audio = &rates.audio;
+    block.control = &rates.control;
+    block.space = &space_;
+    return block;
+}
+
+// ---- a lone voice
+
+void VoiceRunner::follow_maps(const Voice& voice, std::byte* record, uint32_t lanes, uint32_t lane) noexcept {
+    auto* values = reinterpret_cast<float*>(record);
+    const int32_t* mapped = voice.mapped();
+    for (uint32_t i = 0; i < voice.code->controls; ++i)
+        if (mapped[i] > 0)
+            values[i * lanes + lane] = space_.control_bus[mapped[i] - 1];
+        else if (mapped[i] < 0)
+            values[i * lanes + lane] = space_.audio_bus[size_t(-mapped[i] - 1) * size_t(space_.block_size)];
+}
+
+void VoiceRunner::forget_triggers(Voice& voice) noexcept {
+    for (const uint32_t control : voice.code->forgotten)
+        voice.set_values()[control] = 0.f;
+}
+
+void VoiceRunner::run_lone(Synth& synth, const std::vector<Op>& ops) noexcept {
+    Synth* const synths[] = {&synth};
+    Block block = this->block(synth.voice->record, synth.voice->rates);
+    block.synths = synths;
+    block.mapped = synth.voice->mapped();
+    for (const Op& op : ops)
+        op.run(op, block);
+}
+
+void VoiceRunner::start(Synth& synth) noexcept {
+    const Voice& voice = *synth.voice;
+    space_.sample_offset = voice.sample_offset;
+    space_.subsample_offset = voice.subsample_offset;
+    if (voice.maps)
+        follow_maps(voice, voice.record, 1, 0);
+    run_lone(synth, voice.code->starts);
+}
+
+void VoiceRunner::stop(Synth& synth) noexcept {
+    run_lone(synth, synth.voice->code->stops);
+}
+
+void VoiceRunner::run(Synth& synth) noexcept {
+    Voice& voice = *synth.voice;
+    if (voice.maps)
+        follow_maps(voice, voice.record, 1, 0);
+    run_lone(synth, voice.code->lone.ops);
+    forget_triggers(voice);
+}
+
+// ---- a batch
+
+void VoiceRunner::follow_maps(Batch& batch) noexcept {
+    for (uint32_t left = batch.mapped; left; left &= left - 1) {
+        const uint32_t lane = uint32_t(std::countr_zero(left));
+        follow_maps(*batch.synths[lane]->voice, batch.record(), uint32_t(batch.code->batch.lanes), lane);
+    }
+}
+
+Block VoiceRunner::batch_block(Batch& batch, const VoiceRates& rates, uint32_t live) noexcept {
+    Block block = this->block(batch.record(), rates);
+    block.live = live;
+    block.synths = batch.synths;
+    return block;
+}
+
+void VoiceRunner::run(Batch& batch) noexcept {
+    Block block = batch_block(batch, batch.synths[batch.first()]->voice->rates, batch.live);
+    follow_maps(batch);
+    if (batch.interleaved) {
+        run_holding(batch, block);
+    } else {
+        const auto& ops = batch.code->batch.ops;
+        FetchAhead ahead(batch, ops.size());
+        for (const Op& op : ops) {
+            op.run(op, block);
+            ahead.go_on();
+        }
+    }
+    if (!batch.code->forgotten.empty())
+        for (uint32_t left = batch.live; left; left &= left - 1)
+            forget_triggers(*batch.synths[std::countr_zero(left)]->voice);
+}
+
+void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
+    const auto& ops = batch.code->batch.ops;
+    auto hold = batch.code->holds.begin();
+    for (uint32_t i = 0; i < ops.size(); ++i) {
+        if (hold == batch.code->holds.end() || hold->op != i) {
+            ops[i].run(ops[i], block);
+            continue;
+        }
+        held_.lend(space_, batch, hold->set);
+        hold->hold(ops[i], block);
+        space_.rows = rows_.get();
+        ++hold;
+    }
+}
+
+void VoiceRunner::add_held(Synth& synth) noexcept {
+    Voice& voice = *synth.voice;
+    Batch& batch = *voice.batch;
+    Block block = batch_block(batch, voice.rates, 1u << voice.lane);
+    for (const NativeCode::Hold& hold : batch.code->holds) {
+        held_.lend(space_, batch, hold.set);
+        hold.hand_over(batch.code->batch.ops[hold.op], block);
+    }
+    space_.rows = rows_.get();
+}
+
+} // namespace scs
