@@ -335,9 +335,8 @@ void Tree::end(Node& node) noexcept {
 
 void Tree::set(Node& node, Run run) noexcept {
     node.run = run;
-    // Perhaps its batch is being computed: it leaves at its next turn.
-    if (const Synth* synth = native(node); synth && synth->voice->batch)
-        synth->voice->batch->stale = true;
+    if (const Synth* synth = native(node))
+        Ensemble::run_changed(*synth);
 }
 
 void Tree::set_run(Node& node, bool run) noexcept {

@@ -32,6 +32,11 @@ public:
 
     /// A node has come into its group.
     void entered(Node& node) noexcept { batching_.split_at(node); }
+    /// A voice's Run was set. Perhaps its batch is being computed, so it leaves that only before the next turn.
+    static void run_changed(const Synth& synth) noexcept {
+        if (synth.voice->batch)
+            synth.voice->batch->stale = true;
+    }
     /// A voice goes out of its group.
     void leave(Synth& synth) noexcept { batching_.leave(synth); }
 
