@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/buf-gen.hpp"
 
-#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/world/buffers-abi.hpp"
 #include "engine/test-support.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST_CASE("spectra for a convolution are only written into a buffer that holds t
         lend(2, spectra, room);
         float* replaced;
         const auto outcome =
-            run_buf_gen(*f.engine, 2, "PreparePartConv", std::as_bytes(std::span(arguments)), replaced);
+            run_buf_gen(f.engine->world(), 2, "PreparePartConv", std::as_bytes(std::span(arguments)), replaced);
         CHECK(outcome == (room < 2048 ? BufGenOutcome::does_not_fit : BufGenOutcome::done));
         const bool untouched =
             std::all_of(spectra.begin(), spectra.end(), [](float sample) { return sample == 7.f; });
