@@ -80,12 +80,14 @@ class Check:
         return found
 
     def pytest(self, name, *paths, env=None, spread="loadfile"):
-        """Run tests on all processors: files of tests beside each other (spread "loadfile"), or single tests ("load")."""
+        """Run tests on all processors: files of tests beside each other (spread "loadfile"), or single tests ("load"); or
+        one after the other (None)."""
+        beside = ["-n", "auto", "--dist", spread] if spread else []
         report = LOGS / f"{name}.xml"
         report.unlink(missing_ok=True)
         status, log = self.runner.run(name, ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-ra", "-c", "tests/pytest.ini",
-                                             "--durations=10", "-n", "auto", "--dist", spread, f"--junitxml={report}",
-                                             *paths], (env or {}) | ({"SCS_LONG": "1"} if self.long else {}))
+                                             "--durations=10", f"--junitxml={report}", *beside, *paths],
+                                      (env or {}) | ({"SCS_LONG": "1"} if self.long else {}))
         if not report.exists():
             raise Broken(f"pytest ended with {status}:\n{tail(log)}")
         found = counts.of_junit(report.read_text())
@@ -213,7 +215,8 @@ STAGES = {
     "differential": partial(Check.tests, name="differential"), "cli": partial(Check.tests, name="cli"),
     "policy": Check.policy, "integration": partial(Check.tests, name="integration"),
     "clients": partial(Check.tests, name="clients"), "release": Check.release, "asan": Check.asan, "fuzz": Check.fuzz,
-    "tsan": Check.tsan, "hostile": partial(Check.tests, name="hostile"),
+    # By itself: it wears the machine out, and looks at how long things take meanwhile.
+    "tsan": Check.tsan, "hostile": partial(Check.tests, name="hostile", spread=None),
 }
 
 
