@@ -2,6 +2,7 @@
 #include "engine/ugens/buses.hpp"
 #include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/memory.hpp"
 #include "engine/ugens/rows.hpp"
 
 namespace scs::SCS_SIMD {
@@ -366,8 +367,7 @@ void start_offset_out(const Op& op, Block& block) {
     auto& s = state<OffsetState<1>>(op, block);
     const int offset = block.space->sample_offset;
     if (offset > 0)
-        s.saved[0] = static_cast<float*>(
-            block.space->allocate(block.space->allocator, size_t(saved_frames(offset)) * (op.inputs - 1u) * sizeof(float)));
+        s.saved[0] = claim<float>(block, size_t(saved_frames(offset)) * (op.inputs - 1u));
     // Without memory for it the voice isn't moved.
     s.offset[0] = s.saved[0] ? offset : 0;
     s.bus[0] = -1;
@@ -388,7 +388,7 @@ void stop_offset_out(const Op& op, Block& block) {
         if (!touched)
             clear(to + s.offset[0], block.frames - s.offset[0]);
     }
-    block.space->free(block.space->allocator, s.saved[0]);
+    give_back<&OffsetState<1>::saved>(op, block);
 }
 
 void start_cross_fade(const Op& op, Block& block) {

@@ -32,10 +32,6 @@ SCS_INLINE int64_t line_length(float seconds, double rate, int frames) {
     return length;
 }
 
-SCS_INLINE float* allocate_line(const Block& block, int64_t length) {
-    return static_cast<float*>(block.space->allocate(block.space->allocator, size_t(length) * sizeof(float)));
-}
-
 /// A delay's whole frames. What is no number, as it stays once it has been reached, is all before the line.
 SCS_INLINE int64_t whole_of(float delay) {
     return delay == delay ? int32_t(delay) : int64_t(1) << 40;

@@ -3,6 +3,7 @@
 #include "engine/ugens/delay-line.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/interpolation.hpp"
+#include "engine/ugens/memory.hpp"
 #include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/rows.hpp"
 
@@ -367,7 +368,7 @@ struct Delay {
             return;
         }
         const int64_t length = line_length(*input(op, block, longest), rate, audio ? block.frames : 1);
-        s.line[0] = allocate_line(block, length);
+        s.line[0] = claim<float>(block, size_t(length));
         s.mask[0] = uint32_t(length - 1);
         s.delay[0] = frames_of(s.seconds[0], float(rate), {nullptr, length - 1, 0});
         if constexpr (feeds_back) {
@@ -376,14 +377,10 @@ struct Delay {
         }
         *output(op, block) = 0.f;
     }
-    static void stop(const Op& op, Block& block) {
-        if (float* line = state<LineState<1>>(op, block).line[0])
-            block.space->free(block.space->allocator, line);
-    }
 
     static constexpr Kernel kernel = [] {
         Kernel made = lane_kernel<Run, LineState>(start);
-        made.stop = stop;
+        made.stop = give_back<&LineState<1>::line>;
         return made;
     }();
     static const Kernel* choose(const Signature& s) {

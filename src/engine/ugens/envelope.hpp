@@ -228,7 +228,7 @@ private:
     void begin(double from, double seconds, bool forced) {
         const int64_t at = node();
         const double rate = is_audio(op_, op_.inputs) ? block_.audio->samples : block_.control->samples;
-        const int32_t count = at_least_one(samples_of(seconds * rate));
+        const int32_t count = at_least_one(int_of(seconds * rate));
         counter() = count;
         if (at < 0 || at + node_inputs > op_.inputs) { // beyond the envelope's end
             silence();

@@ -203,13 +203,17 @@ SCS_INLINE void with_gain(const Op& op, const Block& block, F&& f) {
 
 // ---- lane kernels
 
-/// A float as an int: fractions are cut off, what is out of range or no number becomes the lowest int, as on x86.
+/// A number without its fraction. Out of range, and NaN, it is the lowest int, as on x86: for times in samples, phases
+/// and indices, which come from wires and may be anything.
 SCS_INLINE int32_t int_of(float x) {
     return x >= -2147483648.f && x < 2147483648.f ? int32_t(x) : INT32_MIN;
 }
-
 SCS_INLINE int32_t int_of(double x) {
     return x > -2147483649.0 && x < 2147483648.0 ? int32_t(x) : INT32_MIN;
+}
+
+SCS_INLINE int32_t at_least_one(int32_t x) {
+    return x > 1 ? x : 1;
 }
 
 /// Calls f(lane) for each voice, in the order of their turns.

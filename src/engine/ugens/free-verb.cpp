@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/memory.hpp"
 #include "engine/ugens/rows.hpp"
 
 namespace scs::SCS_SIMD {
@@ -156,7 +157,7 @@ SCS_INLINE float part(float x) {
 template <int N>
 struct VerbState {
     static constexpr size_t items64 = 1;
-    uint64_t tanks[N]; ///< their address; 0 if there was no memory
+    void* tanks[N]; ///< null without memory
 };
 
 template <int Channels>
@@ -222,7 +223,7 @@ struct Verb {
             Gains all[L];
             each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA { all[lane] = gains<L>(op, block, lane); });
             each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA {
-                auto* memory = reinterpret_cast<Memory*>(state<VerbState<L>>(op, block).tanks[lane]);
+                auto* memory = static_cast<Memory*>(state<VerbState<L>>(op, block).tanks[lane]);
                 const float* in[Channels];
                 float* out[Channels];
                 for (int c = 0; c < Channels; ++c) {
@@ -241,8 +242,8 @@ struct Verb {
     };
 
     static void start(const Op& op, Block& block) {
-        auto* memory = static_cast<Memory*>(block.space->allocate(block.space->allocator, sizeof(Memory)));
-        state<VerbState<1>>(op, block).tanks[0] = reinterpret_cast<uint64_t>(memory);
+        auto* memory = claim<Memory>(block, 1);
+        state<VerbState<1>>(op, block).tanks[0] = memory;
         const auto given = gains<1>(op, block, 0);
         float in[Channels];
         for (int c = 0; c < Channels; ++c)
@@ -262,16 +263,10 @@ struct Verb {
             memory->right.begin(fed, given);
         }
     }
-    static void stop(const Op& op, Block& block) {
-        auto& tanks = state<VerbState<1>>(op, block).tanks[0];
-        if (tanks)
-            block.space->free(block.space->allocator, reinterpret_cast<void*>(tanks));
-        tanks = 0;
-    }
 
     static constexpr Kernel kernel = [] {
         Kernel made = lane_kernel<Run, VerbState>(start);
-        made.stop = stop;
+        made.stop = give_back<&VerbState<1>::tanks>;
         return made;
     }();
     static const Kernel* choose(const Signature& s) {

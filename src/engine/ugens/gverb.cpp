@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/memory.hpp"
 #include "engine/ugens/recursive.hpp"
 
 namespace scs::SCS_SIMD {
@@ -210,11 +211,35 @@ struct Room {
         return well;
     }
 
+    // ---- the arithmetic of a frame (V is float) or of several at once (V is F)
+
+    /// What goes into line j of the network, of the taps u and of what comes out of its damped lines, d.
+    template <class V>
+    SCS_INLINE static V fed_back(const V* u, const V* d, int j) {
+        switch (j) {
+        case 0: return u[0] + V(0.5f) * (d[0] + d[1] - d[2] - d[3]);
+        case 1: return u[1] + V(0.5f) * (d[0] - d[1] - d[2] + d[3]);
+        case 2: return u[2] + V(0.5f) * (-d[0] + d[1] - d[2] + d[3]);
+        default: return u[3] + V(0.5f) * (d[0] + d[1] + d[2] + d[3]);
+        }
+    }
+    /// Line j's part of the output: every other one is turned around.
+    template <class V>
+    SCS_INLINE static V tapped(V part, int j) {
+        return j % 2 == 0 ? part : -part;
+    }
+    template <class V>
+    SCS_INLINE void diffuse(V* sides) {
+        for (Diffuser& diffuser : left)
+            sides[0] = diffuser.run(sides[0]);
+        for (Diffuser& diffuser : right)
+            sides[1] = diffuser.run(sides[1]);
+    }
+
     /// Several frames at once, but for the dampers: each needs the frame before.
     template <int L>
     void hold(const float* from, float* const* out, int n, const int* back, const int* tap_back, F dry_now,
               F early_now, F tail_now) {
-        const F half(0.5f);
         for (int i = 0; i < n; i += lanes) {
             float x[lanes], y[lanes], damped[order][lanes];
             for (int k = 0; k < lanes; ++k) {
@@ -232,19 +257,13 @@ struct Room {
             for (int j = 0; j < order; ++j) {
                 u[j] = F(tap_gain[j]) * taps.read_frames(tap_back[j]);
                 d[j] = F::load(damped[j]);
-                const F term = tail_now * d[j] + early_now * u[j];
-                sum += j % 2 == 0 ? term : -term;
+                sum += tapped(tail_now * d[j] + early_now * u[j], j);
             }
             sum += F::load(x) * early_now;
-            network[0].write_frames(u[0] + half * (d[0] + d[1] - d[2] - d[3]));
-            network[1].write_frames(u[1] + half * (d[0] - d[1] - d[2] + d[3]));
-            network[2].write_frames(u[2] + half * (-d[0] + d[1] - d[2] + d[3]));
-            network[3].write_frames(u[3] + half * (d[0] + d[1] + d[2] + d[3]));
+            for (int j = 0; j < order; ++j)
+                network[j].write_frames(fed_back(u, d, j));
             F sides[2] = {sum, sum};
-            for (Diffuser& diffuser : left)
-                sides[0] = diffuser.run(sides[0]);
-            for (Diffuser& diffuser : right)
-                sides[1] = diffuser.run(sides[1]);
+            diffuse(sides);
             for (int c = 0; c < 2; ++c) {
                 const F made = sides[c] + F::load(x) * dry_now;
                 for (int k = 0; k < lanes && L != 1; ++k)
@@ -281,19 +300,13 @@ struct Room {
             float sum = 0.f;
             for (int j = 0; j < order; ++j) {
                 d[j] = dampers[j].run(gain[j] * network[j].read(length[j]));
-                const float term = tail_now * d[j] + early_now * u[j];
-                sum += j % 2 == 0 ? term : -term;
+                sum += tapped(tail_now * d[j] + early_now * u[j], j);
             }
             sum += x * early_now;
-            network[0].write(u[0] + 0.5f * (d[0] + d[1] - d[2] - d[3]));
-            network[1].write(u[1] + 0.5f * (d[0] - d[1] - d[2] + d[3]));
-            network[2].write(u[2] + 0.5f * (-d[0] + d[1] - d[2] + d[3]));
-            network[3].write(u[3] + 0.5f * (d[0] + d[1] + d[2] + d[3]));
+            for (int j = 0; j < order; ++j)
+                network[j].write(fed_back(u, d, j));
             float sides[2] = {sum, sum};
-            for (Diffuser& diffuser : left)
-                sides[0] = diffuser.run(sides[0]);
-            for (Diffuser& diffuser : right)
-                sides[1] = diffuser.run(sides[1]);
+            diffuse(sides);
             for (int c = 0; c < 2; ++c)
                 out[c][i * L] = sides[c] + x * dry_now;
             dry_now += dry.slope;
@@ -355,12 +368,12 @@ Room* make_room(const Op& op, const Block& block) {
     }
     if (frames > most_frames)
         return nullptr;
-    void* memory = block.space->allocate(block.space->allocator, sizeof(Room) + size_t(frames) * sizeof(float));
+    auto* memory = claim<char>(block, sizeof(Room) + size_t(frames) * sizeof(float));
     if (!memory)
         return nullptr;
-    Room& room = *static_cast<Room*>(memory);
+    Room& room = *reinterpret_cast<Room*>(memory);
     room = Room{};
-    float* samples = reinterpret_cast<float*>(static_cast<char*>(memory) + sizeof(Room));
+    float* samples = reinterpret_cast<float*>(memory + sizeof(Room));
     for (int i = 0; i < frames; ++i)
         samples[i] = 0.f;
     room.size = p(room_size);
@@ -390,14 +403,14 @@ Room* make_room(const Op& op, const Block& block) {
 template <int N>
 struct VerbState {
     static constexpr size_t items64 = 1;
-    uint64_t room[N]; ///< its address; 0 if there was no memory
+    Room* room[N]; ///< null without memory
 };
 
 template <int L>
 struct Run {
     static void run(const Op& op, Block& block) {
         each_lane<L>(block, [&](int lane) {
-            auto* room = reinterpret_cast<Room*>(state<VerbState<L>>(op, block).room[lane]);
+            Room* room = state<VerbState<L>>(op, block).room[lane];
             const float* from = input(op, block, in) + lane;
             float* const out[2] = {output(op, block, 0) + lane, output(op, block, 1) + lane};
             if (room) {
@@ -413,20 +426,13 @@ struct Run {
 };
 
 void start(const Op& op, Block& block) {
-    state<VerbState<1>>(op, block).room[0] = reinterpret_cast<uint64_t>(make_room(op, block));
+    state<VerbState<1>>(op, block).room[0] = make_room(op, block);
     *output(op, block, 0) = *output(op, block, 1) = 0.f;
-}
-
-void stop(const Op& op, Block& block) {
-    auto& room = state<VerbState<1>>(op, block).room[0];
-    if (room)
-        block.space->free(block.space->allocator, reinterpret_cast<void*>(room));
-    room = 0;
 }
 
 constexpr Kernel kernel = [] {
     Kernel made = lane_kernel<Run, VerbState>(start);
-    made.stop = stop;
+    made.stop = give_back<&VerbState<1>::room>;
     return made;
 }();
 

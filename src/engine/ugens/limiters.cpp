@@ -2,6 +2,7 @@
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
+#include "engine/ugens/memory.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -14,8 +15,8 @@ enum { in, level, duration };
 template <int N>
 struct LookaheadState {
     static constexpr size_t items64 = 1;
-    uint64_t table[N]; ///< address of three pieces; 0 if there was no memory
-    int32_t piece[N];  ///< frames of one
+    float* table[N];  ///< three pieces; null without memory
+    int32_t piece[N]; ///< frames of one
     int32_t at[N], flips[N];
     float gain[N], slope[N], loudest[N], loudest_before[N];
 };
@@ -37,7 +38,7 @@ struct Lookahead {
         const float* from = input(op, block, in) + lane;
         float* out = output(op, block) + lane;
         const float to = input(op, block, level)[lane];
-        float* table = reinterpret_cast<float*>(s.table[lane]);
+        float* table = s.table[lane];
         if (!table) {
             for (int i = 0; i < n; ++i)
                 out[i * L] = 0.f;
@@ -105,23 +106,16 @@ struct Lookahead {
         const F64<1> frames = ceil(F64<1>(double(*input(op, block, duration)) * block.audio->samples));
         const int32_t piece = int_of(frames[0]);
         if (piece > 0 && piece < 1 << 28) {
-            s.table[0] = reinterpret_cast<uint64_t>(
-                block.space->allocate(block.space->allocator, size_t(piece) * 3 * sizeof(float)));
+            s.table[0] = claim<float>(block, size_t(piece) * 3);
             s.piece[0] = piece;
         }
         s.gain[0] = 1.f;
         turn<1>(op, block, 0, 1);
     }
-    static void stop(const Op& op, Block& block) {
-        auto& s = state<LookaheadState<1>>(op, block);
-        if (s.table[0])
-            block.space->free(block.space->allocator, reinterpret_cast<void*>(s.table[0]));
-        s.table[0] = 0;
-    }
 
     static constexpr Kernel kernel = [] {
         Kernel made = lane_kernel<Run, LookaheadState>(start);
-        made.stop = stop;
+        made.stop = give_back<&LookaheadState<1>::table>;
         return made;
     }();
     static const Kernel* choose(const Signature& s) {

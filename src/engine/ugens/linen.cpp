@@ -27,7 +27,7 @@ struct Linen {
         float& out = output(op, block)[lane];
         const float open = in(gate);
         const auto ramp = [&](float seconds, float to) {
-            s.counter[lane] = at_least_one(samples_of(double(seconds) * block.control->samples));
+            s.counter[lane] = at_least_one(int_of(double(seconds) * block.control->samples));
             s.slope[lane] = (double(to) - level) / s.counter[lane];
         };
         if (s.gate[lane] <= 0.f && open > 0.f) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/buses.hpp"
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/memory.hpp"
 #include "engine/ugens/rows.hpp"
 
 namespace scs::SCS_SIMD {
@@ -64,15 +65,11 @@ struct Local {
 
     static void start(const Op& op, Block& block) {
         auto& s = state<LocalState<1>>(op, block);
-        const size_t bytes = size_t(op.outputs) * size_t(frames(block)) * sizeof(float);
-        s.buses[0] = static_cast<float*>(block.space->allocate(block.space->allocator, bytes));
+        s.buses[0] = claim<float>(block, size_t(op.outputs) * size_t(frames(block)));
         s.channels[0] = op.outputs;
         s.touched[0] = int32_t(uint32_t(block.space->block_number) - 2);
         for (int c = 0; c < op.outputs; ++c)
             *output(op, block, size_t(c)) = preset(s, op, block, 0, c);
-    }
-    static void stop(const Op& op, Block& block) {
-        block.space->free(block.space->allocator, state<LocalState<1>>(op, block).buses[0]);
     }
 
     // ---- LocalOut
@@ -108,7 +105,7 @@ struct Local {
 template <bool Audio>
 constinit const Kernel Local<Audio>::in = [] {
     Kernel made = lane_kernel<In, LocalState>(start);
-    made.stop = stop;
+    made.stop = give_back<&LocalState<1>::buses>;
     made.state_of = &in; // of a second LocalIn SuperCollider makes silence
     return made;
 }();

@@ -2,6 +2,7 @@
 #include "engine/ugens/delay-line.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/interpolation.hpp"
+#include "engine/ugens/memory.hpp"
 #include "engine/ugens/recursive.hpp"
 #include "engine/ugens/rows.hpp"
 
@@ -294,7 +295,7 @@ void start(const Op& op, Block& block) {
     auto& s = state<PluckState<1>>(op, block);
     const double rate = block.audio->samples;
     const int64_t length = line_length(*input(op, block, longest), rate, block.frames);
-    s.line[0] = allocate_line(block, length);
+    s.line[0] = claim<float>(block, size_t(length));
     s.mask[0] = uint32_t(length - 1);
     s.seconds[0] = *input(op, block, time);
     s.decay[0] = *input(op, block, decay);
@@ -304,14 +305,9 @@ void start(const Op& op, Block& block) {
     *output(op, block) = 0.f;
 }
 
-void stop(const Op& op, Block& block) {
-    if (float* line = state<PluckState<1>>(op, block).line[0])
-        block.space->free(block.space->allocator, line);
-}
-
 constexpr Kernel kernel = [] {
     Kernel made = lane_kernel<Pluck, PluckState>(start);
-    made.stop = stop;
+    made.stop = give_back<&PluckState<1>::line>;
     return made;
 }();
 

@@ -20,7 +20,7 @@ struct LineState {
 
 int32_t count_of(const Op& op, const Block& block) {
     const double rate = own_rate(op, block).samples;
-    return samples_of(double(*input(op, block, duration)) * rate + 0.5);
+    return int_of(double(*input(op, block, duration)) * rate + 0.5);
 }
 
 // put(): `count` samples, which may be a block that the line doesn't end in (`whole_block`); returns the next level.

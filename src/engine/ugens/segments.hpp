@@ -8,13 +8,6 @@
 
 namespace scs::SCS_SIMD {
 
-/// A time in samples as a whole number; what an int cannot hold becomes the lowest one, as on x86.
-SCS_INLINE int32_t samples_of(double samples) {
-    return samples > -2147483649.0 && samples < 2147483648.0 ? int32_t(samples) : INT32_MIN;
-}
-SCS_INLINE int32_t at_least_one(int32_t samples) {
-    return samples > 1 ? samples : 1;
-}
 SCS_INLINE int32_t least(int32_t a, int32_t b) {
     return a < b ? a : b;
 }

@@ -7,10 +7,6 @@ namespace {
 
 // What follows its input in straight lines.
 
-SCS_INLINE int32_t at_least_one(int32_t count) {
-    return count > 1 ? count : 1;
-}
-
 // ---- Slew: no faster than so much a second
 
 enum { in, up, down };

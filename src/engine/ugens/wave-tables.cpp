@@ -14,11 +14,6 @@ constexpr double radian = 0.1591549430918953357689; ///< of a cycle
 constexpr double step = 65536.; ///< of phases, from one sample of a table to the next
 constexpr int32_t most_samples = 131072;
 
-/// Cut to a whole number; what is out of range or no number becomes the lowest int, as on x86.
-SCS_INLINE int32_t cut(double x) {
-    return x > -2147483649. && x < 2147483648. ? int32_t(x) : INT32_MIN;
-}
-
 struct Table {
     const float* data;
     int32_t size; ///< samples in all
@@ -93,12 +88,12 @@ struct Oscillator {
             const float each_cycle = float(cycles), each_radian = float(radians);
             const LaneIn<L> freqs(op, block, freq, lane), offsets(op, block, phase_in, lane);
             const bool audio_freq = is_audio(op, freq), audio_offset = is_audio(op, phase_in);
-            const auto held = uint32_t(cut(cycles * double(freqs.at(0))));
+            const auto held = uint32_t(int_of(cycles * double(freqs.at(0))));
             const double slope = audio_offset ? 0. : double(offsets.at(0) - s.offset[lane]) * (1. / n);
             const float to = offsets.at(0);
             uint32_t phase = s.phase[lane];
             if (!audio_freq && !audio_offset) {
-                const uint32_t growth = held + uint32_t(cut(slope * radians));
+                const uint32_t growth = held + uint32_t(int_of(slope * radians));
                 each_frame<L>(out, n, [&](int) {
                     const float value = Reading::at(table, phase);
                     phase += growth;
@@ -130,7 +125,7 @@ struct Oscillator {
         const float offset = *input(op, block, phase_in);
         const bool moving = is_audio(op, freq) || is_audio(op, phase_in);
         s.offset[0] = offset;
-        s.phase[0] = moving ? 0u : uint32_t(cut(double(offset) * radians));
+        s.phase[0] = moving ? 0u : uint32_t(int_of(double(offset) * radians));
         const uint32_t first = moving ? uint32_t(int_of(float(radians) * offset)) : s.phase[0];
         *output(op, block) = table.cyclic(Reading::samples) ? Reading::at(table, first) : 0.f;
     }
@@ -158,8 +153,8 @@ struct Beating {
         if (!table.cyclic(2))
             return fill<L>(out, n, 0.f);
         const double cycles = table.size / 2 * (at_audio_rate(op) ? block.audio : block.control)->duration * step;
-        const auto middle = uint32_t(cut(cycles * double(input(op, block, freq)[lane])));
-        const auto beats = uint32_t(cut(cycles * double(input(op, block, 2)[lane] * 0.5f)));
+        const auto middle = uint32_t(int_of(cycles * double(input(op, block, freq)[lane])));
+        const auto beats = uint32_t(int_of(cycles * double(input(op, block, 2)[lane] * 0.5f)));
         uint32_t upper = s.upper[lane], lower = s.lower[lane];
         each_frame<L>(out, n, [&](int) {
             const float value = Interpolated::at(table, upper) + Interpolated::at(table, lower);
