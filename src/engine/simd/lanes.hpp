@@ -229,7 +229,7 @@ SCS_EXTREME(max)
 } // namespace detail
 #endif
 
-/// b if either is no number, or both are zero.
+/// b if either is NaN, or both are zero.
 template <class T, int N>
 SCS_INLINE Vec<T, N> min(Vec<T, N> a, Vec<T, N> b) {
 #if defined(__x86_64__)

@@ -123,7 +123,7 @@ template <class P, int N>
 SCS_INLINE F64<N> scaled(Exponential<N> e, std::uint64_t up = 0) {
     const F64<N> base = e.rest + 1.0;
     if constexpr (full<P>) {
-        // In two steps: the power of two may be none of a double when the result still is.
+        // In two steps: the power of two may be beyond a double when the result is not.
         const U64<N> half = bits<std::uint64_t>(e.whole * 0.5 + to_whole);
         return base * power_of_two(half) * power_of_two(e.bits - half + up);
     } else {

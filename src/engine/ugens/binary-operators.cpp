@@ -46,7 +46,7 @@ SCS_OPERATOR(GreaterOrEqual, Quick, select(a >= b, V(1.f), 0.f))
 SCS_OPERATOR(Min, Quick, min(a, b))
 SCS_OPERATOR(Max, Quick, max(a, b))
 SCS_OPERATOR(Clip2, Quick, max(-b, min(a, b)))
-/// Another one, if b is negative or no number.
+/// At control rate SuperCollider computes it this way, which differs where b is negative or NaN.
 SCS_OPERATOR(Clip2Value, PlainOperator, select(a > b, b, select(a < -b, -b, a)))
 #undef SCS_OPERATOR
 

@@ -13,7 +13,7 @@ namespace scs::SCS_SIMD {
 /// What an operator has unless it says otherwise: of(a, b) is all there is to it.
 struct PlainOperator {
     /// Whether a control input that stays zero, with the other one audio, makes something special of what may be
-    /// infinite or no number: first_zero(result, b), second_zero(result, a).
+    /// infinite or NaN: first_zero(result, b), second_zero(result, a).
     static constexpr bool has_first_zero = false, has_second_zero = false;
     /// Whether it is so common and quick that there are kernels for the inputs' rates.
     static constexpr bool quick = false;

@@ -33,7 +33,7 @@ struct PulseDivider {
     SCS_INLINE static F32<N> step(Kept<PulseDivider, N>& kept, const F32<N>* in) {
         const auto rise = rises(kept.f[0], in[0]);
         const auto count = plus_one(kept.integer(1));
-        // What is no number or too large for an integer is the lowest one, as on x86.
+        // NaN and what is too large for an integer become the lowest one, as on x86.
         const auto most = select(in[1] < F32<N>(0x1p63f), to_int(in[1]), INT32_MIN);
         const auto full = rise & (count >= most);
         kept.f[0] = in[0];

@@ -32,7 +32,7 @@ SCS_INLINE int64_t line_length(float seconds, double rate, int frames) {
     return length;
 }
 
-/// A delay's whole frames. What is no number, as it stays once it has been reached, is all before the line.
+/// A delay's whole frames. For NaN, which a delay never leaves, a place before all that was written: silence.
 SCS_INLINE int64_t whole_of(float delay) {
     return delay == delay ? int32_t(delay) : int64_t(1) << 40;
 }

@@ -141,7 +141,7 @@ template <class Form>
 struct Line {
     using F = typename Form::F;
     F from, slope;
-    typename F::Mask wild; ///< to or from what is infinite or no number: it begins where it should all the same
+    typename F::Mask wild; ///< from or to infinity or NaN: frame 0 is `from` all the same
     bool any_wild;
 
     /// One that stays.
@@ -237,7 +237,7 @@ struct LaneIn {
     SCS_INLINE float at(int frame) const { return wire[frame * stride]; }
 };
 
-/// Does a done action; what is no number or out of range does nothing.
+/// Does a done action. NaN, and what is out of range, does nothing.
 SCS_INLINE void act(Block& block, int lane, float action) {
     block.space->done_action(block.space->host, *block.synths[lane], action > -1.f && action < 1e6f ? int(action) : 0);
 }

@@ -149,7 +149,7 @@ private:
     }
 };
 
-/// Between 0 and 1; a number that is none stays one.
+/// Clamped between 0 and 1; NaN stays NaN.
 SCS_INLINE float part(float x) {
     return x > 1.f ? 1.f : x < 0.f ? 0.f : x;
 }

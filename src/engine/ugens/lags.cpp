@@ -7,7 +7,7 @@ namespace {
 
 // ---- towards the input by a part of the way each frame, once or several times one after the other
 
-/// The first sample: each stage is where the input is, unless its factor is no number.
+/// The first sample: each stage is where the input is, unless its factor is NaN.
 template <int Times>
 SCS_INLINE F64<1> begin_lag(F64<1> x, F64<1> factor, F64<1>* m) {
     repeat<Times>([&](int k) { x = m[k] = x + factor * (x - x); });

@@ -28,7 +28,7 @@ SCS_INLINE void filter(const Op& op, const Block& block, int n, int slope_frames
     const auto cleared = widen_mask(Form::control(input(op, block, reset)) > F32<N>(0.f));
     const auto next_freq = Form::control(input(op, block, freq));
     const auto wanted = Form::control(input(op, block, gain));
-    // A number that is none stays one, as in SuperCollider.
+    // NaN stays NaN, as in SuperCollider.
     const auto below = select(wanted > F32<N>(4.f), 4.f, wanted);
     const auto next_gain = select(below < F32<N>(0.f), 0.f, below);
     F64<N> s[4], b0 = Form::get(st.b0), a1 = Form::get(st.a1);

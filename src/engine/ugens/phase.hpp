@@ -9,7 +9,7 @@
 
 namespace scs::SCS_SIMD {
 
-/// Cycles as a phase, modulo 1, to 2^-52 of a cycle. What is no number or beyond 2^18 becomes 0.
+/// Cycles as a phase, modulo 1, to 2^-52 of a cycle. NaN, and what is beyond 2^18, becomes 0.
 template <int N>
 SCS_INLINE U64<N> phase_of(F64<N> cycles) {
     // 1.5 * 2^52: added to a number, the number as an integer stands in the lowest bits.

@@ -10,7 +10,7 @@ enum { in, low, high };
 
 // ---- a signal and the two ends of its range
 
-/// Of what is no number SuperCollider's loops for audio give others than those for single values.
+/// Of NaN, SuperCollider's loops for audio make something else than those for single values.
 struct Clip {
     static constexpr bool ramped = true;
     template <class V>
@@ -56,7 +56,7 @@ struct ModDif {
     }
 };
 
-/// The bounds' lines end where they should, also those from what is infinite or no number, which SuperCollider's Wrap and
+/// The bounds' lines end where they should, also those from infinity or NaN, which SuperCollider's Wrap and
 /// Fold never leave.
 template <class Operator>
 struct Ranged {
@@ -130,7 +130,7 @@ struct LinExpMap {
           offset(scale * -a),
           low(c) {
         // Powers of what is negative have no value; SuperCollider's loops for audio take the ratio for tiny, what is
-        // infinite for the largest number, and what is no number for 1.5 * 2^128.
+        // infinite for the largest number, and NaN for 1.5 * 2^128.
         const F64<N> ratio = convert<double>(d) / convert<double>(c), exact = log2(ratio);
         const F64<N> finite = select(is_nan(exact), -1e300, select(exact > F64<N>(128.0), 128.0, exact));
         log = select(is_nan(ratio), 128.5849625007212, finite);

@@ -13,7 +13,7 @@ namespace {
         }                                                                                                              \
     };
 
-/// (SuperCollider's loop for a divisor at control rate that stays is none: it computes the first frame.)
+/// (SuperCollider, with a divisor at control rate that stays, computes only the block's first frame.)
 struct FloorDivide : PlainOperator {
     static constexpr bool has_first_zero = true;
     template <class V>
@@ -64,7 +64,7 @@ SCS_INLINE V signed_power(V a, V b) {
 }
 
 /// As in SuperCollider's loops for audio, which make zero of zero, no infinite number, and take the largest number for
-/// what is larger; here also for what is none.
+/// what is larger; here also for NaN.
 template <class V>
 SCS_INLINE V audio_power(V a, V b) {
     const V base = select(abs(a) <= V(largest), abs(a), V(largest));

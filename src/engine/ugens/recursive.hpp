@@ -135,7 +135,7 @@ SCS_INLINE F64<lanes> load_wide(const float* from) {
 template <class Kind>
 concept HasPoles = requires { Kind::b; };
 
-/// with_gain() as a BinaryOpUGen multiplies: a factor at control rate that stays zero silences what is no number.
+/// with_gain() as a BinaryOpUGen multiplies: a factor at control rate that stays zero silences even NaN.
 template <class Form, bool Scaled, class F>
 SCS_INLINE void with_silencing_gain(const Op& op, const Block& block, F&& f) {
     using V = typename Form::F;

@@ -9,7 +9,7 @@
 
 namespace scs::SCS_SIMD {
 
-/// The buffer of this number; below 0, and what is no number, is the first one. Without data if there is none.
+/// The buffer of this number; for numbers below 0 and NaN the first one. One without data where there is no buffer.
 SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
     const Space& space = *block.space;
     if (!(number < float(space.buffer_count)))
@@ -54,7 +54,7 @@ struct Around {
     int64_t before, at, after, second;
     float part;
 
-    /// `place` as place_in() gives it. What is no number is far outside.
+    /// `place` as place_in() gives it. NaN is far outside.
     SCS_INLINE Around(double place, int64_t frames, bool loop) {
         if (!(place >= 0. && place < 2147483647.)) {
             before = at = after = second = -1;

@@ -131,7 +131,8 @@ struct VarLagState {
     float target[N], time[N];
 };
 
-/// Sets out for a new input; the rest of the way is set anew for a new time, at audio rate also when there is none.
+/// Sets out for a new input. For a new time the rest of the way is set anew, at audio rate also when nothing is left of
+/// it.
 template <bool Audio, int L>
 SCS_INLINE void set_out(const Op& op, const Block& block, VarLagState<L>& s, int lane, const UnitRate& rate) {
     const float to = input(op, block, target)[lane], time = input(op, block, lag_time)[lane];

@@ -13,7 +13,7 @@ namespace scs::SCS_SIMD {
 constexpr double phase_cycle = 0x1p29;
 constexpr double phase_radian = phase_cycle * 0.1591549430918953357689; ///< / 2 pi
 
-/// Cut to whole numbers; what is out of range or no number becomes the lowest int, as on x86.
+/// Cut to whole numbers; NaN, and what is out of range, becomes the lowest int, as on x86.
 template <class T, int N>
 SCS_INLINE U32<N> whole_phase(Vec<T, N> x) {
     const auto inside = abs(x) < Vec<T, N>(T(0x1p31));

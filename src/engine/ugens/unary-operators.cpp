@@ -62,7 +62,7 @@ SCS_INLINE V value_log(V x, V log, float of_two) {
 
 // SuperCollider's loops for audio, unlike those for single values, make numbers of what has none: these.
 
-/// A logarithm of x that is `zero` for 1 and `of_two` more for 2. What is no number is taken for 1.5 * 2^128. (Of what
+/// A logarithm of x that is `zero` for 1 and `of_two` more for 2. NaN is taken for 1.5 * 2^128. (Of what
 /// is negative theirs have no meaning.)
 template <class V>
 SCS_INLINE V audio_log(V x, V log, float of_two, float zero = 0.f) {
