@@ -10,7 +10,7 @@ namespace scs::osc {
 
 namespace {
 
-const CommandSpec unknown_spec{-1, ""};
+const CommandSpec unknown_spec{.name = ""};
 
 /// An address that isn't in the table, or whose command isn't there: answered even after /error 0, as scsynth does.
 class UnknownCommand final : public OscCommand {
@@ -20,7 +20,7 @@ public:
     void answer(ReplyPort& port) override { port.fail(from(), name_as_sent(), "Command not found"); }
 };
 
-class LateDone final : public AnsweringCommand {
+class LateDone final : public Command {
 public:
     LateDone(std::string_view name, const Endpoint& to) : name_(name), to_(to) {}
     Outcome run(Engine&) noexcept override { return Outcome::reply; }
@@ -40,7 +40,7 @@ bool has_types(std::span<const Arg> args, std::string_view types) {
     return true;
 }
 
-std::unique_ptr<OscCommand> make_command(Services& services, const std::shared_ptr<const Packet>& packet,
+std::unique_ptr<OscCommand> build_command(Services& services, const std::shared_ptr<const Packet>& packet,
                                          const Message& message, const Endpoint& from) {
     const CommandSpec* spec = find_command(message);
     const bool known = spec && (spec->handler || spec->make);
@@ -54,49 +54,48 @@ std::unique_ptr<OscCommand> make_command(Services& services, const std::shared_p
 }
 
 void append_all(Services&, const std::shared_ptr<const Packet>&, std::span<const Message>, const Endpoint&,
-                scs::Bundle&, int depth);
+                Bundle&, int depth);
 
-void add_completion(Services& services, OscJob& job, const Endpoint& from, int depth) {
-    if (job.completion_bytes().empty())
+void add_completion(Services& services, OscCommand& command, const Endpoint& from, int depth) {
+    if (command.completion_bytes().empty())
         return;
     if (depth >= max_completion_depth) {
-        job.set_failure("completion messages are nested too deeply");
+        command.set_failure("completion messages are nested too deeply");
         return;
     }
-    auto packet = decode(job.completion_bytes());
+    auto packet = decode(command.completion_bytes());
     if (!packet) {
-        job.set_failure("completion message: " + packet.error());
+        command.set_failure("completion message: " + packet.error());
         return;
     }
     const auto shared = hold(services, std::move(packet.value()));
-    auto bundle = std::make_unique<scs::Bundle>();
+    auto bundle = std::make_unique<Bundle>();
     bundle->time = is_immediate(shared->bundles().front().time) ? immediately : shared->bundles().front().time;
     append_all(services, shared, shared->messages(), from, *bundle, depth + 1);
-    job.completion = bundle.release();
+    command.completion = bundle.release();
 }
 
 void append_all(Services& services, const std::shared_ptr<const Packet>& packet, std::span<const Message> messages,
-                const Endpoint& from, scs::Bundle& bundle, int depth) {
+                const Endpoint& from, Bundle& bundle, int depth) {
     for (const Message& message : messages) {
-        auto command = make_command(services, packet, message, from);
-        if (auto* job = dynamic_cast<OscJob*>(command.get()))
-            add_completion(services, *job, from, depth);
+        auto command = build_command(services, packet, message, from);
+        add_completion(services, *command, from, depth);
         bundle.append(command.release());
     }
 }
 
 } // namespace
 
-std::unique_ptr<scs::Bundle> make_bundle(Services& services, const std::shared_ptr<const Packet>& packet,
-                                         const Bundle& source, const Endpoint& from) {
-    auto bundle = std::make_unique<scs::Bundle>();
+std::unique_ptr<Bundle> make_bundle(Services& services, const std::shared_ptr<const Packet>& packet,
+                                         const PacketBundle& source, const Endpoint& from) {
+    auto bundle = std::make_unique<Bundle>();
     bundle->time = is_immediate(source.time) ? immediately : source.time;
     append_all(services, packet, source.messages, from, *bundle, 0);
     return bundle;
 }
 
-std::unique_ptr<scs::Bundle> make_late_done(std::string_view name, const Endpoint& to) {
-    auto bundle = std::make_unique<scs::Bundle>();
+std::unique_ptr<Bundle> make_late_done(std::string_view name, const Endpoint& to) {
+    auto bundle = std::make_unique<Bundle>();
     bundle->append(new LateDone(name, to));
     return bundle;
 }

@@ -92,8 +92,8 @@ public:
     using OscCommand::OscCommand;
 
     Outcome run(Engine& engine) noexcept override {
-        if (!rejected())
-            return ended(rejected(), engine);
+        if (rejection().failed())
+            return ended(rejection(), engine);
         std::span<float> samples;
         ranges_ = args();
         if (!get_samples(ranges_, engine, index_, samples))
@@ -168,7 +168,7 @@ Status b_getn(OscCommand& command, Engine& engine) noexcept {
     return reply_ranged(command, "/b_setn", buffer, args, samples);
 }
 
-constexpr CommandSpec specs[] = {
+constexpr CommandSpec commands[] = {
     {.number = 28, .name = "/b_alloc", .types = "ii", .make = make_command<AllocBuffer>},
     {.number = 29, .name = "/b_allocRead", .types = "is", .make = make_command<AllocReadBuffer<false>>},
     {.number = 30, .name = "/b_read", .types = "is", .make = make_command<ReadBuffer<false>>},
@@ -191,7 +191,7 @@ constexpr CommandSpec specs[] = {
 } // namespace
 
 std::span<const CommandSpec> buffer_commands() {
-    return specs;
+    return commands;
 }
 
 } // namespace scs::osc

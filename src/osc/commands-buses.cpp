@@ -17,7 +17,8 @@ std::span<float> control_buses(Engine& engine) noexcept {
 Status c_set(OscCommand& command, Engine& engine) noexcept {
     for (ArgReader args = command.args(); args.remain() >= 8;) {
         const std::int32_t bus = args.get_int();
-        if (const Status status = engine.buses().set_control(bus, args.get_float(), engine.block_number()); !status)
+        const Status status = engine.buses().set_control(bus, args.get_float(), engine.block_number());
+        if (status.failed())
             return status;
     }
     return {};
@@ -65,7 +66,7 @@ Status c_getn(OscCommand& command, Engine& engine) noexcept {
     return reply_ranged(command, "/c_setn", {}, command.args(), control_buses(engine));
 }
 
-constexpr CommandSpec specs[] = {
+constexpr CommandSpec commands[] = {
     {.number = 25, .name = "/c_set", .handler = c_set},
     {.number = 26, .name = "/c_setn", .handler = c_setn},
     {.number = 27, .name = "/c_fill", .handler = c_fill},
@@ -76,7 +77,7 @@ constexpr CommandSpec specs[] = {
 } // namespace
 
 std::span<const CommandSpec> bus_commands() {
-    return specs;
+    return commands;
 }
 
 } // namespace scs::osc

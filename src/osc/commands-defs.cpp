@@ -102,8 +102,8 @@ constexpr CommandSpec commands[] = {
     {.number = 5, .name = "/d_recv", .types = "b", .make = make_command<ReceiveDefinitions>},
     {.number = 6, .name = "/d_load", .types = "s", .make = make_command<LoadDefinitions<load_matching>>},
     {.number = 7, .name = "/d_loadDir", .types = "s", .make = make_command<LoadDefinitions<load_folder>>},
-    {8, "/d_freeAll", "", d_free_all},
-    {53, "/d_free", "", d_free},
+    {.number = 8, .name = "/d_freeAll", .handler = d_free_all},
+    {.number = 53, .name = "/d_free", .handler = d_free},
 };
 
 } // namespace

@@ -54,7 +54,7 @@ Status g_new(OscCommand& command, Engine& engine) noexcept {
         const Status status = engine.tree().new_group(id, action, target.node->id, made);
         if (status.code == Code::duplicate_node_id && stands_there(engine, id, action, *target.node))
             engine.tree().tell(*engine.tree().find_group(id), NodeChange::go);
-        else if (!status)
+        else if (status.failed())
             return status;
     }
     return {};
@@ -72,7 +72,7 @@ Status g_move(OscCommand& command, Engine& engine) noexcept {
             return {Code::node_not_found, arg.id};
         if (arg.node == &engine.tree().root())
             continue;
-        if (const Status status = engine.tree().move(*arg.node, action, *group.node); !status)
+        if (const Status status = engine.tree().move(*arg.node, action, *group.node); status.failed())
             return status;
     }
     return {};
@@ -237,14 +237,14 @@ Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
 }
 
 constexpr CommandSpec commands[] = {
-    {21, "/g_new", "", g_new},
-    {22, "/g_head", "", g_move<AddAction::head>},
-    {23, "/g_tail", "", g_move<AddAction::tail>},
-    {24, "/g_freeAll", "", g_free<&Tree::free_all>},
-    {50, "/g_deepFree", "", g_free<&Tree::deep_free>},
-    {56, "/g_dumpTree", "", g_dump_tree},
-    {57, "/g_queryTree", "", g_query_tree, g_query_tree_room},
-    {63, "/p_new", "", g_new},
+    {.number = 21, .name = "/g_new", .handler = g_new},
+    {.number = 22, .name = "/g_head", .handler = g_move<AddAction::head>},
+    {.number = 23, .name = "/g_tail", .handler = g_move<AddAction::tail>},
+    {.number = 24, .name = "/g_freeAll", .handler = g_free<&Tree::free_all>},
+    {.number = 50, .name = "/g_deepFree", .handler = g_free<&Tree::deep_free>},
+    {.number = 56, .name = "/g_dumpTree", .handler = g_dump_tree},
+    {.number = 57, .name = "/g_queryTree", .handler = g_query_tree, .reply_room = g_query_tree_room},
+    {.number = 63, .name = "/p_new", .handler = g_new},
 };
 
 } // namespace

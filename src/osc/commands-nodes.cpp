@@ -124,7 +124,7 @@ Status n_beside(OscCommand& command, Engine& engine) noexcept {
         if (!next_node || !next_target)
             continue;
         if (node && node != next_node.node)
-            if (const Status status = move(engine, *node, action, *target); !status)
+            if (const Status status = move(engine, *node, action, *target); status.failed())
                 return status;
         node = next_node.node;
         target = next_target.node;
@@ -162,7 +162,7 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
         }
         // As in scsynth, being moved to an end of the group that it is in already isn't told of the first node.
         const bool silent = !any && inside && arg.node->parent == beside;
-        if (const Status status = move(engine, *arg.node, action, *beside, silent); !status)
+        if (const Status status = move(engine, *arg.node, action, *beside, silent); status.failed())
             return status;
         beside = arg.node;
         action = AddAction::after;
@@ -172,21 +172,21 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
 }
 
 constexpr CommandSpec commands[] = {
-    {10, "/n_trace", "", of_each_node<n_trace>},
-    {11, "/n_free", "", of_each_node<n_free>},
-    {12, "/n_run", "", of_each_node<n_run>},
-    {13, "/n_cmd"},
-    {14, "/n_map", "", of_node<n_map<false>>},
-    {15, "/n_set", "", of_node<n_set>},
-    {16, "/n_setn", "", of_node<n_setn>},
-    {17, "/n_fill", "", of_node<n_fill>},
-    {18, "/n_before", "", n_beside<AddAction::before>},
-    {19, "/n_after", "", n_beside<AddAction::after>},
-    {46, "/n_query", "", of_each_node<n_query>},
-    {48, "/n_mapn", "", of_node<n_mapn<false>>},
-    {60, "/n_mapa", "", of_node<n_map<true>>},
-    {61, "/n_mapan", "", of_node<n_mapn<true>>},
-    {62, "/n_order", "", n_order},
+    {.number = 10, .name = "/n_trace", .handler = of_each_node<n_trace>},
+    {.number = 11, .name = "/n_free", .handler = of_each_node<n_free>},
+    {.number = 12, .name = "/n_run", .handler = of_each_node<n_run>},
+    {.number = 13, .name = "/n_cmd"},
+    {.number = 14, .name = "/n_map", .handler = of_node<n_map<false>>},
+    {.number = 15, .name = "/n_set", .handler = of_node<n_set>},
+    {.number = 16, .name = "/n_setn", .handler = of_node<n_setn>},
+    {.number = 17, .name = "/n_fill", .handler = of_node<n_fill>},
+    {.number = 18, .name = "/n_before", .handler = n_beside<AddAction::before>},
+    {.number = 19, .name = "/n_after", .handler = n_beside<AddAction::after>},
+    {.number = 46, .name = "/n_query", .handler = of_each_node<n_query>},
+    {.number = 48, .name = "/n_mapn", .handler = of_node<n_mapn<false>>},
+    {.number = 60, .name = "/n_mapa", .handler = of_node<n_map<true>>},
+    {.number = 61, .name = "/n_mapan", .handler = of_node<n_mapn<true>>},
+    {.number = 62, .name = "/n_order", .handler = n_order},
 };
 
 } // namespace

@@ -64,8 +64,8 @@ private:
 };
 
 constexpr CommandSpec commands[] = {
-    {4, "/cmd", "", nullptr, nullptr, make_command<RunPluginCommand>},
-    {20, "/u_cmd", "", nullptr, nullptr, make_command<RunUnitCommand>},
+    {.number = 4, .name = "/cmd", .make = make_command<RunPluginCommand>},
+    {.number = 20, .name = "/u_cmd", .make = make_command<RunUnitCommand>},
 };
 
 } // namespace

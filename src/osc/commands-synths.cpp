@@ -64,7 +64,7 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
     Synth* synth = nullptr;
     const Status status = engine.tree().new_synth(*found.definition, found.values, id,
                                                   static_cast<AddAction>(action), target.node->id, synth);
-    if (status)
+    if (status.ok())
         read_arguments(args, engine.tree(), *synth, counted);
     return status;
 }
@@ -142,18 +142,18 @@ Status s_noid(OscCommand& command, Engine& engine) noexcept {
     while (args.remain() > 0) {
         const NodeArg arg = read_node(args, engine.tree());
         if (Synth* synth = arg.synth())
-            if (const Status status = engine.tree().hide_id(*synth); !status)
+            if (const Status status = engine.tree().hide_id(*synth); status.failed())
                 return status;
     }
     return {};
 }
 
 constexpr CommandSpec commands[] = {
-    {9, "/s_new", "s", s_new<false>},
-    {44, "/s_get", "", s_get, s_get_room},
-    {45, "/s_getn", "", s_getn, s_getn_room},
-    {49, "/s_noid", "", s_noid},
-    {59, "/s_newargs", "s", s_new<true>},
+    {.number = 9, .name = "/s_new", .types = "s", .handler = s_new<false>},
+    {.number = 44, .name = "/s_get", .handler = s_get, .reply_room = s_get_room},
+    {.number = 45, .name = "/s_getn", .handler = s_getn, .reply_room = s_getn_room},
+    {.number = 49, .name = "/s_noid", .handler = s_noid},
+    {.number = 59, .name = "/s_newargs", .types = "s", .handler = s_new<true>},
 };
 
 } // namespace

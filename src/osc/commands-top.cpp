@@ -184,17 +184,17 @@ private:
 };
 
 constexpr CommandSpec commands[] = {
-    {0, "/none", "", none},
-    {-1, "/nrt_end", "", none},
+    {.number = 0, .name = "/none", .handler = none},
+    {.name = "/nrt_end", .handler = none},
     {.number = 1, .name = "/notify", .make = make_command<Notify>},
-    {2, "/status", "", status, fixed_room},
+    {.number = 2, .name = "/status", .handler = status, .reply_room = fixed_room},
     {.number = 3, .name = "/quit", .make = make_command<Quit>},
     {.number = 39, .name = "/dumpOSC", .make = make_command<DumpOsc>},
-    {51, "/clearSched", "", clear_schedule},
+    {.number = 51, .name = "/clearSched", .handler = clear_schedule},
     {.number = 52, .name = "/sync", .make = make_command<Sync>},
-    {58, "/error", "", error},
-    {64, "/version", "", version, fixed_room},
-    {65, "/rtMemoryStatus", "", memory_status, fixed_room},
+    {.number = 58, .name = "/error", .handler = error},
+    {.number = 64, .name = "/version", .handler = version, .reply_room = fixed_room},
+    {.number = 65, .name = "/rtMemoryStatus", .handler = memory_status, .reply_room = fixed_room},
 };
 
 } // namespace

@@ -119,7 +119,7 @@ bool install(Engine& engine, std::vector<std::unique_ptr<Definition>>& definitio
     bool all = true;
     for (auto& definition : definitions) {
         Definition* replaced = nullptr;
-        if (!engine.definitions().add(definition.get(), replaced)) {
+        if (engine.definitions().add(definition.get(), replaced).failed()) {
             all = false;
             continue;
         }

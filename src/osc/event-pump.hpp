@@ -13,15 +13,13 @@
 
 namespace scs::osc {
 
-class ReplyPort;
-
 /// What becomes of handbacks and of text. [osc]
 class EventSink {
 public:
     virtual ~EventSink() = default;
     virtual void job(Command&) noexcept = 0;
     virtual void reply(Command&) = 0;
-    virtual void retired(scs::Bundle*) noexcept = 0;
+    virtual void retired(Bundle*) noexcept = 0;
     virtual void release(Handback*) noexcept = 0;
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;

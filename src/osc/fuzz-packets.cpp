@@ -96,6 +96,12 @@ const Folders& folders() {
     return made;
 }
 
+/// Whether /b_write may be among the packet's commands, by name or number, or among their completion messages.
+bool may_write_files(std::span<const std::byte> packet) {
+    const std::string_view bytes(reinterpret_cast<const char*>(packet.data()), packet.size());
+    return bytes.find("b_write") != bytes.npos || bytes.find({"\0\0\0\x1f", 4}) != bytes.npos;
+}
+
 ServerSettings settings(bool first) {
     ServerSettings s;
     s.engine.audio_buses = 32;
@@ -123,11 +129,12 @@ public:
     }
     ~FuzzServer() override {
         engine_.reset();
-        if (wrote_)
+        if (may_have_written_)
             folders().clean_files();
     }
 
     void take(std::span<const std::byte> bytes, const Endpoint& from) {
+        may_have_written_ = may_have_written_ || may_write_files(bytes);
         if (dump_mode_ & 2)
             (void)to_hex(bytes);
         auto decoded = decode(bytes);
@@ -136,7 +143,7 @@ public:
         const auto packet = std::make_shared<const Packet>(std::move(decoded.value()));
         if (dump_mode_ & 1)
             (void)to_text(*packet);
-        for (const osc::Bundle& source : packet->bundles()) {
+        for (const PacketBundle& source : packet->bundles()) {
             if (source.messages.empty())
                 continue;
             auto bundle = make_bundle(services_, packet, source, from);
@@ -201,16 +208,9 @@ private:
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
     void quit() override { clients_.clear(); } // as with allow-quit false
 
-    void job(Command& command) noexcept override {
-        jobs_.push_back(&command);
-        if (const auto* ours = dynamic_cast<const OscCommand*>(&command))
-            wrote_ = wrote_ || std::string_view(ours->name()) == "/b_write";
-    }
-    void reply(Command& command) override {
-        if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
-            answering->answer(*this);
-    }
-    void retired(scs::Bundle* bundle) noexcept override {
+    void job(Command& command) noexcept override { jobs_.push_back(&command); }
+    void reply(Command& command) override { command.answer(*this); }
+    void retired(Bundle* bundle) noexcept override {
         --in_flight_;
         delete bundle;
     }
@@ -234,7 +234,7 @@ private:
     const float* in_[2] = {nullptr, nullptr};
     float* out_[2] = {samples_[0], samples_[1]};
     int in_flight_ = 0;
-    bool synced_ = false, wrote_ = false;
+    bool synced_ = false, may_have_written_ = false;
 };
 
 } // namespace

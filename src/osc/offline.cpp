@@ -88,11 +88,8 @@ public:
     void quit() override {}
 
     void job(Command&) noexcept override {} // done in place
-    void reply(Command& command) override {
-        if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
-            answering->answer(*this);
-    }
-    void retired(scs::Bundle* bundle) noexcept override { delete bundle; }
+    void reply(Command& command) override { command.answer(*this); }
+    void retired(Bundle* bundle) noexcept override { delete bundle; }
     void release(Handback* object) noexcept override { delete object; }
     void print(std::string_view line) override { log(std::string(line)); }
     void late(double) override {}
@@ -142,7 +139,7 @@ public:
 
     /// Hands a packet over, to run in the block to come.
     bool submit(const std::shared_ptr<const Packet>& packet) {
-        for (const Bundle& source : packet->bundles()) {
+        for (const PacketBundle& source : packet->bundles()) {
             auto bundle = make_bundle(services_, packet, source, Endpoint());
             if (!submit(*bundle))
                 return false;
@@ -150,7 +147,7 @@ public:
         }
         return true;
     }
-    bool submit(scs::Bundle& bundle) {
+    bool submit(Bundle& bundle) {
         if (engine_.submit(&bundle))
             return true;
         engine_.run_idle(); // makes room, but for what is scheduled

@@ -6,8 +6,6 @@
 #include "osc/reply-port.hpp"
 #include "osc/status-text.hpp"
 
-#include <algorithm>
-#include <array>
 #include <exception>
 
 namespace scs::osc {
@@ -17,42 +15,6 @@ namespace {
 constexpr std::size_t little_room = 256; ///< for short answers, which are never refused
 
 } // namespace
-
-void ReplyPort::done(const Endpoint& to, std::string_view name, std::optional<std::int32_t> value) {
-    const std::array<ReplyArg, 2> args{name, value.value_or(0)};
-    send(to, "/done", std::span(args).first(value ? 2 : 1));
-}
-
-void ReplyPort::fail(const Endpoint& to, std::string_view name, std::string_view text,
-                     std::optional<std::int32_t> extra) {
-    const std::array<ReplyArg, 3> args{name, text, extra.value_or(0)};
-    send(to, "/fail", std::span(args).first(extra ? 3 : 2));
-}
-
-std::optional<std::string> failure_line(std::string_view address, std::span<const ReplyArg> args) {
-    const auto* name = args.size() < 2 ? nullptr : std::get_if<std::string_view>(&args[0]);
-    const auto* text = name ? std::get_if<std::string_view>(&args[1]) : nullptr;
-    if (address != "/fail" || !text) // a SendReply may have that address, too
-        return {};
-    std::string line = "FAILURE IN SERVER";
-    if (*text == "Command not found")
-        line += ':';
-    line.append(" ").append(*name).append(" ").append(text->substr(0, text->find('\n')));
-    return line;
-}
-
-bool ReplyPort::send_record(const Endpoint& to, std::span<const std::byte> record) {
-    bool all = true;
-    std::vector<ReplyArg> args;
-    ReplyReader reader(record);
-    while (reader.next_message()) {
-        args.clear();
-        while (const auto arg = reader.next_arg())
-            args.push_back(*arg);
-        all = send(to, reader.address(), args) && all;
-    }
-    return all;
-}
 
 std::shared_ptr<const Packet> hold(const Services& services, Packet&& packet) {
     struct Held {
@@ -71,7 +33,7 @@ OscCommand::OscCommand(CommandInit&& init)
       room_(claim_room()),
       writer_(room_) {
     if (lacks_room_)
-        rejected_ = fail("too many replies are under way");
+        rejection_ = fail("too many replies are under way");
 }
 
 std::size_t OscCommand::claim_room() {
@@ -101,15 +63,15 @@ std::string_view OscCommand::name_as_sent() const noexcept {
 }
 
 void OscCommand::reject(Status status) noexcept {
-    rejected_ = status;
+    rejection_ = status;
 }
 
 Outcome OscCommand::ended(Status status, Engine& engine) noexcept {
-    if (status && writer_.overflowed()) {
+    if (status.ok() && writer_.overflowed()) {
         writer_.clear();
         status = {Code::buffer_overflow};
     }
-    if (!status && engine.error_mode().on() && !spec().quiet)
+    if (status.failed() && engine.error_mode().on())
         status_ = status;
     return failed() || !writer_.bytes().empty() ? Outcome::reply : Outcome::done;
 }
@@ -117,7 +79,7 @@ Outcome OscCommand::ended(Status status, Engine& engine) noexcept {
 Outcome OscCommand::run(Engine& engine) noexcept {
     if (failed())
         return Outcome::reply;
-    return ended(rejected_ ? spec().handler(*this, engine) : rejected_, engine);
+    return ended(rejection_.ok() ? spec().handler(*this, engine) : rejection_, engine);
 }
 
 void OscCommand::answer(ReplyPort& port) {
@@ -127,11 +89,15 @@ void OscCommand::answer(ReplyPort& port) {
         port.fail(from(), failure_text_ ? name() : name_as_sent(), failure_text(), failure_extra_);
 }
 
+void OscCommand::refuse(ReplyPort& port, std::string_view why) {
+    port.fail(from(), name_as_sent(), why);
+}
+
 Outcome OscJob::run(Engine& engine) noexcept {
     if (failed())
         return Outcome::reply;
-    const Status status = rejected() ? begin(engine) : rejected();
-    if (status)
+    const Status status = rejection().ok() ? begin(engine) : rejection();
+    if (status.ok())
         return Outcome::job;
     return ended(status, engine);
 }

@@ -29,7 +29,6 @@ class Engine;
 namespace scs::osc {
 
 class OscCommand;
-class ReplyPort;
 struct CommandSpec;
 struct ServerSettings;
 
@@ -63,27 +62,19 @@ using ReplyRoom = std::size_t (*)(ArgReader args) noexcept;
 
 /// One row of the command table.
 struct CommandSpec {
-    int number;                     ///< integer address, or -1
+    int number = -1;                ///< integer address, or -1
     const char* name;               ///< with its slash
     const char* types = "";         ///< arguments that must be there: s string, b blob, i anything
     Handler handler = nullptr;      ///< null, and make too: not there (yet), answered "Command not found"
     ReplyRoom reply_room = nullptr; ///< null: the handler doesn't reply
     Maker make = nullptr;           ///< instead of a handler
-    bool quiet = false;             ///< a failure is never answered
 };
 
 /// Counts the packet's memory for as long as it is there. [osc]
 std::shared_ptr<const Packet> hold(const Services&, Packet&&);
 
-/// A command that has something to say when it has run.
-class AnsweringCommand : public Command {
-public:
-    /// [osc] After Outcome::reply: sends what it has to say.
-    virtual void answer(ReplyPort&) = 0;
-};
-
 /// A message on its way through the engine. It keeps its packet, so args() stay valid for its life.
-class OscCommand : public AnsweringCommand {
+class OscCommand : public Command {
 public:
     explicit OscCommand(CommandInit&&);
 
@@ -104,23 +95,27 @@ public:
 
     /// [osc] After Outcome::reply: sends the replies, then the failure, to the sender.
     void answer(ReplyPort&) override;
-    /// [osc] Fails with this when it is run, instead of running.
+    /// [osc] Sends a /fail with the reason to the sender.
+    void refuse(ReplyPort&, std::string_view why) override;
+
+    /// [osc] The completion message's bytes, empty if there is none.
+    virtual std::span<const std::byte> completion_bytes() const noexcept { return {}; }
+    /// [osc] When it is run it fails with this Status, instead of running.
     void reject(Status) noexcept;
-    /// [osc] Whether the worker has had it.
-    virtual bool worked() const noexcept { return false; }
-
-protected:
-    /// [rt] Remembers a failure; whether and how it is to be answered.
-    Outcome ended(Status, Engine&) noexcept;
-
     /// [osc, worker] A failure with any text, and the number that follows it. The last one counts.
     void set_failure(std::string text, std::optional<std::int32_t> extra = {});
-    bool failed() const noexcept { return !status_ || failure_text_.has_value(); }
+
+protected:
+    /// [rt] How its work ended: remembers a failure, and says whether there is anything to answer.
+    Outcome ended(Status, Engine&) noexcept;
+
+    bool failed() const noexcept { return status_.failed() || failure_text_.has_value(); }
     /// The text of the failure; only if failed().
     std::string failure_text() const;
     /// What the client called it, or the name if it used the number.
     std::string_view name_as_sent() const noexcept;
-    Status rejected() const noexcept { return rejected_; }
+    /// What reject() was called with; ok if it wasn't.
+    Status rejection() const noexcept { return rejection_; }
 
 private:
     std::size_t claim_room();
@@ -131,7 +126,7 @@ private:
     bool lacks_room_ = false;
     std::vector<std::byte> room_;
     ReplyWriter writer_;
-    Status status_, rejected_;
+    Status status_, rejection_;
     const char* literal_ = nullptr;
     std::optional<std::string> failure_text_;
     std::optional<std::int32_t> failure_extra_;
@@ -151,12 +146,7 @@ public:
     void work() noexcept final;
     Outcome apply(Engine&) noexcept final;
     void answer(ReplyPort&) override;
-    bool worked() const noexcept final { return worked_; }
-
-    /// [osc] The completion message's bytes, empty if there is none.
-    std::span<const std::byte> completion_bytes() const noexcept { return completion_bytes_; }
-
-    using OscCommand::set_failure;
+    std::span<const std::byte> completion_bytes() const noexcept final { return completion_bytes_; }
 
 protected:
     /// [rt] Before the slow part. A failure ends the job here.

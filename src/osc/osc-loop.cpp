@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/osc-loop.hpp"
 
-#include "engine/definitions/definitions.hpp"
 #include "engine/engine.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "osc/codec/dump.hpp"
@@ -22,22 +21,8 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::size_t most_bundles = Engine::most_bundles; ///< in flight and waiting
-constexpr std::size_t most_scheduled = 8192; ///< of these, those for a later time: they may wait for years
-constexpr int packets_a_turn = 64;
-constexpr int events_a_turn = 1024; ///< the data loop may make them faster than they're sent
-constexpr std::chrono::milliseconds last_words(100); ///< for what came right behind a /quit
-constexpr std::chrono::seconds silence(1); ///< after a /quit that came so soon after another
-
-NtpTime wall_clock() {
-    timespec now;
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return ntp_from_unix(now.tv_sec, static_cast<uint32_t>(now.tv_nsec));
-}
-
-bool is_scheduled(const std::unique_ptr<scs::Bundle>& bundle) {
-    return bundle->time != immediately;
-}
+constexpr int packets_at_once = 64;
+constexpr int events_at_once = 1024; ///< the data loop may make them faster than they're sent
 
 std::string_view name_of(const Message& message) {
     if (!message.address.empty())
@@ -62,22 +47,22 @@ bool OscLoop::if_memory_lasts(F&& action) noexcept {
     } catch (const std::bad_alloc&) {
         lost();
     } catch (const std::exception& error) {
-        host_.log(Host::Level::error, error.what());
+        callbacks_.log(Level::error, error.what());
     }
     return false;
 }
 
 void OscLoop::lost() noexcept {
-    host_.log(Host::Level::error, out_of_memory_);
+    callbacks_.log(Level::error, out_of_memory_);
 }
 
-OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, Worker& worker, Wakeup& wakeup,
-                 PacketCounters& counters)
+OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, ServerCallbacks& callbacks, Worker& worker,
+                 Wakeup& wakeup, PacketCounters& counters)
     : socket_(std::move(socket)),
       tcp_(std::move(tcp)),
       port_(socket_.port()),
       services_(services),
-      host_(host),
+      callbacks_(callbacks),
       worker_(worker),
       wakeup_(wakeup),
       counters_(counters),
@@ -90,7 +75,7 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, Host& host, 
     tcp_events_.closed = [this](TcpPeer peer, std::string_view why) {
         clients_.remove(peer);
         if (!why.empty())
-            host_.log(Host::Level::warning, "a TCP client's connection is closed: " + std::string(why));
+            callbacks_.log(Level::warning, "a TCP client's connection is closed: " + std::string(why));
     };
 }
 
@@ -101,112 +86,82 @@ void OscLoop::stop() {
     wakeup_.ring();
 }
 
-void OscLoop::engine_ready(Engine& engine, std::unique_ptr<scs::Bundle> first) {
-    first_ = std::move(first);
-    ready_.store(&engine, std::memory_order_release);
+void OscLoop::engine_ready(Engine& engine, std::unique_ptr<Bundle> first) {
+    handover_.ready(engine, std::move(first));
     wakeup_.ring();
 }
 
 void OscLoop::engine_failed(std::string why) noexcept {
-    failure_ = std::move(why);
-    failed_.store(true, std::memory_order_release);
+    handover_.fail(std::move(why));
     wakeup_.ring();
 }
 
 void OscLoop::run() {
     while (!stopping())
-        if (!if_memory_lasts([this] { turn(); }))
-            std::this_thread::sleep_for(Milliseconds(10)); // others may free some
+        if (!if_memory_lasts([this] { run_once(); }))
+            std::this_thread::sleep_for(std::chrono::milliseconds(10)); // others may free some
 }
 
-void OscLoop::turn() {
-    if (engine_ && engine_->status().broken.load(std::memory_order_acquire))
-        abandon_engine();
-    if (!engine_) {
-        Engine* const ready = ready_.load(std::memory_order_acquire);
-        if (ready && first_)
-            waiting_.push_front(std::move(first_));
-        engine_ = ready;
-    }
+void OscLoop::run_once() {
+    update_engine();
     receive();
-    if (quits_until_ && (is_idle() || Clock::now() >= *quits_until_))
+    if (quitting_.closes_now(Clock::now(), !bundles_.any_waiting() && bundles_.engine_is_idle()))
         close();
     submit_waiting();
-    const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_a_turn) : 0;
+    const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_at_once) : 0;
     if (events > 0)
-        progress_ = Clock::now();
+        watch_.note_event();
     submit_waiting();
-    wake_if_stuck();
+    if (engine_ && watch_.is_stuck(engine_->status(), awaits_data_loop()))
+        callbacks_.wake();
     if (engine_)
         engine_->end_endless_code();
-    wait(events < events_a_turn ? wait_time() : std::chrono::microseconds(0));
+    sleep(events < events_at_once ? time_to_sleep() : std::chrono::microseconds(0));
 }
 
-void OscLoop::abandon_engine() {
-    services_.held = std::make_shared<std::atomic<std::size_t>>(0);
-    engine_ = nullptr;
-    ready_.store(nullptr, std::memory_order_release);
-    in_flight_ = immediate_ = 0;
-    due_.clear();
-    scheduled_ = std::size_t(std::ranges::count_if(waiting_, is_scheduled));
-    open_jobs_ = 0;
-    worker_.abandon();
-}
+// ---- the engine
 
-// ---- waiting
-
-bool OscLoop::awaits_engine() const {
-    const int jobs = worker_.jobs();
-    return immediate_ > static_cast<std::size_t>(std::max(jobs, 0)) || open_jobs_ > jobs ||
-           (engine_ && !waiting_.empty());
-}
-
-void OscLoop::wake_if_stuck() {
-    if (!engine_)
-        return;
-    const Clock::time_point now = Clock::now();
-    const uint64_t cycles = engine_->status().cycles.load(std::memory_order_relaxed);
-    if (cycles != seen_cycles_ || !awaits_engine()) {
-        seen_cycles_ = cycles;
-        cycle_seen_ = now;
-    } else if (now - cycle_seen_ >= Milliseconds(50)) {
-        cycle_seen_ = now;
-        host_.wake();
+void OscLoop::update_engine() {
+    if (engine_ && engine_->status().broken.load(std::memory_order_acquire)) {
+        // It and all that it holds are never touched again; the worker makes another one.
+        services_.held = std::make_shared<std::atomic<std::size_t>>(0);
+        engine_ = nullptr;
+        handover_.withdraw();
+        bundles_.forget_submitted();
+        worker_.abandon();
+    }
+    if (!engine_) {
+        engine_ = handover_.engine();
+        if (engine_)
+            if (auto first = handover_.take_first())
+                bundles_.push_front(std::move(first));
     }
 }
 
-bool OscLoop::is_idle() const {
-    return waiting_.empty() && immediate_ == 0 && open_jobs_ == 0;
-}
-
-std::chrono::microseconds OscLoop::wait_time() {
-    using namespace std::chrono_literals;
-    if (quits_until_)
-        return 1ms;
-    if (!engine_)
-        return 1s; // the worker rings when it has changed
-    const bool synths_run = engine_->status().synths.load(std::memory_order_relaxed) > 0;
-    const bool watched = !clients_.all().empty() && (synths_run || synths_ran_);
-    // Without synths, bundles and jobs nothing comes from the engine but what was on its way.
-    const bool quiet = in_flight_ == 0 && !synths_run && !synths_ran_ && Clock::now() - progress_ > 1s;
-    synths_ran_ = synths_run;
-    std::chrono::microseconds wait = watched ? 5ms : synths_run ? 50ms : quiet ? 1s : 100ms;
-    if (awaits_engine())
-        return Clock::now() - progress_ < 1s ? 1ms : 20ms;
-    if (immediate_ > 0)
-        wait = std::min<std::chrono::microseconds>(wait, 5ms);
-    if (!due_.empty()) {
-        // Once it is due it comes back within a cycle; if none runs, it waits for the next one.
-        const double seconds = ntp_seconds_between(wall_clock(), *due_.begin());
-        if (seconds > 0)
-            wait = std::min(wait, std::chrono::microseconds(1000 + int64_t(std::min(seconds, 1.0) * 1e6)));
-        else if (seconds > -0.2)
-            wait = 1ms;
+void OscLoop::submit_waiting() {
+    if (const std::string* why = handover_.failure())
+        bundles_.refuse_waiting(*this, *why);
+    while (engine_ && bundles_.any_waiting()) {
+        if (bundles_.engine_is_idle())
+            watch_.note_new_work();
+        if (!bundles_.submit_first(*engine_))
+            return;
     }
-    return wait;
 }
 
-void OscLoop::wait(std::chrono::microseconds time) {
+bool OscLoop::awaits_data_loop() const noexcept {
+    return bundles_.await_data_loop(worker_.jobs());
+}
+
+std::chrono::microseconds OscLoop::time_to_sleep() {
+    if (quitting_.is_closing())
+        return std::chrono::milliseconds(1);
+    if (!engine_)
+        return std::chrono::seconds(1); // the worker rings when there is one
+    return watch_.time_to_sleep(engine_->status(), bundles_, awaits_data_loop(), !clients_.all().empty());
+}
+
+void OscLoop::sleep(std::chrono::microseconds time) {
     const int tcp = takes_tcp() ? tcp_.fd() : -1;
     std::array<pollfd, 3> fds{pollfd{wakeup_.fd(), POLLIN, 0}, pollfd{socket_.fd(), POLLIN, 0}, pollfd{tcp, POLLIN, 0}};
     const timespec timeout{time.count() / 1'000'000, time.count() % 1'000'000 * 1000};
@@ -217,7 +172,7 @@ void OscLoop::wait(std::chrono::microseconds time) {
 // ---- in
 
 void OscLoop::receive() {
-    for (int n = 0; n < packets_a_turn && socket_.fd() >= 0 && !stopping(); ++n) {
+    for (int n = 0; n < packets_at_once && socket_.fd() >= 0 && !stopping(); ++n) {
         const auto datagram = socket_.receive();
         if (!datagram)
             break;
@@ -229,8 +184,8 @@ void OscLoop::receive() {
 
 // TCP clients wait while much is under way, instead of being refused.
 bool OscLoop::takes_tcp() const {
-    const std::size_t now = waiting_.size() + immediate_;
-    return now == 0 || (now <= most_bundles / 2 && *services_.held <= max_held / 2);
+    const std::size_t now = bundles_.waiting_or_immediate();
+    return now == 0 || (now <= Engine::most_bundles / 2 && *services_.held <= max_held / 2);
 }
 
 /// The packet, counted and held; null if it is malformed.
@@ -245,7 +200,7 @@ std::shared_ptr<const Packet> OscLoop::take_in(std::span<const std::byte> bytes)
         print(to_hex(bytes));
     auto decoded = decode(bytes);
     if (!decoded) {
-        host_.log(Host::Level::debug, "OSC packet rejected: " + decoded.error());
+        callbacks_.log(Level::debug, "OSC packet rejected: " + decoded.error());
         return {};
     }
     auto packet = hold(services_, std::move(decoded.value()));
@@ -264,26 +219,23 @@ void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from
 }
 
 void OscLoop::take_bundles(const std::shared_ptr<const Packet>& packet, const Endpoint& from) {
-    if (failed_.load(std::memory_order_acquire)) {
-        refuse(*packet, from, failure_);
+    if (const std::string* why = handover_.failure()) {
+        refuse(*packet, from, *why);
     } else if (!has_room_for(*packet)) {
         refuse(*packet, from, "command queue full");
     } else {
-        for (const Bundle& bundle : packet->bundles())
-            if (!bundle.messages.empty()) {
-                waiting_.push_back(make_bundle(services_, packet, bundle, from));
-                scheduled_ += is_scheduled(waiting_.back());
-            }
+        for (const PacketBundle& bundle : packet->bundles())
+            if (!bundle.messages.empty())
+                bundles_.push_back(make_bundle(services_, packet, bundle, from));
     }
 }
 
 bool OscLoop::has_room_for(const Packet& packet) const {
+    const std::size_t held = *services_.held;
     const auto& bundles = packet.bundles();
-    const auto later = std::size_t(
-        std::ranges::count_if(bundles, [](const Bundle& bundle) { return !is_immediate(bundle.time); }));
-    if (later > 0 && (scheduled_ + later > most_scheduled || *services_.held > max_held / 2))
-        return false;
-    return waiting_.size() + in_flight_ + bundles.size() <= most_bundles && *services_.held <= max_held;
+    const auto scheduled = std::size_t(
+        std::ranges::count_if(bundles, [](const PacketBundle& bundle) { return !is_immediate(bundle.time); }));
+    return bundles_.have_room_for(bundles.size(), scheduled) && held <= (scheduled > 0 ? max_held / 2 : max_held);
 }
 
 void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view why) {
@@ -291,67 +243,25 @@ void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view 
         fail(to, name_of(message), why);
 }
 
-void OscLoop::refuse_waiting() {
-    for (; !waiting_.empty(); waiting_.pop_front())
-        for (const Command* c = waiting_.front()->first; c; c = c->next)
-            if (const auto* command = dynamic_cast<const OscCommand*>(c))
-                fail(command->from(), name_of(command->message()), failure_);
-}
-
-void OscLoop::submit_waiting() {
-    if (failed_.load(std::memory_order_acquire))
-        refuse_waiting();
-    while (engine_ && !waiting_.empty()) {
-        if (immediate_ == 0 && open_jobs_ == 0)
-            cycle_seen_ = progress_ = Clock::now();
-        const NtpTime time = waiting_.front()->time;
-        if (!engine_->submit(waiting_.front().get()))
-            return;
-        // The data loop may be done with it already: only the pointer is ours to drop.
-        (void)waiting_.front().release();
-        waiting_.pop_front();
-        note_submitted(time);
-    }
-}
-
-void OscLoop::note_submitted(NtpTime time) {
-    ++in_flight_;
-    if (time == immediately)
-        ++immediate_;
-    else
-        if_memory_lasts([&] { due_.insert(time); }); // without it the loop only looks less precisely
-}
-
 // ---- what comes back
 
 void OscLoop::job(Command& command) noexcept {
-    if (dynamic_cast<OscCommand*>(&command))
-        ++open_jobs_;
+    bundles_.note_job(command);
     worker_.add(&command);
 }
 
 void OscLoop::reply(Command& command) {
-    if (const auto* ours = dynamic_cast<OscCommand*>(&command); ours && ours->worked())
-        --open_jobs_;
-    if (auto* answering = dynamic_cast<AnsweringCommand*>(&command))
-        answering->answer(*this);
+    bundles_.note_reply(command);
+    command.answer(*this);
 }
 
-void OscLoop::retired(scs::Bundle* bundle) noexcept {
-    --in_flight_;
-    if (bundle->time == immediately) {
-        --immediate_;
-    } else {
-        --scheduled_;
-        if (const auto it = due_.find(bundle->time); it != due_.end())
-            due_.erase(it);
-    }
-    delete bundle;
+void OscLoop::retired(Bundle* bundle) noexcept {
+    bundles_.retire(bundle);
 }
 
 void OscLoop::release(Handback* object) noexcept {
-    if (const auto* definition = dynamic_cast<Definition*>(object)) {
-        const std::array<ReplyArg, 1> args{std::string_view(definition->program->name)};
+    if (const std::string* name = object->synthdef_name()) {
+        const std::array<ReplyArg, 1> args{std::string_view(*name)};
         for (const Clients::Login& login : clients_.all())
             if_memory_lasts([&] { send(login.endpoint, "/d_removed", args); });
     }
@@ -359,7 +269,7 @@ void OscLoop::release(Handback* object) noexcept {
 }
 
 void OscLoop::print(std::string_view line) {
-    host_.log(Host::Level::output, std::string(line));
+    callbacks_.log(Level::output, std::string(line));
 }
 
 void OscLoop::late(double seconds) {
@@ -367,7 +277,7 @@ void OscLoop::late(double seconds) {
         return;
     char text[64];
     std::snprintf(text, sizeof text, "late %.9f", seconds);
-    host_.log(Host::Level::info, text);
+    callbacks_.log(Level::info, text);
 }
 
 void OscLoop::completion(std::span<const std::byte> bytes, const Endpoint& from) {
@@ -375,11 +285,11 @@ void OscLoop::completion(std::span<const std::byte> bytes, const Endpoint& from)
     if (packet)
         take_bundles(hold(services_, std::move(packet.value())), from);
     else
-        host_.log(Host::Level::warning, "a plugin's completion message is malformed: " + packet.error());
+        callbacks_.log(Level::warning, "a plugin's completion message is malformed: " + packet.error());
 }
 
 void OscLoop::command_done(std::string_view name, const Endpoint& from) {
-    waiting_.push_back(make_late_done(name, from));
+    bundles_.push_back(make_late_done(name, from));
 }
 
 // ---- out
@@ -391,16 +301,16 @@ void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
     }
     const auto* peer = std::get_if<UdpPeer>(&to);
     if (peer && !socket_.send(*peer, bytes))
-        host_.log(Host::Level::debug, std::string("OSC reply not sent: ") + std::strerror(errno));
+        callbacks_.log(Level::debug, std::string("OSC reply not sent: ") + std::strerror(errno));
 }
 
 bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
-    if (Clock::now() < silent_until_)
+    if (quitting_.is_silent(Clock::now()))
         return true;
     if (stopping()) // a packet may be answered by hundreds of thousands, an event go to a thousand clients
         return true;
     if (const auto failure = failure_line(address, args))
-        host_.log(Host::Level::info, *failure);
+        callbacks_.log(Level::info, *failure);
     if (std::holds_alternative<std::monostate>(to))
         return true;
     Result<std::span<const std::byte>> message = Error{};
@@ -408,7 +318,7 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
     if (!FaultGuard::run([&] { compose(composer_, address, args, message); }))
         throw std::bad_alloc();
     if (!message) {
-        host_.log(Host::Level::warning, "OSC reply not composed: " + message.error());
+        callbacks_.log(Level::warning, "OSC reply not composed: " + message.error());
         return true;
     }
     if (std::holds_alternative<UdpPeer>(to) && message.value().size() > UdpSocket::max_message)
@@ -419,22 +329,16 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
 
 void OscLoop::quit() {
     clients_.clear();
-    const Clock::time_point now = Clock::now();
-    const bool again = now < told_to_quit_ + silence;
-    told_to_quit_ = now;
-    if (again)
-        silent_until_ = now + silence;
-    if (services_.settings.allow_quit)
-        quits_until_ = again ? now : now + last_words;
+    quitting_.request(Clock::now(), services_.settings.allow_quit);
 }
 
 void OscLoop::close() {
-    quits_until_.reset();
+    quitting_.closed();
     services_.shared_memory.close();
     socket_.close();
     tcp_.close();
-    host_.state("quit");
-    host_.quit();
+    callbacks_.state("quit");
+    callbacks_.quit();
 }
 
 } // namespace scs::osc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/server.hpp"
 
-#include "osc/host.hpp"
 #include "osc/osc-loop.hpp"
+#include "osc/server-callbacks.hpp"
 #include "osc/start-definitions.hpp"
 #include "osc/worker.hpp"
 
@@ -54,12 +54,15 @@ Result<std::pair<UdpSocket, TcpPort>> open_sockets(const ServerSettings& setting
 
 /// Shared with the worker, which may outlive the server.
 struct Server::Private {
+    using Level = ServerSettings::Level;
+
     Private(ServerSettings s, UdpSocket socket, TcpPort tcp)
-        : settings(std::move(s)), loop(std::move(socket), std::move(tcp), services, host, worker, wakeup, counters) {}
+        : settings(std::move(s)),
+          loop(std::move(socket), std::move(tcp), services, callbacks, worker, wakeup, counters) {}
 
     ServerSettings settings;
     Services services{settings};
-    Host host{settings};
+    ServerCallbacks callbacks{settings};
     PacketCounters counters;
     Wakeup wakeup;
     std::unique_ptr<Engine> owned_engine;
@@ -90,13 +93,13 @@ void Server::Private::open_print_socket() {
         return;
     auto socket = PrintSocket::open(settings.print_to);
     if (socket)
-        host.print_to(std::move(socket.value()));
+        callbacks.print_to(std::move(socket.value()));
     else
-        host.log(Host::Level::warning, socket.error());
+        callbacks.log(Level::warning, socket.error());
 }
 
 bool Server::Private::create_engine() {
-    const auto warn = [this](const std::string& text) { host.log(Host::Level::warning, text); };
+    const auto warn = [this](const std::string& text) { callbacks.log(Level::warning, text); };
     std::shared_ptr<SharedMemory> shared;
     if (settings.shared_memory)
         shared = services.shared_memory.open(loop.port(), settings.engine.control_buses, warn);
@@ -114,11 +117,11 @@ bool Server::Private::serve_engine() {
     if (!create_engine())
         return true;
     auto first = load_start_definitions(
-        settings, [this](const std::string& text) { host.log(Host::Level::warning, text); },
+        settings, [this](const std::string& text) { callbacks.log(Level::warning, text); },
         [this] { return worker.stopping(); });
     engine.store(owned_engine.get(), std::memory_order_release);
     loop.engine_ready(*owned_engine, std::move(first));
-    host.state("running");
+    callbacks.state("running");
     worker.run(*owned_engine);
     if (!worker.stopping())
         return false;
@@ -127,11 +130,11 @@ bool Server::Private::serve_engine() {
 }
 
 void Server::Private::give_up(std::string why) noexcept {
-    host.log(Host::Level::error, why);
+    callbacks.log(Level::error, why);
     try {
-        host.state("failed: " + why);
+        callbacks.state("failed: " + why);
     } catch (const std::bad_alloc&) {
-        host.state("failed");
+        callbacks.state("failed");
     }
     loop.engine_failed(std::move(why));
 }
@@ -146,7 +149,7 @@ void Server::Private::work() {
                 give_up("the engine crashed too often; make the node anew");
                 break;
             }
-            host.log(Host::Level::error,
+            callbacks.log(Level::error,
                      "the engine crashed, probably by a UGen that wrote to a wrong place; it starts again without the "
                      "nodes, buffers, buses and SynthDefs that it had");
         }
@@ -169,7 +172,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     try {
         auto& [udp, tcp] = sockets.value();
         auto p = std::make_shared<Private>(std::move(settings), std::move(udp), std::move(tcp));
-        p->host.state("starting");
+        p->callbacks.state("starting");
         std::unique_ptr<Server> server(new Server(p));
         p->worker_thread = start_thread("scsynth-worker", [p] { p->work(); });
         p->osc_thread = start_thread("scsynth-osc", [loop = &p->loop] { loop->run(); });
@@ -182,7 +185,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
 Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
 
 Server::~Server() {
-    p_->host.close();
+    p_->callbacks.close();
     p_->loop.stop();
     if (p_->osc_thread.joinable())
         p_->osc_thread.join();

@@ -18,8 +18,6 @@ std::string status_text(Status status) {
         return "Group " + number() + " not found";
     case Code::synthdef_not_found:
         return "SynthDef not found";
-    case Code::command_not_found:
-        return "Command not found";
     case Code::wrong_argument_type:
         return "wrong argument type";
     case Code::index_out_of_range:
@@ -38,10 +36,6 @@ std::string status_text(Status status) {
         return "can't replace group 0";
     case Code::move_into_itself:
         return "a group can't be moved into itself";
-    case Code::queue_full:
-        return "command queue full";
-    case Code::no_such_command:
-        return "no such command";
     }
     return "unknown error";
 }

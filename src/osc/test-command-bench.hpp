@@ -75,9 +75,9 @@ public:
     void quit() override {}
 
     void job(Command& command) noexcept override { jobs_.push_back(&command); }
-    void reply(Command& command) override { dynamic_cast<AnsweringCommand&>(command).answer(*this); }
+    void reply(Command& command) override { command.answer(*this); }
     void lost() noexcept override {}
-    void retired(scs::Bundle* bundle) noexcept override { delete bundle; }
+    void retired(Bundle* bundle) noexcept override { delete bundle; }
     void release(Handback* object) noexcept override { delete object; }
     void print(std::string_view line) override { printed_ += std::string(line) + "\n"; }
     void late(double) override {}
@@ -93,7 +93,7 @@ public:
 
 private:
     void submit(const std::shared_ptr<const Packet>& packet, const Endpoint& from) {
-        for (const Bundle& bundle : packet->bundles())
+        for (const PacketBundle& bundle : packet->bundles())
             REQUIRE(engine_->submit(make_bundle(services_, packet, bundle, from).release()));
     }
 

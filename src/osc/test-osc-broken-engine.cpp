@@ -110,7 +110,7 @@ TEST_CASE("a job that crashes fails") {
     Engine::prepare_process();
     const Bytes bytes = message("/crash");
     const auto packet = std::make_shared<const Packet>(std::move(decode(bytes).value()));
-    constexpr CommandSpec spec{-1, "/crash"};
+    constexpr CommandSpec spec{.name = "/crash"};
     const ServerSettings settings;
     Services services(settings);
     CrashingJob job({packet, &packet->messages()[0], &spec, &services, {}});

@@ -22,11 +22,11 @@ namespace {
 const Endpoint alice = UdpPeer{1, 1}, bob = UdpPeer{1, 2}, carol = UdpPeer{2, 1};
 
 Message by_name(std::string_view address) {
-    return {address, -1, 1, {}};
+    return {address, -1, {}};
 }
 
 Message by_number(int number) {
-    return {{}, number, 1, {}};
+    return {{}, number, {}};
 }
 
 Arg int_arg(int value) {

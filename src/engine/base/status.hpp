@@ -13,7 +13,6 @@ enum class Code : uint8_t {
     target_not_found,     ///< value: the node ID
     group_not_found,      ///< value: the group ID
     synthdef_not_found,
-    command_not_found,
     wrong_argument_type,
     index_out_of_range,
     buffer_overflow,
@@ -23,14 +22,14 @@ enum class Code : uint8_t {
     reserved_node_id,
     cannot_replace_root,
     move_into_itself,     ///< a group moved into itself or its own descendant
-    queue_full,
-    no_such_command,
 };
 
 /// A code and the number its text speaks of. Cheap to copy on the render path.
 struct [[nodiscard]] Status {
     Code code = Code::ok;
     int32_t value = 0;
+    bool ok() const noexcept { return code == Code::ok; }
+    bool failed() const noexcept { return !ok(); }
     explicit operator bool() const noexcept { return code == Code::ok; }
 };
 

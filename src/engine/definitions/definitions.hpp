@@ -19,6 +19,7 @@ namespace scs {
 /// loop, handed back when the last synth of it has gone.
 struct Definition final : Handback {
     Definition(std::unique_ptr<const Program>, const Settings&);
+    const std::string* synthdef_name() const noexcept override { return &program->name; }
     std::unique_ptr<const Program> program;
     std::unique_ptr<const NativeCode> code; ///< null: synths are made of plugin units
     std::vector<const Kernel*> kernels;     ///< but for these units, see kernels_among_plugins()

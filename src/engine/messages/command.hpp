@@ -4,16 +4,22 @@
 #include "engine/rt/ntp-time.hpp"
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace scs {
 
 class Engine;
+/// What commands send their answers through. Whoever makes the commands defines it; to the engine it is only a name.
+class ReplyPort;
 
 /// Something that the data loop hands to another thread: linked by itself, so that handing it on needs no
 /// memory and cannot fail. Whoever holds it has it alone.
 struct Handback {
     enum class Kind : uint8_t { job, reply, retired, release };
     virtual ~Handback() = default;
+    /// [osc] The name of a SynthDef, so that clients can be told when it is gone; null for anything else.
+    virtual const std::string* synthdef_name() const noexcept { return nullptr; }
     Handback* next_handback = nullptr; ///< whoever has it may link it
     Kind handed_as = Kind::release;    ///< [rt] as what it was handed back
 };
@@ -38,6 +44,11 @@ public:
     /// [rt] After work(): installs its result. Returns done or reply; the completion bundle has not run yet.
     virtual Outcome apply(Engine&) noexcept { return Outcome::reply; }
 
+    /// [osc] After Outcome::reply: sends what it has to say.
+    virtual void answer(ReplyPort&) {}
+    /// [osc] Instead of being submitted, because no engine will ever take it: answers with the reason.
+    virtual void refuse(ReplyPort&, [[maybe_unused]] std::string_view why) {}
+
     /// [rt] Ends a command that belongs to no bundle (a plugin's own, living in the pool) once it has no more
     /// to do. Those of a bundle are deleted with it.
     virtual void dispose() noexcept {}
@@ -50,7 +61,8 @@ public:
     ~Command() override;
 
     Command* next = nullptr;   ///< the next command of the bundle
-    Bundle* bundle = nullptr;  ///< the bundle this is part of
+    Bundle* bundle = nullptr;  ///< the bundle this is part of; null for a plugin's own
+    bool counted_as_job = false; ///< [osc] the OSC thread's own: it waits for this command to come back from a job
 };
 
 /// Commands that run together at one time. Owns them. Given to Engine::submit(), it comes back through the

@@ -60,26 +60,4 @@ Result<std::span<const std::byte>> ReplyComposer::compose(std::string_view addre
     return std::span<const std::byte>(buffer_).first(size);
 }
 
-Result<std::size_t> ReplyComposer::compose_record(
-    std::span<const std::byte> record,
-    const std::function<void(std::span<const std::byte>)>& send) {
-    std::size_t sent = 0;
-    ReplyReader reader(record);
-    while (reader.next_message()) {
-        args_.clear();
-        while (const auto arg = reader.next_arg())
-            args_.push_back(*arg);
-        if (reader.malformed())
-            break;
-        const auto bytes = compose(reader.address(), args_);
-        if (!bytes)
-            return Error{bytes.error()};
-        send(bytes.value());
-        ++sent;
-    }
-    if (reader.malformed())
-        return Error{"reply record is garbled after message " + std::to_string(sent)};
-    return sent;
-}
-
 } // namespace scs::osc

@@ -5,7 +5,6 @@
 #include "osc/codec/reply-record.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -22,15 +21,8 @@ public:
     Result<std::span<const std::byte>> compose(std::string_view address,
                                                std::span<const ReplyArg> args);
 
-    /// Composes each message of a record and calls `send` with its bytes, in order. On an error,
-    /// which names the message, the messages before it have been sent. Returns how many were sent.
-    Result<std::size_t> compose_record(
-        std::span<const std::byte> record,
-        const std::function<void(std::span<const std::byte>)>& send);
-
 private:
     std::vector<std::byte> buffer_;
-    std::vector<ReplyArg> args_;
 };
 
 } // namespace scs::osc

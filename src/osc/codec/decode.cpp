@@ -130,7 +130,6 @@ private:
     bool decode_message(Element message) {
         Message& out = packet_.messages_.emplace_back();
         out.number = -1;
-        out.time = packet_.bundles_.back().time;
         ++message_counts_.back();
         argument_counts_.push_back(0);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.hpp"
+#include "engine/rt/ntp-time.hpp"
 
 #include <array>
 #include <cstddef>
@@ -53,15 +54,12 @@ struct Arg {
     std::span<const std::byte> bytes() const noexcept { return {b, size}; }
 };
 
-/// The time tag that says "now". scsynth treats 0 alike: see is_immediate().
-inline constexpr std::uint64_t immediately = 1;
-
-constexpr bool is_immediate(std::uint64_t time) noexcept { return time <= immediately; }
+/// scsynth takes the time tag 0 for "now" as well.
+constexpr bool is_immediate(NtpTime time) noexcept { return time <= immediately; }
 
 struct Message {
     std::string_view address;  ///< as sent, with or without a slash; empty if `number` is not -1
     std::int32_t number;       ///< the command's number (>= 0), or -1 if the address is text
-    std::uint64_t time;        ///< time tag of the bundle it stands in
     std::span<const Arg> args; ///< in order; the brackets of arrays are balanced
 
     /// The address without its leading slash: what commands are looked up by, since scsynth takes
@@ -71,8 +69,9 @@ struct Message {
     }
 };
 
-struct Bundle {
-    std::uint64_t time; ///< NTP time tag as sent
+/// A bundle as it stands in a packet, decoded; the engine's Bundle of commands is made of it.
+struct PacketBundle {
+    NtpTime time; ///< as sent
     std::span<const Message> messages;
 };
 
@@ -99,13 +98,13 @@ public:
     /// when it receives it and runs each at its own time tag, after the messages that stand beside
     /// it where the times are the same. (At least that is what its code is about: 3.13 garbles a
     /// bundle that holds both messages and bundles.)
-    std::span<const Bundle> bundles() const noexcept { return bundles_; }
+    std::span<const PacketBundle> bundles() const noexcept { return bundles_; }
     /// The messages of all bundles, in the order of bundles().
     std::span<const Message> messages() const noexcept { return messages_; }
     /// Bytes that it takes.
     std::size_t memory() const noexcept {
         return bytes_.capacity() + args_.capacity() * sizeof(Arg) + messages_.capacity() * sizeof(Message) +
-               bundles_.capacity() * sizeof(Bundle);
+               bundles_.capacity() * sizeof(PacketBundle);
     }
 
 private:
@@ -115,7 +114,7 @@ private:
     std::vector<std::byte> bytes_;
     std::vector<Arg> args_;
     std::vector<Message> messages_;
-    std::vector<Bundle> bundles_;
+    std::vector<PacketBundle> bundles_;
     bool is_bundle_ = false;
 };
 
@@ -132,13 +131,5 @@ bool is_bundle(std::span<const std::byte> packet) noexcept;
 ///
 /// Takes time and memory linear in the size of `packet`. Allocates. [osc] [worker]
 Result<Packet> decode(std::span<const std::byte> packet);
-
-/// Calls `visit(bundle, message)` for each message, in the order of Packet::bundles().
-template <class Visit>
-void for_each_message(const Packet& packet, Visit&& visit) {
-    for (const Bundle& bundle : packet.bundles())
-        for (const Message& message : bundle.messages)
-            visit(bundle, message);
-}
 
 } // namespace scs::osc

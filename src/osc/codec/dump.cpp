@@ -112,11 +112,11 @@ bool is_poll(const Message& message) {
 /// bundles in it, but each of the two kinds in the bytes' order.
 class TreePrinter {
 public:
-    TreePrinter(std::string& out, std::span<const Bundle> bundles) : out_(out), next_(bundles) {}
+    TreePrinter(std::string& out, std::span<const PacketBundle> bundles) : out_(out), next_(bundles) {}
 
     /// `bytes` is a bundle that decode() has accepted.
     void print(std::span<const std::byte> bytes, std::size_t indent) {
-        const Bundle& bundle = next_.front();
+        const PacketBundle& bundle = next_.front();
         next_ = next_.subspan(1);
         out_ += "[ \"#bundle\", " + std::to_string(bundle.time) + ", ";
         auto message = bundle.messages.begin();
@@ -149,7 +149,7 @@ private:
     }
 
     std::string& out_;
-    std::span<const Bundle> next_;
+    std::span<const PacketBundle> next_;
 };
 
 } // namespace

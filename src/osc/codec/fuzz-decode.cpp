@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/codec/decode.hpp"
 #include "osc/codec/dump.hpp"
+#include "osc/codec/test-packets.hpp"
 
 #include <cstdlib>
 
@@ -11,7 +12,7 @@ namespace {
 /// A sum that depends on every byte which the tables point to.
 std::size_t touch(const Packet& packet) {
     std::size_t sum = 0;
-    for_each_message(packet, [&](const Bundle&, const Message& message) {
+    test::for_each_message(packet, [&](const PacketBundle&, const Message& message) {
         for (const char c : message.name())
             sum += static_cast<unsigned char>(c);
         for (const Arg& arg : message.args) {

@@ -30,9 +30,8 @@ std::size_t inspect(const Packet& packet) {
     std::size_t bad = 0;
     std::size_t args = 0;
     std::size_t messages = 0;
-    for_each_message(packet, [&](const Bundle& bundle, const Message& message) {
+    for_each_message(packet, [&](const PacketBundle&, const Message& message) {
         ++messages;
-        bad += message.time != bundle.time;
         bad += message.number < -1 || (message.number == -1) != !message.address.empty();
         bad += message.number == -1 && !inside(message.address.data(), message.address.size() + 1);
         int open = 0;

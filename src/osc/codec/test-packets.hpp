@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "osc/codec/decode.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -62,6 +64,14 @@ inline Bytes nested_bundles(std::size_t depth) {
             append(out, be32(static_cast<std::uint32_t>((depth - i - 1) * 20 - 4)));
     }
     return out;
+}
+
+/// Calls `visit(bundle, message)` for each message, in the order of Packet::bundles().
+template <class Visit>
+void for_each_message(const Packet& packet, Visit&& visit) {
+    for (const PacketBundle& bundle : packet.bundles())
+        for (const Message& message : bundle.messages)
+            visit(bundle, message);
 }
 
 } // namespace scs::osc::test

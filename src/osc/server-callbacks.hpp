@@ -13,11 +13,11 @@ namespace scs::osc {
 
 /// The callbacks of ServerSettings, guarded: none is called any more once close() has returned, and what they lack
 /// memory for does not happen. [any]
-class Host {
+class ServerCallbacks {
 public:
     using Level = ServerSettings::Level;
 
-    explicit Host(const ServerSettings& settings) : settings_(settings) {}
+    explicit ServerCallbacks(const ServerSettings& settings) : settings_(settings) {}
 
     void print_to(PrintSocket socket) {
         const std::lock_guard lock(mutex_);
