@@ -2,6 +2,8 @@
 #include "osc/command-table.hpp"
 
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -10,14 +12,14 @@ namespace scs::osc {
 namespace {
 
 struct Index {
-    std::array<const CommandSpec*, 67> by_number{};
+    std::array<const CommandSpec*, CommandNumber::end> by_number{};
     std::unordered_map<std::string_view, const CommandSpec*> by_name; ///< without the slash
 
     Index() {
         for (const auto& section : all_commands()) {
             for (const CommandSpec& spec : section) {
-                if (spec.number >= 0)
-                    by_number[static_cast<std::size_t>(spec.number)] = &spec;
+                if (spec.number.any())
+                    by_number[spec.number.index()] = &spec;
                 by_name.emplace(std::string_view(spec.name).substr(1), &spec);
             }
         }
@@ -41,6 +43,25 @@ const CommandSpec* find_command(const Message& message) noexcept {
     }
     const auto found = index.by_name.find(message.name());
     return found == index.by_name.end() ? nullptr : found->second;
+}
+
+std::string table_mistake(std::span<const std::span<const CommandSpec>> sections) {
+    std::set<std::size_t> numbers;
+    std::set<std::string> names;
+    for (const auto& section : sections) {
+        for (const CommandSpec& spec : section) {
+            const std::string name = spec.name;
+            if (!name.starts_with('/'))
+                return name + " has no slash";
+            if (!names.insert(name).second)
+                return name + " has two rows";
+            if (spec.number.any() && !numbers.insert(spec.number.index()).second)
+                return name + " has the number of another command: " + std::to_string(spec.number.index());
+            if (spec.handler && spec.make)
+                return name + " has both a handler and a maker";
+        }
+    }
+    return {};
 }
 
 } // namespace scs::osc

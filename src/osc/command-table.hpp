@@ -4,10 +4,12 @@
 #include "osc/osc-command.hpp"
 
 #include <span>
+#include <string>
 
 namespace scs::osc {
 
-/// The command table's sections, a file each. Their rows live for ever.
+/// The command table's sections, a file each. Their rows live as long as the program. What two rows may not share is
+/// checked by the test "the command table is sound".
 std::span<const CommandSpec> top_commands();
 std::span<const CommandSpec> definition_commands();
 std::span<const CommandSpec> synth_commands();
@@ -21,5 +23,8 @@ std::span<const CommandSpec> plugin_commands();
 const CommandSpec* find_command(const Message&) noexcept;
 /// [any] Every section.
 std::span<const std::span<const CommandSpec>> all_commands();
+/// [any] What is wrong with a table: a number or name that two rows have, a name without its slash, a row with both a
+/// handler and a maker. Empty if nothing is.
+std::string table_mistake(std::span<const std::span<const CommandSpec>> sections);
 
 } // namespace scs::osc

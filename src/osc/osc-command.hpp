@@ -60,9 +60,27 @@ using Maker = std::unique_ptr<OscCommand> (*)(CommandInit&&);
 /// [osc] Bytes that the replies may take in a ReplyWriter; 0: no replies. See reply_bytes().
 using ReplyRoom = std::size_t (*)(ArgReader args) noexcept;
 
+/// The integer that a command may be addressed by: 0 to 255, or none. A row of the table with another one does not
+/// compile.
+class CommandNumber {
+public:
+    static constexpr int end = 256;
+
+    constexpr CommandNumber() noexcept = default;
+    consteval CommandNumber(int number) : number_(number) {
+        if (number < 0 || number >= end)
+            throw "a command's number is 0 to 255";
+    }
+    constexpr bool any() const noexcept { return number_ >= 0; }
+    constexpr std::size_t index() const noexcept { return std::size_t(number_); }
+
+private:
+    int number_ = -1;
+};
+
 /// One row of the command table.
 struct CommandSpec {
-    int number = -1;                ///< integer address, or -1
+    CommandNumber number = {};      ///< without one the command is found by its name only
     const char* name;               ///< with its slash
     const char* types = "";         ///< arguments that must be there: s string, b blob, i anything
     Handler handler = nullptr;      ///< null, and make too: not there (yet), answered "Command not found"

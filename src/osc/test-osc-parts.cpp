@@ -10,7 +10,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <set>
+#include <span>
 #include <string>
 #include <unistd.h>
 
@@ -65,21 +65,26 @@ TEST_CASE("client IDs: the requested one if it is free, else the one free for lo
     CHECK(clients.add(bob, 7) == 1); // freed before 0
 }
 
-TEST_CASE("the table has every number from 0 to 66 once, and every name once") {
-    std::set<int> numbers;
-    std::set<std::string> names;
-    for (const auto& section : all_commands()) {
-        for (const CommandSpec& spec : section) {
-            if (spec.number >= 0)
-                CHECK(numbers.insert(spec.number).second);
-            CHECK(names.insert(spec.name).second);
-            CHECK(spec.name[0] == '/');
-            CHECK_FALSE((spec.handler && spec.make));
-        }
-    }
-    CHECK(numbers.size() == 67);
-    CHECK(*numbers.begin() == 0);
-    CHECK(*numbers.rbegin() == 66);
+TEST_CASE("the command table is sound, and has scsynth's numbers 0 to 66") {
+    CHECK(table_mistake(all_commands()) == "");
+    for (int number = 0; number <= 66; ++number)
+        CHECK(find_command(by_number(number)));
+}
+
+TEST_CASE("two rows with the same name or number are found, and rows that cannot work") {
+    static constexpr CommandSpec first[] = {{.number = 1, .name = "/a"}, {.name = "/b"}};
+    const auto mistake = [](const CommandSpec& row) {
+        const std::span<const CommandSpec> sections[] = {first, {&row, 1}};
+        return table_mistake(sections);
+    };
+    CHECK(mistake({.number = 2, .name = "/c"}) == "");
+    CHECK(mistake({.name = "/c"}) == "");
+    CHECK(mistake({.number = 2, .name = "/b"}) == "/b has two rows");
+    CHECK(mistake({.number = 1, .name = "/c"}) == "/c has the number of another command: 1");
+    CHECK(mistake({.name = "c"}) == "c has no slash");
+    const Handler handler = [](OscCommand&, Engine&) noexcept { return Status(); };
+    const Maker maker = [](CommandInit&&) { return std::unique_ptr<OscCommand>(); };
+    CHECK(mistake({.name = "/c", .handler = handler, .make = maker}) == "/c has both a handler and a maker");
 }
 
 TEST_CASE("commands are found by name, with and without the slash, and by number") {
@@ -92,7 +97,8 @@ TEST_CASE("commands are found by name, with and without the slash, and by number
         CHECK(spec == find_command(by_name(name + 1)));
     }
     CHECK_FALSE(find_command(by_name("/nosuch")));
-    CHECK_FALSE(find_command(by_number(67)));
+    for (const int number : {CommandNumber::end - 1, CommandNumber::end, 1000000, -2})
+        CHECK_FALSE(find_command(by_number(number)));
 }
 
 TEST_CASE("failure texts are scsynth's") {
