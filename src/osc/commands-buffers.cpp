@@ -108,7 +108,8 @@ public:
 
     void work() noexcept override { fill(ranges_, samples_of(services().engine->buffers().latest(index_))); }
 
-    Outcome apply(Engine&) noexcept override { return Outcome::done; }
+    /// Nothing is answered, but the OSC thread learns that the job is back.
+    Outcome apply(Engine&) noexcept override { return Outcome::reply; }
 
 private:
     ArgReader ranges_;

@@ -217,6 +217,19 @@ TEST_CASE("without cycles the data loop is woken") {
     CHECK(rig.wakes() > 0);
 }
 
+TEST_CASE("once a /b_fill that the worker did is over, the data loop is left alone") {
+    Rig rig({}, false);
+    Client client(rig);
+    client.send("/b_alloc", {num(0), num(100000)});
+    CHECK(client.receive() == "/done /b_alloc 0");
+    client.send("/b_fill", {num(0), num(0), num(100000), 0.5f});
+    CHECK(client.until_synced() == Lines{});
+    std::this_thread::sleep_for(std::chrono::milliseconds(200)); // what the /sync itself needs
+    const int wakes = rig.wakes();
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(rig.wakes() == wakes);
+}
+
 TEST_CASE("quit frees everything, and ends the server if it may") {
     for (const bool allowed : {true, false}) {
         ServerSettings settings;
