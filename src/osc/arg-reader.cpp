@@ -9,11 +9,7 @@ namespace scs::osc {
 
 namespace {
 
-std::size_t padded(std::size_t bytes) noexcept {
-    return (bytes + 3) & ~std::size_t{3};
-}
-
-/// By type, of those that always take as many.
+/// Bytes on the wire, by type, of the types that always take the same.
 constexpr std::array<std::uint8_t, 256> fixed_bytes = [] {
     std::array<std::uint8_t, 256> made{};
     for (const char type : {'i', 'f', 'c', 'm', 'r'})
@@ -31,7 +27,7 @@ std::size_t wire_bytes(const Arg& arg) noexcept {
     return fixed_bytes[static_cast<std::uint8_t>(arg.type)];
 }
 
-/// The first one, which there is; the rest are left.
+/// Takes the first argument off; there must be one.
 const Arg& take(std::span<const Arg>& args, std::size_t& remain) noexcept {
     const Arg& first = args.front();
     remain -= wire_bytes(first);

@@ -10,30 +10,30 @@
 
 namespace scs::osc {
 
-/// Reads a message's arguments one after the other, as forgiving as scsynth: a number of another type is
-/// converted, anything else and what is missing gives the default. Cheap to copy: a copy is a bookmark. [any]
+/// Reads a message's arguments one after the other, as forgivingly as scsynth: a number of another type is converted;
+/// an argument that is no number, or missing, gives the default. Cheap to copy, to read the same arguments again. [any]
 class ArgReader {
 public:
     ArgReader() = default;
     explicit ArgReader(std::span<const Arg> args) noexcept;
 
-    /// Bytes that the arguments not yet read take on the wire, which scsynth's loops are bounded by: 4 for an
-    /// int or float, 0 for a bracket. Loops should end when it is 0.
+    /// Bytes that the arguments not yet read take on the wire: 4 for an int or float, 0 for a bracket. scsynth bounds
+    /// its loops by them, and so do we: a loop should end when it is 0.
     std::size_t remain() const noexcept { return remain_; }
     /// The type tag of the next argument, '[' and ']' included; 0 at the end.
     char tag() const noexcept { return args_.empty() ? '\0' : static_cast<char>(args_.front().type); }
     bool at_string() const noexcept { return tag() == 's'; }
 
-    /// An int, or a float cut to one (saturated).
+    /// An int, or a float cut to one: out of range it becomes the nearest int, NaN becomes 0.
     std::int32_t get_int(std::int32_t otherwise = 0) noexcept;
     /// A float, double or int.
     float get_float(float otherwise = 0.0f) noexcept;
     double get_double(double otherwise = 0.0) noexcept;
-    /// A string (ends in a NUL). Anything else is passed over and gives `otherwise`.
+    /// A string; a NUL follows it. An argument of another type is skipped and gives `otherwise`.
     std::string_view get_string(std::string_view otherwise = {}) noexcept;
-    /// A blob; anything else stays unread and gives an empty one.
+    /// A blob; an argument of another type stays unread and gives an empty one.
     std::span<const std::byte> get_blob() noexcept;
-    /// Passes over the next argument.
+    /// Skips the next argument.
     void skip() noexcept;
 
 private:

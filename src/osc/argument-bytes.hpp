@@ -11,8 +11,8 @@
 
 namespace scs::osc {
 
-/// Tags and values of arguments as they stand in a message behind its address, for plugins that read them from there:
-/// the numbers, strings and blobs among them. Empty if they are too long for a message. [osc, worker]
+/// Arguments as bytes, for plugins to read: their tags and values as in a message after its address. Numbers, strings
+/// and blobs only; other types are left out. Empty if they are too long for a message. [osc, worker]
 class ArgumentBytes {
 public:
     explicit ArgumentBytes(std::span<const Arg> args) {

@@ -14,7 +14,7 @@ std::string file_failure(std::string_view path, const char* what, const std::str
     return "File '" + std::string(path) + "' could not be " + what + ": " + why + "\n";
 }
 
-/// The channel list of the "Channel" commands: ints up to whatever else.
+/// The channel list of the "Channel" commands: all ints up to the next argument of another type.
 std::vector<std::int32_t> get_channels(ArgReader& args) {
     std::vector<std::int32_t> channels;
     while (args.tag() == 'i')
@@ -35,14 +35,14 @@ Result<SoundFile> open_file(const FileSelection& wanted, const std::string& rest
     return file;
 }
 
-/// Clips what is wanted to the file; no frames stay no frames.
+/// Clips what is wanted to the frames that the file has.
 void clip(FileSelection& wanted, const SoundFileInfo& info) {
     wanted.start = std::clamp<std::int64_t>(wanted.start, 0, info.frames);
     if (wanted.frames < 0 || wanted.frames > info.frames - wanted.start)
         wanted.frames = info.frames - wanted.start;
 }
 
-/// Reads a clipped selection to `out`, interleaved. What a damaged file lacks is left as it is.
+/// Reads a clipped selection to `out`, interleaved. Frames that a damaged file lacks are not written to.
 void read_frames(SoundFile& file, const FileSelection& wanted, float* out) {
     if (wanted.channels.empty()) {
         file.read(wanted.start, wanted.frames, out);

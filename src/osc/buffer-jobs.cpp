@@ -19,7 +19,7 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::chrono::milliseconds longest_write(100); ///< of a half of a buffer that is on its way to the disk
+constexpr std::chrono::milliseconds longest_write(100); ///< for DiskOut to write its last half of a buffer
 
 } // namespace
 
@@ -122,7 +122,7 @@ FreeBuffer::FreeBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
 }
 
 void FreeBuffer::do_work() {
-    publish({nullptr, 0, 0, latest().sample_rate, nullptr}); // /b_query still tells the rate, as in scsynth
+    publish({nullptr, 0, 0, latest().sample_rate, nullptr}); // /b_query still gives the rate, as in scsynth
 }
 
 ZeroBuffer::ZeroBuffer(CommandInit&& init) : BufferJob(std::move(init)) {

@@ -22,8 +22,8 @@ using Samples = std::unique_ptr<float[], FreeSamples>;
 /// [worker] Zeroed memory for a buffer, or why there is none.
 Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels);
 
-/// A job on the buffer whose number is the first argument. The worker changes the latest state of the buffer and
-/// the data loop installs it. Samples that went out of use are freed on the worker, because a buffer generator may
+/// A job on the buffer whose number is the first argument. The worker changes its own copy of the buffer's state, the
+/// latest one, and the data loop installs it. Replaced samples are freed on the worker, because a buffer generator may
 /// still be reading them there.
 class BufferJob : public OscJob {
 protected:
@@ -41,9 +41,10 @@ protected:
     /// [worker] /fail <name> <text> <buffer>
     void fail(std::string text) { set_failure(std::move(text), index_); }
 
-    /// [worker] Makes `buffer` the latest state, to be installed. Closes a file and releases data that it replaces.
+    /// [worker] Makes `buffer` the latest state, to be installed. Closes the file and releases the data that it
+    /// replaces.
     void publish(const Buffer& buffer);
-    /// [worker] The same after the latest state has been changed by others.
+    /// [worker] The same where the latest state has been changed already, by a buffer generator.
     void published();
     /// [worker] Frees data once it is out of use; null is fine.
     void release(float* data);
@@ -51,8 +52,8 @@ protected:
     void install(Engine&) noexcept override;
 
 private:
-    /// [worker] Waits until a DiskOut that ended just now has written what came last: the plugin's own thread does
-    /// that, tells nobody when, and finds no file once it is closed.
+    /// [worker] Waits until a DiskOut that has just ended has written its last samples. The plugin's own thread writes
+    /// them, does not say when, and cannot once the file is closed.
     void await_recording() const;
 
     struct Released;

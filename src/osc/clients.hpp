@@ -9,7 +9,7 @@
 
 namespace scs::osc {
 
-/// The clients that are told of nodes, triggers and removed SynthDefs: those that sent /notify 1. [osc]
+/// The clients that get notifications (of nodes, triggers, removed SynthDefs) because they sent /notify 1. [osc]
 class Clients {
 public:
     struct Login {
@@ -25,10 +25,10 @@ public:
     bool full() const noexcept { return free_ids_.empty(); }
     /// The ID that this client has, if it is logged in.
     std::optional<int> find(const Endpoint&) const noexcept;
-    /// Logs a new client in, with the requested ID if it is free and else with the one that has been free for
-    /// longest. Only if neither full() nor logged in already.
+    /// Logs a new client in, with the requested ID if that is free, otherwise with the one that has been free for
+    /// longest. Only if not full() and not logged in already.
     int add(const Endpoint&, int requested) noexcept;
-    /// Logs out. False if it wasn't logged in.
+    /// Logs a client out. False if it wasn't logged in.
     bool remove(const Endpoint&) noexcept;
     void clear() noexcept;
 

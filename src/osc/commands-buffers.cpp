@@ -22,7 +22,7 @@ std::span<float> samples_of(const Buffer& buffer) noexcept {
     return {buffer.data, buffer.data ? std::size_t(buffer.samples()) : 0};
 }
 
-/// The samples of the buffer that the arguments begin with, moving past it. False: there is no such buffer.
+/// Reads a buffer's number and gives its samples. False: there is no such buffer.
 bool get_samples(ArgReader& args, Engine& engine, std::int32_t& index, std::span<float>& samples) noexcept {
     index = args.get_int();
     if (!engine.buffers().in_range(index))
@@ -48,7 +48,7 @@ Status b_set(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-/// buffer, (start, count, value*)*; what lies outside the buffer is left out without a failure.
+/// buffer, (start, count, value*)*; values outside the buffer are ignored without a failure.
 Status b_setn(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
     std::int32_t buffer;
@@ -86,7 +86,7 @@ void fill(ArgReader ranges, std::span<float> samples) noexcept {
     });
 }
 
-/// /b_fill: buffer, (start, count, value)*. At once, as long as that is quick.
+/// /b_fill: buffer, (start, count, value)*. Done at once if that is quick, otherwise by the worker.
 class FillBuffer final : public OscCommand {
 public:
     using OscCommand::OscCommand;

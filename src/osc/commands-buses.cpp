@@ -37,7 +37,7 @@ Status c_setn(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-/// (first bus, count, value)*; buses that aren't there are left out without a failure.
+/// (first bus, count, value)*; buses that don't exist are ignored without a failure.
 Status c_fill(OscCommand& command, Engine& engine) noexcept {
     Buses& buses = engine.buses();
     for (ArgReader args = command.args(); args.remain() >= 12;) {

@@ -11,8 +11,8 @@ namespace scs::osc {
 
 namespace {
 
-/// Loads SynthDefs on the worker and installs those that are sound. Each broken one is told by a /fail; the
-/// /done and the completion message come nevertheless, since clients wait for them.
+/// Loads SynthDefs on the worker and installs the valid ones. Each broken one is answered by a /fail; the /done and the
+/// completion message come nevertheless, since clients wait for them.
 class DefinitionJob : public OscJob {
 public:
     using OscJob::OscJob;
@@ -55,7 +55,7 @@ private:
     std::span<const std::byte> file_;
 };
 
-/// /d_load and /d_loadDir: nothing loaded is a failure, told with the path as scsynth does.
+/// /d_load and /d_loadDir. If nothing was loaded, the text of the /fail is the path, as in scsynth.
 template <LoadedDefinitions (*load)(std::string_view, const std::string&, const Settings&)>
 class LoadDefinitions final : public DefinitionJob {
 public:

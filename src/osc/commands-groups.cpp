@@ -18,7 +18,7 @@ Status not_found(const NodeArg& arg) noexcept {
     return {Code::group_not_found, arg.id};
 }
 
-/// A group that is already there, and where it was asked for, is told again instead of being an error.
+/// Whether the group exists already, right where it was asked for: then /n_go is sent again, and it is no failure.
 bool stands_there(Engine& engine, int32_t id, AddAction action, const Node& target) noexcept {
     const Group* group = engine.tree().find_group(id);
     if (!group || !group->parent)

@@ -24,7 +24,7 @@ Status of_node(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-/// A command of nodes, each with what `carry_out` reads after it. Ends at the first that is missing.
+/// A command with a list of nodes, each followed by what `carry_out` reads. Ends at the first missing node.
 template <void carry_out(Tree&, Node&, ArgReader&) noexcept>
 Status of_each_node(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
@@ -102,7 +102,7 @@ void n_mapn(Tree& tree, Node& node, ArgReader& args) noexcept {
     }
 }
 
-/// Moves where scsynth moves and stays silent where it does nothing: the root, or a node beside itself.
+/// Moves a node; what scsynth ignores without a failure is ignored here too: moving the root, or a node beside itself.
 Status move(Engine& engine, Node& node, AddAction action, Node& target, bool silent = false) noexcept {
     if (&node == &target || &node == &engine.tree().root())
         return {};
@@ -111,8 +111,8 @@ Status move(Engine& engine, Node& node, AddAction action, Node& target, bool sil
     return engine.tree().move(node, action, target, !silent);
 }
 
-/// Pairs of a node and its target; pairs with a missing node are passed over. Of successive pairs with the same
-/// node, only the last is carried out.
+/// Pairs of a node and its target; pairs with a missing node are skipped. Of successive pairs with the same node only
+/// the last is carried out.
 template <AddAction action>
 Status n_beside(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
@@ -160,7 +160,7 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
             warn_of_missing_node(engine);
             continue;
         }
-        // As in scsynth, being moved to an end of the group that it is in already isn't told of the first node.
+        // As in scsynth: no /n_move for the first node if it was in that group already.
         const bool silent = !any && inside && arg.node->parent == beside;
         if (const Status status = move(engine, *arg.node, action, *beside, silent); status.failed())
             return status;

@@ -69,7 +69,7 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
     return status;
 }
 
-/// The value of a control by offset, 0 if there is no such one.
+/// The value of the control that is `offset` after `control`; 0 if the synth doesn't have it.
 float control_value(const Synth& synth, const ControlArg& control, int64_t offset) noexcept {
     int64_t index = control.index + offset;
     if (control.named) {

@@ -35,7 +35,7 @@ Status status(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-/// The protocol's version is SuperCollider's, which clients go by.
+/// The version is that of SuperCollider whose protocol this is: clients decide by it what they may send.
 Status version(OscCommand& command, Engine&) noexcept {
     ReplyWriter& reply = command.reply();
     reply.begin("/version.reply");
@@ -73,7 +73,7 @@ Status error(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-/// Free bytes in all and in one piece. SuperCollider 3.14's.
+/// Free bytes in all, and the largest free piece. As in SuperCollider 3.14.
 Status memory_status(OscCommand& command, Engine& engine) noexcept {
     const Pool& pool = engine.world().pool();
     ReplyWriter& reply = command.reply();
@@ -83,7 +83,7 @@ Status memory_status(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-/// A command whose work is the OSC thread's, done in its turn.
+/// A command whose work is the OSC thread's. It goes through the engine all the same, to be answered in order.
 class OscThreadCommand : public OscCommand {
 public:
     using OscCommand::OscCommand;
@@ -126,7 +126,7 @@ public:
     void answer(ReplyPort& port) override { port.set_dump_mode(args().get_int()); }
 };
 
-/// Goes through the worker after all earlier jobs, and so is answered after them.
+/// A job without work: the worker comes to it after all earlier jobs, so it is answered after them.
 class Sync final : public OscJob {
 public:
     using OscJob::OscJob;
@@ -139,7 +139,7 @@ private:
     }
 };
 
-/// Frees everything, so that the engine is as at its start, whether or not the server ends then.
+/// Frees everything, so that the engine is as it was at its start, whether or not the server ends then.
 class Quit final : public OscJob {
 public:
     using OscJob::OscJob;

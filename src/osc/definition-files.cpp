@@ -23,8 +23,8 @@ constexpr std::size_t most_entries = 100'000; ///< of folders that one command l
 
 thread_local std::size_t entries_left; ///< for glob()'s callbacks, which get no argument
 
-/// Paths that match, sorted. A pattern like "*/../*/../*" has any number of matches: only the first entries of
-/// folders are looked at. glob() calls itself for each part of the pattern.
+/// Paths that match, sorted. A pattern like "*/../*/../*" may match without end, so only so many entries of folders are
+/// looked at: glob() calls itself for each folder in the pattern.
 std::vector<std::string> matching_paths(const std::string& pattern) {
     std::vector<std::string> paths;
     if (pattern.size() >= PATH_MAX)
@@ -44,26 +44,10 @@ std::vector<std::string> matching_paths(const std::string& pattern) {
     return paths;
 }
 
-void load_allowed(const std::string& path, const std::string& restricted, const Settings& settings,
-                  LoadedDefinitions& into) {
-    const auto allowed = allowed_path(path, restricted);
-    if (allowed)
-        load_file(allowed.value(), settings, into);
-    else
-        into.denied = true;
-}
-
-bool is_definition_file(const std::filesystem::path& path) {
-    return path.extension() == ".scsyndef";
-}
-
-} // namespace
-
 void load_file(const std::string& path, const Settings& settings, LoadedDefinitions& into) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
         return;
-    into.found = true;
     const std::uintmax_t size = std::filesystem::file_size(path, error);
     if (error || size > max_file_bytes) {
         into.errors.push_back(path + ": too large for a SynthDef file");
@@ -79,6 +63,21 @@ void load_file(const std::string& path, const Settings& settings, LoadedDefiniti
     for (auto& definition : load_definitions(bytes, settings, into.errors))
         into.definitions.push_back(std::move(definition));
 }
+
+void load_allowed(const std::string& path, const std::string& restricted, const Settings& settings,
+                  LoadedDefinitions& into) {
+    const auto allowed = allowed_path(path, restricted);
+    if (allowed)
+        load_file(allowed.value(), settings, into);
+    else
+        into.denied = true;
+}
+
+bool is_definition_file(const std::filesystem::path& path) {
+    return path.extension() == ".scsyndef";
+}
+
+} // namespace
 
 LoadedDefinitions load_matching(std::string_view pattern, const std::string& restricted, const Settings& settings) {
     LoadedDefinitions result;

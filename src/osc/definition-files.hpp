@@ -12,23 +12,21 @@
 
 namespace scs::osc {
 
-/// SynthDefs on their way from the worker to the data loop, and what was wrong on the way.
+/// SynthDefs that the worker has read for the data loop, and what was wrong with others.
 struct LoadedDefinitions {
     std::vector<std::unique_ptr<Definition>> definitions;
     std::vector<std::string> errors; ///< "<def>: …" or "<file>: …"
-    bool denied = false;             ///< a file is outside of the restricted path
-    bool found = false;              ///< there was a file to read
+    bool denied = false;             ///< a file is outside the restricted path
 };
 
-/// [worker] Reads one file; at most 64 MiB.
-void load_file(const std::string& path, const Settings&, LoadedDefinitions& into);
-/// [worker] Reads the files of a pattern (* ? [ ] and a leading ~). `restricted`: as for allowed_path().
+/// [worker] Reads the files of a pattern (* ? [ ] and a leading ~), each of 64 MiB at most. `restricted`: as for
+/// allowed_path().
 LoadedDefinitions load_matching(std::string_view pattern, const std::string& restricted, const Settings&);
 /// [worker] Reads every .scsyndef file of a folder and those in it.
 LoadedDefinitions load_folder(std::string_view folder, const std::string& restricted, const Settings&);
 
-/// [rt] Makes /s_new find them. Those that don't fit in the table stay in the list. What they replace is handed
-/// back. False if any didn't fit.
+/// [rt] Makes them known to /s_new. SynthDefs that they replace are handed back. False if some didn't fit in the table
+/// of SynthDefs; those stay in the list.
 bool install(Engine&, std::vector<std::unique_ptr<Definition>>&) noexcept;
 
 } // namespace scs::osc

@@ -49,18 +49,18 @@ std::string_view address_of(NodeChange change) {
     return {};
 }
 
-void tell(ReplyPort& port, const NodeEvent& event) {
+void notify(ReplyPort& port, const NodeEvent& event) {
     const std::array<ReplyArg, 7> args{event.id,   event.parent, event.previous, event.next, int32_t(event.is_group),
                                        event.head, event.tail};
     broadcast(port, address_of(event.change), std::span(args).first(event.is_group ? 7 : 5));
 }
 
-void tell(ReplyPort& port, const TriggerEvent& event) {
+void notify(ReplyPort& port, const TriggerEvent& event) {
     const std::array<ReplyArg, 3> args{event.node, event.id, event.value};
     broadcast(port, "/tr", args);
 }
 
-void tell(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::byte> rest) {
+void notify(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::byte> rest) {
     const std::size_t values_bytes = static_cast<std::size_t>(event.count) * sizeof(float);
     if (event.count < 0 || rest.size() < values_bytes + event.address_bytes)
         return;
@@ -111,15 +111,15 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
         break;
     case EventKind::node:
         if (NodeEvent event; read(record, event))
-            tell(port, event);
+            notify(port, event);
         break;
     case EventKind::trigger:
         if (TriggerEvent event; read(record, event))
-            tell(port, event);
+            notify(port, event);
         break;
     case EventKind::node_reply:
         if (NodeReplyEvent event; read(record, event))
-            tell(port, event, record.subspan(sizeof event));
+            notify(port, event, record.subspan(sizeof event));
         break;
     case EventKind::print:
         print_lines(sink, text_of(record.subspan(sizeof header)));

@@ -13,27 +13,32 @@
 
 namespace scs::osc {
 
-/// What becomes of handbacks and of text. [osc]
+/// Who gets what the engine hands back and says. [osc]
 class EventSink {
 public:
     virtual ~EventSink() = default;
+    /// A command for the worker.
     virtual void job(Command&) noexcept = 0;
+    /// A command that has something to answer. Its bundle still owns it.
     virtual void reply(Command&) = 0;
+    /// A bundle whose commands are all done with: to be deleted.
     virtual void retired(Bundle*) noexcept = 0;
+    /// Something out of use: to be deleted on the worker.
     virtual void release(Handback*) noexcept = 0;
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;
+    /// A bundle came so long after its time.
     virtual void late(double seconds) = 0;
     /// A packet that a plugin's command asks to be performed, as if it had come from `from`.
     virtual void completion(std::span<const std::byte> packet, const Endpoint& from) = 0;
     /// That command has been carried out: to be answered by /done, after the completion's answers.
     virtual void command_done(std::string_view name, const Endpoint& from) = 0;
-    /// There is no memory for what an event asks to be sent or printed: it is lost.
+    /// There was no memory to send or print what an event asks for: it is lost.
     virtual void lost() noexcept = 0;
 };
 
-/// [osc] Takes the events out of the ring, `most` of them: notifications go to every logged-in client, the rest to
-/// the sink. Returns how many there were.
+/// [osc] Takes events out of the ring, at most `most`: notifications go to every client that is logged in, the others
+/// to the sink. Returns how many it took.
 int pump_events(RecordRing& events, ReplyPort&, EventSink&, int most = INT_MAX);
 
 } // namespace scs::osc

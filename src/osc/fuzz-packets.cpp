@@ -39,8 +39,8 @@ constexpr int block = 64;
 }
 
 /// The folders of a run, removed at its end: `plugins` has the UGens that may play, `files` what file commands may
-/// touch. The UGens aren't instrumented, so a wild one could break what the sanitizers then find: only those are
-/// there that keep to their memory whatever their inputs are. All of them run in tests/hostile/ugen-torture.
+/// touch. The UGens aren't instrumented: one that writes outside its memory would make the sanitizers report something
+/// else. So only UGens that never do are there; all of them run in tests/hostile/ugen-torture.
 class Folders {
 public:
     Folders() : top_(fs::temp_directory_path() / ("fuzz-packets-" + std::to_string(::getpid()))) {

@@ -8,21 +8,22 @@
 
 namespace scs::osc {
 
-/// Bytes that packets and commands keep until they are done with. Shared with all that counts: what a broken engine
-/// keeps for ever counts in a total that nobody looks at any more.
+/// A total of the bytes that packets and commands under way take. Everything counted in it shares it: when an engine
+/// broke, what it keeps for ever goes on counting in its own total, and another one is used from then on.
 using HeldTotal = std::shared_ptr<std::atomic<std::size_t>>;
 
-/// What may be held before more is refused, far from what would hurt the daemon. A single packet may go beyond.
+/// Once the total exceeds this, further packets are refused: long before the daemon would suffer. The packet that
+/// exceeds it is still taken.
 inline constexpr std::size_t max_held = std::size_t(256) << 20;
 
-/// A part of the total, as long as it lives. [any]
+/// Bytes that are counted in the total as long as this object lives. [any]
 class HeldMemory {
 public:
     HeldMemory(HeldTotal total, std::size_t bytes) : total_(std::move(total)) { add(bytes); }
     HeldMemory(const HeldMemory&) = delete;
     ~HeldMemory() { total_->fetch_sub(bytes_, std::memory_order_relaxed); }
 
-    /// False, and nothing done, if that is more than may be held.
+    /// False, and nothing done, if the total would exceed `most`.
     bool try_add(std::size_t bytes, std::size_t most) noexcept {
         if (total_->load(std::memory_order_relaxed) + bytes > most)
             return false;

@@ -11,7 +11,7 @@
 
 namespace scs::osc {
 
-/// A node that arguments speak of: found or not, and the ID that an error names.
+/// A node that arguments name: null if there is none, and the ID for the /fail.
 struct NodeArg {
     Node* node = nullptr;
     int32_t id = 0;
@@ -25,17 +25,17 @@ struct NodeArg {
 /// p previous, n next.
 NodeArg read_node(ArgReader&, Tree&) noexcept;
 
-/// Which controls a message speaks of: a name or an index, and how many there can be at most.
+/// The control that an argument names, by its name or by its index.
 struct ControlArg {
     std::string_view name;
     int64_t index = 0; ///< if there is no name
     bool named = false;
 };
 
-/// [rt]
+/// [rt] Reads a control's name or index.
 ControlArg read_control(ArgReader&) noexcept;
 
-/// [rt] A bus in the form "c12" or "a4".
+/// [rt] A control bus in the form "c12", or an audio bus in the form "a4".
 struct BusText {
     bool valid = false, audio = false;
     int32_t bus = 0;
@@ -46,24 +46,26 @@ BusText parse_bus(std::string_view) noexcept;
 void set_control(Tree&, Node&, const ControlArg& control, int64_t offset, float value) noexcept;
 void map_control(Tree&, Node&, const ControlArg& control, int64_t offset, int64_t bus, bool audio) noexcept;
 
-/// [rt] The most controls that a synth at or below `node` has: what loops over controls are bounded by.
+/// [rt] The number of controls of the synth that has the most, among `node` and those below it: a bound for loops.
 int64_t most_controls(Node& node) noexcept;
-/// [rt] The first and last + 1 offset in 0 … count that can exist from `control` on.
+/// A range of offsets from a control.
 struct Offsets {
-    int64_t first, end;
+    int64_t first, end; ///< the last + 1
 };
+/// [rt] Those of the offsets 0 … count - 1 at which there can be a control.
 Offsets clip_offsets(Node&, const ControlArg&, int64_t count) noexcept;
 
-/// [rt] The value arguments after a control, of /n_set and /s_new: a number, a bus or an array of such, over
-/// adjacent controls.
+/// What a text in an array of values that is no bus does: the value after it goes to the same control, or to the next.
 enum class UnknownText : bool { keeps_place, takes_place };
+/// [rt] Reads what follows a control in /n_set and /s_new, a number, a bus, or an array of them for adjacent controls,
+/// and sets or maps the controls.
 void read_values(ArgReader&, Tree&, Node&, const ControlArg&, UnknownText) noexcept;
-/// [rt] The count and that many values after a control, of /n_setn and /s_newargs.
+/// [rt] Reads what follows a control in /n_setn and /s_newargs, a count and that many values, and sets or maps.
 void read_counted_values(ArgReader&, Tree&, Node&, const ControlArg&) noexcept;
 
 /// [rt] The node after `node` in depth-first order inside `top`, or null.
 Node* next_in(const Group& top, Node& node) noexcept;
-/// [rt] The same; `depth`, that of `node` below `top`, becomes that of the next one.
+/// [rt] The same; `depth` must be that of `node` below `top`, and becomes that of the node returned.
 Node* next_in(const Group& top, Node& node, int& depth) noexcept;
 
 } // namespace scs::osc

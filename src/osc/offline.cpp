@@ -52,7 +52,7 @@ public:
     }
 
     static constexpr std::size_t size_bytes = 4;
-    /// What the first bytes say; there must be that many.
+    /// The size that the first four bytes give; there must be so many.
     static std::size_t packet_size(std::span<const std::byte> bytes) {
         std::size_t size = 0;
         for (const std::byte byte : bytes.first(size_bytes))
@@ -72,7 +72,7 @@ std::string seconds_text(NtpTime time) {
     return text;
 }
 
-/// Nobody hears the replies; failures are logged.
+/// Drops the replies, but logs failures.
 class NoPort final : public ReplyPort, public EventSink {
 public:
     explicit NoPort(const ServerSettings& settings) : settings_(settings) {}

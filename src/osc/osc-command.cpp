@@ -111,7 +111,7 @@ void OscJob::work() noexcept {
             set_failure(error.what());
         }
     };
-    // Libraries read and write files here: a crash of theirs must not be the daemon's.
+    // Libraries read and write files here: if one crashes, the daemon must not.
     if (!FaultGuard::run(work))
         set_failure("crashed");
 }

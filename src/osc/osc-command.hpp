@@ -38,7 +38,8 @@ struct Services {
     Engine* engine = nullptr; ///< set before the first work()
     SharedMemorySlot shared_memory;
     HeldTotal held = std::make_shared<std::atomic<std::size_t>>(0); ///< [osc]
-    std::size_t most_held = std::numeric_limits<std::size_t>::max(); ///< beyond that no command gets room for replies
+    /// If `held` exceeds this, commands get no room for long replies.
+    std::size_t most_held = std::numeric_limits<std::size_t>::max();
 
     explicit Services(const ServerSettings& s) : settings(s) {}
 };
@@ -52,8 +53,8 @@ struct CommandInit {
     Endpoint from;
 };
 
-/// The [rt] part of a command that does its work at once. A failure that it returns is answered by /fail, unless
-/// /error says otherwise; what it has written to command.reply() is sent if it returns ok, or fails.
+/// [rt] Carries out a command that is done at once. A failure that it returns is answered by /fail, unless /error says
+/// otherwise; what it has written to command.reply() is sent in either case.
 using Handler = Status (*)(OscCommand& command, Engine& engine) noexcept;
 /// Makes the object of a command that has a class of its own, e.g. a job: make_command<T>.
 using Maker = std::unique_ptr<OscCommand> (*)(CommandInit&&);
@@ -88,10 +89,10 @@ struct CommandSpec {
     Maker make = nullptr;           ///< instead of a handler
 };
 
-/// Counts the packet's memory for as long as it is there. [osc]
+/// The packet, its memory counted in Services::held as long as it exists. [osc]
 std::shared_ptr<const Packet> hold(const Services&, Packet&&);
 
-/// A message on its way through the engine. It keeps its packet, so args() stay valid for its life.
+/// A message on its way through the engine. It keeps its packet alive, and so its arguments.
 class OscCommand : public Command {
 public:
     explicit OscCommand(CommandInit&&);
@@ -104,7 +105,7 @@ public:
     /// All arguments, from the first.
     ArgReader args() const noexcept { return args_; }
 
-    /// [rt] Takes the replies; has the room that the spec's reply_room said.
+    /// [rt] Where replies are written. Has the room that the row's reply_room asked for.
     ReplyWriter& reply() noexcept { return writer_; }
     /// [rt] A failure with a text of its own, a literal: `return command.fail("...")`.
     Status fail(const char* literal) noexcept;
@@ -130,7 +131,7 @@ protected:
     bool failed() const noexcept { return status_.failed() || failure_text_.has_value(); }
     /// The text of the failure; only if failed().
     std::string failure_text() const;
-    /// What the client called it, or the name if it used the number.
+    /// The address as the client wrote it, or the name if it used the number.
     std::string_view name_as_sent() const noexcept;
     /// What reject() was called with; ok if it wasn't.
     Status rejection() const noexcept { return rejection_; }
@@ -152,10 +153,10 @@ private:
 
 /// A command with slow work: constructor [osc] → begin() [rt] → do_work() [worker] → install() [rt] →
 /// completion message [rt] → answer [osc], `/done <name> [value]`. If the constructor or do_work() calls
-/// set_failure(), what would come next is left out and /fail is the answer.
+/// set_failure(), the remaining steps are left out and the answer is /fail.
 ///
-/// To write one: read the arguments in the constructor, override do_work() and install(). What install() takes out
-/// of use is kept in members: the destructor runs on the OSC thread and may free.
+/// To write one: read the arguments in the constructor, override do_work() and install(). Keep what install() replaces
+/// in members: the destructor runs on the OSC thread and may free it.
 class OscJob : public OscCommand {
 public:
     using OscCommand::OscCommand;
@@ -171,7 +172,7 @@ protected:
     virtual Status begin(Engine&) noexcept { return {}; }
     /// [worker] The slow part; may throw.
     virtual void do_work() = 0;
-    /// [rt] Makes the result seen by synths, before the completion message runs.
+    /// [rt] Makes the result visible to synths, before the completion message runs.
     virtual void install(Engine&) noexcept {}
     /// [osc] The answer to a job that succeeded; /done unless overridden.
     virtual void answer_done(ReplyPort&);
@@ -179,7 +180,7 @@ protected:
     void take_completion(ArgReader args) noexcept { completion_bytes_ = args.get_blob(); }
     /// [osc, worker] A number that follows the name in /done (and in /fail, unless it has its own).
     void set_done_value(std::int32_t value) noexcept { done_value_ = value; }
-    /// [worker] A /fail that is sent before the /done: the job goes on.
+    /// [worker] A /fail to be sent before the /done, which still comes.
     void add_warning(std::string text) { warnings_.push_back(std::move(text)); }
 
 private:
@@ -194,8 +195,8 @@ std::unique_ptr<OscCommand> make_command(CommandInit&& init) {
     return std::make_unique<T>(std::move(init));
 }
 
-/// Room that messages take in a record: `messages` of them with addresses of at most 64 bytes and `arguments`
-/// numbers in all, and `text_bytes` in strings (each of which counts as an argument too).
+/// Bytes that messages take in a ReplyWriter: `messages` of them, with addresses of at most 64 bytes, and `arguments`
+/// arguments in all, whose strings are `text_bytes` long together.
 constexpr std::size_t reply_bytes(std::size_t messages, std::size_t arguments, std::size_t text_bytes = 0) noexcept {
     return messages * 72 + arguments * 9 + text_bytes;
 }

@@ -31,7 +31,7 @@ std::string_view name_of(const Message& message) {
     return spec ? spec->name : "";
 }
 
-/// Not inlined: the caller's frame is one that a fault jumps back to.
+/// Not inlined: a fault in it jumps back to the frame of its caller.
 [[gnu::noinline]] void compose(ReplyComposer& composer, std::string_view address, std::span<const ReplyArg> args,
                                Result<std::span<const std::byte>>& message) {
     message = composer.compose(address, args);
@@ -182,13 +182,13 @@ void OscLoop::receive() {
     if_memory_lasts([&] { tcp_.serve(tcp_events_); });
 }
 
-// TCP clients wait while much is under way, instead of being refused.
+/// While much is under way TCP clients are left waiting, instead of being refused.
 bool OscLoop::takes_tcp() const {
     const std::size_t now = bundles_.waiting_or_immediate();
     return now == 0 || (now <= Engine::most_bundles / 2 && *services_.held <= max_held / 2);
 }
 
-/// The packet, counted and held; null if it is malformed.
+/// The packet, decoded and counted; null if it is malformed.
 std::shared_ptr<const Packet> OscLoop::take_in(std::span<const std::byte> bytes) {
     struct Counted {
         PacketCounters& counters;
@@ -307,14 +307,14 @@ void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
 bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
     if (quitting_.is_silent(Clock::now()))
         return true;
-    if (stopping()) // a packet may be answered by hundreds of thousands, an event go to a thousand clients
+    if (stopping()) // a packet may have hundreds of thousands of answers, an event a thousand receivers
         return true;
     if (const auto failure = failure_line(address, args))
         callbacks_.log(Level::info, *failure);
     if (std::holds_alternative<std::monostate>(to))
         return true;
     Result<std::span<const std::byte>> message = Error{};
-    // liblo writes to memory that it didn't get.
+    // Without memory liblo writes to a null pointer.
     if (!FaultGuard::run([&] { compose(composer_, address, args, message); }))
         throw std::bad_alloc();
     if (!message) {

@@ -39,7 +39,7 @@ public:
 
     /// [worker] The engine, or another one, is there; `first`, which may be null, runs before everything else.
     void engine_ready(Engine&, std::unique_ptr<Bundle> first);
-    /// [worker] There will be no engine: commands are answered with this.
+    /// [worker] There will be no engine: every command is answered with the reason.
     void engine_failed(std::string why) noexcept;
 
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
@@ -51,7 +51,7 @@ private:
     using Level = ServerSettings::Level;
     using Clock = std::chrono::steady_clock;
 
-    // What the engine hands back.
+    // Events from the engine.
     void job(Command&) noexcept override;
     void reply(Command&) override;
     void retired(Bundle*) noexcept override;
@@ -62,7 +62,7 @@ private:
     void command_done(std::string_view name, const Endpoint& from) override;
     void lost() noexcept override;
 
-    /// Whether stop() was called: whoever did waits for the end, so nobody is answered any more.
+    /// Whether stop() was called. Its caller waits for the thread to end, so nobody is answered any more.
     bool stopping() const noexcept { return stop_.load(std::memory_order_acquire); }
     /// Does what there is to do now, then sleeps.
     void run_once();

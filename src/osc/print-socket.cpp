@@ -41,7 +41,7 @@ PrintSocket::~PrintSocket() {
         ::close(fd_);
 }
 
-/// False: no room, or nobody is there: then the socket is closed.
+/// False: there was no room; or the other side is gone, then the socket is closed.
 bool PrintSocket::send(std::string_view text) {
     if (::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) >= 0)
         return true;

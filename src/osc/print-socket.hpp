@@ -9,20 +9,20 @@
 
 namespace scs::osc {
 
-/// The way to somebody who shows what the server prints: a Unix socket (SOCK_SEQPACKET) that gets text, each line
-/// with its newline. [one thread at a time; not rt]
+/// A connection to a program that shows what the server prints: a Unix socket (SOCK_SEQPACKET) that gets text, each
+/// line with its newline. [one thread at a time; not rt]
 class PrintSocket {
 public:
-    /// Connects; waits for the file system the path lies in. The error names the path.
+    /// Connects; may wait for the file system that the path is on. The error names the path.
     static Result<PrintSocket> open(const std::string& path);
 
-    PrintSocket() = default; ///< leads nowhere
+    PrintSocket() = default; ///< not connected
     PrintSocket(PrintSocket&&) noexcept;
     PrintSocket& operator=(PrintSocket&&) noexcept;
     ~PrintSocket();
 
-    /// Sends a line, given without its newline, without waiting: one that finds no room is lost, and the next that
-    /// finds some comes after a line with the number of the lost ones. False: nobody is there, or any more.
+    /// Sends a line, given without its newline. Never waits: a line that finds no room is lost, and before the next one
+    /// that finds some, a line says how many were. False: not connected, or no longer.
     bool print(std::string_view line);
 
 private:

@@ -11,7 +11,7 @@ namespace scs::osc {
 
 static_assert(std::is_trivially_copyable_v<Endpoint> && sizeof(Endpoint) <= sizeof(ReplyTo));
 
-/// An endpoint on its way through the engine. [any]
+/// An endpoint in the form in which the engine carries it, without knowing what it is; and back. [any]
 inline ReplyTo to_reply_to(const Endpoint& endpoint) noexcept {
     ReplyTo result{};
     std::memcpy(result.bytes, &endpoint, sizeof endpoint);

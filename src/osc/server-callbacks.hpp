@@ -11,8 +11,8 @@
 
 namespace scs::osc {
 
-/// The callbacks of ServerSettings, guarded: none is called any more once close() has returned, and what they lack
-/// memory for does not happen. [any]
+/// The callbacks of ServerSettings. None is called after close() has returned; one that runs out of memory is given up
+/// without an error. [any]
 class ServerCallbacks {
 public:
     using Level = ServerSettings::Level;

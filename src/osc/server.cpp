@@ -19,8 +19,8 @@ namespace scs::osc {
 
 namespace {
 
-/// A thread that gets none of the process's signals but what it causes itself: a fault that is blocked ends the
-/// process, whatever its handler would do.
+/// A thread that gets no signals but the faults that it causes itself: these must not be blocked, because a blocked
+/// fault ends the process without calling the handler.
 template <class F>
 std::thread start_thread(const char* name, F body) {
     sigset_t all, before;
@@ -34,7 +34,7 @@ std::thread start_thread(const char* name, F body) {
     return thread;
 }
 
-/// Both on one port. If it may be any, one that is free for UDP may be taken for TCP: then another one.
+/// Both on the same port. If any port will do, one that is free for UDP may be in use for TCP: then another is tried.
 Result<std::pair<UdpSocket, TcpPort>> open_sockets(const ServerSettings& settings) {
     for (int tries_left = settings.port ? 1 : 16;; --tries_left) {
         auto udp = UdpSocket::open(settings.bind, settings.port);
@@ -67,8 +67,8 @@ struct Server::Private {
     Wakeup wakeup;
     std::unique_ptr<Engine> owned_engine;
     std::atomic<Engine*> engine{nullptr};
-    Worker worker{wakeup}; ///< goes before the engine, which frees the jobs
-    OscLoop loop; ///< goes before the engine: it holds bundles only
+    Worker worker{wakeup}; ///< destroyed before the engine, which frees the jobs
+    OscLoop loop; ///< destroyed before the engine: of the engine's it has only bundles
     std::thread osc_thread, worker_thread;
 
     std::mutex mutex;
@@ -76,7 +76,7 @@ struct Server::Private {
     bool worker_has_ended = false;
 
     void work();
-    /// Here, and not at the start, because the path may lead to a mount that doesn't answer.
+    /// On the worker, because the path may be on a file system that doesn't answer.
     void open_print_socket();
     /// Makes an engine and serves it until the server stops. False: it broke.
     bool serve_engine();

@@ -13,7 +13,7 @@
 
 namespace scs::osc {
 
-/// What the server around an engine is made with. Names as in the scsynth.* properties.
+/// Settings of the server around an engine. Names as in the scsynth.* properties.
 struct ServerSettings {
     Settings engine;
     uint16_t port = 57110;           ///< UDP and TCP; 0: any free one
@@ -28,9 +28,9 @@ struct ServerSettings {
     bool allow_quit = true;          ///< whether /quit ends the node, or only frees everything
     std::string print_to;            ///< path of a PrintSocket that gets all but debug lines; empty: only the log
 
-    /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long.
-    /// output: what the server was asked to print (Poll, /dumpOSC …), to be seen wherever warnings are. Where
-    /// `print_to` leads somewhere, output and info go only there.
+    /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long. output:
+    /// what the server was asked to print (Poll, /dumpOSC …), to be shown wherever warnings are. If `print_to` is
+    /// connected, output and info go only there.
     enum class Level { error, warning, output, info, debug };
     std::function<void(Level, const std::string&)> log;
     /// [osc] Wakes the data loop so that it calls Engine::run_idle(); called only when no cycle has run for 50 ms.

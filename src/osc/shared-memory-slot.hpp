@@ -15,11 +15,11 @@ namespace scs::osc {
 /// clients that have it open see the new engine. [any]
 class SharedMemorySlot {
 public:
-    /// [worker] The segment of this port, as new, for the next engine. Null after close(), or if there is none, which
-    /// `warn` gets to know.
+    /// [worker] The segment of this port, zeroed, for the next engine. Null after close(), or if there can be none:
+    /// then `warn` is called.
     std::shared_ptr<SharedMemory> open(uint16_t port, int control_buses,
                                        const std::function<void(const std::string&)>& warn);
-    /// Removes the segment, before the port is given up: then the name is the next server's.
+    /// Removes the segment. To be called before the port is closed: after that the name belongs to the next server.
     void close();
 
 private:

@@ -12,7 +12,7 @@
 
 namespace scs::osc {
 
-/// An IPv4 address, also "localhost", and a port in host byte order as the kernel wants them.
+/// The kernel's form of an IPv4 address (or "localhost") and a port in host byte order.
 inline Result<sockaddr_in> to_sockaddr(const std::string& address, uint16_t port) {
     sockaddr_in name{};
     name.sin_family = AF_INET;

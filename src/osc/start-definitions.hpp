@@ -10,8 +10,8 @@
 
 namespace scs::osc {
 
-/// [worker] A bundle that makes known what the SynthDef folders of `settings` hold; null if there is nothing.
-/// Reports broken SynthDefs, and stops early if `stopping`.
+/// [worker] A bundle that installs the SynthDefs in the folders that `settings` name; null if there are none. Reports
+/// broken ones, and stops early if `stopping` says so.
 std::unique_ptr<Bundle> load_start_definitions(const ServerSettings& settings,
                                                     const std::function<void(const std::string&)>& report,
                                                     const std::function<bool()>& stopping);

@@ -7,7 +7,7 @@
 
 namespace scs::osc {
 
-/// [any] What /fail says, in scsynth's words where it has them.
+/// [any] The text of the /fail: scsynth's own where it has one.
 std::string status_text(Status);
 
 } // namespace scs::osc

@@ -243,17 +243,17 @@ void TcpPort::check_password(Connection& connection, std::span<const std::byte> 
 
 // ---- out
 
-bool TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
+void TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     const auto it = connections_.find(to.id);
     if (it == connections_.end())
-        return false;
+        return;
     Connection& connection = it->second;
     if (connection.ended)
-        return false;
+        return;
     if (connection.out.size() + head_bytes + packet.size() > max_unsent) {
         end(connection, "it doesn't read what it is sent");
         ::shutdown(connection.fd, SHUT_RDWR); // serve() is called, and drops it
-        return false;
+        return;
     }
     const uint32_t size = htonl(uint32_t(packet.size()));
     const auto* head = reinterpret_cast<const std::byte*>(&size);
@@ -263,7 +263,6 @@ bool TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     std::copy(packet.begin(), packet.end(), connection.out.data() + before + head_bytes);
     if (!connection.wants_write)
         write_some(to.id, connection);
-    return true;
 }
 
 void TcpPort::write_some(uint64_t id, Connection& connection) {

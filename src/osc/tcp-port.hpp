@@ -16,18 +16,18 @@
 
 namespace scs::osc {
 
-/// A listening TCP socket and its connections. Packets are framed by their size, an int32 in network byte order
-/// before each. Nothing blocks; what a client may keep here of its own and of ours is bounded. [osc], opened on [main].
+/// A listening TCP socket and its connections. Before each packet comes its size, an int32 in network byte order.
+/// Nothing blocks; the memory that a client can take is bounded in both directions. [osc], opened on [main].
 class TcpPort {
 public:
     static constexpr std::size_t most_connections = 256;
     static constexpr std::size_t max_packet = std::size_t(4) << 20;
-    /// What may wait to be read by one client before its connection is closed.
+    /// What one client may leave unread before its connection is closed.
     static constexpr std::size_t max_unsent = std::size_t(4) << 20;
-    /// What all clients together may have sent of packets that aren't whole yet.
+    /// What all clients together may have sent of incomplete packets.
     static constexpr std::size_t max_partial = std::size_t(64) << 20;
 
-    /// What becomes of a connection's packets and end.
+    /// What serve() calls.
     struct Events {
         /// Whether more may be read now.
         std::function<bool()> ready;
@@ -50,14 +50,15 @@ public:
 
     /// Accepts, reads and writes what can be now; at most one piece of each connection.
     void serve(const Events&);
-    /// Sends now or later; packets stay in order. False if there is no such connection any more.
-    bool send(TcpPeer, std::span<const std::byte> packet);
+    /// Sends now or later, in order. If the connection is gone, or ends because the client reads too slowly, the packet
+    /// is lost.
+    void send(TcpPeer, std::span<const std::byte> packet);
 
 private:
     using Clock = std::chrono::steady_clock;
     struct Connection {
         int fd = -1;
-        std::vector<std::byte> in;  ///< of a packet that isn't whole yet
+        std::vector<std::byte> in;  ///< of a packet that isn't complete yet
         std::vector<std::byte> out; ///< that the client hasn't taken yet
         bool trusted = false;
         int tries = 0;
@@ -72,7 +73,7 @@ private:
     void wake_deaf(const Events&);
     void watch(uint64_t id, const Connection&);
     void read_some(uint64_t id, Connection&, const Events&);
-    /// Takes the whole packets out of what was read.
+    /// Takes the complete packets out of what was read.
     void take_packets(uint64_t id, Connection&, const Events&);
     void check_password(Connection&, std::span<const std::byte> packet);
     void write_some(uint64_t id, Connection&);

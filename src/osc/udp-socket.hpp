@@ -40,7 +40,7 @@ public:
     std::optional<Datagram> receive();
     /// False if it could not be sent; errno says why.
     bool send(const UdpPeer& to, std::span<const std::byte> bytes) noexcept;
-    /// Datagrams that the kernel dropped because they weren't fetched in time.
+    /// Datagrams that the kernel dropped because they weren't read in time.
     uint32_t dropped() const noexcept { return dropped_; }
 
 private:

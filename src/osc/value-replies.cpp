@@ -8,11 +8,7 @@ namespace scs::osc {
 
 namespace {
 
-std::uint64_t padded(std::uint64_t bytes) noexcept {
-    return (bytes + 3) & ~std::uint64_t{3};
-}
-
-/// Address, comma, tags and the NULs.
+/// Bytes on the wire of address, comma, tags and the NULs.
 std::uint64_t head_bytes(std::string_view address, std::uint64_t arguments) noexcept {
     return padded(address.size() + 1) + padded(arguments + 2);
 }
@@ -69,7 +65,8 @@ Status reply_indexed(OscCommand& command, const char* address, std::optional<std
 
 Status reply_ranged(OscCommand& command, const char* address, std::optional<std::int32_t> buffer, ArgReader ranges,
                     std::span<float> values) noexcept {
-    // scsynth makes room for the type tags first, then checks one range after the other.
+    // As in scsynth: first whether the type tags fit, then one range after the other, so that the same failure is
+    // answered.
     std::uint64_t bytes = head_bytes(address, ranged_arguments(ranges) + buffer.has_value()) + 4 * buffer.has_value();
     if (bytes > max_values_bytes)
         return {Code::buffer_overflow};

@@ -12,8 +12,8 @@
 
 namespace scs::osc {
 
-/// What /c_get, /c_getn, /b_get, /b_getn and /b_query share. A reply of these has only 4-byte arguments and must fit a
-/// UDP datagram (scsynth's limit is 9 bytes higher, and then the datagram is lost).
+/// The longest reply of /c_get, /c_getn, /b_get, /b_getn and /b_query. They have only 4-byte arguments and must fit in
+/// a UDP datagram (scsynth's limit is 9 bytes higher: a reply between the two is lost there).
 inline constexpr std::size_t max_values_bytes = 65504;
 
 /// [any] Bytes on the wire.
@@ -21,7 +21,8 @@ std::size_t values_message_bytes(std::string_view address, std::uint64_t argumen
 /// [osc] Room for a reply of that many arguments; 0 if it is too large to be sent.
 std::size_t values_room(std::string_view address, std::uint64_t arguments) noexcept;
 
-/// Arguments of a reply to a list of indices, and to a list of starts and counts; without the buffer number.
+/// How many arguments the reply to a list of indices has, and to a list of starts and counts; without the buffer
+/// number. [any]
 std::uint64_t indexed_arguments(ArgReader indices) noexcept;
 std::uint64_t ranged_arguments(ArgReader ranges) noexcept;
 

@@ -7,7 +7,7 @@
 
 namespace scs::osc {
 
-/// What one thread polls and others ring. Not for the data loop: it makes a system call.
+/// Wakes a thread that polls its fd(). Not for the data loop to ring: that is a system call.
 class Wakeup {
 public:
     Wakeup() : fd_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}

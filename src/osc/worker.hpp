@@ -14,27 +14,27 @@ class Engine;
 
 namespace scs::osc {
 
-/// The queue of slow work: jobs of commands and objects to delete, in order.
+/// The queue of slow work, done in order: the jobs of commands, and objects to delete.
 class Worker {
 public:
     /// `done` is rung after each job.
     explicit Worker(Wakeup& done) : done_(done) {}
     ~Worker();
 
-    /// [osc] A command with a job to do, which the engine owns, or something to delete: what it was handed back as
-    /// says which. Never fails.
+    /// [osc] Takes a command with a job to do, which stays the engine's, or something to delete; `handed_as` says
+    /// which. Never fails.
     void add(Handback*) noexcept;
-    /// [any] Makes run() return after the job it is at. The jobs left are given back to the engine undone, so that
-    /// it can free them.
+    /// [any] Makes run() return after its present job. The jobs left are given back to the engine undone, so that it
+    /// can free them.
     void stop();
     /// [any]
     bool stopping() const noexcept { return stop_.load(std::memory_order_acquire); }
-    /// [osc] Makes run() return after the job it is at, and forgets the others: their engine is broken. No more are
-    /// added until there is another engine.
+    /// [osc] Makes run() return after its present job and forgets the others: their engine broke. Nothing may be added
+    /// until there is another engine.
     void abandon();
     /// [worker] Does the work until stop() or abandon().
     void run(Engine&);
-    /// [any] Jobs that wait or are being done.
+    /// [any] How many jobs wait or are being done.
     int jobs() const noexcept { return jobs_.load(std::memory_order_acquire); }
 
 private:

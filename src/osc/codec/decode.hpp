@@ -54,7 +54,10 @@ struct Arg {
     std::span<const std::byte> bytes() const noexcept { return {b, size}; }
 };
 
-/// scsynth takes the time tag 0 for "now" as well.
+/// What `bytes` bytes take on the wire, where everything is padded to a multiple of 4. [any]
+constexpr std::uint64_t padded(std::uint64_t bytes) noexcept { return (bytes + 3) & ~std::uint64_t{3}; }
+
+/// Whether a time tag means "now": scsynth takes 0 for that, too.
 constexpr bool is_immediate(NtpTime time) noexcept { return time <= immediately; }
 
 struct Message {
@@ -89,19 +92,19 @@ public:
 
     /// The packet as it was sent, with the padding of its last blob if that was left out.
     std::span<const std::byte> bytes() const noexcept { return bytes_; }
-    /// False for a lone message, which bundles() shows as one bundle to be run immediately.
+    /// False for a message without a bundle, which bundles() shows as one bundle to be run immediately.
     bool is_bundle() const noexcept { return is_bundle_; }
     /// Each bundle of the packet, never none, in the order in which scsynth queues them: the
     /// outermost with its own messages, then, depth first, those nested in it.
     ///
     /// A nested bundle is a bundle in its own right: scsynth takes the nested ones out of a packet
-    /// when it receives it and runs each at its own time tag, after the messages that stand beside
-    /// it where the times are the same. (At least that is what its code is about: 3.13 garbles a
-    /// bundle that holds both messages and bundles.)
+    /// when it receives it and runs each at its own time tag; of two with the same time, the outer
+    /// one's messages come first. (That is what its code intends: 3.13 garbles a bundle that has both
+    /// messages and bundles.)
     std::span<const PacketBundle> bundles() const noexcept { return bundles_; }
     /// The messages of all bundles, in the order of bundles().
     std::span<const Message> messages() const noexcept { return messages_; }
-    /// Bytes that it takes.
+    /// Bytes of memory that it takes.
     std::size_t memory() const noexcept {
         return bytes_.capacity() + args_.capacity() * sizeof(Arg) + messages_.capacity() * sizeof(Message) +
                bundles_.capacity() * sizeof(PacketBundle);

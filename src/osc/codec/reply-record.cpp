@@ -100,7 +100,7 @@ void ReplyWriter::set_size() noexcept {
 bool ReplyReader::next_message() noexcept {
     address_ = {};
     body_ = {};
-    if (malformed_ || rest_.empty())
+    if (rest_.empty())
         return false;
     Size size = 0;
     if (!take(rest_, size) || size > rest_.size())
@@ -151,7 +151,6 @@ std::optional<ReplyArg> ReplyReader::number() noexcept {
 }
 
 bool ReplyReader::fail() noexcept {
-    malformed_ = true;
     body_ = {};
     rest_ = {};
     return false;

@@ -58,7 +58,7 @@ using ReplyArg =
     std::variant<std::int32_t, float, double, std::string_view, std::span<const std::byte>>;
 
 /// Walks a record: next_message(), then next_arg() until there is none, and so on. Bounded by the
-/// record's size whatever it holds; a garbled record ends early and says so. Never allocates. [any]
+/// record's size whatever it holds; a garbled record ends early. Never allocates. [any]
 class ReplyReader {
 public:
     explicit ReplyReader(std::span<const std::byte> record) noexcept : rest_(record) {}
@@ -69,8 +69,6 @@ public:
     std::string_view address() const noexcept { return address_; }
     /// The next argument of this message, or nothing after the last.
     std::optional<ReplyArg> next_arg() noexcept;
-    /// True if the record turned out not to be what a ReplyWriter writes.
-    bool malformed() const noexcept { return malformed_; }
 
 private:
     template <class Number>
@@ -80,7 +78,6 @@ private:
     std::span<const std::byte> rest_; ///< the messages after this one
     std::span<const std::byte> body_; ///< this message's unread arguments
     std::string_view address_;
-    bool malformed_ = false;
 };
 
 } // namespace scs::osc
