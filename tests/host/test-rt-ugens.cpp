@@ -3,8 +3,8 @@
 // the SynthDefs of others. Stock unit generators that do are listed with their reasons; nothing else may.
 #include "engine/synthdef/reader.hpp"
 #include "engine/synthdef/test-support.hpp"
-#include "engine/synthdef/ugen-arity.hpp"
-#include "engine/synthdef/ugen-arity-table.hpp"
+#include "engine/synthdef/unit-check.hpp"
+#include "engine/units/unit-facts.hpp"
 #include "guarded.hpp"
 #include "playing.hpp"
 
@@ -114,10 +114,10 @@ constexpr std::string_view audio_rate_only[] = {"GVerb"};
 constexpr std::string_view not_played[] = {"GrainTap"};
 
 /// A SynthDef around the unit at that rate. None if the unit can't run so.
-std::optional<SynthDef> around(const UgenArity& arity, Rate rate, Feed feed) {
-    if ((arity.rates & rate_bit(rate)) == 0 || (rate == Rate::demand && feed == Feed::triggers))
+std::optional<SynthDef> around(const UnitFacts& facts, Rate rate, Feed feed) {
+    if ((facts.rates & rate_bit(rate)) == 0 || (rate == Rate::demand && feed == Feed::triggers))
         return {};
-    const std::string name(arity.name);
+    const std::string name(facts.name);
     if (std::find(std::begin(not_played), std::end(not_played), name) != std::end(not_played))
         return {};
     if (rate == Rate::control &&
@@ -125,10 +125,10 @@ std::optional<SynthDef> around(const UgenArity& arity, Rate rate, Feed feed) {
         return {};
     const size_t more = rate == Rate::demand ? 2 : 0; // something in their lists
     // Counted inputs and outputs make the least not enough; then constants are asked for too.
-    const size_t most_outputs = std::min<size_t>(arity.min_outputs + 4u, arity.max_outputs);
+    const size_t most_outputs = std::min<size_t>(facts.min_outputs + 4u, facts.max_outputs);
     for (const bool counts : {false, true})
-        for (size_t outputs = arity.min_outputs; outputs <= most_outputs; ++outputs)
-            for (size_t inputs = arity.min_inputs + more; inputs <= arity.min_inputs + 8u; ++inputs) {
+        for (size_t outputs = facts.min_outputs; outputs <= most_outputs; ++outputs)
+            for (size_t inputs = facts.min_inputs + more; inputs <= facts.min_inputs + 8u; ++inputs) {
                 DefBuilder b(name + (rate == Rate::audio ? ".ar" : rate == Rate::control ? ".kr" : ".demand") + " of " +
                              feed_names[size_t(feed)]);
                 const Rate source_rate = rate == Rate::audio ? Rate::audio : Rate::control;
@@ -157,7 +157,7 @@ std::optional<SynthDef> around(const UgenArity& arity, Rate rate, Feed feed) {
                     }
                 }
                 const InputRef unit = b.add(name, rate, refs, outputs);
-                if (scs::check_ugen_arity(b.def, size_t(unit.unit)))
+                if (scs::check_unit(b.def, size_t(unit.unit)))
                     continue;
                 if (rate == Rate::demand)
                     b.add("Duty", Rate::audio, {b.constant(0.001f), b.constant(0), b.constant(0), unit});
@@ -297,12 +297,14 @@ TEST_CASE("every unit generator, at every rate it runs at") {
     Findings findings;
     const Guarded guarded(host);
     std::set<std::string> played, refused, left_out;
-    for (size_t i = 0; const UgenArity* arity = scs::ugen_arity_at(i); ++i) {
-        const std::string unit(arity->name);
+    for (const UnitFacts& facts : scs::all_unit_facts()) {
+        if (facts.refused)
+            continue;
+        const std::string unit(facts.name);
         std::vector<SynthDef> defs;
         for (const Rate rate : {Rate::audio, Rate::control, Rate::demand})
             for (const Feed feed : {Feed::ones, Feed::triggers, Feed::noise})
-                if (auto def = around(*arity, rate, feed))
+                if (auto def = around(facts, rate, feed))
                     defs.push_back(std::move(*def));
         p.client->send(osc_message("/d_recv", {write_synthdefs(defs, 2)}));
         p.settle();

@@ -6,7 +6,7 @@
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/ugens.hpp"
-#include "engine/synthdef/ugen-arity-table.hpp"
+#include "engine/units/unit-facts.hpp"
 #include "engine/synthdef/validator.hpp"
 
 #include <algorithm>
@@ -169,20 +169,20 @@ SynthDef make_def(const std::string& name) {
                              {constant(def, float(1 + below(8))), {5, 0}, constant(def, 0.5f), constant(def, float(below(3) - 1)),
                               constant(def, 1.f), constant(def, 0.f)},
                              {Rate::control}});
-    const UgenArity* arity = find_ugen_arity(name);
+    const UnitFacts* facts = find_unit_facts(name);
     UnitSpec unit;
     unit.name = name;
     do
         unit.rate = Rate(below(4));
-    while (arity && !(arity->rates & rate_bit(unit.rate)));
-    if (arity && (arity->rates & rate_bit(Rate::audio)) && below(3) == 0)
+    while (facts && !(facts->rates & rate_bit(unit.rate)));
+    if (facts && (facts->rates & rate_bit(Rate::audio)) && below(3) == 0)
         unit.rate = Rate::audio;
     if (name == "BinaryOpUGen" || name == "UnaryOpUGen")
         unit.special_index = int16_t(below(60));
     else if (below(10) == 0)
         unit.special_index = int16_t(below(70000));
-    const int inputs = (arity ? arity->min_inputs : below(12)) + (below(2) ? 0 : below(30));
-    const int outputs = (arity ? arity->min_outputs : 1) + (below(3) ? 0 : below(8));
+    const int inputs = (facts ? facts->min_inputs : below(12)) + (below(2) ? 0 : below(30));
+    const int outputs = (facts ? facts->min_outputs : 1) + (below(3) ? 0 : below(8));
     if (name == "Control" || name == "TrigControl" || name == "AudioControl" || name == "LagControl")
         unit.special_index = 0;
     for (int i = 0; i < inputs; ++i) {

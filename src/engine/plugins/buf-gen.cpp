@@ -5,22 +5,18 @@
 #include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/units/unit-facts.hpp"
 #include "engine/world/buffers-abi.hpp"
 
 namespace scs {
 
 namespace {
 
-/// PreparePartConv writes a spectrum for each piece of its source without looking at the size of its target.
-bool spectra_fit(const ::World& world, const ::SndBuf& target, sc_msg_iter message) {
+bool prepare_part_conv_fits(const ::World& world, const ::SndBuf& target, sc_msg_iter message) {
     const auto source = uint32_t(message.geti());
     const int points = message.geti();
-    if (points < 2)
-        return false;
     const ::SndBuf& from = world.mSndBufs[source < world.mNumSndBufs ? source : 0];
-    const int piece = points / 2;
-    const int64_t pieces = (int64_t(from.frames) + piece - 1) / piece;
-    return from.data && pieces * points <= target.samples;
+    return from.data && spectra_fit(from.frames, points, target.samples);
 }
 
 } // namespace
@@ -44,7 +40,7 @@ BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name,
     seen.abi.mSndBufs = buffers.abi().latest.data();
     if (!target.data)
         return BufGenOutcome::done;
-    if (name == "PreparePartConv" && !spectra_fit(seen.abi, target, message))
+    if (name == "PreparePartConv" && !prepare_part_conv_fits(seen.abi, target, message))
         return BufGenOutcome::does_not_fit;
     if (!FaultGuard::run([&] { run(&seen.abi, &target, &message); })) {
         buffers.set_latest(buffer, before);

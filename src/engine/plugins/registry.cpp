@@ -4,6 +4,7 @@
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/stand-ins.hpp"
 #include "engine/plugins/ugens.hpp"
+#include "engine/units/unit-facts.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,18 +19,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view suffix = "_supernova.so";
 constexpr int api_version = 3;
 
-// Never loaded: UIUGens opens X11 and starts a thread (stand-ins.cpp replaces it), DemoUGens is a tutorial, the
-// STK's units read files in their constructors and throw when these are missing, which would end the process.
-constexpr std::string_view refused[] = {"UIUGens_supernova.so", "DemoUGens_supernova.so", "StkInst_supernova.so",
-                                        "StkUGens_supernova.so"};
-
-// Never defined: it writes beyond the memory it allocates.
-constexpr std::string_view refused_units[] = {"Dneuromodule"};
-
-/// What a unit writes behind the size that it registers, at most. sc3-plugins register their spectral units with the
-/// size of a plain Unit, whatever they add to it: up to the 40 bytes of PV_RecordBuf.
-size_t unregistered_bytes(std::string_view name) {
-    return name.starts_with("PV_") ? 40 : 0;
+bool is_refused(std::string_view file) {
+    const auto files = refused_files();
+    return std::any_of(files.begin(), files.end(), [&](const RefusedFile& refused) { return refused.name == file; });
 }
 
 std::vector<std::string> folders_of(const std::string& path) {
@@ -64,8 +56,7 @@ std::vector<fs::path> plugin_files(const std::string& folder) {
     for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
         const std::string name = walk->path().filename().string();
         std::error_code ignored;
-        if (name.ends_with(suffix) && walk->is_regular_file(ignored) &&
-            std::find(std::begin(refused), std::end(refused), name) == std::end(refused))
+        if (name.ends_with(suffix) && !is_refused(name) && walk->is_regular_file(ignored))
             files.push_back(walk->path());
     }
     std::sort(files.begin(), files.end());
@@ -155,7 +146,7 @@ std::vector<std::string> PluginRegistry::ugen_names() const {
 
 bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
                                  uint32_t flags) {
-    if (std::find(std::begin(refused_units), std::end(refused_units), name) != std::end(refused_units))
+    if (const UnitFacts* facts = find_unit_facts(name); facts && facts->refused)
         return false;
     auto entry = std::make_unique<UgenEntry>();
     entry->info = {name, bytes + unregistered_bytes(name), (flags & kUnitDef_CantAliasInputsToOutputs) != 0, entry.get()};

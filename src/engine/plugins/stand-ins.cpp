@@ -2,27 +2,31 @@
 #include "engine/plugins/stand-ins.hpp"
 
 #include "engine/plugins/registry.hpp"
+#include "engine/units/unit-facts.hpp"
+
+#include <string>
 
 namespace scs {
 namespace {
 
-template <int minimum_input>
-void give_minimum(::Unit* unit, int) {
-    unit->mOutBuf[0][0] = unit->mInBuf[minimum_input][0];
+template <int input>
+void give(::Unit* unit, int) {
+    unit->mOutBuf[0][0] = unit->mInBuf[input][0];
 }
 
-template <int minimum_input>
+template <int input>
 void construct(::Unit* unit) {
-    unit->mCalcFunc = give_minimum<minimum_input>;
-    give_minimum<minimum_input>(unit, 1);
+    unit->mCalcFunc = give<input>;
+    give<input>(unit, 1);
 }
 
 } // namespace
 
 void define_stand_ins(PluginRegistry& registry) {
-    for (const char* name : {"MouseX", "MouseY", "MouseButton"})
-        registry.define_unit(name, sizeof(::Unit), construct<0>, nullptr, 0);
-    registry.define_unit("KeyState", sizeof(::Unit), construct<1>, nullptr, 0);
+    for (const UnitFacts& facts : all_unit_facts())
+        if (facts.stand_in_input >= 0)
+            registry.define_unit(std::string(facts.name).c_str(), sizeof(::Unit),
+                                 facts.stand_in_input == 0 ? construct<0> : construct<1>, nullptr, 0);
 }
 
 } // namespace scs

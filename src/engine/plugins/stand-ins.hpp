@@ -5,8 +5,8 @@ namespace scs {
 
 class PluginRegistry;
 
-/// [worker] Defines MouseX, MouseY, MouseButton and KeyState, which in SuperCollider read the X server from a
-/// thread of their own. A daemon must not: these give their minimum, as if nothing were touched.
+/// [worker] Defines the units that stand in for those of plugins that are never loaded: MouseX, MouseY, MouseButton and
+/// KeyState, which in SuperCollider read the X server from a thread of their own, give their minimum.
 void define_stand_ins(PluginRegistry&);
 
 } // namespace scs

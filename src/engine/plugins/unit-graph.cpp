@@ -27,11 +27,9 @@ size_t ports(const UnitPlan& unit) noexcept {
     return size_t(unit.num_inputs) + unit.num_outputs;
 }
 
-/// Where a unit's pointers to its signals follow its state. Not at once: stock units write a little beyond the size
-/// that they register (InFeedback a flag), where scsynth keeps what is hardly ever read.
+/// Where a unit's pointers to its signals follow its state.
 size_t signals_offset(const UnitPlan& unit, const Kernel* kernel) noexcept {
-    constexpr size_t slack = 16;
-    const size_t bytes = kernel ? NativeUnit::bytes(unit, *kernel) : unit.ugen->unit_bytes + slack;
+    const size_t bytes = kernel ? NativeUnit::bytes(unit, *kernel) : unit.ugen->unit_bytes;
     return (bytes + alignof(float*) - 1) & ~(alignof(float*) - 1);
 }
 

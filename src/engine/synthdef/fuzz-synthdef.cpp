@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!program)
             continue;
         for (const scs::ControlName& control : def.control_names)
-            if (program.value()->control_index(control.name) < 0)
+            if (!program.value()->find_control(control.name))
                 std::abort();
     }
     return 0;

@@ -80,7 +80,6 @@ void lay_out(Program& program, const SynthDef& def, const UgenCatalog& catalog) 
         program.wires.insert(program.wires.end(), spec.outputs.size(),
                              WireSpec{spec.rate, static_cast<std::int32_t>(i), 0.0f, -1});
         program.num_calc_units += unit.is_calc();
-        program.unit_bytes += unit.ugen->unit_bytes;
         program.units.push_back(unit);
     }
 }
@@ -97,11 +96,6 @@ const ControlSlot* Program::find_control(std::string_view control_name) const no
             return &slot;
     }
     return nullptr;
-}
-
-int Program::control_index(std::string_view control_name) const noexcept {
-    const ControlSlot* slot = find_control(control_name);
-    return slot == nullptr ? -1 : static_cast<int>(slot->index);
 }
 
 const Variant* Program::find_variant(std::string_view full_name) const noexcept {

@@ -60,12 +60,9 @@ struct Program {
     std::uint32_t num_constants = 0;
     std::uint32_t num_wire_buffers = 0; ///< audio wire buffers used
     std::uint32_t num_calc_units = 0;   ///< units that are called each block
-    std::size_t unit_bytes = 0;         ///< sum of UgenInfo::unit_bytes
 
     /// [rt] The control of this name, or null. Never allocates.
     const ControlSlot* find_control(std::string_view control_name) const noexcept;
-    /// [rt] The first index of the control of this name, or -1. Never allocates.
-    int control_index(std::string_view control_name) const noexcept;
     /// [rt] The variant of this full name ("definition.variant"), or null. Never allocates.
     const Variant* find_variant(std::string_view full_name) const noexcept;
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/rate.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace scs {
-
-/// How often a unit computes. The values are those of the file and of SuperCollider's plugins.
-enum class Rate : std::uint8_t { scalar = 0, control = 1, audio = 2, demand = 3 };
 
 /// Where a unit's input comes from.
 struct InputRef {

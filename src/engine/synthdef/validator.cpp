@@ -2,7 +2,7 @@
 #include "engine/synthdef/validator.hpp"
 
 #include "engine/synthdef/text.hpp"
-#include "engine/synthdef/ugen-arity.hpp"
+#include "engine/synthdef/unit-check.hpp"
 
 #include <array>
 #include <cmath>
@@ -157,7 +157,7 @@ Verdict check_units(const SynthDef& def, const UgenCatalog& catalog) {
             return wrong;
         if (auto wrong = check_outputs(def, unit, place))
             return wrong;
-        if (auto wrong = check_ugen_arity(def, i))
+        if (auto wrong = check_unit(def, i))
             return wrong;
 
         memory.add(1, ugen->unit_bytes);

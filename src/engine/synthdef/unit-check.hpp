@@ -11,11 +11,11 @@ namespace scs {
 
 /// [any] Judges the inputs and outputs of one unit: their least number, its rate, and for UGens
 /// that take a variable number (EnvGen's stages, Demand's list …) that the count they are told
-/// agrees with what they have. UGens that are not in the table are accepted. A few UGens read the
+/// agrees with what they have. UGens that nothing is known of are accepted. A few UGens read the
 /// wires of their first outputs in place of inputs they lack (LocalIn of old clients,
 /// NumRunningSynths, Dswitch): whoever builds the unit must let the table of its outputs follow
 /// that of its inputs directly, as scsynth does. unit_index is an index into def.units; that unit's
 /// inputs must refer to something that exists.
-std::optional<Error> check_ugen_arity(const SynthDef& def, std::size_t unit_index);
+std::optional<Error> check_unit(const SynthDef& def, size_t unit_index);
 
 } // namespace scs

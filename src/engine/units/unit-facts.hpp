@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/rate.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+// What SuperCollider's units take for granted and never check, and where they would harm the process: one row for each
+// unit that anything is known of. src/engine/synthdef acts on it when a SynthDef comes, src/engine/plugins when plugins are
+// loaded.
+
+namespace scs {
+
+/// Bits of UnitFacts::rates.
+constexpr uint8_t rate_bit(Rate rate) {
+    return uint8_t(1u << unsigned(rate));
+}
+
+/// Far above any count that a unit can use; keeps sums of a few counts small.
+constexpr float most_ports = 65536.f;
+
+/// One of a unit's inputs tells it how many inputs or outputs it has: at least base + each × the count.
+struct PortCount {
+    uint8_t count_input = 0;
+    uint8_t base = 0, each = 0;
+    bool of_outputs = false;
+    bool each_time = false;  ///< the unit reads a count that isn't constant whenever it uses it: it needs a limit then
+    float most = most_ports; ///< the unit itself limits the count to this
+};
+
+/// An input that the unit takes for an index or a size without looking at it.
+struct InputLimit {
+    enum Kind : uint8_t {
+        always = 0,
+        at_audio_rate = 1, ///< at control rate the unit looks itself
+        at_start = 2,      ///< only the constructor reads the input
+        in_block = 4,      ///< `high` is the last frame of the unit's block
+        in_samples = 8,    ///< `high` is in samples, the input in seconds
+    };
+    uint8_t input = 0;
+    uint8_t kind = always;  ///< a set of Kind
+    int8_t high_input = -1; ///< the input whose value is the highest in place of `high`; its own limit comes before
+    float low = 0, high = 0;
+};
+
+/// Checks of inputs and outputs that are no plain counts: src/engine/synthdef/unit-check.cpp has them.
+enum class Check : uint8_t { none, demand, lag_control, send_peak_rms, pack_fft, tag_system };
+
+/// A row. Fewer inputs, fewer or more outputs, or another rate make the unit read or write outside its memory.
+struct UnitFacts {
+    std::string_view name;
+    uint16_t min_inputs = 0;
+    uint16_t min_outputs = 0;
+    uint16_t max_outputs = UINT16_MAX;
+    uint8_t rates = 0; ///< that it may run at, a set of rate_bit()
+    bool refused = false; ///< never defined
+    int8_t stand_in_input = -1; ///< its plugin isn't loaded: a unit that gives this input takes its place
+    Check special = Check::none;
+    uint8_t num_counts = 0, num_limits = 0;
+    PortCount count_rows[2]{};
+    InputLimit limit_rows[5]{};
+
+    std::span<const PortCount> counts() const noexcept { return {count_rows, num_counts}; }
+    std::span<const InputLimit> limits() const noexcept { return {limit_rows, num_limits}; }
+
+    // How a row is written.
+    constexpr UnitFacts counts_inputs(uint8_t count_input, uint8_t base, uint8_t each) const {
+        return with(PortCount{count_input, base, each, false, false, most_ports});
+    }
+    constexpr UnitFacts counts_inputs_each_time(uint8_t count_input, uint8_t base, uint8_t each) const {
+        return with(PortCount{count_input, base, each, false, true, most_ports});
+    }
+    constexpr UnitFacts counts_outputs(uint8_t count_input, uint8_t base, uint8_t each, float most = most_ports) const {
+        return with(PortCount{count_input, base, each, true, false, most});
+    }
+    constexpr UnitFacts limit(uint8_t input, float low, float high, int kind = InputLimit::always) const {
+        return with(InputLimit{input, uint8_t(kind), -1, low, high});
+    }
+    constexpr UnitFacts limit_by_input(uint8_t input, float low, int8_t high_input) const {
+        return with(InputLimit{input, InputLimit::always, high_input, low, 0});
+    }
+    constexpr UnitFacts check(Check c) const {
+        UnitFacts facts = *this;
+        facts.special = c;
+        return facts;
+    }
+    constexpr UnitFacts stand_in(int8_t input) const {
+        UnitFacts facts = *this;
+        facts.stand_in_input = input;
+        return facts;
+    }
+
+private:
+    constexpr UnitFacts with(PortCount count) const {
+        UnitFacts facts = *this;
+        facts.count_rows[facts.num_counts++] = count;
+        return facts;
+    }
+    constexpr UnitFacts with(InputLimit limit) const {
+        UnitFacts facts = *this;
+        facts.limit_rows[facts.num_limits++] = limit;
+        return facts;
+    }
+};
+
+/// [any] All rows, sorted by name.
+std::span<const UnitFacts> all_unit_facts();
+/// [any] The row of a unit of SuperCollider's core or of sc3-plugins; null for any other.
+const UnitFacts* find_unit_facts(std::string_view name);
+
+/// A plugin file that is never loaded, and why.
+struct RefusedFile {
+    std::string_view name, reason;
+};
+/// [any]
+std::span<const RefusedFile> refused_files();
+
+/// [any] What a unit may write behind the size that it registers, bytes.
+size_t unregistered_bytes(std::string_view name);
+
+/// [any] Whether the spectra that PreparePartConv makes of a source fit into its target. It doesn't look: it writes one of
+/// `points` samples for each half as many frames.
+bool spectra_fit(int64_t source_frames, int points, int64_t target_samples);
+
+} // namespace scs
