@@ -9,13 +9,13 @@
 
 namespace scs::spa {
 
-/// What the server's threads tell the host. It outlives the node as long as a thread that was left behind holds
-/// it; nothing reaches the host any more once it is closed.
+/// Carries what the server's threads report to the host. A thread that was left behind may hold it longer than the
+/// node lives; once it is closed, nothing reaches the host any more.
 class Bridge {
 public:
     Bridge(spa_log* log, spa_loop_utils* main_utils) : log_(log), utils_(main_utils) {}
 
-    /// [main] The event that reported states signal. Null ends them.
+    /// [main] The event that is signalled when something is reported; null: none any more.
     void set_event(spa_source* event);
     /// [main] Cuts the connection to the host.
     void close();

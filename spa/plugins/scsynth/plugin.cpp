@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "node.hpp"
+#include "spa-node.hpp"
 
 #include <spa/support/plugin.h>
 
@@ -15,7 +15,7 @@ namespace {
 struct Handle {
     spa_handle handle;
     spa_node interface;
-    Node* node;
+    SpaNode* node;
 };
 
 void log_error(spa_log* log, const std::string& text) {
@@ -34,7 +34,7 @@ int get_interface(spa_handle* handle, const char* type, void** interface) {
 int clear(spa_handle* handle) {
     if (!handle)
         return -EINVAL;
-    Node*& node = reinterpret_cast<Handle*>(handle)->node;
+    SpaNode*& node = reinterpret_cast<Handle*>(handle)->node;
     if (!node)
         return 0;
     const int res = node->stop();
@@ -59,7 +59,7 @@ int make_node(Handle& self, const spa_dict* info, const Support& support) {
         log_error(support.log, settings.error());
         return -EINVAL;
     }
-    auto node = std::make_unique<Node>(support, std::move(settings.value()));
+    auto node = std::make_unique<SpaNode>(support, std::move(settings.value()));
     if (const int res = node->start(); res < 0) {
         if (node->stop() < 0)
             static_cast<void>(node.release());

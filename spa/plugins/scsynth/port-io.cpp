@@ -22,8 +22,8 @@ float* PortIo::begin_output(uint32_t frames) noexcept {
     writing_ = false;
     if (!area_ || buffers_.empty())
         return nullptr;
-    // Time goes on whether or not the peer took the last buffer, so there is always one to write: the one after
-    // the last. Its reader is done with it, as a cycle ends before the next begins.
+    // Sound goes on whether or not the peer took the last buffer, so each cycle writes to the one after it. Whoever
+    // read that one is done: a cycle ends before the next one begins.
     current_ = area_->buffer_id < buffers_.size() ? (area_->buffer_id + 1) % uint32_t(buffers_.size()) : 0;
     const spa_data& data = buffers_[current_]->datas[0];
     if (!data.data || data.maxsize / sizeof(float) < frames)

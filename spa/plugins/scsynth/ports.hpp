@@ -19,7 +19,7 @@ class PortIo {
 public:
     /// [rt] The area where buffers are exchanged, or null while nothing is linked.
     void set_area(spa_io_buffers* area) noexcept { area_ = area; }
-    /// [rt] Takes the buffers and gives those it had, to be freed elsewhere.
+    /// [rt] Takes these buffers and leaves in their place those it had, to be freed elsewhere.
     void swap_buffers(std::vector<spa_buffer*>& buffers) noexcept { buffers_.swap(buffers); }
 
     /// [rt] An input's samples of this cycle; null if nothing is linked or what came is empty or shorter than
@@ -59,9 +59,9 @@ public:
     spa_pod* param(uint32_t id, uint32_t index, uint32_t quantum_limit, spa_pod_builder&, int& error) const;
     /// [main] Sets the format; null takes it away. -EINVAL if it isn't ours.
     int set_format(const spa_pod* format, bool test_only);
-    /// [main] What is said about latency in that direction.
+    /// [main] What the port tells about latency in that direction.
     const spa_latency_info& latency(spa_direction direction) const { return latency_[direction]; }
-    /// [main] Whether that changed anything.
+    /// [main] Returns whether that changed anything.
     bool set_latency(const spa_latency_info&);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "node.hpp"
+#include "spa-node.hpp"
 
 #include "dict.hpp"
 
@@ -32,7 +32,7 @@ spa_log_level spa_level(osc::ServerSettings::Level level) {
 
 } // namespace
 
-Node::Node(const Support& support, NodeSettings settings)
+SpaNode::SpaNode(const Support& support, NodeSettings settings)
     : support_(support), settings_(std::move(settings)),
       bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
       cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
@@ -49,13 +49,13 @@ Node::Node(const Support& support, NodeSettings settings)
     params_[io] = {SPA_PARAM_IO, SPA_PARAM_INFO_READ};
 }
 
-Node::~Node() {
+SpaNode::~SpaNode() {
     bridge_->close();
     if (wake_fd_ >= 0)
         close(wake_fd_);
 }
 
-int Node::start() {
+int SpaNode::start() {
     for (const std::string& warning : settings_.warnings)
         bridge_->log(SPA_LOG_LEVEL_WARN, warning);
     if (const Settings& engine = settings_.server.engine; settings_.sample_rate > 0)
@@ -69,7 +69,7 @@ int Node::start() {
     return enter_loops();
 }
 
-int Node::start_server() {
+int SpaNode::start_server() {
     osc::ServerSettings server = settings_.server;
     server.log = [bridge = bridge_](osc::ServerSettings::Level level, const std::string& text) {
         bridge->log(spa_level(level), text);
@@ -99,7 +99,7 @@ int Node::start_server() {
     set_property("scsynth.osc.port", port);
     set_counters();
     if (settings_.sample_rate > 0) {
-        // The graph is asked first: what runs at our rate needn't be resampled.
+        // First ask the graph for our rate: if it takes it, nothing is resampled.
         set_property("node.rate", "1/" + std::to_string(settings_.sample_rate));
         set_property("scsynth.resampling", "no");
     }
@@ -108,11 +108,11 @@ int Node::start_server() {
     return 0;
 }
 
-int Node::enter_loops() {
+int SpaNode::enter_loops() {
     news_ = spa_loop_utils_add_event(
-        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->call(&Node::on_news); }, this);
+        support_.main_utils, [](void* node, uint64_t) { static_cast<SpaNode*>(node)->call(&SpaNode::on_news); }, this);
     timer_ = spa_loop_utils_add_timer(
-        support_.main_utils, [](void* node, uint64_t) { static_cast<Node*>(node)->call(&Node::on_timer); }, this);
+        support_.main_utils, [](void* node, uint64_t) { static_cast<SpaNode*>(node)->call(&SpaNode::on_timer); }, this);
     if (!news_ || !timer_)
         return -EIO;
     timespec value = report_interval, interval = report_interval;
@@ -127,7 +127,7 @@ int Node::enter_loops() {
         eventfd_t count;
         eventfd_read(source->fd, &count);
         // What is left over waits for the next turn of the loop, so that cycles come in between.
-        if (static_cast<Node*>(source->data)->cycle_.run_idle())
+        if (static_cast<SpaNode*>(source->data)->cycle_.run_idle())
             eventfd_write(source->fd, 1);
     };
     Engine::prepare_process();
@@ -143,7 +143,7 @@ int Node::enter_loops() {
     return added;
 }
 
-int Node::stop() {
+int SpaNode::stop() {
     if (in_data_loop_) {
         const int res = on_data_loop([this] {
             if (idle_.loop)
@@ -166,15 +166,15 @@ int Node::stop() {
 
 // ---- what the main loop is told
 
-// Nothing may be thrown into the host's loop. What lacks memory is left to the next turn of the timer.
-void Node::call(void (Node::*action)()) noexcept {
+// Nothing may be thrown into the host's loop. What fails for want of memory is tried again when the timer fires.
+void SpaNode::call(void (SpaNode::*action)()) noexcept {
     try {
         (this->*action)();
     } catch (const std::bad_alloc&) {
     }
 }
 
-void Node::on_news() {
+void SpaNode::on_news() {
     Bridge::News news = bridge_->take();
     if (!news.state.empty())
         untold_ |= set_property("scsynth.state", std::move(news.state));
@@ -186,7 +186,7 @@ void Node::on_news() {
     tell();
 }
 
-void Node::on_timer() {
+void SpaNode::on_timer() {
     untold_ |= set_counters();
     untold_ |= settings_.sample_rate > 0 && set_resampling();
     tell();
@@ -194,7 +194,7 @@ void Node::on_timer() {
         update_latencies();
 }
 
-void Node::tell() {
+void SpaNode::tell() {
     if (untold_)
         emit_info(SPA_NODE_CHANGE_MASK_PROPS);
     untold_ = false;
@@ -203,9 +203,9 @@ void Node::tell() {
     quits_ = false;
 }
 
-void Node::remove_ports() {
+void SpaNode::remove_ports() {
     std::vector<std::vector<spa_buffer*>> unused(ports_[0].size() + ports_[1].size());
-    // The host undoes links, buffers and formats before it lets go of a port: the ports are here until then.
+    // Before the host lets go of a port it undoes links, buffers and formats, so the ports must exist until then.
     for (std::vector<Port>& direction : ports_)
         for (const Port& port : direction)
             spa_node_emit_port_info(&hooks_, port.direction(), port.id(), nullptr);
@@ -222,7 +222,7 @@ void Node::remove_ports() {
         direction.clear();
 }
 
-bool Node::set_property(const std::string& key, std::string value) {
+bool SpaNode::set_property(const std::string& key, std::string value) {
     for (auto& [each, present] : properties_)
         if (each == key) {
             present.swap(value);
@@ -232,7 +232,7 @@ bool Node::set_property(const std::string& key, std::string value) {
     return true;
 }
 
-bool Node::set_counters() {
+bool SpaNode::set_counters() {
     const osc::PacketCounters& packets = server_->counters();
     bool changed = set_property("scsynth.packets.received", std::to_string(packets.received));
     changed |= set_property("scsynth.packets.decoded", std::to_string(packets.decoded));
@@ -246,7 +246,7 @@ bool Node::set_counters() {
     return changed;
 }
 
-bool Node::set_resampling() {
+bool SpaNode::set_resampling() {
     const double rate = cycle_.graph_rate();
     char text[160] = "no";
     if (cycle_.resampled())
@@ -261,7 +261,7 @@ bool Node::set_resampling() {
     return true;
 }
 
-void Node::emit_info(uint64_t change_mask) {
+void SpaNode::emit_info(uint64_t change_mask) {
     const Dict properties(properties_);
     spa_node_info info{};
     info.max_input_ports = uint32_t(settings_.server.engine.inputs);
@@ -274,7 +274,7 @@ void Node::emit_info(uint64_t change_mask) {
     spa_node_emit_info(&hooks_, &info);
 }
 
-void Node::emit_port(Port& port, bool all) {
+void SpaNode::emit_port(Port& port, bool all) {
     const spa_port_info info = port.info(all);
     if (info.change_mask)
         spa_node_emit_port_info(&hooks_, port.direction(), port.id(), &info);
@@ -282,7 +282,7 @@ void Node::emit_port(Port& port, bool all) {
 
 // ---- what the host asks for
 
-int Node::add_listener(spa_hook* listener, const spa_node_events* events, void* data) {
+int SpaNode::add_listener(spa_hook* listener, const spa_node_events* events, void* data) {
     spa_hook_list others;
     spa_hook_list_isolate(&hooks_, &others, listener, events, data);
     emit_info(SPA_NODE_CHANGE_MASK_FLAGS | SPA_NODE_CHANGE_MASK_PROPS | SPA_NODE_CHANGE_MASK_PARAMS);
@@ -293,23 +293,23 @@ int Node::add_listener(spa_hook* listener, const spa_node_events* events, void* 
     return 0;
 }
 
-int Node::set_callbacks(const spa_node_callbacks* callbacks, void* data) {
+int SpaNode::set_callbacks(const spa_node_callbacks* callbacks, void* data) {
     return on_data_loop([&] { cycle_.set_callbacks(callbacks, data); });
 }
 
-int Node::sync(int seq) {
+int SpaNode::sync(int seq) {
     spa_node_emit_result(&hooks_, seq, 0, 0, nullptr);
     return 0;
 }
 
-int Node::set_io(uint32_t id, void* data, size_t size) {
+int SpaNode::set_io(uint32_t id, void* data, size_t size) {
     if (data && size < (id == SPA_IO_Clock ? sizeof(spa_io_clock) : sizeof(spa_io_position)))
         return -EINVAL;
     switch (id) {
     case SPA_IO_Clock:
         clock_ = static_cast<const spa_io_clock*>(data);
-        // PipeWire 0.3.65 gives a node its own position and clock while it registers it, also when it has given
-        // it to a driver before: then the driver's position was the right one.
+        // While PipeWire 0.3.65 registers a node it gives it a position and clock of its own, even if it has already
+        // assigned the node to a driver. Then the position that the node had before, the driver's, is the right one.
         if (displaced_position_)
             position_ = std::exchange(displaced_position_, nullptr);
         break;
@@ -329,7 +329,7 @@ int Node::set_io(uint32_t id, void* data, size_t size) {
     });
 }
 
-int Node::send_command(const spa_command* command) {
+int SpaNode::send_command(const spa_command* command) {
     if (!command)
         return -EINVAL;
     displaced_position_ = nullptr;
@@ -344,13 +344,13 @@ int Node::send_command(const spa_command* command) {
     }
 }
 
-Port* Node::find_port(spa_direction direction, uint32_t id) {
+Port* SpaNode::find_port(spa_direction direction, uint32_t id) {
     if (direction != SPA_DIRECTION_INPUT && direction != SPA_DIRECTION_OUTPUT)
         return nullptr;
     return id < ports(direction).size() ? &ports(direction)[id] : nullptr;
 }
 
-int Node::port_use_buffers(spa_direction direction, uint32_t id, uint32_t, spa_buffer** buffers, uint32_t count) {
+int SpaNode::port_use_buffers(spa_direction direction, uint32_t id, uint32_t, spa_buffer** buffers, uint32_t count) {
     const Port* port = find_port(direction, id);
     if (!port || (count > 0 && !buffers))
         return -EINVAL;
@@ -369,7 +369,7 @@ int Node::port_use_buffers(spa_direction direction, uint32_t id, uint32_t, spa_b
     return on_data_loop([&] { cycle_.port(direction, id).swap_buffers(used); });
 }
 
-int Node::port_set_io(spa_direction direction, uint32_t id, uint32_t area, void* data, size_t size) {
+int SpaNode::port_set_io(spa_direction direction, uint32_t id, uint32_t area, void* data, size_t size) {
     if (!find_port(direction, id) || (data && size < sizeof(spa_io_buffers)))
         return -EINVAL;
     if (area != SPA_IO_Buffers)
@@ -377,7 +377,7 @@ int Node::port_set_io(spa_direction direction, uint32_t id, uint32_t area, void*
     return on_data_loop([&] { cycle_.port(direction, id).set_area(static_cast<spa_io_buffers*>(data)); });
 }
 
-int Node::port_reuse_buffer(uint32_t id, uint32_t) {
+int SpaNode::port_reuse_buffer(uint32_t id, uint32_t) {
     return find_port(SPA_DIRECTION_OUTPUT, id) ? 0 : -EINVAL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "node.hpp"
+#include "spa-node.hpp"
 
 #include <spa/node/utils.h>
 #include <spa/param/props.h>
@@ -32,7 +32,7 @@ spa_pod* io_area(spa_pod_builder& b, uint32_t id, uint32_t area, size_t size) {
 /// Emits the params from number `start` on that pass the filter, at most `num`. `build` makes number `index`, or
 /// returns null and perhaps sets an error.
 template <class Build>
-int Node::enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter, Build&& build) {
+int SpaNode::enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter, Build&& build) {
     if (num == 0)
         return -EINVAL;
     spa_result_node_params result{};
@@ -56,7 +56,7 @@ int Node::enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const sp
     return 0;
 }
 
-int Node::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter) {
+int SpaNode::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter) {
     return enumerate(seq, id, start, num, filter, [&](uint32_t index, spa_pod_builder& b, int& error) -> spa_pod* {
         switch (id) {
         case SPA_PARAM_PropInfo:
@@ -86,7 +86,7 @@ int Node::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, const 
     });
 }
 
-int Node::set_param(uint32_t id, uint32_t flags, const spa_pod* param) {
+int SpaNode::set_param(uint32_t id, uint32_t flags, const spa_pod* param) {
     if (id != SPA_PARAM_Props)
         return -ENOENT;
     int64_t offset = param ? latency_offset_nsec_ : 0;
@@ -100,7 +100,7 @@ int Node::set_param(uint32_t id, uint32_t flags, const spa_pod* param) {
     return set_latency_offset(offset);
 }
 
-int Node::port_enum_params(int seq, spa_direction direction, uint32_t port, uint32_t id, uint32_t start,
+int SpaNode::port_enum_params(int seq, spa_direction direction, uint32_t port, uint32_t id, uint32_t start,
                            uint32_t num, const spa_pod* filter) {
     const Port* found = find_port(direction, port);
     if (!found)
@@ -110,7 +110,7 @@ int Node::port_enum_params(int seq, spa_direction direction, uint32_t port, uint
     });
 }
 
-int Node::port_set_param(spa_direction direction, uint32_t id, uint32_t param_id, uint32_t flags,
+int SpaNode::port_set_param(spa_direction direction, uint32_t id, uint32_t param_id, uint32_t flags,
                          const spa_pod* param) {
     Port* port = find_port(direction, id);
     if (!port)
@@ -133,7 +133,7 @@ int Node::port_set_param(spa_direction direction, uint32_t id, uint32_t param_id
         spa_latency_info latency = SPA_LATENCY_INFO(other);
         if (param && spa_latency_parse(param, &latency) < 0)
             return -EINVAL;
-        // A port is told what lies beyond it; what lies behind it, inside, it tells itself.
+        // The host tells a port the latency outside the node; the one inside, the port tells the host.
         if (latency.direction != other)
             return -EINVAL;
         if (test_only || !port->set_latency(latency))
@@ -147,13 +147,13 @@ int Node::port_set_param(spa_direction direction, uint32_t id, uint32_t param_id
 
 // ---- latency
 
-spa_process_latency_info Node::own_latency() const {
+spa_process_latency_info SpaNode::own_latency() const {
     spa_process_latency_info latency{};
     latency.rate = uint32_t(reported_delay_);
     return latency;
 }
 
-int Node::set_latency_offset(int64_t nsec) {
+int SpaNode::set_latency_offset(int64_t nsec) {
     if (nsec == latency_offset_nsec_)
         return 0;
     latency_offset_nsec_ = nsec;
@@ -162,7 +162,7 @@ int Node::set_latency_offset(int64_t nsec) {
     return update_latencies();
 }
 
-int Node::update_latencies() {
+int SpaNode::update_latencies() {
     if (const int delay = cycle_.input_delay(); delay != reported_delay_) {
         reported_delay_ = delay;
         params_[process_latency].flags ^= SPA_PARAM_INFO_SERIAL;
@@ -170,7 +170,7 @@ int Node::update_latencies() {
     }
     spa_latency_info output{};
     for (const spa_direction direction : {SPA_DIRECTION_INPUT, SPA_DIRECTION_OUTPUT}) {
-        // What lies beyond all ports on the far side, and our own delay on the way there.
+        // The latency beyond all ports of the other side, and our own delay between the two sides.
         spa_latency_info sum;
         spa_latency_info_combine_start(&sum, direction);
         for (const Port& port : ports(reverse(direction)))

@@ -25,17 +25,17 @@ struct Support {
     spa_loop_utils* main_utils = nullptr;
 };
 
-/// The methods that the host calls a Node through.
+/// The methods that the host calls a SpaNode through.
 extern const spa_node_methods node_methods;
 
 /// A server as a node of the graph. Everything is called on the main loop, except for the cycle's process().
 /// Methods return 0 or a negative errno, as their namesakes in spa/node/node.h.
-class Node {
+class SpaNode {
 public:
-    Node(const Support&, NodeSettings);
-    ~Node();
-    Node(const Node&) = delete;
-    Node& operator=(const Node&) = delete;
+    SpaNode(const Support&, NodeSettings);
+    ~SpaNode();
+    SpaNode(const SpaNode&) = delete;
+    SpaNode& operator=(const SpaNode&) = delete;
 
     /// [main] Starts the server and enters the data loop. Takes a few ms.
     int start();
@@ -69,7 +69,7 @@ private:
 
     int start_server();
     int enter_loops();
-    void call(void (Node::*action)()) noexcept;
+    void call(void (SpaNode::*action)()) noexcept;
     void on_news();
     void on_timer();
     /// Tells the host what has changed.
@@ -92,10 +92,10 @@ private:
     NodeSettings settings_;
     std::shared_ptr<Bridge> bridge_;
     Cycle cycle_;
-    // As the host gave them last; cycle_ has the same.
+    // What the host gave last; cycle_ has the same.
     const spa_io_position* position_ = nullptr;
     const spa_io_clock* clock_ = nullptr;
-    const spa_io_position* displaced_position_ = nullptr; ///< the one before the host gave the node's own
+    const spa_io_position* displaced_position_ = nullptr; ///< what position_ was before the host gave the node's own
     std::array<std::vector<Port>, 2> ports_;
     spa_hook_list hooks_;
     std::vector<std::pair<std::string, std::string>> properties_;
@@ -117,7 +117,7 @@ private:
 
 /// Runs `f` on the data loop and waits for it, so that it never races with a cycle.
 template <class F>
-int Node::on_data_loop(F&& f) {
+int SpaNode::on_data_loop(F&& f) {
     const auto run = [](spa_loop*, bool, uint32_t, const void*, size_t, void* function) noexcept {
         (*static_cast<std::remove_reference_t<F>*>(function))();
         return 0;
