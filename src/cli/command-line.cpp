@@ -17,44 +17,9 @@ namespace scs::cli {
 
 namespace {
 
-enum class Kind {
-    number,
-    power_of_two, ///< rounded up to one, as in scsynth
-    flag,         ///< 0 or anything else
-    text,
-    path,
-    paths, ///< colon-separated
-};
+constexpr std::string_view prefix = "scsynth.";
 
-/// An option that is a setting of the server.
-struct Setting {
-    char letter;
-    const char* key;
-    Kind kind;
-};
-
-constexpr Setting server_settings[] = {
-    {'B', "scsynth.osc.bind", Kind::text},
-    {'a', "scsynth.audio-buses", Kind::number},
-    {'c', "scsynth.control-buses", Kind::number},
-    {'i', "scsynth.inputs", Kind::number},
-    {'o', "scsynth.outputs", Kind::number},
-    {'z', "scsynth.block-size", Kind::power_of_two},
-    {'b', "scsynth.buffers", Kind::power_of_two},
-    {'n', "scsynth.max-nodes", Kind::power_of_two},
-    {'d', "scsynth.max-synthdefs", Kind::power_of_two},
-    {'m', "scsynth.rt-memory", Kind::number},
-    {'w', "scsynth.wire-buffers", Kind::number},
-    {'r', "scsynth.random-seeds", Kind::number},
-    {'D', "scsynth.load-synthdefs", Kind::flag},
-    {'l', "scsynth.max-logins", Kind::power_of_two},
-    {'p', "scsynth.password", Kind::text},
-    {'V', "scsynth.verbosity", Kind::number},
-    {'U', "scsynth.ugen-path", Kind::paths},
-    {'P', "scsynth.restricted-path", Kind::path},
-};
-
-/// An option that does nothing here, and why; those without a reason do nothing in scsynth either.
+/// An option that does nothing here, and why. One without a reason does nothing in scsynth either.
 struct Ignored {
     char letter;
     bool has_value;
@@ -71,12 +36,10 @@ constexpr Ignored ignored[] = {
     {'L', false, "PipeWire's daemon locks its memory itself (mem.mlock-all in its configuration)"},
 };
 
-template <class Table>
-auto find(const Table& table, char letter) {
-    for (const auto& entry : table)
-        if (entry.letter == letter)
-            return &entry;
-    return static_cast<decltype(&table[0])>(nullptr);
+const Ignored* find_ignored(char letter) {
+    const auto found = std::find_if(std::begin(ignored), std::end(ignored),
+                                    [&](const Ignored& each) { return each.letter == letter; });
+    return found == std::end(ignored) ? nullptr : found;
 }
 
 std::string option(char letter) {
@@ -93,12 +56,16 @@ std::optional<int> whole(const std::string& text) {
     return int(value);
 }
 
-Result<int> number(char letter, const std::string& text, int low, int high) {
+/// A number behind an option that may have what the setting may have.
+Result<int> number(char letter, const std::string& text, const Setting& setting) {
     const auto value = whole(text);
-    if (!value || *value < low || *value > high)
-        return Error{option(letter) + " " + text + ": expected a whole number from " + std::to_string(low) + " to " +
-                     std::to_string(high)};
+    if (!value || !allows(setting, *value))
+        return Error{option(letter) + " " + text + ": expected a whole number from " + range_text(setting)};
     return *value;
+}
+
+int power_of_two(int number) {
+    return int(std::bit_ceil(unsigned(std::clamp(number, 1, 1 << 30))));
 }
 
 std::string absolute(const std::string& path) {
@@ -124,9 +91,10 @@ public:
     explicit Parser(std::span<const char* const> arguments) : rest_(arguments) {}
 
     Result<CommandLine> run() {
-        set("scsynth.inputs", "8");
-        set("scsynth.outputs", "8");
-        set("scsynth.max-logins", "64");
+        for (const spa::BoundSetting& each : settings_)
+            if (const auto& other = each.setting->scsynth_default)
+                set(*each.setting, std::holds_alternative<bool*>(each.field) ? *other ? "true" : "false"
+                                                                            : std::to_string(*other));
         while (!rest_.empty() && !last_) {
             const std::string argument = take();
             if (auto error = read(argument))
@@ -146,6 +114,8 @@ private:
         rest_ = rest_.subspan(1);
         return argument;
     }
+
+    void set(const Setting& setting, const std::string& value) { set(std::string(prefix) + setting.key, value); }
 
     void set(const std::string& key, const std::string& value) {
         for (auto& [each, present] : line_.settings)
@@ -181,7 +151,6 @@ private:
         const auto equals = setting.find('=');
         if (equals == setting.npos || equals == 0)
             return Error{"--set " + setting + ": expected KEY=VALUE"};
-        constexpr std::string_view prefix = "scsynth.";
         std::string key = setting.substr(0, equals);
         if (!key.starts_with(prefix))
             key.insert(0, prefix);
@@ -200,26 +169,31 @@ private:
     Failure read_letter(char letter) {
         if (letter == 'N')
             return read_score();
-        if (const Ignored* entry = find(ignored, letter); entry && !entry->has_value)
-            return ignore(*entry);
-        const bool known = find(server_settings, letter) || find(ignored, letter) ||
-                           std::string_view("utHZS").find(letter) != std::string_view::npos;
-        if (!known)
+        const Ignored* const without_effect = find_ignored(letter);
+        if (without_effect && !without_effect->has_value)
+            return ignore(*without_effect);
+        const spa::BoundSetting* const setting = find_setting(letter);
+        if (!setting && !without_effect && letter != 'H' && letter != 'Z')
             return Error{option(letter) + ": no such option"};
         if (rest_.empty())
             return Error{option(letter) + ": expected a value after it"};
         const std::string value = take();
-        if (const Ignored* entry = find(ignored, letter))
-            return letter == 'R' && whole(value) == 0 ? Failure() : ignore(*entry);
-        if (const Setting* setting = find(server_settings, letter))
-            return store(*setting, value);
+        if (without_effect)
+            return letter == 'R' && whole(value) == 0 ? Failure() : ignore(*without_effect);
         switch (letter) {
-        case 'u': return keep(udp_, number(letter, value, 0, 65535));
-        case 't': return keep(tcp_, number(letter, value, 0, 65535));
+        case 'u': return keep(udp_, number(letter, value, *setting->setting));
+        case 't': return keep(tcp_, number(letter, value, *find_setting('u')->setting));
         case 'Z': return read_quantum(value);
-        case 'S': return read_rate(value);
-        default: return read_devices(value);
+        case 'S': return read_rate(value, *setting->setting);
+        case 'H': return read_devices(value);
+        default: return store(*setting, value);
         }
+    }
+
+    const spa::BoundSetting* find_setting(char letter) const {
+        const auto found = std::find_if(settings_.begin(), settings_.end(),
+                                        [&](const auto& each) { return each.setting->letter == letter; });
+        return found == settings_.end() ? nullptr : &*found;
     }
 
     Failure ignore(const Ignored& entry) {
@@ -235,33 +209,32 @@ private:
         return {};
     }
 
-    /// Ranges are checked when all are known.
-    Failure store(const Setting& setting, std::string value) {
+    /// Ranges are checked at the end, when all settings are known.
+    Failure store(const spa::BoundSetting& bound, std::string value) {
+        const Setting& setting = *bound.setting;
         const auto count = whole(value);
-        if (setting.kind == Kind::number && count)
-            value = std::to_string(*count);
-        else if (setting.kind == Kind::power_of_two && count)
-            value = std::to_string(std::bit_ceil(unsigned(std::clamp(*count, 1, 1 << 30))));
-        else if (setting.kind == Kind::flag)
+        if (std::holds_alternative<bool*>(bound.field)) // 0, or anything else
             value = count && *count ? "true" : "false";
-        else if (setting.kind == Kind::path)
+        else if (std::holds_alternative<int*>(bound.field) && count)
+            value = std::to_string(setting.option == Setting::Option::power_of_two ? power_of_two(*count) : *count);
+        else if (setting.option == Setting::Option::path)
             value = absolute(value);
-        else if (setting.kind == Kind::paths)
+        else if (setting.option == Setting::Option::paths)
             value = absolute_paths(value);
-
-        set(setting.key, value);
+        set(setting, value);
         return {};
     }
 
     Failure read_quantum(const std::string& value) {
-        auto failure = keep(line_.quantum, number('Z', value, 0, 65536));
+        constexpr Setting quantum = {.key = "quantum", .low = 0, .high = quantum_limit.setting.high, .help = ""};
+        auto failure = keep(line_.quantum, number('Z', value, quantum));
         if (line_.quantum > 0)
-            line_.quantum = int(std::bit_ceil(unsigned(line_.quantum)));
+            line_.quantum = power_of_two(line_.quantum);
         return failure;
     }
 
-    Failure read_rate(const std::string& value) {
-        return keep(line_.rate, whole(value) == 0 ? Result<int>(0) : number('S', value, 1000, 768000));
+    Failure read_rate(const std::string& value, const Setting& rate) {
+        return keep(line_.rate, whole(value) == 0 ? Result<int>(0) : number('S', value, rate));
     }
 
     Failure read_devices(const std::string& first) {
@@ -286,8 +259,9 @@ private:
         score.sample = take();
         char* end = nullptr;
         const double value = std::strtod(rate.c_str(), &end);
-        if (*end || !(value >= 1 && value < 2147483648.0))
-            return Error{"-N: the rate " + rate + " is not between 1 and 2147483647"};
+        if (*end || !(value >= lowest_rate && value <= highest_rate))
+            return Error{"-N: the rate " + rate + " is not between " + std::to_string(lowest_rate) + " and " +
+                         std::to_string(highest_rate)};
         score.rate = int(value);
         return {};
     }
@@ -304,7 +278,7 @@ private:
             if (udp_ < 0)
                 line_.warnings.push_back("-t: the port answers UDP, too");
         }
-        // The server shall look where this process would, wherever it runs.
+        // Wherever the server runs, it shall look in the folders that this process would look in.
         if (!has("scsynth.synthdef-path"))
             set("scsynth.synthdef-path", absolute_paths(spa::read_settings(nullptr).value().server.synthdef_path));
         if (const char* path = std::getenv("SC_PLUGIN_PATH"); path && !has("scsynth.ugen-path"))
@@ -328,14 +302,18 @@ private:
     }
 
     /// The option that sets the key that the error begins with.
-    static std::string option_of(std::string_view error) {
+    std::string option_of(std::string_view error) const {
         const std::string_view key = error.substr(0, error.find(' '));
-        for (const Setting& setting : server_settings)
-            if (key == setting.key)
-                return option(setting.letter) + ": ";
+        if (!key.starts_with(prefix))
+            return {};
+        for (const spa::BoundSetting& each : settings_)
+            if (key.substr(prefix.size()) == each.setting->key)
+                return each.setting->letter ? option(each.setting->letter) + ": " : "";
         return {};
     }
 
+    spa::NodeSettings fields_; ///< what `settings_` points into; only the kinds of the fields matter here
+    const std::vector<spa::BoundSetting> settings_ = spa::all_settings(fields_);
     std::span<const char* const> rest_;
     CommandLine line_;
     int udp_ = -1, tcp_ = -1;

@@ -12,10 +12,10 @@ namespace scs::cli {
 
 /// The six arguments of -N.
 struct ScoreArguments {
-    std::string score;  ///< a file, or "_" for standard input
-    std::string input;  ///< a sound file, or "_" for none
-    std::string output; ///< the sound file to write
-    int rate = 0;       ///< Hz
+    std::string score;          ///< a file, or "_" for standard input
+    std::string input;          ///< a sound file, or "_" for none
+    std::string output;         ///< the sound file to write
+    int rate = 0;               ///< Hz
     std::string header, sample; ///< scsynth's names of the format: "WAV", "int24" …
 };
 
@@ -24,29 +24,27 @@ struct CommandLine {
     enum class Action { launch, render, help, version };
 
     Action action = Action::launch;
-    /// The server's settings by the keys of its node (`scsynth.outputs` …), each checked. Those of scsynth's
-    /// defaults that are not the node's are among them.
+    /// The server's settings by the keys of its node (`scsynth.outputs` …), each checked. Where scsynth has another
+    /// default than the node, scsynth's is among them.
     std::vector<std::pair<std::string, std::string>> settings;
-    ScoreArguments score;           ///< of Action::render
+    ScoreArguments score;              ///< of Action::render
     std::string device;                ///< -H with one value: a node's name or description, or "sink:source"
-    std::string in_device, out_device; ///< -H with two; empty: the default one
-    int quantum = 0;                ///< -Z: frames asked for; 0: whatever there is
-    int rate = 0;                   ///< -S: Hz asked for; 0: the graph's
-    int port = -1;                  ///< of -u or -t
+    std::string in_device, out_device; ///< -H with two values; empty: the default device
+    int quantum = 0;                   ///< -Z: frames asked for; 0: whatever there is
+    int rate = 0;                      ///< -S: Hz asked for; 0: the graph's
+    int port = -1;                     ///< of -u or -t
     int verbosity = 0;
-    bool take_over = false;         ///< replace a node of ours that has the port
-    bool in_this_process = false;   ///< --client
+    bool take_over = false;            ///< replace a node of ours that has the port
+    bool in_this_process = false;      ///< --client
     std::vector<std::string> warnings; ///< options that do nothing here, one sentence each
 };
 
 /// Reads the arguments behind the program's name as scsynth does: an option is one letter, its values follow as
-/// arguments of their own, the last one counts, and a number may be written as sclang writes a float ("4096.0").
-/// -H takes one value, "sink:source" or one name for both, or two: scsynth's input and output. --set KEY=VALUE gives
-/// any setting of the node, "scsynth.KEY". Relative paths become absolute, but for those of --set: another process
-/// will open them. Reads nothing but SC_SYNTHDEF_PATH, SC_PLUGIN_PATH and the working directory besides. An error is a sentence that begins with the option.
+/// arguments of their own. Of an option given twice the last one counts. A number may be written as sclang writes a
+/// float ("4096.0"). -H takes one value ("sink:source", or one name for both) or two (scsynth's input and output).
+/// --set KEY=VALUE gives any setting of the node, "scsynth.KEY". Relative paths, except in --set, become absolute,
+/// because another process will open them. Besides the arguments it reads only SC_SYNTHDEF_PATH, SC_PLUGIN_PATH and
+/// the working directory. An error is a sentence that begins with the option.
 Result<CommandLine> parse_command_line(std::span<const char* const> arguments);
-
-/// What --help prints.
-extern const char* const help_text;
 
 } // namespace scs::cli

@@ -1,33 +1,78 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cli/command-line.hpp"
+#include "cli/setting-text.hpp"
+
+#include <string_view>
+#include <vector>
 
 namespace scs::cli {
 
-const char* const help_text = R"(usage: pw-scsynth -u PORT [OPTION ...]
+namespace {
+
+constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth -N SCORE INPUT OUTPUT RATE HEADER SAMPLE [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
 With -N it renders a score to a sound file, without PipeWire.
 
-  -u PORT     UDP port; 0: any free one          -t PORT     the same, TCP and UDP
-  -B ADDRESS  to listen on (127.0.0.1)           -p WORD     password of TCP clients
-  -l N        clients at once (64)               -D 0|1      load SynthDefs at the start (1)
-  -i N        audio inputs (8)                   -o N        audio outputs (8)
-  -a N        audio buses (1024)                 -c N        control buses (16384)
-  -b N        sample buffers (1024)              -n N        nodes (1024)
-  -d N        SynthDefs (1024)                   -w N        wire buffers (64)
-  -r N        random generators (64)             -m KIB      real-time memory (8192)
-  -z FRAMES   block size (64)                    -V N        verbosity (0)
-  -Z FRAMES   quantum to ask PipeWire for        -S HZ       sample rate (the graph's)
+)";
+
+constexpr const char* other_options = R"(  -Z FRAMES   quantum to ask PipeWire for
   -H SINK:SOURCE, -H DEVICE, -H SOURCE SINK      devices to link to, by name or description
-  -U PATHS    folders of UGen plugins            -P PATH     file commands stay below it
   -N SCORE INPUT OUTPUT RATE HEADER SAMPLE       "_" as SCORE: standard input; as INPUT: none
   --take-over  replace the node of ours that has the port
-  --set KEY=VALUE  any setting of the node, as in its configuration without "scsynth."
   --client     run the server in this process instead of the daemon's
   -h, --help   this text                         -v, --version
+  --set KEY=VALUE  any setting of the node, as in its configuration without "scsynth."; those without a letter:
+)";
 
+constexpr const char* tail = R"(
 Without effect: -C -I -L -O -R -T -s. "man pw-scsynth" says why, and more.
 )";
+
+constexpr size_t column = 47; ///< where the second option of a line begins
+
+std::string padded(std::string text, size_t width) {
+    if (text.size() < width)
+        text.resize(width, ' ');
+    return text;
+}
+
+/// "-a N        audio buses (1024)"
+std::string option_text(const spa::BoundSetting& bound) {
+    const Setting& setting = *bound.setting;
+    std::string text = padded(std::string{'-', setting.letter, ' '} + setting.value, 12) + setting.help;
+    return program_has_default(setting) ? text + " (" + default_text(bound, Whose::program) + ")" : text;
+}
+
+/// Two to a line, where there is room.
+std::string in_columns(const std::vector<std::string>& texts) {
+    std::string lines;
+    bool second = false;
+    for (size_t i = 0; i < texts.size(); ++i) {
+        const bool last = i + 1 == texts.size() || texts[i].size() >= column;
+        if (second || last)
+            lines += (second ? "" : "  ") + texts[i] + "\n";
+        else
+            lines += "  " + padded(texts[i], column);
+        second = !second && !last;
+    }
+    return lines;
+}
+
+} // namespace
+
+std::string help_text() {
+    spa::NodeSettings defaults;
+    std::vector<std::string> options;
+    std::string others;
+    for (const spa::BoundSetting& each : spa::all_settings(defaults)) {
+        if (each.setting->letter)
+            options.push_back(option_text(each));
+        else
+            others += "    " + padded(each.setting->key, 18) + each.setting->help + " (" +
+                      default_text(each, Whose::program) + ")\n";
+    }
+    return head + in_columns(options) + other_options + others + tail;
+}
 
 } // namespace scs::cli

@@ -2,6 +2,7 @@
 #include "cli/command-line.hpp"
 #include "cli/launcher.hpp"
 #include "cli/score-file.hpp"
+#include "cli/setting-text.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -9,7 +10,7 @@
 
 namespace {
 
-/// Clients that start a server know a failed start by the word, as from scsynth.
+/// Clients that start a server know a failed start by the word ERROR, which scsynth prints, too.
 int fail(const std::string& text) {
     std::fprintf(stderr, "ERROR: pw-scsynth: %s\n", text.c_str());
     return 1;
@@ -22,9 +23,9 @@ int run(std::span<const char* const> arguments) {
         return fail(parsed.error() + "\npw-scsynth --help lists the options");
     const CommandLine& line = parsed.value();
     switch (line.action) {
-    case CommandLine::Action::help: std::fputs(scs::cli::help_text, stdout); return 0;
+    case CommandLine::Action::help: std::fputs(scs::cli::help_text().c_str(), stdout); return 0;
     case CommandLine::Action::version:
-        // Overtone and Sonic Pi look for scsynth's name and version in it; which options there are depends on them.
+        // Overtone and Sonic Pi look for scsynth's name and version in it, and choose their options by that.
         std::puts("scsynth 3.13.0 (pw-scsynth " SCS_VERSION ")");
         return 0;
     case CommandLine::Action::render:

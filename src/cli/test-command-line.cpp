@@ -133,9 +133,12 @@ TEST_CASE("offline") {
     CHECK(line.score.header == "WAV");
     CHECK(line.score.sample == "int24");
     CHECK(setting(line, "scsynth.outputs") == "2");
-    CHECK(parse({"-u", "1", "-N", "a", "_", "b", "1", "WAV", "float"}).value().action == CommandLine::Action::render);
+    const CommandLine with_port = parse({"-u", "1", "-N", "a", "_", "b", "1000", "WAV", "float"}).value();
+    CHECK(with_port.action == CommandLine::Action::render);
     CHECK(error_of({"-N", "a.osc", "_", "a.wav", "44100", "WAV"}).starts_with("-N: expected"));
-    CHECK(error_of({"-N", "a.osc", "_", "a.wav", "fast", "WAV", "int24"}).starts_with("-N: the rate fast"));
+    CHECK(parse({"-N", "a", "_", "b", "768000", "WAV", "float"}));
+    for (const char* rate : {"fast", "0", "999", "768001", "nan"})
+        CHECK(error_of({"-N", "a", "_", "b", rate, "WAV", "int24"}).starts_with(std::string("-N: the rate ") + rate));
 }
 
 TEST_CASE("errors begin with the option") {

@@ -45,36 +45,14 @@ Bundle* root_of(Bundle* bundle) noexcept {
 
 /// What is wrong with the settings, or nothing.
 std::string problem_with(const Settings& s) {
-    const auto check = [](const char* name, int value, int least, int most) -> std::string {
-        if (value >= least && value <= most)
-            return {};
-        return std::string(name) + " must be " + std::to_string(least) + " to " + std::to_string(most) + ", not " +
-               std::to_string(value);
-    };
-    struct {
-        const char* name;
-        int value, least, most;
-    } const ranges[] = {
-        {"inputs", s.inputs, 0, 128},
-        {"outputs", s.outputs, 0, 128},
-        {"audio-buses", s.audio_buses, 1, 1 << 20},
-        {"control-buses", s.control_buses, 1, 1 << 24},
-        {"buffers", s.buffers, 1, 1 << 20},
-        {"max-nodes", s.max_nodes, 1, 1 << 24},
-        {"max-synthdefs", s.max_synthdefs, 1, 1 << 24},
-        {"rt-memory", s.rt_memory_kib, 64, 1 << 24},
-        {"block-size", s.block_size, 1, 4096},
-        {"wire-buffers", s.wire_buffers, 1, 1 << 16},
-        {"random-seeds", s.random_seeds, 1, 1 << 16},
-        {"max-quantum", s.max_quantum, 1, 1 << 16},
-    };
-    for (const auto& r : ranges)
-        if (std::string problem = check(r.name, r.value, r.least, r.most); !problem.empty())
-            return problem;
+    if (std::string problem = first_problem(engine_settings, s); !problem.empty())
+        return problem;
+    if (std::string problem = row_problem(quantum_limit, s); !problem.empty())
+        return problem;
     if (s.inputs + s.outputs > s.audio_buses)
         return "audio-buses must be at least inputs + outputs";
-    if (!(s.sample_rate >= 1000 && s.sample_rate <= 1'000'000))
-        return "the sample rate must be 1000 to 1000000 Hz";
+    if (!(s.sample_rate >= lowest_rate && s.sample_rate <= highest_rate))
+        return "the sample rate must be " + std::to_string(lowest_rate) + " to " + std::to_string(highest_rate) + " Hz";
     return {};
 }
 

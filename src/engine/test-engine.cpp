@@ -212,6 +212,26 @@ TEST_CASE("settings out of range are refused by name") {
     const auto engine = Engine::create(s, [](const std::string&) {});
     REQUIRE_FALSE(engine);
     CHECK(engine.error() == "outputs must be 0 to 128, not 129");
+    const auto refused = [](const Settings& settings, const char* key) {
+        const auto made = Engine::create(settings, [](const std::string&) {});
+        return !made && made.error().starts_with(std::string(key) + " must be ");
+    };
+    for (const auto& row : engine_settings) {
+        CAPTURE(row.setting.key);
+        for (const bool above : {false, true}) {
+            Settings beyond;
+            if (const auto* number = std::get_if<int Settings::*>(&row.field)) {
+                beyond.*(*number) = above ? row.setting.high + 1 : row.setting.low - 1;
+                CHECK(refused(beyond, row.setting.key));
+            }
+        }
+    }
+    s = {};
+    s.simd = "mmx";
+    CHECK(refused(s, "simd"));
+    s = {};
+    s.max_quantum = 0;
+    CHECK(refused(s, "max-quantum"));
 }
 
 TEST_CASE("what a UGen takes for a size or an index is kept within what it has") {

@@ -37,7 +37,7 @@ std::thread start_thread(const char* name, F body) {
 /// Both on the same port. If any port will do, one that is free for UDP may be in use for TCP: then another is tried.
 Result<std::pair<UdpSocket, TcpPort>> open_sockets(const ServerSettings& settings) {
     for (int tries_left = settings.port ? 1 : 16;; --tries_left) {
-        auto udp = UdpSocket::open(settings.bind, settings.port);
+        auto udp = UdpSocket::open(settings.bind, uint16_t(settings.port));
         if (!udp)
             return Error{udp.error()};
         if (!settings.tcp)
@@ -162,8 +162,8 @@ void Server::Private::work() {
 }
 
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
-    if (settings.max_logins < 1 || settings.max_logins > 1024)
-        return Error{"max-logins must be 1 to 1024, not " + std::to_string(settings.max_logins)};
+    if (std::string problem = first_problem(server_settings, settings); !problem.empty())
+        return Error{std::move(problem)};
     if (settings.password.size() > 31)
         return Error{"a password has at most 31 bytes"};
     auto sockets = open_sockets(settings);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "fixture.hpp"
+#include "settings.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <set>
+#include <string>
 
 using namespace scs::test;
 
@@ -97,7 +100,8 @@ TEST_CASE("what is too far from the graph's rate follows it") {
     host.main().expire_timers();
     CHECK(host.fake.rate == 48000);
     CHECK(host.fake.frames == 256);
-    CHECK(node->properties["scsynth.resampling"] == "engine at the graph's 48000 Hz: too far from 1000 to be resampled");
+    CHECK(node->properties["scsynth.resampling"] ==
+          "engine at the graph's 48000 Hz: too far from 1000 to be resampled");
 }
 
 TEST_CASE("whoever asked for the node may quit it") {
@@ -129,6 +133,59 @@ TEST_CASE("a bad value is an error that names it") {
         CHECK(host.log().has(std::string(key) + " = \"" + value + "\": expected"));
     }
     CHECK(host.fake.servers == 0);
+}
+
+TEST_CASE("each row of the tables: its bounds are taken, what lies beyond is not") {
+    FakeHost host;
+    // Enough buses and few enough ports for each bound of the others.
+    const auto accepts = [&](const std::string& key, const std::string& value) {
+        Host::Dict dict{{"scsynth.audio-buses", "256"}, {"scsynth.inputs", "1"}, {"scsynth.outputs", "1"}};
+        if (key == "audio-buses")
+            dict = {{"scsynth.inputs", "0"}, {"scsynth.outputs", "0"}};
+        dict.emplace_back("scsynth." + key, value); // the last one counts
+        return bool(host.create(dict));
+    };
+    scs::spa::NodeSettings settings;
+    for (const scs::spa::BoundSetting& each : scs::spa::all_settings(settings)) {
+        const scs::Setting& setting = *each.setting;
+        const std::string key = setting.key;
+        CAPTURE(key);
+        if (std::holds_alternative<int*>(each.field)) {
+            CHECK(accepts(key, std::to_string(setting.low)));
+            CHECK(accepts(key, std::to_string(setting.high)));
+            CHECK_FALSE(accepts(key, std::to_string(setting.low - 1)));
+            CHECK_FALSE(accepts(key, std::to_string(setting.high + 1)));
+        } else if (std::holds_alternative<bool*>(each.field)) {
+            CHECK(accepts(key, "true"));
+            CHECK(accepts(key, "0"));
+            CHECK_FALSE(accepts(key, "2"));
+        } else {
+            CHECK(accepts(key, *setting.choices ? std::string(setting.choices).substr(0, 4) : "anything"));
+            CHECK(accepts(key, "none of them") == !*setting.choices);
+        }
+    }
+}
+
+TEST_CASE("each row of the tables stands for itself, and a default is allowed") {
+    scs::spa::NodeSettings settings;
+    const auto all = scs::spa::all_settings(settings);
+    std::set<std::string> keys;
+    std::set<char> letters;
+    std::set<const void*> fields;
+    for (const scs::spa::BoundSetting& each : all) {
+        const scs::Setting& setting = *each.setting;
+        CAPTURE(setting.key);
+        CHECK(keys.insert(setting.key).second);
+        CHECK((setting.letter == 0 || letters.insert(setting.letter).second));
+        CHECK(std::visit([&](auto* field) { return fields.insert(field).second; }, each.field));
+        CHECK((*setting.unset || std::visit([&](auto* field) { return allows(setting, *field); }, each.field)));
+        CHECK((!setting.scsynth_default || std::holds_alternative<bool*>(each.field) ||
+               allows(setting, *setting.scsynth_default)));
+        CHECK((!std::holds_alternative<int*>(each.field) || setting.low < setting.high));
+        CHECK(std::string(setting.help).size() <= 60);
+        CHECK((*setting.help && setting.help[std::string(setting.help).size() - 1] != '.'));
+        CHECK((!setting.letter || *setting.value));
+    }
 }
 
 TEST_CASE("no more is resampled than there is time for") {

@@ -3,7 +3,6 @@
 
 #include "engine/simd/isa.hpp"
 
-#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -13,83 +12,36 @@ namespace scs::spa {
 namespace {
 
 constexpr std::string_view prefix = "scsynth.";
-constexpr int lowest_rate = 1000, highest_rate = 768000; // Hz
-/// Samples a second of all ports at a rate of the engine's own: the graph waits for their resampling, which takes some
-/// 50 ns each.
+/// Samples a second of all ports together at a rate of the engine's own. The graph waits while they are resampled,
+/// which takes some 50 ns for each.
 constexpr int most_resampled = 256 * 48000;
 constexpr int most_blocks = 192000; ///< a second
 
-struct Whole {
-    std::string_view key;
-    int low, high;
-    int& (*field)(osc::ServerSettings&);
-};
-
-constexpr Whole wholes[] = {
-    {"inputs", 0, 128, [](auto& s) -> int& { return s.engine.inputs; }},
-    {"outputs", 0, 128, [](auto& s) -> int& { return s.engine.outputs; }},
-    {"audio-buses", 1, 65536, [](auto& s) -> int& { return s.engine.audio_buses; }},
-    {"control-buses", 1, 1 << 20, [](auto& s) -> int& { return s.engine.control_buses; }},
-    {"buffers", 1, 1 << 20, [](auto& s) -> int& { return s.engine.buffers; }},
-    {"max-nodes", 2, 1 << 20, [](auto& s) -> int& { return s.engine.max_nodes; }},
-    {"max-synthdefs", 1, 1 << 20, [](auto& s) -> int& { return s.engine.max_synthdefs; }},
-    {"rt-memory", 64, 4 << 20, [](auto& s) -> int& { return s.engine.rt_memory_kib; }},
-    {"block-size", 1, 1024, [](auto& s) -> int& { return s.engine.block_size; }},
-    {"wire-buffers", 1, 65536, [](auto& s) -> int& { return s.engine.wire_buffers; }},
-    {"random-seeds", 1, 4096, [](auto& s) -> int& { return s.engine.random_seeds; }},
-    {"max-logins", 1, 1024, [](auto& s) -> int& { return s.max_logins; }},
-    {"verbosity", -2, 4, [](auto& s) -> int& { return s.engine.verbosity; }},
-};
-
-struct Text {
-    std::string_view key;
-    std::string& (*field)(osc::ServerSettings&);
-};
-
-constexpr Text texts[] = {
-    {"osc.bind", [](auto& s) -> std::string& { return s.bind; }},
-    {"password", [](auto& s) -> std::string& { return s.password; }},
-    {"ugen-path", [](auto& s) -> std::string& { return s.engine.ugen_path; }},
-    {"synthdef-path", [](auto& s) -> std::string& { return s.synthdef_path; }},
-    {"restricted-path", [](auto& s) -> std::string& { return s.restricted_path; }},
-    {"print-to", [](auto& s) -> std::string& { return s.print_to; }},
-    {"simd", [](auto& s) -> std::string& { return s.engine.simd; }},
-};
-
-struct Switch {
-    std::string_view key;
-    bool& (*field)(osc::ServerSettings&);
-};
-
-constexpr Switch switches[] = {
-    {"osc.tcp", [](auto& s) -> bool& { return s.tcp; }},
-    {"shared-memory", [](auto& s) -> bool& { return s.shared_memory; }},
-    {"load-synthdefs", [](auto& s) -> bool& { return s.load_synthdefs; }},
-    {"native-ugens", [](auto& s) -> bool& { return s.engine.native_ugens; }},
-    {"batching", [](auto& s) -> bool& { return s.engine.batching; }},
-    {"allow-quit", [](auto& s) -> bool& { return s.allow_quit; }},
-};
+/// The host's limit. Ports ask for buffers of at least 16 frames, so cycles must be allowed to be as long.
+constexpr Setting host_quantum_limit = {
+    .key = "clock.quantum-limit", .low = 16, .high = quantum_limit.setting.high, .help = quantum_limit.setting.help};
+constexpr Setting host_rate = {.key = "clock.rate", .low = lowest_rate, .high = highest_rate, .help = "Hz"};
 
 /// Known names that this version does nothing about.
 constexpr std::string_view without_effect[] = {"threads"};
 
-/// Properties of ours that the host's value replaces.
-constexpr std::string_view replaceable[] = {"node.name",           "node.description",    "media.name",
-                                            "node.always-process", "scsynth.autoconnect",
-                                            "scsynth.sink",        "scsynth.source",      "node.rate"};
-
-template <class Table>
-auto find(const Table& table, std::string_view key) {
-    for (const auto& entry : table)
-        if (entry.key == key)
-            return &entry;
-    return static_cast<decltype(&table[0])>(nullptr);
-}
+/// Properties of the node that the host may give in place of ours, besides shown_settings.
+constexpr std::string_view replaceable[] = {"node.name", "node.description", "media.name", "node.always-process",
+                                            "node.rate"};
 
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
     for (std::string_view each : names)
         if (each == name)
+            return true;
+    return false;
+}
+
+bool is_replaceable(std::string_view key) {
+    if (!key.starts_with(prefix))
+        return contains(replaceable, key);
+    for (const Setting& setting : shown_settings)
+        if (key.substr(prefix.size()) == setting.key)
             return true;
     return false;
 }
@@ -114,24 +66,29 @@ Error wrong(std::string_view key, std::string_view value, const std::string& exp
     return Error{std::string(key) + " = \"" + std::string(value) + "\": expected " + expected};
 }
 
-std::string range(int low, int high) {
-    return "a whole number from " + std::to_string(low) + " to " + std::to_string(high);
-}
+// Each reads a value into `to`. The error's text is empty if the setting may have that value; if not, `to` stays.
 
-/// Reads a number into `to`; the error's text is empty if it is one and in range.
-Error read_number(std::string_view key, std::string_view value, int low, int high, int& to) {
+Error read(const Setting& setting, std::string_view key, std::string_view value, int& to) {
     const auto number = whole_number(value);
-    if (!number || *number < low || *number > high)
-        return wrong(key, value, range(low, high));
+    if (!number || !allows(setting, *number))
+        return wrong(key, value, "a whole number from " + range_text(setting));
     to = *number;
     return {};
 }
 
-Error read_rate(std::string_view key, std::string_view value, double& to) {
-    int rate = 0;
-    Error error = read_number(key, value, lowest_rate, highest_rate, rate);
-    to = rate;
-    return error;
+Error read(const Setting&, std::string_view key, std::string_view value, bool& to) {
+    const auto on = truth(value);
+    if (!on)
+        return wrong(key, value, "true or false");
+    to = *on;
+    return {};
+}
+
+Error read(const Setting& setting, std::string_view key, std::string_view value, std::string& to) {
+    if (!allows(setting, value))
+        return wrong(key, value, range_text(setting));
+    to = value;
+    return {};
 }
 
 /// As scsynth: SC_SYNTHDEF_PATH, or else synthdefs/ in the user's SuperCollider folder.
@@ -148,38 +105,46 @@ std::string default_synthdef_path() {
 /// Reads one `scsynth.` key; the error's text is empty if all is well.
 Error read_own(std::string_view key, std::string_view value, NodeSettings& settings) {
     const std::string_view name = key.substr(prefix.size());
-    osc::ServerSettings& server = settings.server;
-    if (const Whole* whole = find(wholes, name))
-        return read_number(key, value, whole->low, whole->high, whole->field(server));
-    if (const Text* text = find(texts, name)) {
-        text->field(server) = value;
-        return {};
-    }
-    if (const Switch* flag = find(switches, name)) {
-        const auto on = truth(value);
-        if (!on)
-            return wrong(key, value, "true or false");
-        flag->field(server) = *on;
-        return {};
-    }
-    if (name == "osc.port") {
-        int port = 0;
-        Error error = read_number(key, value, 0, 65535, port);
-        server.port = uint16_t(port);
-        return error;
-    }
-    if (name == "rate")
-        return read_rate(key, value, settings.graph_rate);
-    if (name == "sample-rate")
-        return read_number(key, value, lowest_rate, highest_rate, settings.sample_rate);
-    if (contains(without_effect, name))
-        settings.warnings.push_back(std::string(key) + " has no effect in this version");
-    else if (!contains(replaceable, key))
-        settings.warnings.push_back(std::string(key) + " is not a setting");
+    for (const BoundSetting& each : all_settings(settings))
+        if (name == each.setting->key)
+            return std::visit([&](auto* field) { return read(*each.setting, key, value, *field); }, each.field);
+    settings.warnings.push_back(std::string(key) + (contains(without_effect, name) ? " has no effect in this version"
+                                                                                   : " is not a setting"));
+    return {};
+}
+
+/// What is wrong with settings each of which is allowed by its row: with each other, or with this build.
+Error find_conflict(const NodeSettings& settings) {
+    const Settings& engine = settings.server.engine;
+    const int ports = engine.inputs + engine.outputs;
+    if (engine.audio_buses < ports)
+        return wrong("scsynth.audio-buses", std::to_string(engine.audio_buses),
+                     "at least one for each input and output, " + std::to_string(ports));
+    if (Isa isa; !parse_isa(engine.simd, isa))
+        return wrong("scsynth.simd", engine.simd, isa_choices());
+    if (ports > 0 && settings.sample_rate > most_resampled / ports)
+        return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
+                     "at most " + std::to_string(most_resampled / ports) + " with " + std::to_string(ports) +
+                         " inputs and outputs");
+    if (settings.sample_rate / engine.block_size > most_blocks)
+        return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
+                     "at most " + std::to_string(most_blocks) + " blocks a second");
     return {};
 }
 
 } // namespace
+
+std::vector<BoundSetting> all_settings(NodeSettings& settings) {
+    std::vector<BoundSetting> all;
+    const auto add = [&](const auto& rows, auto& owner) {
+        for (const auto& row : rows)
+            std::visit([&](auto field) { all.push_back({&row.setting, &(owner.*field)}); }, row.field);
+    };
+    add(osc::server_settings, settings.server);
+    add(engine_settings, settings.server.engine);
+    add(node_settings, settings);
+    return all;
+}
 
 Result<NodeSettings> read_settings(const spa_dict* info) {
     NodeSettings settings;
@@ -196,32 +161,20 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
             continue;
         const std::string_view key = item->key, value = item->value;
         Error error;
-        if (contains(replaceable, key))
+        if (is_replaceable(key))
             settings.given.emplace_back(key, value);
         else if (key.starts_with(prefix))
             error = read_own(key, value, settings);
-        else if (key == "clock.quantum-limit")
-            error = read_number(key, value, 16, 65536, server.engine.max_quantum);
-        else if (key == "clock.rate" && !spa_dict_lookup(info, "scsynth.rate"))
-            error = read_rate(key, value, settings.graph_rate);
+        else if (key == host_quantum_limit.key)
+            error = read(host_quantum_limit, key, value, server.engine.max_quantum);
+        else if (key == host_rate.key && !spa_dict_lookup(info, "scsynth.rate"))
+            error = read(host_rate, key, value, settings.graph_rate);
         if (!error.what.empty())
             return error;
     }
     server.engine.sample_rate = settings.sample_rate > 0 ? settings.sample_rate : settings.graph_rate;
-    if (server.engine.audio_buses < server.engine.inputs + server.engine.outputs)
-        return Error{"scsynth.audio-buses = \"" + std::to_string(server.engine.audio_buses) +
-                     "\": expected at least one for each input and output, " +
-                     std::to_string(server.engine.inputs + server.engine.outputs)};
-    if (Isa isa; !parse_isa(server.engine.simd, isa))
-        return wrong("scsynth.simd", server.engine.simd, isa_choices());
-    const int ports = server.engine.inputs + server.engine.outputs;
-    if (ports > 0 && settings.sample_rate > most_resampled / ports)
-        return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
-                     "at most " + std::to_string(most_resampled / ports) + " with " + std::to_string(ports) +
-                         " inputs and outputs");
-    if (settings.sample_rate / server.engine.block_size > most_blocks)
-        return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
-                     "at most " + std::to_string(most_blocks) + " blocks a second");
+    if (Error conflict = find_conflict(settings); !conflict.what.empty())
+        return conflict;
     return settings;
 }
 

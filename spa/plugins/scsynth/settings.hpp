@@ -2,12 +2,13 @@
 #pragma once
 
 #include "engine/base/result.hpp"
-#include "osc/server.hpp"
+#include "osc/server-settings.hpp"
 
 #include <spa/utils/dict.h>
 
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace scs::spa {
@@ -15,13 +16,47 @@ namespace scs::spa {
 /// What a node is made with.
 struct NodeSettings {
     osc::ServerSettings server;
-    int sample_rate = 0;       ///< Hz that the engine keeps whatever the graph's rate; 0: it follows the graph
-    double graph_rate = 48000; ///< Hz, of a host that doesn't tell it in each cycle
+    int sample_rate = 0;    ///< Hz that the engine keeps whatever the graph's rate; 0: it follows the graph
+    int graph_rate = 48000; ///< Hz, of a host that doesn't tell it in each cycle
     /// Node properties that the host gave and that may replace ours: name, description, always-process, …
     std::vector<std::pair<std::string, std::string>> given;
     /// One line each for settings that are known but have no effect, or aren't known at all.
     std::vector<std::string> warnings;
 };
+
+/// The node's part of the settings; see engine_settings.
+inline constexpr SettingRow<NodeSettings> node_settings[] = {
+    {&NodeSettings::sample_rate,
+     {.key = "sample-rate", .low = lowest_rate, .high = highest_rate, .letter = 'S', .value = "HZ",
+      .unset = "the graph's", .help = "sample rate in Hz",
+      .more = "PipeWire is asked for it (`node.rate`) and takes it while nothing else plays, if it is among its "
+              "`default.clock.allowed-rates`. In a graph of another rate the server is resampled, at the right pitch "
+              "and speed. `pw-scsynth` and the property `scsynth.resampling` then say so, and by how many frames that "
+              "delays what goes through from the inputs to the outputs. At most 12288000 divided by the number of "
+              "inputs and outputs."}},
+    {&NodeSettings::graph_rate,
+     {.key = "rate", .low = lowest_rate, .high = highest_rate, .unset = "the daemon's",
+      .help = "sample rate in Hz before the graph tells its own"}},
+};
+
+/// Properties that the node only shows: the WirePlumber policy reads them.
+inline constexpr Setting shown_settings[] = {
+    {.key = "autoconnect", .unset = "true", .help = "WirePlumber links the node to the default devices",
+     .more = "See `wireplumber/README.md`."},
+    {.key = "sink", .value = "NAME", .unset = "the default one", .help = "device to link the outputs to",
+     .more = "By its `node.name`; `pw-scsynth -H` takes its description, too."},
+    {.key = "source", .value = "NAME", .unset = "the default one", .help = "device to link the inputs to",
+     .more = "As above."},
+};
+
+/// A setting and its field in a NodeSettings.
+struct BoundSetting {
+    const Setting* setting;
+    std::variant<int*, bool*, std::string*> field;
+};
+
+/// The settings of server, engine and node with their fields in `settings`, in the order for documents. [any but rt]
+std::vector<BoundSetting> all_settings(NodeSettings& settings);
 
 /// [main] Reads a factory's info dict: the `scsynth.*` keys, `clock.quantum-limit`, `clock.rate` and what may replace
 /// our properties. The error names the key, its value and what it may be. Null is an empty dict.

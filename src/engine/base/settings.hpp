@@ -1,31 +1,108 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/setting.hpp"
+
 #include <string>
 
 namespace scs {
 
-/// What an engine is made with; fixed for its life, except for the sample rate.
+/// What an engine is made with; fixed for its life, except for the sample rate. What the fields may be is in the table
+/// below.
 struct Settings {
-    int inputs = 2;             ///< audio inputs, 0 … 128; they sit on the buses after the outputs
-    int outputs = 2;            ///< audio outputs, 0 … 128; buses 0 … outputs - 1
-    int audio_buses = 1024;     ///< all audio buses, inputs and outputs included
-    int control_buses = 16384;  ///< control buses
-    int buffers = 1024;         ///< sample buffers
-    int max_nodes = 1024;       ///< nodes of the tree at once
-    int max_synthdefs = 1024;   ///< SynthDefs held at once
-    int rt_memory_kib = 8192;   ///< real-time pool, KiB
-    int block_size = 64;        ///< frames of a control block
-    int wire_buffers = 64;      ///< audio wires a SynthDef may need at once
-    int random_seeds = 64;      ///< random generators
-    int max_quantum = 8192;     ///< the longest cycle process() will be asked for, frames
-    double sample_rate = 48000; ///< Hz, nominal
+    int inputs = 2;      ///< they sit on the buses after the outputs
+    int outputs = 2;     ///< they sit on the buses 0 … outputs - 1
+    int audio_buses = 1024;
+    int control_buses = 16384;
+    int buffers = 1024;
+    int max_nodes = 1024;
+    int max_synthdefs = 1024;
+    int rt_memory_kib = 8192;
+    int block_size = 64; ///< frames
+    int wire_buffers = 64;
+    int random_seeds = 64;
+    int verbosity = 0;
+    bool native_ugens = true;
+    bool batching = true;
+    std::string simd = "auto";
+    std::string ugen_path;      ///< empty: SuperCollider's own folders
+    int max_quantum = 8192;     ///< the longest cycle process() will be asked for, frames; see quantum_limit
+    double sample_rate = 48000; ///< Hz, nominal, lowest_rate … highest_rate
     bool real_time = true;      ///< false: offline, slow jobs run in place and nothing is notified
-    int verbosity = 0;          ///< as scsynth's -v: negative is quieter
-    bool native_ugens = true;   ///< our own kernels run in place of the plugins' units, where there are any
-    bool batching = true;       ///< adjacent ones of one SynthDef are computed side by side
-    std::string simd = "auto";  ///< instruction set of the kernels: auto (the widest), sse2, avx2, avx512
-    std::string ugen_path;      ///< colon-separated folders of UGen plugins; empty: SuperCollider's own
 };
+
+/// Hz, of the engine and of the graph.
+constexpr int lowest_rate = 1000, highest_rate = 768000;
+
+/// The engine's part of the settings. The node's properties, pw-scsynth's command line, its help, the engine's own
+/// checks, and the tables in README.md and the man page come from these rows.
+inline constexpr SettingRow<Settings> engine_settings[] = {
+    {&Settings::inputs,
+     {.key = "inputs", .low = 0, .high = 128, .letter = 'i', .scsynth_default = 8, .value = "N",
+      .help = "audio inputs",
+      .more = "Each is a mono port."}},
+    {&Settings::outputs,
+     {.key = "outputs", .low = 0, .high = 128, .letter = 'o', .scsynth_default = 8, .value = "N",
+      .help = "audio outputs",
+      .more = "Each is a mono port."}},
+    {&Settings::audio_buses,
+     {.key = "audio-buses", .low = 1, .high = 65536, .letter = 'a', .value = "N",
+      .help = "audio buses",
+      .more = "The inputs and outputs are among them."}},
+    {&Settings::control_buses,
+     {.key = "control-buses", .low = 1, .high = 1 << 20, .letter = 'c', .value = "N",
+      .help = "control buses"}},
+    {&Settings::buffers,
+     {.key = "buffers", .low = 1, .high = 1 << 20, .letter = 'b', .option = Setting::Option::power_of_two,
+      .value = "N", .help = "sample buffers"}},
+    {&Settings::max_nodes,
+     {.key = "max-nodes", .low = 2, .high = 1 << 20, .letter = 'n', .option = Setting::Option::power_of_two,
+      .value = "N", .help = "nodes",
+      .more = "SuperDirt wants 8192."}},
+    {&Settings::max_synthdefs,
+     {.key = "max-synthdefs", .low = 1, .high = 1 << 20, .letter = 'd', .option = Setting::Option::power_of_two,
+      .value = "N", .help = "SynthDefs"}},
+    {&Settings::wire_buffers,
+     {.key = "wire-buffers", .low = 1, .high = 65536, .letter = 'w', .value = "N",
+      .help = "wire buffers",
+      .more = "They are the audio signals that one SynthDef may need at once. SuperDirt wants 2048."}},
+    {&Settings::random_seeds,
+     {.key = "random-seeds", .low = 1, .high = 4096, .letter = 'r', .value = "N",
+      .help = "random generators"}},
+    {&Settings::rt_memory_kib,
+     {.key = "rt-memory", .low = 64, .high = 4 << 20, .letter = 'm', .value = "KIB",
+      .help = "KiB of real-time memory",
+      .more = "It is taken at the start."}},
+    {&Settings::block_size,
+     {.key = "block-size", .low = 1, .high = 1024, .letter = 'z', .option = Setting::Option::power_of_two,
+      .value = "FRAMES", .help = "frames of a block",
+      .more = "The graph's quantum may be any number. Native units want a multiple of 64."}},
+    {&Settings::verbosity,
+     {.key = "verbosity", .low = -2, .high = 4, .letter = 'V', .value = "N",
+      .help = "verbosity",
+      .more = "A negative one is quieter: `pw-scsynth` prints neither warnings nor the line \"ready\"."}},
+    {&Settings::ugen_path,
+     {.key = "ugen-path", .letter = 'U', .option = Setting::Option::paths, .value = "PATHS",
+      .unset = "SuperCollider's own", .help = "folders of UGen plugins",
+      .more = "Colons separate them. The builds for supernova (`*_supernova.so`) are taken. UGens once loaded serve "
+              "every server of the daemon. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given."}},
+    {&Settings::native_ugens,
+     {.key = "native-ugens",
+      .help = "vectorised UGens of our own, where there are any",
+      .more = "false: SuperCollider's own units throughout, and so scsynth's bits."}},
+    {&Settings::batching,
+     {.key = "batching",
+      .help = "voices of one SynthDef are computed side by side",
+      .more = "false: each alone. The samples are the same bits."}},
+    {&Settings::simd,
+     {.key = "simd", .choices = "auto|sse2|avx2|avx512",
+      .help = "the widest instruction set to use",
+      .more = "sse2, avx2 and avx512 compute 4, 8 and 16 voices at once. auto: the widest that the CPU has. The samples "
+              "are the same bits."}},
+};
+
+/// Not a setting: the host tells it, as its property clock.quantum-limit.
+inline constexpr SettingRow<Settings> quantum_limit = {
+    &Settings::max_quantum, {.key = "max-quantum", .low = 1, .high = 65536, .help = "frames of the longest cycle"}};
 
 } // namespace scs

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/settings.hpp"
+
+#include <functional>
+#include <string>
+
+namespace scs::osc {
+
+/// Settings of the server around an engine. What the fields may be is in the table below.
+struct ServerSettings {
+    Settings engine;
+    int port = 57110;               ///< UDP and TCP; 0: any free one
+    bool tcp = true;                ///< whether to listen on TCP, too
+    std::string bind = "127.0.0.1"; ///< address to listen on
+    int max_logins = 4;             ///< clients that may be notified at once
+    std::string password;           ///< what TCP clients send first, at most 31 bytes; empty: nothing
+    std::string synthdef_path;      ///< colon-separated folders of .scsyndef files
+    bool load_synthdefs = true;     ///< load them at start
+    std::string restricted_path;    ///< file commands may only touch what is below; empty: anything
+    bool shared_memory = true;      ///< whether to open the segment by which local clients see buses and scopes
+    bool allow_quit = true;         ///< whether /quit ends the node, or only frees everything
+    std::string print_to;           ///< path of a PrintSocket that gets all but debug lines; empty: only the log
+
+    /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long. output:
+    /// what the server was asked to print (Poll, /dumpOSC …), to be shown wherever warnings are. If `print_to` is
+    /// connected, output and info go only there.
+    enum class Level { error, warning, output, info, debug };
+    std::function<void(Level, const std::string&)> log;
+    /// [osc] Wakes the data loop so that it calls Engine::run_idle(); called only when no cycle has run for 50 ms.
+    std::function<void()> wake;
+    /// [osc] /quit has been answered and the server has stopped listening: the node may go.
+    std::function<void()> quit;
+    /// [osc, worker] The state changed: "starting" → "running" or "failed: <why>"; later "quit".
+    std::function<void(const std::string& state)> state;
+};
+
+/// The server's part of the settings; see engine_settings.
+inline constexpr SettingRow<ServerSettings> server_settings[] = {
+    {&ServerSettings::port,
+     {.key = "osc.port", .low = 0, .high = 65535, .letter = 'u', .value = "PORT",
+      .help = "UDP port; 0: any free one",
+      .more = "Which one that is, the node's property says, and `pw-scsynth` prints it."}},
+    {&ServerSettings::tcp,
+     {.key = "osc.tcp", .letter = 't', .scsynth_default = false, .value = "PORT",
+      .help = "serve TCP, too, on the same port",
+      .more = "The option takes the port, which must be that of `-u` if both are given, as UDP is served there, too."}},
+    {&ServerSettings::bind,
+     {.key = "osc.bind", .letter = 'B', .value = "ADDRESS",
+      .help = "the address to listen on"}},
+    {&ServerSettings::password,
+     {.key = "password", .letter = 'p', .value = "WORD", .unset = "none",
+      .help = "what TCP clients must send first",
+      .more = "At most 31 bytes. UDP has none. It is a property of the node, which every client of PipeWire can "
+              "read."}},
+    {&ServerSettings::max_logins,
+     {.key = "max-logins", .low = 1, .high = 1024, .letter = 'l', .option = Setting::Option::power_of_two,
+      .scsynth_default = 64, .value = "N",
+      .help = "clients at once",
+      .more = "sclang's `Server.remote` refuses more than 32."}},
+    {&ServerSettings::load_synthdefs,
+     {.key = "load-synthdefs", .letter = 'D', .value = "0|1",
+      .help = "load SynthDefs at the start",
+      .more = "They are those of `synthdef-path`."}},
+    {&ServerSettings::synthdef_path,
+     {.key = "synthdef-path", .value = "PATHS", .unset = "SuperCollider's own",
+      .help = "folders of the SynthDefs to load at the start",
+      .more = "Colons separate them. The default is `SC_SYNTHDEF_PATH`, that of `pw-scsynth` if it makes the node, or "
+              "else `synthdefs` in the user's SuperCollider folder."}},
+    {&ServerSettings::restricted_path,
+     {.key = "restricted-path", .letter = 'P', .option = Setting::Option::path, .value = "PATH", .unset = "none",
+      .help = "folder outside of which commands touch no files"}},
+    {&ServerSettings::shared_memory,
+     {.key = "shared-memory",
+      .help = "scopes and synchronous buses for clients on this machine",
+      .more = "It takes 8 MiB in /dev/shm."}},
+    {&ServerSettings::print_to,
+     {.key = "print-to", .value = "PATH", .unset = "the daemon's log",
+      .help = "socket that gets what the server prints",
+      .more = "A Unix socket (`SOCK_SEQPACKET`). `pw-scsynth` makes one."}},
+    {&ServerSettings::allow_quit,
+     {.key = "allow-quit", .unset = "true if a client made the node",
+      .help = "/quit removes the node",
+      .more = "false: it only frees everything."}},
+};
+
+} // namespace scs::osc
