@@ -196,6 +196,28 @@ TEST_CASE("the rate is the clock's") {
     host.position().clock.rate = {1, 44100};
 }
 
+TEST_CASE("a rate of the clock that no engine runs at is not taken") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.rate", "44100"}});
+    node->start();
+    const auto rate_after = [&](uint32_t num, uint32_t denom) {
+        host.position().clock.rate = {num, denom};
+        host.cycle(64);
+        return host.fake.rate.load();
+    };
+    CHECK(rate_after(1, 999) == 44100);
+    CHECK(rate_after(1, 1000) == 1000);
+    CHECK(rate_after(1, 768000) == 768000);
+    CHECK(rate_after(2, 96000) == 48000);
+    const std::pair<uint32_t, uint32_t> wild[] = {{1, 768001}, {1, UINT32_MAX}, {48000, 1}, {1, 1},
+                                                  {UINT32_MAX, UINT32_MAX}, {1, 0}, {0, 48000}};
+    for (const auto& [num, denom] : wild) {
+        CAPTURE(num);
+        CAPTURE(denom);
+        CHECK(rate_after(num, denom) == 48000);
+    }
+}
+
 TEST_CASE("an engine at a rate of its own runs in blocks, and takes in what comes in each cycle") {
     FakeHost host;
     auto node = host.create({{"scsynth.sample-rate", "24000"}, {"scsynth.block-size", "1024"}});

@@ -18,7 +18,7 @@ int64_t now_nsec(clockid_t clock) noexcept {
     return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-/// What a driver in another process may be writing: read twice, it might not be the same.
+/// Reads once what a driver in another process may be writing: a second read might give another value.
 template <class T>
 T read_once(const T& shared) noexcept {
     return *static_cast<const volatile T*>(&shared);
@@ -26,7 +26,7 @@ T read_once(const T& shared) noexcept {
 
 } // namespace
 
-/// What a cycle is about: so many frames from a moment of the monotonic clock on.
+/// What a cycle covers: a number of frames from a moment of the monotonic clock on.
 struct Cycle::Span {
     uint32_t frames = 0;
     double rate = 0;
@@ -62,9 +62,12 @@ Cycle::Span Cycle::next_span() const noexcept {
         span.frames = uint32_t(std::min<uint64_t>(duration, max_quantum_));
         span.nsec = read_once(clock->nsec);
         span.has_deadline = span.nsec != 0 && !(read_once(clock->flags) & SPA_IO_CLOCK_FLAG_FREEWHEEL);
+        // A driver may tell anything, also from another process. With a rate that we could not run at, the last one
+        // stays.
         const uint32_t num = read_once(clock->rate.num), denom = read_once(clock->rate.denom);
-        if (num > 0 && denom > 0)
-            span.rate = double(denom) / num;
+        const double rate = num > 0 ? double(denom) / num : 0;
+        if (rate >= lowest_rate && rate <= highest_rate)
+            span.rate = rate;
         return span;
     }
     // A host without a clock: as much as fits into the buffers.
@@ -151,7 +154,7 @@ void Cycle::render_resampled(const Span& span, NtpTime frame0) noexcept {
                     std::fill_n(out[i], block, 0.f);
     };
     rate_adapter_->process(int(span.frames), in_.data(), out_.data(), render_block);
-    if (engine && !rendered) // what has come in is answered all the same
+    if (engine && !rendered) // no block was due, but commands are answered all the same
         run(0, span.frames + rate_adapter_->ahead(), in_.data(), out_.data());
     input_delay_.store(rate_adapter_->delay(), std::memory_order_relaxed);
 }
@@ -160,14 +163,14 @@ void Cycle::check_deadline(const Span& span, uint64_t begun_nsec) noexcept {
     if (!span.has_deadline)
         return;
     const uint64_t deadline = span.nsec + uint64_t(span.frames / span.rate * 1e9);
-    // A cycle that began late is somebody else's.
+    // A cycle that began after its deadline was made late by somebody else.
     if (begun_nsec > deadline)
         return;
     const uint64_t ended = uint64_t(now_nsec(CLOCK_MONOTONIC));
     if (ended <= deadline)
         return;
     overruns_.fetch_add(1, std::memory_order_relaxed);
-    // Drivers call this from the data loop too: PipeWire counts, and logs at most once in two seconds at "info".
+    // May be called from the data loop, as drivers do: PipeWire counts, and logs at most one line in two seconds.
     spa_node_call_xrun(&callbacks_, ended / 1000, (ended - deadline) / 1000, nullptr);
 }
 
