@@ -4,7 +4,7 @@
 -- scripts/lib/scsynth-policy.lua decide, and makes or destroys its own links. The links have no
 -- object.linger, so they vanish with WirePlumber, and are not passive, so they keep a sink awake.
 
--- An error in a script's first run ends WirePlumber: stand aside instead.
+-- An error in a script's first run ends WirePlumber. So where something is missing, this one does nothing.
 local loaded, policy = pcall(require, "scsynth-policy")
 local default_nodes = Plugin.find("default-nodes-api")
 if not loaded or not default_nodes then
@@ -111,8 +111,8 @@ local function foreign_links()
   return foreign
 end
 
--- A link of ours went away without our doing. Only if its ports are still there a moment later
--- was it the user: a vanishing node or profile takes its links along before its ports.
+-- A link of ours went away, and we did not do it. If its ports are still there a moment later, it
+-- was the user. When a node or a profile vanishes, links go first, but the ports follow at once.
 local function on_lost(record, link)
   record.waiting[link.key] = true
   Core.timeout_add(REMOVAL_DELAY_MS, function()
@@ -262,7 +262,7 @@ local function scan()
   end
 end
 
--- However many events come, one scan follows, once the server has told all it had to tell.
+-- However many events come at once, one scan follows when the server has sent the last of them.
 schedule_scan = function()
   if not ready or scan_pending then
     return

@@ -39,7 +39,7 @@ function policy.target(direction, props, metadata_value)
   return metadata_value or props[DEVICE[direction]] or props["target.object"]
 end
 
--- Our own ports of one direction in the order of the number in their name.
+-- Our own ports of one direction, sorted by the number in their name.
 function policy.own_ports(ports, direction)
   local found = {}
   for _, port in ipairs(ports) do
@@ -146,7 +146,7 @@ end
 --   foreign  foreign[own.id][device.id] = true for each link that is not ours
 --   adopted  adopted[own.serial] = true where a link of ours has been before
 --   manual   manual[own.name] = true where the user removed a link of ours
---   waiting  waiting[key] = true while it is open whether the user removed that link
+--   waiting  waiting[key] = true while we do not know yet whether the user removed that link
 --   failed   failed[key] = how often creating it failed
 -- A port the user linked before we did is left alone. Old links go only when all new ones stand.
 function policy.plan(wanted, view)

@@ -26,11 +26,11 @@ public:
 
     enum class Waited { done, interrupted, lost, late };
 
-    /// Serves events until the condition is true, a signal has come, the daemon is gone, or the time is over;
-    /// without a time it waits as long as it takes.
+    /// Serves events until the condition is true, a signal has come, the daemon is gone, or the time is over. Without a
+    /// limit it waits as long as it takes.
     Waited wait_until(const std::function<bool()>& condition,
                       std::optional<std::chrono::milliseconds> limit = std::nullopt);
-    /// Waits until the daemon has done what it was asked before.
+    /// Waits, at most 5 s, until the daemon has done all that it was asked before.
     Waited round_trip();
 
     pw_context* context() const { return context_; }
@@ -39,7 +39,7 @@ public:
     /// A property of the daemon, empty if it has none of that name. Known after a round trip.
     std::string daemon_property(const std::string& key) const;
 
-    /// What the daemon said against the proxy of that id: a negative errno. 0 if nothing.
+    /// The error that the daemon reported for this proxy, a negative errno; 0 if none.
     int error_of(pw_proxy* proxy) const;
 
 private:
@@ -55,7 +55,7 @@ private:
     std::unique_ptr<GraphView> graph_;
     GraphView::Properties daemon_;
     std::map<uint32_t, int> errors_; ///< by proxy id
-    int done_ = -1;                  ///< the last round trip that is over
+    int done_ = -1;                  ///< sequence number of the last round trip that is over
     bool interrupted_ = false, lost_ = false;
 };
 

@@ -5,8 +5,8 @@
 
 namespace scs::cli {
 
-struct GraphView::Node {
-    ~Node() {
+struct GraphView::SeenNode {
+    ~SeenNode() {
         spa_hook_remove(&listener);
         pw_proxy_destroy(proxy);
     }
@@ -29,7 +29,7 @@ const pw_node_events GraphView::node_events = {
         [](void* data, const pw_node_info* info) {
             if (!(info->change_mask & PW_NODE_CHANGE_MASK_PROPS) || !info->props)
                 return;
-            auto& properties = static_cast<Node*>(data)->properties;
+            auto& properties = static_cast<SeenNode*>(data)->properties;
             properties.clear();
             const spa_dict_item* item;
             spa_dict_for_each(item, info->props) {
@@ -58,7 +58,7 @@ void GraphView::add(uint32_t id, const char* type) {
     auto* proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, type, PW_VERSION_NODE, 0));
     if (!proxy)
         return;
-    auto& node = nodes_[id] = std::make_unique<Node>();
+    auto& node = nodes_[id] = std::make_unique<SeenNode>();
     node->proxy = proxy;
     node->listener = {};
     pw_node_add_listener(reinterpret_cast<pw_node*>(proxy), &node->listener, &node_events, node.get());

@@ -16,7 +16,7 @@ class GraphView {
 public:
     using Properties = std::map<std::string, std::string>;
 
-    /// Sees what is there once the core's events have been served for a round trip, and another one for properties.
+    /// After one round trip of the core it knows which nodes there are, after a second one their properties.
     explicit GraphView(pw_core* core);
     GraphView(const GraphView&) = delete;
     GraphView& operator=(const GraphView&) = delete;
@@ -33,7 +33,7 @@ public:
     void destroy(uint32_t id);
 
 private:
-    struct Node;
+    struct SeenNode;
     static const pw_registry_events registry_events;
     static const pw_node_events node_events;
 
@@ -41,7 +41,7 @@ private:
 
     pw_registry* registry_;
     spa_hook listener_{};
-    std::map<uint32_t, std::unique_ptr<Node>> nodes_;
+    std::map<uint32_t, std::unique_ptr<SeenNode>> nodes_;
 };
 
 } // namespace scs::cli

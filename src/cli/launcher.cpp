@@ -23,7 +23,7 @@ public:
         : line_(line), relay_(relay), connection_(connection), node_(connection) {}
 
     Result<int> run() {
-        // Two round trips: what is there, and what it is like.
+        // The first round trip tells which nodes there are, the second their properties.
         for (int i = 0; i < 2; ++i)
             if (const Waited waited = connection_.round_trip(); waited != Waited::done)
                 return end(waited);
@@ -83,8 +83,8 @@ private:
             std::chrono::milliseconds(1000));
     }
 
-    /// Creates ours when the owner goes. If that was in a process of its own, it takes the port along when it ends, a
-    /// little later than the node.
+    /// Creates our node once the port is free. An owner in a process of its own holds the port until that process
+    /// ends, a little longer than its node is there.
     int create_soon(const NodeRequest& request) {
         int res = -EADDRINUSE;
         for (int attempt = 0; attempt < 50 && res == -EADDRINUSE; ++attempt) {
@@ -102,7 +102,8 @@ private:
                 connection_.graph().property(id, PW_KEY_NODE_NAME) +
                 "\", a SuperCollider server already.\nUse it, in sclang by\n"
                 "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " + port + "))\n"
-                "if it has room for 32 clients at most (pw-scsynth -l 4), or replace it: pw-scsynth --take-over -u " + port};
+                "if it has room for 32 clients at most (pw-scsynth -l 4), or replace it: pw-scsynth --take-over -u " +
+                port};
     }
 
     Error creation_error(int code) const {
@@ -119,8 +120,9 @@ private:
         case EPIPE: return unanswered(Waited::lost);
         default:
             return {std::string("cannot make the node: ") + spa_strerror(code) + "; " +
-                    (line_.in_this_process ? "PIPEWIRE_DEBUG=3 says more"
-                                           : "the log of the PipeWire daemon says more: journalctl --user -u pipewire")};
+                    (line_.in_this_process
+                         ? "PIPEWIRE_DEBUG=3 says more"
+                         : "the log of the PipeWire daemon says more: journalctl --user -u pipewire")};
         }
     }
 
@@ -145,7 +147,7 @@ private:
         }));
     }
 
-    /// Says it when the node resamples, and again if something else comes of that.
+    /// Says that the node resamples, again whenever that changes.
     void say_resampling() {
         const std::string now = connection_.graph().property(node_.id(), "scsynth.resampling");
         if (now == resampling_)
@@ -180,8 +182,9 @@ private:
 
 Result<int> run_server(const CommandLine& line) {
     const PrintRelay relay;
+    // The log of a node in this process is printed. What the relay prints needn't come twice.
     if (line.in_this_process)
-        setenv("PIPEWIRE_DEBUG", relay.path().empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0); // or else it is printed
+        setenv("PIPEWIRE_DEBUG", relay.path().empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0);
     pw_init(nullptr, nullptr);
     auto connection = Connection::open(line.in_this_process ? "client-rt.conf" : "client.conf");
     if (!connection)

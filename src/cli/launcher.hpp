@@ -5,9 +5,9 @@
 
 namespace scs::cli {
 
-/// Makes the node that the line asks for, in the daemon or in this process, says on standard output what clients
-/// wait for, and stays until the node is gone, by /quit or otherwise, or SIGINT, SIGTERM or SIGHUP come; then takes
-/// the node away and returns 0. Killed, it takes the node along: PipeWire removes what a client leaves behind.
+/// Makes the node that the line asks for, in the daemon or in this process, and prints the line that clients wait for.
+/// It stays until the node is gone, by /quit or otherwise, or until SIGINT, SIGTERM or SIGHUP comes. Then it removes
+/// the node and returns 0. If it is killed, PipeWire removes the node.
 /// Errors: no daemon, the port is taken, a failed start, the daemon has ended.
 Result<int> run_server(const CommandLine& line);
 

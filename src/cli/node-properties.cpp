@@ -44,7 +44,7 @@ private:
         }
     }
 
-    /// One that isn't there may come: its name is passed on.
+    /// The name of a device that isn't there is passed on, too: it may come later.
     void set_device(const char* key, const std::string& device) {
         if (device.empty())
             return;

@@ -20,10 +20,10 @@ struct DaemonFacts {
 
 struct NodeRequest {
     std::map<std::string, std::string> properties; ///< for the node's factory
-    std::vector<std::string> warnings;             ///< what can't be had, one sentence each
+    std::vector<std::string> warnings;             ///< what the daemon hasn't got, one sentence each
 };
 
-/// Makes a request for a node of a command line.
+/// The node that a command line asks for.
 NodeRequest node_request(const CommandLine& line, const DaemonFacts& daemon);
 
 } // namespace scs::cli

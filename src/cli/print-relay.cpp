@@ -36,7 +36,7 @@ int listen_at(const std::string& path) {
     const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    ::unlink(path.c_str()); // of a process of the same number, long gone
+    ::unlink(path.c_str()); // left behind by an earlier process of the same number
     if (::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 &&
         ::chmod(path.c_str(), S_IRUSR | S_IWUSR) == 0 && ::listen(fd, 1) == 0)
         return fd;
@@ -64,7 +64,7 @@ struct PrintRelay::Shared {
 
     void run() {
         for (int connection; (connection = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
-            ::unlink(path.c_str()); // now, as a process that is killed leaves it behind
+            ::unlink(path.c_str()); // already now: a process that is killed can't
             std::array<char, 65536> text;
             for (ssize_t n; (n = ::recv(connection, text.data(), text.size(), 0)) > 0;)
                 if (!write_out({text.data(), size_t(n)}))

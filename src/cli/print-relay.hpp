@@ -6,15 +6,15 @@
 
 namespace scs::cli {
 
-/// Writes to standard output what a server prints, on a thread of its own: who doesn't read it holds up nothing
-/// else. [main]
+/// Writes to standard output what a server prints. It does so on a thread of its own: if nobody reads the output,
+/// nothing else waits. [main]
 class PrintRelay {
 public:
     /// Listens in PipeWire's runtime directory. If it can't, path() is empty and the server prints to its log.
     PrintRelay();
     PrintRelay(const PrintRelay&) = delete;
     PrintRelay& operator=(const PrintRelay&) = delete;
-    /// Call it when the server is gone: waits at most half a second until what it printed is written.
+    /// To be called when the server is gone. Waits, at most half a second, until all that it printed is written.
     ~PrintRelay();
 
     /// Where the server connects to (`scsynth.print-to`).

@@ -42,12 +42,12 @@ Result<std::vector<std::byte>> read_all(const std::string& path) {
     return bytes;
 }
 
-/// How far the rendering is, in a line of the terminal that is written over again and again.
-class Progress {
+/// Shows how far the rendering is, in one line of the terminal that is overwritten each time.
+class ProgressLine {
 public:
-    Progress(double total_seconds, double rate) : total_(total_seconds), rate_(rate) {}
-    Progress(const Progress&) = delete;
-    ~Progress() {
+    ProgressLine(double total_seconds, double rate) : total_(total_seconds), rate_(rate) {}
+    ProgressLine(const ProgressLine&) = delete;
+    ~ProgressLine() {
         if (shown_)
             std::fputc('\n', stderr);
     }
@@ -94,7 +94,7 @@ private:
     int64_t position_ = 0, next_ = 0, end_ = 0;
 };
 
-/// Collects blocks of channels and writes them in larger pieces. Without a file it only takes them.
+/// Collects blocks of channels and writes them in larger pieces. Without a file it drops them.
 class Output {
 public:
     Output(std::optional<SoundFile> file, int channels) : file_(std::move(file)), channels_(channels) {}
@@ -145,7 +145,7 @@ osc::ServerSettings server_settings(const CommandLine& line) {
     return settings;
 }
 
-/// Opens the input and makes the engine's inputs its channels, as scsynth does.
+/// Opens the input file. The engine gets as many inputs as that has channels, as in scsynth.
 Result<std::optional<Input>> open_input(const CommandLine& line, osc::ServerSettings& settings) {
     const ScoreArguments& score = line.score;
     if (score.input == "_")
@@ -166,7 +166,7 @@ Result<std::optional<Input>> open_input(const CommandLine& line, osc::ServerSett
     return std::optional<Input>(std::move(file.value()));
 }
 
-/// Nothing is kept of what is written to /dev/null, in whatever format.
+/// No file for /dev/null, and so no format either.
 Result<std::optional<SoundFile>> create_output(const ScoreArguments& score, int channels) {
     if (score.output == "/dev/null")
         return std::optional<SoundFile>();
@@ -195,7 +195,7 @@ Result<uint64_t> render_score_file(const CommandLine& line) {
         return Error{file.error()};
 
     Output output(std::move(file.value()), settings.engine.outputs);
-    Progress progress(osc::score_seconds(bytes.value()), score.rate);
+    ProgressLine progress(osc::score_seconds(bytes.value()), score.rate);
     uint64_t frames = 0;
     const auto write = [&](const float* const* channels, int count) {
         const uint64_t before = frames;

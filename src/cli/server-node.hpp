@@ -19,7 +19,7 @@ public:
     ~ServerNode();
 
     /// Makes it; `properties` are those of the factory. Returns 0, or a negative errno as the plugin or PipeWire
-    /// gave it, -ETIMEDOUT, -EPIPE if the daemon is gone, -EINTR on a signal. Only once, unless it failed.
+    /// gave it, -ETIMEDOUT, -EPIPE if the daemon is gone, -EINTR on a signal. Not to be called again unless it failed.
     int create(Place place, const std::map<std::string, std::string>& properties);
 
     /// Its global id; SPA_ID_INVALID before and after its life.

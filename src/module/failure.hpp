@@ -15,8 +15,8 @@ struct Failure {
     std::string text;
 };
 
-/// What the negative errno `code` of a node's creation with `settings` means to the user, and which
-/// setting would help. The errno is all that gets out of a plugin. [any]
+/// Explains why no node could be made with `settings`, and which setting would help. All that a plugin gives
+/// for that is `code`, a negative errno. [any]
 Failure creation_failure(int code, const spa_dict& settings);
 
 } // namespace scs::module

@@ -11,7 +11,7 @@
 namespace scs::module {
 namespace {
 
-/// Ties a node, its plugin's handle and the module together. Belongs to the node: goes with it.
+/// Ties a node, its plugin's handle and the module together. It deletes itself when the node goes.
 class LocalNode {
 public:
     LocalNode(pw_impl_node* node, spa_handle* handle) : node_(node), handle_(handle) {

@@ -10,8 +10,8 @@
 
 namespace scs::module {
 
-/// Makes the node in this process. It goes with `module`, and `module` goes with it: when somebody
-/// destroys the node, or when it announces `scsynth.state = quit` and `settings` have
+/// Makes the node in this process. From then on node and module end together: the node when `module` is unloaded,
+/// `module` when somebody destroys the node, or when the node announces `scsynth.state = quit` and `settings` have
 /// `scsynth.allow-quit = true`. [main]
 std::optional<Failure> make_local_node(pw_impl_module* module, Properties settings);
 

@@ -22,7 +22,7 @@ constexpr spa_dict_item module_info[] = {
     {PW_KEY_MODULE_VERSION, SCS_VERSION},
 };
 
-/// The user's settings and the defaults of the module's own; null if `args` are no settings at all.
+/// The user's settings, with the module's own defaults; null if `args` can't be read as settings.
 Properties parse(const char* args) {
     Properties settings(pw_properties_new(SPA_KEY_FACTORY_NAME, "audio.scsynth",
                                           SPA_KEY_LIBRARY_NAME, "scsynth/libspa-scsynth", nullptr));
@@ -50,7 +50,7 @@ std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
     return Failure{-ENOMEM, error.what()};
 }
 
-/// A client's log is off by default (client.conf), and pw-cli says nothing but that it failed.
+/// In a client it is printed: a client's log is off by default (client.conf), and pw-cli says only that it failed.
 void report(const Failure& failure, bool to_log) {
     if (to_log)
         pw_logt_error(log_topic, "%s", failure.text.c_str());

@@ -73,7 +73,7 @@ private:
         return true;
     }
 
-    /// The daemon says who it is: now its default rate is known.
+    /// The daemon has told its properties, the default rate among them, so the node can be asked for.
     void on_core_info(const pw_core_info& info) {
         if (proxy_)
             return;
@@ -116,7 +116,7 @@ private:
     spa_hook proxy_listener_{};
     bool finished_ = false;
     std::optional<Failure> failure_;
-    // Last, so that core and proxy, which go with the context, find their listeners alive.
+    // Declared last, so destroyed first: core and proxy go with the context and still use the listeners above.
     std::unique_ptr<pw_main_loop, DestroyLoop> loop_;
     std::unique_ptr<pw_context, DestroyContext> context_;
 };

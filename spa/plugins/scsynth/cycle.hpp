@@ -28,7 +28,7 @@ class Cycle {
 public:
     /// [main] `rate`: of a host that doesn't tell one, in Hz.
     Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate);
-    /// [main] Before the first cycle: the engine keeps the adapter's rate whatever the graph's.
+    /// [main] To be called before the first cycle. The engine then runs at the adapter's rate, whatever the graph's is.
     void set_rate_adapter(std::unique_ptr<RateAdapter> adapter) noexcept { rate_adapter_ = std::move(adapter); }
 
     PortIo& port(spa_direction direction, uint32_t id) noexcept {
@@ -40,7 +40,7 @@ public:
     void set_callbacks(const spa_node_callbacks* callbacks, void* data) noexcept;
     void set_output_latency(const OutputLatency& latency) noexcept { latency_ = latency; }
 
-    /// [rt] Forgets what was carried over a pause.
+    /// [rt] Drops what is left over from before a pause.
     void start() noexcept;
     /// [rt] One cycle. Returns the status for the host, never 0: to PipeWire 0.3.65 that means "later", and
     /// nothing downstream would run.
@@ -52,7 +52,7 @@ public:
     int input_delay() const noexcept { return input_delay_.load(std::memory_order_relaxed); }
     /// [any] The graph's rate in Hz; 0 before the first cycle.
     double graph_rate() const noexcept { return graph_rate_.load(std::memory_order_relaxed); }
-    /// [any] Whether what comes and goes is resampled.
+    /// [any] Whether inputs and outputs are resampled.
     bool resampled() const noexcept { return resampled_.load(std::memory_order_relaxed); }
     /// [any] Cycles that ended after their deadline.
     uint64_t overruns() const noexcept { return overruns_.load(std::memory_order_relaxed); }
