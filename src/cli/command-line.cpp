@@ -226,7 +226,7 @@ private:
     }
 
     Failure read_quantum(const std::string& value) {
-        constexpr Setting quantum = {.key = "quantum", .low = 0, .high = quantum_limit.setting.high, .help = ""};
+        constexpr Setting quantum = {.key = "quantum", .low = 0, .high = quantum_limit.setting.high};
         auto failure = keep(line_.quantum, number('Z', value, quantum));
         if (line_.quantum > 0)
             line_.quantum = power_of_two(line_.quantum);

@@ -19,8 +19,8 @@ constexpr int most_blocks = 192000; ///< a second
 
 /// The host's limit. Ports ask for buffers of at least 16 frames, so cycles must be allowed to be as long.
 constexpr Setting host_quantum_limit = {
-    .key = "clock.quantum-limit", .low = 16, .high = quantum_limit.setting.high, .help = quantum_limit.setting.help};
-constexpr Setting host_rate = {.key = "clock.rate", .low = lowest_rate, .high = highest_rate, .help = "Hz"};
+    .key = "clock.quantum-limit", .low = 16, .high = quantum_limit.setting.high};
+constexpr Setting host_rate = {.key = "clock.rate", .low = lowest_rate, .high = highest_rate};
 
 /// Known names that this version does nothing about.
 constexpr std::string_view without_effect[] = {"threads"};
