@@ -47,12 +47,18 @@ def sources(root):
 
 
 def resolve(root, source, name):
-    """The file that a quoted include means, below the root, or None."""
+    """The file that a quoted include means, below the root, or None. One that meson makes lies where its meson.build
+    does."""
     for folder in (source.parent, *map(Path, INCLUDE_PATHS)):
         path = root / folder / name
-        if path.is_file():
+        if path.is_file() or _generated(path):
             return path.resolve().relative_to(root.resolve())
     return None
+
+
+def _generated(path):
+    recipe = path.parent / "meson.build"
+    return recipe.is_file() and f"output : '{path.name}'" in recipe.read_text()
 
 
 def problems(root):

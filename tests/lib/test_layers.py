@@ -67,5 +67,12 @@ def test_an_include_of_nothing_is_found(tree):
     assert tree({"src/low/leaf.cpp": '#include "gone.hpp"\n'}) == ['src/low/leaf.cpp includes "gone.hpp", which is not there']
 
 
+def test_what_meson_makes_lies_in_its_folder(tree):
+    recipe = {"src/high/meson.build": "configure_file(output : 'made.hpp', configuration : {})\n"}
+    assert tree(recipe | {"src/high/roof.cpp": '#include "made.hpp"\n'}) == []
+    assert tree(recipe | {"src/low/leaf.cpp": '#include "high/made.hpp"\n'}) == [
+        "src/low/leaf.cpp includes src/high/made.hpp, which is above it"]
+
+
 def test_without_a_table_all_is_wrong(tree):
     assert tree(table="# Title\n") == ["docs/architecture.md has no table of folders"]
