@@ -17,8 +17,6 @@ SUFFIXES = (".cpp", ".hpp", ".c", ".h")
 TESTS = ("test-", "fuzz-")
 # Where quoted includes are looked for, after the including file's own folder.
 INCLUDE_PATHS = ("src", "spa/plugins/scsynth")
-# Written by meson into the build folder.
-GENERATED = ("ugen-families.hpp",)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 FOLDER = re.compile(r"`([^`]+)`")
 
@@ -72,8 +70,6 @@ def problems(root):
               for folder in sorted({str(path.parent) for path in files} - order.keys())]
     for source in files:
         for name in INCLUDE.findall((root / source).read_text()):
-            if name in GENERATED:
-                continue
             target = resolve(root, source, name)
             if target is None:
                 found.append(f'{source} includes "{name}", which is not there')
