@@ -9,9 +9,10 @@ namespace scs {
 /// another voice, which isn't possible while some of them have been computed and others still have turns to come. [rt]
 class BatchLanes {
 public:
-    BatchLanes(Records& records, int lanes) noexcept : records_(records), lanes_(lanes) {} // [worker]
+    BatchLanes(Records& records, int lanes) noexcept // [worker]
+        : records_(records), lanes_(lanes), all_((1u << lanes) - 1) {}
 
-    bool full(const Batch& batch) const noexcept { return batch.count() == lanes_; }
+    bool full(const Batch& batch) const noexcept { return batch.live == all_; }
     /// Takes a lone voice into a batch, behind or before all others. False: there is no room.
     bool append(Batch&, Synth&) noexcept;
     bool prepend(Batch&, Synth&) noexcept;
@@ -27,6 +28,7 @@ private:
 
     Records& records_;
     int lanes_;
+    uint32_t all_; ///< a bit for each lane
 };
 
 } // namespace scs

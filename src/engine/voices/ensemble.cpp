@@ -40,16 +40,13 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
     std::byte* record = records_.make(code);
     if (!record)
         return nullptr;
-    auto* voice = new (memory) Voice{};
-    voice->code = &code;
-    voice->record = record;
+    auto* voice = new (memory) Voice(code, record, rates_);
     voice->sample_offset = uint16_t(sample_offset);
     voice->subsample_offset = subsample_offset;
-    voice->rates = rates_;
     std::memset(record, 0, code.record_bytes);
     std::copy_n(controls, code.controls, reinterpret_cast<float*>(record));
     std::copy_n(controls, code.controls, voice->set_values());
-    std::fill_n(voice->mapped(), code.controls, 0);
+    std::memset(voice->mapped(), 0, code.controls * sizeof(int32_t));
     return voice;
 }
 

@@ -16,18 +16,21 @@ struct VoiceRates {
 /// A synth of native UGens: what it has in place of a UnitGraph. Behind it lie the values that its controls were set to,
 /// then what they are mapped to. [rt], owned by the Ensemble.
 struct Voice {
+    Voice(const NativeCode& its_code, std::byte* its_record, const VoiceRates& its_rates) noexcept
+        : code(&its_code), record(its_record), rates(its_rates) {}
+
     const NativeCode* code;
-    Batch* batch;           ///< the one that it is in; null: it is lone
-    std::byte* record;      ///< its own; null while it is in a batch, whose record has its items then
-    Batch* retired;         ///< the former batch that its record lies in; null: the record is a piece of the pool
-    uint8_t lane;
-    bool constructed;
-    uint8_t backoff;        ///< blocks to go until it may be in a batch again
-    uint16_t sample_offset; ///< of its start in its first block, frames
-    uint16_t audio_maps;    ///< controls that are mapped to audio buses
-    uint32_t maps;          ///< controls that are mapped to any bus
-    float subsample_offset; ///< how far behind that frame it should have started, 0 to 1
-    VoiceRates rates;       ///< for life, whatever rate the engine changes to
+    Batch* batch = nullptr;     ///< the one that it is in; null: it is lone
+    std::byte* record;          ///< its own; null while it is in a batch, whose record has its items then
+    Batch* retired = nullptr;   ///< the former batch that its record lies in; null: the record is a piece of the pool
+    uint8_t lane = 0;
+    bool constructed = false;
+    uint8_t backoff = 0;        ///< blocks to go until it may be in a batch again
+    uint16_t sample_offset = 0; ///< of its start in its first block, frames
+    uint16_t audio_maps = 0;    ///< controls that are mapped to audio buses
+    uint32_t maps = 0;          ///< controls that are mapped to any bus
+    float subsample_offset = 0; ///< how far behind that frame it should have started, 0 to 1
+    VoiceRates rates;           ///< for life, whatever rate the engine changes to
 
     /// What each control was set to last; while it is mapped the record has the bus's value instead.
     float* set_values() noexcept { return reinterpret_cast<float*>(this + 1); }
