@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/test-support.hpp"
-#include "engine/voices/batch.hpp"
-#include "engine/voices/voice.hpp"
 
-#include "engine/world/buffers.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
 #include "engine/voices/batch.hpp"
+#include "engine/voices/voice.hpp"
+#include "engine/world/buffers.hpp"
 
 #include <doctest/doctest.h>
 
