@@ -125,7 +125,9 @@ TEST_CASE("a bad value is an error that names it") {
         {"scsynth.buffers", "1048577"},
         {"scsynth.sample-rate", "999"},   {"scsynth.sample-rate", "44.1k"},  {"scsynth.sample-rate", "0"},
     };
-    for (const auto& [key, value] : bad) {
+    for (const auto& each : bad) {
+        const char* key = each.first;
+        const char* value = each.second;
         CAPTURE(key);
         CAPTURE(value);
         CHECK_FALSE(host.create({{key, value}}));

@@ -109,7 +109,9 @@ TEST_CASE("a bundle that is late begins with the next block") {
 TEST_CASE("inputs are delayed by what is reported, at any quantum") {
     const std::pair<uint32_t, int> cases[] = {{64, 0},   {128, 0},  {1024, 0}, {8192, 0}, {16, 48},
                                               {100, 60}, {441, 63}, {1, 63},   {96, 32}};
-    for (const auto& [quantum, delay] : cases) {
+    for (const auto& each : cases) {
+        const uint32_t quantum = each.first;
+        const int delay = each.second;
         CAPTURE(quantum);
         Host host(library());
         Playing p(host);

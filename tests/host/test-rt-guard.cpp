@@ -154,13 +154,13 @@ TEST_CASE("each kind of breach is caught") {
              asm volatile("");
          }},
     };
-    for (const auto& [what, where, fault] : faults) {
-        const auto breaches = breaches_of(fault);
+    for (const auto& each : faults) {
+        const auto breaches = breaches_of(each.fault);
         if (!breaches)
             return;
-        REQUIRE_MESSAGE(breaches->size() == 1, what);
-        CHECK(breaches->front().what == what);
-        CHECK_MESSAGE(breaches->front().where.find(where) != std::string::npos, breaches->front().where);
+        REQUIRE_MESSAGE(breaches->size() == 1, each.what);
+        CHECK(breaches->front().what == each.what);
+        CHECK_MESSAGE(breaches->front().where.find(each.where) != std::string::npos, breaches->front().where);
     }
 }
 

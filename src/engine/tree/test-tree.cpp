@@ -210,7 +210,9 @@ TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
         {15, "1 2(20 21(210)) 4(40 41(410)) 5"},
         {16, "1 2(20 21(210)) 3 4(40 41(410)) 5"},
     };
-    for (const auto& [action, expected] : cases) {
+    for (const auto& each : cases) {
+        const int action = each.first;
+        const auto& expected = each.second;
         CAPTURE(action);
         Neighbours f;
         Tree& tree = f.engine->tree();
