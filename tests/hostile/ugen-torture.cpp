@@ -273,7 +273,7 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
     for (int i = 0; i < buffers; ++i)
         if (i != 0 && i < 22)
             engine.buffers().install(i, new_buffer(i));
-    Definition definition(std::move(program));
+    Definition definition(std::move(program), engine.settings());
     definition.users = 1;
     float out[2][64];
     float* outs[] = {out[0], out[1]};
