@@ -22,7 +22,7 @@ using namespace scs::test;
 using scs::InputRef;
 using scs::Rate;
 using scs::SynthDef;
-using scs::UgenArity;
+using scs::UnitFacts;
 using scs::UnitSpec;
 
 namespace {
