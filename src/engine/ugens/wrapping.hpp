@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Wrapping and folding numbers into a range. One step over its end is a sum; only beyond it is divided. Ranges with a bound that is
-// NaN, or that end infinitely far before they begin, change nothing.
+// Wrapping and folding numbers into a range. One step over its end is a sum; only beyond it is divided. Ranges with a
+// bound that is NaN, or that end infinitely far before they begin, change nothing.
 
 #include "engine/simd/math.hpp"
 
