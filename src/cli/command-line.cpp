@@ -93,8 +93,8 @@ public:
     Result<CommandLine> run() {
         for (const spa::BoundSetting& each : settings_)
             if (const auto& other = each.setting->scsynth_default)
-                set(*each.setting, std::holds_alternative<bool*>(each.field) ? *other ? "true" : "false"
-                                                                            : std::to_string(*other));
+                set(*each.setting,
+                    std::holds_alternative<bool*>(each.field) ? *other ? "true" : "false" : std::to_string(*other));
         while (!rest_.empty() && !last_) {
             const std::string argument = take();
             if (auto error = read(argument))

@@ -28,19 +28,16 @@ TEST_CASE("the defaults are the design's") {
 
 TEST_CASE("each key arrives where it belongs") {
     FakeHost host;
-    auto node = host.create({{"scsynth.osc.port", "57200"},      {"scsynth.osc.bind", "0.0.0.0"},
-                             {"scsynth.inputs", "3"},            {"scsynth.outputs", "5"},
-                             {"scsynth.audio-buses", "200"},     {"scsynth.control-buses", "300"},
-                             {"scsynth.buffers", "262144"},      {"scsynth.max-nodes", "400"},
-                             {"scsynth.max-synthdefs", "500"},   {"scsynth.rt-memory", "1024"},
-                             {"scsynth.block-size", "32"},       {"scsynth.wire-buffers", "128"},
-                             {"scsynth.random-seeds", "16"},     {"scsynth.max-logins", "8"},
-                             {"scsynth.password", "secret"},     {"scsynth.ugen-path", "/a:/b"},
-                             {"scsynth.synthdef-path", "/defs"}, {"scsynth.load-synthdefs", "false"},
-                             {"scsynth.shared-memory", "false"},
-                             {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
-                             {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},
-                             {"clock.rate", "44100"},            {"clock.quantum-limit", "4096"}});
+    auto node = host.create(
+        {{"scsynth.osc.port", "57200"},      {"scsynth.osc.bind", "0.0.0.0"},    {"scsynth.inputs", "3"},
+         {"scsynth.outputs", "5"},           {"scsynth.audio-buses", "200"},     {"scsynth.control-buses", "300"},
+         {"scsynth.buffers", "262144"},      {"scsynth.max-nodes", "400"},       {"scsynth.max-synthdefs", "500"},
+         {"scsynth.rt-memory", "1024"},      {"scsynth.block-size", "32"},       {"scsynth.wire-buffers", "128"},
+         {"scsynth.random-seeds", "16"},     {"scsynth.max-logins", "8"},        {"scsynth.password", "secret"},
+         {"scsynth.ugen-path", "/a:/b"},     {"scsynth.synthdef-path", "/defs"}, {"scsynth.load-synthdefs", "false"},
+         {"scsynth.shared-memory", "false"}, {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
+         {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},          {"clock.rate", "44100"},
+         {"clock.quantum-limit", "4096"}});
     REQUIRE(node);
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
@@ -117,13 +114,16 @@ TEST_CASE("whoever asked for the node may quit it") {
 TEST_CASE("a bad value is an error that names it") {
     FakeHost host;
     const std::pair<const char*, const char*> bad[] = {
-        {"scsynth.inputs", "129"},        {"scsynth.inputs", "-1"},          {"scsynth.outputs", "two"},
-        {"scsynth.outputs", "2 "},        {"scsynth.outputs", ""},           {"scsynth.osc.port", "65536"},
-        {"scsynth.max-logins", "0"},      {"scsynth.max-logins", "1025"},      {"scsynth.block-size", "0"},
-        {"scsynth.load-synthdefs", "no"}, {"scsynth.rate", "0"},             {"scsynth.rate", "48000.5"},
-        {"clock.quantum-limit", "1e3"},   {"scsynth.rt-memory", "99999999999"}, {"scsynth.audio-buses", "3"},
-        {"scsynth.buffers", "1048577"},
-        {"scsynth.sample-rate", "999"},   {"scsynth.sample-rate", "44.1k"},  {"scsynth.sample-rate", "0"},
+        {"scsynth.inputs", "129"},      {"scsynth.inputs", "-1"},
+        {"scsynth.outputs", "two"},     {"scsynth.outputs", "2 "},
+        {"scsynth.outputs", ""},        {"scsynth.osc.port", "65536"},
+        {"scsynth.max-logins", "0"},    {"scsynth.max-logins", "1025"},
+        {"scsynth.block-size", "0"},    {"scsynth.load-synthdefs", "no"},
+        {"scsynth.rate", "0"},          {"scsynth.rate", "48000.5"},
+        {"clock.quantum-limit", "1e3"}, {"scsynth.rt-memory", "99999999999"},
+        {"scsynth.audio-buses", "3"},   {"scsynth.buffers", "1048577"},
+        {"scsynth.sample-rate", "999"}, {"scsynth.sample-rate", "44.1k"},
+        {"scsynth.sample-rate", "0"},
     };
     for (const auto& each : bad) {
         const char* key = each.first;

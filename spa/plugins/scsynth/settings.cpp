@@ -18,8 +18,7 @@ constexpr int most_resampled = 256 * 48000;
 constexpr int most_blocks = 192000; ///< a second
 
 /// The host's limit. Ports ask for buffers of at least 16 frames, so cycles must be allowed to be as long.
-constexpr Setting host_quantum_limit = {
-    .key = "clock.quantum-limit", .low = 16, .high = quantum_limit.setting.high};
+constexpr Setting host_quantum_limit = {.key = "clock.quantum-limit", .low = 16, .high = quantum_limit.setting.high};
 constexpr Setting host_rate = {.key = "clock.rate", .low = lowest_rate, .high = highest_rate};
 
 /// Known names that this version does nothing about.
@@ -108,8 +107,8 @@ Error read_own(std::string_view key, std::string_view value, NodeSettings& setti
     for (const BoundSetting& each : all_settings(settings))
         if (name == each.setting->key)
             return std::visit([&](auto* field) { return read(*each.setting, key, value, *field); }, each.field);
-    settings.warnings.push_back(std::string(key) + (contains(without_effect, name) ? " has no effect in this version"
-                                                                                   : " is not a setting"));
+    settings.warnings.push_back(
+        std::string(key) + (contains(without_effect, name) ? " has no effect in this version" : " is not a setting"));
     return {};
 }
 

@@ -27,25 +27,41 @@ struct NodeSettings {
 /// The node's part of the settings; see engine_settings.
 inline constexpr SettingRow<NodeSettings> node_settings[] = {
     {&NodeSettings::sample_rate,
-     {.key = "sample-rate", .low = lowest_rate, .high = highest_rate, .letter = 'S', .value = "HZ",
-      .unset = "the graph's", .help = "sample rate in Hz",
+     {.key = "sample-rate",
+      .low = lowest_rate,
+      .high = highest_rate,
+      .letter = 'S',
+      .value = "HZ",
+      .unset = "the graph's",
+      .help = "sample rate in Hz",
       .more = "PipeWire is asked for it (`node.rate`) and takes it while nothing else plays, if it is among its "
               "`default.clock.allowed-rates`. In a graph of another rate the server is resampled, at the right pitch "
               "and speed. `pw-scsynth` and the property `scsynth.resampling` then say so, and by how many frames that "
               "delays what goes through from the inputs to the outputs. At most 12288000 divided by the number of "
               "inputs and outputs."}},
     {&NodeSettings::graph_rate,
-     {.key = "rate", .low = lowest_rate, .high = highest_rate, .unset = "the daemon's",
+     {.key = "rate",
+      .low = lowest_rate,
+      .high = highest_rate,
+      .unset = "the daemon's",
       .help = "sample rate in Hz before the graph tells its own"}},
 };
 
 /// Properties that the node only shows: the WirePlumber policy reads them.
 inline constexpr Setting shown_settings[] = {
-    {.key = "autoconnect", .unset = "true", .help = "WirePlumber links the node to the default devices",
+    {.key = "autoconnect",
+     .unset = "true",
+     .help = "WirePlumber links the node to the default devices",
      .more = "See `wireplumber/README.md`."},
-    {.key = "sink", .value = "NAME", .unset = "the default one", .help = "device to link the outputs to",
+    {.key = "sink",
+     .value = "NAME",
+     .unset = "the default one",
+     .help = "device to link the outputs to",
      .more = "By its `node.name`; `pw-scsynth -H` takes its description, too."},
-    {.key = "source", .value = "NAME", .unset = "the default one", .help = "device to link the inputs to",
+    {.key = "source",
+     .value = "NAME",
+     .unset = "the default one",
+     .help = "device to link the inputs to",
      .more = "As above."},
 };
 

@@ -20,10 +20,10 @@ struct Setting {
         paths,        ///< several with colons between, each made absolute
     };
 
-    const char* key = "";               ///< the property is scsynth.<key>, the option of pw-scsynth --set <key>=…
-    int low = 0, high = 0;              ///< of a number: the least and the greatest
-    const char* choices = "";           ///< of a text: the only ones there are, with | between; empty: any text
-    char letter = 0;                    ///< scsynth's option for it; 0: scsynth has none
+    const char* key = "";     ///< the property is scsynth.<key>, the option of pw-scsynth --set <key>=…
+    int low = 0, high = 0;    ///< of a number: the least and the greatest
+    const char* choices = ""; ///< of a text: the only ones there are, with | between; empty: any text
+    char letter = 0;          ///< scsynth's option for it; 0: scsynth has none
     Option option = Option::plain;
     std::optional<int> scsynth_default; ///< scsynth's own default, and pw-scsynth's, where the node has another one
     const char* value = "";             ///< a word for the value behind the option, for --help
