@@ -37,7 +37,7 @@ int64_t monotonic_nsec() noexcept {
     return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
 }
 
-Bundle* root_of(Bundle* bundle) noexcept {
+CommandBundle* root_of(CommandBundle* bundle) noexcept {
     while (bundle->outer)
         bundle = bundle->outer;
     return bundle;
@@ -92,7 +92,7 @@ struct Engine::Parts final : PluginHost {
     }
 
     std::unique_ptr<Pool> pool;
-    RingBuffer<Bundle*> commands;
+    RingBuffer<CommandBundle*> commands;
     RingBuffer<Command*> results;
     std::mutex results_producers; ///< never taken by the data loop
     std::atomic<size_t> in_flight{0};
@@ -159,7 +159,7 @@ Engine::~Engine() {
     };
     for (Command* command; p_->results.pop(command);)
         adopt(command);
-    for (Bundle* bundle; p_->commands.pop(bundle);)
+    for (CommandBundle* bundle; p_->commands.pop(bundle);)
         orphans.insert(bundle);
     RecordRing& ring = p_->outbox.ring();
     do {
@@ -192,7 +192,7 @@ void Engine::prepare_thread() noexcept {
 
 // ---- queues
 
-bool Engine::submit(Bundle* bundle) noexcept {
+bool Engine::submit(CommandBundle* bundle) noexcept {
     if (p_->in_flight.load(std::memory_order_relaxed) >= most_bundles)
         return false;
     p_->in_flight.fetch_add(1, std::memory_order_relaxed);
@@ -254,7 +254,7 @@ void Engine::start(Command* command) noexcept {
 
 void Engine::finish(Command* command) noexcept {
     const Outcome outcome = command->apply(*this);
-    Bundle* const bundle = command->bundle;
+    CommandBundle* const bundle = command->bundle;
     if (!bundle) {
         command->dispose();
         return;
@@ -268,26 +268,26 @@ void Engine::finish(Command* command) noexcept {
     settle(root_of(bundle));
 }
 
-void Engine::settle(Bundle* root) noexcept {
+void Engine::settle(CommandBundle* root) noexcept {
     if (--root->outstanding > 0)
         return;
     p_->in_flight.fetch_sub(1, std::memory_order_relaxed);
     p_->outbox.hand_back(root, Handback::Kind::retired);
 }
 
-void Engine::run_commands(Bundle* bundle) noexcept {
+void Engine::run_commands(CommandBundle* bundle) noexcept {
     for (Command* command = bundle->first; command; command = command->next)
         start(command);
 }
 
-void Engine::perform(Bundle* bundle) noexcept {
+void Engine::perform(CommandBundle* bundle) noexcept {
     bundle->outstanding = 1; // the running itself
     run_commands(bundle);
     error_mode_.local = 0;
     settle(bundle);
 }
 
-void Engine::accept(Bundle* bundle) noexcept {
+void Engine::accept(CommandBundle* bundle) noexcept {
     const bool scheduled = bundle->time > immediately;
     if (scheduled && bundle->time >= p_->now && p_->scheduler.add(bundle))
         return;
@@ -300,7 +300,7 @@ void Engine::accept(Bundle* bundle) noexcept {
 }
 
 bool Engine::take_in_one() noexcept {
-    Bundle* bundle;
+    CommandBundle* bundle;
     if (!p_->commands.pop(bundle))
         return false;
     accept(bundle);
@@ -346,7 +346,7 @@ bool Engine::run_idle() noexcept {
 
 void Engine::clear_schedule() noexcept {
     while (!p_->scheduler.empty()) {
-        Bundle* bundle = p_->scheduler.take();
+        CommandBundle* bundle = p_->scheduler.take();
         bundle->outstanding = 1;
         settle(bundle);
     }
@@ -357,7 +357,7 @@ void Engine::clear_schedule() noexcept {
 void Engine::run_due(NtpTime start, double rate) noexcept {
     const NtpTime next = start + NtpTime(settings_.block_size * units_per_second / rate);
     while (!p_->scheduler.empty() && p_->scheduler.next_time() <= next) {
-        Bundle* bundle = p_->scheduler.take();
+        CommandBundle* bundle = p_->scheduler.take();
         float fraction;
         const int frame = frame_in_block(bundle->time, start, rate, settings_.block_size, &fraction);
         p_->world.set_offset(frame, fraction);

@@ -34,7 +34,7 @@ struct EngineStatus {
     std::atomic<bool> broken{false};
 };
 
-/// /error: what failures are told. Owned by the data loop.
+/// /error: whether failures are answered. Owned by the data loop.
 struct ErrorMode {
     bool global = true;
     int local = 0; ///< -1: off for the rest of this bundle, -2: on
@@ -67,7 +67,7 @@ public:
     // ---- queues
     /// [osc] Gives a bundle to the data loop, which owns it until the `retired` event. false: the queue is
     /// full and the bundle still the caller's.
-    bool submit(Bundle*) noexcept;
+    bool submit(CommandBundle*) noexcept;
     /// [osc] What the data loop has to say; the OSC thread is its only reader. See events.hpp.
     RecordRing& events() noexcept;
     /// [worker] Gives a command back after its work(). false: full, try again later. Plugins' own threads may
@@ -115,12 +115,12 @@ private:
     void take_in() noexcept;
     bool take_in_one() noexcept;
     bool take_result() noexcept;
-    void accept(Bundle*) noexcept;
-    void perform(Bundle*) noexcept;
-    void run_commands(Bundle*) noexcept;
+    void accept(CommandBundle*) noexcept;
+    void perform(CommandBundle*) noexcept;
+    void run_commands(CommandBundle*) noexcept;
     void start(Command*) noexcept;
     void finish(Command*) noexcept;
-    void settle(Bundle*) noexcept;
+    void settle(CommandBundle*) noexcept;
     void render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept;
     void run_due(NtpTime start, double rate) noexcept;
     void set_rate(double rate) noexcept;

@@ -24,7 +24,7 @@ TEST_CASE("a sine from SuperCollider's own plugins, at its level and continuous 
     Fixture f(plugins_alone());
     Definition* sine = f.define(sine_def());
     Synth* synth;
-    REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1000, AddAction::tail, 0, synth));
+    REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1000, AddAction::tail, 0, synth).ok());
     std::vector<float> all;
     for (const int quantum : {64, 16, 100, 441, 1024, 8192, 17, 64}) {
         const auto part = f.render(quantum, quantum);
@@ -71,7 +71,7 @@ TEST_CASE("clear_schedule drops what waits and hands it back") {
 TEST_CASE("a job goes to the worker and back, then its completion runs, then the reply, then the bundle ends") {
     Fixture f;
     std::string order;
-    auto* bundle = new Bundle;
+    auto* bundle = new CommandBundle;
     auto* job = new Call([&](Engine&) {
         order += 'r';
         return Outcome::job;
@@ -121,9 +121,9 @@ TEST_CASE("everything that is under way when the engine goes is freed") {
     f.run_jobs = false;
     Definition* sine = f.define(sine_def());
     Synth* synth;
-    REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1000, AddAction::tail, 0, synth));
+    REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1000, AddAction::tail, 0, synth).ok());
     f.render(64);
-    auto* waits = new Bundle;
+    auto* waits = new CommandBundle;
     waits->append(new Call([](Engine&) { return Outcome::job; }));
     REQUIRE(f.engine->submit(waits));
     f.engine->run_idle(); // its job is in the ring now
@@ -138,9 +138,9 @@ TEST_CASE("everything that is under way when the engine goes is freed") {
 TEST_CASE("more bundles than fit are refused") {
     Fixture f;
     size_t accepted = 0;
-    Bundle* refused = nullptr;
+    CommandBundle* refused = nullptr;
     while (!refused) {
-        Bundle* bundle = bundle_of([](Engine&) {});
+        CommandBundle* bundle = bundle_of([](Engine&) {});
         if (f.engine->submit(bundle))
             ++accepted;
         else
@@ -161,7 +161,7 @@ TEST_CASE("an input is heard in the same cycle") {
                      unit("Out", Rate::audio, {{-1, 0}, {0, 0}}, {})};
     Definition* def = f.define(through);
     Synth* synth;
-    REQUIRE(f.engine->tree().new_synth(*def, nullptr, 1, AddAction::tail, 0, synth));
+    REQUIRE(f.engine->tree().new_synth(*def, nullptr, 1, AddAction::tail, 0, synth).ok());
     std::vector<float> in(128), out(128);
     for (size_t i = 0; i < in.size(); ++i)
         in[i] = float(i + 1);
@@ -186,7 +186,7 @@ TEST_CASE("a new rate is for new synths; those that play keep theirs, and the lo
     const auto play_at = [&](double rate, int32_t id) {
         run_at(rate);
         Synth* synth;
-        REQUIRE(f.engine->tree().new_synth(*sine, nullptr, id, AddAction::tail, 0, synth));
+        REQUIRE(f.engine->tree().new_synth(*sine, nullptr, id, AddAction::tail, 0, synth).ok());
         run_at(rate);
         int crossings = 0;
         for (size_t i = 1; i < out.size(); ++i)
@@ -239,7 +239,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
     const auto play = [&](SynthDef def, std::initializer_list<float> values) {
         def.name = "guarded";
         Synth* synth;
-        REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+        REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth).ok());
         for (const float value : values) {
             f.engine->tree().set_control(*synth, 0, value);
             f.render(256);
@@ -325,7 +325,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
                      unit("Out", Rate::audio, {{-1, 1}, {2, 0}}, {})};
         def.name = "sum";
         Synth* synth;
-        REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+        REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth).ok());
         (void)f.render(128);
         f.engine->tree().set_control(*synth, 0, 4.f);
         const auto out = f.render(256);
@@ -402,7 +402,7 @@ TEST_CASE("an output to a negative bus doesn't hang on whatever lies before the 
         unit("ReplaceOut", Rate::audio, {{-1, 2}, {2, 0}}, {}),
     };
     Synth* synth;
-    REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+    REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth).ok());
     CHECK(f.render(256).size() == 256);
 }
 
@@ -421,7 +421,7 @@ TEST_CASE("a unit may write what its plugin didn't register") {
                  unit("IFFT", Rate::audio, {{4, 0}, {-1, 0}, {-1, 0}}, {Rate::audio}),
                  unit("Out", Rate::audio, {{-1, 0}, {5, 0}}, {})};
     Synth* synth;
-    REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth));
+    REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth).ok());
     const auto out = f.render(4096);
     // With a strength of 0 it changes nothing.
     CHECK(*std::max_element(out.begin() + 2048, out.end()) == doctest::Approx(1.f).epsilon(0.01));

@@ -42,7 +42,7 @@ struct ScopeFixture : Fixture {
 
     void play(const SynthDef& def, int id) {
         Synth* synth;
-        REQUIRE(engine->tree().new_synth(*define(def), nullptr, id, AddAction::tail, 0, synth));
+        REQUIRE(engine->tree().new_synth(*define(def), nullptr, id, AddAction::tail, 0, synth).ok());
     }
 
     ShmReader client;
@@ -118,7 +118,7 @@ TEST_CASE("a client that writes over all of it does no harm") {
 TEST_CASE("without shared memory, and where no scope is, ScopeOut2 says so and does nothing") {
     Fixture without;
     Synth* synth;
-    REQUIRE(without.engine->tree().new_synth(*without.define(scope_def(0, 64, 64)), nullptr, 1000, AddAction::tail, 0, synth));
+    REQUIRE(without.engine->tree().new_synth(*without.define(scope_def(0, 64, 64)), nullptr, 1000, AddAction::tail, 0, synth).ok());
     without.render(256);
     CHECK(without.printed.find("scope buffer unavailable") != std::string::npos);
 

@@ -29,8 +29,8 @@ struct Call : Command {
     std::function<Outcome(Engine&)> on_apply;
 };
 
-inline Bundle* bundle_of(std::function<void(Engine&)> f, NtpTime time = immediately) {
-    auto* bundle = new Bundle;
+inline CommandBundle* bundle_of(std::function<void(Engine&)> f, NtpTime time = immediately) {
+    auto* bundle = new CommandBundle;
     bundle->time = time;
     bundle->append(new Call([f = std::move(f)](Engine& engine) {
         f(engine);
@@ -94,7 +94,7 @@ struct Fixture {
             throw std::runtime_error(program.error());
         auto* definition = new Definition(std::move(program.value()), engine->settings());
         Definition* replaced;
-        if (!engine->definitions().add(definition, replaced))
+        if (engine->definitions().add(definition, replaced).failed())
             throw std::runtime_error("no room for a definition");
         delete replaced;
         return definition;

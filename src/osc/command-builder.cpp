@@ -54,7 +54,7 @@ std::unique_ptr<OscCommand> build_command(Services& services, const std::shared_
 }
 
 void append_all(Services&, const std::shared_ptr<const Packet>&, std::span<const Message>, const Endpoint&,
-                Bundle&, int depth);
+                CommandBundle&, int depth);
 
 void add_completion(Services& services, OscCommand& command, const Endpoint& from, int depth) {
     if (command.completion_bytes().empty())
@@ -69,14 +69,14 @@ void add_completion(Services& services, OscCommand& command, const Endpoint& fro
         return;
     }
     const auto shared = hold(services, std::move(packet.value()));
-    auto bundle = std::make_unique<Bundle>();
+    auto bundle = std::make_unique<CommandBundle>();
     bundle->time = is_immediate(shared->bundles().front().time) ? immediately : shared->bundles().front().time;
     append_all(services, shared, shared->messages(), from, *bundle, depth + 1);
     command.completion = bundle.release();
 }
 
 void append_all(Services& services, const std::shared_ptr<const Packet>& packet, std::span<const Message> messages,
-                const Endpoint& from, Bundle& bundle, int depth) {
+                const Endpoint& from, CommandBundle& bundle, int depth) {
     for (const Message& message : messages) {
         auto command = build_command(services, packet, message, from);
         add_completion(services, *command, from, depth);
@@ -86,16 +86,16 @@ void append_all(Services& services, const std::shared_ptr<const Packet>& packet,
 
 } // namespace
 
-std::unique_ptr<Bundle> make_bundle(Services& services, const std::shared_ptr<const Packet>& packet,
+std::unique_ptr<CommandBundle> make_bundle(Services& services, const std::shared_ptr<const Packet>& packet,
                                          const PacketBundle& source, const Endpoint& from) {
-    auto bundle = std::make_unique<Bundle>();
+    auto bundle = std::make_unique<CommandBundle>();
     bundle->time = is_immediate(source.time) ? immediately : source.time;
     append_all(services, packet, source.messages, from, *bundle, 0);
     return bundle;
 }
 
-std::unique_ptr<Bundle> make_late_done(std::string_view name, const Endpoint& to) {
-    auto bundle = std::make_unique<Bundle>();
+std::unique_ptr<CommandBundle> make_late_done(std::string_view name, const Endpoint& to) {
+    auto bundle = std::make_unique<CommandBundle>();
     bundle->append(new LateDone(name, to));
     return bundle;
 }

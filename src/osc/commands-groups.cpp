@@ -53,7 +53,7 @@ Status g_new(OscCommand& command, Engine& engine) noexcept {
         Group* made = nullptr;
         const Status status = engine.tree().new_group(id, action, target.node->id, made);
         if (status.code == Code::duplicate_node_id && stands_there(engine, id, action, *target.node))
-            engine.tree().tell(*engine.tree().find_group(id), NodeChange::go);
+            engine.tree().notify(*engine.tree().find_group(id), NodeChange::go);
         else if (status.failed())
             return status;
     }

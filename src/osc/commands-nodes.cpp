@@ -47,7 +47,7 @@ void n_run(Tree& tree, Node& node, ArgReader& args) noexcept {
 }
 
 void n_query(Tree& tree, Node& node, ArgReader&) noexcept {
-    tree.tell(node, NodeChange::info);
+    tree.notify(node, NodeChange::info);
 }
 
 void n_trace(Tree& tree, Node& node, ArgReader&) noexcept {

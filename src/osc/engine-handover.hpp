@@ -15,7 +15,7 @@ namespace scs::osc {
 class EngineHandover {
 public:
     /// [worker] An engine is there. `first`, which may be null, is to run before everything else.
-    void ready(Engine& engine, std::unique_ptr<Bundle> first) noexcept {
+    void ready(Engine& engine, std::unique_ptr<CommandBundle> first) noexcept {
         first_ = std::move(first);
         engine_.store(&engine, std::memory_order_release);
     }
@@ -28,7 +28,7 @@ public:
     /// [osc] The engine, or null while there is none.
     Engine* engine() const noexcept { return engine_.load(std::memory_order_acquire); }
     /// [osc] What is to run before everything else, once; only if there is an engine.
-    std::unique_ptr<Bundle> take_first() noexcept { return std::move(first_); }
+    std::unique_ptr<CommandBundle> take_first() noexcept { return std::move(first_); }
     /// [osc] The engine broke: there is none until the worker has made another one.
     void withdraw() noexcept { engine_.store(nullptr, std::memory_order_release); }
     /// [osc] Why there will be no engine; null if there may be one.
@@ -38,7 +38,7 @@ public:
 
 private:
     std::atomic<Engine*> engine_{nullptr};
-    std::unique_ptr<Bundle> first_;
+    std::unique_ptr<CommandBundle> first_;
     std::atomic<bool> failed_{false};
     std::string failure_;
 };

@@ -92,7 +92,7 @@ void hand_on(EventSink& sink, const HandbackEvent& event) {
         sink.reply(static_cast<Command&>(*event.object));
         break;
     case Handback::Kind::retired:
-        sink.retired(static_cast<Bundle*>(event.object));
+        sink.retired(static_cast<CommandBundle*>(event.object));
         break;
     case Handback::Kind::release:
         sink.release(event.object);

@@ -22,7 +22,7 @@ public:
     /// A command that has something to answer. Its bundle still owns it.
     virtual void reply(Command&) = 0;
     /// A bundle whose commands are all done with: to be deleted.
-    virtual void retired(Bundle*) noexcept = 0;
+    virtual void retired(CommandBundle*) noexcept = 0;
     /// Something out of use: to be deleted on the worker.
     virtual void release(Handback*) noexcept = 0;
     /// A line without its newline.

@@ -210,7 +210,7 @@ private:
 
     void job(Command& command) noexcept override { jobs_.push_back(&command); }
     void reply(Command& command) override { command.answer(*this); }
-    void retired(Bundle* bundle) noexcept override {
+    void retired(CommandBundle* bundle) noexcept override {
         --in_flight_;
         delete bundle;
     }

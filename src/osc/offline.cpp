@@ -89,7 +89,7 @@ public:
 
     void job(Command&) noexcept override {} // done in place
     void reply(Command& command) override { command.answer(*this); }
-    void retired(Bundle* bundle) noexcept override { delete bundle; }
+    void retired(CommandBundle* bundle) noexcept override { delete bundle; }
     void release(Handback* object) noexcept override { delete object; }
     void print(std::string_view line) override { log(std::string(line)); }
     void late(double) override {}
@@ -147,7 +147,7 @@ public:
         }
         return true;
     }
-    bool submit(Bundle& bundle) {
+    bool submit(CommandBundle& bundle) {
         if (engine_.submit(&bundle))
             return true;
         engine_.run_idle(); // makes room, but for what is scheduled

@@ -86,7 +86,7 @@ void OscLoop::stop() {
     wakeup_.ring();
 }
 
-void OscLoop::engine_ready(Engine& engine, std::unique_ptr<Bundle> first) {
+void OscLoop::engine_ready(Engine& engine, std::unique_ptr<CommandBundle> first) {
     handover_.ready(engine, std::move(first));
     wakeup_.ring();
 }
@@ -255,7 +255,7 @@ void OscLoop::reply(Command& command) {
     command.answer(*this);
 }
 
-void OscLoop::retired(Bundle* bundle) noexcept {
+void OscLoop::retired(CommandBundle* bundle) noexcept {
     bundles_.retire(bundle);
 }
 

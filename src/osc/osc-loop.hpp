@@ -38,7 +38,7 @@ public:
     void stop();
 
     /// [worker] The engine, or another one, is there; `first`, which may be null, runs before everything else.
-    void engine_ready(Engine&, std::unique_ptr<Bundle> first);
+    void engine_ready(Engine&, std::unique_ptr<CommandBundle> first);
     /// [worker] There will be no engine: every command is answered with the reason.
     void engine_failed(std::string why) noexcept;
 
@@ -54,7 +54,7 @@ private:
     // Events from the engine.
     void job(Command&) noexcept override;
     void reply(Command&) override;
-    void retired(Bundle*) noexcept override;
+    void retired(CommandBundle*) noexcept override;
     void release(Handback*) noexcept override;
     void print(std::string_view line) override;
     void late(double seconds) override;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_bundles = Engine::most_bundles;
 constexpr std::size_t most_scheduled = 8192; ///< of these: they may stay for years
 
-bool is_scheduled(const std::unique_ptr<Bundle>& bundle) noexcept {
+bool is_scheduled(const std::unique_ptr<CommandBundle>& bundle) noexcept {
     return bundle->time != immediately;
 }
 
@@ -26,12 +26,12 @@ bool PendingBundles::have_room_for(std::size_t bundles, std::size_t scheduled) c
     return waiting_.size() + submitted_ + bundles <= most_bundles;
 }
 
-void PendingBundles::push_back(std::unique_ptr<Bundle> bundle) {
+void PendingBundles::push_back(std::unique_ptr<CommandBundle> bundle) {
     waiting_.push_back(std::move(bundle));
     scheduled_ += is_scheduled(waiting_.back());
 }
 
-void PendingBundles::push_front(std::unique_ptr<Bundle> bundle) {
+void PendingBundles::push_front(std::unique_ptr<CommandBundle> bundle) {
     waiting_.push_front(std::move(bundle));
     scheduled_ += is_scheduled(waiting_.front());
 }
@@ -72,7 +72,7 @@ void PendingBundles::note_reply(const Command& command) noexcept {
     open_jobs_ -= command.counted_as_job;
 }
 
-void PendingBundles::retire(Bundle* bundle) noexcept {
+void PendingBundles::retire(CommandBundle* bundle) noexcept {
     --submitted_;
     if (bundle->time == immediately) {
         --immediate_;

@@ -23,9 +23,9 @@ class PendingBundles {
 public:
     /// Whether so many more can be taken, `scheduled` of them for a later time.
     bool have_room_for(std::size_t bundles, std::size_t scheduled) const noexcept;
-    void push_back(std::unique_ptr<Bundle>);
+    void push_back(std::unique_ptr<CommandBundle>);
     /// To be run before all others.
-    void push_front(std::unique_ptr<Bundle>);
+    void push_front(std::unique_ptr<CommandBundle>);
 
     /// Whether there is one that the engine doesn't have yet.
     bool any_waiting() const noexcept { return !waiting_.empty(); }
@@ -38,7 +38,7 @@ public:
     void note_job(Command&) noexcept;
     void note_reply(const Command&) noexcept;
     /// The engine has retired a bundle: deletes it.
-    void retire(Bundle*) noexcept;
+    void retire(CommandBundle*) noexcept;
     /// The engine broke: what it had never comes back.
     void forget_submitted() noexcept;
 
@@ -57,7 +57,7 @@ public:
     std::optional<NtpTime> next_time() const noexcept;
 
 private:
-    std::deque<std::unique_ptr<Bundle>> waiting_;
+    std::deque<std::unique_ptr<CommandBundle>> waiting_;
     std::size_t submitted_ = 0;
     std::size_t immediate_ = 0;    ///< of the submitted ones, those for no later time
     std::multiset<NtpTime> times_; ///< of the other submitted ones

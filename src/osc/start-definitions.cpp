@@ -27,7 +27,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Bundle> load_start_definitions(const ServerSettings& settings,
+std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& settings,
                                                     const std::function<void(const std::string&)>& report,
                                                     const std::function<bool()>& stopping) {
     std::vector<std::unique_ptr<Definition>> all;
@@ -42,7 +42,7 @@ std::unique_ptr<Bundle> load_start_definitions(const ServerSettings& settings,
     }
     if (all.empty())
         return nullptr;
-    auto bundle = std::make_unique<Bundle>();
+    auto bundle = std::make_unique<CommandBundle>();
     bundle->append(new InstallAtStart(std::move(all)));
     return bundle;
 }

@@ -77,7 +77,7 @@ public:
     void job(Command& command) noexcept override { jobs_.push_back(&command); }
     void reply(Command& command) override { command.answer(*this); }
     void lost() noexcept override {}
-    void retired(Bundle* bundle) noexcept override { delete bundle; }
+    void retired(CommandBundle* bundle) noexcept override { delete bundle; }
     void release(Handback* object) noexcept override { delete object; }
     void print(std::string_view line) override { printed_ += std::string(line) + "\n"; }
     void late(double) override {}

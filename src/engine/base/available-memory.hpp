@@ -9,7 +9,7 @@
 namespace scs {
 
 /// Whether so many bytes can be taken without swapping and leave enough for everybody else. The kernel promises more
-/// than it has, and ends the daemon when it is asked for that. True if it can't be told. [worker]
+/// than it has, and ends the daemon when it is asked for that. True if the kernel doesn't say. [worker]
 inline bool leaves_memory(std::int64_t bytes) {
     constexpr std::int64_t reserve = 256 << 20;
     std::ifstream file("/proc/meminfo");

@@ -30,7 +30,6 @@ struct [[nodiscard]] Status {
     int32_t value = 0;
     bool ok() const noexcept { return code == Code::ok; }
     bool failed() const noexcept { return !ok(); }
-    explicit operator bool() const noexcept { return code == Code::ok; }
 };
 
 } // namespace scs

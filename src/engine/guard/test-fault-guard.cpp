@@ -77,8 +77,8 @@ struct CrashFixture : Fixture {
         Synth* synth;
         if (Synth* old = engine->tree().find_synth(1000))
             engine->tree().free(*old);
-        REQUIRE(engine->tree().new_synth(*define(def_with(ugen)), nullptr, 1001, AddAction::head, 0, synth));
-        REQUIRE(engine->tree().new_synth(*define(sine_def()), nullptr, 1000, AddAction::tail, 0, synth));
+        REQUIRE(engine->tree().new_synth(*define(def_with(ugen)), nullptr, 1001, AddAction::head, 0, synth).ok());
+        REQUIRE(engine->tree().new_synth(*define(sine_def()), nullptr, 1000, AddAction::tail, 0, synth).ok());
     }
     bool sine_plays() {
         float peak = 0;

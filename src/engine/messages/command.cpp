@@ -7,13 +7,13 @@ Command::~Command() {
     delete completion;
 }
 
-void Bundle::append(Command* command) noexcept {
+void CommandBundle::append(Command* command) noexcept {
     command->bundle = this;
     (last ? last->next : first) = command;
     last = command;
 }
 
-Bundle::~Bundle() {
+CommandBundle::~CommandBundle() {
     for (Command* c = first; c;) {
         Command* following = c->next;
         delete c;

@@ -31,7 +31,7 @@ enum class Outcome : uint8_t {
     job,   ///< give the command to the worker: work(), then [rt] apply()
 };
 
-struct Bundle;
+struct CommandBundle;
 
 /// One command, made and decoded on the OSC thread, carried out on the data loop. The object owns all the
 /// memory that its execution needs, so that run() and apply() never allocate from the system.
@@ -55,28 +55,28 @@ public:
 
     /// Runs [rt] after apply() and before the reply; owned by this command. May be null. work() or apply() may
     /// drop it by setting run_completion to false.
-    Bundle* completion = nullptr;
+    CommandBundle* completion = nullptr;
     bool run_completion = true;
 
     ~Command() override;
 
     Command* next = nullptr;   ///< the next command of the bundle
-    Bundle* bundle = nullptr;  ///< the bundle this is part of; null for a plugin's own
+    CommandBundle* bundle = nullptr;  ///< the bundle this is part of; null for a plugin's own
     bool counted_as_job = false; ///< [osc] the OSC thread's own: it waits for this command to come back from a job
 };
 
 /// Commands that run together at one time. Owns them. Given to Engine::submit(), it comes back through the
 /// events as `retired` when all its commands (jobs and their replies too) are done with.
-struct Bundle final : Handback {
+struct CommandBundle final : Handback {
     NtpTime time = immediately;    ///< when, at the output; `immediately` or a past time runs at once
     Command* first = nullptr;
     Command* last = nullptr;
     int32_t outstanding = 0;       ///< [rt] the engine's own: jobs not yet applied
-    Bundle* outer = nullptr;       ///< [rt] the engine's own: the bundle whose command this completes
+    CommandBundle* outer = nullptr;       ///< [rt] the engine's own: the bundle whose command this completes
 
     /// [osc] Takes ownership of `command`.
     void append(Command* command) noexcept;
-    ~Bundle() override;
+    ~CommandBundle() override;
 };
 
 } // namespace scs

@@ -28,7 +28,7 @@ struct EventHeader {
 };
 
 /// `job`: a Command for the worker; `reply`: a Command whose reply is to be sent, still owned by its bundle;
-/// `retired`: a Bundle to delete; `release`: anything to delete (on the worker).
+/// `retired`: a CommandBundle to delete; `release`: anything to delete (on the worker).
 struct HandbackEvent {
     EventHeader header;
     Handback::Kind what;

@@ -24,7 +24,7 @@ public:
     /// The earliest time; only if not empty.
     NtpTime next_time() const noexcept { return heap_.front().time; }
     /// false: no room, and the bundle still the caller's.
-    bool add(Bundle* bundle) noexcept {
+    bool add(CommandBundle* bundle) noexcept {
         if (heap_.size() == room_)
             return false;
         heap_.push_back({bundle->time, order_++, bundle});
@@ -32,9 +32,9 @@ public:
         return true;
     }
     /// The earliest bundle; only if not empty.
-    Bundle* take() noexcept {
+    CommandBundle* take() noexcept {
         std::pop_heap(heap_.begin(), heap_.end(), later);
-        Bundle* bundle = heap_.back().bundle;
+        CommandBundle* bundle = heap_.back().bundle;
         heap_.pop_back();
         return bundle;
     }
@@ -43,7 +43,7 @@ private:
     struct Entry {
         NtpTime time;
         uint64_t order;
-        Bundle* bundle;
+        CommandBundle* bundle;
     };
     static bool later(const Entry& a, const Entry& b) noexcept {
         return a.time != b.time ? a.time > b.time : a.order > b.order;

@@ -19,9 +19,9 @@ long page_faults() {
 
 TEST_CASE("bundles come in the order of their times, those of one time in the order they came") {
     Scheduler scheduler(8);
-    std::vector<Bundle*> bundles;
+    std::vector<CommandBundle*> bundles;
     for (const NtpTime time : {7, 5, 9, 5, 7}) {
-        bundles.push_back(new Bundle);
+        bundles.push_back(new CommandBundle);
         bundles.back()->time = time;
         REQUIRE(scheduler.add(bundles.back()));
     }
@@ -30,22 +30,22 @@ TEST_CASE("bundles come in the order of their times, those of one time in the or
         CHECK(scheduler.take() == bundles[expected]);
     }
     CHECK(scheduler.empty());
-    for (Bundle* bundle : bundles)
+    for (CommandBundle* bundle : bundles)
         delete bundle;
 }
 
 TEST_CASE("a full scheduler refuses, and frees what still waits") {
     Scheduler scheduler(2);
-    Bundle refused;
-    CHECK(scheduler.add(new Bundle));
-    CHECK(scheduler.add(new Bundle));
+    CommandBundle refused;
+    CHECK(scheduler.add(new CommandBundle));
+    CHECK(scheduler.add(new CommandBundle));
     CHECK_FALSE(scheduler.add(&refused));
 }
 
 TEST_CASE("no page of the heap is first touched when bundles come") {
     constexpr size_t room = 1 << 18; // several megabytes: memory of its own
     Scheduler scheduler(room);
-    std::vector<Bundle> bundles(1);
+    std::vector<CommandBundle> bundles(1);
     const long before = page_faults();
     for (size_t i = 0; i < room; ++i)
         (void)scheduler.add(&bundles[0]);

@@ -14,7 +14,7 @@ struct Voice;
 /// How a node's turn in a block is spent.
 enum class Run : uint8_t {
     first,        ///< a synth before its first block: constructors, then a block
-    first_paused, ///< the same, told to pause: constructors only
+    first_paused, ///< the same, but to be paused: constructors only
     on,
     traced,       ///< on, and the next block prints what it does; a synth
     off,

@@ -53,7 +53,7 @@ TEST_CASE("native units among plugins' units sound as those would, and end as th
         CHECK_FALSE(def->code);
         CHECK(natives(*def) == (on ? "VarSaw Line BinaryOpUGen BinaryOpUGen Out" : ""));
         Synth* made = nullptr;
-        REQUIRE(f.engine->tree().new_synth(*def, nullptr, 1, AddAction::head, 0, made));
+        REQUIRE(f.engine->tree().new_synth(*def, nullptr, 1, AddAction::head, 0, made).ok());
         std::vector<float> all;
         for (ended = 0; f.engine->tree().find(1) && ended < 100; ++ended) {
             const auto block = f.render(64);
@@ -92,7 +92,7 @@ TEST_CASE("what only a plugin's unit can know stays with the plugins") {
     Definition* definition = f.define(def);
     CHECK(natives(*definition) == "DC BinaryOpUGen Out");
     Synth* made = nullptr;
-    REQUIRE(f.engine->tree().new_synth(*definition, nullptr, 1, AddAction::head, 0, made));
+    REQUIRE(f.engine->tree().new_synth(*definition, nullptr, 1, AddAction::head, 0, made).ok());
     f.render(128);
     CHECK(*f.engine->buses().control() == 128.f);
 

@@ -10,7 +10,7 @@
 namespace scs {
 
 /// [any] Judges the inputs and outputs of one unit: their least number, its rate, and for UGens
-/// that take a variable number (EnvGen's stages, Demand's list …) that the count they are told
+/// that take a variable number (EnvGen's stages, Demand's list …) that the count they are given
 /// agrees with what they have. UGens that nothing is known of are accepted. A few UGens read the
 /// wires of their first outputs in place of inputs they lack (LocalIn of old clients,
 /// NumRunningSynths, Dswitch): whoever builds the unit must let the table of its outputs follow

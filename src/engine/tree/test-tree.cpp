@@ -15,12 +15,12 @@ struct TreeFixture : Fixture {
 
     Synth& synth(int32_t id, int32_t target = 0, AddAction action = AddAction::tail) {
         Synth* made = nullptr;
-        REQUIRE(engine->tree().new_synth(*def, nullptr, id, action, target, made));
+        REQUIRE(engine->tree().new_synth(*def, nullptr, id, action, target, made).ok());
         return *made;
     }
     Group& group(int32_t id, int32_t target = 0, AddAction action = AddAction::tail) {
         Group* made = nullptr;
-        REQUIRE(engine->tree().new_group(id, action, target, made));
+        REQUIRE(engine->tree().new_group(id, action, target, made).ok());
         return *made;
     }
     /// "1 2(3 4)": IDs in tree order, groups with their children.
@@ -135,16 +135,16 @@ TEST_CASE("moves, and moves that would tie a knot") {
     Synth& s = f.synth(3);
     f.synth(4);
     Tree& t = f.engine->tree();
-    CHECK(t.move(s, AddAction::head, *t.find(2)));
+    CHECK(t.move(s, AddAction::head, *t.find(2)).ok());
     CHECK(f.shape() == "1(2(3)) 4");
-    CHECK(t.move(*t.find(4), AddAction::before, *t.find(1)));
+    CHECK(t.move(*t.find(4), AddAction::before, *t.find(1)).ok());
     CHECK(f.shape() == "4 1(2(3))");
     CHECK(t.move(*t.find(1), AddAction::tail, *t.find(2)).code == Code::move_into_itself);
     CHECK(t.move(*t.find(1), AddAction::tail, *t.find(1)).code == Code::move_into_itself);
-    CHECK(t.move(*t.find(4), AddAction::after, *t.find(4)));
-    CHECK(t.move(*t.find(4), AddAction::before, *t.find(4)));
-    CHECK(t.move(*t.find(1), AddAction::tail, t.root()));
-    CHECK_FALSE(t.move(t.root(), AddAction::tail, *t.find(1)));
+    CHECK(t.move(*t.find(4), AddAction::after, *t.find(4)).ok());
+    CHECK(t.move(*t.find(4), AddAction::before, *t.find(4)).ok());
+    CHECK(t.move(*t.find(1), AddAction::tail, t.root()).ok());
+    CHECK(t.move(t.root(), AddAction::tail, *t.find(1)).failed());
     CHECK(f.shape() == "4 1(2(3))");
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("execution is strictly in tree order") {
     f.group(2);
     f.synth(3, 2);
     Synth* tapper;
-    REQUIRE(f.engine->tree().new_synth(*reads, nullptr, 4, AddAction::tail, 2, tapper));
+    REQUIRE(f.engine->tree().new_synth(*reads, nullptr, 4, AddAction::tail, 2, tapper).ok());
     f.synth(5);
     f.render(64);
     f.render(64);
@@ -302,7 +302,7 @@ TEST_CASE("controls by index and name, over groups, out of range ignored; mappin
     Definition* def = f.define(sine_def());
     Synth* s;
     Tree& t = f.engine->tree();
-    REQUIRE(t.new_synth(*def, nullptr, 1, AddAction::tail, 0, s));
+    REQUIRE(t.new_synth(*def, nullptr, 1, AddAction::tail, 0, s).ok());
     t.set_control(t.root(), "amp", 0, 0.25f);
     CHECK(control(*s, 1) == 0.25f);
     t.set_control(*s, "amp", 1, 9.f);

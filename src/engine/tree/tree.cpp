@@ -154,9 +154,9 @@ void Tree::unlink(Node& node) noexcept {
     node.parent = nullptr;
 }
 
-Status Tree::move(Node& node, AddAction action, Node& target, bool told) noexcept {
+Status Tree::move(Node& node, AddAction action, Node& target, bool notifies) noexcept {
     Place place;
-    if (const Status status = resolve(action, target, place); !status)
+    if (const Status status = resolve(action, target, place); status.failed())
         return status;
     if (&node == root_)
         return {Code::cannot_replace_root};
@@ -166,8 +166,8 @@ Status Tree::move(Node& node, AddAction action, Node& target, bool told) noexcep
         place.previous = node.previous;
     unlink(node);
     link(node, place);
-    if (told)
-        tell(node, NodeChange::move);
+    if (notifies)
+        notify(node, NodeChange::move);
     return {};
 }
 
@@ -186,7 +186,7 @@ Status Tree::check_new(int32_t& id, AddAction action, int32_t target, Node*& tar
     if (!target_node || (into && !target_node->is_group))
         return {into ? Code::group_not_found : Code::node_not_found, target};
     Place ignored;
-    if (const Status status = resolve(action, *target_node, ignored); !status)
+    if (const Status status = resolve(action, *target_node, ignored); status.failed())
         return status;
     if (id < -1)
         return {Code::reserved_node_id};
@@ -211,7 +211,7 @@ void Tree::enter(Node& node, AddAction action, Node& target) noexcept {
     index_.add(node);
     recent_id_ = node.id;
     link(node, place);
-    tell(node, NodeChange::go);
+    notify(node, NodeChange::go);
 }
 
 // Units may ask for the counts at any moment of a block.
@@ -225,7 +225,7 @@ void Tree::count(int synths, int groups, int64_t units) noexcept {
 Status Tree::new_synth(Definition& definition, const float* values, int32_t id, AddAction action, int32_t target,
                        Synth*& made) noexcept {
     Node* target_node;
-    if (const Status status = check_new(id, action, target, target_node); !status)
+    if (const Status status = check_new(id, action, target, target_node); status.failed())
         return status;
     const Program& program = *definition.program;
     const NativeCode* code = definition.code.get();
@@ -258,7 +258,7 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
 
 Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& made) noexcept {
     Node* target_node;
-    if (const Status status = check_new(id, action, target, target_node); !status)
+    if (const Status status = check_new(id, action, target, target_node); status.failed())
         return status;
     void* memory = pool_.allocate(aligned(sizeof(Group)) + abi_group_bytes());
     if (!memory)
@@ -274,14 +274,14 @@ Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& mad
 
 // ---- freeing
 
-void Tree::drop(Node& node, Told told) noexcept {
-    if (told == Told::with_place)
-        tell(node, NodeChange::end);
+void Tree::drop(Node& node, EndEvent event) noexcept {
+    if (event == EndEvent::with_place)
+        notify(node, NodeChange::end);
     if (Synth* synth = native(node))
         ensemble_.destroy(*synth);
     unlink(node);
-    if (told == Told::without_place)
-        tell(node, NodeChange::end);
+    if (event == EndEvent::without_place)
+        notify(node, NodeChange::end);
     index_.remove(node);
     if (node.is_group) {
         count(0, -1, 0);
@@ -305,7 +305,7 @@ void Tree::free_all(Group& group) noexcept {
                 continue;
             }
         Group* parent = node->parent;
-        drop(*node, Told::without_place);
+        drop(*node, EndEvent::without_place);
         node = parent->head ? parent->head : parent == &group ? nullptr : parent;
     }
 }
@@ -314,14 +314,14 @@ void Tree::free(Node& node) noexcept {
     if (node.is_group)
         free_all(static_cast<Group&>(node));
     if (&node != root_)
-        drop(node, Told::with_place);
+        drop(node, EndEvent::with_place);
 }
 
 void Tree::deep_free(Group& group) noexcept {
     for (Node* node = following(&group, &group); node;) {
         Node* next = following(node, &group);
         if (!node->is_group)
-            drop(*node, Told::without_place);
+            drop(*node, EndEvent::without_place);
         node = next;
     }
 }
@@ -350,7 +350,7 @@ void Tree::set_run(Node& node, bool run) noexcept {
         set(node, Run::off);
     else
         return;
-    tell(node, run ? NodeChange::on : NodeChange::off);
+    notify(node, run ? NodeChange::on : NodeChange::off);
 }
 
 void Tree::trace(Node& node) noexcept {
@@ -449,9 +449,9 @@ void Tree::map_control(Node& node, std::string_view name, int64_t offset, int64_
     each_synth(node, [&](Synth& synth) { map_one(synth, index_of(synth, name, offset), bus, audio); });
 }
 
-// ---- telling
+// ---- notifying
 
-void Tree::tell(const Node& node, NodeChange change) noexcept {
+void Tree::notify(const Node& node, NodeChange change) noexcept {
     if (!notifies_ || (node.id < 0 && change != NodeChange::info))
         return;
     const auto id = [](const Node* n) { return n ? n->id : -1; };

@@ -37,7 +37,7 @@ public:
     Synth* find_synth(int32_t id) noexcept;
 
     /// Makes a synth with its controls at `values` (the program's initial ones when null). It is in the tree and
-    /// told (/n_go), its constructors run when its turn comes in the next block. id -1: a new negative one.
+    /// announced (/n_go); its constructors run when its turn comes in the next block. id -1: a new negative one.
     Status new_synth(Definition&, const float* values, int32_t id, AddAction, int32_t target, Synth*& made) noexcept;
     Status new_group(int32_t id, AddAction, int32_t target, Group*& made) noexcept;
 
@@ -54,11 +54,11 @@ public:
     /// Gives a command to a synth's unit: UnitGraph::command(). Frees the synth if that crashes.
     Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
     /// Moves a node. move_into_itself for a group into its own descendants; the root cannot move.
-    Status move(Node&, AddAction, Node& target, bool told = true) noexcept;
+    Status move(Node&, AddAction, Node& target, bool notifies = true) noexcept;
     /// Gives the synth a negative ID (/s_noid).
     Status hide_id(Synth&) noexcept;
-    /// Emits the node's event, as `info` to answer /n_query and otherwise only for IDs that are told.
-    void tell(const Node&, NodeChange) noexcept;
+    /// Emits the node's event: as `info`, which answers /n_query, always; otherwise unless the ID is negative.
+    void notify(const Node&, NodeChange) noexcept;
 
     /// Controls of a synth, or of every synth in a group. Indices out of range are ignored, as scsynth does.
     void set_control(Node&, int64_t index, float value) noexcept;
@@ -90,9 +90,9 @@ private:
     void count(int synths, int groups, int64_t units) noexcept;
     void link(Node&, Place) noexcept;
     void unlink(Node&) noexcept;
-    /// As in scsynth, nodes that go with their group are told (/n_end) as if they had stood nowhere.
-    enum class Told { with_place, without_place };
-    void drop(Node&, Told) noexcept;
+    /// What /n_end says of the node's place: as in scsynth, nodes that go with their group have none any more.
+    enum class EndEvent { with_place, without_place };
+    void drop(Node&, EndEvent) noexcept;
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
     void first_block(Synth&, FaultLanding&);

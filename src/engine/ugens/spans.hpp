@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Sines of an even frequency, in spans of frames around one: a sine k frames before or behind a frame is the sine there
+// Sines of a steady frequency, in spans of frames around one: a sine k frames before or behind a frame is the sine there
 // times cos(kw), minus or plus the cosine there times sin(kw), two products a frame. All in single precision: frames are
 // off by 2e-7 of the amplitude at most, -145 dB on average.
 

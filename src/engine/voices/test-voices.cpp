@@ -57,7 +57,7 @@ struct Voices : Fixture {
 
     Synth& synth(int32_t id, AddAction action = AddAction::tail, int32_t target = 0, Definition* of = nullptr) {
         Synth* made = nullptr;
-        REQUIRE(engine->tree().new_synth(of ? *of : *def, nullptr, id, action, target, made));
+        REQUIRE(engine->tree().new_synth(of ? *of : *def, nullptr, id, action, target, made).ok());
         engine->tree().set_control(*made, 0, 100.f + float(id));
         return *made;
     }
@@ -128,7 +128,7 @@ TEST_CASE("who ends, pauses, moves or is traced leaves; who is left finds each o
 
     f.synth(5);
     f.blocks(2);
-    REQUIRE(tree.move(*f.find(1), AddAction::after, *f.find(4)));
+    REQUIRE(tree.move(*f.find(1), AddAction::after, *f.find(4)).ok());
     f.blocks(2);
     CHECK(f.shape() == "[3 4 1 5]");
 
@@ -155,7 +155,7 @@ TEST_CASE("what comes between parts a batch, and half-empty ones become one") {
         f.synth(id);
     f.blocks(2);
     Group* group = nullptr;
-    REQUIRE(tree.new_group(9, AddAction::after, 2, group));
+    REQUIRE(tree.new_group(9, AddAction::after, 2, group).ok());
     CHECK(f.shape() == "[1 2] 9 3 4");
     f.blocks(2);
     CHECK(f.shape() == "[1 2] 9 3 4");
@@ -282,7 +282,7 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         go(40);
         tree.trace(*f.find(3));
         go(40);
-        REQUIRE(tree.move(*f.find(7), AddAction::head, tree.root()));
+        REQUIRE(tree.move(*f.find(7), AddAction::head, tree.root()).ok());
         go(40);
         tree.free(*f.find(1));
         f.synth(13, AddAction::head, 0, hiss);
@@ -314,14 +314,14 @@ TEST_CASE("controls are set and mapped in a batch as alone") {
         go(1);
         tree.set_control(*f.find(2), "freq", 0, 333.f);
         go(2);
-        REQUIRE(f.engine->buses().set_control(5, 777.f, 0));
+        REQUIRE(f.engine->buses().set_control(5, 777.f, 0).ok());
         tree.map_control(*f.find(2), "freq", 0, 5, false);
         go(2);
         CHECK(control(*f.find(2), 0) == 333.f);
         int bus = -1;
         CHECK(mapping(*f.find(2), 0, bus) == Mapping::control);
         CHECK(bus == 5);
-        REQUIRE(f.engine->buses().set_control(5, 555.f, 0));
+        REQUIRE(f.engine->buses().set_control(5, 555.f, 0).ok());
         go(2);
         tree.map_control(*f.find(2), "freq", 0, -1, false);
         go(2);
@@ -462,7 +462,7 @@ TEST_CASE("an index is folded into a buffer of a billion samples, too") {
         Definition* fold = f.define(def);
         REQUIRE(fold->code);
         Synth* made = nullptr;
-        REQUIRE(f.engine->tree().new_synth(*fold, nullptr, 1, AddAction::tail, 0, made));
+        REQUIRE(f.engine->tree().new_synth(*fold, nullptr, 1, AddAction::tail, 0, made).ok());
         f.blocks(2);
         CHECK(f.engine->buses().control()[3] == 0.5f);
         f.engine->buffers().install(0, {});
@@ -507,7 +507,7 @@ TEST_CASE("without memory for a batch voices stay alone, and sound") {
     Voices f(settings);
     Synth* made = nullptr;
     int32_t id = 1;
-    while (f.engine->tree().new_synth(*f.def, nullptr, id, AddAction::tail, 0, made))
+    while (f.engine->tree().new_synth(*f.def, nullptr, id, AddAction::tail, 0, made).ok())
         ++id;
     REQUIRE(id > 20);
     f.blocks(3);
@@ -518,7 +518,7 @@ TEST_CASE("without memory for a batch voices stay alone, and sound") {
     const auto sound = f.render(64);
     CHECK(sound != std::vector<float>(64));
     f.engine->tree().free_all(f.engine->tree().root());
-    REQUIRE(f.engine->tree().new_synth(*f.def, nullptr, 1, AddAction::tail, 0, made));
+    REQUIRE(f.engine->tree().new_synth(*f.def, nullptr, 1, AddAction::tail, 0, made).ok());
 }
 
 TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memory for its record") {
@@ -529,7 +529,7 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
         Tree& tree = f.engine->tree();
         Synth* made = nullptr;
         const auto fill = [&](int id) {
-            if (!tree.new_synth(*f.def, nullptr, id, AddAction::head, 0, made))
+            if (tree.new_synth(*f.def, nullptr, id, AddAction::head, 0, made).failed())
                 return false;
             tree.set_control(*made, "out", 0, 9.f);
             tree.set_run(*made, false);
@@ -649,7 +649,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
                 Synth* made;
                 const auto action = AddAction(one ? pick(5) : 0);
                 const bool beside = action >= AddAction::before;
-                REQUIRE(tree.new_synth(*defs[pick(mix) == 0], nullptr, next++, action, beside ? one->id : 0, made));
+                REQUIRE(tree.new_synth(*defs[pick(mix) == 0], nullptr, next++, action, beside ? one->id : 0, made).ok());
                 tree.set_control(*made, 0, 50.f + float(pick(900)));
                 tree.set_control(*made, "out", 0, float(pick(3) / 2));
                 return;
@@ -663,7 +663,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
             case 10: tree.map_control(*one, "freq", 0, pick(3) - 1, pick(4) == 0); break;
             default:
                 if (one != other)
-                    REQUIRE(tree.move(*one, pick(2) ? AddAction::before : AddAction::after, *other));
+                    REQUIRE(tree.move(*one, pick(2) ? AddAction::before : AddAction::after, *other).ok());
             }
         }
         std::vector<float> play() {

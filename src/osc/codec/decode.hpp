@@ -72,7 +72,7 @@ struct Message {
     }
 };
 
-/// A bundle as it stands in a packet, decoded; the engine's Bundle of commands is made of it.
+/// A bundle as it stands in a packet, decoded; the engine's CommandBundle of commands is made of it.
 struct PacketBundle {
     NtpTime time; ///< as sent
     std::span<const Message> messages;
