@@ -21,15 +21,15 @@
 
 namespace {
 
-using Bytes = std::span<std::uint8_t>;
-using ConstBytes = std::span<const std::uint8_t>;
+using Bytes = std::span<uint8_t>;
+using ConstBytes = std::span<const uint8_t>;
 
-constexpr std::size_t total = 600'000'000, capacity = 16384, longest_chunk = 6000, runs = 11;
+constexpr size_t total = 600'000'000, capacity = 16384, longest_chunk = 6000, runs = 11;
 
 // The same for all: how fast memory is copied depends on its alignment.
-alignas(64) std::array<std::uint8_t, longest_chunk> source, sink;
+alignas(64) std::array<uint8_t, longest_chunk> source, sink;
 
-std::size_t allocations = 0;
+size_t allocations = 0;
 
 [[noreturn]] void fail(const char* what) {
     std::fprintf(stderr, "%s\n", what);
@@ -43,13 +43,13 @@ public:
     void read(Bytes to) { std::memcpy(to.data(), place(read_, to.size()), to.size()); }
 
 private:
-    std::uint8_t* place(std::size_t& position, std::size_t size) {
-        std::uint8_t* const here = memory_.data() + position;
+    uint8_t* place(size_t& position, size_t size) {
+        uint8_t* const here = memory_.data() + position;
         position = (position + size) % capacity;
         return here;
     }
-    std::vector<std::uint8_t> memory_ = std::vector<std::uint8_t>(capacity + longest_chunk);
-    std::size_t written_ = 0, read_ = 0;
+    std::vector<uint8_t> memory_ = std::vector<uint8_t>(capacity + longest_chunk);
+    size_t written_ = 0, read_ = 0;
 };
 
 class RingBuffer {
@@ -58,7 +58,7 @@ public:
     void read(Bytes to) { ring_.read(to); }
 
 private:
-    scs::RingBuffer<std::uint8_t> ring_{capacity};
+    scs::RingBuffer<uint8_t> ring_{capacity};
 };
 
 class Boost {
@@ -67,42 +67,42 @@ public:
     void read(Bytes to) { queue_.pop(to.data(), to.size()); }
 
 private:
-    boost::lockfree::spsc_queue<std::uint8_t> queue_{capacity};
+    boost::lockfree::spsc_queue<uint8_t> queue_{capacity};
 };
 
 class Spa {
 public:
     void write(ConstBytes from) {
-        const auto size = std::uint32_t(from.size());
-        std::uint32_t index;
-        if (capacity - std::size_t(spa_ringbuffer_get_write_index(&ring_, &index)) < size)
+        const auto size = uint32_t(from.size());
+        uint32_t index;
+        if (capacity - size_t(spa_ringbuffer_get_write_index(&ring_, &index)) < size)
             return;
         spa_ringbuffer_write_data(&ring_, memory_.data(), capacity, index % capacity, from.data(), size);
-        spa_ringbuffer_write_update(&ring_, std::int32_t(index + size));
+        spa_ringbuffer_write_update(&ring_, int32_t(index + size));
     }
     void read(Bytes to) {
-        const auto size = std::uint32_t(to.size());
-        std::uint32_t index;
-        if (std::size_t(spa_ringbuffer_get_read_index(&ring_, &index)) < size)
+        const auto size = uint32_t(to.size());
+        uint32_t index;
+        if (size_t(spa_ringbuffer_get_read_index(&ring_, &index)) < size)
             return;
         spa_ringbuffer_read_data(&ring_, memory_.data(), capacity, index % capacity, to.data(), size);
-        spa_ringbuffer_read_update(&ring_, std::int32_t(index + size));
+        spa_ringbuffer_read_update(&ring_, int32_t(index + size));
     }
 
 private:
     spa_ringbuffer ring_ = SPA_RINGBUFFER_INIT();
-    std::vector<std::uint8_t> memory_ = std::vector<std::uint8_t>(capacity);
+    std::vector<uint8_t> memory_ = std::vector<uint8_t>(capacity);
 };
 
 struct Case {
-    std::size_t write, read; ///< bytes at once
+    size_t write, read; ///< bytes at once
 };
 
 /// Writes a chunk and then reads as many as there are, again and again. `before_write` and `after_read` get each chunk.
 template <class Stream, class Before, class After>
-void transfer(Stream& stream, Case sizes, std::size_t bytes, Before before_write, After after_read) {
-    std::size_t filled = 0;
-    for (std::size_t written = 0; written < bytes; written += sizes.write) {
+void transfer(Stream& stream, Case sizes, size_t bytes, Before before_write, After after_read) {
+    size_t filled = 0;
+    for (size_t written = 0; written < bytes; written += sizes.write) {
         before_write(Bytes(source).first(sizes.write));
         stream.write(Bytes(source).first(sizes.write));
         for (filled += sizes.write; filled >= sizes.read; filled -= sizes.read) {
@@ -116,16 +116,16 @@ void transfer(Stream& stream, Case sizes, std::size_t bytes, Before before_write
 template <class Stream>
 bool right(Case sizes) {
     Stream stream;
-    std::uint32_t in = 0, out = 0, wrong = 0;
-    const auto next = [](std::uint32_t& state) { return std::uint8_t((state = state * 1664525 + 1013904223) >> 24); };
+    uint32_t in = 0, out = 0, wrong = 0;
+    const auto next = [](uint32_t& state) { return uint8_t((state = state * 1664525 + 1013904223) >> 24); };
     transfer(
         stream, sizes, 3'000'000,
         [&](Bytes chunk) {
-            for (std::uint8_t& byte : chunk)
+            for (uint8_t& byte : chunk)
                 byte = next(in);
         },
         [&](ConstBytes chunk) {
-            for (const std::uint8_t byte : chunk)
+            for (const uint8_t byte : chunk)
                 wrong += byte != next(out);
         });
     return wrong == 0;
@@ -142,11 +142,16 @@ double thread_seconds() {
 template <class Stream>
 double time_of(Case sizes) {
     Stream stream;
-    const std::size_t allocations_before = allocations;
+    const size_t allocations_before = allocations;
     const double start = thread_seconds();
     transfer(
-        stream, sizes, total, [](Bytes chunk) { asm volatile("" : : "r"(chunk.data()) : "memory"); },
-        [](ConstBytes chunk) { asm volatile("" : : "r"(chunk.data()) : "memory"); });
+        stream, sizes, total,
+        [](Bytes chunk) {
+            asm volatile("" : : "r"(chunk.data()) : "memory");
+        },
+        [](ConstBytes chunk) {
+            asm volatile("" : : "r"(chunk.data()) : "memory");
+        });
     const double seconds = thread_seconds() - start;
     if (allocations != allocations_before)
         fail("a stream allocates");
@@ -163,7 +168,7 @@ double median(Runs values) {
 } // namespace
 
 // Inlined, gcc would take new and free for a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
+[[gnu::noinline]] void* operator new(size_t size) {
     ++allocations;
     if (void* memory = std::malloc(size))
         return memory;
@@ -174,7 +179,7 @@ double median(Runs values) {
     std::free(memory);
 }
 
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
     std::free(memory);
 }
 
@@ -186,10 +191,10 @@ int main() {
             fail("what comes out is not what went in");
 
     std::array<std::array<Runs, timers.size()>, cases.size()> seconds;
-    for (std::size_t run = 0; run < runs; ++run)
-        for (std::size_t i = 0; i < cases.size(); ++i)
-            for (std::size_t j = 0; j < timers.size(); ++j) {
-                const std::size_t which = (run + j) % timers.size(); // so that none always follows the same one
+    for (size_t run = 0; run < runs; ++run)
+        for (size_t i = 0; i < cases.size(); ++i)
+            for (size_t j = 0; j < timers.size(); ++j) {
+                const size_t which = (run + j) % timers.size(); // so that none always follows the same one
                 seconds[i][which][run] = timers[which](cases[i]);
             }
 
@@ -200,7 +205,7 @@ int main() {
                 "| write, read | memcpy | RingBuffer | boost spsc_queue | spa_ringbuffer | / memcpy | / boost |\n"
                 "|---|---|---|---|---|---|---|\n",
                 total, capacity, runs);
-    for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (size_t i = 0; i < cases.size(); ++i) {
         std::printf("| %zu, %zu |", cases[i].write, cases[i].read);
         for (const Runs& each : seconds[i])
             std::printf(" %.1f |", double(total) / median(each) * 1e-9);

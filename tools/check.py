@@ -13,7 +13,7 @@ from tools.runs import LOGS, ROOT, Broken, Late, Runner, tail
 
 # Below CI's limit of 90 minutes, so that what hangs has a name. --long has soaks of an hour.
 MINUTES = {False: 85, True: 8 * 60}
-STYLE = ("layers",)  # modules of tools; the exit status says whether all is well
+STYLE = ("layers", "format", "spelling")  # modules of tools; the exit status says whether all is well
 POLICY = "policy-"
 THREADS = "threads"  # meson's suite of the tests with more than one thread of ours
 NOT_SANITIZED = {

@@ -101,7 +101,9 @@ private:
         return {"port " + port + " is that of node " + std::to_string(id) + " in PipeWire, \"" +
                 connection_.graph().property(id, PW_KEY_NODE_NAME) +
                 "\", a SuperCollider server already.\nUse it, in sclang by\n"
-                "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " + port + "))\n"
+                "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " +
+                port +
+                "))\n"
                 "if it has room for 32 clients at most (pw-scsynth -l 4), or replace it: pw-scsynth --take-over -u " +
                 port};
     }

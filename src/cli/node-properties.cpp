@@ -11,7 +11,8 @@ public:
 
     NodeRequest run() {
         auto& properties = request_.properties;
-        properties = {{"factory.name", "audio.scsynth"}, {"library.name", "scsynth/libspa-scsynth"},
+        properties = {{"factory.name", "audio.scsynth"},
+                      {"library.name", "scsynth/libspa-scsynth"},
                       // /quit may end it: this program asked for it
                       {"scsynth.allow-quit", "true"}};
         for (const auto& [key, value] : line_.settings)

@@ -32,7 +32,7 @@ Result<std::vector<std::byte>> read_all(const std::string& path) {
     std::vector<std::byte> bytes;
     std::byte piece[65536];
     while (file) {
-        const std::size_t count = std::fread(piece, 1, sizeof(piece), file.get());
+        const size_t count = std::fread(piece, 1, sizeof(piece), file.get());
         bytes.insert(bytes.end(), piece, piece + count);
         if (count < sizeof(piece))
             break;
@@ -67,20 +67,20 @@ private:
 /// The input file as blocks of channels; silence after its end.
 class Input {
 public:
-    explicit Input(SoundFile file) : file_(std::move(file)), samples_(std::size_t(frames_at_once) * channels()) {}
+    explicit Input(SoundFile file) : file_(std::move(file)), samples_(size_t(frames_at_once) * channels()) {}
 
     void read(float* const* to, int frames) {
         for (int i = 0; i < frames; ++i) {
             if (next_ == end_)
                 refill();
-            for (std::size_t c = 0; c < channels(); ++c)
-                to[c][i] = samples_[std::size_t(next_) * channels() + c];
+            for (size_t c = 0; c < channels(); ++c)
+                to[c][i] = samples_[size_t(next_) * channels() + c];
             ++next_;
         }
     }
 
 private:
-    std::size_t channels() const { return std::size_t(file_.info().channels); }
+    size_t channels() const { return size_t(file_.info().channels); }
 
     void refill() {
         std::fill(samples_.begin(), samples_.end(), 0.f);

@@ -68,16 +68,28 @@ TEST_CASE("scsynth's defaults, where the node has others") {
 
 TEST_CASE("every option that is a setting") {
     const CommandLine line =
-        parse({"-u", "1",  "-B", "0.0.0.0", "-a", "500",  "-c", "600", "-i", "3",  "-o", "4", "-z", "32", "-b",
-               "2000", "-n", "1000", "-d", "9", "-m", "2048", "-w", "99", "-r", "7", "-D", "0", "-l", "5", "-p",
-               "word", "-V", "-1", "-U", "/a:/b", "-P", "/c:d"})
+        parse({"-u", "1",  "-B",   "0.0.0.0", "-a",   "500",  "-c", "600", "-i",   "3",     "-o", "4",   "-z",
+               "32", "-b", "2000", "-n",      "1000", "-d",   "9",  "-m",  "2048", "-w",    "99", "-r",  "7",
+               "-D", "0",  "-l",   "5",       "-p",   "word", "-V", "-1",  "-U",   "/a:/b", "-P", "/c:d"})
             .value();
-    const std::pair<const char*, const char*> expected[] = {
-        {"osc.bind", "0.0.0.0"}, {"audio-buses", "500"}, {"control-buses", "600"}, {"inputs", "3"},
-        {"outputs", "4"}, {"block-size", "32"}, {"buffers", "2048"}, {"max-nodes", "1024"}, {"max-synthdefs", "16"},
-        {"rt-memory", "2048"}, {"wire-buffers", "99"}, {"random-seeds", "7"}, {"load-synthdefs", "false"},
-        {"max-logins", "8"}, {"password", "word"}, {"verbosity", "-1"}, {"ugen-path", "/a:/b"},
-        {"restricted-path", "/c:d"}};
+    const std::pair<const char*, const char*> expected[] = {{"osc.bind", "0.0.0.0"},
+                                                            {"audio-buses", "500"},
+                                                            {"control-buses", "600"},
+                                                            {"inputs", "3"},
+                                                            {"outputs", "4"},
+                                                            {"block-size", "32"},
+                                                            {"buffers", "2048"},
+                                                            {"max-nodes", "1024"},
+                                                            {"max-synthdefs", "16"},
+                                                            {"rt-memory", "2048"},
+                                                            {"wire-buffers", "99"},
+                                                            {"random-seeds", "7"},
+                                                            {"load-synthdefs", "false"},
+                                                            {"max-logins", "8"},
+                                                            {"password", "word"},
+                                                            {"verbosity", "-1"},
+                                                            {"ugen-path", "/a:/b"},
+                                                            {"restricted-path", "/c:d"}};
     for (const auto& pair : expected) {
         CAPTURE(pair.first);
         CHECK(setting(line, std::string("scsynth.") + pair.first) == pair.second);
@@ -201,9 +213,7 @@ TEST_CASE("quantum and rate are asked for") {
 }
 
 TEST_CASE("any setting of the node") {
-    const auto value = [](const Arguments& arguments, const char* key) {
-        return property(request(arguments), key);
-    };
+    const auto value = [](const Arguments& arguments, const char* key) { return property(request(arguments), key); };
     CHECK(value({"-u", "1", "--set", "native-ugens=false"}, "scsynth.native-ugens") == "false");
     CHECK(value({"-u", "1", "--set", "synthdef-path=/a=b"}, "scsynth.synthdef-path") == "/a=b");
     CHECK(value({"-u", "1", "-o", "4", "--set", "outputs=6"}, "scsynth.outputs") == "6");

@@ -4,6 +4,7 @@
 #include "engine/base/available-memory.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/guard/fault-guard.hpp"
+#include "engine/messages/scheduler.hpp"
 #include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/ugens.hpp"
@@ -14,7 +15,6 @@
 #include "engine/rt/ring-buffer.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/shared-memory.hpp"
-#include "engine/messages/scheduler.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -68,7 +68,8 @@ struct Progress {
 };
 
 struct Engine::Parts final : PluginHost {
-    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, std::atomic<uint64_t>& dropped)
+    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared,
+          std::atomic<uint64_t>& dropped)
         : pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
           results(Engine::most_bundles),
@@ -235,11 +236,8 @@ Outbox& Engine::outbox() noexcept {
 
 void Engine::start(Command* command) noexcept {
     switch (command->run(*this)) {
-    case Outcome::done:
-        return;
-    case Outcome::reply:
-        p_->outbox.hand_back(command, Handback::Kind::reply);
-        return;
+    case Outcome::done: return;
+    case Outcome::reply: p_->outbox.hand_back(command, Handback::Kind::reply); return;
     case Outcome::job:
         ++root_of(command->bundle)->outstanding;
         if (settings_.real_time) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/world/buses.hpp"
-#include "engine/messages/command.hpp"
-#include "engine/definitions/definitions.hpp"
-#include "engine/messages/outbox.hpp"
-#include "engine/world/buffers.hpp"
-#include "engine/plugins/plugin-world.hpp"
 #include "engine/base/result.hpp"
-#include "engine/rt/record-ring.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/definitions/definitions.hpp"
+#include "engine/messages/command.hpp"
+#include "engine/messages/outbox.hpp"
+#include "engine/plugins/plugin-world.hpp"
+#include "engine/rt/record-ring.hpp"
 #include "engine/tree/tree.hpp"
+#include "engine/world/buffers.hpp"
+#include "engine/world/buses.hpp"
 
 #include <atomic>
 #include <functional>
@@ -24,10 +24,10 @@ class SharedMemory;
 /// Counts and loads that any thread may read at any time.
 struct EngineStatus {
     std::atomic<int32_t> units{0}, synths{0}, groups{1}, synthdefs{0};
-    std::atomic<float> average_cpu{0}, peak_cpu{0};   ///< % of the time a cycle has
+    std::atomic<float> average_cpu{0}, peak_cpu{0};      ///< % of the time a cycle has
     std::atomic<double> nominal_rate{0}, actual_rate{0}; ///< Hz
-    std::atomic<uint64_t> cycles{0};                  ///< process() and run_idle() calls that began
-    std::atomic<uint64_t> dropped_events{0};          ///< notifications that found the ring full
+    std::atomic<uint64_t> cycles{0};                     ///< process() and run_idle() calls that began
+    std::atomic<uint64_t> dropped_events{0};             ///< notifications that found the ring full
     std::atomic<uint64_t> late_bundles{0};
     /// Its own code crashed, most likely because a UGen wrote where it must not: it is silent from now on and takes
     /// nothing in. What it holds stays untouched and is never freed.
@@ -52,7 +52,8 @@ public:
     /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow. `report` gets a line for each
     /// plugin file that could not be loaded. `shared`: memory as new, with as many control buses as the settings, in
     /// which the control buses and scope buffers live; without it there are no scope buffers.
-    static Result<std::unique_ptr<Engine>> create(const Settings&, const std::function<void(const std::string&)>& report,
+    static Result<std::unique_ptr<Engine>> create(const Settings&,
+                                                  const std::function<void(const std::string&)>& report,
                                                   std::shared_ptr<SharedMemory> shared = {});
     /// [any] Once a process, before the first prepare_thread(). create() does it too.
     static void prepare_process();

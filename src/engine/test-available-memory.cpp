@@ -4,8 +4,8 @@
 #include "engine/engine.hpp"
 
 #include <cstdio>
-#include <doctest/doctest.h>
 #include <dlfcn.h>
+#include <doctest/doctest.h>
 #include <string_view>
 
 using namespace scs;

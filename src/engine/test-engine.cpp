@@ -128,7 +128,7 @@ TEST_CASE("everything that is under way when the engine goes is freed") {
     REQUIRE(f.engine->submit(waits));
     f.engine->run_idle(); // its job is in the ring now
     REQUIRE(f.engine->submit(bundle_of([](Engine&) {}, ntp_advance(f.start, 1 << 20, 48000))));
-    f.engine->run_idle(); // scheduled
+    f.engine->run_idle();                                 // scheduled
     REQUIRE(f.engine->submit(bundle_of([](Engine&) {}))); // still in the queue
     Definition* unused;
     CHECK(f.engine->definitions().remove("sine", unused)); // held by its synth only
@@ -258,8 +258,19 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
     SUBCASE("the stages of an envelope") {
         def.constants = {1.f, 0.f, 0.01f};
         def.units = {control, unit("EnvGen", Rate::control,
-                                   {{-1, 0}, {-1, 0}, {-1, 1}, {-1, 0}, {-1, 1}, {-1, 1}, {0, 0}, {0, 0}, {0, 0},
-                                    {-1, 0}, {-1, 2}, {-1, 0}, {-1, 1}},
+                                   {{-1, 0},
+                                    {-1, 0},
+                                    {-1, 1},
+                                    {-1, 0},
+                                    {-1, 1},
+                                    {-1, 1},
+                                    {0, 0},
+                                    {0, 0},
+                                    {0, 0},
+                                    {-1, 0},
+                                    {-1, 2},
+                                    {-1, 0},
+                                    {-1, 1}},
                                    {Rate::control})};
         CHECK(input_guards(def, 64).size() == 3);
         for (const float value : wild) {
@@ -372,9 +383,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
     }
     SUBCASE("the frame of a trigger lies in the block") {
         def.constants = {0.f, 63.f, 64.f, 1.f};
-        const auto trigger = [](std::uint32_t frame, Rate rate) {
-            return unit("T2A", rate, {{0, 0}, {-1, frame}}, {rate});
-        };
+        const auto trigger = [](uint32_t frame, Rate rate) { return unit("T2A", rate, {{0, 0}, {-1, frame}}, {rate}); };
         def.units = {control, trigger(1, Rate::audio)};
         CHECK(input_guards(def, 64).empty());
         CHECK(input_guards(def, 32).size() == 1);

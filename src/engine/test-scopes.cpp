@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/world/test-reader.hpp"
 #include "engine/test-support.hpp"
 #include "engine/world/shared-memory.hpp"
+#include "engine/world/test-reader.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -118,7 +118,9 @@ TEST_CASE("a client that writes over all of it does no harm") {
 TEST_CASE("without shared memory, and where no scope is, ScopeOut2 says so and does nothing") {
     Fixture without;
     Synth* synth;
-    REQUIRE(without.engine->tree().new_synth(*without.define(scope_def(0, 64, 64)), nullptr, 1000, AddAction::tail, 0, synth).ok());
+    REQUIRE(without.engine->tree()
+                .new_synth(*without.define(scope_def(0, 64, 64)), nullptr, 1000, AddAction::tail, 0, synth)
+                .ok());
     without.render(256);
     CHECK(without.printed.find("scope buffer unavailable") != std::string::npos);
 

@@ -80,7 +80,8 @@ inline SynthDef counting_def() {
 
 struct Fixture {
     explicit Fixture(Settings settings = {}, std::shared_ptr<SharedMemory> shared = {}) {
-        auto made = Engine::create(settings, [](const std::string&) {}, std::move(shared));
+        auto made = Engine::create(
+            settings, [](const std::string&) {}, std::move(shared));
         if (!made)
             throw std::runtime_error(made.error());
         engine = std::move(made.value());
@@ -88,8 +89,7 @@ struct Fixture {
     }
 
     Definition* define(const SynthDef& def) {
-        auto program = compile(def, installed_ugens(), engine->settings().block_size,
-                               engine->settings().wire_buffers);
+        auto program = compile(def, installed_ugens(), engine->settings().block_size, engine->settings().wire_buffers);
         if (!program)
             throw std::runtime_error(program.error());
         auto* definition = new Definition(std::move(program.value()), engine->settings());
@@ -104,7 +104,8 @@ struct Fixture {
     std::vector<float> render(int frames, int quantum = 64) {
         std::vector<float> all;
         while (int(all.size()) < frames) {
-            std::vector<std::vector<float>> ports(size_t(engine->settings().outputs), std::vector<float>(size_t(quantum)));
+            std::vector<std::vector<float>> ports(size_t(engine->settings().outputs),
+                                                  std::vector<float>(size_t(quantum)));
             std::vector<float*> out;
             for (auto& port : ports)
                 out.push_back(port.data());
@@ -129,7 +130,8 @@ struct Fixture {
             } else if (header.kind == EventKind::late) {
                 ++late;
             } else if (header.kind == EventKind::print) {
-                printed.append(reinterpret_cast<const char*>(record.data()) + sizeof header, header.bytes - sizeof header);
+                printed.append(reinterpret_cast<const char*>(record.data()) + sizeof header,
+                               header.bytes - sizeof header);
             } else if (header.kind == EventKind::handback) {
                 HandbackEvent event;
                 std::memcpy(&event, record.data(), sizeof event);

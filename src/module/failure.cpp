@@ -17,21 +17,17 @@ std::string setting(const spa_dict& settings, const char* key, const char* fallb
 std::string explain(int code, const spa_dict& settings) {
     const std::string port = "port " + setting(settings, "scsynth.osc.port", "57110");
     switch (-code) {
-    case EADDRINUSE:
-        return port + " is taken by another server or program: choose another with scsynth.osc.port";
+    case EADDRINUSE: return port + " is taken by another server or program: choose another with scsynth.osc.port";
     case EADDRNOTAVAIL:
         return setting(settings, "scsynth.osc.bind", "127.0.0.1") +
                " is no address of this machine: correct scsynth.osc.bind";
-    case EACCES:
-        return port + " is not permitted: choose one above 1023 with scsynth.osc.port";
-    case EINVAL:
-        return "a setting is wrong; the log of the PipeWire daemon names it";
+    case EACCES: return port + " is not permitted: choose one above 1023 with scsynth.osc.port";
+    case EINVAL: return "a setting is wrong; the log of the PipeWire daemon names it";
     case ENOENT:
-        return "PipeWire finds no library " + setting(settings, SPA_KEY_LIBRARY_NAME, "") +
-               " with a factory " + setting(settings, SPA_KEY_FACTORY_NAME, "") +
+        return "PipeWire finds no library " + setting(settings, SPA_KEY_LIBRARY_NAME, "") + " with a factory " +
+               setting(settings, SPA_KEY_FACTORY_NAME, "") +
                ": is the plugin installed, or SPA_PLUGIN_DIR set for the daemon?";
-    default:
-        return spa_strerror(code);
+    default: return spa_strerror(code);
     }
 }
 

@@ -77,8 +77,7 @@ private:
 const pw_impl_node_events LocalNode::node_events = {
     .version = PW_VERSION_IMPL_NODE_EVENTS,
     .free = [](void* data) { static_cast<LocalNode*>(data)->on_node_free(); },
-    .info_changed = [](void* data,
-                       const pw_node_info* info) { static_cast<LocalNode*>(data)->on_info(*info); },
+    .info_changed = [](void* data, const pw_node_info* info) { static_cast<LocalNode*>(data)->on_info(*info); },
 };
 
 const pw_impl_module_events LocalNode::module_events = {
@@ -88,8 +87,7 @@ const pw_impl_module_events LocalNode::module_events = {
 
 void add_defaults(pw_impl_module* module, const Properties& settings) {
     const pw_properties* host = pw_context_get_properties(pw_impl_module_get_context(module));
-    pw_properties_set(settings.get(), "clock.quantum-limit",
-                      pw_properties_get(host, "default.clock.quantum-limit"));
+    pw_properties_set(settings.get(), "clock.quantum-limit", pw_properties_get(host, "default.clock.quantum-limit"));
     set_default(settings, "scsynth.rate", pw_properties_get(host, "default.clock.rate"));
     const uint32_t id = pw_global_get_id(pw_impl_module_get_global(module));
     pw_properties_set(settings.get(), PW_KEY_MODULE_ID, std::to_string(id).c_str());
@@ -101,15 +99,12 @@ std::optional<Failure> make_local_node(pw_impl_module* module, Properties settin
     pw_context* context = pw_impl_module_get_context(module);
     add_defaults(module, settings);
     const spa_dict* dict = &settings->dict;
-    spa_handle* handle =
-        pw_context_load_spa_handle(context, spa_dict_lookup(dict, SPA_KEY_FACTORY_NAME), dict);
+    spa_handle* handle = pw_context_load_spa_handle(context, spa_dict_lookup(dict, SPA_KEY_FACTORY_NAME), dict);
     if (!handle)
         return creation_failure(-errno, *dict);
 
     void* implementation = nullptr;
-    if (const int res =
-            spa_handle_get_interface(handle, SPA_TYPE_INTERFACE_Node, &implementation);
-        res < 0) {
+    if (const int res = spa_handle_get_interface(handle, SPA_TYPE_INTERFACE_Node, &implementation); res < 0) {
         pw_unload_spa_handle(handle);
         return Failure{res, "the factory makes no node"};
     }

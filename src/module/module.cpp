@@ -24,8 +24,8 @@ constexpr spa_dict_item module_info[] = {
 
 /// The user's settings, with the module's own defaults; null if `args` can't be read as settings.
 Properties parse(const char* args) {
-    Properties settings(pw_properties_new(SPA_KEY_FACTORY_NAME, "audio.scsynth",
-                                          SPA_KEY_LIBRARY_NAME, "scsynth/libspa-scsynth", nullptr));
+    Properties settings(pw_properties_new(SPA_KEY_FACTORY_NAME, "audio.scsynth", SPA_KEY_LIBRARY_NAME,
+                                          "scsynth/libspa-scsynth", nullptr));
     const std::string_view text = args ? args : "";
     if (!settings || text.find_first_not_of(" \t\r\n{}") == text.npos)
         return settings;

@@ -44,9 +44,7 @@ private:
     static const pw_core_events core_events;
     static const pw_proxy_events proxy_events;
 
-    static Failure late() {
-        return {-ETIMEDOUT, "PipeWire has not answered within 5 s; the node may still appear"};
-    }
+    static Failure late() { return {-ETIMEDOUT, "PipeWire has not answered within 5 s; the node may still appear"}; }
 
     static Failure connection_failure(int code, const char* reason) {
         return {code, std::string("no connection to PipeWire: ") + reason};
@@ -61,12 +59,10 @@ private:
                                       pw_properties_new(PW_KEY_CONFIG_NAME, "null", nullptr), 0));
         if (!context_)
             return false;
-        if (!pw_context_load_module(context_.get(), "libpipewire-module-protocol-native", nullptr,
-                                    nullptr))
+        if (!pw_context_load_module(context_.get(), "libpipewire-module-protocol-native", nullptr, nullptr))
             return false;
         const char* remote = pw_properties_get(settings_.get(), PW_KEY_REMOTE_NAME);
-        core_ = pw_context_connect(
-            context_.get(), pw_properties_new(PW_KEY_REMOTE_NAME, remote, nullptr), 0);
+        core_ = pw_context_connect(context_.get(), pw_properties_new(PW_KEY_REMOTE_NAME, remote, nullptr), 0);
         if (!core_)
             return false;
         pw_core_add_listener(core_, &core_listener_, &core_events, this);
@@ -78,13 +74,11 @@ private:
         if (proxy_)
             return;
         if (info.props)
-            set_default(settings_, "scsynth.rate",
-                        spa_dict_lookup(info.props, "default.clock.rate"));
+            set_default(settings_, "scsynth.rate", spa_dict_lookup(info.props, "default.clock.rate"));
         pw_properties_set(settings_.get(), PW_KEY_REMOTE_NAME, nullptr);
         pw_properties_set(settings_.get(), PW_KEY_OBJECT_LINGER, "true");
-        proxy_ = static_cast<pw_proxy*>(
-            pw_core_create_object(core_, "spa-node-factory", PW_TYPE_INTERFACE_Node,
-                                  PW_VERSION_NODE, &settings_->dict, 0));
+        proxy_ = static_cast<pw_proxy*>(pw_core_create_object(core_, "spa-node-factory", PW_TYPE_INTERFACE_Node,
+                                                              PW_VERSION_NODE, &settings_->dict, 0));
         if (proxy_)
             pw_proxy_add_listener(proxy_, &proxy_listener_, &proxy_events, this);
         else
@@ -123,8 +117,7 @@ private:
 
 const pw_core_events Request::core_events = {
     .version = PW_VERSION_CORE_EVENTS,
-    .info = [](void* data,
-               const pw_core_info* info) { static_cast<Request*>(data)->on_core_info(*info); },
+    .info = [](void* data, const pw_core_info* info) { static_cast<Request*>(data)->on_core_info(*info); },
     .error = [](void* data, uint32_t id, int, int code,
                 const char* message) { static_cast<Request*>(data)->on_error(id, code, message); },
 };

@@ -10,25 +10,25 @@ namespace scs::osc {
 namespace {
 
 /// Bytes on the wire, by type, of the types that always take the same.
-constexpr std::array<std::uint8_t, 256> fixed_bytes = [] {
-    std::array<std::uint8_t, 256> made{};
+constexpr std::array<uint8_t, 256> fixed_bytes = [] {
+    std::array<uint8_t, 256> made{};
     for (const char type : {'i', 'f', 'c', 'm', 'r'})
-        made[static_cast<std::uint8_t>(type)] = 4;
+        made[uint8_t(type)] = 4;
     for (const char type : {'d', 'h', 't'})
-        made[static_cast<std::uint8_t>(type)] = 8;
+        made[uint8_t(type)] = 8;
     return made;
 }();
 
-std::size_t wire_bytes(const Arg& arg) noexcept {
+size_t wire_bytes(const Arg& arg) noexcept {
     if (arg.type == Arg::Type::string)
-        return padded(arg.size + std::size_t{1});
+        return padded(arg.size + size_t{1});
     if (arg.type == Arg::Type::blob)
         return 4 + padded(arg.size);
-    return fixed_bytes[static_cast<std::uint8_t>(arg.type)];
+    return fixed_bytes[uint8_t(arg.type)];
 }
 
 /// Takes the first argument off; there must be one.
-const Arg& take(std::span<const Arg>& args, std::size_t& remain) noexcept {
+const Arg& take(std::span<const Arg>& args, size_t& remain) noexcept {
     const Arg& first = args.front();
     remain -= wire_bytes(first);
     args = args.subspan(1);
@@ -58,19 +58,15 @@ void ArgReader::skip() noexcept {
         take(args_, remain_);
 }
 
-std::int32_t ArgReader::get_int(std::int32_t otherwise) noexcept {
+int32_t ArgReader::get_int(int32_t otherwise) noexcept {
     if (args_.empty())
         return otherwise;
     const Arg& arg = take(args_, remain_);
     switch (arg.type) {
-    case Arg::Type::int32:
-        return arg.i;
-    case Arg::Type::float32:
-        return saturated<std::int32_t>(arg.f);
-    case Arg::Type::float64:
-        return saturated<std::int32_t>(arg.d);
-    default:
-        return otherwise;
+    case Arg::Type::int32: return arg.i;
+    case Arg::Type::float32: return saturated<int32_t>(arg.f);
+    case Arg::Type::float64: return saturated<int32_t>(arg.d);
+    default: return otherwise;
     }
 }
 
@@ -79,19 +75,15 @@ double ArgReader::get_double(double otherwise) noexcept {
         return otherwise;
     const Arg& arg = take(args_, remain_);
     switch (arg.type) {
-    case Arg::Type::int32:
-        return arg.i;
-    case Arg::Type::float32:
-        return arg.f;
-    case Arg::Type::float64:
-        return arg.d;
-    default:
-        return otherwise;
+    case Arg::Type::int32: return arg.i;
+    case Arg::Type::float32: return arg.f;
+    case Arg::Type::float64: return arg.d;
+    default: return otherwise;
     }
 }
 
 float ArgReader::get_float(float otherwise) noexcept {
-    return static_cast<float>(get_double(otherwise));
+    return float(get_double(otherwise));
 }
 
 std::string_view ArgReader::get_string(std::string_view otherwise) noexcept {

@@ -19,13 +19,13 @@ public:
 
     /// Bytes that the arguments not yet read take on the wire: 4 for an int or float, 0 for a bracket. scsynth bounds
     /// its loops by them, and so do we: a loop should end when it is 0.
-    std::size_t remain() const noexcept { return remain_; }
+    size_t remain() const noexcept { return remain_; }
     /// The type tag of the next argument, '[' and ']' included; 0 at the end.
-    char tag() const noexcept { return args_.empty() ? '\0' : static_cast<char>(args_.front().type); }
+    char tag() const noexcept { return args_.empty() ? '\0' : char(args_.front().type); }
     bool at_string() const noexcept { return tag() == 's'; }
 
     /// An int, or a float cut to one: out of range it becomes the nearest int, NaN becomes 0.
-    std::int32_t get_int(std::int32_t otherwise = 0) noexcept;
+    int32_t get_int(int32_t otherwise = 0) noexcept;
     /// A float, double or int.
     float get_float(float otherwise = 0.0f) noexcept;
     double get_double(double otherwise = 0.0) noexcept;
@@ -38,7 +38,7 @@ public:
 
 private:
     std::span<const Arg> args_;
-    std::size_t remain_ = 0;
+    size_t remain_ = 0;
 };
 
 } // namespace scs::osc

@@ -28,23 +28,12 @@ public:
 private:
     static void add(std::vector<ReplyArg>& values, const Arg& arg) {
         switch (arg.type) {
-        case Arg::Type::int32:
-            values.emplace_back(arg.i);
-            break;
-        case Arg::Type::float32:
-            values.emplace_back(arg.f);
-            break;
-        case Arg::Type::float64:
-            values.emplace_back(arg.d);
-            break;
-        case Arg::Type::string:
-            values.emplace_back(arg.text());
-            break;
-        case Arg::Type::blob:
-            values.emplace_back(arg.bytes());
-            break;
-        default:
-            break;
+        case Arg::Type::int32: values.emplace_back(arg.i); break;
+        case Arg::Type::float32: values.emplace_back(arg.f); break;
+        case Arg::Type::float64: values.emplace_back(arg.d); break;
+        case Arg::Type::string: values.emplace_back(arg.text()); break;
+        case Arg::Type::blob: values.emplace_back(arg.bytes()); break;
+        default: break;
         }
     }
 

@@ -15,8 +15,8 @@ std::string file_failure(std::string_view path, const char* what, const std::str
 }
 
 /// The channel list of the "Channel" commands: all ints up to the next argument of another type.
-std::vector<std::int32_t> get_channels(ArgReader& args) {
-    std::vector<std::int32_t> channels;
+std::vector<int32_t> get_channels(ArgReader& args) {
+    std::vector<int32_t> channels;
     while (args.tag() == 'i')
         channels.push_back(args.get_int());
     return channels;
@@ -29,7 +29,7 @@ Result<SoundFile> open_file(const FileSelection& wanted, const std::string& rest
     Result<SoundFile> file = SoundFile::open(path.value());
     if (!file)
         return Error{file_failure(wanted.path, "opened", file.error())};
-    for (const std::int32_t channel : wanted.channels)
+    for (const int32_t channel : wanted.channels)
         if (channel >= file.value().info().channels)
             return Error{"Channel index out of range.\n"};
     return file;
@@ -37,7 +37,7 @@ Result<SoundFile> open_file(const FileSelection& wanted, const std::string& rest
 
 /// Clips what is wanted to the frames that the file has.
 void clip(FileSelection& wanted, const SoundFileInfo& info) {
-    wanted.start = std::clamp<std::int64_t>(wanted.start, 0, info.frames);
+    wanted.start = std::clamp<int64_t>(wanted.start, 0, info.frames);
     if (wanted.frames < 0 || wanted.frames > info.frames - wanted.start)
         wanted.frames = info.frames - wanted.start;
 }
@@ -48,25 +48,25 @@ void read_frames(SoundFile& file, const FileSelection& wanted, float* out) {
         file.read(wanted.start, wanted.frames, out);
         return;
     }
-    constexpr std::int64_t chunk_frames = 4096;
-    const auto width = std::size_t(file.info().channels);
+    constexpr int64_t chunk_frames = 4096;
+    const auto width = size_t(file.info().channels);
     std::vector<float> chunk(chunk_frames * width);
-    for (std::int64_t done = 0; done < wanted.frames;) {
-        const std::int64_t frames =
+    for (int64_t done = 0; done < wanted.frames;) {
+        const int64_t frames =
             file.read(wanted.start + done, std::min(chunk_frames, wanted.frames - done), chunk.data());
         if (frames == 0)
             return;
-        for (std::int64_t frame = 0; frame < frames; ++frame)
-            for (const std::int32_t channel : wanted.channels) {
-                const float value = channel < 0 ? 0 : chunk[std::size_t(frame) * width + std::size_t(channel)];
+        for (int64_t frame = 0; frame < frames; ++frame)
+            for (const int32_t channel : wanted.channels) {
+                const float value = channel < 0 ? 0 : chunk[size_t(frame) * width + size_t(channel)];
                 std::atomic_ref(*out++).store(value, std::memory_order_relaxed);
             }
         done += frames;
     }
 }
 
-std::int32_t channels_of(const SoundFile& file, const FileSelection& wanted) {
-    return wanted.channels.empty() ? file.info().channels : std::int32_t(wanted.channels.size());
+int32_t channels_of(const SoundFile& file, const FileSelection& wanted) {
+    return wanted.channels.empty() ? file.info().channels : int32_t(wanted.channels.size());
 }
 
 } // namespace
@@ -89,12 +89,12 @@ void AllocReadBuffer<some_channels>::do_work() {
     if (!file)
         return fail(file.error());
     clip(file_, file.value().info());
-    const std::int32_t channels = channels_of(file.value(), file_);
+    const int32_t channels = channels_of(file.value(), file_);
     Result<Samples> data = allocate_buffer(file_.frames, channels);
     if (!data)
         return fail(file_failure(file_.path, "read", data.error()));
     read_frames(file.value(), file_, data.value().get());
-    publish({data.value().release(), std::int32_t(file_.frames), channels, file.value().info().rate, nullptr});
+    publish({data.value().release(), int32_t(file_.frames), channels, file.value().info().rate, nullptr});
 }
 
 template <bool some_channels>
@@ -114,7 +114,7 @@ ReadBuffer<some_channels>::ReadBuffer(CommandInit&& init) : BufferJob(std::move(
 template <bool some_channels>
 void ReadBuffer<some_channels>::do_work() {
     Buffer buffer = latest();
-    const std::int64_t room = std::int64_t(buffer.frames) - buffer_start_;
+    const int64_t room = int64_t(buffer.frames) - buffer_start_;
     if (room <= 0)
         return; // done, says scsynth
 
@@ -122,15 +122,15 @@ void ReadBuffer<some_channels>::do_work() {
     if (!file)
         return fail(file.error());
     // DiskIn reads all of the file's channels, so a file that stays open must match even when some were chosen.
-    for (const std::int32_t channels : {channels_of(file.value(), file_),
-                                        leave_open_ ? file.value().info().channels : buffer.channels})
+    for (const int32_t channels :
+         {channels_of(file.value(), file_), leave_open_ ? file.value().info().channels : buffer.channels})
         if (channels != buffer.channels)
             return fail("Channel mismatch. File '" + std::string(file_.path) + "' has " + std::to_string(channels) +
                         " channels. Buffer has " + std::to_string(buffer.channels) + " channels.\n");
 
     clip(file_, file.value().info());
     file_.frames = std::min(file_.frames, room);
-    read_frames(file.value(), file_, buffer.data + std::int64_t(buffer_start_) * buffer.channels);
+    read_frames(file.value(), file_, buffer.data + int64_t(buffer_start_) * buffer.channels);
     buffer.sample_rate = file.value().info().rate;
     buffer.sound_file = leave_open_ ? file.value().release() : nullptr;
     publish(buffer);
@@ -161,8 +161,8 @@ void WriteBuffer::do_work() {
     if (!file)
         return fail(file_failure(path_, "opened", file.error()));
 
-    const std::int64_t room = std::max<std::int64_t>(0, buffer.frames - start_);
-    const std::int64_t frames = frames_ < 0 ? room : std::min(frames_, room);
+    const int64_t room = std::max<int64_t>(0, buffer.frames - start_);
+    const int64_t frames = frames_ < 0 ? room : std::min(frames_, room);
     if (frames > 0)
         if (const auto written = file.value().write(buffer.data + start_ * buffer.channels, frames); !written)
             return fail(file_failure(path_, "written", written.error()));

@@ -23,13 +23,13 @@ constexpr std::chrono::milliseconds longest_write(100); ///< for DiskOut to writ
 
 } // namespace
 
-Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels) {
+Result<Samples> allocate_buffer(int64_t frames, int64_t channels) {
     if (frames < 1 || channels < 1)
         return Error{"a buffer needs at least one frame and one channel"};
-    if (frames > std::numeric_limits<std::int32_t>::max() / channels)
+    if (frames > std::numeric_limits<int32_t>::max() / channels)
         return Error{"a buffer can't have more than 2147483647 samples"};
-    const std::int64_t samples = frames * channels;
-    if (!leaves_memory(samples * std::int64_t(sizeof(float))))
+    const int64_t samples = frames * channels;
+    if (!leaves_memory(samples * int64_t(sizeof(float))))
         return Error{"not enough memory"};
     Samples data(allocate_samples(samples));
     if (!data)
@@ -131,7 +131,7 @@ ZeroBuffer::ZeroBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
 
 void ZeroBuffer::do_work() {
     const Buffer buffer = latest();
-    for (std::int64_t i = 0; i < buffer.samples(); ++i)
+    for (int64_t i = 0; i < buffer.samples(); ++i)
         std::atomic_ref(buffer.data[i]).store(0, std::memory_order_relaxed);
     publish(buffer);
 }
@@ -154,8 +154,7 @@ void SetBufferRate::do_work() {
     publish(buffer);
 }
 
-GenerateBuffer::GenerateBuffer(CommandInit&& init)
-    : BufferJob(std::move(init)), generator_(rest_.get_string()) {}
+GenerateBuffer::GenerateBuffer(CommandInit&& init) : BufferJob(std::move(init)), generator_(rest_.get_string()) {}
 
 void GenerateBuffer::do_work() {
     const ArgumentBytes arguments(message().args.subspan(2));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/world/buffers.hpp"
 #include "engine/base/result.hpp"
+#include "engine/world/buffers.hpp"
 #include "engine/world/sound-file.hpp"
 #include "osc/osc-command.hpp"
 
@@ -20,7 +20,7 @@ struct FreeSamples {
 };
 using Samples = std::unique_ptr<float[], FreeSamples>;
 /// [worker] Zeroed memory for a buffer, or why there is none.
-Result<Samples> allocate_buffer(std::int64_t frames, std::int64_t channels);
+Result<Samples> allocate_buffer(int64_t frames, int64_t channels);
 
 /// A job on the buffer whose number is the first argument. The worker changes its own copy of the buffer's state, the
 /// latest one, and the data loop installs it. Replaced samples are freed on the worker, because a buffer generator may
@@ -32,7 +32,7 @@ protected:
     /// [osc] The arguments after the buffer's number, for constructors.
     ArgReader rest_;
 
-    std::int32_t index() const noexcept { return index_; }
+    int32_t index() const noexcept { return index_; }
     /// [worker]
     Engine& engine() const noexcept { return *services().engine; }
     Buffer latest() const noexcept;
@@ -61,7 +61,7 @@ private:
         void operator()(Released*) const noexcept;
     };
 
-    std::int32_t index_;
+    int32_t index_;
     std::optional<Buffer> result_;
     std::unique_ptr<Released, Release> released_;
 };
@@ -69,9 +69,9 @@ private:
 /// Frames of a file and, for the "Channel" commands, which of its channels.
 struct FileSelection {
     std::string_view path;
-    std::int64_t start = 0;
-    std::int64_t frames = -1;
-    std::vector<std::int32_t> channels; ///< empty: all; negative: silence
+    int64_t start = 0;
+    int64_t frames = -1;
+    std::vector<int32_t> channels; ///< empty: all; negative: silence
 };
 
 /// /b_alloc buffer, frames, channels (1), completion, rate (the server's)
@@ -81,7 +81,7 @@ public:
 
 private:
     void do_work() override;
-    std::int32_t frames_, channels_;
+    int32_t frames_, channels_;
     double rate_ = 0;
 };
 
@@ -156,7 +156,7 @@ public:
 private:
     void do_work() override;
     FileSelection file_;
-    std::int32_t buffer_start_;
+    int32_t buffer_start_;
     bool leave_open_;
 };
 
@@ -169,7 +169,7 @@ private:
     void do_work() override;
     std::string_view path_;
     int format_ = 0;
-    std::int64_t frames_, start_;
+    int64_t frames_, start_;
     bool leave_open_;
 };
 

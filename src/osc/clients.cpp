@@ -36,8 +36,8 @@ int Clients::add(const Endpoint& endpoint, int requested) noexcept {
 }
 
 bool Clients::remove(const Endpoint& endpoint) noexcept {
-    const auto it = std::find_if(logins_.begin(), logins_.end(),
-                                 [&](const Login& login) { return login.endpoint == endpoint; });
+    const auto it =
+        std::find_if(logins_.begin(), logins_.end(), [&](const Login& login) { return login.endpoint == endpoint; });
     if (it == logins_.end())
         return false;
     free_ids_.push_back(it->id);

@@ -34,14 +34,14 @@ private:
 bool has_types(std::span<const Arg> args, std::string_view types) {
     if (args.size() < types.size())
         return false;
-    for (std::size_t i = 0; i < types.size(); ++i)
-        if (types[i] != 'i' && types[i] != static_cast<char>(args[i].type))
+    for (size_t i = 0; i < types.size(); ++i)
+        if (types[i] != 'i' && types[i] != char(args[i].type))
             return false;
     return true;
 }
 
 std::unique_ptr<OscCommand> build_command(Services& services, const std::shared_ptr<const Packet>& packet,
-                                         const Message& message, const Endpoint& from) {
+                                          const Message& message, const Endpoint& from) {
     const CommandSpec* spec = find_command(message);
     const bool known = spec && (spec->handler || spec->make);
     CommandInit init{packet, &message, spec ? spec : &unknown_spec, &services, from};
@@ -87,7 +87,7 @@ void append_all(Services& services, const std::shared_ptr<const Packet>& packet,
 } // namespace
 
 std::unique_ptr<CommandBundle> make_bundle(Services& services, const std::shared_ptr<const Packet>& packet,
-                                         const PacketBundle& source, const Endpoint& from) {
+                                           const PacketBundle& source, const Endpoint& from) {
     auto bundle = std::make_unique<CommandBundle>();
     bundle->time = is_immediate(source.time) ? immediately : source.time;
     append_all(services, packet, source.messages, from, *bundle, 0);

@@ -29,16 +29,15 @@ struct Index {
 } // namespace
 
 std::span<const std::span<const CommandSpec>> all_commands() {
-    static const std::array sections{top_commands(),   definition_commands(), synth_commands(), node_commands(),
-                                     group_commands(), bus_commands(),        buffer_commands(),
-                                     plugin_commands()};
+    static const std::array sections{top_commands(),   definition_commands(), synth_commands(),  node_commands(),
+                                     group_commands(), bus_commands(),        buffer_commands(), plugin_commands()};
     return sections;
 }
 
 const CommandSpec* find_command(const Message& message) noexcept {
     static const Index index;
     if (message.address.empty()) {
-        const auto number = static_cast<std::size_t>(message.number);
+        const auto number = size_t(message.number);
         return message.number >= 0 && number < index.by_number.size() ? index.by_number[number] : nullptr;
     }
     const auto found = index.by_name.find(message.name());
@@ -46,7 +45,7 @@ const CommandSpec* find_command(const Message& message) noexcept {
 }
 
 std::string table_mistake(std::span<const std::span<const CommandSpec>> sections) {
-    std::set<std::size_t> numbers;
+    std::set<size_t> numbers;
     std::set<std::string> names;
     for (const auto& section : sections) {
         for (const CommandSpec& spec : section) {

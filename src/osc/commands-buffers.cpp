@@ -12,18 +12,18 @@ namespace scs::osc {
 namespace {
 
 /// More than this many samples are filled on the worker, not on the data loop (some 20 µs).
-constexpr std::int64_t max_fill_at_once = 65536;
+constexpr int64_t max_fill_at_once = 65536;
 
 void write(float& sample, float value) noexcept {
     std::atomic_ref(sample).store(value, std::memory_order_relaxed);
 }
 
 std::span<float> samples_of(const Buffer& buffer) noexcept {
-    return {buffer.data, buffer.data ? std::size_t(buffer.samples()) : 0};
+    return {buffer.data, buffer.data ? size_t(buffer.samples()) : 0};
 }
 
 /// Reads a buffer's number and gives its samples. False: there is no such buffer.
-bool get_samples(ArgReader& args, Engine& engine, std::int32_t& index, std::span<float>& samples) noexcept {
+bool get_samples(ArgReader& args, Engine& engine, int32_t& index, std::span<float>& samples) noexcept {
     index = args.get_int();
     if (!engine.buffers().in_range(index))
         return false;
@@ -34,12 +34,12 @@ bool get_samples(ArgReader& args, Engine& engine, std::int32_t& index, std::span
 /// buffer, (index, value)*
 Status b_set(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
-    std::int32_t buffer;
+    int32_t buffer;
     std::span<float> samples;
     if (!get_samples(args, engine, buffer, samples))
         return {Code::index_out_of_range};
     while (args.remain() >= 8) {
-        const auto index = std::uint32_t(args.get_int());
+        const auto index = uint32_t(args.get_int());
         const float value = args.get_float();
         if (index >= samples.size())
             return {Code::index_out_of_range};
@@ -51,16 +51,16 @@ Status b_set(OscCommand& command, Engine& engine) noexcept {
 /// buffer, (start, count, value*)*; values outside the buffer are ignored without a failure.
 Status b_setn(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
-    std::int32_t buffer;
+    int32_t buffer;
     std::span<float> samples;
     if (!get_samples(args, engine, buffer, samples))
         return {Code::index_out_of_range};
     while (args.remain()) {
-        const std::int64_t start = args.get_int(), count = args.get_int();
-        for (std::int64_t i = start; i < start + count && args.remain(); ++i) {
+        const int64_t start = args.get_int(), count = args.get_int();
+        for (int64_t i = start; i < start + count && args.remain(); ++i) {
             const float value = args.get_float();
-            if (i >= 0 && i < std::int64_t(samples.size()))
-                write(samples[std::size_t(i)], value);
+            if (i >= 0 && i < int64_t(samples.size()))
+                write(samples[size_t(i)], value);
         }
     }
     return {};
@@ -69,13 +69,13 @@ Status b_setn(OscCommand& command, Engine& engine) noexcept {
 /// Calls visit(samples, value) for each range of (start, count, value)*, clipped to `samples`.
 template <class Visit>
 void for_each_fill(ArgReader ranges, std::span<float> samples, Visit&& visit) noexcept {
-    const auto size = std::int64_t(samples.size());
+    const auto size = int64_t(samples.size());
     while (ranges.remain() >= 12) {
-        const std::int64_t start = ranges.get_int(), count = ranges.get_int();
+        const int64_t start = ranges.get_int(), count = ranges.get_int();
         const float value = ranges.get_float();
-        const std::int64_t first = std::clamp<std::int64_t>(start, 0, size);
-        const std::int64_t end = std::clamp<std::int64_t>(start + count, first, size);
-        visit(samples.subspan(std::size_t(first), std::size_t(end - first)), value);
+        const int64_t first = std::clamp<int64_t>(start, 0, size);
+        const int64_t end = std::clamp<int64_t>(start + count, first, size);
+        visit(samples.subspan(size_t(first), size_t(end - first)), value);
     }
 }
 
@@ -98,8 +98,8 @@ public:
         ranges_ = args();
         if (!get_samples(ranges_, engine, index_, samples))
             return ended({Code::index_out_of_range}, engine);
-        std::int64_t work = 0;
-        for_each_fill(ranges_, samples, [&](std::span<float> range, float) { work += std::int64_t(range.size()); });
+        int64_t work = 0;
+        for_each_fill(ranges_, samples, [&](std::span<float> range, float) { work += int64_t(range.size()); });
         if (work > max_fill_at_once)
             return Outcome::job;
         fill(ranges_, samples);
@@ -113,10 +113,10 @@ public:
 
 private:
     ArgReader ranges_;
-    std::int32_t index_ = 0;
+    int32_t index_ = 0;
 };
 
-std::size_t b_query_room(ArgReader args) noexcept {
+size_t b_query_room(ArgReader args) noexcept {
     return values_room("/b_info", args.remain() / 4 * 4);
 }
 
@@ -131,7 +131,7 @@ Status b_query(OscCommand& command, Engine& engine) noexcept {
 
     command.reply().begin("/b_info");
     for (ArgReader indices = args; indices.remain() >= 4;) {
-        const std::int32_t index = indices.get_int();
+        const int32_t index = indices.get_int();
         const Buffer buffer = engine.buffers().get(index);
         command.reply().add(index);
         command.reply().add(buffer.frames);
@@ -141,28 +141,28 @@ Status b_query(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-std::size_t b_get_room(ArgReader args) noexcept {
+size_t b_get_room(ArgReader args) noexcept {
     args.skip();
     return values_room("/b_set", 1 + indexed_arguments(args));
 }
 
 Status b_get(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
-    std::int32_t buffer;
+    int32_t buffer;
     std::span<float> samples;
     if (!get_samples(args, engine, buffer, samples))
         return {Code::index_out_of_range};
     return reply_indexed(command, "/b_set", buffer, args, samples);
 }
 
-std::size_t b_getn_room(ArgReader args) noexcept {
+size_t b_getn_room(ArgReader args) noexcept {
     args.skip();
     return values_room("/b_setn", 1 + ranged_arguments(args));
 }
 
 Status b_getn(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
-    std::int32_t buffer;
+    int32_t buffer;
     std::span<float> samples;
     if (!get_samples(args, engine, buffer, samples))
         return {Code::index_out_of_range};

@@ -10,13 +10,13 @@ namespace scs::osc {
 namespace {
 
 std::span<float> control_buses(Engine& engine) noexcept {
-    return {engine.buses().control(), std::size_t(engine.buses().control_count())};
+    return {engine.buses().control(), size_t(engine.buses().control_count())};
 }
 
 /// (bus, value)*
 Status c_set(OscCommand& command, Engine& engine) noexcept {
     for (ArgReader args = command.args(); args.remain() >= 8;) {
-        const std::int32_t bus = args.get_int();
+        const int32_t bus = args.get_int();
         const Status status = engine.buses().set_control(bus, args.get_float(), engine.block_number());
         if (status.failed())
             return status;
@@ -28,10 +28,10 @@ Status c_set(OscCommand& command, Engine& engine) noexcept {
 Status c_setn(OscCommand& command, Engine& engine) noexcept {
     Buses& buses = engine.buses();
     for (ArgReader args = command.args(); args.remain();) {
-        const std::int64_t first = args.get_int(), count = args.get_int();
+        const int64_t first = args.get_int(), count = args.get_int();
         if (first < 0 || count < 1 || first + count > buses.control_count())
             return {Code::index_out_of_range};
-        for (std::int64_t bus = first; bus < first + count && args.remain(); ++bus)
+        for (int64_t bus = first; bus < first + count && args.remain(); ++bus)
             (void)buses.set_control(bus, args.get_float(), engine.block_number());
     }
     return {};
@@ -41,16 +41,16 @@ Status c_setn(OscCommand& command, Engine& engine) noexcept {
 Status c_fill(OscCommand& command, Engine& engine) noexcept {
     Buses& buses = engine.buses();
     for (ArgReader args = command.args(); args.remain() >= 12;) {
-        const std::int64_t first = args.get_int(), count = args.get_int();
+        const int64_t first = args.get_int(), count = args.get_int();
         const float value = args.get_float();
-        const std::int64_t end = std::min<std::int64_t>(first + count, buses.control_count());
-        for (std::int64_t bus = std::max<std::int64_t>(first, 0); bus < end; ++bus)
+        const int64_t end = std::min<int64_t>(first + count, buses.control_count());
+        for (int64_t bus = std::max<int64_t>(first, 0); bus < end; ++bus)
             (void)buses.set_control(bus, value, engine.block_number());
     }
     return {};
 }
 
-std::size_t c_get_room(ArgReader args) noexcept {
+size_t c_get_room(ArgReader args) noexcept {
     return values_room("/c_set", indexed_arguments(args));
 }
 
@@ -58,7 +58,7 @@ Status c_get(OscCommand& command, Engine& engine) noexcept {
     return reply_indexed(command, "/c_set", {}, command.args(), control_buses(engine));
 }
 
-std::size_t c_getn_room(ArgReader args) noexcept {
+size_t c_getn_room(ArgReader args) noexcept {
     return values_room("/c_setn", ranged_arguments(args));
 }
 

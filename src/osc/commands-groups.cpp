@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/text-line.hpp"
 #include "engine/engine.hpp"
 #include "engine/tree/controls.hpp"
-#include "engine/base/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
@@ -25,13 +25,10 @@ bool stands_there(Engine& engine, int32_t id, AddAction action, const Node& targ
         return false;
     switch (action) {
     case AddAction::head:
-    case AddAction::tail:
-        return group->parent == &target;
+    case AddAction::tail: return group->parent == &target;
     case AddAction::before:
-    case AddAction::after:
-        return group->parent == target.parent;
-    case AddAction::replace:
-        break;
+    case AddAction::after: return group->parent == target.parent;
+    case AddAction::replace: break;
     }
     return false;
 }
@@ -112,7 +109,7 @@ public:
 private:
     const std::vector<ControlSlot>& slots_;
     bool sorted_; ///< as nearly always
-    std::size_t next_ = 0;
+    size_t next_ = 0;
 };
 
 /// The bus that a control is mapped to, as "c12" or "a4"; empty if it isn't.
@@ -122,7 +119,7 @@ std::string_view mapping_text(const Synth& synth, int index, char (&text)[16]) n
     if (mapping == Mapping::none)
         return {};
     const int length = std::snprintf(text, sizeof text, "%c%d", mapping == Mapping::audio ? 'a' : 'c', bus);
-    return {text, static_cast<std::size_t>(length)};
+    return {text, size_t(length)};
 }
 
 int32_t child_count(const Group& group) noexcept {
@@ -137,7 +134,7 @@ void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
     reply.add(int32_t(count));
     ControlNames names(*synth.definition->program);
     for (int i = 0; i < count && !reply.overflowed(); ++i) {
-        const std::string_view name = names.at(static_cast<uint32_t>(i));
+        const std::string_view name = names.at(uint32_t(i));
         if (name.empty())
             reply.add(int32_t(i));
         else
@@ -182,9 +179,9 @@ Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-std::size_t g_query_tree_room(ArgReader args) noexcept {
-    constexpr std::size_t most_groups = 16;
-    return max_reply_bytes * std::clamp<std::size_t>(args.remain() / 8, 1, most_groups);
+size_t g_query_tree_room(ArgReader args) noexcept {
+    constexpr size_t most_groups = 16;
+    return max_reply_bytes * std::clamp<size_t>(args.remain() / 8, 1, most_groups);
 }
 
 bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
@@ -192,15 +189,15 @@ bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
     line.indent(depth);
     ControlNames names(*synth.definition->program);
     for (int i = 0; i < control_count(synth) && !line.full(); ++i) {
-        const std::string_view name = names.at(static_cast<uint32_t>(i));
+        const std::string_view name = names.at(uint32_t(i));
         if (!name.empty())
-            line.add(" %.*s:", static_cast<int>(name.size()), name.data());
+            line.add(" %.*s:", int(name.size()), name.data());
         char buffer[16];
         const std::string_view mapping = mapping_text(synth, i, buffer);
         if (mapping.empty())
-            line.add(" %.14g", static_cast<double>(control(synth, i)));
+            line.add(" %.14g", double(control(synth, i)));
         else
-            line.add(" %.*s", static_cast<int>(mapping.size()), mapping.data());
+            line.add(" %.*s", int(mapping.size()), mapping.data());
     }
     return engine.outbox().print(line.take());
 }

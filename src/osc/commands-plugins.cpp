@@ -13,14 +13,14 @@ namespace scs::osc {
 
 namespace {
 
-std::span<const Arg> behind(std::span<const Arg> args, std::size_t count) {
+std::span<const Arg> behind(std::span<const Arg> args, size_t count) {
     return args.subspan(std::min(count, args.size()));
 }
 
 /// A command whose arguments, from some on, are for a plugin to read.
 class PluginCall : public OscCommand {
 public:
-    PluginCall(CommandInit&& init, std::size_t own_arguments)
+    PluginCall(CommandInit&& init, size_t own_arguments)
         : OscCommand(std::move(init)), arguments_(behind(message().args, own_arguments)) {}
 
 protected:

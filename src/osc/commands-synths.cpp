@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/text-line.hpp"
 #include "engine/engine.hpp"
 #include "engine/tree/controls.hpp"
-#include "engine/base/text-line.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
@@ -22,7 +22,7 @@ struct Found {
 Found find_definition(Definitions& definitions, std::string_view name) noexcept {
     if (Definition* definition = definitions.find(name))
         return {definition, nullptr};
-    for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1))
+    for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1))
         if (Definition* definition = definitions.find(name.substr(0, dot)))
             if (const Variant* variant = definition->program->find_variant(name))
                 return {definition, variant->values.data()};
@@ -62,8 +62,8 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
         return {Code::node_not_found, target.id};
 
     Synth* synth = nullptr;
-    const Status status = engine.tree().new_synth(*found.definition, found.values, id,
-                                                  static_cast<AddAction>(action), target.node->id, synth);
+    const Status status = engine.tree().new_synth(*found.definition, found.values, id, static_cast<AddAction>(action),
+                                                  target.node->id, synth);
     if (status.ok())
         read_arguments(args, engine.tree(), *synth, counted);
     return status;
@@ -80,14 +80,14 @@ float control_value(const Synth& synth, const ControlArg& control, int64_t offse
     }
     if (index < 0 || index >= control_count(synth))
         return 0.0f;
-    return scs::control(synth, static_cast<int>(index));
+    return scs::control(synth, int(index));
 }
 
 void add_control(ReplyWriter& reply, const ControlArg& control) noexcept {
     if (control.named)
         reply.add(control.name);
     else
-        reply.add(static_cast<int32_t>(control.index));
+        reply.add(int32_t(control.index));
 }
 
 Status s_get(OscCommand& command, Engine& engine) noexcept {
@@ -106,7 +106,7 @@ Status s_get(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-std::size_t s_get_room(ArgReader args) noexcept {
+size_t s_get_room(ArgReader args) noexcept {
     return reply_bytes(1, 2 * args.remain() / 4 + 1, 2 * args.remain());
 }
 
@@ -129,11 +129,11 @@ Status s_getn(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-std::size_t s_getn_room(ArgReader args) noexcept {
-    std::size_t values = 0;
-    const std::size_t text = args.remain();
+size_t s_getn_room(ArgReader args) noexcept {
+    size_t values = 0;
+    const size_t text = args.remain();
     for (; args.tag(); values += 2)
-        values += static_cast<std::size_t>(std::clamp(args.get_int(), 0, int32_t(max_reply_bytes)));
+        values += size_t(std::clamp(args.get_int(), 0, int32_t(max_reply_bytes)));
     return std::min(reply_bytes(1, values + 2, text), max_reply_bytes);
 }
 

@@ -48,7 +48,7 @@ Status version(OscCommand& command, Engine&) noexcept {
     return {};
 }
 
-std::size_t fixed_room(ArgReader) noexcept {
+size_t fixed_room(ArgReader) noexcept {
     return reply_bytes(1, 10, 64);
 }
 
@@ -60,15 +60,10 @@ Status clear_schedule(OscCommand&, Engine& engine) noexcept {
 Status error(OscCommand& command, Engine& engine) noexcept {
     switch (const int32_t mode = command.args().get_int()) {
     case 0:
-    case 1:
-        engine.error_mode().global = mode == 1;
-        break;
+    case 1: engine.error_mode().global = mode == 1; break;
     case -1:
-    case -2:
-        engine.error_mode().local = mode;
-        break;
-    default:
-        break;
+    case -2: engine.error_mode().local = mode; break;
+    default: break;
     }
     return {};
 }

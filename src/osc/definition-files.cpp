@@ -18,10 +18,10 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::uintmax_t max_file_bytes = 64u << 20;
-constexpr std::size_t most_entries = 100'000; ///< of folders that one command looks through
+constexpr uintmax_t max_file_bytes = 64u << 20;
+constexpr size_t most_entries = 100'000; ///< of folders that one command looks through
 
-thread_local std::size_t entries_left; ///< for glob()'s callbacks, which get no argument
+thread_local size_t entries_left; ///< for glob()'s callbacks, which get no argument
 
 /// Paths that match, sorted. A pattern like "*/../*/../*" may match without end, so only so many entries of folders are
 /// looked at: glob() calls itself for each folder in the pattern.
@@ -48,12 +48,12 @@ void load_file(const std::string& path, const Settings& settings, LoadedDefiniti
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
         return;
-    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    const uintmax_t size = std::filesystem::file_size(path, error);
     if (error || size > max_file_bytes) {
         into.errors.push_back(path + ": too large for a SynthDef file");
         return;
     }
-    std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+    std::vector<std::byte> bytes(size_t(size), std::byte(0));
     std::ifstream file(path, std::ios::binary);
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     if (!file) {
@@ -100,10 +100,10 @@ LoadedDefinitions load_folder(std::string_view folder, const std::string& restri
     }
     std::error_code error;
     fs::recursive_directory_iterator files(
-        allowed.value(), fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied,
-        error);
+        allowed.value(),
+        fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied, error);
     std::set<std::string> seen{allowed.value()}; // links may lead round in circles
-    std::size_t left = most_entries;
+    size_t left = most_entries;
     for (; !error && left > 0 && files != fs::recursive_directory_iterator(); files.increment(error), --left) {
         std::error_code not_there;
         if (files->is_directory(not_there) && !seen.insert(fs::canonical(files->path(), not_there).string()).second)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/definitions/definitions.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/definitions/definitions.hpp"
 
 #include <memory>
 #include <string>

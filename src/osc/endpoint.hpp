@@ -8,14 +8,14 @@ namespace scs::osc {
 
 /// A UDP client: where its packets come from and its answers go.
 struct UdpPeer {
-    std::uint32_t address = 0; ///< IPv4, network byte order
-    std::uint16_t port = 0;    ///< network byte order
+    uint32_t address = 0; ///< IPv4, network byte order
+    uint16_t port = 0;    ///< network byte order
     bool operator==(const UdpPeer&) const = default;
 };
 
 /// A TCP connection. A server gives each number only once.
 struct TcpPeer {
-    std::uint64_t id = 0;
+    uint64_t id = 0;
     bool operator==(const TcpPeer&) const = default;
 };
 

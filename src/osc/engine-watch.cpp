@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 NtpTime wall_clock() noexcept {
     timespec now;
     ::clock_gettime(CLOCK_REALTIME, &now);
-    return ntp_from_unix(now.tv_sec, static_cast<uint32_t>(now.tv_nsec));
+    return ntp_from_unix(now.tv_sec, uint32_t(now.tv_nsec));
 }
 
 } // namespace

@@ -33,18 +33,12 @@ void broadcast(ReplyPort& port, std::string_view address, std::span<const ReplyA
 
 std::string_view address_of(NodeChange change) {
     switch (change) {
-    case NodeChange::go:
-        return "/n_go";
-    case NodeChange::end:
-        return "/n_end";
-    case NodeChange::off:
-        return "/n_off";
-    case NodeChange::on:
-        return "/n_on";
-    case NodeChange::move:
-        return "/n_move";
-    case NodeChange::info:
-        return "/n_info";
+    case NodeChange::go: return "/n_go";
+    case NodeChange::end: return "/n_end";
+    case NodeChange::off: return "/n_off";
+    case NodeChange::on: return "/n_on";
+    case NodeChange::move: return "/n_move";
+    case NodeChange::info: return "/n_info";
     }
     return {};
 }
@@ -61,10 +55,10 @@ void notify(ReplyPort& port, const TriggerEvent& event) {
 }
 
 void notify(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::byte> rest) {
-    const std::size_t values_bytes = static_cast<std::size_t>(event.count) * sizeof(float);
+    const size_t values_bytes = size_t(event.count) * sizeof(float);
     if (event.count < 0 || rest.size() < values_bytes + event.address_bytes)
         return;
-    std::vector<float> values(static_cast<std::size_t>(event.count));
+    std::vector<float> values(size_t(event.count));
     if (!values.empty())
         std::memcpy(values.data(), rest.data(), values_bytes);
     std::vector<ReplyArg> args{event.node, event.id};
@@ -75,7 +69,7 @@ void notify(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::b
 
 void print_lines(EventSink& sink, std::string_view text) {
     while (!text.empty()) {
-        const std::size_t end = text.find('\n');
+        const size_t end = text.find('\n');
         sink.print(text.substr(0, end));
         if (end == std::string_view::npos)
             break;
@@ -85,18 +79,10 @@ void print_lines(EventSink& sink, std::string_view text) {
 
 void hand_on(EventSink& sink, const HandbackEvent& event) {
     switch (event.what) {
-    case Handback::Kind::job:
-        sink.job(static_cast<Command&>(*event.object));
-        break;
-    case Handback::Kind::reply:
-        sink.reply(static_cast<Command&>(*event.object));
-        break;
-    case Handback::Kind::retired:
-        sink.retired(static_cast<CommandBundle*>(event.object));
-        break;
-    case Handback::Kind::release:
-        sink.release(event.object);
-        break;
+    case Handback::Kind::job: sink.job(static_cast<Command&>(*event.object)); break;
+    case Handback::Kind::reply: sink.reply(static_cast<Command&>(*event.object)); break;
+    case Handback::Kind::retired: sink.retired(static_cast<CommandBundle*>(event.object)); break;
+    case Handback::Kind::release: sink.release(event.object); break;
     }
 }
 
@@ -121,9 +107,7 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
         if (NodeReplyEvent event; read(record, event))
             notify(port, event, record.subspan(sizeof event));
         break;
-    case EventKind::print:
-        print_lines(sink, text_of(record.subspan(sizeof header)));
-        break;
+    case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header))); break;
     case EventKind::late:
         if (LateEvent event; read(record, event))
             sink.late(event.seconds);

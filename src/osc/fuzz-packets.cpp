@@ -66,11 +66,11 @@ public:
         fs::remove_all(files());
         fs::create_directories(files());
         std::ofstream sound(files() + "/x.wav", std::ios::binary);
-        const auto number = [&](std::uint32_t value, int bytes) {
+        const auto number = [&](uint32_t value, int bytes) {
             for (; bytes > 0; --bytes, value >>= 8)
-                sound.put(static_cast<char>(value));
+                sound.put(char(value));
         };
-        constexpr std::uint32_t frames = 100, channels = 2, rate = 48000, bytes = frames * channels * 2;
+        constexpr uint32_t frames = 100, channels = 2, rate = 48000, bytes = frames * channels * 2;
         sound << "RIFF";
         number(36 + bytes, 4);
         sound << "WAVEfmt ";
@@ -83,7 +83,7 @@ public:
         number(16, 2);
         sound << "data";
         number(bytes, 4);
-        for (std::uint32_t i = 0; i < frames * channels; ++i)
+        for (uint32_t i = 0; i < frames * channels; ++i)
             number(i * 300, 2);
     }
 
@@ -163,7 +163,7 @@ public:
     /// Whatever came, the server answers, and nothing is under way once the schedule is empty.
     void check() {
         take(encode("/clearSched", {}), UdpPeer{1, 99});
-        take(encode("/sync", {std::int32_t(1234)}), UdpPeer{1, 99});
+        take(encode("/sync", {int32_t(1234)}), UdpPeer{1, 99});
         synced_ = false;
         for (int i = 0; i < 2000 && !(synced_ && in_flight_ == 0); ++i)
             render();
@@ -244,12 +244,12 @@ extern "C" const char* __asan_default_options() {
     return "allocator_may_return_null=1:max_allocation_size_mb=24:quarantine_size_mb=16:detect_leaks=1";
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static bool first = true;
     FuzzServer server(std::exchange(first, false));
-    std::uint16_t count = 0;
+    uint16_t count = 0;
     for (const FuzzPacket& packet : split_packets({data, size})) {
-        server.take(std::as_bytes(packet.bytes), UdpPeer{1, std::uint16_t(count++ % 6)});
+        server.take(std::as_bytes(packet.bytes), UdpPeer{1, uint16_t(count++ % 6)});
         for (int i = 0; i < packet.blocks; ++i)
             server.render();
     }

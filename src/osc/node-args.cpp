@@ -9,18 +9,12 @@ namespace {
 
 Node* step(Node& from, char direction) noexcept {
     switch (direction) {
-    case 'h':
-        return from.is_group ? static_cast<Group&>(from).head : nullptr;
-    case 't':
-        return from.is_group ? static_cast<Group&>(from).tail : nullptr;
-    case 'u':
-        return from.parent;
-    case 'p':
-        return from.previous;
-    case 'n':
-        return from.next;
-    default:
-        return &from;
+    case 'h': return from.is_group ? static_cast<Group&>(from).head : nullptr;
+    case 't': return from.is_group ? static_cast<Group&>(from).tail : nullptr;
+    case 'u': return from.parent;
+    case 'p': return from.previous;
+    case 'n': return from.next;
+    default: return &from;
     }
 }
 
@@ -31,7 +25,7 @@ NodeArg read_node(ArgReader& args, Tree& tree) noexcept {
     NodeArg result;
     result.id = args.get_int();
     result.node = tree.find(result.id);
-    for (std::size_t i = 0; i < steps.size() && result.node; ++i)
+    for (size_t i = 0; i < steps.size() && result.node; ++i)
         result.node = step(*result.node, steps[i]);
     return result;
 }
@@ -63,8 +57,7 @@ void set_control(Tree& tree, Node& node, const ControlArg& control, int64_t offs
         tree.set_control(node, control.index + offset, value);
 }
 
-void map_control(Tree& tree, Node& node, const ControlArg& control, int64_t offset, int64_t bus,
-                 bool audio) noexcept {
+void map_control(Tree& tree, Node& node, const ControlArg& control, int64_t offset, int64_t bus, bool audio) noexcept {
     if (control.named)
         tree.map_control(node, control.name, offset, bus, audio);
     else
@@ -88,9 +81,7 @@ Node* next_in(const Group& top, Node& node) noexcept {
 }
 
 int64_t most_controls(Node& node) noexcept {
-    const auto controls = [](Node& n) {
-        return static_cast<int64_t>(static_cast<Synth&>(n).definition->program->controls.size());
-    };
+    const auto controls = [](Node& n) { return int64_t(static_cast<Synth&>(n).definition->program->controls.size()); };
     if (!node.is_group)
         return controls(node);
     int64_t most = 0;
@@ -133,8 +124,7 @@ void read_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& cont
             set_control(tree, node, control, offset, args.get_float());
             ++offset;
             break;
-        default:
-            args.skip();
+        default: args.skip();
         }
     } while (depth > 0 && args.tag());
 }

@@ -34,7 +34,7 @@ public:
         const auto rest = bytes_.subspan(position_);
         if (rest.size() < size_bytes)
             return error("the score ends in the middle of a bundle's size");
-        const std::size_t size = packet_size(rest);
+        const size_t size = packet_size(rest);
         if (size > rest.size() - size_bytes)
             return error("its size is " + std::to_string(size) + " bytes, but the score ends after " +
                          std::to_string(rest.size() - size_bytes));
@@ -51,18 +51,18 @@ public:
         return {"bundle " + std::to_string(count_) + " at byte " + std::to_string(start_) + ": " + what};
     }
 
-    static constexpr std::size_t size_bytes = 4;
+    static constexpr size_t size_bytes = 4;
     /// The size that the first four bytes give; there must be so many.
-    static std::size_t packet_size(std::span<const std::byte> bytes) {
-        std::size_t size = 0;
+    static size_t packet_size(std::span<const std::byte> bytes) {
+        size_t size = 0;
         for (const std::byte byte : bytes.first(size_bytes))
-            size = size << 8 | std::to_integer<std::size_t>(byte);
+            size = size << 8 | std::to_integer<size_t>(byte);
         return size;
     }
 
 private:
     std::span<const std::byte> bytes_;
-    std::size_t position_ = 0, start_ = 0;
+    size_t position_ = 0, start_ = 0;
     uint64_t count_ = 0;
 };
 
@@ -124,8 +124,8 @@ public:
           block_(engine.settings().block_size),
           rate_(engine.settings().sample_rate),
           step_(NtpTime(double(block_) / (rate_ / units_per_second))),
-          samples_(static_cast<std::size_t>(engine.settings().outputs * block_)),
-          in_samples_(static_cast<std::size_t>(engine.settings().inputs * block_)) {
+          samples_(size_t(engine.settings().outputs * block_)),
+          in_samples_(size_t(engine.settings().inputs * block_)) {
         for (int i = 0; i < engine.settings().outputs; ++i)
             out_.push_back(samples_.data() + i * block_);
         out_.push_back(nullptr); // never empty
@@ -165,7 +165,7 @@ public:
             if (!submit(packet))
                 return false;
         now_ += step_;
-        frames_ += static_cast<uint64_t>(block_);
+        frames_ += uint64_t(block_);
         return sink_(out_.data(), block_);
     }
     uint64_t frames() const { return frames_; }
@@ -208,7 +208,7 @@ std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr
 } // namespace
 
 double score_seconds(std::span<const std::byte> score) noexcept {
-    constexpr std::size_t name_bytes = 8, time_bytes = 8;
+    constexpr size_t name_bytes = 8, time_bytes = 8;
     NtpTime last = 0;
     while (score.size() >= Score::size_bytes + name_bytes + time_bytes) {
         NtpTime time = 0;
@@ -220,8 +220,8 @@ double score_seconds(std::span<const std::byte> score) noexcept {
     return double(last) / units_per_second;
 }
 
-Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSettings& settings,
-                              const BlockSink& sink, const BlockSource& source) {
+Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSettings& settings, const BlockSink& sink,
+                              const BlockSource& source) {
     ServerSettings offline = settings;
     offline.engine.real_time = false;
     offline.engine.max_quantum = offline.engine.block_size;

@@ -27,8 +27,8 @@ using BlockSource = std::function<void(float* const* channels, int frames)>;
 /// Returns the number of frames. Errors: a malformed score or bundles out of order, with the number of the bundle
 /// (from 1) and the byte where its size is; no engine. The sink has got the blocks before the error.
 /// [any] but the data loop.
-Result<uint64_t> render_score(std::span<const std::byte> score, const ServerSettings& settings,
-                              const BlockSink& sink, const BlockSource& source = {});
+Result<uint64_t> render_score(std::span<const std::byte> score, const ServerSettings& settings, const BlockSink& sink,
+                              const BlockSource& source = {});
 
 /// The time of the score's last bundle in seconds; 0 if there is none. Checks nothing: for a broken score the result
 /// may be anything. [any]

@@ -12,7 +12,7 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::size_t little_room = 256; ///< for short answers, which are never refused
+constexpr size_t little_room = 256; ///< for short answers, which are never refused
 
 } // namespace
 
@@ -36,8 +36,8 @@ OscCommand::OscCommand(CommandInit&& init)
         rejection_ = fail("too many replies are under way");
 }
 
-std::size_t OscCommand::claim_room() {
-    const std::size_t bytes = spec().reply_room ? spec().reply_room(args_) : 0;
+size_t OscCommand::claim_room() {
+    const size_t bytes = spec().reply_room ? spec().reply_room(args_) : 0;
     lacks_room_ = bytes > little_room && !held_.try_add(bytes, services().most_held);
     return lacks_room_ ? 0 : bytes;
 }
@@ -47,7 +47,7 @@ Status OscCommand::fail(const char* literal) noexcept {
     return {Code::failed};
 }
 
-void OscCommand::set_failure(std::string text, std::optional<std::int32_t> extra) {
+void OscCommand::set_failure(std::string text, std::optional<int32_t> extra) {
     failure_text_ = std::move(text);
     failure_extra_ = extra;
 }

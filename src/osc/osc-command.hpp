@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/messages/command.hpp"
 #include "engine/base/status.hpp"
+#include "engine/messages/command.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/decode.hpp"
 #include "osc/codec/reply-record.hpp"
@@ -37,9 +37,9 @@ struct Services {
     const ServerSettings& settings;
     Engine* engine = nullptr; ///< set before the first work()
     SharedMemorySlot shared_memory;
-    HeldTotal held = std::make_shared<std::atomic<std::size_t>>(0); ///< [osc]
+    HeldTotal held = std::make_shared<std::atomic<size_t>>(0); ///< [osc]
     /// If `held` exceeds this, commands get no room for long replies.
-    std::size_t most_held = std::numeric_limits<std::size_t>::max();
+    size_t most_held = std::numeric_limits<size_t>::max();
 
     explicit Services(const ServerSettings& s) : settings(s) {}
 };
@@ -59,7 +59,7 @@ using Handler = Status (*)(OscCommand& command, Engine& engine) noexcept;
 /// Makes the object of a command that has a class of its own, e.g. a job: make_command<T>.
 using Maker = std::unique_ptr<OscCommand> (*)(CommandInit&&);
 /// [osc] Bytes that the replies may take in a ReplyWriter; 0: no replies. See reply_bytes().
-using ReplyRoom = std::size_t (*)(ArgReader args) noexcept;
+using ReplyRoom = size_t (*)(ArgReader args) noexcept;
 
 /// The integer that a command may be addressed by: 0 to 255, or none. A row of the table with another one does not
 /// compile.
@@ -73,7 +73,7 @@ public:
             throw "a command's number is 0 to 255";
     }
     constexpr bool any() const noexcept { return number_ >= 0; }
-    constexpr std::size_t index() const noexcept { return std::size_t(number_); }
+    constexpr size_t index() const noexcept { return size_t(number_); }
 
 private:
     int number_ = -1;
@@ -122,7 +122,7 @@ public:
     /// [osc] When it is run it fails with this Status, instead of running.
     void reject(Status) noexcept;
     /// [osc, worker] A failure with any text, and the number that follows it. The last one counts.
-    void set_failure(std::string text, std::optional<std::int32_t> extra = {});
+    void set_failure(std::string text, std::optional<int32_t> extra = {});
 
 protected:
     /// [rt] How its work ended: remembers a failure, and says whether there is anything to answer.
@@ -137,7 +137,7 @@ protected:
     Status rejection() const noexcept { return rejection_; }
 
 private:
-    std::size_t claim_room();
+    size_t claim_room();
 
     CommandInit init_;
     ArgReader args_;
@@ -148,7 +148,7 @@ private:
     Status status_, rejection_;
     const char* literal_ = nullptr;
     std::optional<std::string> failure_text_;
-    std::optional<std::int32_t> failure_extra_;
+    std::optional<int32_t> failure_extra_;
 };
 
 /// A command with slow work: constructor [osc] → begin() [rt] → do_work() [worker] → install() [rt] →
@@ -179,13 +179,13 @@ protected:
     /// [osc] Takes the completion message if `args` stands at one; for constructors.
     void take_completion(ArgReader args) noexcept { completion_bytes_ = args.get_blob(); }
     /// [osc, worker] A number that follows the name in /done (and in /fail, unless it has its own).
-    void set_done_value(std::int32_t value) noexcept { done_value_ = value; }
+    void set_done_value(int32_t value) noexcept { done_value_ = value; }
     /// [worker] A /fail to be sent before the /done, which still comes.
     void add_warning(std::string text) { warnings_.push_back(std::move(text)); }
 
 private:
     std::span<const std::byte> completion_bytes_;
-    std::optional<std::int32_t> done_value_;
+    std::optional<int32_t> done_value_;
     std::vector<std::string> warnings_;
     bool worked_ = false;
 };
@@ -197,10 +197,10 @@ std::unique_ptr<OscCommand> make_command(CommandInit&& init) {
 
 /// Bytes that messages take in a ReplyWriter: `messages` of them, with addresses of at most 64 bytes, and `arguments`
 /// arguments in all, whose strings are `text_bytes` long together.
-constexpr std::size_t reply_bytes(std::size_t messages, std::size_t arguments, std::size_t text_bytes = 0) noexcept {
+constexpr size_t reply_bytes(size_t messages, size_t arguments, size_t text_bytes = 0) noexcept {
     return messages * 72 + arguments * 9 + text_bytes;
 }
 /// The most that a reply takes on the wire; larger ones fail with buffer_overflow, as scsynth's.
-inline constexpr std::size_t max_reply_bytes = 65536;
+inline constexpr size_t max_reply_bytes = 65536;
 
 } // namespace scs::osc

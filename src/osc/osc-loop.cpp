@@ -124,7 +124,7 @@ void OscLoop::run_once() {
 void OscLoop::update_engine() {
     if (engine_ && engine_->status().broken.load(std::memory_order_acquire)) {
         // It and all that it holds are never touched again; the worker makes another one.
-        services_.held = std::make_shared<std::atomic<std::size_t>>(0);
+        services_.held = std::make_shared<std::atomic<size_t>>(0);
         engine_ = nullptr;
         handover_.withdraw();
         bundles_.forget_submitted();
@@ -184,7 +184,7 @@ void OscLoop::receive() {
 
 /// While much is under way TCP clients are left waiting, instead of being refused.
 bool OscLoop::takes_tcp() const {
-    const std::size_t now = bundles_.waiting_or_immediate();
+    const size_t now = bundles_.waiting_or_immediate();
     return now == 0 || (now <= Engine::most_bundles / 2 && *services_.held <= max_held / 2);
 }
 
@@ -231,10 +231,10 @@ void OscLoop::take_bundles(const std::shared_ptr<const Packet>& packet, const En
 }
 
 bool OscLoop::has_room_for(const Packet& packet) const {
-    const std::size_t held = *services_.held;
+    const size_t held = *services_.held;
     const auto& bundles = packet.bundles();
-    const auto scheduled = std::size_t(
-        std::ranges::count_if(bundles, [](const PacketBundle& bundle) { return !is_immediate(bundle.time); }));
+    const auto scheduled =
+        size_t(std::ranges::count_if(bundles, [](const PacketBundle& bundle) { return !is_immediate(bundle.time); }));
     return bundles_.have_room_for(bundles.size(), scheduled) && held <= (scheduled > 0 ? max_held / 2 : max_held);
 }
 

@@ -11,8 +11,8 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::size_t most_bundles = Engine::most_bundles;
-constexpr std::size_t most_scheduled = 8192; ///< of these: they may stay for years
+constexpr size_t most_bundles = Engine::most_bundles;
+constexpr size_t most_scheduled = 8192; ///< of these: they may stay for years
 
 bool is_scheduled(const std::unique_ptr<CommandBundle>& bundle) noexcept {
     return bundle->time != immediately;
@@ -20,7 +20,7 @@ bool is_scheduled(const std::unique_ptr<CommandBundle>& bundle) noexcept {
 
 } // namespace
 
-bool PendingBundles::have_room_for(std::size_t bundles, std::size_t scheduled) const noexcept {
+bool PendingBundles::have_room_for(size_t bundles, size_t scheduled) const noexcept {
     if (scheduled > 0 && scheduled_ + scheduled > most_scheduled)
         return false;
     return waiting_.size() + submitted_ + bundles <= most_bundles;
@@ -87,12 +87,12 @@ void PendingBundles::retire(CommandBundle* bundle) noexcept {
 void PendingBundles::forget_submitted() noexcept {
     submitted_ = immediate_ = 0;
     times_.clear();
-    scheduled_ = std::size_t(std::ranges::count_if(waiting_, is_scheduled));
+    scheduled_ = size_t(std::ranges::count_if(waiting_, is_scheduled));
     open_jobs_ = 0;
 }
 
 bool PendingBundles::await_data_loop(int worker_jobs) const noexcept {
-    return immediate_ > std::size_t(std::max(worker_jobs, 0)) || open_jobs_ > worker_jobs || !waiting_.empty();
+    return immediate_ > size_t(std::max(worker_jobs, 0)) || open_jobs_ > worker_jobs || !waiting_.empty();
 }
 
 std::optional<NtpTime> PendingBundles::next_time() const noexcept {

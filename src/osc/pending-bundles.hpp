@@ -22,7 +22,7 @@ namespace scs::osc {
 class PendingBundles {
 public:
     /// Whether so many more can be taken, `scheduled` of them for a later time.
-    bool have_room_for(std::size_t bundles, std::size_t scheduled) const noexcept;
+    bool have_room_for(size_t bundles, size_t scheduled) const noexcept;
     void push_back(std::unique_ptr<CommandBundle>);
     /// To be run before all others.
     void push_front(std::unique_ptr<CommandBundle>);
@@ -45,9 +45,9 @@ public:
     /// Whether the engine has any.
     bool any_submitted() const noexcept { return submitted_ > 0; }
     /// Those that the engine has and runs as soon as it can.
-    std::size_t immediate() const noexcept { return immediate_; }
+    size_t immediate() const noexcept { return immediate_; }
     /// Those that wait here, and those that the engine runs as soon as it can.
-    std::size_t waiting_or_immediate() const noexcept { return waiting_.size() + immediate_; }
+    size_t waiting_or_immediate() const noexcept { return waiting_.size() + immediate_; }
     /// Whether the engine has nothing to run but what is for a later time, and no job is under way.
     bool engine_is_idle() const noexcept { return immediate_ == 0 && open_jobs_ == 0; }
     /// Whether the next step is the data loop's: to take something in, to run it, or to finish a job that the worker,
@@ -58,10 +58,10 @@ public:
 
 private:
     std::deque<std::unique_ptr<CommandBundle>> waiting_;
-    std::size_t submitted_ = 0;
-    std::size_t immediate_ = 0;    ///< of the submitted ones, those for no later time
+    size_t submitted_ = 0;
+    size_t immediate_ = 0;         ///< of the submitted ones, those for no later time
     std::multiset<NtpTime> times_; ///< of the other submitted ones
-    std::size_t scheduled_ = 0;    ///< those for a later time, waiting or submitted
+    size_t scheduled_ = 0;         ///< those for a later time, waiting or submitted
     int open_jobs_ = 0;            ///< commands with the worker or on the way back from it
 };
 

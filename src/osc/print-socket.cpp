@@ -11,7 +11,7 @@
 
 namespace scs::osc {
 
-constexpr std::size_t most_at_once = 32768; // a record must fit the socket's buffer
+constexpr size_t most_at_once = 32768; // a record must fit the socket's buffer
 
 Result<PrintSocket> PrintSocket::open(const std::string& path) {
     const auto failed = [&](int error) { return Error{"cannot print to " + path + ": " + std::strerror(error)}; };
@@ -27,8 +27,7 @@ Result<PrintSocket> PrintSocket::open(const std::string& path) {
     return socket;
 }
 
-PrintSocket::PrintSocket(PrintSocket&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), lost_(other.lost_) {}
+PrintSocket::PrintSocket(PrintSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)), lost_(other.lost_) {}
 
 PrintSocket& PrintSocket::operator=(PrintSocket&& other) noexcept {
     std::swap(fd_, other.fd_);
@@ -56,7 +55,7 @@ bool PrintSocket::print(std::string_view line) {
     std::string text = lost_ > 0 ? "... " + std::to_string(lost_) + " lines are lost ...\n" : std::string();
     text += line;
     text += '\n';
-    for (std::size_t at = 0; at < text.size(); at += most_at_once)
+    for (size_t at = 0; at < text.size(); at += most_at_once)
         if (!send(std::string_view(text).substr(at, most_at_once))) {
             ++lost_;
             return fd_ >= 0;

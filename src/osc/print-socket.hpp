@@ -29,7 +29,7 @@ private:
     bool send(std::string_view text);
 
     int fd_ = -1;
-    std::size_t lost_ = 0;
+    size_t lost_ = 0;
 };
 
 } // namespace scs::osc

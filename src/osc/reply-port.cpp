@@ -6,13 +6,13 @@
 
 namespace scs {
 
-void ReplyPort::done(const osc::Endpoint& to, std::string_view name, std::optional<std::int32_t> value) {
+void ReplyPort::done(const osc::Endpoint& to, std::string_view name, std::optional<int32_t> value) {
     const std::array<osc::ReplyArg, 2> args{name, value.value_or(0)};
     send(to, "/done", std::span(args).first(value ? 2 : 1));
 }
 
 void ReplyPort::fail(const osc::Endpoint& to, std::string_view name, std::string_view text,
-                     std::optional<std::int32_t> extra) {
+                     std::optional<int32_t> extra) {
     const std::array<osc::ReplyArg, 3> args{name, text, extra.value_or(0)};
     send(to, "/fail", std::span(args).first(extra ? 3 : 2));
 }

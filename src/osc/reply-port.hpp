@@ -34,10 +34,9 @@ public:
     virtual void quit() = 0;
 
     /// `/done <name> [value]`
-    void done(const osc::Endpoint& to, std::string_view name, std::optional<std::int32_t> value = {});
+    void done(const osc::Endpoint& to, std::string_view name, std::optional<int32_t> value = {});
     /// `/fail <name> <text> [extra]`
-    void fail(const osc::Endpoint& to, std::string_view name, std::string_view text,
-              std::optional<std::int32_t> extra = {});
+    void fail(const osc::Endpoint& to, std::string_view name, std::string_view text, std::optional<int32_t> extra = {});
 };
 
 namespace osc {

@@ -68,7 +68,7 @@ struct Server::Private {
     std::unique_ptr<Engine> owned_engine;
     std::atomic<Engine*> engine{nullptr};
     Worker worker{wakeup}; ///< destroyed before the engine, which frees the jobs
-    OscLoop loop; ///< destroyed before the engine: of the engine's it has only bundles
+    OscLoop loop;          ///< destroyed before the engine: of the engine's it has only bundles
     std::thread osc_thread, worker_thread;
 
     std::mutex mutex;
@@ -149,9 +149,10 @@ void Server::Private::work() {
                 give_up("the engine crashed too often; make the node anew");
                 break;
             }
-            callbacks.log(Level::error,
-                     "the engine crashed, probably by a UGen that wrote to a wrong place; it starts again without the "
-                     "nodes, buffers, buses and SynthDefs that it had");
+            callbacks.log(
+                Level::error,
+                "the engine crashed, probably by a UGen that wrote to a wrong place; it starts again without the "
+                "nodes, buffers, buses and SynthDefs that it had");
         }
     } catch (const std::exception& error) {
         give_up(error.what());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/engine.hpp"
 #include "engine/base/result.hpp"
+#include "engine/engine.hpp"
 #include "osc/server-settings.hpp"
 
 #include <atomic>

@@ -28,8 +28,8 @@ private:
 } // namespace
 
 std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& settings,
-                                                    const std::function<void(const std::string&)>& report,
-                                                    const std::function<bool()>& stopping) {
+                                                      const std::function<void(const std::string&)>& report,
+                                                      const std::function<bool()>& stopping) {
     std::vector<std::unique_ptr<Definition>> all;
     std::istringstream folders(settings.load_synthdefs ? settings.synthdef_path : "");
     for (std::string folder; std::getline(folders, folder, ':');) {

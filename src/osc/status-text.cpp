@@ -6,36 +6,21 @@ namespace scs::osc {
 std::string status_text(Status status) {
     const auto number = [&] { return std::to_string(status.value); };
     switch (status.code) {
-    case Code::ok:
-        return "none";
-    case Code::failed:
-        return "failed";
-    case Code::node_not_found:
-        return "Node " + number() + " not found";
-    case Code::target_not_found:
-        return "target Node " + number() + " not found";
-    case Code::group_not_found:
-        return "Group " + number() + " not found";
-    case Code::synthdef_not_found:
-        return "SynthDef not found";
-    case Code::wrong_argument_type:
-        return "wrong argument type";
-    case Code::index_out_of_range:
-        return "index out of range";
-    case Code::buffer_overflow:
-        return "buffer overflow";
-    case Code::out_of_memory:
-        return "out of real time memory";
-    case Code::too_many_nodes:
-        return "too many nodes";
-    case Code::duplicate_node_id:
-        return "duplicate node ID";
-    case Code::reserved_node_id:
-        return "negative node IDs are reserved";
-    case Code::cannot_replace_root:
-        return "can't replace group 0";
-    case Code::move_into_itself:
-        return "a group can't be moved into itself";
+    case Code::ok: return "none";
+    case Code::failed: return "failed";
+    case Code::node_not_found: return "Node " + number() + " not found";
+    case Code::target_not_found: return "target Node " + number() + " not found";
+    case Code::group_not_found: return "Group " + number() + " not found";
+    case Code::synthdef_not_found: return "SynthDef not found";
+    case Code::wrong_argument_type: return "wrong argument type";
+    case Code::index_out_of_range: return "index out of range";
+    case Code::buffer_overflow: return "buffer overflow";
+    case Code::out_of_memory: return "out of real time memory";
+    case Code::too_many_nodes: return "too many nodes";
+    case Code::duplicate_node_id: return "duplicate node ID";
+    case Code::reserved_node_id: return "negative node IDs are reserved";
+    case Code::cannot_replace_root: return "can't replace group 0";
+    case Code::move_into_itself: return "a group can't be moved into itself";
     }
     return "unknown error";
 }

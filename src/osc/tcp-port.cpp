@@ -17,12 +17,12 @@ namespace scs::osc {
 
 namespace {
 
-constexpr std::size_t head_bytes = 4;
-constexpr std::size_t piece_bytes = 32768; ///< read at once, so that one client doesn't keep the others waiting
+constexpr size_t head_bytes = 4;
+constexpr size_t piece_bytes = 32768; ///< read at once, so that one client doesn't keep the others waiting
 constexpr int events_a_turn = 64;
 constexpr uint64_t listener_id = 0;
 // As in scsynth: so long a password, so many tries, with a pause after each that is wrong.
-constexpr std::size_t max_password = 32;
+constexpr size_t max_password = 32;
 constexpr int most_tries = 4;
 
 uint32_t read_size(const std::byte* at) {
@@ -99,7 +99,7 @@ void TcpPort::serve(const Events& events) {
     std::array<epoll_event, events_a_turn> found;
     const int count = ::epoll_wait(epoll_, found.data(), int(found.size()), 0);
     for (int i = 0; i < count; ++i) {
-        const uint64_t id = found[std::size_t(i)].data.u64;
+        const uint64_t id = found[size_t(i)].data.u64;
         if (id == listener_id) {
             accept_all();
             continue;
@@ -107,7 +107,7 @@ void TcpPort::serve(const Events& events) {
         const auto it = connections_.find(id);
         if (it == connections_.end())
             continue;
-        const uint32_t what = found[std::size_t(i)].events;
+        const uint32_t what = found[size_t(i)].events;
         if (what & EPOLLOUT)
             write_some(id, it->second);
         if (what & (EPOLLIN | EPOLLHUP | EPOLLERR) && events.ready())
@@ -190,10 +190,10 @@ void TcpPort::end(Connection& connection, const char* why) {
 // ---- in
 
 void TcpPort::read_some(uint64_t id, Connection& connection, const Events& events) {
-    const std::size_t before = connection.in.size();
+    const size_t before = connection.in.size();
     connection.in.resize(before + piece_bytes);
     const ssize_t size = ::recv(connection.fd, connection.in.data() + before, piece_bytes, MSG_DONTWAIT);
-    connection.in.resize(before + (size > 0 ? std::size_t(size) : 0));
+    connection.in.resize(before + (size > 0 ? size_t(size) : 0));
     if (size == 0 || (size < 0 && !would_block())) {
         end(connection, size < 0 && errno != ECONNRESET ? std::strerror(errno) : "");
         return;
@@ -206,7 +206,7 @@ void TcpPort::read_some(uint64_t id, Connection& connection, const Events& event
 
 void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& events) {
     const std::span<const std::byte> all(connection.in);
-    std::size_t at = 0;
+    size_t at = 0;
     while (!connection.ended && connection.deaf_until == Clock::time_point{} && all.size() - at >= head_bytes) {
         const uint32_t size = read_size(all.data() + at);
         if (size > (connection.trusted ? max_packet : max_password)) {
@@ -222,7 +222,7 @@ void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& ev
             check_password(connection, packet);
         at += head_bytes + size;
     }
-    connection.in.erase(connection.in.begin(), connection.in.begin() + std::ptrdiff_t(at));
+    connection.in.erase(connection.in.begin(), connection.in.begin() + ptrdiff_t(at));
     partial_ -= at;
     if (connection.deaf_until != Clock::time_point{})
         watch(id, connection);
@@ -257,7 +257,7 @@ void TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     }
     const uint32_t size = htonl(uint32_t(packet.size()));
     const auto* head = reinterpret_cast<const std::byte*>(&size);
-    const std::size_t before = connection.out.size();
+    const size_t before = connection.out.size();
     connection.out.resize(before + head_bytes + packet.size()); // both or, without memory, neither
     std::copy(head, head + head_bytes, connection.out.data() + before);
     std::copy(packet.begin(), packet.end(), connection.out.data() + before + head_bytes);
@@ -266,7 +266,8 @@ void TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
 }
 
 void TcpPort::write_some(uint64_t id, Connection& connection) {
-    const ssize_t size = ::send(connection.fd, connection.out.data(), connection.out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t size =
+        ::send(connection.fd, connection.out.data(), connection.out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (size > 0)
         connection.out.erase(connection.out.begin(), connection.out.begin() + size);
     else if (size < 0 && !would_block())

@@ -20,12 +20,12 @@ namespace scs::osc {
 /// Nothing blocks; the memory that a client can take is bounded in both directions. [osc], opened on [main].
 class TcpPort {
 public:
-    static constexpr std::size_t most_connections = 256;
-    static constexpr std::size_t max_packet = std::size_t(4) << 20;
+    static constexpr size_t most_connections = 256;
+    static constexpr size_t max_packet = size_t(4) << 20;
     /// What one client may leave unread before its connection is closed.
-    static constexpr std::size_t max_unsent = std::size_t(4) << 20;
+    static constexpr size_t max_unsent = size_t(4) << 20;
     /// What all clients together may have sent of incomplete packets.
-    static constexpr std::size_t max_partial = std::size_t(64) << 20;
+    static constexpr size_t max_partial = size_t(64) << 20;
 
     /// What serve() calls.
     struct Events {
@@ -86,7 +86,7 @@ private:
     std::string password_;
     std::map<uint64_t, Connection> connections_;
     uint64_t last_id_ = 0;
-    std::size_t partial_ = 0;
+    size_t partial_ = 0;
 };
 
 } // namespace scs::osc

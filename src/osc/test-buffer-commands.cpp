@@ -169,8 +169,9 @@ TEST_CASE("files that can't be read") {
     write_stereo(folder / "a.wav");
     const std::string path = folder / "a.wav", missing = folder / "none";
     bench("/b_alloc", 1, 4, 1);
-    CHECK(bench("/b_allocRead", 1, missing).starts_with("[ \"/fail\", \"/b_allocRead\", \"File '" + missing +
-                                                        "' could not be opened: System error : No such file"));
+    CHECK(bench("/b_allocRead", 1, missing)
+              .starts_with("[ \"/fail\", \"/b_allocRead\", \"File '" + missing +
+                           "' could not be opened: System error : No such file"));
     CHECK(bench("/b_allocRead", 1, path, 10).find("could not be read") != std::string::npos);
     CHECK(bench("/b_read", 1, path).find("has 2 channels. Buffer has 1 channels.") != std::string::npos);
     CHECK(bench("/b_readChannel", 1, path, 0, -1, 0, 1, 0).find("has 2 channels") != std::string::npos); // left open
@@ -210,7 +211,7 @@ TEST_CASE("files left open are closed with the engine") {
     const auto open_files = [] {
         return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
     };
-    std::ptrdiff_t before;
+    ptrdiff_t before;
     {
         CommandBench bench;
         before = open_files();

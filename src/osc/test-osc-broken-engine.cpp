@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/plugins/registry.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/registry.hpp"
 #include "engine/world/test-reader.hpp"
 #include "osc/clients.hpp"
 #include "osc/osc-command.hpp"
@@ -133,9 +133,10 @@ TEST_CASE("a job that crashes fails") {
 TEST_CASE("commands of plugins and units that crash end nothing else") {
     osc::test::CommandBench bench;
     PluginRegistry& registry = PluginRegistry::instance();
-    registry.define_command("testCrash", [](auto...) { (void)*nowhere; }, nullptr);
-    registry.define_unit("TestCalm", sizeof(::Unit), [](::Unit* unit) { unit->mCalcFunc = [](::Unit*, int) {}; },
-                         nullptr, 0);
+    registry.define_command(
+        "testCrash", [](auto...) { (void)*nowhere; }, nullptr);
+    registry.define_unit(
+        "TestCalm", sizeof(::Unit), [](::Unit* unit) { unit->mCalcFunc = [](::Unit*, int) {}; }, nullptr, 0);
     registry.define_unit_command("TestCalm", "crash", [](::Unit*, ::sc_msg_iter*) { (void)*nowhere; });
     CHECK(bench("/cmd", "testCrash", 1) == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
     const Bytes definition = synthdef("calm", "TestCalm");

@@ -167,7 +167,7 @@ TEST_CASE("whichever allocation fails, the server serves on") {
     CHECK(all > 100);
     CHECK(rig.log().find("out of memory") == std::string::npos);
     for (const long failing : {1L, 3L, 30L, all})
-        for (long first = 0; first < all; first += failing > 1 ? 5 : 1) {
+        for (long first = 0; first<all; first += failing> 1 ? 5 : 1) {
             CAPTURE(failing);
             CAPTURE(first);
             run(rig, client, first, failing);

@@ -42,7 +42,7 @@ Arg float_arg(float value) {
 }
 
 Arg text_arg(const char* text) {
-    Arg arg{Arg::Type::string, static_cast<uint32_t>(std::string_view(text).size()), {}};
+    Arg arg{Arg::Type::string, uint32_t(std::string_view(text).size()), {}};
     arg.s = text;
     return arg;
 }
@@ -88,8 +88,14 @@ TEST_CASE("two rows with the same name or number are found, and rows that cannot
 }
 
 TEST_CASE("commands are found by name, with and without the slash, and by number") {
-    for (const auto& [name, number] : {std::pair{"/notify", 1}, {"/status", 2}, {"/s_new", 9}, {"/n_set", 15},
-                                       {"/d_recv", 5}, {"/sync", 52}, {"/g_queryTree", 57}, {"/p_new", 63},
+    for (const auto& [name, number] : {std::pair{"/notify", 1},
+                                       {"/status", 2},
+                                       {"/s_new", 9},
+                                       {"/n_set", 15},
+                                       {"/d_recv", 5},
+                                       {"/sync", 52},
+                                       {"/g_queryTree", 57},
+                                       {"/p_new", 63},
                                        {"/version", 64}}) {
         const CommandSpec* spec = find_command(by_name(name));
         REQUIRE(spec);

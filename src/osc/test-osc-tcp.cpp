@@ -62,7 +62,7 @@ public:
         const Message& m = packet.value().messages()[0];
         std::string text(m.address);
         for (const Arg& arg : m.args)
-            text += arg.type == Arg::Type::int32 ? " " + std::to_string(arg.i)
+            text += arg.type == Arg::Type::int32    ? " " + std::to_string(arg.i)
                     : arg.type == Arg::Type::string ? " " + std::string(arg.text())
                                                     : "";
         return text;
@@ -70,12 +70,12 @@ public:
 
 private:
     bool fill(Bytes& bytes) {
-        for (std::size_t at = 0; at < bytes.size();) {
+        for (size_t at = 0; at < bytes.size();) {
             const ssize_t size = ::recv(fd_, bytes.data() + at, bytes.size() - at, 0);
             REQUIRE((size >= 0 || errno == ECONNRESET));
             if (size <= 0)
                 return false;
-            at += std::size_t(size);
+            at += size_t(size);
         }
         return true;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/interface-table.hpp"
-#include "engine/plugins/registry.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/registry.hpp"
 #include "osc/test-command-bench.hpp"
 #include "osc/test-rig.hpp"
 
@@ -40,7 +40,8 @@ void run_asynchronously(::World* world, void*, ::sc_msg_iter* args, void* from) 
 void note_number(::Unit* unit, ::sc_msg_iter* args) {
     const int number = args->geti();
     const char* text = args->gets(); // null at the end
-    calls.push_back("unit " + std::to_string(unit->mParentIndex) + " " + std::to_string(number) + " " + (text ? text : "none"));
+    calls.push_back("unit " + std::to_string(unit->mParentIndex) + " " + std::to_string(number) + " " +
+                    (text ? text : "none"));
 }
 
 void be_one(::Unit* unit) {

@@ -51,7 +51,7 @@ struct Listener {
     std::string read() const {
         std::string all, part(65536, '\0');
         for (ssize_t n; (n = ::recv(connection, part.data(), part.size(), MSG_DONTWAIT)) > 0;)
-            all.append(part, 0, std::size_t(n));
+            all.append(part, 0, size_t(n));
         return all;
     }
 

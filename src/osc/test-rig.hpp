@@ -220,22 +220,17 @@ private:
             text += ' ';
             char number[32];
             switch (arg.type) {
-            case Arg::Type::int32:
-                text += std::to_string(arg.i);
-                break;
+            case Arg::Type::int32: text += std::to_string(arg.i); break;
             case Arg::Type::float32:
-                std::snprintf(number, sizeof number, "%.4gf", static_cast<double>(arg.f));
+                std::snprintf(number, sizeof number, "%.4gf", double(arg.f));
                 text += number;
                 break;
             case Arg::Type::float64:
                 std::snprintf(number, sizeof number, "%.6gd", arg.d);
                 text += number;
                 break;
-            case Arg::Type::string:
-                text += arg.text();
-                break;
-            default:
-                text += '?';
+            case Arg::Type::string: text += arg.text(); break;
+            default: text += '?';
             }
         }
         return text;

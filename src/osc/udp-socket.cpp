@@ -90,7 +90,7 @@ std::optional<UdpSocket::Datagram> UdpSocket::receive() {
     for (cmsghdr* c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL)
             std::memcpy(&dropped_, CMSG_DATA(c), sizeof dropped_);
-    return Datagram{std::span<const std::byte>(buffer_).first(static_cast<std::size_t>(size)),
+    return Datagram{std::span<const std::byte>(buffer_).first(size_t(size)),
                     UdpPeer{from.sin_addr.s_addr, from.sin_port}};
 }
 
@@ -99,7 +99,7 @@ bool UdpSocket::send(const UdpPeer& to, std::span<const std::byte> bytes) noexce
         return false;
     const sockaddr_in name = to_sockaddr(to);
     return ::sendto(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&name),
-                    sizeof name) == static_cast<ssize_t>(bytes.size());
+                    sizeof name) == ssize_t(bytes.size());
 }
 
 } // namespace scs::osc

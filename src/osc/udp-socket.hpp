@@ -17,7 +17,7 @@ namespace scs::osc {
 class UdpSocket {
 public:
     /// The largest message that a datagram holds.
-    static constexpr std::size_t max_message = 65507;
+    static constexpr size_t max_message = 65507;
 
     struct Datagram {
         std::span<const std::byte> bytes; ///< valid until the next receive()

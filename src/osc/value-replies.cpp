@@ -9,11 +9,11 @@ namespace scs::osc {
 namespace {
 
 /// Bytes on the wire of address, comma, tags and the NULs.
-std::uint64_t head_bytes(std::string_view address, std::uint64_t arguments) noexcept {
+uint64_t head_bytes(std::string_view address, uint64_t arguments) noexcept {
     return padded(address.size() + 1) + padded(arguments + 2);
 }
 
-void begin(OscCommand& command, const char* address, std::optional<std::int32_t> buffer) noexcept {
+void begin(OscCommand& command, const char* address, std::optional<int32_t> buffer) noexcept {
     command.reply().begin(address);
     if (buffer)
         command.reply().add(*buffer);
@@ -25,66 +25,66 @@ float read(float& value) noexcept {
 
 } // namespace
 
-std::size_t values_message_bytes(std::string_view address, std::uint64_t arguments) noexcept {
+size_t values_message_bytes(std::string_view address, uint64_t arguments) noexcept {
     return head_bytes(address, arguments) + 4 * arguments;
 }
 
-std::size_t values_room(std::string_view address, std::uint64_t arguments) noexcept {
+size_t values_room(std::string_view address, uint64_t arguments) noexcept {
     return values_message_bytes(address, arguments) > max_values_bytes ? 0 : reply_bytes(1, arguments);
 }
 
-std::uint64_t indexed_arguments(ArgReader indices) noexcept {
+uint64_t indexed_arguments(ArgReader indices) noexcept {
     return indices.remain() / 4 * 2;
 }
 
-std::uint64_t ranged_arguments(ArgReader ranges) noexcept {
-    std::uint64_t arguments = 0;
+uint64_t ranged_arguments(ArgReader ranges) noexcept {
+    uint64_t arguments = 0;
     while (ranges.remain()) {
         ranges.skip();
-        arguments += 2 + std::uint64_t(std::max(0, ranges.get_int()));
+        arguments += 2 + uint64_t(std::max(0, ranges.get_int()));
     }
     return arguments;
 }
 
-Status reply_indexed(OscCommand& command, const char* address, std::optional<std::int32_t> buffer,
-                     ArgReader indices, std::span<float> values) noexcept {
+Status reply_indexed(OscCommand& command, const char* address, std::optional<int32_t> buffer, ArgReader indices,
+                     std::span<float> values) noexcept {
     if (values_message_bytes(address, indexed_arguments(indices) + buffer.has_value()) > max_values_bytes)
         return {Code::buffer_overflow};
     for (ArgReader check = indices; check.remain() >= 4;)
-        if (std::uint32_t(check.get_int()) >= values.size())
+        if (uint32_t(check.get_int()) >= values.size())
             return {Code::index_out_of_range};
 
     begin(command, address, buffer);
     while (indices.remain() >= 4) {
-        const std::int32_t index = indices.get_int();
+        const int32_t index = indices.get_int();
         command.reply().add(index);
-        command.reply().add(read(values[std::size_t(index)]));
+        command.reply().add(read(values[size_t(index)]));
     }
     return {};
 }
 
-Status reply_ranged(OscCommand& command, const char* address, std::optional<std::int32_t> buffer, ArgReader ranges,
+Status reply_ranged(OscCommand& command, const char* address, std::optional<int32_t> buffer, ArgReader ranges,
                     std::span<float> values) noexcept {
     // As in scsynth: first whether the type tags fit, then one range after the other, so that the same failure is
     // answered.
-    std::uint64_t bytes = head_bytes(address, ranged_arguments(ranges) + buffer.has_value()) + 4 * buffer.has_value();
+    uint64_t bytes = head_bytes(address, ranged_arguments(ranges) + buffer.has_value()) + 4 * buffer.has_value();
     if (bytes > max_values_bytes)
         return {Code::buffer_overflow};
     for (ArgReader check = ranges; check.remain();) {
-        const std::int64_t start = check.get_int(), count = check.get_int();
-        if (start < 0 || count < 1 || start + count > std::int64_t(values.size()))
+        const int64_t start = check.get_int(), count = check.get_int();
+        if (start < 0 || count < 1 || start + count > int64_t(values.size()))
             return {Code::index_out_of_range};
-        bytes += 4 * (2 + std::uint64_t(count));
+        bytes += 4 * (2 + uint64_t(count));
         if (bytes > max_values_bytes)
             return {Code::buffer_overflow};
     }
 
     begin(command, address, buffer);
     while (ranges.remain()) {
-        const std::int32_t start = ranges.get_int(), count = ranges.get_int();
+        const int32_t start = ranges.get_int(), count = ranges.get_int();
         command.reply().add(start);
         command.reply().add(count);
-        for (float& value : values.subspan(std::size_t(start), std::size_t(count)))
+        for (float& value : values.subspan(size_t(start), size_t(count)))
             command.reply().add(read(value));
     }
     return {};

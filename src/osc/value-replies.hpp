@@ -14,23 +14,23 @@ namespace scs::osc {
 
 /// The longest reply of /c_get, /c_getn, /b_get, /b_getn and /b_query. They have only 4-byte arguments and must fit in
 /// a UDP datagram (scsynth's limit is 9 bytes higher: a reply between the two is lost there).
-inline constexpr std::size_t max_values_bytes = 65504;
+inline constexpr size_t max_values_bytes = 65504;
 
 /// [any] Bytes on the wire.
-std::size_t values_message_bytes(std::string_view address, std::uint64_t arguments) noexcept;
+size_t values_message_bytes(std::string_view address, uint64_t arguments) noexcept;
 /// [osc] Room for a reply of that many arguments; 0 if it is too large to be sent.
-std::size_t values_room(std::string_view address, std::uint64_t arguments) noexcept;
+size_t values_room(std::string_view address, uint64_t arguments) noexcept;
 
 /// How many arguments the reply to a list of indices has, and to a list of starts and counts; without the buffer
 /// number. [any]
-std::uint64_t indexed_arguments(ArgReader indices) noexcept;
-std::uint64_t ranged_arguments(ArgReader ranges) noexcept;
+uint64_t indexed_arguments(ArgReader indices) noexcept;
+uint64_t ranged_arguments(ArgReader ranges) noexcept;
 
 /// [rt] Replies `address [buffer] (index value)*` to a list of indices. index_out_of_range, buffer_overflow.
-Status reply_indexed(OscCommand&, const char* address, std::optional<std::int32_t> buffer, ArgReader indices,
+Status reply_indexed(OscCommand&, const char* address, std::optional<int32_t> buffer, ArgReader indices,
                      std::span<float> values) noexcept;
 /// [rt] Replies `address [buffer] (start count value*)*` to a list of starts and counts. The same errors.
-Status reply_ranged(OscCommand&, const char* address, std::optional<std::int32_t> buffer, ArgReader ranges,
+Status reply_ranged(OscCommand&, const char* address, std::optional<int32_t> buffer, ArgReader ranges,
                     std::span<float> values) noexcept;
 
 } // namespace scs::osc

@@ -282,8 +282,8 @@ void HostNode::before_cycle(uint32_t frames, uint64_t position) {
         if (link->direction != SPA_DIRECTION_INPUT)
             continue;
         // Another buffer each cycle, as an input mixer hands on its sources'.
-        const uint32_t id = (link->area.buffer_id == SPA_ID_INVALID ? 0 : link->area.buffer_id + 1) %
-                            uint32_t(link->buffers.size());
+        const uint32_t id =
+            (link->area.buffer_id == SPA_ID_INVALID ? 0 : link->area.buffer_id + 1) % uint32_t(link->buffers.size());
         spa_chunk& chunk = link->chunks[id];
         chunk = {0, uint32_t(frames * sizeof(float)), sizeof(float), feed_empty ? int32_t(SPA_CHUNK_FLAG_EMPTY) : 0};
         if (feed)

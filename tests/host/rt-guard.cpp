@@ -317,7 +317,8 @@ int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
 
 int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
     NOTE(pthread_cond_timedwait);
-    return NEXT(pthread_cond_timedwait, int(pthread_cond_t*, pthread_mutex_t*, const timespec*))(condition, mutex, until);
+    return NEXT(pthread_cond_timedwait, int(pthread_cond_t*, pthread_mutex_t*, const timespec*))(condition, mutex,
+                                                                                                 until);
 }
 
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {

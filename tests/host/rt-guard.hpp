@@ -33,8 +33,8 @@ struct Breach {
 
 /// A breach that is known and accepted, and why.
 struct Allowed {
-    std::string what;   ///< as Breach::what
-    std::string where;  ///< part of Breach::where
+    std::string what;  ///< as Breach::what
+    std::string where; ///< part of Breach::where
     std::string reason;
 };
 

@@ -209,8 +209,8 @@ TEST_CASE("a rate of the clock that no engine runs at is not taken") {
     CHECK(rate_after(1, 1000) == 1000);
     CHECK(rate_after(1, 768000) == 768000);
     CHECK(rate_after(2, 96000) == 48000);
-    const std::pair<uint32_t, uint32_t> wild[] = {{1, 768001}, {1, UINT32_MAX}, {48000, 1}, {1, 1},
-                                                  {UINT32_MAX, UINT32_MAX}, {1, 0}, {0, 48000}};
+    const std::pair<uint32_t, uint32_t> wild[] = {
+        {1, 768001}, {1, UINT32_MAX}, {48000, 1}, {1, 1}, {UINT32_MAX, UINT32_MAX}, {1, 0}, {0, 48000}};
     for (const auto& each : wild) {
         const uint32_t num = each.first;
         const uint32_t denom = each.second;

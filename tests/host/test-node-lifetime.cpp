@@ -46,8 +46,8 @@ int rounds() {
     return std::getenv("SCS_LONG") ? 1000 : 200;
 }
 
-/// What grows with each round, in KiB, in the second half of the rounds: before that, the C library's heaps settle. They
-/// may still take a step, so what counts is the quarter of it that grows least; a leak grows in all of them.
+/// What grows with each round, in KiB, in the second half of the rounds: before that, the C library's heaps settle.
+/// They may still take a step, so what counts is the quarter of it that grows least; a leak grows in all of them.
 void check_flat(const std::vector<long>& resident) {
     const size_t half = resident.size() / 2, quarter = resident.size() / 8;
     double each = std::numeric_limits<double>::infinity();
@@ -92,7 +92,7 @@ TEST_CASE("init() and clear() are quick, whatever the node does") {
         clear_playing = std::min(clear_playing, ms_since(begin));
     }
     MESSAGE("init() " << init << " ms, clear() " << clear_starting << " ms while it starts, " << clear_playing
-                              << " ms with 500 synths");
+                      << " ms with 500 synths");
 #if !defined(SCS_SANITIZED)
     CHECK(init < 20);
 #endif
@@ -181,7 +181,8 @@ TEST_CASE("nodes come and go on one thread while another plays on the other") {
     const std::vector<float>& sound = lasting.node->output(0);
     double worst = 0;
     for (size_t i = 2; i < sound.size(); ++i)
-        worst = std::max(worst, std::abs(sound[i] - 2 * std::cos(2 * M_PI * 1000 / 48000) * sound[i - 1] + sound[i - 2]));
+        worst =
+            std::max(worst, std::abs(sound[i] - 2 * std::cos(2 * M_PI * 1000 / 48000) * sound[i - 1] + sound[i - 2]));
     CHECK(worst < 1e-3);
 }
 

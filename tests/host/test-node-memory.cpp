@@ -18,7 +18,7 @@ thread_local int until_failure = -1;
 
 // The library's allocations come here, too.
 #pragma GCC visibility push(default)
-[[gnu::noinline]] void* operator new(std::size_t size) {
+[[gnu::noinline]] void* operator new(size_t size) {
     void* const memory = until_failure >= 0 && until_failure-- == 0 ? nullptr : std::malloc(size);
     if (!memory)
         throw std::bad_alloc();
@@ -27,7 +27,7 @@ thread_local int until_failure = -1;
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
     std::free(memory);
 }
 #pragma GCC visibility pop

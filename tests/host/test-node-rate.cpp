@@ -81,8 +81,7 @@ TEST_CASE("a sine is heard at its pitch, in its place and whole, at any quantum"
 }
 
 TEST_CASE("a graph that has taken the rate: the same bits as without") {
-    CHECK(sine_heard(at(44100), 44100, quanta, 20000) ==
-          sine_heard({{"scsynth.rate", "44100"}}, 44100, quanta, 20000));
+    CHECK(sine_heard(at(44100), 44100, quanta, 20000) == sine_heard({{"scsynth.rate", "44100"}}, 44100, quanta, 20000));
 }
 
 TEST_CASE("inputs are delayed by what is reported") {
@@ -137,8 +136,8 @@ TEST_CASE("a bundle is heard at its time") {
             p.node->start();
             host.cycle(turns[0]); // time is known from here on
             // On an engine's frame, and between two, where it may be a half of one off.
-            const std::vector<std::pair<double, double>> due = {{9000, 0.02}, {11001, 0.02}, {13063, 0.02},
-                                                                {15064.4, 0.52}, {17000.6, 0.52}};
+            const std::vector<std::pair<double, double>> due = {
+                {9000, 0.02}, {11001, 0.02}, {13063, 0.02}, {15064.4, 0.52}, {17000.6, 0.52}};
             int id = 2000;
             for (const auto& [frame, tolerance] : due)
                 p.client->send(osc_bundle(tag(frame, rate.engine), {osc_message("/s_new", {"click", id++, 0, 0})}));

@@ -11,7 +11,6 @@ using namespace scs::test;
 
 namespace {
 
-
 std::vector<float> sine_at_quanta(const std::vector<uint32_t>& quanta, size_t frames) {
     Host host(library());
     Playing p(host);

@@ -44,8 +44,10 @@ std::vector<int> clicks(const std::vector<double>& due, const std::vector<uint32
 
 /// A synth that has more state than an oscillator: an echo of a sine that is modulated by another.
 const std::vector<DefUnit> wobble = {
-    {"SinOsc", {{-1, 3.3f}, {-1, 0}}},        {"SinOsc", {{-1, 220}, {0, 0}}},
-    {"CombN", {{1, 0}, {-1, 0.1f}, {-1, 0.0371f}, {-1, 1}}}, {"Out", {{-1, 0}, {2, 0}}, false},
+    {"SinOsc", {{-1, 3.3f}, {-1, 0}}},
+    {"SinOsc", {{-1, 220}, {0, 0}}},
+    {"CombN", {{1, 0}, {-1, 0.1f}, {-1, 0.0371f}, {-1, 1}}},
+    {"Out", {{-1, 0}, {2, 0}}, false},
 };
 
 std::vector<float> wobbling(const std::vector<uint32_t>& quanta, size_t frames) {
@@ -145,9 +147,7 @@ TEST_CASE("denormals are flushed in process() and nowhere else") {
     p.node->link(in, 0);
     p.node->link(out, 0);
     float given = 0;
-    p.node->feed = [&](uint32_t, uint64_t, float* samples, uint32_t frames) {
-        std::fill_n(samples, frames, given);
-    };
+    p.node->feed = [&](uint32_t, uint64_t, float* samples, uint32_t frames) { std::fill_n(samples, frames, given); };
     unsigned before = 0, after = 0;
     host.before_process = [&] { before = _mm_getcsr(); };
     host.after_process = [&] { after = _mm_getcsr(); };

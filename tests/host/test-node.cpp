@@ -45,7 +45,8 @@ TEST_CASE("ports are there in number and kind") {
     FakeHost host;
     for (const int count : {0, 1, 2, 8}) {
         CAPTURE(count);
-        auto node = host.create({{"scsynth.inputs", std::to_string(count)}, {"scsynth.outputs", std::to_string(count)}});
+        auto node =
+            host.create({{"scsynth.inputs", std::to_string(count)}, {"scsynth.outputs", std::to_string(count)}});
         REQUIRE(node);
         REQUIRE(node->ports[in].size() == size_t(count));
         REQUIRE(node->ports[out].size() == size_t(count));
@@ -79,7 +80,8 @@ TEST_CASE("properties say what the node is") {
     auto any = host.create({{"scsynth.osc.port", "0"}});
     CHECK(any->properties["scsynth.osc.port"] == "40001");
     CHECK(any->properties["node.name"] == "scsynth-40001");
-    auto named = host.create({{"node.name", "synth"}, {"node.always-process", "false"}, {"scsynth.autoconnect", "false"}});
+    auto named =
+        host.create({{"node.name", "synth"}, {"node.always-process", "false"}, {"scsynth.autoconnect", "false"}});
     CHECK(named->properties["node.name"] == "synth");
     CHECK(named->properties["node.always-process"] == "false");
     CHECK(named->properties["scsynth.autoconnect"] == "false");
@@ -218,8 +220,8 @@ TEST_CASE("the latency offset can be set and read") {
         uint8_t memory[256];
         spa_pod_builder b{};
         spa_pod_builder_init(&b, memory, sizeof memory);
-        auto* pod = static_cast<spa_pod*>(spa_pod_builder_add_object(
-            &b, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props, SPA_PROP_latencyOffsetNsec, SPA_POD_Long(nsec)));
+        auto* pod = static_cast<spa_pod*>(spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props,
+                                                                     SPA_PROP_latencyOffsetNsec, SPA_POD_Long(nsec)));
         return spa_node_set_param(node->spa(), SPA_PARAM_Props, 0, pod);
     };
     const auto get = [&] {

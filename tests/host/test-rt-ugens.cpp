@@ -79,10 +79,11 @@ public:
 
 /// Whether its first input is a chain of spectra.
 bool takes_spectra(std::string_view name) {
-    for (const char* beginning : {"PV_", "IFFT", "Spec", "Onsets", "BeatTrack", "KeyTrack", "Loudness", "MFCC",
-                                  "FFTTrigger", "FFTPower", "FFTFlux", "FFTCrest", "FFTSpread", "FFTSlope", "FFTPeak",
-                                  "FFTSubband", "FFTMKL", "FFTPhaseDev", "FFTComplexDev", "FFTInterleave", "Unpack",
-                                  "PackFFT", "KeyClarity", "KeyMode", "Chromagram", "SensoryDissonance"})
+    for (const char* beginning :
+         {"PV_",     "IFFT",       "Spec",     "Onsets",      "BeatTrack",        "KeyTrack",      "Loudness",
+          "MFCC",    "FFTTrigger", "FFTPower", "FFTFlux",     "FFTCrest",         "FFTSpread",     "FFTSlope",
+          "FFTPeak", "FFTSubband", "FFTMKL",   "FFTPhaseDev", "FFTComplexDev",    "FFTInterleave", "Unpack",
+          "PackFFT", "KeyClarity", "KeyMode",  "Chromagram",  "SensoryDissonance"})
         if (name.substr(0, std::string_view(beginning).size()) == beginning)
             return name != "BeatTrack2";
     return false;
@@ -95,10 +96,18 @@ struct Given {
     float value;
 };
 constexpr Given given_inputs[] = {
-    {"Convolution", 2, 512},  {"Convolution2", 3, 512}, {"Convolution2L", 3, 512}, {"Convolution3", 3, 512},
-    {"StereoConvolution2L", 4, 512}, {"PartConv", 1, 1024},   {"FFT", 0, 2},
-    {"Onsets", 2, 3}, {"Onsets", 6, 11}, {"Onsets", 7, 1},
-    {"DelTapRd", 0, 1}, {"DelTapRd", 2, 0.01f},
+    {"Convolution", 2, 512},
+    {"Convolution2", 3, 512},
+    {"Convolution2L", 3, 512},
+    {"Convolution3", 3, 512},
+    {"StereoConvolution2L", 4, 512},
+    {"PartConv", 1, 1024},
+    {"FFT", 0, 2},
+    {"Onsets", 2, 3},
+    {"Onsets", 6, 11},
+    {"Onsets", 7, 1},
+    {"DelTapRd", 0, 1},
+    {"DelTapRd", 2, 0.01f},
 };
 
 const Given* find_given(std::string_view unit, size_t input) {
@@ -129,8 +138,11 @@ std::optional<SynthDef> around(const UnitFacts& facts, Rate rate, Feed feed) {
     for (const bool counts : {false, true})
         for (size_t outputs = facts.min_outputs; outputs <= most_outputs; ++outputs)
             for (size_t inputs = facts.min_inputs + more; inputs <= facts.min_inputs + 8u; ++inputs) {
-                DefBuilder b(name + (rate == Rate::audio ? ".ar" : rate == Rate::control ? ".kr" : ".demand") + " of " +
-                             feed_names[size_t(feed)]);
+                DefBuilder b(name +
+                             (rate == Rate::audio     ? ".ar"
+                              : rate == Rate::control ? ".kr"
+                                                      : ".demand") +
+                             " of " + feed_names[size_t(feed)]);
                 const Rate source_rate = rate == Rate::audio ? Rate::audio : Rate::control;
                 const bool spectra = takes_spectra(name);
                 const InputRef ones = b.add("DC", source_rate, {b.constant(1)});
@@ -189,10 +201,11 @@ Bytes contents(const std::filesystem::path& path) {
 
 // The plugins that come with SuperCollider. Others have units that crash when their inputs are made up, as these are.
 constexpr const char* core_plugins[] = {
-    "BinaryOpUGens", "ChaosUGens", "DelayUGens",  "DemandUGens",   "DiskIO_UGens", "DynNoiseUGens",        "FFT_UGens",
-    "FilterUGens",   "GendynUGens", "GrainUGens", "IOUGens",       "LFUGens",      "ML_UGens",             "MulAddUGens",
-    "NoiseUGens",    "OscUGens",   "PV_ThirdParty", "PanUGens",    "PhysicalModelingUGens", "ReverbUGens", "TestUGens",
-    "TriggerUGens",  "UnaryOpUGens", "UnpackFFTUGens",
+    "BinaryOpUGens", "ChaosUGens",    "DelayUGens",   "DemandUGens",           "DiskIO_UGens",
+    "DynNoiseUGens", "FFT_UGens",     "FilterUGens",  "GendynUGens",           "GrainUGens",
+    "IOUGens",       "LFUGens",       "ML_UGens",     "MulAddUGens",           "NoiseUGens",
+    "OscUGens",      "PV_ThirdParty", "PanUGens",     "PhysicalModelingUGens", "ReverbUGens",
+    "TestUGens",     "TriggerUGens",  "UnaryOpUGens", "UnpackFFTUGens",
 };
 
 /// A folder with nothing but them, as links.
@@ -321,8 +334,8 @@ TEST_CASE("every unit generator, at every rate it runs at") {
     std::string list;
     for (const std::string& unit : left_out)
         list += " " + unit;
-    MESSAGE(played.size() << " units played, " << left_out.size() << " skipped, as they crash on made-up inputs:" << list
-                          << "; " << refused.size() << " are of other plugins");
+    MESSAGE(played.size() << " units played, " << left_out.size() << " skipped, as they crash on made-up inputs:"
+                          << list << "; " << refused.size() << " are of other plugins");
     CHECK(played.size() > 300);
     findings.report();
 }

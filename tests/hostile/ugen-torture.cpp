@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs every UGen of the installed plugins with hostile inputs, each in a process of its own, and says which of
-// them crash or hang. A survey for docs/safety.md, no test: `ugen-torture [--runs N] [--seed N] [--tame] [--fixed-buffers] [--memory] [UGEN...]`.
+// them crash or hang. A survey for docs/safety.md, no test: `ugen-torture [--runs N] [--seed N] [--tame]
+// [--fixed-buffers] [--memory] [UGEN...]`.
 #include "engine/engine.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/ugens.hpp"
-#include "engine/units/unit-facts.hpp"
 #include "engine/synthdef/validator.hpp"
+#include "engine/units/unit-facts.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -107,29 +108,23 @@ void look_at_faults() {
 }
 
 float hostile_float() {
-    static const float values[] = {0.f, 1.f, -1.f, 0.5f, 2.f, 3.f, 1e-30f, -1e-30f, 1e9f, -1e9f, 1e30f, -1e30f, 3e38f,
-                                   1e-45f, 64.f, 65.f, 440.f, 48000.f, 2147483648.f, -2147483648.f, 16777216.f, 1e5f, -5.f,
-                                   0.999f, 127.f, 1024.f, 32768.f, 65536.f, 23.f, 24.f, 25.f};
+    static const float values[] = {0.f,   1.f,     -1.f,         0.5f,          2.f,        3.f,    1e-30f, -1e-30f,
+                                   1e9f,  -1e9f,   1e30f,        -1e30f,        3e38f,      1e-45f, 64.f,   65.f,
+                                   440.f, 48000.f, 2147483648.f, -2147483648.f, 16777216.f, 1e5f,   -5.f,   0.999f,
+                                   127.f, 1024.f,  32768.f,      65536.f,       23.f,       24.f,   25.f};
     switch (below(4)) {
-    case 0:
-        return float(below(buffers + 2));
-    case 1:
-        return float(below(2000)) / 1000.f;
-    case 2:
-        return float(below(20)) - 4.f;
-    default:
-        return values[below(int(std::size(values)))];
+    case 0: return float(below(buffers + 2));
+    case 1: return float(below(2000)) / 1000.f;
+    case 2: return float(below(20)) - 4.f;
+    default: return values[below(int(std::size(values)))];
     }
 }
 
 float wild_float() {
     switch (below(8)) {
-    case 0:
-        return NAN;
-    case 1:
-        return below(2) ? INFINITY : -INFINITY;
-    default:
-        return hostile_float();
+    case 0: return NAN;
+    case 1: return below(2) ? INFINITY : -INFINITY;
+    default: return hostile_float();
     }
 }
 
@@ -142,14 +137,10 @@ InputRef constant(SynthDef& def, float value) {
 InputRef any_input(SynthDef& def) {
     switch (below(10)) {
     case 0:
-    case 1:
-        return {0, uint32_t(below(control_count))};
-    case 2:
-        return {1 + below(4), 0};
-    case 3:
-        return {5, 0};
-    default:
-        return constant(def, hostile_float());
+    case 1: return {0, uint32_t(below(control_count))};
+    case 2: return {1 + below(4), 0};
+    case 3: return {5, 0};
+    default: return constant(def, hostile_float());
     }
 }
 
@@ -165,9 +156,15 @@ SynthDef make_def(const std::string& name) {
     // A chain that most spectral units can use: buffers 1 to 8 have powers of two.
     const bool spectral = name.starts_with("PV_") || name.find("FFT") != name.npos || below(4) == 0;
     if (spectral)
-        def.units.push_back({"FFT", Rate::control, 0,
-                             {constant(def, float(1 + below(8))), {5, 0}, constant(def, 0.5f), constant(def, float(below(3) - 1)),
-                              constant(def, 1.f), constant(def, 0.f)},
+        def.units.push_back({"FFT",
+                             Rate::control,
+                             0,
+                             {constant(def, float(1 + below(8))),
+                              {5, 0},
+                              constant(def, 0.5f),
+                              constant(def, float(below(3) - 1)),
+                              constant(def, 1.f),
+                              constant(def, 0.f)},
                              {Rate::control}});
     const UnitFacts* facts = find_unit_facts(name);
     UnitSpec unit;
@@ -381,8 +378,8 @@ int survey(int argc, char** argv) {
             }
         }
         for (const auto& [signal, what] : deaths) {
-            std::printf("%s: %s %d of %d, seed %d\n", name.c_str(), signal > 0 ? strsignal(signal) : "exit", what.first, runs,
-                        what.second);
+            std::printf("%s: %s %d of %d, seed %d\n", name.c_str(), signal > 0 ? strsignal(signal) : "exit", what.first,
+                        runs, what.second);
             ++bad;
         }
         if (contained)

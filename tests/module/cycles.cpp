@@ -37,7 +37,8 @@ void wait_until_running(pw_context* context, pw_loop* loop) {
 
 /// Runs what is pending, in particular destruction put off to a later turn.
 void run_pending(pw_loop* loop) {
-    while (pw_loop_iterate(loop, 0) > 0) {}
+    while (pw_loop_iterate(loop, 0) > 0) {
+    }
 }
 
 } // namespace
@@ -52,18 +53,14 @@ int main(int argc, char** argv) {
     const int count = std::atoi(argv[2]);
     pw_main_loop* main_loop = pw_main_loop_new(nullptr);
     pw_loop* loop = pw_main_loop_get_loop(main_loop);
-    pw_context* context =
-        pw_context_new(loop,
-                       pw_properties_new(PW_KEY_CONFIG_NAME, "null", PW_KEY_CORE_DAEMON,
-                                         daemon ? "true" : "false", nullptr),
-                       0);
+    pw_context* context = pw_context_new(
+        loop, pw_properties_new(PW_KEY_CONFIG_NAME, "null", PW_KEY_CORE_DAEMON, daemon ? "true" : "false", nullptr), 0);
     pw_loop_enter(loop);
     long start = 0;
     for (int i = 0; i < count; ++i) {
         if (i == count / 10)
             start = resident_kib();
-        pw_impl_module* module =
-            pw_context_load_module(context, "libpipewire-module-scsynth", argv[3], nullptr);
+        pw_impl_module* module = pw_context_load_module(context, "libpipewire-module-scsynth", argv[3], nullptr);
         if (!module)
             return 1;
         if (daemon && i == 0)

@@ -113,19 +113,17 @@ int bind_port(const spa_dict* info, uint16_t& port) {
     return fd;
 }
 
-int init(const spa_handle_factory*, spa_handle* handle, const spa_dict* info,
-         const spa_support* support, uint32_t count) {
+int init(const spa_handle_factory*, spa_handle* handle, const spa_dict* info, const spa_support* support,
+         uint32_t count) {
     auto* node = reinterpret_cast<Node*>(handle);
     const int fd = bind_port(info, node->port);
     if (fd < 0)
         return fd;
     spa_hook_list_init(&node->hooks);
     node->handle = {SPA_VERSION_HANDLE, get_interface, clear};
-    node->interface.iface = SPA_INTERFACE_INIT(SPA_TYPE_INTERFACE_Node, SPA_VERSION_NODE, &methods,
-                                               node);
+    node->interface.iface = SPA_INTERFACE_INIT(SPA_TYPE_INTERFACE_Node, SPA_VERSION_NODE, &methods, node);
     node->state = "running";
-    node->loop = static_cast<spa_loop_utils*>(
-        spa_support_find(support, count, SPA_TYPE_INTERFACE_LoopUtils));
+    node->loop = static_cast<spa_loop_utils*>(spa_support_find(support, count, SPA_TYPE_INTERFACE_LoopUtils));
     node->source = spa_loop_utils_add_io(node->loop, fd, SPA_IO_IN, true, on_packet, node);
     return 0;
 }
@@ -136,14 +134,12 @@ const spa_handle_factory factory = {
     .info = nullptr,
     .get_size = [](const spa_handle_factory*, const spa_dict*) { return sizeof(Node); },
     .init = init,
-    .enum_interface_info = [](const spa_handle_factory*, const spa_interface_info**,
-                              uint32_t*) { return 0; },
+    .enum_interface_info = [](const spa_handle_factory*, const spa_interface_info**, uint32_t*) { return 0; },
 };
 
 } // namespace
 
-extern "C" SPA_EXPORT int spa_handle_factory_enum(const spa_handle_factory** found,
-                                                  uint32_t* index) {
+extern "C" SPA_EXPORT int spa_handle_factory_enum(const spa_handle_factory** found, uint32_t* index) {
     if (*index > 0)
         return 0;
     *found = &factory;

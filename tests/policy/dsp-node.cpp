@@ -23,8 +23,7 @@ void on_process(void*, spa_io_position*) {}
 void set_property(pw_properties* props, const std::string& assignment) {
     const auto split = assignment.find('=');
     if (split != std::string::npos)
-        pw_properties_set(props, assignment.substr(0, split).c_str(),
-                          assignment.substr(split + 1).c_str());
+        pw_properties_set(props, assignment.substr(0, split).c_str(), assignment.substr(split + 1).c_str());
 }
 
 void on_input(void* data, int fd, uint32_t) {
@@ -35,7 +34,7 @@ void on_input(void* data, int fd, uint32_t) {
         pw_main_loop_quit(app->loop);
         return;
     }
-    app->input.append(buffer, static_cast<std::size_t>(size));
+    app->input.append(buffer, size_t(size));
     for (auto end = app->input.find('\n'); end != std::string::npos; end = app->input.find('\n')) {
         pw_properties* props = pw_properties_new(nullptr, nullptr);
         set_property(props, app->input.substr(0, end));
@@ -48,14 +47,14 @@ void on_input(void* data, int fd, uint32_t) {
 void add_ports(pw_filter* filter, spa_direction direction, const char* prefix, int count) {
     for (int i = 1; i <= count; ++i) {
         const std::string name = prefix + std::to_string(i);
-        pw_filter_add_port(filter, direction, PW_FILTER_PORT_FLAG_MAP_BUFFERS, sizeof(int),
-                           pw_properties_new(PW_KEY_FORMAT_DSP, "32 bit float mono audio",
-                                             PW_KEY_PORT_NAME, name.c_str(), nullptr),
-                           nullptr, 0);
+        pw_filter_add_port(
+            filter, direction, PW_FILTER_PORT_FLAG_MAP_BUFFERS, sizeof(int),
+            pw_properties_new(PW_KEY_FORMAT_DSP, "32 bit float mono audio", PW_KEY_PORT_NAME, name.c_str(), nullptr),
+            nullptr, 0);
     }
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) {
     if (argc < 3) {

@@ -12,12 +12,12 @@ namespace scs::test {
 /// it may look at any time. tests/lib/recording.py knows this layout.
 struct TapeHeader {
     uint32_t channels;
-    uint32_t capacity;               ///< frames
-    std::atomic<uint32_t> rate;      ///< Hz
-    std::atomic<uint32_t> frames;    ///< recorded so far
-    std::atomic<uint32_t> leaps;     ///< cycles before which the clock's position was not where it had to be
-    std::atomic<uint32_t> empty;     ///< cycles in which an input had nothing; recorded as silence
-    std::atomic<uint32_t> full;      ///< 1 once a cycle found no room
+    uint32_t capacity;            ///< frames
+    std::atomic<uint32_t> rate;   ///< Hz
+    std::atomic<uint32_t> frames; ///< recorded so far
+    std::atomic<uint32_t> leaps;  ///< cycles before which the clock's position was not where it had to be
+    std::atomic<uint32_t> empty;  ///< cycles in which an input had nothing; recorded as silence
+    std::atomic<uint32_t> full;   ///< 1 once a cycle found no room
 };
 static_assert(sizeof(TapeHeader) == 28);
 

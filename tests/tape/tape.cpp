@@ -162,16 +162,15 @@ void* build_param(const Port& port, uint32_t id, spa_pod_builder& b) {
                                           SPA_POD_Id(SPA_MEDIA_SUBTYPE_dsp), SPA_FORMAT_AUDIO_format,
                                           SPA_POD_Id(SPA_AUDIO_FORMAT_DSP_F32));
     case SPA_PARAM_Buffers:
-        return spa_pod_builder_add_object(
-            &b, SPA_TYPE_OBJECT_ParamBuffers, id, SPA_PARAM_BUFFERS_buffers,
-            SPA_POD_CHOICE_RANGE_Int(1, 1, int(max_buffers)), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
-            SPA_PARAM_BUFFERS_size, SPA_POD_CHOICE_RANGE_Int(int(max_quantum) * stride, 16 * stride, INT32_MAX),
-            SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride));
+        return spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamBuffers, id, SPA_PARAM_BUFFERS_buffers,
+                                          SPA_POD_CHOICE_RANGE_Int(1, 1, int(max_buffers)), SPA_PARAM_BUFFERS_blocks,
+                                          SPA_POD_Int(1), SPA_PARAM_BUFFERS_size,
+                                          SPA_POD_CHOICE_RANGE_Int(int(max_quantum) * stride, 16 * stride, INT32_MAX),
+                                          SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride));
     case SPA_PARAM_IO:
         return spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamIO, id, SPA_PARAM_IO_id, SPA_POD_Id(SPA_IO_Buffers),
                                           SPA_PARAM_IO_size, SPA_POD_Int(int(sizeof(spa_io_buffers))));
-    default:
-        return nullptr;
+    default: return nullptr;
     }
 }
 

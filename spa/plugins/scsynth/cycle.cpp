@@ -30,7 +30,7 @@ T read_once(const T& shared) noexcept {
 struct Cycle::Span {
     uint32_t frames = 0;
     double rate = 0;
-    uint64_t nsec = 0;        ///< 0: the host doesn't say
+    uint64_t nsec = 0; ///< 0: the host doesn't say
     bool has_deadline = false;
 };
 
@@ -99,8 +99,7 @@ int Cycle::process() noexcept {
     for (size_t i = 0; i < outputs_.size(); ++i)
         out_[i] = outputs_[i].begin_output(span.frames);
 
-    const double latency =
-        latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
+    const double latency = latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
     const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
     graph_rate_.store(span.rate, std::memory_order_relaxed);
     if (rate_adapter_)

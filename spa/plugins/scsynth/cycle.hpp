@@ -17,7 +17,7 @@ namespace scs::spa {
 
 /// How long after the driver's clock a frame is heard.
 struct OutputLatency {
-    double quanta = 0;  ///< cycles
+    double quanta = 0; ///< cycles
     double frames = 0;
     double seconds = 0;
 };

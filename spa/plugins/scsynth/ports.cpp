@@ -23,7 +23,8 @@ constexpr uint32_t readable = SPA_PARAM_INFO_READ, writable = SPA_PARAM_INFO_WRI
 } // namespace
 
 Port::Port(spa_direction direction, uint32_t id, uint32_t count)
-    : direction_(direction), id_(id),
+    : direction_(direction),
+      id_(id),
       name_((direction == SPA_DIRECTION_OUTPUT ? "out_" : "in_") + std::to_string(id + 1)),
       channel_(channel_name(id, count)) {
     params_[enum_format] = {SPA_PARAM_EnumFormat, readable};
@@ -37,9 +38,8 @@ Port::Port(spa_direction direction, uint32_t id, uint32_t count)
 }
 
 spa_port_info Port::info(bool all) {
-    items_ = {{{"format.dsp", "32 bit float mono audio"},
-               {"port.name", name_.c_str()},
-               {"audio.channel", channel_.c_str()}}};
+    items_ = {
+        {{"format.dsp", "32 bit float mono audio"}, {"port.name", name_.c_str()}, {"audio.channel", channel_.c_str()}}};
     props_ = {0, uint32_t(items_.size()), items_.data()};
     spa_port_info info{};
     info.change_mask =
@@ -77,8 +77,7 @@ spa_pod* Port::param(uint32_t id, uint32_t index, uint32_t quantum_limit, spa_po
         return object(spa_pod_builder_add_object(
             &b, SPA_TYPE_OBJECT_ParamBuffers, id, SPA_PARAM_BUFFERS_buffers,
             SPA_POD_CHOICE_RANGE_Int(1, 1, int(max_buffers)), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
-            SPA_PARAM_BUFFERS_size,
-            SPA_POD_CHOICE_RANGE_Int(int(quantum_limit) * stride, 16 * stride, INT32_MAX),
+            SPA_PARAM_BUFFERS_size, SPA_POD_CHOICE_RANGE_Int(int(quantum_limit) * stride, 16 * stride, INT32_MAX),
             SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride)));
     case SPA_PARAM_Meta:
         if (index > 0)
@@ -92,11 +91,8 @@ spa_pod* Port::param(uint32_t id, uint32_t index, uint32_t quantum_limit, spa_po
         return object(spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_ParamIO, id, SPA_PARAM_IO_id,
                                                  SPA_POD_Id(SPA_IO_Buffers), SPA_PARAM_IO_size,
                                                  SPA_POD_Int(int(sizeof(spa_io_buffers)))));
-    case SPA_PARAM_Latency:
-        return index > 1 ? nullptr : spa_latency_build(&b, id, &latency_[index]);
-    default:
-        error = -ENOENT;
-        return nullptr;
+    case SPA_PARAM_Latency: return index > 1 ? nullptr : spa_latency_build(&b, id, &latency_[index]);
+    default: error = -ENOENT; return nullptr;
     }
 }
 

@@ -79,9 +79,7 @@ int SpaNode::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, con
             if (index == 0)
                 return io_area(b, id, SPA_IO_Clock, sizeof(spa_io_clock));
             return index == 1 ? io_area(b, id, SPA_IO_Position, sizeof(spa_io_position)) : nullptr;
-        default:
-            error = -ENOENT;
-            return nullptr;
+        default: error = -ENOENT; return nullptr;
         }
     });
 }
@@ -101,7 +99,7 @@ int SpaNode::set_param(uint32_t id, uint32_t flags, const spa_pod* param) {
 }
 
 int SpaNode::port_enum_params(int seq, spa_direction direction, uint32_t port, uint32_t id, uint32_t start,
-                           uint32_t num, const spa_pod* filter) {
+                              uint32_t num, const spa_pod* filter) {
     const Port* found = find_port(direction, port);
     if (!found)
         return -EINVAL;
@@ -111,7 +109,7 @@ int SpaNode::port_enum_params(int seq, spa_direction direction, uint32_t port, u
 }
 
 int SpaNode::port_set_param(spa_direction direction, uint32_t id, uint32_t param_id, uint32_t flags,
-                         const spa_pod* param) {
+                            const spa_pod* param) {
     Port* port = find_port(direction, id);
     if (!port)
         return -EINVAL;
@@ -140,8 +138,7 @@ int SpaNode::port_set_param(spa_direction direction, uint32_t id, uint32_t param
             return 0;
         return update_latencies();
     }
-    default:
-        return -ENOENT;
+    default: return -ENOENT;
     }
 }
 

@@ -3,8 +3,8 @@
 
 #include "dict.hpp"
 
-#include <utility>
 #include <spa/node/utils.h>
+#include <utility>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -33,7 +33,8 @@ spa_log_level spa_level(osc::ServerSettings::Level level) {
 } // namespace
 
 SpaNode::SpaNode(const Support& support, NodeSettings settings)
-    : support_(support), settings_(std::move(settings)),
+    : support_(support),
+      settings_(std::move(settings)),
       bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
       cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
              uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate) {
@@ -241,8 +242,8 @@ bool SpaNode::set_counters() {
     changed |= set_property("scsynth.overruns", std::to_string(cycle_.overruns()));
     Engine* engine = server_->engine();
     changed |= set_property("scsynth.late", std::to_string(engine ? engine->status().late_bundles.load() : 0));
-    changed |= set_property("scsynth.dropped-events",
-                            std::to_string(engine ? engine->status().dropped_events.load() : 0));
+    changed |=
+        set_property("scsynth.dropped-events", std::to_string(engine ? engine->status().dropped_events.load() : 0));
     return changed;
 }
 
@@ -320,8 +321,7 @@ int SpaNode::set_io(uint32_t id, void* data, size_t size) {
         position_ = position;
         break;
     }
-    default:
-        return -ENOENT;
+    default: return -ENOENT;
     }
     return on_data_loop([this] {
         cycle_.set_clock(clock_);
@@ -334,13 +334,11 @@ int SpaNode::send_command(const spa_command* command) {
         return -EINVAL;
     displaced_position_ = nullptr;
     switch (SPA_NODE_COMMAND_ID(command)) {
-    case SPA_NODE_COMMAND_Start:
-        return on_data_loop([&] { cycle_.start(); });
+    case SPA_NODE_COMMAND_Start: return on_data_loop([&] { cycle_.start(); });
     case SPA_NODE_COMMAND_Pause:
     case SPA_NODE_COMMAND_Suspend: // the host takes formats and buffers away by itself
         return 0;
-    default:
-        return -ENOTSUP;
+    default: return -ENOTSUP;
     }
 }
 

@@ -21,10 +21,10 @@ using AlignedArray = std::unique_ptr<T[], FreeAligned>;
 /// [worker] `count` zeros, written once so that no page is first touched in the render path, with at least another 64
 /// bytes of them behind. Throws std::bad_alloc.
 template <class T>
-AlignedArray<T> aligned_zeros(std::size_t count) {
+AlignedArray<T> aligned_zeros(size_t count) {
     static_assert(std::is_trivial_v<T>);
-    constexpr std::size_t alignment = 64;
-    const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment + alignment;
+    constexpr size_t alignment = 64;
+    const size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment + alignment;
     void* memory = std::aligned_alloc(alignment, bytes);
     if (!memory)
         throw std::bad_alloc();

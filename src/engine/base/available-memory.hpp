@@ -10,8 +10,8 @@ namespace scs {
 
 /// Whether so many bytes can be taken without swapping and leave enough for everybody else. The kernel promises more
 /// than it has, and ends the daemon when it is asked for that. True if the kernel doesn't say. [worker]
-inline bool leaves_memory(std::int64_t bytes) {
-    constexpr std::int64_t reserve = 256 << 20;
+inline bool leaves_memory(int64_t bytes) {
+    constexpr int64_t reserve = 256 << 20;
     std::ifstream file("/proc/meminfo");
     for (std::string line; std::getline(file, line);)
         if (line.starts_with("MemAvailable:"))

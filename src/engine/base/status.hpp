@@ -9,19 +9,19 @@ namespace scs {
 enum class Code : uint8_t {
     ok,
     failed,
-    node_not_found,       ///< value: the node ID
-    target_not_found,     ///< value: the node ID
-    group_not_found,      ///< value: the group ID
+    node_not_found,   ///< value: the node ID
+    target_not_found, ///< value: the node ID
+    group_not_found,  ///< value: the group ID
     synthdef_not_found,
     wrong_argument_type,
     index_out_of_range,
     buffer_overflow,
     out_of_memory,
     too_many_nodes,
-    duplicate_node_id,    ///< value: the node ID
+    duplicate_node_id, ///< value: the node ID
     reserved_node_id,
     cannot_replace_root,
-    move_into_itself,     ///< a group moved into itself or its own descendant
+    move_into_itself, ///< a group moved into itself or its own descendant
 };
 
 /// A code and the number its text speaks of. Cheap to copy on the render path.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/definitions/definitions.hpp"
 
-#include "engine/plugins/ugens.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
 #include "engine/voices/unit-kernels.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/messages/command.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
+#include "engine/messages/command.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/code.hpp"
 
@@ -23,8 +23,8 @@ struct Definition final : Handback {
     std::unique_ptr<const Program> program;
     std::unique_ptr<const NativeCode> code; ///< null: synths are made of plugin units
     std::vector<const Kernel*> kernels;     ///< but for these units, see kernels_among_plugins()
-    int32_t users = 0;       ///< [rt] synths of it, plus one while it can be found by name
-    Definition* chain = nullptr; ///< [rt] the next one in its hash chain
+    int32_t users = 0;                      ///< [rt] synths of it, plus one while it can be found by name
+    Definition* chain = nullptr;            ///< [rt] the next one in its hash chain
 };
 
 /// [worker] Reads, validates and compiles the SynthDefs of a file's bytes. Broken ones are reported in `errors`

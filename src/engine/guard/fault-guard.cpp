@@ -62,8 +62,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         pass_on(signal, info, context);
         return;
     }
-    const bool too_short = signal == SIGXCPU && target == host_target &&
-                           info->si_value.sival_int == int(FaultGuard::Reach::plugins);
+    const bool too_short =
+        signal == SIGXCPU && target == host_target && info->si_value.sival_int == int(FaultGuard::Reach::plugins);
     if (target && !too_short)
         siglongjmp(*target, 1);
     if (signal != SIGXCPU) // else whoever sent it will try again
@@ -85,7 +85,7 @@ void FaultGuard::install() {
     std::call_once(once, [] {
         for (auto& stack : stacks())
             stack = std::make_unique<std::byte[]>(stack_bytes);
-        struct sigaction action{};
+        struct sigaction action {};
         action.sa_sigaction = on_fault;
         // A handler that is left by a jump: its signal must not stay blocked.
         action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;

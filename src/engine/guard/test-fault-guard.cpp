@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/guard/fault-guard.hpp"
-#include "engine/plugins/registry.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/registry.hpp"
 #include "engine/test-support.hpp"
 
 #include <atomic>

@@ -60,19 +60,19 @@ public:
 
     ~Command() override;
 
-    Command* next = nullptr;   ///< the next command of the bundle
-    CommandBundle* bundle = nullptr;  ///< the bundle this is part of; null for a plugin's own
-    bool counted_as_job = false; ///< [osc] the OSC thread's own: it waits for this command to come back from a job
+    Command* next = nullptr;         ///< the next command of the bundle
+    CommandBundle* bundle = nullptr; ///< the bundle this is part of; null for a plugin's own
+    bool counted_as_job = false;     ///< [osc] the OSC thread's own: it waits for this command to come back from a job
 };
 
 /// Commands that run together at one time. Owns them. Given to Engine::submit(), it comes back through the
 /// events as `retired` when all its commands (jobs and their replies too) are done with.
 struct CommandBundle final : Handback {
-    NtpTime time = immediately;    ///< when, at the output; `immediately` or a past time runs at once
+    NtpTime time = immediately; ///< when, at the output; `immediately` or a past time runs at once
     Command* first = nullptr;
     Command* last = nullptr;
-    int32_t outstanding = 0;       ///< [rt] the engine's own: jobs not yet applied
-    CommandBundle* outer = nullptr;       ///< [rt] the engine's own: the bundle whose command this completes
+    int32_t outstanding = 0;        ///< [rt] the engine's own: jobs not yet applied
+    CommandBundle* outer = nullptr; ///< [rt] the engine's own: the bundle whose command this completes
 
     /// [osc] Takes ownership of `command`.
     void append(Command* command) noexcept;

@@ -21,9 +21,11 @@ public:
 
     RecordRing& ring() noexcept { return ring_; }
 
-    /// Emits an event: a struct that begins with an EventHeader, whose `bytes` count what follows it, too. false: dropped.
+    /// Emits an event: a struct that begins with an EventHeader, whose `bytes` count what follows it, too. false:
+    /// dropped.
     template <class Event>
-    bool notify(const Event& event, std::span<const std::byte> tail = {}, std::span<const std::byte> end = {}) noexcept {
+    bool notify(const Event& event, std::span<const std::byte> tail = {},
+                std::span<const std::byte> end = {}) noexcept {
         const size_t bytes = sizeof event + tail.size() + end.size();
         auto* room = waiting_ ? nullptr : static_cast<std::byte*>(ring_.reserve(bytes));
         if (!room) {

@@ -16,9 +16,9 @@ enum class Run : uint8_t {
     first,        ///< a synth before its first block: constructors, then a block
     first_paused, ///< the same, but to be paused: constructors only
     on,
-    traced,       ///< on, and the next block prints what it does; a synth
+    traced, ///< on, and the next block prints what it does; a synth
     off,
-    ending,       ///< freed when its turn comes
+    ending, ///< freed when its turn comes
 };
 
 /// What a control of a synth is mapped to.

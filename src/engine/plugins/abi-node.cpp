@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/abi-node.hpp"
 
-#include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
 
 #include <new>
 

@@ -3,8 +3,8 @@
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/osc-arguments.hpp"
-#include "engine/plugins/registry.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/registry.hpp"
 #include "engine/units/unit-facts.hpp"
 #include "engine/world/buffers-abi.hpp"
 

@@ -20,6 +20,6 @@ enum class BufGenOutcome { done, unknown, crashed, does_not_fit };
 /// buffer has been installed, else null. One that crashes is ended where it stood: the
 /// buffer keeps the data it had, with what was written into them. One whose result the buffer can't hold isn't run.
 BufGenOutcome run_buf_gen(PluginWorld&, int buffer, std::string_view name, std::span<const std::byte> arguments,
-                 float*& replaced_data);
+                          float*& replaced_data);
 
 } // namespace scs

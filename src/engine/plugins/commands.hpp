@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/messages/events.hpp"
 #include "engine/base/status.hpp"
+#include "engine/messages/events.hpp"
 
 #include <cstddef>
 #include <span>
@@ -18,6 +18,7 @@ const PluginCommand* find_plugin_command(std::string_view name);
 
 /// [rt] Runs it. `arguments` as for run_buf_gen(). What it does later, and its answer, comes as events for `from`.
 /// false: it crashed.
-bool run_plugin_command(PluginWorld&, const PluginCommand&, std::span<const std::byte> arguments, ReplyTo from) noexcept;
+bool run_plugin_command(PluginWorld&, const PluginCommand&, std::span<const std::byte> arguments,
+                        ReplyTo from) noexcept;
 
 } // namespace scs

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/fft.hpp"
 
-#include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/rendering-scope.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/world/buffers.hpp"
 
@@ -164,8 +164,7 @@ void fft_forward(::scfft* f) {
         return;
     std::memcpy(f->work, f->in, f->window_points * sizeof(float));
     shape(f->work, *f);
-    fftwf_execute_dft_r2c(tables->plans[f->log2_points].forward, f->work,
-                          reinterpret_cast<fftwf_complex*>(f->work));
+    fftwf_execute_dft_r2c(tables->plans[f->log2_points].forward, f->work, reinterpret_cast<fftwf_complex*>(f->work));
     std::memcpy(f->out, f->work, f->points * sizeof(float));
     f->out[1] = f->work[f->points];
 }

@@ -13,8 +13,8 @@ namespace scs {
 void fft_prepare();
 
 /// [rt] Memory comes from `memory`; null when there is none or the sizes are not served.
-::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction, float* in, float* out,
-                    SCFFT_Direction, SCFFT_Allocator& memory);
+::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction, float* in, float* out, SCFFT_Direction,
+                    SCFFT_Allocator& memory);
 /// [rt] in → window → spectrum → out.
 void fft_forward(::scfft*);
 /// [rt] in → signal → window → out, scaled to unity.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/plugin-command.hpp"
 
-#include "engine/plugins/commands.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
+#include "engine/plugins/commands.hpp"
 #include "engine/plugins/osc-arguments.hpp"
-#include "engine/plugins/registry.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/plugin-world.hpp"
+#include "engine/plugins/registry.hpp"
 #include "engine/rt/pool.hpp"
 
 #include <algorithm>
@@ -101,8 +101,8 @@ private:
 
 } // namespace
 
-bool start_async_command(PluginWorld& world, const ReplyTo* from, const char* name, void* data, const AsyncStages& stages,
-                         std::span<const std::byte> completion) noexcept {
+bool start_async_command(PluginWorld& world, const ReplyTo* from, const char* name, void* data,
+                         const AsyncStages& stages, std::span<const std::byte> completion) noexcept {
     void* memory = world.pool().allocate(sizeof(AsyncCommand) + completion.size());
     if (!memory)
         return false;

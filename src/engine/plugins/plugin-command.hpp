@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/messages/events.hpp"
 #include "engine/abi/abi.hpp"
+#include "engine/messages/events.hpp"
 
 #include <cstddef>
 #include <span>

@@ -149,7 +149,8 @@ bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc co
     if (const UnitFacts* facts = find_unit_facts(name); facts && facts->refused)
         return false;
     auto entry = std::make_unique<UgenEntry>();
-    entry->info = {name, bytes + unregistered_bytes(name), (flags & kUnitDef_CantAliasInputsToOutputs) != 0, entry.get()};
+    entry->info = {name, bytes + unregistered_bytes(name), (flags & kUnitDef_CantAliasInputsToOutputs) != 0,
+                   entry.get()};
     entry->construct = construct;
     entry->destroy = destroy;
     const std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/buf-gen.hpp"
 
-#include "engine/world/buffers-abi.hpp"
 #include "engine/test-support.hpp"
+#include "engine/world/buffers-abi.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>
@@ -30,8 +30,7 @@ TEST_CASE("spectra for a convolution are only written into a buffer that holds t
         const auto outcome =
             run_buf_gen(f.engine->world(), 2, "PreparePartConv", std::as_bytes(std::span(arguments)), replaced);
         CHECK(outcome == (room < 2048 ? BufGenOutcome::does_not_fit : BufGenOutcome::done));
-        const bool untouched =
-            std::all_of(spectra.begin(), spectra.end(), [](float sample) { return sample == 7.f; });
+        const bool untouched = std::all_of(spectra.begin(), spectra.end(), [](float sample) { return sample == 7.f; });
         CHECK(untouched == (room < 2048));
     }
     CHECK(f.printed.empty());

@@ -18,8 +18,8 @@ Settings native(bool on = true) {
     return settings;
 }
 
-/// A chaotic generator that is the plugins', a native oscillator with a native envelope, and a plugin's unit that ends the
-/// synth with the envelope.
+/// A chaotic generator that is the plugins', a native oscillator with a native envelope, and a plugin's unit that ends
+/// the synth with the envelope.
 SynthDef mixed_def() {
     SynthDef def;
     def.name = "mixed";

@@ -6,10 +6,10 @@
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/native-unit.hpp"
 #include "engine/plugins/osc-arguments.hpp"
-#include "engine/plugins/registry.hpp"
-#include "engine/plugins/unit-command.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/plugin-world.hpp"
+#include "engine/plugins/registry.hpp"
+#include "engine/plugins/unit-command.hpp"
 #include "engine/synthdef/program.hpp"
 
 #include <cstring>
@@ -113,9 +113,9 @@ struct Instance {
     AbiGraph hosted;
     const Program* program;
     UnitKernels kernels;
-    Block block; ///< what the kernels run with
+    Block block;                       ///< what the kernels run with
     UnitRate audio_rate, control_rate; ///< of the block
-    Rates rates; ///< what the plugins' units point at
+    Rates rates;                       ///< what the plugins' units point at
     PluginWorld* world;
     GuardUnit* guards;
     uint32_t num_guards;
@@ -185,19 +185,17 @@ size_t UnitGraph::bytes(const Program& program, UnitKernels kernels) noexcept {
     const size_t controls = program.controls.size();
     size_t total = aligned(sizeof(Instance)) + aligned(program.units.size() * sizeof(::Unit*)) +
                    aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) +
-                   aligned(program.wires.size() * sizeof(::Wire)) +
-                   aligned(program.guards.size() * sizeof(GuardUnit)) +
-                   aligned(size_t(program.block_size) * sizeof(float)) +
-                   aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
-                   2 * aligned(controls * sizeof(int32_t));
+                   aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
+                   aligned(size_t(program.block_size) * sizeof(float)) + aligned(controls * sizeof(float)) +
+                   aligned(controls * sizeof(float*)) + 2 * aligned(controls * sizeof(int32_t));
     for (uint32_t i = 0; i < program.units.size(); ++i)
         total += aligned(unit_bytes(program.units[i], kernel_of(kernels, i))) +
                  aligned(ports(program.units[i]) * sizeof(::Wire*));
     return total;
 }
 
-UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels kernels, const Block& block, PluginWorld& world,
-                           Synth& owner, const float* controls) noexcept {
+UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels kernels, const Block& block,
+                           PluginWorld& world, Synth& owner, const float* controls) noexcept {
     // Plugins take zeroed units for granted in places.
     std::memset(memory, 0, bytes(program, kernels));
     Layout layout(memory);
@@ -253,7 +251,8 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
     for (const bool calc : {true, false})
         for (uint32_t i = 0; i < graph.mNumUnits; ++i)
             if (const UnitPlan& plan = program.units[i]; plan.is_calc() == calc)
-                graph.mUnits[i] = reinterpret_cast<::Unit*>(layout.take<std::byte>(unit_bytes(plan, kernel_of(kernels, i))));
+                graph.mUnits[i] =
+                    reinterpret_cast<::Unit*>(layout.take<std::byte>(unit_bytes(plan, kernel_of(kernels, i))));
 
     size_t next_guard = 0;
     for (uint32_t i = 0; i < graph.mNumUnits; ++i) {
@@ -287,8 +286,8 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
             const int32_t buffer = program.wires[index].buffer;
             wire->mFromUnit = unit;
             wire->mCalcRate = unit->mCalcRate;
-            wire->mBuffer = buffer < 0 ? &wire->mScalarValue
-                                       : world.wire_space() + size_t(buffer) * size_t(program.block_size);
+            wire->mBuffer =
+                buffer < 0 ? &wire->mScalarValue : world.wire_space() + size_t(buffer) * size_t(program.block_size);
             unit->mOutput[j] = wire;
             unit->mOutBuf[j] = wire->mBuffer;
         }
@@ -303,7 +302,8 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
             hidden.from = unit->mInBuf[input];
             hidden.seconds = hidden.guard->high / float(unit->mRate->mSampleRate);
             hidden.high = hidden.guard->in_samples       ? &hidden.seconds
-                          : hidden.guard->high_input < 0 ? &hidden.guard->high : unit->mInBuf[hidden.guard->high_input];
+                          : hidden.guard->high_input < 0 ? &hidden.guard->high
+                                                         : unit->mInBuf[hidden.guard->high_input];
             hidden.unit.mParentIndex = unit->mParentIndex;
             hidden.unit.mBufLength = 1;
             hidden.unit.mCalcFunc = GuardUnit::run;

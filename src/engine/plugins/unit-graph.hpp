@@ -26,10 +26,10 @@ class UnitGraph {
 public:
     /// Bytes that an instance of `program` needs, 64-byte aligned.
     static size_t bytes(const Program& program, UnitKernels) noexcept;
-    /// Lays an instance out in `memory`; its units' constructors have not run yet. `kernels` live as long as the program;
-    /// `block`: of a lone voice, what they are to run with.
-    static UnitGraph* make(void* memory, const Program&, UnitKernels kernels, const Block& block, PluginWorld&, Synth& owner,
-                           const float* controls) noexcept;
+    /// Lays an instance out in `memory`; its units' constructors have not run yet. `kernels` live as long as the
+    /// program; `block`: of a lone voice, what they are to run with.
+    static UnitGraph* make(void* memory, const Program&, UnitKernels kernels, const Block& block, PluginWorld&,
+                           Synth& owner, const float* controls) noexcept;
 
     /// Runs the constructors, in order, and the unit commands that came before them. False: one of them crashed, and
     /// the instance must not run any more.
@@ -55,7 +55,7 @@ public:
     void* node() noexcept;
 
     int control_count() const noexcept;
-    float control(int index) const noexcept;         ///< the value, also of a mapped control
+    float control(int index) const noexcept;           ///< the value, also of a mapped control
     void set_control(int index, float value) noexcept; ///< also unmaps it
     void map_to_control_bus(int index, int bus) noexcept;
     void map_to_audio_bus(int index, int bus) noexcept;

@@ -6,6 +6,6 @@
 namespace scs {
 
 /// Bytes to keep between variables that different threads write, so that they don't share a line.
-inline constexpr std::size_t cache_line = 64;
+inline constexpr size_t cache_line = 64;
 
 } // namespace scs

@@ -7,51 +7,44 @@ namespace scs {
 
 namespace {
 
-constexpr std::int64_t nsec_per_sec = 1'000'000'000;
+constexpr int64_t nsec_per_sec = 1'000'000'000;
 
 // Of counts that may be anything, so without signed overflow.
-std::int64_t difference(std::uint64_t to, std::uint64_t from) noexcept {
-    return static_cast<std::int64_t>(to - from);
+int64_t difference(uint64_t to, uint64_t from) noexcept {
+    return int64_t(to - from);
 }
 
 } // namespace
 
-NtpTime CycleClock::begin_cycle(std::uint64_t monotonic_nsec_of_frame0,
-                                std::int64_t realtime_minus_monotonic_nsec,
+NtpTime CycleClock::begin_cycle(uint64_t monotonic_nsec_of_frame0, int64_t realtime_minus_monotonic_nsec,
                                 double output_latency_sec) noexcept {
-    const double reading = static_cast<double>(
-        difference(static_cast<std::uint64_t>(realtime_minus_monotonic_nsec),
-                   static_cast<std::uint64_t>(reference_nsec_)));
+    const double reading = double(difference(uint64_t(realtime_minus_monotonic_nsec), uint64_t(reference_nsec_)));
     const double error = reading - deviation_nsec_;
-    if (!started_ || std::abs(error) > static_cast<double>(resync_nsec)) {
+    if (!started_ || std::abs(error) > double(resync_nsec)) {
         started_ = true;
         reference_nsec_ = realtime_minus_monotonic_nsec;
         deviation_nsec_ = 0;
     } else if (monotonic_nsec_of_frame0 > last_cycle_nsec_) {
-        const double elapsed_sec =
-            static_cast<double>(monotonic_nsec_of_frame0 - last_cycle_nsec_) / nsec_per_sec;
+        const double elapsed_sec = double(monotonic_nsec_of_frame0 - last_cycle_nsec_) / nsec_per_sec;
         deviation_nsec_ += error * elapsed_sec / (smoothing_sec + elapsed_sec);
     }
     last_cycle_nsec_ = monotonic_nsec_of_frame0;
 
-    const std::int64_t correction = std::llround(deviation_nsec_ + output_latency_sec * 1e9);
-    const auto unix_nsec = static_cast<std::int64_t>(monotonic_nsec_of_frame0 +
-                                                     static_cast<std::uint64_t>(reference_nsec_) +
-                                                     static_cast<std::uint64_t>(correction));
-    std::int64_t seconds = unix_nsec / nsec_per_sec;
-    std::int64_t nanoseconds = unix_nsec % nsec_per_sec;
+    const int64_t correction = std::llround(deviation_nsec_ + output_latency_sec * 1e9);
+    const auto unix_nsec = int64_t(monotonic_nsec_of_frame0 + uint64_t(reference_nsec_) + uint64_t(correction));
+    int64_t seconds = unix_nsec / nsec_per_sec;
+    int64_t nanoseconds = unix_nsec % nsec_per_sec;
     if (nanoseconds < 0) {
         --seconds;
         nanoseconds += nsec_per_sec;
     }
-    return ntp_from_unix(seconds, static_cast<std::uint32_t>(nanoseconds));
+    return ntp_from_unix(seconds, uint32_t(nanoseconds));
 }
 
-int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block,
-                   float* subsample) noexcept {
+int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block, float* subsample) noexcept {
     // In scsynth's precision, where it matters: the subsample is to have the same bits.
-    const auto ticks = static_cast<float>(ntp_ticks_between(block_start, event));
-    const auto position = static_cast<float>(static_cast<double>(ticks) * (rate * 0x1p-32) + 0.5);
+    const auto ticks = float(ntp_ticks_between(block_start, event));
+    const auto position = float(double(ticks) * (rate * 0x1p-32) + 0.5);
     const float frame = std::floor(position);
     if (subsample != nullptr) {
         *subsample = position - frame;
@@ -59,7 +52,7 @@ int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block,
     if (!(frame > 0)) {
         return 0;
     }
-    return frame < static_cast<float>(block) ? static_cast<int>(frame) : block - 1;
+    return frame < float(block) ? int(frame) : block - 1;
 }
 
 } // namespace scs

@@ -14,14 +14,13 @@ public:
     /// The distance follows its readings with this time constant (one pole) …
     static constexpr double smoothing_sec = 1.0;
     /// … and at once if a reading is further off than this (the wall clock was set).
-    static constexpr std::int64_t resync_nsec = 10'000'000;
+    static constexpr int64_t resync_nsec = 10'000'000;
 
     /// Starts a cycle. `monotonic_nsec_of_frame0`: when the driver's clock says that the cycle's
     /// first frame is due; `realtime_minus_monotonic_nsec`: the distance of the clocks as just
     /// read; `output_latency_sec`: from there to the listener's ear. Returns the wall-clock time at
     /// which frame 0 will be heard. [rt]
-    NtpTime begin_cycle(std::uint64_t monotonic_nsec_of_frame0,
-                        std::int64_t realtime_minus_monotonic_nsec,
+    NtpTime begin_cycle(uint64_t monotonic_nsec_of_frame0, int64_t realtime_minus_monotonic_nsec,
                         double output_latency_sec) noexcept;
 
     /// Forgets everything: the next reading is taken as it is. [rt]
@@ -29,9 +28,9 @@ public:
 
 private:
     bool started_ = false;
-    std::uint64_t last_cycle_nsec_ = 0;
+    uint64_t last_cycle_nsec_ = 0;
     // The smoothed distance is the sum of both: a double alone can't hold it to the nanosecond.
-    std::int64_t reference_nsec_ = 0;
+    int64_t reference_nsec_ = 0;
     double deviation_nsec_ = 0;
 };
 
@@ -39,7 +38,6 @@ private:
 /// first or last if it is due before or after the block. `rate` in frames a second; `block` > 0.
 /// `subsample`, if not null, receives in [0, 1) where in that frame it is due, as scsynth counts:
 /// half a frame more than the distance from the frame, so 0.5 is due exactly on it. [rt]
-int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block,
-                   float* subsample) noexcept;
+int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block, float* subsample) noexcept;
 
 } // namespace scs

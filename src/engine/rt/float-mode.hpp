@@ -19,7 +19,9 @@ public:
         constexpr unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x0040;
         _mm_setcsr(host_ | flush_to_zero | denormals_are_zero);
     }
-    ~FlushToZero() { _mm_setcsr(host_); }
+    ~FlushToZero() {
+        _mm_setcsr(host_);
+    }
 
 private:
     unsigned host_;
@@ -29,7 +31,9 @@ private:
         constexpr uint64_t flush_to_zero = uint64_t(1) << 24;
         asm volatile("msr fpcr, %0" ::"r"(host_ | flush_to_zero));
     }
-    ~FlushToZero() { asm volatile("msr fpcr, %0" ::"r"(host_)); }
+    ~FlushToZero() {
+        asm volatile("msr fpcr, %0" ::"r"(host_));
+    }
 
 private:
     uint64_t host_;

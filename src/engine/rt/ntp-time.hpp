@@ -8,38 +8,38 @@ namespace scs {
 
 /// Wall-clock time as OSC time tags have it: seconds since 1900 in the upper 32 bits, fraction of a
 /// second in the lower 32. The tag 1 (OSC's "immediately") and 0 are no times: handle them first.
-using NtpTime = std::uint64_t;
+using NtpTime = uint64_t;
 
 /// The OSC time tag that means "now".
 inline constexpr NtpTime immediately = 1;
 
 /// From seconds since 1970 and nanoseconds within that second (0 … 999 999 999). [any]
-constexpr NtpTime ntp_from_unix(std::int64_t seconds, std::uint32_t nanoseconds) noexcept {
-    constexpr std::uint64_t seconds_1900_to_1970 = 2'208'988'800;
-    const std::uint64_t fraction = (std::uint64_t{nanoseconds} << 32) / 1'000'000'000;
-    return ((static_cast<std::uint64_t>(seconds) + seconds_1900_to_1970) << 32) | fraction;
+constexpr NtpTime ntp_from_unix(int64_t seconds, uint32_t nanoseconds) noexcept {
+    constexpr uint64_t seconds_1900_to_1970 = 2'208'988'800;
+    const uint64_t fraction = (uint64_t{nanoseconds} << 32) / 1'000'000'000;
+    return ((uint64_t(seconds) + seconds_1900_to_1970) << 32) | fraction;
 }
 
 /// Ticks of 2^-32 s from `from` to `to`, negative if `to` is earlier. Right for times within 68
 /// years of each other, also across the wrap of 2036. [any]
-constexpr std::int64_t ntp_ticks_between(NtpTime from, NtpTime to) noexcept {
-    return static_cast<std::int64_t>(to - from);
+constexpr int64_t ntp_ticks_between(NtpTime from, NtpTime to) noexcept {
+    return int64_t(to - from);
 }
 
 /// The same in seconds. [any]
 constexpr double ntp_seconds_between(NtpTime from, NtpTime to) noexcept {
-    return static_cast<double>(ntp_ticks_between(from, to)) * 0x1p-32;
+    return double(ntp_ticks_between(from, to)) * 0x1p-32;
 }
 
 /// The time `frames` (may be negative, |frames| < 2^53) after `start` at `rate` frames a second
 /// (> 0), to the nearest tick. Count frames from one start rather than add up steps, which would
 /// add up their rounding. [any]
-inline NtpTime ntp_advance(NtpTime start, std::int64_t frames, double rate) noexcept {
+inline NtpTime ntp_advance(NtpTime start, int64_t frames, double rate) noexcept {
     // Whole seconds apart, so that long spans lose no precision.
-    const double count = static_cast<double>(frames);
+    const double count = double(frames);
     const double seconds = std::floor(count / rate);
     const double rest = count - seconds * rate;
-    return start + (static_cast<NtpTime>(static_cast<std::int64_t>(seconds)) << 32) +
+    return start + (static_cast<NtpTime>(int64_t(seconds)) << 32) +
            static_cast<NtpTime>(std::llround(rest / rate * 0x1p32));
 }
 

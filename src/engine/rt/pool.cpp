@@ -18,17 +18,15 @@ namespace scs {
 // bytes, and the memory up to the next header; its size, header included, is a multiple of 64 too.
 // The last header belongs to no memory and always counts as used, so that nothing merges with it.
 struct Pool::Block {
-    std::size_t size_and_free;
+    size_t size_and_free;
     Block* before; // the block that lies before this one, or nullptr
 
-    std::size_t size() const noexcept { return size_and_free & ~std::size_t{1}; }
+    size_t size() const noexcept { return size_and_free & ~size_t{1}; }
     bool is_free() const noexcept { return (size_and_free & 1) != 0; }
-    void set(std::size_t size, bool free) noexcept { size_and_free = size | (free ? 1 : 0); }
+    void set(size_t size, bool free) noexcept { size_and_free = size | (free ? 1 : 0); }
 
     std::byte* memory() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
-    Block* after() noexcept {
-        return reinterpret_cast<Block*>(reinterpret_cast<std::byte*>(this) + size());
-    }
+    Block* after() noexcept { return reinterpret_cast<Block*>(reinterpret_cast<std::byte*>(this) + size()); }
     static Block* of(void* memory) noexcept { return static_cast<Block*>(memory) - 1; }
 };
 
@@ -37,25 +35,23 @@ struct Pool::Links {
     Block* next;
     Block* previous;
 
-    static Links& of(Block* block) noexcept {
-        return *std::launder(reinterpret_cast<Links*>(block->memory()));
-    }
+    static Links& of(Block* block) noexcept { return *std::launder(reinterpret_cast<Links*>(block->memory())); }
 };
 
 namespace {
 
 /// Memory from the system, in large pages if it has some: from one cycle to the next other programs take what the CPU
 /// knows of small ones.
-void* map_region(std::size_t bytes) noexcept {
-    constexpr std::size_t large = std::size_t{2} << 20;
-    const std::size_t room = bytes < large ? 0 : large;
+void* map_region(size_t bytes) noexcept {
+    constexpr size_t large = size_t{2} << 20;
+    const size_t room = bytes < large ? 0 : large;
     void* const found = mmap(nullptr, bytes + room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == 0 || found == MAP_FAILED) {
         return found;
     }
     // What lies before the first large page and behind the region goes back.
     auto* const begin = static_cast<std::byte*>(found);
-    const std::size_t before = (large - reinterpret_cast<std::uintptr_t>(begin) % large) % large;
+    const size_t before = (large - reinterpret_cast<uintptr_t>(begin) % large) % large;
     if (before > 0) {
         munmap(begin, before);
     }
@@ -68,27 +64,26 @@ void* map_region(std::size_t bytes) noexcept {
 
 } // namespace
 
-Result<std::unique_ptr<Pool>> Pool::create(std::size_t bytes) {
+Result<std::unique_ptr<Pool>> Pool::create(size_t bytes) {
     static_assert(sizeof(Block) == 16 && sizeof(Links) <= alignment - sizeof(Block));
     if (bytes == 0 || bytes > max_bytes) {
         return Error{"a memory pool of " + std::to_string(bytes) + " bytes is out of range (1 to " +
                      std::to_string(max_bytes) + ")"};
     }
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t region_bytes = (bytes + page - 1) / page * page;
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    const size_t region_bytes = (bytes + page - 1) / page * page;
     void* region = map_region(region_bytes);
     if (region == MAP_FAILED) {
-        return Error{"no memory for a pool of " + std::to_string(bytes) +
-                     " bytes: " + std::strerror(errno)};
+        return Error{"no memory for a pool of " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
     }
-    for (std::size_t at = 0; at < region_bytes; at += page) {
+    for (size_t at = 0; at < region_bytes; at += page) {
         static_cast<volatile std::byte*>(region)[at] = std::byte{0};
     }
     return std::unique_ptr<Pool>(new Pool(static_cast<std::byte*>(region), region_bytes));
 }
 
-Pool::Pool(std::byte* region, std::size_t bytes) noexcept : region_(region), region_bytes_(bytes) {
-    const std::size_t size = bytes - alignment;
+Pool::Pool(std::byte* region, size_t bytes) noexcept : region_(region), region_bytes_(bytes) {
+    const size_t size = bytes - alignment;
     auto* block = new (region + alignment - sizeof(Block)) Block{size, nullptr};
     new (block->after()) Block{0, block};
     insert(block);
@@ -98,11 +93,11 @@ Pool::~Pool() {
     munmap(region_, region_bytes_);
 }
 
-void* Pool::allocate(std::size_t bytes) noexcept {
+void* Pool::allocate(size_t bytes) noexcept {
     if (bytes > max_bytes) {
         return nullptr;
     }
-    const std::size_t size = block_size_for(bytes);
+    const size_t size = block_size_for(bytes);
     Block* block = take_at_least(size);
     if (block == nullptr) {
         return nullptr;
@@ -112,7 +107,7 @@ void* Pool::allocate(std::size_t bytes) noexcept {
     return block->memory();
 }
 
-void* Pool::reallocate(void* memory, std::size_t bytes) noexcept {
+void* Pool::reallocate(void* memory, size_t bytes) noexcept {
     if (memory == nullptr) {
         return allocate(bytes);
     }
@@ -120,7 +115,7 @@ void* Pool::reallocate(void* memory, std::size_t bytes) noexcept {
         return nullptr;
     }
     Block* block = Block::of(memory);
-    const std::size_t size = block_size_for(bytes);
+    const size_t size = block_size_for(bytes);
     if (size > block->size()) {
         Block* after = block->after();
         if (!after->is_free() || block->size() + after->size() < size) {
@@ -146,7 +141,7 @@ void Pool::free(void* memory) noexcept {
     Block* block = Block::of(memory);
     assert(!block->is_free());
     --used_blocks_;
-    std::size_t size = block->size();
+    size_t size = block->size();
     if (Block* after = block->after(); after->is_free()) {
         remove(after);
         size += after->size();
@@ -161,7 +156,7 @@ void Pool::free(void* memory) noexcept {
     insert(block);
 }
 
-std::size_t Pool::largest_free_block() const noexcept {
+size_t Pool::largest_free_block() const noexcept {
     if (used_powers_ == 0) {
         return 0;
     }
@@ -172,21 +167,21 @@ std::size_t Pool::largest_free_block() const noexcept {
     return smallest_of({power, subdivision}) - sizeof(Block);
 }
 
-Pool::SizeClass Pool::class_of(std::size_t size) noexcept {
-    const std::size_t units = size / alignment;
+Pool::SizeClass Pool::class_of(size_t size) noexcept {
+    const size_t units = size / alignment;
     if (units < subdivisions) {
-        return {0, static_cast<int>(units)};
+        return {0, int(units)};
     }
     const int shift = std::bit_width(units) - 1 - subdivision_bits;
-    return {shift + 1, static_cast<int>(units >> shift) & (subdivisions - 1)};
+    return {shift + 1, int(units >> shift) & (subdivisions - 1)};
 }
 
-std::size_t Pool::smallest_of(SizeClass c) noexcept {
-    const auto units = static_cast<std::size_t>(c.subdivision);
+size_t Pool::smallest_of(SizeClass c) noexcept {
+    const auto units = size_t(c.subdivision);
     return (c.power == 0 ? units : (subdivisions + units) << (c.power - 1)) * alignment;
 }
 
-std::size_t Pool::block_size_for(std::size_t bytes) noexcept {
+size_t Pool::block_size_for(size_t bytes) noexcept {
     return (bytes + sizeof(Block) + alignment - 1) & ~(alignment - 1);
 }
 
@@ -199,8 +194,8 @@ void Pool::insert(Block* block) noexcept {
         Links::of(first).previous = block;
     }
     first = block;
-    used_subdivisions_[c.power] |= std::uint32_t{1} << c.subdivision;
-    used_powers_ |= std::uint32_t{1} << c.power;
+    used_subdivisions_[c.power] |= uint32_t{1} << c.subdivision;
+    used_powers_ |= uint32_t{1} << c.power;
     free_bytes_ += block->size() - sizeof(Block);
 }
 
@@ -215,9 +210,9 @@ void Pool::remove(Block* block) noexcept {
         const SizeClass c = class_of(block->size());
         lists_[c.power][c.subdivision] = next;
         if (next == nullptr) {
-            used_subdivisions_[c.power] &= ~(std::uint32_t{1} << c.subdivision);
+            used_subdivisions_[c.power] &= ~(uint32_t{1} << c.subdivision);
             if (used_subdivisions_[c.power] == 0) {
-                used_powers_ &= ~(std::uint32_t{1} << c.power);
+                used_powers_ &= ~(uint32_t{1} << c.power);
             }
         }
     }
@@ -225,14 +220,14 @@ void Pool::remove(Block* block) noexcept {
     free_bytes_ -= block->size() - sizeof(Block);
 }
 
-Pool::Block* Pool::take_at_least(std::size_t size) noexcept {
+Pool::Block* Pool::take_at_least(size_t size) noexcept {
     // Starts at the first class of which every block is large enough: no search within a list.
     const SizeClass own = class_of(size);
-    const std::size_t step = alignment << std::max(own.power - 1, 0);
+    const size_t step = alignment << std::max(own.power - 1, 0);
     auto [power, subdivision] = class_of(size + step - alignment);
-    std::uint32_t candidates = used_subdivisions_[power] & (~std::uint32_t{0} << subdivision);
+    uint32_t candidates = used_subdivisions_[power] & (~uint32_t{0} << subdivision);
     if (candidates == 0) {
-        const std::uint32_t larger = used_powers_ & (~std::uint32_t{0} << (power + 1));
+        const uint32_t larger = used_powers_ & (~uint32_t{0} << (power + 1));
         if (larger == 0) {
             return nullptr;
         }
@@ -244,8 +239,8 @@ Pool::Block* Pool::take_at_least(std::size_t size) noexcept {
     return block;
 }
 
-void Pool::trim(Block* block, std::size_t size) noexcept {
-    std::size_t rest_size = block->size() - size;
+void Pool::trim(Block* block, size_t size) noexcept {
+    size_t rest_size = block->size() - size;
     if (rest_size == 0) {
         return;
     }

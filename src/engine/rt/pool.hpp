@@ -20,44 +20,44 @@ namespace scs {
 /// Not thread-safe: one thread at a time, which is the data loop once the engine runs.
 class Pool {
 public:
-    static constexpr std::size_t alignment = 64;
-    static constexpr std::size_t max_bytes = std::size_t{1} << 40;
+    static constexpr size_t alignment = 64;
+    static constexpr size_t max_bytes = size_t{1} << 40;
 
     /// A pool over a region of `bytes` (1 … max_bytes, rounded up to whole pages). The region also
     /// holds 16 bytes of bookkeeping per block. Fails if the size is out of range or the system
     /// has no memory. [main] [worker]
-    static Result<std::unique_ptr<Pool>> create(std::size_t bytes);
+    static Result<std::unique_ptr<Pool>> create(size_t bytes);
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
 
     /// `bytes` of uninitialised memory aligned to 64 bytes, or nullptr when there is no free block
     /// of that size. A request for 0 bytes gets a block of its own. [rt]
-    void* allocate(std::size_t bytes) noexcept;
+    void* allocate(size_t bytes) noexcept;
 
     /// Makes a block larger or smaller, in place if it can; the contents up to the smaller of both
     /// sizes are kept. nullptr as `memory` allocates. Returns the block's address, which may have
     /// changed; nullptr when out of memory, and then `memory` is as it was. [rt]
-    void* reallocate(void* memory, std::size_t bytes) noexcept;
+    void* reallocate(void* memory, size_t bytes) noexcept;
 
     /// Gives back what allocate() or reallocate() returned; nullptr does nothing. [rt]
     void free(void* memory) noexcept;
 
     /// Whether this address lies in the pool's region. [rt]
     bool owns(const void* memory) const noexcept {
-        const auto at = reinterpret_cast<std::uintptr_t>(memory);
-        const auto begin = reinterpret_cast<std::uintptr_t>(region_);
+        const auto at = reinterpret_cast<uintptr_t>(memory);
+        const auto begin = reinterpret_cast<uintptr_t>(region_);
         return at >= begin && at - begin < region_bytes_;
     }
 
     /// Bytes in free blocks, in total. [rt]
-    std::size_t free_bytes() const noexcept { return free_bytes_; }
+    size_t free_bytes() const noexcept { return free_bytes_; }
 
     /// The largest request that allocate() would grant now; 0 when there is no free block. [rt]
-    std::size_t largest_free_block() const noexcept;
+    size_t largest_free_block() const noexcept;
 
     /// Number of blocks that are allocated. [rt]
-    std::size_t used_blocks() const noexcept { return used_blocks_; }
+    size_t used_blocks() const noexcept { return used_blocks_; }
 
 private:
     struct Block;
@@ -72,23 +72,23 @@ private:
         int subdivision;
     };
 
-    Pool(std::byte* region, std::size_t bytes) noexcept;
+    Pool(std::byte* region, size_t bytes) noexcept;
 
-    static SizeClass class_of(std::size_t size) noexcept;
-    static std::size_t smallest_of(SizeClass c) noexcept;
-    static std::size_t block_size_for(std::size_t bytes) noexcept;
+    static SizeClass class_of(size_t size) noexcept;
+    static size_t smallest_of(SizeClass c) noexcept;
+    static size_t block_size_for(size_t bytes) noexcept;
     void insert(Block* block) noexcept;
     void remove(Block* block) noexcept;
-    Block* take_at_least(std::size_t size) noexcept;
-    void trim(Block* block, std::size_t size) noexcept;
+    Block* take_at_least(size_t size) noexcept;
+    void trim(Block* block, size_t size) noexcept;
 
     std::byte* region_;
-    std::size_t region_bytes_;
-    std::size_t free_bytes_ = 0;
-    std::size_t used_blocks_ = 0;
+    size_t region_bytes_;
+    size_t free_bytes_ = 0;
+    size_t used_blocks_ = 0;
     // A bit per list that isn't empty, and a bit per power that has such a list.
-    std::uint32_t used_powers_ = 0;
-    std::array<std::uint32_t, powers> used_subdivisions_{};
+    uint32_t used_powers_ = 0;
+    std::array<uint32_t, powers> used_subdivisions_{};
     std::array<std::array<Block*, subdivisions>, powers> lists_{};
 };
 

@@ -36,8 +36,12 @@ RateAdapter::Resampler RateAdapter::make_resampler(int channels) {
 }
 
 RateAdapter::RateAdapter(int block, int inputs, int outputs, int max_quantum, int engine_rate)
-    : block_(size_t(block)), inputs_(size_t(inputs)), outputs_(size_t(outputs)), engine_rate_(engine_rate),
-      to_engine_(inputs > 0 ? make_resampler(inputs) : nullptr), to_graph_(make_resampler(std::max(outputs, 1))),
+    : block_(size_t(block)),
+      inputs_(size_t(inputs)),
+      outputs_(size_t(outputs)),
+      engine_rate_(engine_rate),
+      to_engine_(inputs > 0 ? make_resampler(inputs) : nullptr),
+      to_graph_(make_resampler(std::max(outputs, 1))),
       channels_out_(std::max(outputs_, size_t(1))) {
     // The library doesn't tell how long its filter is: ask it.
     const Resampler probe = make_resampler(1);
@@ -54,8 +58,8 @@ RateAdapter::RateAdapter(int block, int inputs, int outputs, int max_quantum, in
         ++filter_frames_;
     }
 
-    const auto most_waiting = size_t(max_quantum) + size_t(reach(1. / furthest)) +
-                              size_t(reach(1) + block) * furthest + furthest;
+    const auto most_waiting =
+        size_t(max_quantum) + size_t(reach(1. / furthest)) + size_t(reach(1) + block) * furthest + furthest;
     waiting_.resize(most_waiting * inputs_);
     turns_in_.resize(block_ * inputs_);
     turns_out_.resize(block_ * channels_out_);

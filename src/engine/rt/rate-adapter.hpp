@@ -89,12 +89,12 @@ private:
     int64_t engine_frames_ = 0, graph_frames_ = 0; ///< rendered, and written, since the last reset
 
     // Frames of all channels in turn, as the resamplers want them.
-    std::vector<float> waiting_;    ///< input at the cycles' rate
+    std::vector<float> waiting_;                 ///< input at the cycles' rate
     size_t waiting_start_ = 0, waiting_end_ = 0; ///< frames
-    std::vector<float> turns_in_;   ///< a block of input
-    std::vector<float> turns_out_;  ///< a block of output …
-    size_t turns_left_ = 0;         ///< … the last so many frames of which wait
-    std::vector<float> resampled_;  ///< output at the cycles' rate
+    std::vector<float> turns_in_;                ///< a block of input
+    std::vector<float> turns_out_;               ///< a block of output …
+    size_t turns_left_ = 0;                      ///< … the last so many frames of which wait
+    std::vector<float> resampled_;               ///< output at the cycles' rate
     // Ports of their own, as the engine wants them.
     std::vector<float> ports_;
     std::vector<const float*> block_in_;

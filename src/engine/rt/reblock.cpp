@@ -7,9 +7,11 @@
 namespace scs {
 
 Reblocker::Reblocker(int block, int inputs, int outputs, int max_quantum)
-    : block_(block), max_quantum_(max_quantum),
-      frames_(static_cast<std::size_t>(block) * static_cast<std::size_t>(inputs + outputs)),
-      in_(static_cast<std::size_t>(inputs)), out_(static_cast<std::size_t>(outputs)) {
+    : block_(block),
+      max_quantum_(max_quantum),
+      frames_(size_t(block) * size_t(inputs + outputs)),
+      in_(size_t(inputs)),
+      out_(size_t(outputs)) {
     float* frames = frames_.data();
     for (auto [ports, count] : {std::pair{&inputs_, inputs}, std::pair{&outputs_, outputs}}) {
         for (int i = 0; i < count; ++i, frames += block) {
@@ -58,7 +60,7 @@ void Reblocker::set_quantum(int quantum) noexcept {
 
 void Reblocker::write_carried(int quantum, float* const* out) noexcept {
     const int count = std::min(ahead_, quantum);
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
         if (out[i] == nullptr) {
             continue;
         }
@@ -72,7 +74,7 @@ void Reblocker::write_carried(int quantum, float* const* out) noexcept {
 
 // `start`: of the block's input in this cycle; negative if it begins with what is held.
 void Reblocker::point_inputs(int start, const float* const* in) noexcept {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
         if (start >= 0) {
             in_[i] = in[i] != nullptr ? in[i] + start : nullptr;
             continue;
@@ -96,7 +98,7 @@ void Reblocker::point_inputs(int start, const float* const* in) noexcept {
 
 void Reblocker::point_outputs(int frame, int quantum, float* const* out) noexcept {
     const bool whole = block_ <= quantum - frame;
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
         if (out[i] == nullptr) {
             out_[i] = nullptr;
         } else {
@@ -108,7 +110,7 @@ void Reblocker::point_outputs(int frame, int quantum, float* const* out) noexcep
 // `end`: of the last block's output, counted from the cycle's start.
 void Reblocker::keep_input(int quantum, int end, const float* const* in) noexcept {
     const int start = end - delay_; // of the input that no block has taken
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
         Port& port = inputs_[i];
         if (start >= 0) { // all that was held before is taken
             port.silent = in[i] == nullptr;
@@ -137,7 +139,7 @@ void Reblocker::keep_output(int quantum, int end, float* const* out) noexcept {
         return; // no block began in this cycle, or none goes beyond it
     }
     const int frame = end - block_;
-    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
         outputs_[i].silent = out[i] == nullptr;
         if (out[i] != nullptr) {
             std::copy_n(outputs_[i].frames, quantum - frame, out[i] + frame);

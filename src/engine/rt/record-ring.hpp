@@ -21,24 +21,23 @@ namespace scs {
 class RecordRing {
 public:
     /// A ring of `bytes`, rounded up to a power of two (at least 64). Allocates. [main]
-    explicit RecordRing(std::size_t bytes)
-        : capacity_(std::bit_ceil(std::max<std::size_t>(bytes, 64))),
-          bytes_(std::make_unique<std::byte[]>(capacity_)) {}
+    explicit RecordRing(size_t bytes)
+        : capacity_(std::bit_ceil(std::max<size_t>(bytes, 64))), bytes_(std::make_unique<std::byte[]>(capacity_)) {}
 
-    std::size_t capacity() const noexcept { return capacity_; }
+    size_t capacity() const noexcept { return capacity_; }
 
     /// Room for a record of `bytes` (1 … capacity / 4), to be written and then committed; nullptr
     /// when the size is out of range or the ring too full. Replaces a reservation that wasn't
     /// committed. [rt] The producer only.
-    void* reserve(std::size_t bytes) noexcept {
-        const std::uint64_t written = writer_.position();
+    void* reserve(size_t bytes) noexcept {
+        const uint64_t written = writer_.position();
         reserved_end_ = written;
         if (bytes == 0 || bytes > capacity_ / 4) {
             return nullptr;
         }
-        const std::size_t to_end = capacity_ - (written & (capacity_ - 1));
-        const std::size_t skipped = to_end < footprint(bytes) ? to_end : 0;
-        const std::size_t needed = skipped + footprint(bytes);
+        const size_t to_end = capacity_ - (written & (capacity_ - 1));
+        const size_t skipped = to_end < footprint(bytes) ? to_end : 0;
+        const size_t needed = skipped + footprint(bytes);
         if (writer_.reach(reader_, needed) < needed) {
             return nullptr;
         }
@@ -57,7 +56,7 @@ public:
     /// Bytes that no committed record takes up; can only grow until the next commit. Records are
     /// sure to fit, in any order, if what they take plus the largest of them is no more than this.
     /// [rt] The producer only.
-    std::size_t free_bytes() noexcept { return writer_.reach_now(reader_); }
+    size_t free_bytes() noexcept { return writer_.reach_now(reader_); }
 
     /// The oldest record, valid until pop(); an empty span when there is none. [rt] The consumer
     /// only.
@@ -65,11 +64,11 @@ public:
         if (reader_.reach(writer_, 1) == 0) {
             return {};
         }
-        std::uint64_t read = reader_.position();
+        uint64_t read = reader_.position();
         if (header(read) == skip_to_start) {
             read += capacity_ - (read & (capacity_ - 1));
         }
-        const std::size_t bytes = header(read);
+        const size_t bytes = header(read);
         peeked_end_ = read + footprint(bytes);
         return {at(read) + header_bytes, bytes};
     }
@@ -79,32 +78,26 @@ public:
     void pop() noexcept { reader_.move_to(peeked_end_); }
 
 private:
-    static constexpr std::size_t header_bytes = 8;
-    static constexpr std::uint64_t skip_to_start = ~std::uint64_t{0};
+    static constexpr size_t header_bytes = 8;
+    static constexpr uint64_t skip_to_start = ~uint64_t{0};
 
-    static std::size_t footprint(std::size_t bytes) noexcept {
-        return header_bytes + ((bytes + 7) & ~std::size_t{7});
-    }
-    std::byte* at(std::uint64_t position) const noexcept {
-        return bytes_.get() + (position & (capacity_ - 1));
-    }
-    std::uint64_t header(std::uint64_t position) const noexcept {
-        std::uint64_t value;
+    static size_t footprint(size_t bytes) noexcept { return header_bytes + ((bytes + 7) & ~size_t{7}); }
+    std::byte* at(uint64_t position) const noexcept { return bytes_.get() + (position & (capacity_ - 1)); }
+    uint64_t header(uint64_t position) const noexcept {
+        uint64_t value;
         std::memcpy(&value, at(position), sizeof value);
         return value;
     }
-    void set_header(std::uint64_t position, std::uint64_t value) noexcept {
-        std::memcpy(at(position), &value, sizeof value);
-    }
+    void set_header(uint64_t position, uint64_t value) noexcept { std::memcpy(at(position), &value, sizeof value); }
 
-    const std::size_t capacity_;
+    const size_t capacity_;
     const std::unique_ptr<std::byte[]> bytes_;
     // The producer's line, then the consumer's. Without a reservation or a record at hand, the end is the position
     // itself.
     alignas(cache_line) RingEnd writer_{capacity_};
-    std::uint64_t reserved_end_ = 0;
+    uint64_t reserved_end_ = 0;
     alignas(cache_line) RingEnd reader_{0};
-    std::uint64_t peeked_end_ = 0;
+    uint64_t peeked_end_ = 0;
 };
 
 } // namespace scs

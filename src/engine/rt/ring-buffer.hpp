@@ -26,8 +26,8 @@ struct RingOptions {
     WhenEmpty when_empty = WhenEmpty::read_short;
     /// The writer is to pause from a fill of `pause_at` on (1 … capacity), until it is below `resume_below`
     /// (1 … pause_at). What lies outside is taken as the nearest.
-    std::size_t pause_at = SIZE_MAX;
-    std::size_t resume_below = SIZE_MAX;
+    size_t pause_at = SIZE_MAX;
+    size_t resume_below = SIZE_MAX;
 };
 
 /// A bounded wait-free stream from one writer thread to one reader thread. T is what stays together: a sample, a byte,
@@ -38,34 +38,36 @@ class RingBuffer {
 
 public:
     /// Room for `capacity` values, rounded up to a power of two (at least 1). Allocates. [main]
-    explicit RingBuffer(std::size_t capacity, RingOptions options = {})
-        : capacity_(std::bit_ceil(std::max<std::size_t>(capacity, 1))), values_(std::make_unique<T[]>(capacity_)),
-          when_full_(options.when_full), when_empty_(options.when_empty),
-          pause_at_(std::clamp<std::size_t>(options.pause_at, 1, capacity_)),
-          resume_below_(std::clamp<std::size_t>(options.resume_below, 1, pause_at_)) {}
+    explicit RingBuffer(size_t capacity, RingOptions options = {})
+        : capacity_(std::bit_ceil(std::max<size_t>(capacity, 1))),
+          values_(std::make_unique<T[]>(capacity_)),
+          when_full_(options.when_full),
+          when_empty_(options.when_empty),
+          pause_at_(std::clamp<size_t>(options.pause_at, 1, capacity_)),
+          resume_below_(std::clamp<size_t>(options.resume_below, 1, pause_at_)) {}
 
-    std::size_t capacity() const noexcept { return capacity_; }
+    size_t capacity() const noexcept { return capacity_; }
 
     /// Values that were written and not yet consumed. While the other thread works: for the writer an upper bound, for
     /// the reader a lower bound, for a third thread an estimate. [any]
-    std::size_t fill() const noexcept {
+    size_t fill() const noexcept {
         // In this order, so that the difference can't be negative.
-        const std::uint64_t read = reader_.seen();
-        const std::uint64_t written = writer_.seen();
-        return std::min<std::size_t>(written - read, capacity_);
+        const uint64_t read = reader_.seen();
+        const uint64_t written = writer_.seen();
+        return std::min<size_t>(written - read, capacity_);
     }
 
     /// Appends values; returns how many: all of them, or what WhenFull says. [rt] The writer only.
-    std::size_t write(std::span<const T> values) noexcept {
-        std::size_t count = values.size();
-        if (const std::size_t room = writer_.reach(reader_, count); room < count) {
+    size_t write(std::span<const T> values) noexcept {
+        size_t count = values.size();
+        if (const size_t room = writer_.reach(reader_, count); room < count) {
             if (when_full_ == WhenFull::refuse)
                 return 0;
             dropped_.store(dropped() + (count - room), std::memory_order_relaxed);
             count = room;
         }
-        const std::uint64_t position = writer_.position();
-        const std::size_t before_end = std::min(count, to_end(position));
+        const uint64_t position = writer_.position();
+        const size_t before_end = std::min(count, to_end(position));
         std::copy_n(values.data(), before_end, at(position));
         if (before_end < count)
             std::copy_n(values.data() + before_end, count - before_end, values_.get());
@@ -77,20 +79,20 @@ public:
     bool push(const T& value) noexcept { return write({&value, 1}) == 1; }
 
     /// Values that were dropped since the start. [any]
-    std::uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+    uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
     /// Whether the writer is to pause, by the fill as it is now and by what this said last. Writing works all the same.
     /// [rt] The writer only.
     bool paused() noexcept {
-        const std::size_t filled = capacity_ - writer_.reach_now(reader_);
+        const size_t filled = capacity_ - writer_.reach_now(reader_);
         paused_ = filled >= (paused_ ? resume_below_ : pause_at_);
         return paused_;
     }
 
     /// Takes the oldest values; returns how many there were. If that is less than asked for, the rest of `values` is
     /// what WhenEmpty says. [rt] The reader only.
-    std::size_t read(std::span<T> values) noexcept {
-        const std::size_t count = peek(values);
+    size_t read(std::span<T> values) noexcept {
+        const size_t count = peek(values);
         reader_.move_to(reader_.position() + count);
         return count;
     }
@@ -99,22 +101,22 @@ public:
     bool pop(T& value) noexcept {
         if (reader_.reach(writer_, 1) == 0)
             return false;
-        const std::uint64_t position = reader_.position();
+        const uint64_t position = reader_.position();
         value = *at(position);
         reader_.move_to(position + 1);
         return true;
     }
 
     /// As read(), but the values stay. [rt] The reader only.
-    std::size_t peek(std::span<T> values) noexcept {
-        std::size_t count = values.size();
-        if (const std::size_t filled = reader_.reach(writer_, count); filled < count) {
+    size_t peek(std::span<T> values) noexcept {
+        size_t count = values.size();
+        if (const size_t filled = reader_.reach(writer_, count); filled < count) {
             if (when_empty_ == WhenEmpty::pad)
                 std::fill_n(values.data() + filled, count - filled, T{});
             count = filled;
         }
-        const std::uint64_t position = reader_.position();
-        const std::size_t before_end = std::min(count, to_end(position));
+        const uint64_t position = reader_.position();
+        const size_t before_end = std::min(count, to_end(position));
         std::copy_n(at(position), before_end, values.data());
         if (before_end < count)
             std::copy_n(values_.get(), count - before_end, values.data() + before_end);
@@ -123,33 +125,33 @@ public:
 
     /// The oldest values in place, `most` of them or as many as there are, valid until they are consumed: up to the
     /// ring's end, and from its start on. [rt] The reader only.
-    std::array<std::span<const T>, 2> view(std::size_t most) noexcept {
-        const std::size_t count = std::min(most, reader_.reach(writer_, most));
-        const std::uint64_t position = reader_.position();
-        const std::size_t before_end = std::min(count, to_end(position));
+    std::array<std::span<const T>, 2> view(size_t most) noexcept {
+        const size_t count = std::min(most, reader_.reach(writer_, most));
+        const uint64_t position = reader_.position();
+        const size_t before_end = std::min(count, to_end(position));
         return {std::span<const T>{at(position), before_end}, {values_.get(), count - before_end}};
     }
 
     /// Removes the oldest values, or as many as there are; returns how many. [rt] The reader only.
-    std::size_t consume(std::size_t count) noexcept {
+    size_t consume(size_t count) noexcept {
         count = std::min(count, reader_.reach(writer_, count));
         reader_.move_to(reader_.position() + count);
         return count;
     }
 
 private:
-    T* at(std::uint64_t position) const noexcept { return values_.get() + (position & (capacity_ - 1)); }
-    std::size_t to_end(std::uint64_t position) const noexcept { return capacity_ - (position & (capacity_ - 1)); }
+    T* at(uint64_t position) const noexcept { return values_.get() + (position & (capacity_ - 1)); }
+    size_t to_end(uint64_t position) const noexcept { return capacity_ - (position & (capacity_ - 1)); }
 
-    const std::size_t capacity_;
+    const size_t capacity_;
     const std::unique_ptr<T[]> values_;
     const WhenFull when_full_;
     const WhenEmpty when_empty_;
-    const std::size_t pause_at_;
-    const std::size_t resume_below_;
+    const size_t pause_at_;
+    const size_t resume_below_;
     // The writer's line, then the reader's.
     alignas(cache_line) RingEnd writer_{capacity_};
-    std::atomic<std::uint64_t> dropped_{0};
+    std::atomic<uint64_t> dropped_{0};
     bool paused_ = false;
     alignas(cache_line) RingEnd reader_{0};
 };

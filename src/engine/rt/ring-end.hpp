@@ -14,32 +14,32 @@ namespace scs {
 class RingEnd {
 public:
     /// `lead`: how far this end may be ahead of the other one: the capacity for the writer's, 0 for the reader's.
-    explicit RingEnd(std::size_t lead) noexcept : lead_(lead), limit_(lead) {}
+    explicit RingEnd(size_t lead) noexcept : lead_(lead), limit_(lead) {}
 
-    std::uint64_t position() const noexcept { return position_.load(std::memory_order_relaxed); }
+    uint64_t position() const noexcept { return position_.load(std::memory_order_relaxed); }
 
     /// How far this end may go on; exact if that is less than `wanted`, else at least `wanted`.
-    std::size_t reach(const RingEnd& other, std::size_t wanted) noexcept {
-        const std::size_t reach = limit_ - position();
+    size_t reach(const RingEnd& other, size_t wanted) noexcept {
+        const size_t reach = limit_ - position();
         return reach < wanted ? reach_now(other) : reach;
     }
 
     /// How far this end may go on, by where the other one is now.
-    std::size_t reach_now(const RingEnd& other) noexcept {
+    size_t reach_now(const RingEnd& other) noexcept {
         limit_ = other.seen() + lead_;
         return limit_ - position();
     }
 
     /// Goes on to a position within reach, and shows the other thread what was done up to there.
-    void move_to(std::uint64_t position) noexcept { position_.store(position, std::memory_order_release); }
+    void move_to(uint64_t position) noexcept { position_.store(position, std::memory_order_release); }
 
     /// The position, and all that this end's thread did up to there. [any]
-    std::uint64_t seen() const noexcept { return position_.load(std::memory_order_acquire); }
+    uint64_t seen() const noexcept { return position_.load(std::memory_order_acquire); }
 
 private:
-    const std::size_t lead_;
-    std::atomic<std::uint64_t> position_{0};
-    std::uint64_t limit_;
+    const size_t lead_;
+    std::atomic<uint64_t> position_{0};
+    uint64_t limit_;
 };
 
 } // namespace scs

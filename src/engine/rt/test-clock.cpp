@@ -10,19 +10,18 @@
 
 using namespace scs;
 
-constexpr std::int64_t distance = 1'700'000'000'123'456'789;
-constexpr std::int64_t msec = 1'000'000;
-constexpr std::uint64_t start = 5'000'000'000;
+constexpr int64_t distance = 1'700'000'000'123'456'789;
+constexpr int64_t msec = 1'000'000;
+constexpr uint64_t start = 5'000'000'000;
 
-static double sec(std::int64_t nsec) {
-    return static_cast<double>(nsec) * 1e-9;
+static double sec(int64_t nsec) {
+    return double(nsec) * 1e-9;
 }
 
 TEST_CASE("a cycle's time is the sum of clock, distance and latency") {
     CycleClock clock;
     CHECK(clock.begin_cycle(start, distance, 0) == ntp_from_unix(1'700'000'005, 123'456'789));
-    CHECK(clock.begin_cycle(start + 7, distance, 0.25) ==
-          ntp_from_unix(1'700'000'005, 373'456'796));
+    CHECK(clock.begin_cycle(start + 7, distance, 0.25) == ntp_from_unix(1'700'000'005, 373'456'796));
 }
 
 TEST_CASE("a cycle before 1970 is no trouble") {
@@ -33,14 +32,13 @@ TEST_CASE("a cycle before 1970 is no trouble") {
 TEST_CASE("jitter of the readings is smoothed") {
     CycleClock clock;
     std::mt19937 random(1);
-    std::uniform_int_distribution<std::int64_t> jitter(-msec, msec);
+    std::uniform_int_distribution<int64_t> jitter(-msec, msec);
     clock.begin_cycle(start, distance, 0);
     double worst = 0;
-    for (std::uint64_t now = start; now < start + 20'000'000'000; now += 5'333'333) {
+    for (uint64_t now = start; now < start + 20'000'000'000; now += 5'333'333) {
         const NtpTime heard = clock.begin_cycle(now, distance + jitter(random), 0);
-        const auto nsec = static_cast<std::int64_t>(now) + 123'456'789;
-        const NtpTime exact = ntp_from_unix(1'700'000'000 + nsec / 1'000'000'000,
-                                            static_cast<std::uint32_t>(nsec % 1'000'000'000));
+        const auto nsec = int64_t(now) + 123'456'789;
+        const NtpTime exact = ntp_from_unix(1'700'000'000 + nsec / 1'000'000'000, uint32_t(nsec % 1'000'000'000));
         worst = std::max(worst, std::abs(ntp_seconds_between(exact, heard)));
     }
     CHECK(worst < 150e-6);
@@ -48,16 +46,16 @@ TEST_CASE("jitter of the readings is smoothed") {
 }
 
 TEST_CASE("a small step is followed with the documented time constant") {
-    for (const std::uint64_t cycle : {333'333, 21'333'333}) {
+    for (const uint64_t cycle : {333'333, 21'333'333}) {
         CAPTURE(cycle);
         CycleClock clock;
         clock.begin_cycle(start, distance, 0);
         const auto remaining = [&](double after) {
             NtpTime smoothed = 0;
             NtpTime exact = 0;
-            const auto end = start + static_cast<std::uint64_t>(after * 1e9);
+            const auto end = start + uint64_t(after * 1e9);
             CycleClock run = clock;
-            for (std::uint64_t now = start + cycle; now <= end; now += cycle) {
+            for (uint64_t now = start + cycle; now <= end; now += cycle) {
                 smoothed = run.begin_cycle(now, distance + 8 * msec, 0);
                 exact = CycleClock().begin_cycle(now, distance + 8 * msec, 0);
             }
@@ -71,7 +69,7 @@ TEST_CASE("a small step is followed with the documented time constant") {
 }
 
 TEST_CASE("a step over 10 ms is followed at once, either way") {
-    for (const std::int64_t step : {11 * msec, -11 * msec, 3'600'000 * msec, INT64_MIN / 2}) {
+    for (const int64_t step : {11 * msec, -11 * msec, 3'600'000 * msec, INT64_MIN / 2}) {
         CAPTURE(step);
         CycleClock clock;
         clock.begin_cycle(start, distance, 0);
@@ -103,8 +101,7 @@ TEST_CASE("reset forgets") {
     CycleClock clock;
     clock.begin_cycle(start, distance, 0);
     clock.reset();
-    CHECK(clock.begin_cycle(start, distance + 5 * msec, 0) ==
-          CycleClock().begin_cycle(start, distance + 5 * msec, 0));
+    CHECK(clock.begin_cycle(start, distance + 5 * msec, 0) == CycleClock().begin_cycle(start, distance + 5 * msec, 0));
 }
 
 TEST_CASE("events fall on the nearest frame of their block") {
@@ -113,8 +110,7 @@ TEST_CASE("events fall on the nearest frame of their block") {
         for (int frame = 0; frame < 64; ++frame) {
             CAPTURE(frame);
             float subsample = -1;
-            CHECK(frame_in_block(ntp_advance(block, frame, rate), block, rate, 64, &subsample) ==
-                  frame);
+            CHECK(frame_in_block(ntp_advance(block, frame, rate), block, rate, 64, &subsample) == frame);
             CHECK(subsample == doctest::Approx(0.5).epsilon(0.001));
         }
     }

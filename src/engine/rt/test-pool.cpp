@@ -15,7 +15,7 @@
 
 using namespace scs;
 
-static std::unique_ptr<Pool> make_pool(std::size_t bytes) {
+static std::unique_ptr<Pool> make_pool(size_t bytes) {
     auto pool = Pool::create(bytes);
     REQUIRE(pool);
     return std::move(pool.value());
@@ -26,17 +26,17 @@ namespace {
 // A block with content that tells it from others.
 struct Filled {
     unsigned char* memory = nullptr;
-    std::size_t bytes = 0;
+    size_t bytes = 0;
     unsigned seed = 0;
 
-    unsigned char byte(std::size_t i) const { return static_cast<unsigned char>(seed + i * 31); }
-    void fill(std::size_t from = 0) {
-        for (std::size_t i = from; i < bytes; ++i) {
+    unsigned char byte(size_t i) const { return static_cast<unsigned char>(seed + i * 31); }
+    void fill(size_t from = 0) {
+        for (size_t i = from; i < bytes; ++i) {
             memory[i] = byte(i);
         }
     }
-    bool intact(std::size_t count) const {
-        for (std::size_t i = 0; i < count; ++i) {
+    bool intact(size_t count) const {
+        for (size_t i = 0; i < count; ++i) {
             if (memory[i] != byte(i)) {
                 return false;
             }
@@ -56,11 +56,11 @@ TEST_CASE("sizes out of range are errors") {
 
 TEST_CASE("all pages are touched at creation") {
     auto pool = make_pool(1 << 20);
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t bytes = pool->largest_free_block();
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    const size_t bytes = pool->largest_free_block();
     void* memory = pool->allocate(bytes);
     REQUIRE(memory != nullptr);
-    auto* first = static_cast<std::byte*>(memory) - reinterpret_cast<std::uintptr_t>(memory) % page;
+    auto* first = static_cast<std::byte*>(memory) - reinterpret_cast<uintptr_t>(memory) % page;
     std::vector<unsigned char> resident(bytes / page);
     REQUIRE(mincore(first, resident.size() * page, resident.data()) == 0);
     CHECK(resident.size() > 200);
@@ -70,11 +70,10 @@ TEST_CASE("all pages are touched at creation") {
 TEST_CASE("blocks are aligned, apart and writable to the end") {
     auto pool = make_pool(1 << 20);
     std::vector<Filled> blocks;
-    for (std::size_t bytes = 0; bytes < 1000; ++bytes) {
-        Filled block{static_cast<unsigned char*>(pool->allocate(bytes)), bytes,
-                     static_cast<unsigned>(bytes)};
+    for (size_t bytes = 0; bytes < 1000; ++bytes) {
+        Filled block{static_cast<unsigned char*>(pool->allocate(bytes)), bytes, unsigned(bytes)};
         REQUIRE(block.memory != nullptr);
-        CHECK(reinterpret_cast<std::uintptr_t>(block.memory) % Pool::alignment == 0);
+        CHECK(reinterpret_cast<uintptr_t>(block.memory) % Pool::alignment == 0);
         block.fill();
         blocks.push_back(block);
     }
@@ -88,10 +87,10 @@ TEST_CASE("blocks are aligned, apart and writable to the end") {
 
 TEST_CASE("requests beyond reason are refused") {
     auto pool = make_pool(1 << 20);
-    const std::size_t free = pool->free_bytes();
+    const size_t free = pool->free_bytes();
     void* memory = pool->allocate(100);
-    for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 16, SIZE_MAX - 79,
-                                    SIZE_MAX / 2 + 1, Pool::max_bytes, Pool::max_bytes + 1}) {
+    for (const size_t bytes : {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX - 16, SIZE_MAX - 79, SIZE_MAX / 2 + 1, Pool::max_bytes,
+                               Pool::max_bytes + 1}) {
         CHECK(pool->allocate(bytes) == nullptr);
         CHECK(pool->reallocate(nullptr, bytes) == nullptr);
         CHECK(pool->reallocate(memory, bytes) == nullptr);
@@ -104,10 +103,10 @@ TEST_CASE("requests beyond reason are refused") {
 
 TEST_CASE("the largest free block is what can be had") {
     std::mt19937 random(5);
-    for (const std::size_t bytes : {4096, 12'288, 100'000, 8'192 * 1024}) {
+    for (const size_t bytes : {4096, 12'288, 100'000, 8'192 * 1024}) {
         auto pool = make_pool(bytes);
         while (pool->largest_free_block() != 0) {
-            const std::size_t largest = pool->largest_free_block();
+            const size_t largest = pool->largest_free_block();
             CHECK(pool->allocate(largest + 1) == nullptr);
             void* memory = pool->allocate(largest);
             REQUIRE(memory != nullptr);
@@ -121,8 +120,8 @@ TEST_CASE("the largest free block is what can be had") {
 
 TEST_CASE("freed neighbours merge: all freed is as new") {
     auto pool = make_pool(4 << 20);
-    const std::size_t free = pool->free_bytes();
-    const std::size_t largest = pool->largest_free_block();
+    const size_t free = pool->free_bytes();
+    const size_t largest = pool->largest_free_block();
     CHECK(free > (4 << 20) - 4096);
     CHECK(largest > free / 33 * 32);
     std::mt19937 random(7);
@@ -168,7 +167,7 @@ TEST_CASE("an exhausted pool refuses, and grants again what is freed") {
 
 TEST_CASE("reallocation keeps the contents") {
     auto pool = make_pool(1 << 20);
-    const std::size_t free = pool->free_bytes();
+    const size_t free = pool->free_bytes();
     Filled block{static_cast<unsigned char*>(pool->reallocate(nullptr, 1000)), 1000, 9};
     REQUIRE(block.memory != nullptr);
     block.fill();
@@ -191,7 +190,7 @@ TEST_CASE("reallocation keeps the contents") {
     }
     SUBCASE("shrinks in place and gives back the rest") {
         void* next = pool->allocate(1);
-        const std::size_t before = pool->free_bytes();
+        const size_t before = pool->free_bytes();
         CHECK(pool->reallocate(block.memory, 100) == block.memory);
         CHECK(block.intact(100));
         CHECK(pool->free_bytes() > before + 800);
@@ -203,7 +202,7 @@ TEST_CASE("reallocation keeps the contents") {
     }
     SUBCASE("a failure changes nothing") {
         void* next = pool->allocate(1);
-        const std::size_t before = pool->free_bytes();
+        const size_t before = pool->free_bytes();
         CHECK(pool->reallocate(block.memory, 1 << 20) == nullptr);
         CHECK(block.intact(1000));
         CHECK(pool->free_bytes() == before);
@@ -217,14 +216,14 @@ TEST_CASE("reallocation keeps the contents") {
 
 TEST_CASE("random use") {
     auto pool = make_pool(2 << 20);
-    const std::size_t free = pool->free_bytes();
-    const std::size_t largest = pool->largest_free_block();
+    const size_t free = pool->free_bytes();
+    const size_t largest = pool->largest_free_block();
     std::mt19937 random(11);
     std::vector<Filled> blocks(600);
-    const auto random_size = [&] { return random() % (std::size_t{1} << random() % 18); };
-    std::size_t refused = 0;
-    std::size_t wrong = 0;
-    std::size_t used = 0;
+    const auto random_size = [&] { return random() % (size_t{1} << random() % 18); };
+    size_t refused = 0;
+    size_t wrong = 0;
+    size_t used = 0;
     for (unsigned i = 0; i < 100'000; ++i) {
         Filled& block = blocks[random() % blocks.size()];
         if (block.memory == nullptr) {
@@ -239,14 +238,14 @@ TEST_CASE("random use") {
                 block.fill();
             }
         } else if (random() % 3 == 0) {
-            const std::size_t bytes = random_size();
+            const size_t bytes = random_size();
             void* memory = pool->reallocate(block.memory, bytes);
             if (memory == nullptr) {
                 ++refused;
                 wrong += bytes <= pool->largest_free_block() || !block.intact(block.bytes);
             } else {
                 block.memory = static_cast<unsigned char*>(memory);
-                const std::size_t kept = std::min(bytes, block.bytes);
+                const size_t kept = std::min(bytes, block.bytes);
                 wrong += !block.intact(kept);
                 block.bytes = bytes;
                 block.fill(kept);

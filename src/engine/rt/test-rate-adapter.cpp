@@ -17,7 +17,7 @@ struct Rates {
     int engine, graph;
 };
 constexpr Rates rates[] = {{44100, 48000}, {96000, 48000}, {48000, 44100}, {44100, 96000},
-                                         {22050, 48000}, {48000, 48001}, {8000, 192000}, {192000, 8000}};
+                           {22050, 48000}, {48000, 48001}, {8000, 192000}, {192000, 8000}};
 /// Cycles of these frames in turn.
 const std::vector<int> quanta = {1024, 16, 64, 441, 1, 8192, 100, 1024, 63, 2048};
 
@@ -41,7 +41,7 @@ public:
         heard.resize(frames);
     }
     void cycle(int frames) {
-        std::vector<float> in(static_cast<size_t>(frames)), out(in.size(), -1000);
+        std::vector<float> in(size_t(frames), 0.f), out(in.size(), -1000);
         for (size_t i = 0; i < in.size(); ++i)
             in[i] = feed ? feed(int64_t(heard.size() + i)) : 0;
         const float* const inputs[] = {feed ? in.data() : nullptr};

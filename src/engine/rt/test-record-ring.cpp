@@ -11,7 +11,7 @@
 
 using namespace scs;
 
-static bool push(RecordRing& ring, std::size_t bytes, int content) {
+static bool push(RecordRing& ring, size_t bytes, int content) {
     void* record = ring.reserve(bytes);
     if (record == nullptr) {
         return false;
@@ -21,9 +21,8 @@ static bool push(RecordRing& ring, std::size_t bytes, int content) {
     return true;
 }
 
-static bool holds(std::span<std::byte> record, std::size_t bytes, int content) {
-    return record.size() == bytes &&
-           std::all_of(record.begin(), record.end(), [&](std::byte b) {
+static bool holds(std::span<std::byte> record, size_t bytes, int content) {
+    return record.size() == bytes && std::all_of(record.begin(), record.end(), [&](std::byte b) {
                return b == static_cast<std::byte>(content & 0xff);
            });
 }
@@ -44,9 +43,9 @@ TEST_CASE("sizes out of range are refused") {
 }
 
 TEST_CASE("the largest record fits an empty ring wherever that stands") {
-    for (const std::size_t capacity : {64, 1024}) {
+    for (const size_t capacity : {64, 1024}) {
         RecordRing ring(capacity);
-        for (std::size_t i = 0; i < 4 * capacity; ++i) {
+        for (size_t i = 0; i < 4 * capacity; ++i) {
             CHECK(push(ring, capacity / 4, 1));
             ring.peek();
             ring.pop();
@@ -85,7 +84,7 @@ TEST_CASE("a refused reservation leaves nothing to commit") {
     CHECK(ring.peek().empty());
     while (push(ring, 200, 1)) {
     }
-    const std::size_t free = ring.free_bytes();
+    const size_t free = ring.free_bytes();
     CHECK(ring.reserve(8) != nullptr);
     CHECK(ring.reserve(200) == nullptr);
     ring.commit();
@@ -95,13 +94,13 @@ TEST_CASE("a refused reservation leaves nothing to commit") {
 TEST_CASE("records of any size come out in order, contiguous and aligned") {
     RecordRing ring(1024);
     std::mt19937 random(3);
-    std::deque<std::pair<std::size_t, int>> expected;
-    std::size_t full = 0;
+    std::deque<std::pair<size_t, int>> expected;
+    size_t full = 0;
     for (int i = 0; i < 50'000; ++i) {
-        const std::size_t bytes = 1 + random() % (random() % 4 == 0 ? 256 : 20);
-        const std::size_t takes = 8 + (bytes + 7) / 8 * 8;
+        const size_t bytes = 1 + random() % (random() % 4 == 0 ? 256 : 20);
+        const size_t takes = 8 + (bytes + 7) / 8 * 8;
         if (random() % 2 == 0) {
-            const std::size_t free = ring.free_bytes();
+            const size_t free = ring.free_bytes();
             const bool pushed = push(ring, bytes, i);
             if (pushed) {
                 expected.emplace_back(bytes, i);
@@ -114,7 +113,7 @@ TEST_CASE("records of any size come out in order, contiguous and aligned") {
             CHECK(ring.peek().empty());
         } else {
             const auto record = ring.peek();
-            CHECK(reinterpret_cast<std::uintptr_t>(record.data()) % 8 == 0);
+            CHECK(reinterpret_cast<uintptr_t>(record.data()) % 8 == 0);
             CHECK(holds(record, expected.front().first, expected.front().second));
             ring.pop();
             expected.pop_front();
@@ -133,7 +132,7 @@ TEST_CASE("records of any size come out in order, contiguous and aligned") {
 TEST_CASE("two threads") {
     constexpr int count = 100'000;
     RecordRing ring(512);
-    const auto size_of = [](int i) { return static_cast<std::size_t>(1 + i * 37 % 128); };
+    const auto size_of = [](int i) { return size_t(1 + i * 37 % 128); };
     std::thread producer([&] {
         for (int i = 0; i < count;) {
             if (push(ring, size_of(i), i)) {

@@ -26,14 +26,14 @@ std::atomic<int> allocations{0};
 using Values = std::vector<int>;
 
 /// The next `count` numbers.
-Values numbers(int& next, std::size_t count) {
+Values numbers(int& next, size_t count) {
     Values values(count);
     std::iota(values.begin(), values.end(), next);
-    next += static_cast<int>(count);
+    next += int(count);
     return values;
 }
 
-Values in_place(RingBuffer<int>& ring, std::size_t most) {
+Values in_place(RingBuffer<int>& ring, size_t most) {
     Values values;
     for (const auto part : ring.view(most))
         values.insert(values.end(), part.begin(), part.end());
@@ -42,40 +42,41 @@ Values in_place(RingBuffer<int>& ring, std::size_t most) {
 
 /// A ring and what it has to be like.
 struct Rig {
-    Rig(std::size_t capacity, WhenFull when_full, WhenEmpty when_empty)
-        : ring(capacity, {.when_full = when_full, .when_empty = when_empty}), when_full(when_full),
+    Rig(size_t capacity, WhenFull when_full, WhenEmpty when_empty)
+        : ring(capacity, {.when_full = when_full, .when_empty = when_empty}),
+          when_full(when_full),
           when_empty(when_empty) {}
 
-    bool write(std::size_t count) {
+    bool write(size_t count) {
         const Values values = numbers(next, count);
-        const std::size_t room = ring.capacity() - model.size();
-        const std::size_t fits = count <= room ? count : when_full == WhenFull::refuse ? 0 : room;
-        model.insert(model.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(fits));
+        const size_t room = ring.capacity() - model.size();
+        const size_t fits = count <= room ? count : when_full == WhenFull::refuse ? 0 : room;
+        model.insert(model.end(), values.begin(), values.begin() + ptrdiff_t(fits));
         if (when_full == WhenFull::drop_newest)
             dropped += count - fits;
         return ring.write(values) == fits;
     }
 
-    bool read(std::size_t count) {
+    bool read(size_t count) {
         Values values(count, -1);
         const Values expected = front(count);
-        const std::size_t there = std::min(count, model.size());
+        const size_t there = std::min(count, model.size());
         const bool right = ring.read(values) == there && values == expected;
         return remove(there) && right;
     }
 
-    bool consume(std::size_t count) {
-        const std::size_t there = std::min(count, model.size());
+    bool consume(size_t count) {
+        const size_t there = std::min(count, model.size());
         return ring.consume(count) == there && remove(there);
     }
 
-    bool remove(std::size_t count) {
-        model.erase(model.begin(), model.begin() + static_cast<std::ptrdiff_t>(count));
+    bool remove(size_t count) {
+        model.erase(model.begin(), model.begin() + ptrdiff_t(count));
         return true;
     }
 
     /// What a read of so many gives, with -1 where it leaves what was there.
-    Values front(std::size_t count) const {
+    Values front(size_t count) const {
         Values values(count, when_empty == WhenEmpty::pad ? 0 : -1);
         std::copy_n(model.begin(), std::min(count, model.size()), values.begin());
         return values;
@@ -84,19 +85,18 @@ struct Rig {
     /// All that can be seen without changing anything.
     bool looks_right() {
         bool right = ring.fill() == model.size() && ring.dropped() == dropped;
-        for (std::size_t count = 0; count <= ring.capacity() + 1; ++count) {
-            const std::size_t there = std::min(count, model.size());
+        for (size_t count = 0; count <= ring.capacity() + 1; ++count) {
+            const size_t there = std::min(count, model.size());
             Values copied(count, -1);
             right = right && ring.peek(copied) == there && copied == front(count) &&
-                    in_place(ring, count) ==
-                        Values(model.begin(), model.begin() + static_cast<std::ptrdiff_t>(there));
+                    in_place(ring, count) == Values(model.begin(), model.begin() + ptrdiff_t(there));
         }
         return right && ring.fill() == model.size();
     }
 
     /// A write, a read or a removal of 0 to one more than the capacity, which `action` numbers.
-    bool act(std::size_t action) {
-        const std::size_t sizes = ring.capacity() + 2, count = action % sizes;
+    bool act(size_t action) {
+        const size_t sizes = ring.capacity() + 2, count = action % sizes;
         return action < sizes ? write(count) : action < 2 * sizes ? read(count) : consume(count);
     }
 
@@ -104,20 +104,20 @@ struct Rig {
     WhenFull when_full;
     WhenEmpty when_empty;
     std::deque<int> model;
-    std::uint64_t dropped = 0;
+    uint64_t dropped = 0;
     int next = 1;
 };
 
 } // namespace
 
-void* operator new(std::size_t size) {
+void* operator new(size_t size) {
     ++allocations;
     if (void* memory = std::malloc(size))
         return memory;
     throw std::bad_alloc();
 }
 
-void* operator new[](std::size_t size) {
+void* operator new[](size_t size) {
     return operator new(size);
 }
 
@@ -125,7 +125,7 @@ void operator delete(void* memory) noexcept {
     std::free(memory);
 }
 
-void operator delete(void* memory, std::size_t) noexcept {
+void operator delete(void* memory, size_t) noexcept {
     std::free(memory);
 }
 
@@ -133,7 +133,7 @@ void operator delete[](void* memory) noexcept {
     std::free(memory);
 }
 
-void operator delete[](void* memory, std::size_t) noexcept {
+void operator delete[](void* memory, size_t) noexcept {
     std::free(memory);
 }
 
@@ -146,12 +146,12 @@ TEST_CASE("capacity is rounded up to a power of two") {
 
 TEST_CASE("small rings: from each position and fill, each two actions do what they should") {
     int tried = 0, wrong = 0;
-    const auto try_all = [&](std::size_t capacity, WhenFull when_full, WhenEmpty when_empty) {
-        const std::size_t actions = 3 * (capacity + 2);
-        for (std::size_t state = 0; state < capacity * (capacity + 1); ++state)
-            for (std::size_t pair = 0; pair < actions * actions; ++pair) {
+    const auto try_all = [&](size_t capacity, WhenFull when_full, WhenEmpty when_empty) {
+        const size_t actions = 3 * (capacity + 2);
+        for (size_t state = 0; state < capacity * (capacity + 1); ++state)
+            for (size_t pair = 0; pair < actions * actions; ++pair) {
                 Rig rig(capacity, when_full, when_empty);
-                const std::size_t start = state % capacity, fill = state / capacity;
+                const size_t start = state % capacity, fill = state / capacity;
                 const bool right = rig.write(start) && rig.read(start) && rig.write(fill) && rig.looks_right() &&
                                    rig.act(pair % actions) && rig.looks_right() && rig.act(pair / actions) &&
                                    rig.looks_right();
@@ -159,7 +159,7 @@ TEST_CASE("small rings: from each position and fill, each two actions do what th
                 ++tried;
             }
     };
-    for (const std::size_t capacity : {1, 2, 4})
+    for (const size_t capacity : {1, 2, 4})
         for (const WhenFull when_full : {WhenFull::refuse, WhenFull::drop_newest})
             for (const WhenEmpty when_empty : {WhenEmpty::read_short, WhenEmpty::pad})
                 try_all(capacity, when_full, when_empty);
@@ -220,12 +220,12 @@ TEST_CASE("a reader looks at more than it consumes, in place across the ring's e
     CHECK(ring.write(std::array{1, 2, 3, 4, 5}) == 5);
     for (int oldest = 1; oldest <= 5; ++oldest) {
         std::array<int, 3> window{};
-        const std::size_t there = ring.peek(window);
-        CHECK(there == static_cast<std::size_t>(std::min(3, 6 - oldest)));
+        const size_t there = ring.peek(window);
+        CHECK(there == size_t(std::min(3, 6 - oldest)));
         CHECK(window[0] == oldest);
         const auto [first, second] = ring.view(100);
         CHECK(first.size() + second.size() == ring.fill());
-        CHECK(first.size() == static_cast<std::size_t>(oldest <= 2 ? 3 - oldest : 6 - oldest));
+        CHECK(first.size() == size_t(oldest <= 2 ? 3 - oldest : 6 - oldest));
         CHECK(first[0] == oldest);
         CHECK(ring.consume(1) == 1);
     }
@@ -237,7 +237,7 @@ TEST_CASE("single values") {
     int value = -7, in = 0, out = 0;
     for (int lap = 0; lap < 10; ++lap) {
         CHECK_FALSE(ring.pop(value));
-        for (std::size_t i = 1; i <= 4; ++i) {
+        for (size_t i = 1; i <= 4; ++i) {
             CHECK(ring.push(in++));
             CHECK(ring.fill() == i);
         }
@@ -254,7 +254,7 @@ TEST_CASE("single values") {
 TEST_CASE("a writer is paused at one level and resumed below another") {
     RingBuffer<int> ring(16, {.pause_at = 12, .resume_below = 5});
     std::array<int, 16> values{};
-    const auto add = [&](std::size_t count) { return ring.write(std::span(values).first(count)) == count; };
+    const auto add = [&](size_t count) { return ring.write(std::span(values).first(count)) == count; };
     for (int lap = 0; lap < 20; ++lap) {
         CHECK_FALSE(ring.paused());
         CHECK(add(11));
@@ -276,7 +276,8 @@ TEST_CASE("a writer is paused at one level and resumed below another") {
 
 TEST_CASE("levels out of range are the nearest ones in it") {
     std::array<int, 8> values{};
-    RingBuffer<int> usual(8), low(8, {.pause_at = 0, .resume_below = 0}), crossed(8, {.pause_at = 4, .resume_below = 6});
+    RingBuffer<int> usual(8), low(8, {.pause_at = 0, .resume_below = 0}),
+        crossed(8, {.pause_at = 4, .resume_below = 6});
     CHECK(usual.write(std::span(values).first(7)) == 7);
     CHECK_FALSE(usual.paused());
     CHECK(usual.push(1));
@@ -302,7 +303,7 @@ TEST_CASE("nothing is allocated but by the constructor") {
     RingBuffer<float> ring(256, {.when_full = WhenFull::drop_newest, .when_empty = WhenEmpty::pad, .pause_at = 200});
     const int before = allocations;
     std::array<float, 100> chunk{};
-    std::size_t seen = 0;
+    size_t seen = 0;
     for (int i = 0; i < 100; ++i) {
         seen += ring.write(chunk) + ring.push(1) + ring.paused() + ring.fill() + ring.dropped();
         seen += ring.peek(chunk) + ring.view(80)[0].size() + ring.consume(30) + ring.read(std::span(chunk).first(60));
@@ -315,40 +316,40 @@ TEST_CASE("nothing is allocated but by the constructor") {
 }
 
 TEST_CASE("two threads: everything arrives in order, whatever the sizes") {
-    constexpr std::uint32_t count = 8 << 20; // 32 MiB
-    RingBuffer<std::uint32_t> ring(4096, {.pause_at = 3000, .resume_below = 1000});
-    std::uint64_t too_full = 0, pauses = 0;
+    constexpr uint32_t count = 8 << 20; // 32 MiB
+    RingBuffer<uint32_t> ring(4096, {.pause_at = 3000, .resume_below = 1000});
+    uint64_t too_full = 0, pauses = 0;
     std::thread writer([&] {
         std::mt19937 random(1);
-        std::array<std::uint32_t, 1000> chunk;
+        std::array<uint32_t, 1000> chunk;
         bool was_paused = false;
-        for (std::uint32_t next = 0; next < count;) {
+        for (uint32_t next = 0; next < count;) {
             const bool paused = ring.paused();
             pauses += paused && !was_paused;
             was_paused = paused;
-            const std::size_t size = std::min<std::size_t>(1 + random() % chunk.size(), count - next);
-            std::iota(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(size), next);
+            const size_t size = std::min<size_t>(1 + random() % chunk.size(), count - next);
+            std::iota(chunk.begin(), chunk.begin() + ptrdiff_t(size), next);
             if (!paused && ring.write(std::span(chunk).first(size)) == size)
-                next += static_cast<std::uint32_t>(size);
+                next += uint32_t(size);
             else
                 std::this_thread::yield();
             too_full += ring.fill() > 3000 + chunk.size();
         }
     });
     std::mt19937 random(2);
-    std::array<std::uint32_t, 1500> chunk;
-    std::uint64_t wrong = 0;
-    for (std::uint32_t next = 0; next < count;) {
-        const std::size_t size = 1 + random() % chunk.size(), filled = ring.fill();
-        std::size_t got;
+    std::array<uint32_t, 1500> chunk;
+    uint64_t wrong = 0;
+    for (uint32_t next = 0; next < count;) {
+        const size_t size = 1 + random() % chunk.size(), filled = ring.fill();
+        size_t got;
         if (random() % 2 == 0) {
-            const std::size_t there = ring.peek(std::span(chunk).first(size));
+            const size_t there = ring.peek(std::span(chunk).first(size));
             got = ring.consume(there - there / 3);
         } else {
             got = ring.read(std::span(chunk).first(size));
             wrong += got < std::min(size, filled);
         }
-        for (std::size_t i = 0; i < got; ++i)
+        for (size_t i = 0; i < got; ++i)
             wrong += chunk[i] != next++;
         if (got == 0)
             std::this_thread::yield();
@@ -361,31 +362,31 @@ TEST_CASE("two threads: everything arrives in order, whatever the sizes") {
 }
 
 TEST_CASE("two threads: what is missing is what was dropped") {
-    constexpr std::uint32_t count = 4 << 20;
-    RingBuffer<std::uint32_t> ring(1024, {.when_full = WhenFull::drop_newest});
+    constexpr uint32_t count = 4 << 20;
+    RingBuffer<uint32_t> ring(1024, {.when_full = WhenFull::drop_newest});
     std::atomic<bool> done = false;
     std::thread writer([&] {
         std::mt19937 random(3);
-        std::array<std::uint32_t, 700> chunk;
-        for (std::uint32_t next = 0; next < count;) {
-            const std::size_t size = std::min<std::size_t>(1 + random() % chunk.size(), count - next);
-            std::iota(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(size), next);
+        std::array<uint32_t, 700> chunk;
+        for (uint32_t next = 0; next < count;) {
+            const size_t size = std::min<size_t>(1 + random() % chunk.size(), count - next);
+            std::iota(chunk.begin(), chunk.begin() + ptrdiff_t(size), next);
             ring.write(std::span(chunk).first(size));
-            next += static_cast<std::uint32_t>(size);
+            next += uint32_t(size);
             if (random() % 4 == 0)
                 std::this_thread::yield();
         }
         done = true;
     });
-    std::array<std::uint32_t, 900> chunk;
-    std::uint64_t wrong = 0, arrived = 0;
-    std::int64_t last = -1;
+    std::array<uint32_t, 900> chunk;
+    uint64_t wrong = 0, arrived = 0;
+    int64_t last = -1;
     for (bool end = false; !end;) {
         end = done; // before the read that finds nothing more
-        while (const std::size_t got = ring.read(chunk)) {
+        while (const size_t got = ring.read(chunk)) {
             end = false;
             arrived += got;
-            for (std::size_t i = 0; i < got; ++i) {
+            for (size_t i = 0; i < got; ++i) {
                 wrong += chunk[i] <= last;
                 last = chunk[i];
             }

@@ -15,12 +15,12 @@ struct Neighbours {
 namespace detail {
 /// Those of two lanes. Both of a lane are loaded at once, which takes half the loads of gather instructions, and those
 /// are slow on many processors.
-SCS_INLINE __m128 two_neighbours(const float* table, const std::int32_t* index) {
+SCS_INLINE __m128 two_neighbours(const float* table, const int32_t* index) {
     const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(table + index[0]));
     return _mm_castpd_ps(_mm_loadh_pd(low, reinterpret_cast<const double*>(table + index[1])));
 }
 #if defined(__AVX512F__)
-SCS_INLINE __m256 eight(const float* table, const std::int32_t* low, const std::int32_t* high) {
+SCS_INLINE __m256 eight(const float* table, const int32_t* low, const int32_t* high) {
     return __builtin_shufflevector(two_neighbours(table, low), two_neighbours(table, high), 0, 1, 2, 3, 4, 5, 6, 7);
 }
 #endif
@@ -34,7 +34,7 @@ SCS_INLINE Neighbours<N> gather(const float* table, I32<N> at) {
         const float* entry = table + at.part[0];
         made = {F32<1>(entry[0]), F32<1>(entry[1])};
     } else {
-        std::int32_t index[N];
+        int32_t index[N];
         at.store(index);
 #if defined(__x86_64__)
         using Part = typename F32<N>::Part;

@@ -26,10 +26,8 @@ bool isa_supported([[maybe_unused]] Isa isa) noexcept {
     // What meson.build compiles each with.
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     switch (isa) {
-    case Isa::plain:
-        return true;
-    case Isa::avx2:
-        return avx2;
+    case Isa::plain: return true;
+    case Isa::avx2: return avx2;
     case Isa::avx512:
         return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
@@ -69,12 +67,9 @@ bool parse_isa(std::string_view name, Isa& isa) noexcept {
 
 const char* isa_name(Isa isa) noexcept {
     switch (isa) {
-    case Isa::avx2:
-        return "avx2";
-    case Isa::avx512:
-        return "avx512";
-    case Isa::plain:
-        break;
+    case Isa::avx2: return "avx2";
+    case Isa::avx512: return "avx512";
+    case Isa::plain: break;
     }
 #if defined(__x86_64__)
     return "sse2";

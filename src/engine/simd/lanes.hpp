@@ -48,11 +48,11 @@ template <int Bytes>
 struct Integer;
 template <>
 struct Integer<4> {
-    using type = std::int32_t;
+    using type = int32_t;
 };
 template <>
 struct Integer<8> {
-    using type = std::int64_t;
+    using type = int64_t;
 };
 } // namespace detail
 
@@ -102,9 +102,7 @@ struct Vec {
         SCS_PARTS(made.part[i] = *reinterpret_cast<const Anywhere*>(from + i * per_register));
         return made;
     }
-    SCS_INLINE void store(T* to) const {
-        SCS_PARTS(*reinterpret_cast<Anywhere*>(to + i * per_register) = part[i]);
-    }
+    SCS_INLINE void store(T* to) const { SCS_PARTS(*reinterpret_cast<Anywhere*>(to + i * per_register) = part[i]); }
 
     SCS_INLINE T operator[](int lane) const {
         if constexpr (N == 1)
@@ -118,7 +116,9 @@ struct Vec {
         SCS_PARTS(a.part[i] = a.part[i] op b.part[i]);                                                                 \
         return a;                                                                                                      \
     }                                                                                                                  \
-    SCS_INLINE Vec& operator op##=(Vec b) { return *this = *this op b; }
+    SCS_INLINE Vec& operator op##=(Vec b) {                                                                            \
+        return *this = *this op b;                                                                                     \
+    }
     SCS_BINARY(+)
     SCS_BINARY(-)
     SCS_BINARY(*)
@@ -168,13 +168,13 @@ using F32 = Vec<float, N>;
 template <int N>
 using F64 = Vec<double, N>;
 template <int N>
-using I32 = Vec<std::int32_t, N>;
+using I32 = Vec<int32_t, N>;
 template <int N>
-using U32 = Vec<std::uint32_t, N>;
+using U32 = Vec<uint32_t, N>;
 template <int N>
-using I64 = Vec<std::int64_t, N>;
+using I64 = Vec<int64_t, N>;
 template <int N>
-using U64 = Vec<std::uint64_t, N>;
+using U64 = Vec<uint64_t, N>;
 
 /// a where the mask is set, else b.
 template <class T, int N>
@@ -272,13 +272,21 @@ struct Halves;
     template <>                                                                                                        \
     struct Halves<N> {                                                                                                 \
         template <class V>                                                                                             \
-        SCS_INLINE static auto low(V v) { return __builtin_shufflevector(v, v, SCS_UNPACK LOW); }                      \
+        SCS_INLINE static auto low(V v) {                                                                              \
+            return __builtin_shufflevector(v, v, SCS_UNPACK LOW);                                                      \
+        }                                                                                                              \
         template <class V>                                                                                             \
-        SCS_INLINE static auto high(V v) { return __builtin_shufflevector(v, v, SCS_UNPACK HIGH); }                    \
+        SCS_INLINE static auto high(V v) {                                                                             \
+            return __builtin_shufflevector(v, v, SCS_UNPACK HIGH);                                                     \
+        }                                                                                                              \
         template <class H>                                                                                             \
-        SCS_INLINE static auto join(H a, H b) { return __builtin_shufflevector(a, b, SCS_UNPACK LOW, SCS_UNPACK HIGH); } \
+        SCS_INLINE static auto join(H a, H b) {                                                                        \
+            return __builtin_shufflevector(a, b, SCS_UNPACK LOW, SCS_UNPACK HIGH);                                     \
+        }                                                                                                              \
         template <class V>                                                                                             \
-        SCS_INLINE static auto odd(V a, V b) { return __builtin_shufflevector(a, b, SCS_UNPACK ALL); }                 \
+        SCS_INLINE static auto odd(V a, V b) {                                                                         \
+            return __builtin_shufflevector(a, b, SCS_UNPACK ALL);                                                      \
+        }                                                                                                              \
     };
 #define SCS_UNPACK(...) __VA_ARGS__
 SCS_HALVES(4, (0, 1), (2, 3), (1, 3, 5, 7))
@@ -310,45 +318,53 @@ template <class T>
 using WholeRegister = typename Register<T, register_bytes / int(sizeof(T))>::type;
 
 #if defined(__AVX512F__)
-SCS_INLINE __m256i low_half(__m512i v) { return __builtin_shufflevector(v, v, 0, 1, 2, 3); }
-SCS_INLINE __m256i high_half(__m512i v) { return __builtin_shufflevector(v, v, 4, 5, 6, 7); }
-SCS_INLINE __m512i join(__m256i a, __m256i b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7); }
+SCS_INLINE __m256i low_half(__m512i v) {
+    return __builtin_shufflevector(v, v, 0, 1, 2, 3);
+}
+SCS_INLINE __m256i high_half(__m512i v) {
+    return __builtin_shufflevector(v, v, 4, 5, 6, 7);
+}
+SCS_INLINE __m512i join(__m256i a, __m256i b) {
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
 SCS_WIDEN(double, float, _mm512_maskz_cvtps_pd(0xff, __m256(low_half(__m512i(v)))),
           _mm512_maskz_cvtps_pd(0xff, __m256(high_half(__m512i(v)))))
-SCS_WIDEN(double, std::int32_t, _mm512_maskz_cvtepi32_pd(0xff, low_half(__m512i(v))),
+SCS_WIDEN(double, int32_t, _mm512_maskz_cvtepi32_pd(0xff, low_half(__m512i(v))),
           _mm512_maskz_cvtepi32_pd(0xff, high_half(__m512i(v))))
-SCS_WIDEN(std::int64_t, std::int32_t, _mm512_maskz_cvtepi32_epi64(0xff, low_half(__m512i(v))),
+SCS_WIDEN(int64_t, int32_t, _mm512_maskz_cvtepi32_epi64(0xff, low_half(__m512i(v))),
           _mm512_maskz_cvtepi32_epi64(0xff, high_half(__m512i(v))))
-SCS_WIDEN(std::uint64_t, std::uint32_t, _mm512_maskz_cvtepu32_epi64(0xff, low_half(__m512i(v))),
+SCS_WIDEN(uint64_t, uint32_t, _mm512_maskz_cvtepu32_epi64(0xff, low_half(__m512i(v))),
           _mm512_maskz_cvtepu32_epi64(0xff, high_half(__m512i(v))))
 SCS_NARROW(float, double, join(__m256i(_mm512_maskz_cvtpd_ps(0xff, a)), __m256i(_mm512_maskz_cvtpd_ps(0xff, b))))
-SCS_NARROW(std::int32_t, double, join(_mm512_maskz_cvttpd_epi32(0xff, a), _mm512_maskz_cvttpd_epi32(0xff, b)))
-SCS_NARROW(std::int32_t, std::int64_t,
+SCS_NARROW(int32_t, double, join(_mm512_maskz_cvttpd_epi32(0xff, a), _mm512_maskz_cvttpd_epi32(0xff, b)))
+SCS_NARROW(int32_t, int64_t,
            join(_mm512_maskz_cvtepi64_epi32(0xff, __m512i(a)), _mm512_maskz_cvtepi64_epi32(0xff, __m512i(b))))
 #elif defined(__AVX2__)
-SCS_INLINE __m128i low_half(__m256i v) { return _mm256_castsi256_si128(v); }
-SCS_INLINE __m128i high_half(__m256i v) { return _mm256_extracti128_si256(v, 1); }
-SCS_INLINE __m256i join(__m128i a, __m128i b) { return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1); }
+SCS_INLINE __m128i low_half(__m256i v) {
+    return _mm256_castsi256_si128(v);
+}
+SCS_INLINE __m128i high_half(__m256i v) {
+    return _mm256_extracti128_si256(v, 1);
+}
+SCS_INLINE __m256i join(__m128i a, __m128i b) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
+}
 SCS_WIDEN(double, float, _mm256_cvtps_pd(__m128(low_half(__m256i(v)))), _mm256_cvtps_pd(__m128(high_half(__m256i(v)))))
-SCS_WIDEN(double, std::int32_t, _mm256_cvtepi32_pd(low_half(__m256i(v))), _mm256_cvtepi32_pd(high_half(__m256i(v))))
-SCS_WIDEN(std::int64_t, std::int32_t, _mm256_cvtepi32_epi64(low_half(__m256i(v))),
-          _mm256_cvtepi32_epi64(high_half(__m256i(v))))
-SCS_WIDEN(std::uint64_t, std::uint32_t, _mm256_cvtepu32_epi64(low_half(__m256i(v))),
-          _mm256_cvtepu32_epi64(high_half(__m256i(v))))
+SCS_WIDEN(double, int32_t, _mm256_cvtepi32_pd(low_half(__m256i(v))), _mm256_cvtepi32_pd(high_half(__m256i(v))))
+SCS_WIDEN(int64_t, int32_t, _mm256_cvtepi32_epi64(low_half(__m256i(v))), _mm256_cvtepi32_epi64(high_half(__m256i(v))))
+SCS_WIDEN(uint64_t, uint32_t, _mm256_cvtepu32_epi64(low_half(__m256i(v))), _mm256_cvtepu32_epi64(high_half(__m256i(v))))
 SCS_NARROW(float, double, join(__m128i(_mm256_cvtpd_ps(a)), __m128i(_mm256_cvtpd_ps(b))))
-SCS_NARROW(std::int32_t, double, join(_mm256_cvttpd_epi32(a), _mm256_cvttpd_epi32(b)))
-SCS_NARROW(std::int32_t, std::int64_t,
-           _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(__m256(a), __m256(b), 0x88)), 0xd8))
+SCS_NARROW(int32_t, double, join(_mm256_cvttpd_epi32(a), _mm256_cvttpd_epi32(b)))
+SCS_NARROW(int32_t, int64_t, _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(__m256(a), __m256(b), 0x88)), 0xd8))
 #else
 SCS_WIDEN(double, float, _mm_cvtps_pd(v), _mm_cvtps_pd(_mm_movehl_ps(v, v)))
-SCS_WIDEN(double, std::int32_t, _mm_cvtepi32_pd(__m128i(v)), _mm_cvtepi32_pd(_mm_shuffle_epi32(__m128i(v), 0xee)))
-SCS_WIDEN(std::int64_t, std::int32_t, _mm_unpacklo_epi32(__m128i(v), __m128i(v >> 31)),
+SCS_WIDEN(double, int32_t, _mm_cvtepi32_pd(__m128i(v)), _mm_cvtepi32_pd(_mm_shuffle_epi32(__m128i(v), 0xee)))
+SCS_WIDEN(int64_t, int32_t, _mm_unpacklo_epi32(__m128i(v), __m128i(v >> 31)),
           _mm_unpackhi_epi32(__m128i(v), __m128i(v >> 31)))
-SCS_WIDEN(std::uint64_t, std::uint32_t, _mm_unpacklo_epi32(__m128i(v), __m128i{}),
-          _mm_unpackhi_epi32(__m128i(v), __m128i{}))
+SCS_WIDEN(uint64_t, uint32_t, _mm_unpacklo_epi32(__m128i(v), __m128i{}), _mm_unpackhi_epi32(__m128i(v), __m128i{}))
 SCS_NARROW(float, double, _mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b)))
-SCS_NARROW(std::int32_t, double, _mm_unpacklo_epi64(_mm_cvttpd_epi32(a), _mm_cvttpd_epi32(b)))
-SCS_NARROW(std::int32_t, std::int64_t, _mm_shuffle_ps(__m128(a), __m128(b), 0x88))
+SCS_NARROW(int32_t, double, _mm_unpacklo_epi64(_mm_cvttpd_epi32(a), _mm_cvttpd_epi32(b)))
+SCS_NARROW(int32_t, int64_t, _mm_shuffle_ps(__m128(a), __m128(b), 0x88))
 #endif
 #undef SCS_WIDEN
 #undef SCS_NARROW
@@ -406,18 +422,18 @@ SCS_INLINE I64<N> widen_mask(I32<N> mask) {
         return made;
     }
 #endif
-    return convert<std::int64_t>(mask);
+    return convert<int64_t>(mask);
 }
 template <int N>
 SCS_INLINE I32<N> narrow_mask(I64<N> mask) {
-    return convert<std::int32_t>(mask);
+    return convert<int32_t>(mask);
 }
 
 /// The upper 32 bits of each.
 template <int N>
 SCS_INLINE U32<N> upper_half(U64<N> from) {
     if constexpr (N == 1) {
-        return U32<1>(std::uint32_t(from.part[0] >> 32));
+        return U32<1>(uint32_t(from.part[0] >> 32));
     } else {
         U32<N> made;
         using H = detail::Halves<U32<N>::per_register>;
@@ -441,22 +457,22 @@ SCS_INLINE F32<N> count_up() {
 namespace detail {
 /// A bit for each T of a register whose mask is set.
 template <class T, class Part>
-SCS_INLINE std::uint32_t register_bitmask(Part mask) {
+SCS_INLINE uint32_t register_bitmask(Part mask) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(T) == 4)
-        return std::uint32_t(_mm512_movepi32_mask(__m512i(mask)));
+        return uint32_t(_mm512_movepi32_mask(__m512i(mask)));
     else
-        return std::uint32_t(_mm512_movepi64_mask(__m512i(mask)));
+        return uint32_t(_mm512_movepi64_mask(__m512i(mask)));
 #elif defined(__AVX2__)
     if constexpr (sizeof(T) == 4)
-        return std::uint32_t(_mm256_movemask_ps(__m256(mask)));
+        return uint32_t(_mm256_movemask_ps(__m256(mask)));
     else
-        return std::uint32_t(_mm256_movemask_pd(__m256d(mask)));
+        return uint32_t(_mm256_movemask_pd(__m256d(mask)));
 #else
     if constexpr (sizeof(T) == 4)
-        return std::uint32_t(_mm_movemask_ps(__m128(mask)));
+        return uint32_t(_mm_movemask_ps(__m128(mask)));
     else
-        return std::uint32_t(_mm_movemask_pd(__m128d(mask)));
+        return uint32_t(_mm_movemask_pd(__m128d(mask)));
 #endif
 }
 } // namespace detail
@@ -464,16 +480,16 @@ SCS_INLINE std::uint32_t register_bitmask(Part mask) {
 
 /// A bit for each lane whose mask is set.
 template <class T, int N>
-SCS_INLINE std::uint32_t bitmask(Vec<T, N> mask) {
+SCS_INLINE uint32_t bitmask(Vec<T, N> mask) {
 #if defined(__x86_64__)
     if constexpr (N > 1) {
         constexpr int parts = Vec<T, N>::parts;
-        std::uint32_t made = 0;
+        uint32_t made = 0;
         SCS_PARTS(made |= detail::register_bitmask<T>(mask.part[i]) << (i * Vec<T, N>::per_register));
         return made;
     }
 #endif
-    std::uint32_t made = 0;
+    uint32_t made = 0;
     for (int i = 0; i < N; ++i)
         made |= mask[i] ? 1u << i : 0u;
     return made;

@@ -59,7 +59,7 @@ SCS_INLINE Quarters<N> quarters(F64<N> x) {
         rest = (rest - whole * 0x1.0b4611a6p-34) - whole * 0x1.3198a2e037073p-69;
     else
         rest = rest - whole * 0x1.0b4611a626331p-34;
-    return {rest, bits<std::uint64_t>(sum)};
+    return {rest, bits<uint64_t>(sum)};
 }
 
 template <int N>
@@ -100,7 +100,7 @@ struct Exponential {
 /// Of a number r with |r| ≤ ln 2/2.
 template <class P, int N>
 SCS_INLINE Exponential<N> exponential(F64<N> r, F64<N> sum) {
-    return {r + r * r * polynomial(r, P::exp), sum - to_whole, bits<std::uint64_t>(sum)};
+    return {r + r * r * polynomial(r, P::exp), sum - to_whole, bits<uint64_t>(sum)};
 }
 
 /// Of |x| < 10⁶.
@@ -120,11 +120,11 @@ SCS_INLINE Exponential<N> natural_exponential(F64<N> x, F64<N> more) {
 
 /// (1 + rest)·2^(whole + up), of |whole| < 2000 for doubles, < 1000 for floats.
 template <class P, int N>
-SCS_INLINE F64<N> scaled(Exponential<N> e, std::uint64_t up = 0) {
+SCS_INLINE F64<N> scaled(Exponential<N> e, uint64_t up = 0) {
     const F64<N> base = e.rest + 1.0;
     if constexpr (full<P>) {
         // In two steps: the power of two may be beyond a double when the result is not.
-        const U64<N> half = bits<std::uint64_t>(e.whole * 0.5 + to_whole);
+        const U64<N> half = bits<uint64_t>(e.whole * 0.5 + to_whole);
         return base * power_of_two(half) * power_of_two(e.bits - half + up);
     } else {
         return base * power_of_two(e.bits + up);
@@ -161,13 +161,12 @@ SCS_INLINE F64<N> sinh(F64<N> x) {
     const Exponential<N> e = natural_exponential<P>(size);
     const F64<N> less = minus_one(e);
     const F64<N> small = (less + less / (less + 1.0)) * 0.5;
-    return copysign(select(size < F64<N>(40.0), small, scaled<P>(e, std::uint64_t(-1))), x);
+    return copysign(select(size < F64<N>(40.0), small, scaled<P>(e, uint64_t(-1))), x);
 }
 
 template <class P, int N>
 SCS_INLINE F64<N> cosh(F64<N> x) {
-    const F64<N> half =
-        scaled<P>(natural_exponential<P>(min(F64<N>(exponent_limit<P> * 0.69), abs(x))), std::uint64_t(-1));
+    const F64<N> half = scaled<P>(natural_exponential<P>(min(F64<N>(exponent_limit<P> * 0.69), abs(x))), uint64_t(-1));
     return half + 0.25 / half;
 }
 
@@ -187,16 +186,16 @@ struct Mantissa {
 
 template <class P, int N>
 SCS_INLINE Mantissa<N> mantissa(F64<N> x) {
-    constexpr std::uint64_t root_half = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000;
+    constexpr uint64_t root_half = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000;
     F64<N> bias(0x1p52 + 1023);
     if constexpr (full<P>) {
         const auto tiny = x < F64<N>(0x1p-1022);
         x = select(tiny, x * 0x1p54, x);
         bias = select(tiny, bias + 54.0, bias);
     }
-    const U64<N> shifted = bits<std::uint64_t>(x) + (one - root_half);
-    const F64<N> exponent = bits<double>((shifted >> 52) | std::uint64_t(0x4330000000000000)); // + 2⁵²
-    return {bits<double>((shifted & std::uint64_t(0xfffffffffffff)) + root_half) - 1.0, exponent - bias};
+    const U64<N> shifted = bits<uint64_t>(x) + (one - root_half);
+    const F64<N> exponent = bits<double>((shifted >> 52) | uint64_t(0x4330000000000000)); // + 2⁵²
+    return {bits<double>((shifted & uint64_t(0xfffffffffffff)) + root_half) - 1.0, exponent - bias};
 }
 
 template <class P, int N>
@@ -240,7 +239,7 @@ SCS_INLINE F64<N> log10(F64<N> x) {
 /// The upper half of a double's bits: products of two such are exact.
 template <int N>
 SCS_INLINE F64<N> upper_bits(F64<N> x) {
-    return bits<double>(bits<std::uint64_t>(x) & std::uint64_t(0xfffffffff8000000));
+    return bits<double>(bits<uint64_t>(x) & uint64_t(0xfffffffff8000000));
 }
 
 /// x^y of positive finite x and |y| ≤ 10²⁰, to a double's precision: the logarithm and its product with y have 60 bits

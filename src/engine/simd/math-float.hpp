@@ -14,9 +14,9 @@ template <int N>
 SCS_INLINE F32<N> sin_turns(U32<N> phase) {
     // A triangle of the same period, from the distance to the peak: quarters of a turn in [−1, 1].
     const U32<N> from_peak = phase - 0x40000000u;
-    const U32<N> negative = bits<std::uint32_t>(bits<std::int32_t>(from_peak) >> 31);
+    const U32<N> negative = bits<uint32_t>(bits<int32_t>(from_peak) >> 31);
     const U32<N> distance = (from_peak ^ negative) - negative;
-    const F32<N> u = convert<float>(bits<std::int32_t>(0x40000000u - distance)) * 0x1p-30f;
+    const F32<N> u = convert<float>(bits<int32_t>(0x40000000u - distance)) * 0x1p-30f;
     // u + u·p(u²): the larger term is exact. Fitted by least squares at the Chebyshev nodes, each coefficient after
     // those before it were rounded; error 4.3e-9.
     const F32<N> square = u * u;

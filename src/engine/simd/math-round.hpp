@@ -13,13 +13,13 @@ template <class T>
 struct Format;
 template <>
 struct Format<float> {
-    using Bits = std::uint32_t;
+    using Bits = uint32_t;
     static constexpr Bits sign = 0x80000000u;
     static constexpr float whole = 0x1p23f; // from here on every number is whole
 };
 template <>
 struct Format<double> {
-    using Bits = std::uint64_t;
+    using Bits = uint64_t;
     static constexpr Bits sign = 0x8000000000000000u;
     static constexpr double whole = 0x1p52;
 };
@@ -111,12 +111,12 @@ SCS_INLINE Vec<T, N> frac(Vec<T, N> x) {
 template <int N>
 SCS_INLINE I32<N> to_int(F32<N> x) {
     const F32<N> held = clamp(x, -0x1p31f, 0x1.fffffep30f);
-    return convert<std::int32_t>(select(is_nan(x), 0.f, held));
+    return convert<int32_t>(select(is_nan(x), 0.f, held));
 }
 template <int N>
 SCS_INLINE I32<N> to_int(F64<N> x) {
     const F64<N> held = clamp(x, -0x1p31, 0x1p31 - 1);
-    return convert<std::int32_t>(select(is_nan(x), 0.0, held));
+    return convert<int32_t>(select(is_nan(x), 0.0, held));
 }
 
 } // namespace scs::SCS_SIMD

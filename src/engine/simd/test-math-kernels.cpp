@@ -41,8 +41,10 @@ struct Loops {
             return SCS_SIMD::name(x, y);                                                                               \
         }                                                                                                              \
     };
-#define SCS_BOTH(X) X(sin) X(cos) X(tan) X(exp) X(exp2) X(log) X(log2) X(log10) X(sinh) X(cosh) X(tanh) X(atan) \
-    X(asin) X(acos) X(floor) X(ceil) X(trunc) X(round) X(round_even) X(abs) X(sqrt)
+#define SCS_BOTH(X)                                                                                                    \
+    X(sin)                                                                                                             \
+    X(cos) X(tan) X(exp) X(exp2) X(log) X(log2) X(log10) X(sinh) X(cosh) X(tanh) X(atan) X(asin) X(acos) X(floor)      \
+        X(ceil) X(trunc) X(round) X(round_even) X(abs) X(sqrt)
 #define SCS_FLOATS(X) X(midicps) X(cpsmidi) X(midiratio) X(ratiomidi) X(dbamp) X(ampdb) X(octcps) X(cpsoct)
 SCS_BOTH(SCS_UNARY)
 SCS_FLOATS(SCS_UNARY)
@@ -66,13 +68,13 @@ struct Call_between {
 struct Call_long_and_back {
     template <int N>
     SCS_INLINE I32<N> operator()(F32<N> x, F32<N>) const {
-        return convert<std::int32_t>(convert<std::int64_t>(to_int(x)) - 1);
+        return convert<int32_t>(convert<int64_t>(to_int(x)) - 1);
     }
 };
 struct Call_up_and_down {
     template <int N>
     SCS_INLINE I32<N> operator()(F32<N> x, F32<N>) const {
-        return bits<std::int32_t>(upper_half(convert<std::uint64_t>(bits<std::uint32_t>(x)) << 31));
+        return bits<int32_t>(upper_half(convert<uint64_t>(bits<uint32_t>(x)) << 31));
     }
 };
 struct Call_to_int_of_double {
@@ -86,13 +88,13 @@ struct Call_to_int_of_double {
 #define SCS_DOUBLE(name) SCS_ENTRY(double, double, name)
 #define SCS_FLOAT(name) SCS_ENTRY(float, float, name)
 const MathKernel doubles[] = {SCS_BOTH(SCS_DOUBLE) SCS_DOUBLE(pow) SCS_DOUBLE(atan2) SCS_DOUBLE(copysign)
-                                  SCS_DOUBLE(min) SCS_DOUBLE(max) {}};
+                                  SCS_DOUBLE(min) SCS_DOUBLE(max){}};
 const MathKernel floats[] = {SCS_BOTH(SCS_FLOAT) SCS_FLOATS(SCS_FLOAT) SCS_FLOAT(pow) SCS_FLOAT(atan2) SCS_FLOAT(fmod)
-                                 SCS_FLOAT(copysign) SCS_FLOAT(min) SCS_FLOAT(max) {}};
-const MathKernel phases[] = {SCS_ENTRY(std::uint32_t, float, sin_turns) SCS_ENTRY(std::uint32_t, float, cos_turns) {}};
-#define SCS_INTEGER(name) SCS_ENTRY(float, std::int32_t, name)
+                                 SCS_FLOAT(copysign) SCS_FLOAT(min) SCS_FLOAT(max){}};
+const MathKernel phases[] = {SCS_ENTRY(uint32_t, float, sin_turns) SCS_ENTRY(uint32_t, float, cos_turns){}};
+#define SCS_INTEGER(name) SCS_ENTRY(float, int32_t, name)
 const MathKernel integers[] = {SCS_INTEGER(to_int) SCS_INTEGER(between) SCS_INTEGER(long_and_back)
-                                   SCS_INTEGER(up_and_down) SCS_INTEGER(to_int_of_double) {}};
+                                   SCS_INTEGER(up_and_down) SCS_INTEGER(to_int_of_double){}};
 
 } // namespace
 

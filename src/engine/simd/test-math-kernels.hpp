@@ -18,7 +18,7 @@ struct MathKernel {
 struct MathTables {
     const MathKernel* doubles;
     const MathKernel* floats;
-    const MathKernel* phases; ///< uint32 to float
+    const MathKernel* phases;   ///< uint32 to float
     const MathKernel* integers; ///< float to int32
 };
 

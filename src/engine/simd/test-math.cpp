@@ -91,7 +91,7 @@ template <class T, class Reference>
 double worst(MathLoop function, const Arguments<T>& arguments, Reference reference) {
     const std::vector<T> made = results<T>(function, arguments);
     double largest = 0;
-    for (std::size_t i = 0; i < made.size(); ++i) {
+    for (size_t i = 0; i < made.size(); ++i) {
         const Long exact = reference(Long(arguments.x[i]), Long(arguments.y[i]));
         const Long scale = std::max(std::abs(exact), Long(std::numeric_limits<T>::min()));
         double error = double(std::abs(Long(made[i]) - exact) / scale);
@@ -118,9 +118,8 @@ template <class T>
 void check_cases(const MathKernel* table, const std::vector<Case>& cases) {
     for (const Case& c : cases) {
         INFO(std::string(c.name) << ", " << c.low << " to " << c.high);
-        const double error =
-            worst<T>(kernel(table, c.name).wide, sweep<T>(c.low, c.high, 40'000), c.reference) /
-            double(std::numeric_limits<T>::epsilon());
+        const double error = worst<T>(kernel(table, c.name).wide, sweep<T>(c.low, c.high, 40'000), c.reference) /
+                             double(std::numeric_limits<T>::epsilon());
         CHECK(error <= c.bound);
     }
 }
@@ -129,16 +128,39 @@ void check_cases(const MathKernel* table, const std::vector<Case>& cases) {
 template <class T>
 Arguments<T> everything(int count) {
     using Limits = std::numeric_limits<T>;
-    const T special[] = {T(0), T(-0.), T(1), T(-1), T(0.5), T(-0.5), T(1.5), T(2.5), T(1e6), T(-1e9), T(1e20),
-                         Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::max(), Limits::lowest(),
-                         Limits::min(), -Limits::min(), Limits::denorm_min(), -Limits::denorm_min(), Limits::min() / 4,
-                         T(2147483648.), T(-2147483648.), T(88.8), T(-88.8), T(709.9), T(-745.5),
+    const T special[] = {T(0),
+                         T(-0.),
+                         T(1),
+                         T(-1),
+                         T(0.5),
+                         T(-0.5),
+                         T(1.5),
+                         T(2.5),
+                         T(1e6),
+                         T(-1e9),
+                         T(1e20),
+                         Limits::infinity(),
+                         -Limits::infinity(),
+                         Limits::quiet_NaN(),
+                         Limits::max(),
+                         Limits::lowest(),
+                         Limits::min(),
+                         -Limits::min(),
+                         Limits::denorm_min(),
+                         -Limits::denorm_min(),
+                         Limits::min() / 4,
+                         T(2147483648.),
+                         T(-2147483648.),
+                         T(88.8),
+                         T(-88.8),
+                         T(709.9),
+                         T(-745.5),
                          T(3.14159265358979323846)};
     Arguments<T> made;
     for (T a : special)
         for (T b : special)
             made.add(a, b);
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
     std::mt19937_64 random(3);
     for (int i = 0; i < count; ++i) {
         // Any bits but those of signalling NaNs, which a conversion may or may not quieten.
@@ -164,7 +186,7 @@ bool same_bits(std::vector<T> a, std::vector<T> b) {
 }
 
 template <class From, class To>
-void check_same(const MathKernel* MathTables::* table, const Arguments<From>& arguments) {
+void check_same(const MathKernel* MathTables::*table, const Arguments<From>& arguments) {
     for (const MathKernel* k = sets[0].tables->*table; k->name; ++k) {
         const std::vector<To> expected = results<To>(k->wide, arguments);
         for (const Set& set : sets) {
@@ -178,12 +200,12 @@ void check_same(const MathKernel* MathTables::* table, const Arguments<From>& ar
     }
 }
 
-Arguments<std::uint32_t> some_phases() {
-    Arguments<std::uint32_t> made;
-    for (std::uint64_t phase = 0; phase < std::uint64_t(1) << 32; phase += 4093)
-        made.add(std::uint32_t(phase), 0);
-    for (std::uint32_t quarter : {0u, 0x40000000u, 0x80000000u, 0xc0000000u})
-        for (std::uint32_t off = 0; off < 64; ++off) {
+Arguments<uint32_t> some_phases() {
+    Arguments<uint32_t> made;
+    for (uint64_t phase = 0; phase < uint64_t(1) << 32; phase += 4093)
+        made.add(uint32_t(phase), 0);
+    for (uint32_t quarter : {0u, 0x40000000u, 0x80000000u, 0xc0000000u})
+        for (uint32_t off = 0; off < 64; ++off) {
             made.add(quarter + off, 0);
             made.add(quarter - off, 0);
         }
@@ -194,44 +216,29 @@ Arguments<std::uint32_t> some_phases() {
 void check_all_same(int count) {
     check_same<double, double>(&MathTables::doubles, everything<double>(count));
     check_same<float, float>(&MathTables::floats, everything<float>(count));
-    check_same<std::uint32_t, float>(&MathTables::phases, some_phases());
-    check_same<float, std::int32_t>(&MathTables::integers, everything<float>(count));
+    check_same<uint32_t, float>(&MathTables::phases, some_phases());
+    check_same<float, int32_t>(&MathTables::integers, everything<float>(count));
 }
 
 } // namespace
 
 TEST_CASE("functions of doubles are exact to some roundings") {
     const std::vector<Case> cases = {
-        {SCS_REFERENCE(sin), -800, 800, 1.6},
-        {SCS_REFERENCE(sin), 1e-12, 1e6, 1.6},
-        {SCS_REFERENCE(cos), -800, 800, 1.6},
-        {SCS_REFERENCE(cos), 1e-12, 1e6, 1.6},
-        {SCS_REFERENCE(tan), -800, 800, 2.2},
-        {SCS_REFERENCE(tan), 1e-12, 1.5, 2.2},
-        {SCS_REFERENCE(exp), -700, 700, 1},
-        {SCS_REFERENCE(exp), -1, 1, 1},
-        {SCS_REFERENCE(exp), -800, 800, 1},
-        {SCS_REFERENCE(exp2), -1020, 1020, 1},
-        {SCS_REFERENCE(exp2), -1100, 1100, 1},
-        {SCS_REFERENCE(log), 1e-300, 1e300, 1.6},
-        {SCS_REFERENCE(log), 0.5, 2, 1.6},
-        {SCS_REFERENCE(log2), 1e-300, 1e300, 1.6},
-        {SCS_REFERENCE(log2), 0.5, 2, 2.2},
-        {SCS_REFERENCE(log10), 1e-300, 1e300, 1.6},
-        {SCS_REFERENCE(log10), 0.5, 2, 2.2},
-        {SCS_REFERENCE(sinh), 1e-12, 709, 1.8},
-        {SCS_REFERENCE(sinh), -715, 715, 1.8},
-        {SCS_REFERENCE(sinh), -2, 2, 1.8},
-        {SCS_REFERENCE(cosh), -715, 715, 1.8},
-        {SCS_REFERENCE(cosh), -2, 2, 1.8},
-        {SCS_REFERENCE(tanh), -25, 25, 1.8},
-        {SCS_REFERENCE(tanh), 1e-12, 1, 1.8},
-        {SCS_REFERENCE(atan), -10, 10, 2},
-        {SCS_REFERENCE(atan), 1e-12, 1e12, 2},
-        {SCS_REFERENCE(asin), -1, 1, 2.2},
-        {SCS_REFERENCE(asin), 1e-12, 1, 2.2},
-        {SCS_REFERENCE(acos), -1, 1, 2},
-        {SCS_REFERENCE(acos), -0.51, 0.51, 2},
+        {SCS_REFERENCE(sin), -800, 800, 1.6},  {SCS_REFERENCE(sin), 1e-12, 1e6, 1.6},
+        {SCS_REFERENCE(cos), -800, 800, 1.6},  {SCS_REFERENCE(cos), 1e-12, 1e6, 1.6},
+        {SCS_REFERENCE(tan), -800, 800, 2.2},  {SCS_REFERENCE(tan), 1e-12, 1.5, 2.2},
+        {SCS_REFERENCE(exp), -700, 700, 1},    {SCS_REFERENCE(exp), -1, 1, 1},
+        {SCS_REFERENCE(exp), -800, 800, 1},    {SCS_REFERENCE(exp2), -1020, 1020, 1},
+        {SCS_REFERENCE(exp2), -1100, 1100, 1}, {SCS_REFERENCE(log), 1e-300, 1e300, 1.6},
+        {SCS_REFERENCE(log), 0.5, 2, 1.6},     {SCS_REFERENCE(log2), 1e-300, 1e300, 1.6},
+        {SCS_REFERENCE(log2), 0.5, 2, 2.2},    {SCS_REFERENCE(log10), 1e-300, 1e300, 1.6},
+        {SCS_REFERENCE(log10), 0.5, 2, 2.2},   {SCS_REFERENCE(sinh), 1e-12, 709, 1.8},
+        {SCS_REFERENCE(sinh), -715, 715, 1.8}, {SCS_REFERENCE(sinh), -2, 2, 1.8},
+        {SCS_REFERENCE(cosh), -715, 715, 1.8}, {SCS_REFERENCE(cosh), -2, 2, 1.8},
+        {SCS_REFERENCE(tanh), -25, 25, 1.8},   {SCS_REFERENCE(tanh), 1e-12, 1, 1.8},
+        {SCS_REFERENCE(atan), -10, 10, 2},     {SCS_REFERENCE(atan), 1e-12, 1e12, 2},
+        {SCS_REFERENCE(asin), -1, 1, 2.2},     {SCS_REFERENCE(asin), 1e-12, 1, 2.2},
+        {SCS_REFERENCE(acos), -1, 1, 2},       {SCS_REFERENCE(acos), -0.51, 0.51, 2},
     };
     check_cases<double>(sets[0].tables->doubles, cases);
 }
@@ -304,8 +311,8 @@ TEST_CASE("powers and angles") {
 
 TEST_CASE("whole numbers are C's") {
     const std::pair<const char*, Reference> cases[] = {
-        {SCS_REFERENCE(floor)}, {SCS_REFERENCE(ceil)}, {SCS_REFERENCE(trunc)}, {SCS_REFERENCE(round)},
-        {SCS_REFERENCE(abs)},   {"round_even", [](Long x, Long) { return std::nearbyint(x); }},
+        {SCS_REFERENCE(floor)}, {SCS_REFERENCE(ceil)}, {SCS_REFERENCE(trunc)},
+        {SCS_REFERENCE(round)}, {SCS_REFERENCE(abs)},  {"round_even", [](Long x, Long) { return std::nearbyint(x); }},
     };
     const auto check = [&](const MathKernel* table, auto arguments) {
         using T = typename decltype(arguments.x)::value_type;
@@ -329,29 +336,27 @@ TEST_CASE("whole numbers are C's") {
     for (float x : {-1.9f, 1.9f, 3e9f, -3e9f, Limits::quiet_NaN(), -Limits::infinity()})
         arguments.add(x);
     arguments.pad();
-    std::vector<std::int32_t> made = results<std::int32_t>(to_int, arguments);
+    std::vector<int32_t> made = results<int32_t>(to_int, arguments);
     made.resize(6);
-    CHECK(made == std::vector<std::int32_t>{-1, 1, 2147483520, -2147483648, 0, -2147483648});
+    CHECK(made == std::vector<int32_t>{-1, 1, 2147483520, -2147483648, 0, -2147483648});
 }
 
 TEST_CASE("masks and integers change their size") {
     const Arguments<float> arguments = everything<float>(20'000);
     const auto expect = [&](const char* name, auto function) {
         INFO(std::string(name));
-        std::vector<std::int32_t> expected;
-        for (std::size_t i = 0; i < arguments.x.size(); ++i)
+        std::vector<int32_t> expected;
+        for (size_t i = 0; i < arguments.x.size(); ++i)
             expected.push_back(function(arguments.x[i], arguments.y[i]));
-        CHECK(results<std::int32_t>(kernel(sets[0].tables->integers, name).wide, arguments) == expected);
+        CHECK(results<int32_t>(kernel(sets[0].tables->integers, name).wide, arguments) == expected);
     };
-    const auto to_int = [](float x) {
-        return std::isnan(x) ? 0 : std::int32_t(std::clamp(x, -0x1p31f, 0x1.fffffep30f));
-    };
+    const auto to_int = [](float x) { return std::isnan(x) ? 0 : int32_t(std::clamp(x, -0x1p31f, 0x1.fffffep30f)); };
     expect("between", [](float x, float y) { return x < 3 && y > -3 ? -1 : 0; });
-    expect("long_and_back", [&](float x, float) { return std::int32_t(std::int64_t(to_int(x)) - 1); });
-    expect("up_and_down", [](float x, float) { return std::int32_t(std::bit_cast<std::uint32_t>(x) >> 1); });
+    expect("long_and_back", [&](float x, float) { return int32_t(int64_t(to_int(x)) - 1); });
+    expect("up_and_down", [](float x, float) { return int32_t(std::bit_cast<uint32_t>(x) >> 1); });
     expect("to_int_of_double", [&](float x, float y) {
         const double sum = double(x) + to_int(y);
-        return std::isnan(sum) ? 0 : std::int32_t(std::clamp(sum, -0x1p31, 0x1p31 - 1));
+        return std::isnan(sum) ? 0 : int32_t(std::clamp(sum, -0x1p31, 0x1p31 - 1));
     });
 }
 
@@ -360,7 +365,7 @@ TEST_CASE("the smaller and the larger") {
     const auto smaller = results<float>(kernel(sets[0].tables->floats, "min").wide, arguments);
     const auto larger = results<float>(kernel(sets[0].tables->floats, "max").wide, arguments);
     std::vector<float> expected_smaller, expected_larger;
-    for (std::size_t i = 0; i < arguments.x.size(); ++i) {
+    for (size_t i = 0; i < arguments.x.size(); ++i) {
         const float a = arguments.x[i];
         const float b = arguments.y[i];
         expected_smaller.push_back(a < b ? a : b);
@@ -383,7 +388,7 @@ TEST_CASE("remainders of floats are exact") {
     arguments.add(1, 0);
     arguments.pad();
     std::vector<float> expected;
-    for (std::size_t i = 0; i < arguments.x.size(); ++i)
+    for (size_t i = 0; i < arguments.x.size(); ++i)
         expected.push_back(std::fmod(arguments.x[i], arguments.y[i]) + 0.f);
     std::vector<float> made = results<float>(fmod, arguments);
     for (float& x : made)
@@ -393,11 +398,11 @@ TEST_CASE("remainders of floats are exact") {
 }
 
 TEST_CASE("a sine of phases") {
-    const Arguments<std::uint32_t> phases = some_phases();
+    const Arguments<uint32_t> phases = some_phases();
     for (const auto& [name, off] : {std::pair{"sin_turns", 0.0L}, std::pair{"cos_turns", 0.25L}}) {
         const std::vector<float> made = results<float>(kernel(sets[0].tables->phases, name).wide, phases);
         Long largest = 0;
-        for (std::size_t i = 0; i < made.size(); ++i) {
+        for (size_t i = 0; i < made.size(); ++i) {
             const Long exact = std::sin((Long(phases.x[i]) / 0x1p32L + off) * 2 * Long(3.14159265358979323846264L));
             largest = std::max(largest, std::abs(Long(made[i]) - exact));
         }

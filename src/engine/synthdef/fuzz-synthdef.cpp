@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <span>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const scs::UgenInfo any{"any", 128, false, nullptr};
     static const scs::UgenInfo any_no_alias{"any", 128, true, nullptr};
     class Catalog : public scs::UgenCatalog {

@@ -9,14 +9,14 @@ namespace scs {
 
 std::vector<InputGuard> input_guards(const SynthDef& def, int block_size) {
     std::vector<InputGuard> guards;
-    for (std::uint32_t i = 0; i < def.units.size(); ++i) {
+    for (uint32_t i = 0; i < def.units.size(); ++i) {
         const UnitSpec& unit = def.units[i];
-        const auto constant = [&](std::uint32_t input) {
+        const auto constant = [&](uint32_t input) {
             const InputRef& from = unit.inputs[input];
             return from.is_constant() ? std::optional(def.constants[from.index]) : std::nullopt;
         };
         const auto add = [&](InputGuard guard) {
-            const auto number = [](std::int32_t input) { return static_cast<std::uint32_t>(input); };
+            const auto number = [](int32_t input) { return uint32_t(input); };
             if (guard.input >= unit.inputs.size() ||
                 (guard.high_input >= 0 && number(guard.high_input) >= unit.inputs.size()))
                 return;

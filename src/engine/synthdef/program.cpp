@@ -12,8 +12,8 @@ namespace scs {
 namespace {
 
 /// FNV-1a.
-std::uint32_t hash(std::string_view text) noexcept {
-    std::uint32_t value = 2166136261u;
+uint32_t hash(std::string_view text) noexcept {
+    uint32_t value = 2166136261u;
     for (char c : text)
         value = (value ^ static_cast<unsigned char>(c)) * 16777619u;
     return value;
@@ -28,57 +28,51 @@ std::vector<ControlSlot> control_slots(const SynthDef& def) {
     for (const ControlName& control : names)
         slots.push_back({control.name, control.index, 0});
 
-    std::vector<std::size_t> order(names.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return names[a].index < names[b].index; });
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        const std::size_t end =
-            i + 1 < order.size() ? names[order[i + 1]].index : def.controls.size();
+    std::vector<size_t> order(names.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return names[a].index < names[b].index; });
+    for (size_t i = 0; i < order.size(); ++i) {
+        const size_t end = i + 1 < order.size() ? names[order[i + 1]].index : def.controls.size();
         ControlSlot& slot = slots[order[i]];
-        slot.channels = static_cast<std::uint32_t>(end) - slot.index;
+        slot.channels = uint32_t(end) - slot.index;
     }
     return slots;
 }
 
 /// Of several slots with one name the first listed is found, as in scsynth.
-std::vector<std::uint32_t> control_table(const std::vector<ControlSlot>& slots) {
-    std::vector<std::uint32_t> table(std::bit_ceil(2 * slots.size() + 1), 0);
-    const std::size_t mask = table.size() - 1;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        std::size_t at = hash(slots[i].name) & mask;
+std::vector<uint32_t> control_table(const std::vector<ControlSlot>& slots) {
+    std::vector<uint32_t> table(std::bit_ceil(2 * slots.size() + 1), 0);
+    const size_t mask = table.size() - 1;
+    for (size_t i = 0; i < slots.size(); ++i) {
+        size_t at = hash(slots[i].name) & mask;
         while (table[at] != 0 && slots[table[at] - 1].name != slots[i].name)
             at = (at + 1) & mask;
         if (table[at] == 0)
-            table[at] = static_cast<std::uint32_t>(i + 1);
+            table[at] = uint32_t(i + 1);
     }
     return table;
 }
 
 void lay_out(Program& program, const SynthDef& def, const UgenCatalog& catalog) {
-    program.num_constants = static_cast<std::uint32_t>(def.constants.size());
+    program.num_constants = uint32_t(def.constants.size());
     for (float value : def.constants)
         program.wires.push_back({Rate::scalar, -1, value, -1});
 
     program.units.reserve(def.units.size());
-    for (std::size_t i = 0; i < def.units.size(); ++i) {
+    for (size_t i = 0; i < def.units.size(); ++i) {
         const UnitSpec& spec = def.units[i];
         UnitPlan unit;
         unit.ugen = catalog.find(spec.name);
         unit.rate = spec.rate;
         unit.special_index = spec.special_index;
-        unit.first_input = static_cast<std::uint32_t>(program.inputs.size());
-        unit.num_inputs = static_cast<std::uint32_t>(spec.inputs.size());
-        unit.first_output_wire = static_cast<std::uint32_t>(program.wires.size());
-        unit.num_outputs = static_cast<std::uint32_t>(spec.outputs.size());
+        unit.first_input = uint32_t(program.inputs.size());
+        unit.num_inputs = uint32_t(spec.inputs.size());
+        unit.first_output_wire = uint32_t(program.wires.size());
+        unit.num_outputs = uint32_t(spec.outputs.size());
         for (const InputRef& input : spec.inputs)
             program.inputs.push_back(
-                input.is_constant()
-                    ? input.index
-                    : program.units[static_cast<std::size_t>(input.unit)].first_output_wire +
-                          input.index);
-        program.wires.insert(program.wires.end(), spec.outputs.size(),
-                             WireSpec{spec.rate, static_cast<std::int32_t>(i), 0.0f, -1});
+                input.is_constant() ? input.index : program.units[size_t(input.unit)].first_output_wire + input.index);
+        program.wires.insert(program.wires.end(), spec.outputs.size(), WireSpec{spec.rate, int32_t(i), 0.0f, -1});
         program.num_calc_units += unit.is_calc();
         program.units.push_back(unit);
     }
@@ -89,8 +83,8 @@ void lay_out(Program& program, const SynthDef& def, const UgenCatalog& catalog) 
 const ControlSlot* Program::find_control(std::string_view control_name) const noexcept {
     if (control_table.empty())
         return nullptr;
-    const std::size_t mask = control_table.size() - 1;
-    for (std::size_t at = hash(control_name) & mask; control_table[at] != 0; at = (at + 1) & mask) {
+    const size_t mask = control_table.size() - 1;
+    for (size_t at = hash(control_name) & mask; control_table[at] != 0; at = (at + 1) & mask) {
         const ControlSlot& slot = control_slots[control_table[at] - 1];
         if (slot.name == control_name)
             return &slot;
@@ -105,8 +99,8 @@ const Variant* Program::find_variant(std::string_view full_name) const noexcept 
     return nullptr;
 }
 
-Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog,
-                                         int block_size, int max_wire_buffers) {
+Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
+                                         int max_wire_buffers) {
     if (block_size < 1)
         return Error{"the block size is " + std::to_string(block_size)};
     if (auto wrong = validate(def, catalog))
@@ -122,7 +116,7 @@ Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog&
     lay_out(*program, def, catalog);
     program->guards = input_guards(def, block_size);
     program->num_wire_buffers = assign_wire_buffers(def, program->units, program->wires);
-    if (static_cast<std::int64_t>(program->num_wire_buffers) > max_wire_buffers)
+    if (int64_t(program->num_wire_buffers) > max_wire_buffers)
         return Error{"exceeded number of interconnect buffers"};
     return program;
 }

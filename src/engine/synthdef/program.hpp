@@ -17,22 +17,21 @@ namespace scs {
 
 /// One signal: a constant or one output of a unit.
 struct WireSpec {
-    Rate rate = Rate::scalar;    ///< scalar for a constant, else the rate of the unit that makes it
-    std::int32_t from_unit = -1; ///< index of the unit that makes it; -1: a constant
-    float value = 0.0f;          ///< the constant's value; 0 for outputs
-    std::int32_t buffer =
-        -1; ///< index of the audio wire buffer; -1: the value lives in the wire itself
+    Rate rate = Rate::scalar; ///< scalar for a constant, else the rate of the unit that makes it
+    int32_t from_unit = -1;   ///< index of the unit that makes it; -1: a constant
+    float value = 0.0f;       ///< the constant's value; 0 for outputs
+    int32_t buffer = -1;      ///< index of the audio wire buffer; -1: the value lives in the wire itself
 };
 
 /// One unit of a program.
 struct UnitPlan {
     const UgenInfo* ugen = nullptr;
     Rate rate = Rate::scalar;
-    std::int16_t special_index = 0;
-    std::uint32_t first_input = 0; ///< into Program::inputs
-    std::uint32_t num_inputs = 0;
-    std::uint32_t first_output_wire = 0; ///< into Program::wires; the outputs are adjacent
-    std::uint32_t num_outputs = 0;
+    int16_t special_index = 0;
+    uint32_t first_input = 0; ///< into Program::inputs
+    uint32_t num_inputs = 0;
+    uint32_t first_output_wire = 0; ///< into Program::wires; the outputs are adjacent
+    uint32_t num_outputs = 0;
 
     /// Whether it is called each block: units at control and audio rate are. The others only start.
     bool is_calc() const noexcept { return rate == Rate::control || rate == Rate::audio; }
@@ -41,8 +40,8 @@ struct UnitPlan {
 /// A named control: its first index and how many values follow that can be set through the name.
 struct ControlSlot {
     std::string name;
-    std::uint32_t index = 0;
-    std::uint32_t channels = 0;
+    uint32_t index = 0;
+    uint32_t channels = 0;
 };
 
 /// What runs: a validated definition, laid out. Immutable, so any thread may read it.
@@ -51,15 +50,14 @@ struct Program {
     int block_size = 0;          ///< frames in a wire buffer
     std::vector<float> controls; ///< initial values
     std::vector<ControlSlot> control_slots;
-    std::vector<Variant>
-        variants;                ///< each a full set of initial values, named "definition.variant"
-    std::vector<WireSpec> wires; ///< the constants, then all outputs in the order of the units
-    std::vector<std::uint32_t> inputs; ///< wire indices; each unit has a run of them
-    std::vector<UnitPlan> units;       ///< in the order in which they run
-    std::vector<InputGuard> guards;    ///< in the order of the units
-    std::uint32_t num_constants = 0;
-    std::uint32_t num_wire_buffers = 0; ///< audio wire buffers used
-    std::uint32_t num_calc_units = 0;   ///< units that are called each block
+    std::vector<Variant> variants;  ///< each a full set of initial values, named "definition.variant"
+    std::vector<WireSpec> wires;    ///< the constants, then all outputs in the order of the units
+    std::vector<uint32_t> inputs;   ///< wire indices; each unit has a run of them
+    std::vector<UnitPlan> units;    ///< in the order in which they run
+    std::vector<InputGuard> guards; ///< in the order of the units
+    uint32_t num_constants = 0;
+    uint32_t num_wire_buffers = 0; ///< audio wire buffers used
+    uint32_t num_calc_units = 0;   ///< units that are called each block
 
     /// [rt] The control of this name, or null. Never allocates.
     const ControlSlot* find_control(std::string_view control_name) const noexcept;
@@ -68,7 +66,7 @@ struct Program {
 
     /// Hash table of control_slots: a power of two of slot indices plus one, 0 = empty, linear
     /// probing.
-    std::vector<std::uint32_t> control_table;
+    std::vector<uint32_t> control_table;
 };
 
 /// [worker] Validates a definition and lays it out. Audio outputs share wire buffers exactly as in
@@ -76,7 +74,7 @@ struct Program {
 /// frames (1 or more); more audio wire buffers than max_wire_buffers are an error. Errors are those
 /// of validate() and "exceeded number of interconnect buffers". The result keeps pointers into the
 /// catalog.
-Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog,
-                                         int block_size, int max_wire_buffers);
+Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
+                                         int max_wire_buffers);
 
 } // namespace scs

@@ -20,24 +20,22 @@ public:
     explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
     bool ok() const { return !failure_; }
-    std::size_t position() const { return position_; }
-    std::size_t remaining() const { return bytes_.size() - position_; }
+    size_t position() const { return position_; }
+    size_t remaining() const { return bytes_.size() - position_; }
     const std::string& failure() const { return *failure_; }
 
-    void fail_at(std::size_t position, std::string what) {
+    void fail_at(size_t position, std::string what) {
         if (!failure_)
             failure_ = std::move(what) + " at byte " + std::to_string(position);
     }
 
-    std::uint8_t u8(std::string_view what) { return static_cast<std::uint8_t>(take(1, what)); }
-    std::int16_t i16(std::string_view what) {
-        return static_cast<std::int16_t>(static_cast<std::uint16_t>(take(2, what)));
-    }
-    std::int32_t i32(std::string_view what) { return static_cast<std::int32_t>(take(4, what)); }
+    uint8_t u8(std::string_view what) { return uint8_t(take(1, what)); }
+    int16_t i16(std::string_view what) { return int16_t(uint16_t(take(2, what))); }
+    int32_t i32(std::string_view what) { return int32_t(take(4, what)); }
     float f32(std::string_view what) { return std::bit_cast<float>(take(4, what)); }
 
     std::string text(std::string_view what) {
-        const std::size_t length = u8(what);
+        const size_t length = u8(what);
         if (!has(length, what))
             return {};
         const auto* first = reinterpret_cast<const char*>(bytes_.data()) + position_;
@@ -46,46 +44,46 @@ public:
     }
 
 private:
-    bool has(std::size_t count, std::string_view what) {
+    bool has(size_t count, std::string_view what) {
         if (ok() && count > remaining())
             fail_at(position_, "the file ends within " + std::string(what));
         return ok();
     }
 
-    std::uint32_t take(std::size_t count, std::string_view what) {
+    uint32_t take(size_t count, std::string_view what) {
         if (!has(count, what))
             return 0;
-        std::uint32_t value = 0;
-        for (std::size_t i = 0; i < count; ++i)
-            value = value << 8 | std::to_integer<std::uint32_t>(bytes_[position_ + i]);
+        uint32_t value = 0;
+        for (size_t i = 0; i < count; ++i)
+            value = value << 8 | std::to_integer<uint32_t>(bytes_[position_ + i]);
         position_ += count;
         return value;
     }
 
     std::span<const std::byte> bytes_;
-    std::size_t position_ = 0;
+    size_t position_ = 0;
     std::optional<std::string> failure_;
 };
 
-constexpr std::uint32_t magic = 0x53436766; // "SCgf"
+constexpr uint32_t magic = 0x53436766; // "SCgf"
 
 class Reader {
 public:
     explicit Reader(std::span<const std::byte> bytes) : in_(bytes) {}
 
     Result<std::vector<SynthDef>> read() {
-        if (static_cast<std::uint32_t>(in_.i32("the magic number")) != magic)
+        if (uint32_t(in_.i32("the magic number")) != magic)
             in_.fail_at(0, "not a SynthDef file: no 'SCgf'");
-        const std::int32_t version = in_.i32("the version");
+        const int32_t version = in_.i32("the version");
         if (version != 1 && version != 2)
             in_.fail_at(4, "SCgf version " + std::to_string(version) + " is not supported");
         wide_ = version == 2;
 
         std::vector<SynthDef> defs;
-        const std::size_t smallest_def = 1 + 4 * index_bytes() + 2;
-        const std::size_t count = checked_count(in_.position(), in_.i16("the definition count"),
-                                                smallest_def, "definitions");
-        for (std::size_t i = 0; i < count && in_.ok(); ++i) {
+        const size_t smallest_def = 1 + 4 * index_bytes() + 2;
+        const size_t count =
+            checked_count(in_.position(), in_.i16("the definition count"), smallest_def, "definitions");
+        for (size_t i = 0; i < count && in_.ok(); ++i) {
             place_ = "definition " + std::to_string(i);
             defs.push_back(definition());
         }
@@ -95,104 +93,99 @@ public:
     }
 
 private:
-    std::size_t index_bytes() const { return wide_ ? 4 : 2; }
+    size_t index_bytes() const { return wide_ ? 4 : 2; }
 
-    std::int32_t index(std::string_view what) { return wide_ ? in_.i32(what) : in_.i16(what); }
+    int32_t index(std::string_view what) { return wide_ ? in_.i32(what) : in_.i16(what); }
 
     /// A count, refused when the bytes that remain cannot hold that many of the smallest such
     /// element.
-    std::size_t checked_count(std::size_t position, std::int32_t count, std::size_t element_bytes,
-                              std::string_view what) {
+    size_t checked_count(size_t position, int32_t count, size_t element_bytes, std::string_view what) {
         if (!in_.ok())
             return 0;
-        if (count < 0 || static_cast<std::size_t>(count) > in_.remaining() / element_bytes) {
+        if (count < 0 || size_t(count) > in_.remaining() / element_bytes) {
             in_.fail_at(position, std::to_string(count) + " " + std::string(what) + ", but " +
                                       std::to_string(in_.remaining()) + " bytes remain,");
             return 0;
         }
-        return static_cast<std::size_t>(count);
+        return size_t(count);
     }
 
-    std::size_t count(std::size_t element_bytes, std::string_view what) {
-        const std::size_t position = in_.position();
-        const std::int32_t value = index(what);
+    size_t count(size_t element_bytes, std::string_view what) {
+        const size_t position = in_.position();
+        const int32_t value = index(what);
         return checked_count(position, value, element_bytes, what);
     }
 
-    std::vector<float> floats(std::size_t number, std::string_view what) {
+    std::vector<float> floats(size_t number, std::string_view what) {
         std::vector<float> values;
         values.reserve(number);
-        for (std::size_t i = 0; i < number && in_.ok(); ++i)
+        for (size_t i = 0; i < number && in_.ok(); ++i)
             values.push_back(in_.f32(what));
         return values;
     }
 
     Rate rate(std::string_view what) {
-        const std::size_t position = in_.position();
-        const std::uint8_t value = in_.u8(what);
-        if (value > static_cast<std::uint8_t>(Rate::demand))
-            in_.fail_at(position,
-                        std::string(what) + " is " + std::to_string(value) + ", not 0 to 3,");
+        const size_t position = in_.position();
+        const uint8_t value = in_.u8(what);
+        if (value > uint8_t(Rate::demand))
+            in_.fail_at(position, std::string(what) + " is " + std::to_string(value) + ", not 0 to 3,");
         return static_cast<Rate>(value);
     }
 
     InputRef input() {
-        const std::size_t position = in_.position();
-        const std::int32_t unit = index("an input");
-        const std::int32_t from = index("an input");
+        const size_t position = in_.position();
+        const int32_t unit = index("an input");
+        const int32_t from = index("an input");
         if (unit < -1 || from < 0)
-            in_.fail_at(position, "an input refers to unit " + std::to_string(unit) + ", index " +
-                                      std::to_string(from) + ",");
-        return {unit, static_cast<std::uint32_t>(from)};
+            in_.fail_at(position,
+                        "an input refers to unit " + std::to_string(unit) + ", index " + std::to_string(from) + ",");
+        return {unit, uint32_t(from)};
     }
 
-    UnitSpec unit(const std::string& def_place, std::size_t number) {
+    UnitSpec unit(const std::string& def_place, size_t number) {
         place_ = def_place + ", unit " + std::to_string(number);
         UnitSpec unit;
         unit.name = in_.text("a unit's name");
         place_ += ' ' + quoted(unit.name);
         unit.rate = rate("the unit's rate");
-        const std::size_t inputs_position = in_.position();
-        const std::int32_t num_inputs = index("the input count");
-        const std::size_t outputs_position = in_.position();
-        const std::int32_t num_outputs = index("the output count");
+        const size_t inputs_position = in_.position();
+        const int32_t num_inputs = index("the input count");
+        const size_t outputs_position = in_.position();
+        const int32_t num_outputs = index("the output count");
         unit.special_index = in_.i16("the special index");
 
-        const std::size_t inputs =
-            checked_count(inputs_position, num_inputs, 2 * index_bytes(), "inputs");
+        const size_t inputs = checked_count(inputs_position, num_inputs, 2 * index_bytes(), "inputs");
         unit.inputs.reserve(inputs);
-        for (std::size_t i = 0; i < inputs && in_.ok(); ++i)
+        for (size_t i = 0; i < inputs && in_.ok(); ++i)
             unit.inputs.push_back(input());
 
-        const std::size_t outputs = checked_count(outputs_position, num_outputs, 1, "outputs");
+        const size_t outputs = checked_count(outputs_position, num_outputs, 1, "outputs");
         unit.outputs.reserve(outputs);
-        for (std::size_t i = 0; i < outputs && in_.ok(); ++i)
+        for (size_t i = 0; i < outputs && in_.ok(); ++i)
             unit.outputs.push_back(rate("an output's rate"));
         return unit;
     }
 
     void control_names(SynthDef& def) {
-        const std::size_t number = count(1 + index_bytes(), "control names");
+        const size_t number = count(1 + index_bytes(), "control names");
         def.control_names.reserve(number);
-        for (std::size_t i = 0; i < number && in_.ok(); ++i) {
+        for (size_t i = 0; i < number && in_.ok(); ++i) {
             ControlName control;
             control.name = in_.text("a control's name");
-            const std::size_t position = in_.position();
-            const std::int32_t first = index("a control's index");
+            const size_t position = in_.position();
+            const int32_t first = index("a control's index");
             if (first < 0)
-                in_.fail_at(position, "control " + quoted(control.name) + " has index " +
-                                          std::to_string(first));
-            control.index = static_cast<std::uint32_t>(first);
+                in_.fail_at(position, "control " + quoted(control.name) + " has index " + std::to_string(first));
+            control.index = uint32_t(first);
             def.control_names.push_back(std::move(control));
         }
     }
 
     void variants(SynthDef& def) {
-        const std::size_t position = in_.position();
-        const std::int16_t value = in_.i16("the variant count");
-        const std::size_t number =
-            checked_count(position, value, 1 + 4 * def.controls.size(), "variants");
-        for (std::size_t i = 0; i < number && in_.ok(); ++i) {
+        const size_t position = in_.position();
+        const int16_t value = in_.i16("the variant count");
+        const size_t number = checked_count(position, value, 1 + 4 * def.controls.size(), "variants");
+        for (size_t i = 0; i < number && in_.ok(); ++i) {
             Variant variant;
             variant.name = in_.text("a variant's name");
             variant.values = floats(def.controls.size(), "a variant's values");
@@ -209,9 +202,9 @@ private:
         control_names(def);
 
         const std::string def_place = place_;
-        const std::size_t smallest_unit = 1 + 1 + 2 * index_bytes() + 2;
-        const std::size_t units = count(smallest_unit, "units");
-        for (std::size_t i = 0; i < units && in_.ok(); ++i)
+        const size_t smallest_unit = 1 + 1 + 2 * index_bytes() + 2;
+        const size_t units = count(smallest_unit, "units");
+        for (size_t i = 0; i < units && in_.ok(); ++i)
             def.units.push_back(unit(def_place, i));
         if (in_.ok())
             place_ = def_place;

@@ -11,8 +11,8 @@ namespace scs {
 
 /// Where a unit's input comes from.
 struct InputRef {
-    std::int32_t unit = -1;  ///< index of the unit that makes the signal; -1: a constant
-    std::uint32_t index = 0; ///< which output of that unit, or which constant
+    int32_t unit = -1;  ///< index of the unit that makes the signal; -1: a constant
+    uint32_t index = 0; ///< which output of that unit, or which constant
 
     bool is_constant() const { return unit < 0; }
     bool operator==(const InputRef&) const = default;
@@ -22,8 +22,7 @@ struct InputRef {
 struct UnitSpec {
     std::string name; ///< of the UGen, e.g. "SinOsc"
     Rate rate = Rate::scalar;
-    std::int16_t special_index =
-        0; ///< the operator of a BinaryOpUGen, the first control of a Control
+    int16_t special_index = 0; ///< the operator of a BinaryOpUGen, the first control of a Control
     std::vector<InputRef> inputs;
     std::vector<Rate> outputs; ///< the rate of each output
 
@@ -33,7 +32,7 @@ struct UnitSpec {
 /// A control that can be addressed by name.
 struct ControlName {
     std::string name;
-    std::uint32_t index = 0; ///< of its first value in SynthDef::controls
+    uint32_t index = 0; ///< of its first value in SynthDef::controls
 
     bool operator==(const ControlName&) const = default;
 };

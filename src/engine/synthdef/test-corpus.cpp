@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// SynthDefs as people write them: usage test-corpus FOLDER..., and SCS_CORPUS in the environment may name one more. Each
-// *.scsyndef below a folder must be read, written back to the same bytes and compiled. The first folder has to be there;
-// of the others those are used that are.
+// SynthDefs as people write them: usage test-corpus FOLDER..., and SCS_CORPUS in the environment may name one more.
+// Each
+// *.scsyndef below a folder must be read, written back to the same bytes and compiled. The first folder has to be
+// there; of the others those are used that are.
 #include "engine/synthdef/program.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/synthdef/test-support.hpp"
@@ -21,11 +22,9 @@ constexpr int max_wire_buffers = 128; // one of them needs more than the server'
 
 test::Bytes load(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
-    const std::vector<char> chars{std::istreambuf_iterator<char>(in),
-                                  std::istreambuf_iterator<char>()};
+    const std::vector<char> chars{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     test::Bytes bytes(chars.size());
-    std::transform(chars.begin(), chars.end(), bytes.begin(),
-                   [](char c) { return static_cast<std::byte>(c); });
+    std::transform(chars.begin(), chars.end(), bytes.begin(), [](char c) { return static_cast<std::byte>(c); });
     return bytes;
 }
 

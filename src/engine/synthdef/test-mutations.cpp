@@ -17,38 +17,28 @@ namespace {
 
 class Mutator {
 public:
-    explicit Mutator(std::uint32_t seed) : random_(seed) {}
+    explicit Mutator(uint32_t seed) : random_(seed) {}
 
     Bytes operator()(Bytes bytes) {
-        for (std::size_t edits = 1 + below(3); edits > 0; --edits)
+        for (size_t edits = 1 + below(3); edits > 0; --edits)
             edit(bytes);
         return bytes;
     }
 
 private:
-    std::size_t below(std::size_t limit) { return random_() % limit; }
+    size_t below(size_t limit) { return random_() % limit; }
 
     void edit(Bytes& bytes) {
         if (bytes.empty())
             return;
-        const std::size_t at = below(bytes.size());
-        const auto position = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+        const size_t at = below(bytes.size());
+        const auto position = bytes.begin() + ptrdiff_t(at);
         switch (below(5)) {
-        case 0:
-            *position = static_cast<std::byte>(below(256));
-            break;
-        case 1:
-            *position ^= static_cast<std::byte>(1u << below(8));
-            break;
-        case 2:
-            bytes.resize(at);
-            break;
-        case 3:
-            bytes.insert(position, static_cast<std::byte>(below(256)));
-            break;
-        default:
-            std::fill_n(position, std::min<std::size_t>(4, bytes.size() - at), std::byte{0xff});
-            break;
+        case 0: *position = static_cast<std::byte>(below(256)); break;
+        case 1: *position ^= static_cast<std::byte>(1u << below(8)); break;
+        case 2: bytes.resize(at); break;
+        case 3: bytes.insert(position, static_cast<std::byte>(below(256))); break;
+        default: std::fill_n(position, std::min<size_t>(4, bytes.size() - at), std::byte{0xff}); break;
         }
     }
 

@@ -13,21 +13,19 @@ namespace {
 
 constexpr int block_size = 64;
 
-std::unique_ptr<Program> compiled(const SynthDef& def, const UgenCatalog& catalog,
-                                  int max_wire_buffers = 64) {
+std::unique_ptr<Program> compiled(const SynthDef& def, const UgenCatalog& catalog, int max_wire_buffers = 64) {
     auto program = compile(def, catalog, block_size, max_wire_buffers);
     REQUIRE_MESSAGE(program, (program ? "" : program.error()));
     return std::move(program.value());
 }
 
-UnitSpec audio(std::string name, std::vector<InputRef> inputs, std::size_t outputs = 1) {
-    return {std::move(name), Rate::audio, 0, std::move(inputs),
-            std::vector<Rate>(outputs, Rate::audio)};
+UnitSpec audio(std::string name, std::vector<InputRef> inputs, size_t outputs = 1) {
+    return {std::move(name), Rate::audio, 0, std::move(inputs), std::vector<Rate>(outputs, Rate::audio)};
 }
 
 /// The wire buffer of each output of these units, in order. Names starting with "NoAlias" can't
 /// alias.
-std::vector<int> buffers(std::vector<UnitSpec> units, std::uint32_t expected_count) {
+std::vector<int> buffers(std::vector<UnitSpec> units, uint32_t expected_count) {
     SynthDef def;
     def.name = "graph";
     def.units = std::move(units);
@@ -94,10 +92,8 @@ TEST_CASE("scalar and demand units aren't called each block") {
 }
 
 TEST_CASE("an output takes over its input's buffer, unless the unit can't alias") {
-    CHECK(buffers({audio("Make", {}), audio("Change", {{0, 0}}), audio("Eat", {{1, 0}}, 0)}, 1) ==
-          Buffers{0, 0});
-    CHECK(buffers({audio("Make", {}), audio("NoAlias", {{0, 0}}), audio("Eat", {{1, 0}}, 0)}, 2) ==
-          Buffers{0, 1});
+    CHECK(buffers({audio("Make", {}), audio("Change", {{0, 0}}), audio("Eat", {{1, 0}}, 0)}, 1) == Buffers{0, 0});
+    CHECK(buffers({audio("Make", {}), audio("NoAlias", {{0, 0}}), audio("Eat", {{1, 0}}, 0)}, 2) == Buffers{0, 1});
 }
 
 TEST_CASE("the buffer freed last is taken first, inputs are freed from the last to the first") {
@@ -110,30 +106,24 @@ TEST_CASE("the buffer freed last is taken first, inputs are freed from the last 
 }
 
 TEST_CASE("a buffer is held until all its readers have run; one unit may read it twice") {
-    CHECK(buffers({audio("Make", {}), audio("Change", {{0, 0}}), audio("Eat", {{0, 0}, {1, 0}}, 0),
-                   audio("Make", {})},
+    CHECK(buffers({audio("Make", {}), audio("Change", {{0, 0}}), audio("Eat", {{0, 0}, {1, 0}}, 0), audio("Make", {})},
                   2) == Buffers{0, 1, 0});
-    CHECK(buffers({audio("Make", {}), audio("Square", {{0, 0}, {0, 0}}), audio("Eat", {{1, 0}}, 0)},
-                  1) == Buffers{0, 0});
+    CHECK(buffers({audio("Make", {}), audio("Square", {{0, 0}, {0, 0}}), audio("Eat", {{1, 0}}, 0)}, 1) ==
+          Buffers{0, 0});
 }
 
 TEST_CASE("a buffer that nobody reads stays taken") {
-    CHECK(buffers(
-              {audio("Make", {}), audio("Make", {}), audio("Eat", {{1, 0}}, 0), audio("Make", {})},
-              2) == Buffers{0, 1, 1});
+    CHECK(buffers({audio("Make", {}), audio("Make", {}), audio("Eat", {{1, 0}}, 0), audio("Make", {})}, 2) ==
+          Buffers{0, 1, 1});
 }
 
 TEST_CASE("demand-rate units never free a buffer") {
-    CHECK(buffers({audio("Make", {}),
-                   {"Dpull", Rate::demand, 0, {{0, 0}}, {Rate::demand}},
-                   audio("Make", {})},
-                  2) == Buffers{0, -1, 1});
+    CHECK(buffers({audio("Make", {}), {"Dpull", Rate::demand, 0, {{0, 0}}, {Rate::demand}}, audio("Make", {})}, 2) ==
+          Buffers{0, -1, 1});
 }
 
 TEST_CASE("reading at control rate frees an audio buffer too") {
-    CHECK(buffers({audio("Make", {}),
-                   {"Average", Rate::control, 0, {{0, 0}}, {Rate::control}},
-                   audio("Make", {})},
+    CHECK(buffers({audio("Make", {}), {"Average", Rate::control, 0, {{0, 0}}, {Rate::control}}, audio("Make", {})},
                   1) == Buffers{0, -1, 0});
 }
 
@@ -172,7 +162,7 @@ TEST_CASE("controls by name") {
 TEST_CASE("many controls, all found") {
     SynthDef def;
     def.name = "many";
-    for (std::uint32_t i = 0; i < 500; ++i) {
+    for (uint32_t i = 0; i < 500; ++i) {
         def.controls.push_back(0.0f);
         def.control_names.push_back({"control" + std::to_string(i), i});
     }

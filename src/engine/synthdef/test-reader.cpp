@@ -25,8 +25,8 @@ std::string error_of(const Bytes& bytes) {
     return read.error();
 }
 
-void put32(Bytes& bytes, std::size_t at, std::uint32_t value) {
-    for (std::size_t i = 0; i < 4; ++i)
+void put32(Bytes& bytes, size_t at, uint32_t value) {
+    for (size_t i = 0; i < 4; ++i)
         bytes[at + i] = static_cast<std::byte>(value >> (24 - 8 * i));
 }
 
@@ -88,10 +88,9 @@ TEST_CASE("what is no SynthDef file is refused") {
 TEST_CASE("every proper beginning of a file is refused") {
     for (int version : {1, 2}) {
         const Bytes whole = file(version);
-        for (std::size_t size = 0; size < whole.size(); ++size) {
+        for (size_t size = 0; size < whole.size(); ++size) {
             CAPTURE(size);
-            const std::string error =
-                error_of(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+            const std::string error = error_of(Bytes(whole.begin(), whole.begin() + ptrdiff_t(size)));
             CHECK_FALSE(error.empty());
         }
     }
@@ -99,7 +98,7 @@ TEST_CASE("every proper beginning of a file is refused") {
 
 TEST_CASE("counts are checked against the bytes that remain") {
     Bytes bytes = file();
-    const std::size_t constants_at = 10 + 1 + 7; // after the count of definitions and the name
+    const size_t constants_at = 10 + 1 + 7; // after the count of definitions and the name
     put32(bytes, constants_at, 0x7fffffff);
     CHECK(error_of(bytes).starts_with("definition 0 'example': 2147483647 constants, but "));
     CHECK(error_of(bytes).ends_with(" bytes remain, at byte 18"));
@@ -115,8 +114,7 @@ TEST_CASE("errors within a unit name it") {
     SynthDef def = example();
     def.units[1].rate = static_cast<Rate>(7);
     const std::string error = error_of(write_synthdefs({&def, 1}, 2));
-    CHECK(error.starts_with(
-        "definition 0 'example', unit 1 'SinOsc': the unit's rate is 7, not 0 to 3, at byte "));
+    CHECK(error.starts_with("definition 0 'example', unit 1 'SinOsc': the unit's rate is 7, not 0 to 3, at byte "));
 
     def = example();
     def.units[1].inputs[0].unit = -2;

@@ -12,22 +12,22 @@ class Writer {
 public:
     explicit Writer(int version) : wide_(version == 2) {
         number(0x53436766, 4);
-        number(static_cast<std::uint32_t>(version), 4);
+        number(uint32_t(version), 4);
     }
 
-    void number(std::uint32_t value, int bytes) {
+    void number(uint32_t value, int bytes) {
         for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
             bytes_.push_back(static_cast<std::byte>(value >> shift));
     }
-    void index(std::size_t value) { number(static_cast<std::uint32_t>(value), wide_ ? 4 : 2); }
+    void index(size_t value) { number(uint32_t(value), wide_ ? 4 : 2); }
     void text(const std::string& value) {
-        number(static_cast<std::uint32_t>(value.size()), 1);
+        number(uint32_t(value.size()), 1);
         for (char c : value)
             bytes_.push_back(static_cast<std::byte>(c));
     }
     void floats(const std::vector<float>& values) {
         for (float value : values)
-            number(std::bit_cast<std::uint32_t>(value), 4);
+            number(std::bit_cast<uint32_t>(value), 4);
     }
 
     Bytes take() { return std::move(bytes_); }
@@ -39,23 +39,23 @@ private:
 
 void write_unit(Writer& out, const UnitSpec& unit) {
     out.text(unit.name);
-    out.number(static_cast<std::uint32_t>(unit.rate), 1);
+    out.number(uint32_t(unit.rate), 1);
     out.index(unit.inputs.size());
     out.index(unit.outputs.size());
-    out.number(static_cast<std::uint16_t>(unit.special_index), 2);
+    out.number(uint16_t(unit.special_index), 2);
     for (const InputRef& input : unit.inputs) {
-        out.index(static_cast<std::uint32_t>(input.unit));
+        out.index(uint32_t(input.unit));
         out.index(input.index);
     }
     for (Rate rate : unit.outputs)
-        out.number(static_cast<std::uint32_t>(rate), 1);
+        out.number(uint32_t(rate), 1);
 }
 
 } // namespace
 
 Bytes write_synthdefs(std::span<const SynthDef> defs, int version) {
     Writer out(version);
-    out.number(static_cast<std::uint32_t>(defs.size()), 2);
+    out.number(uint32_t(defs.size()), 2);
     for (const SynthDef& def : defs) {
         out.text(def.name);
         out.index(def.constants.size());
@@ -70,7 +70,7 @@ Bytes write_synthdefs(std::span<const SynthDef> defs, int version) {
         out.index(def.units.size());
         for (const UnitSpec& unit : def.units)
             write_unit(out, unit);
-        out.number(static_cast<std::uint32_t>(def.variants.size()), 2);
+        out.number(uint32_t(def.variants.size()), 2);
         for (const Variant& variant : def.variants) {
             out.text(variant.name);
             out.floats(variant.values);
@@ -79,15 +79,13 @@ Bytes write_synthdefs(std::span<const SynthDef> defs, int version) {
     return out.take();
 }
 
-PermissiveCatalog::PermissiveCatalog(std::initializer_list<std::string_view> cant_alias,
-                                     std::size_t unit_bytes)
+PermissiveCatalog::PermissiveCatalog(std::initializer_list<std::string_view> cant_alias, size_t unit_bytes)
     : cant_alias_(cant_alias.begin(), cant_alias.end()), unit_bytes_(unit_bytes) {}
 
 const UgenInfo* PermissiveCatalog::find(std::string_view name) const {
     auto found = infos_.find(name);
     if (found == infos_.end()) {
-        const bool cant_alias =
-            std::find(cant_alias_.begin(), cant_alias_.end(), name) != cant_alias_.end();
+        const bool cant_alias = std::find(cant_alias_.begin(), cant_alias_.end(), name) != cant_alias_.end();
         const UgenInfo info{std::string(name), unit_bytes_, cant_alias, nullptr};
         found = infos_.emplace(info.name, info).first;
     }

@@ -22,13 +22,12 @@ Bytes write_synthdefs(std::span<const SynthDef> defs, int version);
 /// Every name is installed. Names in `cant_alias` can't alias their inputs.
 class PermissiveCatalog : public UgenCatalog {
 public:
-    explicit PermissiveCatalog(std::initializer_list<std::string_view> cant_alias = {},
-                               std::size_t unit_bytes = 128);
+    explicit PermissiveCatalog(std::initializer_list<std::string_view> cant_alias = {}, size_t unit_bytes = 128);
     const UgenInfo* find(std::string_view name) const override;
 
 private:
     std::vector<std::string> cant_alias_;
-    std::size_t unit_bytes_;
+    size_t unit_bytes_;
     mutable std::map<std::string, UgenInfo, std::less<>> infos_;
 };
 

@@ -30,12 +30,12 @@ std::string verdict_after(const std::function<void(SynthDef&)>& change) {
 }
 
 /// A definition of one unit with constant inputs of these values.
-SynthDef single(std::string name, Rate rate, std::vector<float> inputs, std::size_t outputs) {
+SynthDef single(std::string name, Rate rate, std::vector<float> inputs, size_t outputs) {
     SynthDef def;
     def.name = "single";
     UnitSpec unit{std::move(name), rate, 0, {}, std::vector<Rate>(outputs, rate)};
     for (float value : inputs) {
-        unit.inputs.push_back({-1, static_cast<std::uint32_t>(def.constants.size())});
+        unit.inputs.push_back({-1, uint32_t(def.constants.size())});
         def.constants.push_back(value);
     }
     def.units.push_back(std::move(unit));
@@ -43,8 +43,7 @@ SynthDef single(std::string name, Rate rate, std::vector<float> inputs, std::siz
 }
 
 /// This many inputs, all 0 but those given by index.
-std::vector<float> zeros(std::size_t count,
-                         std::initializer_list<std::pair<std::size_t, float>> others = {}) {
+std::vector<float> zeros(size_t count, std::initializer_list<std::pair<size_t, float>> others = {}) {
     std::vector<float> values(count, 0.0f);
     for (auto [index, value] : others)
         values[index] = value;
@@ -57,7 +56,9 @@ class EmptyCatalog : public UgenCatalog {
 
 } // namespace
 
-TEST_CASE("a sound definition is accepted") { CHECK(verdict(example()) == ""); }
+TEST_CASE("a sound definition is accepted") {
+    CHECK(verdict(example()) == "");
+}
 
 TEST_CASE("an unknown UGen is named") {
     CHECK(verdict(example(), EmptyCatalog()) == "UGen 'Control' not installed");
@@ -71,8 +72,7 @@ TEST_CASE("names") {
     CHECK(verdict_after([](SynthDef& d) { d.name = std::string("a\0b", 3); }) ==
           "the definition has a zero byte in its name");
     CHECK(verdict_after([](SynthDef& d) { d.units[1].name = ""; }) == "UGen 1 has no name");
-    CHECK(verdict_after([](SynthDef& d) { d.control_names[0].name = ""; }) ==
-          "a control has no name");
+    CHECK(verdict_after([](SynthDef& d) { d.control_names[0].name = ""; }) == "a control has no name");
     CHECK(verdict_after([](SynthDef& d) { d.variants[0].name = ""; }) == "a variant has no name");
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("controls and variants") {
           "variant 'example.low' has 2 values for 3 controls");
     for (const char* name : {"Control", "TrigControl", "AudioControl", "LagControl"}) {
         CAPTURE(name);
-        const auto changed = [&](std::int16_t special_index) {
+        const auto changed = [&](int16_t special_index) {
             return verdict_after([&](SynthDef& d) {
                 d.units[0].name = name;
                 d.units[0].inputs.resize(3);
@@ -129,8 +129,7 @@ TEST_CASE("rates") {
     CHECK(verdict_after([](SynthDef& d) { d.units[1].outputs[0] = Rate::control; }) ==
           "UGen 1 'SinOsc': output 0 is not at audio rate as the unit is");
     CHECK(verdict_after([](SynthDef& d) { d.units[2].outputs[0] = Rate::audio; }) == "");
-    CHECK(verdict(single("SinOsc", Rate::demand, zeros(2), 1)) ==
-          "UGen 0 'SinOsc': cannot run at this rate");
+    CHECK(verdict(single("SinOsc", Rate::demand, zeros(2), 1)) == "UGen 0 'SinOsc': cannot run at this rate");
     CHECK(verdict(single("Dseq", Rate::demand, zeros(2), 1)) == "");
     CHECK(verdict(single("Convolution", Rate::control, zeros(3), 1)) ==
           "UGen 0 'Convolution': cannot run at this rate");
@@ -144,14 +143,10 @@ TEST_CASE("an instance's memory is bounded") {
 }
 
 TEST_CASE("the least number of inputs and outputs") {
-    CHECK(verdict(single("SinOsc", Rate::audio, {}, 1)) ==
-          "UGen 0 'SinOsc': needs at least 2 inputs, has 0");
-    CHECK(verdict(single("Pan2", Rate::audio, zeros(3), 1)) ==
-          "UGen 0 'Pan2': needs at least 2 outputs, has 1");
-    CHECK(verdict(single("TGrains", Rate::audio, zeros(8), 17)) ==
-          "UGen 0 'TGrains': has room for 16 outputs, has 17");
-    CHECK(verdict(single("FM7", Rate::audio, zeros(53), 6)) ==
-          "UGen 0 'FM7': needs at least 54 inputs, has 53");
+    CHECK(verdict(single("SinOsc", Rate::audio, {}, 1)) == "UGen 0 'SinOsc': needs at least 2 inputs, has 0");
+    CHECK(verdict(single("Pan2", Rate::audio, zeros(3), 1)) == "UGen 0 'Pan2': needs at least 2 outputs, has 1");
+    CHECK(verdict(single("TGrains", Rate::audio, zeros(8), 17)) == "UGen 0 'TGrains': has room for 16 outputs, has 17");
+    CHECK(verdict(single("FM7", Rate::audio, zeros(53), 6)) == "UGen 0 'FM7': needs at least 54 inputs, has 53");
     CHECK(verdict(single("NoSuchThing", Rate::audio, {}, 0)) == "");
     REQUIRE(find_unit_facts("SinOsc") != nullptr);
     CHECK(find_unit_facts("SinOsc")->min_inputs == 2);
@@ -160,25 +155,19 @@ TEST_CASE("the least number of inputs and outputs") {
 }
 
 TEST_CASE("units that are told how many inputs or outputs they have") {
-    const auto with = [](const char* name, std::vector<float> inputs, std::size_t outputs) {
+    const auto with = [](const char* name, std::vector<float> inputs, size_t outputs) {
         return verdict(single(name, Rate::control, std::move(inputs), outputs));
     };
     CHECK(with("EnvGen", zeros(17, {{6, 2.0f}}), 1) == "");
-    CHECK(with("EnvGen", zeros(16, {{6, 2.0f}}), 1) ==
-          "UGen 0 'EnvGen': needs at least 17 inputs, has 16");
-    CHECK(with("EnvGen", zeros(17, {{6, -3.0f}}), 1) ==
-          "UGen 0 'EnvGen': input 6 is no possible count: -3.000000");
-    CHECK(with("EnvGen", zeros(17, {{6, inf}}), 1) ==
-          "UGen 0 'EnvGen': input 6 is no possible count: inf");
+    CHECK(with("EnvGen", zeros(16, {{6, 2.0f}}), 1) == "UGen 0 'EnvGen': needs at least 17 inputs, has 16");
+    CHECK(with("EnvGen", zeros(17, {{6, -3.0f}}), 1) == "UGen 0 'EnvGen': input 6 is no possible count: -3.000000");
+    CHECK(with("EnvGen", zeros(17, {{6, inf}}), 1) == "UGen 0 'EnvGen': input 6 is no possible count: inf");
     CHECK(with("IEnvGen", zeros(9, {{3, 1.0f}}), 1) == "");
-    CHECK(with("IEnvGen", zeros(9, {{3, 2.0f}}), 1) ==
-          "UGen 0 'IEnvGen': needs at least 13 inputs, has 9");
+    CHECK(with("IEnvGen", zeros(9, {{3, 2.0f}}), 1) == "UGen 0 'IEnvGen': needs at least 13 inputs, has 9");
     CHECK(with("SendReply", zeros(5, {{2, 2.0f}}), 1) == "");
-    CHECK(with("SendReply", zeros(5, {{2, 3.0f}}), 1) ==
-          "UGen 0 'SendReply': needs at least 6 inputs, has 5");
+    CHECK(with("SendReply", zeros(5, {{2, 3.0f}}), 1) == "UGen 0 'SendReply': needs at least 6 inputs, has 5");
     CHECK(with("MFCC", zeros(2, {{1, 13.0f}}), 13) == "");
-    CHECK(with("MFCC", zeros(2, {{1, 13.0f}}), 12) ==
-          "UGen 0 'MFCC': needs at least 13 outputs, has 12");
+    CHECK(with("MFCC", zeros(2, {{1, 13.0f}}), 12) == "UGen 0 'MFCC': needs at least 13 outputs, has 12");
     CHECK(with("MFCC", zeros(2, {{1, 99.0f}}), 42) == "");
     CHECK(with("Demand", zeros(4), 2) == "");
     CHECK(with("Demand", zeros(4), 1) == "UGen 0 'Demand': needs at least 2 outputs, has 1");
@@ -186,8 +175,7 @@ TEST_CASE("units that are told how many inputs or outputs they have") {
     CHECK(with("SendPeakRMS", zeros(8, {{3, 2.0f}, {6, 1.0f}}), 0) == "");
     CHECK(with("SendPeakRMS", zeros(8, {{3, 2.0f}, {6, 2.0f}}), 0) ==
           "UGen 0 'SendPeakRMS': needs at least 9 inputs, has 8");
-    CHECK(with("SendPeakRMS", zeros(8, {{3, 1025.0f}}), 0) ==
-          "UGen 0 'SendPeakRMS': has more than 1024 signals");
+    CHECK(with("SendPeakRMS", zeros(8, {{3, 1025.0f}}), 0) == "UGen 0 'SendPeakRMS': has more than 1024 signals");
     CHECK(with("PackFFT", zeros(10, {{3, 1.0f}, {5, 4.0f}}), 1) == "");
     CHECK(with("PackFFT", zeros(10, {{3, 2.0f}, {5, 4.0f}}), 1) ==
           "UGen 0 'PackFFT': needs at least 12 inputs, has 10");

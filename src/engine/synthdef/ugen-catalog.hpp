@@ -10,9 +10,9 @@ namespace scs {
 /// An installed UGen.
 struct UgenInfo {
     std::string name;
-    std::size_t unit_bytes = 0; ///< of its state and what it writes behind it, without the tables of its ports
-    bool cant_alias = false;    ///< an output may not share the buffer of an input
-    void* entry = nullptr;      ///< for whoever runs it; unused here
+    size_t unit_bytes = 0;   ///< of its state and what it writes behind it, without the tables of its ports
+    bool cant_alias = false; ///< an output may not share the buffer of an input
+    void* entry = nullptr;   ///< for whoever runs it; unused here
 };
 
 /// The UGens that are installed.

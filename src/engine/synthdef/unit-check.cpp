@@ -18,8 +18,7 @@ enum class Ports { inputs, outputs };
 class UnitCheck {
 public:
     UnitCheck(const SynthDef& def, size_t index)
-        : def_(def), unit_(def.units[index]),
-          place_("UGen " + std::to_string(index) + ' ' + quoted(unit_.name)) {}
+        : def_(def), unit_(def.units[index]), place_("UGen " + std::to_string(index) + ' ' + quoted(unit_.name)) {}
 
     Verdict run() const {
         const UnitFacts* facts = find_unit_facts(unit_.name);
@@ -52,8 +51,7 @@ private:
         if (has >= least)
             return {};
         return error("needs at least " + std::to_string(least) +
-                     (ports == Ports::inputs ? " inputs, has " : " outputs, has ") +
-                     std::to_string(has));
+                     (ports == Ports::inputs ? " inputs, has " : " outputs, has ") + std::to_string(has));
     }
 
     Verdict fixed(const UnitFacts& facts) const {
@@ -76,8 +74,7 @@ private:
             return error("input " + std::to_string(input) + " is a count and must be a constant");
         const float value = def_.constants[ref.index];
         if (!(value > -1.0f && value <= most_ports))
-            return error("input " + std::to_string(input) +
-                         " is no possible count: " + std::to_string(value));
+            return error("input " + std::to_string(input) + " is no possible count: " + std::to_string(value));
         return size_t(std::trunc(std::fabs(value)));
     }
 
@@ -97,8 +94,7 @@ private:
     Verdict lag_control() const {
         if (auto wrong = at_least(Ports::inputs, outputs()))
             return wrong;
-        if (unit_.special_index < 0 ||
-            size_t(unit_.special_index) + inputs() > def_.controls.size())
+        if (unit_.special_index < 0 || size_t(unit_.special_index) + inputs() > def_.controls.size())
             return error("has more inputs than there are controls");
         return {};
     }
@@ -131,9 +127,8 @@ private:
             if (!*number)
                 return Error{number->error()};
         if (to.value() < from.value() || values.value() + 4 < 2 * from.value())
-            return error("bins " + std::to_string(from.value()) + " to " +
-                         std::to_string(to.value()) + " don't fit its " +
-                         std::to_string(values.value()) + " values");
+            return error("bins " + std::to_string(from.value()) + " to " + std::to_string(to.value()) +
+                         " don't fit its " + std::to_string(values.value()) + " values");
         if (auto wrong = at_least(Ports::inputs, 6 + values.value()))
             return wrong;
         return at_least(Ports::inputs, 6 + 2 * (to.value() - from.value() + 1));

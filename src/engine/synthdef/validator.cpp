@@ -16,14 +16,14 @@ namespace {
 
 using Verdict = std::optional<Error>;
 
-constexpr std::size_t longest_name = 255;
+constexpr size_t longest_name = 255;
 
 // What an instance needs besides the units' own state, rounded up: a wire, a control's value,
 // mapping and rate, and for each input and output of a unit a pointer to its wire and one to its
 // samples.
-constexpr std::size_t wire_bytes = 32;
-constexpr std::size_t control_bytes = 24;
-constexpr std::size_t port_bytes = 2 * sizeof(void*);
+constexpr size_t wire_bytes = 32;
+constexpr size_t control_bytes = 24;
+constexpr size_t port_bytes = 2 * sizeof(void*);
 
 Verdict check_name(std::string_view name, const std::string& what) {
     if (name.empty())
@@ -36,7 +36,7 @@ Verdict check_name(std::string_view name, const std::string& what) {
 }
 
 Verdict check_numbers(std::span<const float> values, std::string_view what) {
-    for (std::size_t i = 0; i < values.size(); ++i)
+    for (size_t i = 0; i < values.size(); ++i)
         if (std::isnan(values[i]))
             return Error{std::string(what) + ' ' + std::to_string(i) + " is not a number"};
     return {};
@@ -49,9 +49,8 @@ Verdict check_controls(const SynthDef& def) {
         if (auto wrong = check_name(control.name, "a control"))
             return wrong;
         if (control.index >= def.controls.size())
-            return Error{"control " + quoted(control.name) + " has index " +
-                         std::to_string(control.index) + ", but there are " +
-                         std::to_string(def.controls.size()) + " controls"};
+            return Error{"control " + quoted(control.name) + " has index " + std::to_string(control.index) +
+                         ", but there are " + std::to_string(def.controls.size()) + " controls"};
     }
     return {};
 }
@@ -61,17 +60,17 @@ Verdict check_variants(const SynthDef& def) {
         if (auto wrong = check_name(variant.name, "a variant"))
             return wrong;
         if (variant.values.size() != def.controls.size())
-            return Error{"variant " + quoted(variant.name) + " has " +
-                         std::to_string(variant.values.size()) + " values for " +
-                         std::to_string(def.controls.size()) + " controls"};
-        if (auto wrong =
-                check_numbers(variant.values, "variant " + quoted(variant.name) + " value"))
+            return Error{"variant " + quoted(variant.name) + " has " + std::to_string(variant.values.size()) +
+                         " values for " + std::to_string(def.controls.size()) + " controls"};
+        if (auto wrong = check_numbers(variant.values, "variant " + quoted(variant.name) + " value"))
             return wrong;
     }
     return {};
 }
 
-bool is_rate(Rate rate) { return rate <= Rate::demand; }
+bool is_rate(Rate rate) {
+    return rate <= Rate::demand;
+}
 
 bool reads_controls(std::string_view ugen) {
     constexpr std::array names{std::string_view("Control"), std::string_view("TrigControl"),
@@ -82,9 +81,9 @@ bool reads_controls(std::string_view ugen) {
     return false;
 }
 
-Verdict check_inputs(const SynthDef& def, std::size_t unit_index, const std::string& place) {
+Verdict check_inputs(const SynthDef& def, size_t unit_index, const std::string& place) {
     const UnitSpec& unit = def.units[unit_index];
-    for (std::size_t i = 0; i < unit.inputs.size(); ++i) {
+    for (size_t i = 0; i < unit.inputs.size(); ++i) {
         const InputRef& input = unit.inputs[i];
         const std::string here = place + ": input " + std::to_string(i) + " reads ";
         if (input.is_constant()) {
@@ -93,33 +92,30 @@ Verdict check_inputs(const SynthDef& def, std::size_t unit_index, const std::str
                              std::to_string(def.constants.size())};
             continue;
         }
-        const auto from = static_cast<std::size_t>(input.unit);
+        const auto from = size_t(input.unit);
         if (from >= unit_index)
             return Error{here + "unit " + std::to_string(from) + ", which does not come earlier"};
         if (input.index >= def.units[from].outputs.size())
-            return Error{here + "output " + std::to_string(input.index) + " of unit " +
-                         std::to_string(from) + ", which has " +
-                         std::to_string(def.units[from].outputs.size())};
+            return Error{here + "output " + std::to_string(input.index) + " of unit " + std::to_string(from) +
+                         ", which has " + std::to_string(def.units[from].outputs.size())};
     }
     return {};
 }
 
 Verdict check_outputs(const SynthDef& def, const UnitSpec& unit, const std::string& place) {
-    for (std::size_t i = 0; i < unit.outputs.size(); ++i) {
+    for (size_t i = 0; i < unit.outputs.size(); ++i) {
         if (!is_rate(unit.outputs[i]))
             return Error{place + ": output " + std::to_string(i) + " has no valid rate"};
         // A unit at audio rate writes a block to each output, so each needs a wire buffer.
         if (unit.rate == Rate::audio && unit.outputs[i] != Rate::audio)
-            return Error{place + ": output " + std::to_string(i) +
-                         " is not at audio rate as the unit is"};
+            return Error{place + ": output " + std::to_string(i) + " is not at audio rate as the unit is"};
     }
     if (reads_controls(unit.name)) {
-        const auto first = static_cast<std::ptrdiff_t>(unit.special_index);
-        const auto last = first + static_cast<std::ptrdiff_t>(unit.outputs.size());
-        if (first < 0 || last > static_cast<std::ptrdiff_t>(def.controls.size()))
-            return Error{place + ": reads controls " + std::to_string(first) + " to " +
-                         std::to_string(last - 1) + ", but there are " +
-                         std::to_string(def.controls.size())};
+        const auto first = ptrdiff_t(unit.special_index);
+        const auto last = first + ptrdiff_t(unit.outputs.size());
+        if (first < 0 || last > ptrdiff_t(def.controls.size()))
+            return Error{place + ": reads controls " + std::to_string(first) + " to " + std::to_string(last - 1) +
+                         ", but there are " + std::to_string(def.controls.size())};
     }
     return {};
 }
@@ -127,7 +123,7 @@ Verdict check_outputs(const SynthDef& def, const UnitSpec& unit, const std::stri
 /// Adds up without overflow: once above the limit, further amounts no longer matter.
 class Budget {
 public:
-    void add(std::size_t count, std::size_t bytes_each) {
+    void add(size_t count, size_t bytes_each) {
         if (bytes_each != 0 && count > max_instance_bytes / bytes_each)
             total_ = max_instance_bytes + 1;
         else if (within())
@@ -136,14 +132,14 @@ public:
     bool within() const { return total_ <= max_instance_bytes; }
 
 private:
-    std::size_t total_ = 0;
+    size_t total_ = 0;
 };
 
 Verdict check_units(const SynthDef& def, const UgenCatalog& catalog) {
     Budget memory;
     memory.add(def.constants.size(), wire_bytes);
     memory.add(def.controls.size(), control_bytes);
-    for (std::size_t i = 0; i < def.units.size(); ++i) {
+    for (size_t i = 0; i < def.units.size(); ++i) {
         const UnitSpec& unit = def.units[i];
         if (auto wrong = check_name(unit.name, "UGen " + std::to_string(i)))
             return wrong;
@@ -165,8 +161,8 @@ Verdict check_units(const SynthDef& def, const UgenCatalog& catalog) {
         memory.add(unit.inputs.size(), port_bytes);
         memory.add(unit.outputs.size(), port_bytes + wire_bytes);
         if (!memory.within())
-            return Error{place + ": an instance would take more than " +
-                         std::to_string(max_instance_bytes >> 20) + " MiB"};
+            return Error{place + ": an instance would take more than " + std::to_string(max_instance_bytes >> 20) +
+                         " MiB"};
     }
     return {};
 }

@@ -11,7 +11,7 @@
 namespace scs {
 
 /// The most memory that one instance of a definition may take, in bytes.
-inline constexpr std::size_t max_instance_bytes = 64u << 20;
+inline constexpr size_t max_instance_bytes = 64u << 20;
 
 /// [any] Judges whether a definition can be run safely: every reference leads to something that
 /// exists, every UGen is installed and has the inputs and outputs its code takes for granted, an

@@ -6,8 +6,8 @@ namespace {
 
 class BufferPool {
 public:
-    std::uint32_t take(std::uint32_t readers) {
-        std::uint32_t buffer = size();
+    uint32_t take(uint32_t readers) {
+        uint32_t buffer = size();
         if (free_.empty()) {
             readers_.push_back(readers);
         } else {
@@ -18,16 +18,16 @@ public:
         return buffer;
     }
 
-    void release(std::uint32_t buffer) {
+    void release(uint32_t buffer) {
         if (--readers_[buffer] == 0)
             free_.push_back(buffer);
     }
 
-    std::uint32_t size() const { return static_cast<std::uint32_t>(readers_.size()); }
+    uint32_t size() const { return uint32_t(readers_.size()); }
 
 private:
-    std::vector<std::uint32_t> readers_; // inputs yet to be passed, by buffer
-    std::vector<std::uint32_t> free_;
+    std::vector<uint32_t> readers_; // inputs yet to be passed, by buffer
+    std::vector<uint32_t> free_;
 };
 
 class Assigner {
@@ -40,8 +40,8 @@ public:
                     ++readers_[wire(input)];
     }
 
-    std::uint32_t run() {
-        for (std::size_t i = 0; i < units_.size(); ++i) {
+    uint32_t run() {
+        for (size_t i = 0; i < units_.size(); ++i) {
             if (units_[i].ugen->cant_alias) {
                 take_outputs(i);
                 release_inputs(i);
@@ -54,45 +54,42 @@ public:
     }
 
 private:
-    std::size_t wire(const InputRef& input) const {
-        return units_[static_cast<std::size_t>(input.unit)].first_output_wire + input.index;
-    }
+    size_t wire(const InputRef& input) const { return units_[size_t(input.unit)].first_output_wire + input.index; }
 
-    void take_outputs(std::size_t unit) {
+    void take_outputs(size_t unit) {
         const std::vector<Rate>& outputs = def_.units[unit].outputs;
-        for (std::size_t i = 0; i < outputs.size(); ++i) {
+        for (size_t i = 0; i < outputs.size(); ++i) {
             if (outputs[i] != Rate::audio)
                 continue;
-            const std::size_t wire = units_[unit].first_output_wire + i;
-            const std::uint32_t buffer = pool_.take(readers_[wire]);
-            wires_[wire].buffer = static_cast<std::int32_t>(buffer);
+            const size_t wire = units_[unit].first_output_wire + i;
+            const uint32_t buffer = pool_.take(readers_[wire]);
+            wires_[wire].buffer = int32_t(buffer);
         }
     }
 
-    void release_inputs(std::size_t unit) {
+    void release_inputs(size_t unit) {
         if (units_[unit].rate == Rate::demand)
             return;
         const std::vector<InputRef>& inputs = def_.units[unit].inputs;
         for (auto input = inputs.rbegin(); input != inputs.rend(); ++input) {
             if (input->is_constant())
                 continue;
-            const std::int32_t buffer = wires_[wire(*input)].buffer;
+            const int32_t buffer = wires_[wire(*input)].buffer;
             if (buffer >= 0)
-                pool_.release(static_cast<std::uint32_t>(buffer));
+                pool_.release(uint32_t(buffer));
         }
     }
 
     const SynthDef& def_;
     std::span<const UnitPlan> units_;
     std::span<WireSpec> wires_;
-    std::vector<std::uint32_t> readers_; // inputs that read each wire
+    std::vector<uint32_t> readers_; // inputs that read each wire
     BufferPool pool_;
 };
 
 } // namespace
 
-std::uint32_t assign_wire_buffers(const SynthDef& def, std::span<const UnitPlan> units,
-                                  std::span<WireSpec> wires) {
+uint32_t assign_wire_buffers(const SynthDef& def, std::span<const UnitPlan> units, std::span<WireSpec> wires) {
     return Assigner(def, units, wires).run();
 }
 

@@ -15,7 +15,6 @@ namespace scs {
 /// unit's inputs are freed from the last to the first, before its outputs are assigned or, if it
 /// can't alias, after. Inputs of demand-rate units never free a buffer (they are read later), nor
 /// does an output that nobody reads.
-std::uint32_t assign_wire_buffers(const SynthDef& def, std::span<const UnitPlan> units,
-                                  std::span<WireSpec> wires);
+uint32_t assign_wire_buffers(const SynthDef& def, std::span<const UnitPlan> units, std::span<WireSpec> wires);
 
 } // namespace scs

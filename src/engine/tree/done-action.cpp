@@ -27,12 +27,8 @@ void Tree::done_action(int action, Synth& synth) noexcept {
     };
 
     switch (action) {
-    case 1:
-        set_run(synth, false);
-        return;
-    case 2:
-        end(synth);
-        return;
+    case 1: set_run(synth, false); return;
+    case 2: end(synth); return;
     case 3:
         end(synth);
         end_if(previous);
@@ -79,16 +75,13 @@ void Tree::done_action(int action, Synth& synth) noexcept {
         for (Node* node = synth.parent->head; node; node = node->next)
             end(*node);
         return;
-    case 14:
-        end(*synth.parent);
-        return;
+    case 14: end(*synth.parent); return;
     case 15:
         end(synth);
         if (next)
             set_run(*next, true);
         return;
-    default:
-        return;
+    default: return;
     }
 }
 

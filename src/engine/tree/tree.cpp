@@ -5,8 +5,8 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/abi-node.hpp"
-#include "engine/plugins/unit-graph.hpp"
 #include "engine/plugins/plugin-world.hpp"
+#include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
@@ -246,8 +246,8 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
             return {Code::out_of_memory};
         }
     } else {
-        made->graph = UnitGraph::make(behind, program, definition.kernels, ensemble_.block_for_graph(), world_, *made,
-                                      values);
+        made->graph =
+            UnitGraph::make(behind, program, definition.kernels, ensemble_.block_for_graph(), world_, *made, values);
         made->abi = made->graph->node();
     }
     ++definition.users;
@@ -373,7 +373,7 @@ Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name,
                           std::span<const std::byte> arguments) noexcept {
     if (synth.voice) // native units know no commands
         return {unit < 0 || unit >= int64_t(synth.definition->program->units.size()) ? Code::index_out_of_range
-                                                                                      : Code::failed};
+                                                                                     : Code::failed};
     const Status status = synth.graph->command(unit, name, arguments);
     if (synth.graph->crashed())
         free_crashed(synth);
@@ -531,15 +531,10 @@ void Tree::walk(FaultLanding& landing) {
             continue;
         }
         switch (node->run) {
-        case Run::ending:
-            free(*node);
-            break;
-        case Run::off:
-            break;
+        case Run::ending: free(*node); break;
+        case Run::off: break;
         case Run::first:
-        case Run::first_paused:
-            first_block(static_cast<Synth&>(*node), landing);
-            break;
+        case Run::first_paused: first_block(static_cast<Synth&>(*node), landing); break;
         case Run::traced:
             node->run = Run::on;
             if (Synth* synth = native(*node)) {

@@ -116,7 +116,7 @@ private:
     int synths_ = 0, groups_ = 0;
     int64_t units_ = 0;
     struct {
-        Node* next;      ///< whose turn comes; null at the end of the group
+        Node* next; ///< whose turn comes; null at the end of the group
         Group* group;
         Synth* running;
     } turn_{}; ///< how far render() is

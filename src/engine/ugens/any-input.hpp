@@ -45,8 +45,7 @@ struct AnyIn {
 
     /// `previous`: the state's item that keeps a ramped input's value; not touched for the others.
     SCS_INLINE AnyIn(const Op& op, const Block& block, size_t index, float* previous)
-        : wire(input(op, block, index)), audio(is_audio(op, index)),
-          line(Form::control(wire)) {
+        : wire(input(op, block, index)), audio(is_audio(op, index)), line(Form::control(wire)) {
         if (audio) {
             held = false;
             still = Mask(0);
@@ -75,8 +74,7 @@ struct LaneAnyIn {
     Line<Voices<1>> line;
 
     SCS_INLINE LaneAnyIn(const Op& op, const Block& block, size_t index, int lane, float* previous)
-        : wire(input(op, block, index) + lane), stride(is_audio(op, index) ? L : 0),
-          line(F32<1>(*wire)) {
+        : wire(input(op, block, index) + lane), stride(is_audio(op, index) ? L : 0), line(F32<1>(*wire)) {
         if (is_ramped(op, index))
             line = RampIn<Voices<1>>(wire, previous, block);
         line.from = flushed(line.from);

@@ -78,9 +78,13 @@ struct Sum {
     bool any_cross;
 
     SCS_INLINE Sum(I32<voices> harmonics, I32<voices> before, int frames)
-        : odd_now(spread<Form>(odd(harmonics))), odd_before(spread<Form>(odd(before))),
-          scale_now(spread<Form>(scale_of(harmonics))), scale_before(spread<Form>(scale_of(before))),
-          each(1.f / float(frames)), cross(spread<Form>(harmonics != before)), any_cross(any(cross)) {}
+        : odd_now(spread<Form>(odd(harmonics))),
+          odd_before(spread<Form>(odd(before))),
+          scale_now(spread<Form>(scale_of(harmonics))),
+          scale_before(spread<Form>(scale_of(before))),
+          each(1.f / float(frames)),
+          cross(spread<Form>(harmonics != before)),
+          any_cross(any(cross)) {}
     SCS_INLINE F32<N> still(const Cosecant<N>& c, U32<N> phase) const {
         return (c.quotient(phase, odd_now) - F32<N>(1.f)) * scale_now;
     }
@@ -247,8 +251,8 @@ struct Pulse {
         if (sum.any_cross)
             loop([&](auto phase, auto other, int i) {
                 const Cosecant<N> a(phase), b(other);
-                const auto changing = select(a.peak, one, sum.crossing(a, phase, i)) -
-                                      select(b.peak, one, sum.crossing(b, other, i));
+                const auto changing =
+                    select(a.peak, one, sum.crossing(a, phase, i)) - select(b.peak, one, sum.crossing(b, other, i));
                 return select(sum.cross, changing, steady(phase, other, i));
             });
         else

@@ -37,7 +37,7 @@ struct QuickGreater : Quick {
 
 SCS_OPERATOR(Add, Quick, a + b)
 SCS_OPERATOR(Subtract, Quick, a - b)
-SCS_OPERATOR(Multiply, SilencingProduct, a * b)
+SCS_OPERATOR(Multiply, SilencingProduct, a* b)
 SCS_OPERATOR(Divide, Silencing, a / b)
 SCS_OPERATOR(Less, Quick, select(a < b, V(1.f), 0.f))
 SCS_OPERATOR(Greater, QuickGreater, select(a > b, V(1.f), 0.f))

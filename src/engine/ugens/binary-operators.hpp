@@ -65,7 +65,7 @@ struct Binary {
                     }
                     return;
                 }
-            // Neither ramps nor rare operators are worth the size of unrolled loops.
+                // Neither ramps nor rare operators are worth the size of unrolled loops.
 #pragma GCC unroll 1
             for (int i = 0; i < steps; ++i)
                 Form::put(out, i, Operator::of(a.at(i), b.at(i)));

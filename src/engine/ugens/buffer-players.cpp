@@ -18,8 +18,15 @@ template <int L>
 class Player {
 public:
     SCS_INLINE Player(const Op& op, const Block& block, int lane, const SampleBuffer& buffer, bool loop, int points)
-        : op_(op), block_(block), lane_(lane), buffer_(buffer), loop_(loop), points_(points),
-          end_(loop ? buffer.frames : buffer.frames - 1), inner_end_(buffer.frames - 2), first_(output(op, block) + lane) {}
+        : op_(op),
+          block_(block),
+          lane_(lane),
+          buffer_(buffer),
+          loop_(loop),
+          points_(points),
+          end_(loop ? buffer.frames : buffer.frames - 1),
+          inner_end_(buffer.frames - 2),
+          first_(output(op, block) + lane) {}
 
     /// All channels at a frame; those that the buffer hasn't are silent. Returns the place within the buffer.
     SCS_INLINE double put(int frame, double place, bool& stopped) const {
@@ -51,8 +58,8 @@ private:
         for (int c = 0; c < op_.outputs; ++c) {
             const auto value = [&](int64_t at) { return c < buffer_.channels ? sample(buffer_, at, c) : 0.f; };
             const float at = value(around.at);
-            to(c, frame) = points_ == 4   ? cubic(around.part, value(around.before), at, value(around.after),
-                                                  value(around.second))
+            to(c, frame) = points_ == 4
+                               ? cubic(around.part, value(around.before), at, value(around.after), value(around.second))
                            : points_ == 1 ? at
                                           : linear(around.part, at, value(around.after));
         }
@@ -209,11 +216,14 @@ struct BufRateScale {
     SCS_INLINE static double of(const SampleBuffer& b, const Block& block) { return b.rate * block.audio->duration; }
 };
 struct BufDur {
-    SCS_INLINE static double of(const SampleBuffer& b, const Block&) { return b.rate > 0. ? b.frames * (1. / b.rate) : 0.; }
+    SCS_INLINE static double of(const SampleBuffer& b, const Block&) {
+        return b.rate > 0. ? b.frames * (1. / b.rate) : 0.;
+    }
 };
 
 constexpr NativeUgen list[] = {
-    {"PlayBuf", [](const Signature& s) { return s.rate == Rate::audio || s.rate == Rate::control ? &play_buf : nullptr; }},
+    {"PlayBuf",
+     [](const Signature& s) { return s.rate == Rate::audio || s.rate == Rate::control ? &play_buf : nullptr; }},
     {"BufRd",
      [](const Signature& s) {
          return (s.rate == Rate::audio && s.audio(phase)) || s.rate == Rate::control ? &buf_rd : nullptr;

@@ -40,9 +40,7 @@ struct Add {
                 Timewise::put(to, i, Timewise::audio(to, i) + Timewise::audio(row, i));
             });
         else
-            each_step<Timewise>(block, [&](int i) SCS_INLINE_LAMBDA {
-                Timewise::put(to, i, Timewise::audio(row, i));
-            });
+            each_step<Timewise>(block, [&](int i) SCS_INLINE_LAMBDA { Timewise::put(to, i, Timewise::audio(row, i)); });
     }
 };
 
@@ -77,9 +75,8 @@ struct AddMoved {
                 (decltype(samples)::load(to + i) + samples).store(to + i);
             });
         else
-            each_moved(saved, row, offset, block.frames, [&](int i, auto samples) SCS_INLINE_LAMBDA {
-                samples.store(to + i);
-            });
+            each_moved(saved, row, offset, block.frames,
+                       [&](int i, auto samples) SCS_INLINE_LAMBDA { samples.store(to + i); });
     }
     /// Calls f(frame, samples) for all vectors of what is saved and, `offset` frames on, a row behind it.
     template <class F>

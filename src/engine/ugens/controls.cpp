@@ -84,7 +84,7 @@ struct LagControl {
 const Kernel* choose_lag_control(const Signature& s) {
     if (s.rate != Rate::control || s.inputs.size() != s.outputs || s.outputs > most_outputs)
         return nullptr;
-    return s.outputs == 1 ? &LagControl<1>::kernel
+    return s.outputs == 1   ? &LagControl<1>::kernel
            : s.outputs <= 4 ? &LagControl<4>::kernel
                             : &LagControl<most_outputs>::kernel;
 }

@@ -135,10 +135,8 @@ struct ZeroCrossing : Measure<ZeroCrossing> {
 };
 
 constexpr NativeUgen list[] = {
-    {"PulseCount", EachSample<PulseCount>::choose},
-    {"PulseDivider", EachSample<PulseDivider>::choose},
-    {"Stepper", EachSample<Stepper>::choose},
-    {"Timer", EachSample<Timer>::choose},
+    {"PulseCount", EachSample<PulseCount>::choose},     {"PulseDivider", EachSample<PulseDivider>::choose},
+    {"Stepper", EachSample<Stepper>::choose},           {"Timer", EachSample<Timer>::choose},
     {"ZeroCrossing", EachSample<ZeroCrossing>::choose},
 };
 

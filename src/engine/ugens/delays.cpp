@@ -10,17 +10,17 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Delay lines in real-time memory. Voices are computed one after the other; each, where its delay allows, several frames
-// at once.
+// Delay lines in real-time memory. Voices are computed one after the other; each, where its delay allows, several
+// frames at once.
 
 enum { in, longest, time, decay };
 
 template <int N>
 struct LineState {
     static constexpr size_t items64 = 1;
-    float* line[N];             ///< mask + 1 samples; null without memory, or without a delay
+    float* line[N]; ///< mask + 1 samples; null without memory, or without a delay
     uint32_t mask[N];
-    uint32_t next[N];           ///< frames written until the line is full, then the line's length + the next to be written
+    uint32_t next[N]; ///< frames written until the line is full, then the line's length + the next to be written
     float delay[N], seconds[N]; ///< in the last block: frames, and what was asked for
     float feedback[N], decay[N];
 };
@@ -190,13 +190,14 @@ struct Delay {
             return false;
         const I whole = convert<int32_t>(delay);
         const F feedback = feeds_back ? F::load(feedbacks) : F(0.f);
-        if (Unfilled && line.next + lanes <= line.mask && !any(whole < I(int32_t(line.next + lanes + Between::newest)))) {
+        if (Unfilled && line.next + lanes <= line.mask &&
+            !any(whole < I(int32_t(line.next + lanes + Between::newest)))) {
             leap_silent(line, from, out, feedback);
             return true;
         }
         const int64_t longest_whole = length - Between::oldest - (feeds_back ? 0 : lanes);
-        const int64_t most = Unfilled && line.next - Between::oldest < longest_whole ? line.next - Between::oldest
-                                                                                     : longest_whole;
+        const int64_t most =
+            Unfilled && line.next - Between::oldest < longest_whole ? line.next - Between::oldest : longest_whole;
         if (most < 0 || any(whole > I(int32_t(most))) || (feeds_back && any(whole < I(lanes + Between::newest))))
             return false;
         const I places = (I(int32_t(write) - Between::oldest) + count_up_integers() - whole) & I(int32_t(line.mask));
@@ -209,10 +210,12 @@ struct Delay {
         Neighbours<lanes> pairs[span / 2 + 1];
         for (int k = 0; k <= span / 2; ++k)
             pairs[k] = gather(line.samples, places + I(2 * k));
-        const F value = Between::at([&](int k) {
-            const auto& pair = pairs[(k + Between::oldest) / 2];
-            return (k + Between::oldest) % 2 ? pair.next : pair.entry;
-        }, part);
+        const F value = Between::at(
+            [&](int k) {
+                const auto& pair = pairs[(k + Between::oldest) / 2];
+                return (k + Between::oldest) % 2 ? pair.next : pair.entry;
+            },
+            part);
         if constexpr (!feeds_back) {
             value.store(out);
         } else {
@@ -242,8 +245,8 @@ struct Delay {
     };
 
     /// Each frame's delay and feedback, `n` floats each; false if they are held.
-    SCS_INLINE static bool plan(const Line& line, const Kept& kept, const Inputs& in, int n, bool unfilled, float* delays,
-                                float* feedbacks) {
+    SCS_INLINE static bool plan(const Line& line, const Kept& kept, const Inputs& in, int n, bool unfilled,
+                                float* delays, float* feedbacks) {
         if (in.audio_seconds) {
             for (int i = 0; i < n; ++i)
                 delays[i] = frames_of(in.seconds[i], in.rate, line);
@@ -391,14 +394,10 @@ struct Delay {
 };
 
 constexpr NativeUgen list[] = {
-    {"DelayN", Delay<Plain, Whole>::choose},
-    {"DelayL", Delay<Plain, Linear>::choose},
-    {"DelayC", Delay<Plain, Cubic>::choose},
-    {"CombN", Delay<Comb, Whole>::choose},
-    {"CombL", Delay<Comb, Linear>::choose},
-    {"CombC", Delay<Comb, Cubic>::choose},
-    {"AllpassN", Delay<Allpass, Whole>::choose},
-    {"AllpassL", Delay<Allpass, Linear>::choose},
+    {"DelayN", Delay<Plain, Whole>::choose},     {"DelayL", Delay<Plain, Linear>::choose},
+    {"DelayC", Delay<Plain, Cubic>::choose},     {"CombN", Delay<Comb, Whole>::choose},
+    {"CombL", Delay<Comb, Linear>::choose},      {"CombC", Delay<Comb, Cubic>::choose},
+    {"AllpassN", Delay<Allpass, Whole>::choose}, {"AllpassL", Delay<Allpass, Linear>::choose},
     {"AllpassC", Delay<Allpass, Cubic>::choose},
 };
 

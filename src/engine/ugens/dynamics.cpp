@@ -167,8 +167,8 @@ struct Compander {
     static void run(const Op& op, Block& block) { compand<Form>(op, block, block.frames); }
 };
 
-constexpr Kernel compander = vector_kernel<Compander, CompanderState, Scalar>(
-    [](const Op& op, Block& block) { compand<Scalar>(op, block, 1); });
+constexpr Kernel compander =
+    vector_kernel<Compander, CompanderState, Scalar>([](const Op& op, Block& block) { compand<Scalar>(op, block, 1); });
 
 // ---- DetectSilence
 
@@ -240,9 +240,7 @@ constexpr Kernel silence = [] {
 constexpr NativeUgen list[] = {
     {"Amplitude", choose_amplitude},
     {"Compander",
-     [](const Signature& s) {
-         return s.rate == Rate::audio && s.audio(in) && s.audio(side) ? &compander : nullptr;
-     }},
+     [](const Signature& s) { return s.rate == Rate::audio && s.audio(in) && s.audio(side) ? &compander : nullptr; }},
     {"DetectSilence",
      [](const Signature& s) -> const Kernel* {
          if (s.rate != Rate::audio)

@@ -45,8 +45,7 @@ struct EachSample {
     template <int N>
     struct Kept : SCS_SIMD::Kept<Unit, N> {
         SCS_INLINE Kept(const Op& op, const Block& block)
-            : SCS_SIMD::Kept<Unit, N>{{}, {}, own_rate(op, block)},
-              s_(state<State<N>>(op, block)) {
+            : SCS_SIMD::Kept<Unit, N>{{}, {}, own_rate(op, block)}, s_(state<State<N>>(op, block)) {
             if constexpr (Unit::doubles != 0)
                 for (int i = 0; i < Unit::doubles; ++i)
                     this->d[i] = F64<N>::load(s_.State<N>::Doubles::item[i]);

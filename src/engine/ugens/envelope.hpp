@@ -127,7 +127,7 @@ public:
 
     /// As at a synth's start, with its first sample.
     float construct() {
-        s_.end[lane_] = level() = in(first_level) * in(level_scale) + in(level_bias);
+        s_.end[lane_] = level() = in(first_level)*in(level_scale) + in(level_bias);
         s_.stage[lane_] = not_started;
         s_.kind[lane_] = held;
         s_.release_node[lane_] = int_of(in(release_node));
@@ -176,9 +176,8 @@ public:
             break;
         case exponential:
         case curve:
-            y1 = each_power(F64<1>(y1), F64<1>(growth), count, [&](int i, F64<1> y) {
-                out[i * L] = float(offset - y[0]);
-            })[0];
+            y1 = each_power(F64<1>(y1), F64<1>(growth), count,
+                            [&](int i, F64<1> y) { out[i * L] = float(offset - y[0]); })[0];
             level = offset - y1;
             break;
         case sine:
@@ -205,8 +204,7 @@ public:
                 level = y1 * y1 * y1;
             });
             break;
-        default:
-            put_held<L>(out, first, count);
+        default: put_held<L>(out, first, count);
         }
         if (count > 0)
             out[0] = first; // even if the growth is infinite
@@ -246,15 +244,9 @@ private:
             kind = linear;
         double &growth = s_.growth[lane_], &offset = s_.offset[lane_], &y1 = s_.y1[lane_], &y2 = s_.y2[lane_];
         switch (kind) {
-        case staying:
-            from = end;
-            break;
-        case held:
-            from = previous_end;
-            break;
-        case linear:
-            growth = (end - from) / count;
-            break;
+        case staying: from = end; break;
+        case held: from = previous_end; break;
+        case linear: growth = (end - from) / count; break;
         case exponential:
             growth = power(end / from, 1.0 / count);
             offset = 0.0;
@@ -297,8 +289,7 @@ private:
             y1 = power(from, 1.0 / 3.0);
             growth = (power(end, 1.0 / 3.0) - y1) / count;
             break;
-        default:
-            kind = staying;
+        default: kind = staying;
         }
         s_.kind[lane_] = kind;
         if (!forced)

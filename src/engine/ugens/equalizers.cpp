@@ -241,10 +241,14 @@ struct Tracked {
 };
 
 constexpr NativeUgen list[] = {
-    {"BAllPass", Tracked<AllPass>::choose},   {"BBandPass", Tracked<BandPass>::choose},
-    {"BBandStop", Tracked<BandStop>::choose}, {"BHiPass", Tracked<Pass<-1>>::choose},
-    {"BHiShelf", Tracked<Shelf<-1>>::choose}, {"BLowPass", Tracked<Pass<1>>::choose},
-    {"BLowShelf", Tracked<Shelf<1>>::choose}, {"BPeakEQ", Tracked<Peak>::choose},
+    {"BAllPass", Tracked<AllPass>::choose},
+    {"BBandPass", Tracked<BandPass>::choose},
+    {"BBandStop", Tracked<BandStop>::choose},
+    {"BHiPass", Tracked<Pass<-1>>::choose},
+    {"BHiShelf", Tracked<Shelf<-1>>::choose},
+    {"BLowPass", Tracked<Pass<1>>::choose},
+    {"BLowShelf", Tracked<Shelf<1>>::choose},
+    {"BPeakEQ", Tracked<Peak>::choose},
     {"SOS", choose_section},
 };
 

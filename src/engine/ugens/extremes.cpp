@@ -92,9 +92,7 @@ struct Extreme {
     }
     static constexpr Kernel held = vector_kernel<At<false>::template Run, ExtremeState, Scalar>(start);
     static constexpr Kernel followed = vector_kernel<At<true>::template Run, ExtremeState, Scalar>(start);
-    static const Kernel* choose(const Signature& s) {
-        return s.rate == Rate::audio && s.audio(1) ? &followed : &held;
-    }
+    static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio && s.audio(1) ? &followed : &held; }
 };
 
 /// At control rate from a signal at audio rate: the largest of all its samples. What a trigger ends is put out before.

@@ -7,8 +7,8 @@ namespace scs::SCS_SIMD {
 namespace {
 
 // FSinOsc: y[n] = b1 y[n-1] - y[n-2] with b1 = 2 cos(w). With d[n] = y[n+1] - cos(w) y[n], any frame follows from one:
-// y[n±k] = cos(kw) y[n] ± sin(kw) / sin(w) d[n], whose factors are sums of products of b1, of any frequency, 0 included.
-// y and d go from the middle of one span of frames to the next, in double precision.
+// y[n±k] = cos(kw) y[n] ± sin(kw) / sin(w) d[n], whose factors are sums of products of b1, of any frequency, 0
+// included. y and d go from the middle of one span of frames to the next, in double precision.
 
 template <int N>
 struct SpanState {
@@ -111,7 +111,8 @@ void batch(const Op& op, Block& block) {
     float* out = output(op, block);
     auto& s = follow<lanes>(op, block);
     each_span(s, block, [&](F32<lanes> y, F32<lanes> d, int frame) SCS_INLINE_LAMBDA {
-        put_span(s.near, y, d, frame, [&](int step, F32<lanes> value) SCS_INLINE_LAMBDA { Batch::put(out, step, value); });
+        put_span(s.near, y, d, frame,
+                 [&](int step, F32<lanes> value) SCS_INLINE_LAMBDA { Batch::put(out, step, value); });
     });
 }
 

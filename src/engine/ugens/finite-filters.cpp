@@ -121,8 +121,8 @@ struct BandReject {
     }
 };
 
-/// Whether an input has changed by more than twice a number: |HPZ1| > number at control rate, which is how sclang writes
-/// Changed. Its state is HPZ1's.
+/// Whether an input has changed by more than twice a number: |HPZ1| > number at control rate, which is how sclang
+/// writes Changed. Its state is HPZ1's.
 template <class Form>
 struct Change {
     static constexpr int N = Form::width;
@@ -150,8 +150,9 @@ const Kernel* choose_difference(const Signature& s) {
 }
 
 constexpr NativeUgen list[] = {
-    {"BPZ2", Finite<BandPass>::choose},   {"BRZ2", Finite<BandReject>::choose}, {"HPZ1", choose_difference},
-    {"HPZ2", Finite<DoubleZero<-1>>::choose}, {"LPZ1", Finite<Mean>::choose},   {"LPZ2", Finite<DoubleZero<1>>::choose},
+    {"BPZ2", Finite<BandPass>::choose}, {"BRZ2", Finite<BandReject>::choose},
+    {"HPZ1", choose_difference},        {"HPZ2", Finite<DoubleZero<-1>>::choose},
+    {"LPZ1", Finite<Mean>::choose},     {"LPZ2", Finite<DoubleZero<1>>::choose},
     {"Slope", Finite<Slope>::choose},
 };
 

@@ -149,9 +149,8 @@ const Kernel* choose_section(const Signature& s) {
 }
 
 constexpr NativeUgen list[] = {
-    {"Decay", Recursive<Decay>::choose},           {"Decay2", Recursive<Decay2>::choose},
-    {"FOS", choose_section},                       {"Integrator", Recursive<Integrator>::choose},
-    {"LeakDC", Recursive<LeakDC>::choose},         {"OnePole", choose_one_pole},
+    {"Decay", Recursive<Decay>::choose},           {"Decay2", Recursive<Decay2>::choose}, {"FOS", choose_section},
+    {"Integrator", Recursive<Integrator>::choose}, {"LeakDC", Recursive<LeakDC>::choose}, {"OnePole", choose_one_pole},
     {"OneZero", Recursive<OneZero>::choose},
 };
 

@@ -7,12 +7,12 @@ namespace scs::SCS_SIMD {
 namespace {
 
 // FreeVerb and FreeVerb2: Jezar's reverb, eight combs with a low pass in their loops side by side, then four allpasses
-// one after the other. All delays are longer than a piece of a block: a piece reads nothing that it has written. Only the
-// low passes hang on the frame before: they stand side by side in lanes, all else is computed over time.
+// one after the other. All delays are longer than a piece of a block: a piece reads nothing that it has written. Only
+// the low passes hang on the frame before: they stand side by side in lanes, all else is computed over time.
 
 constexpr int allpasses = 4, combs = 8, delays = allpasses + combs;
 constexpr int piece = block_multiple; ///< frames
-constexpr int spread = 23; ///< frames that the right channel's delays are longer
+constexpr int spread = 23;            ///< frames that the right channel's delays are longer
 
 /// Frames; the allpasses come first, the last of them is the first that the sound goes through.
 constexpr int lengths[delays] = {225, 341, 441, 556, 1617, 1557, 1491, 1422, 1277, 1116, 1188, 1356};
@@ -35,7 +35,7 @@ constexpr int side_by_side = lanes < combs ? lanes : combs;
 
 template <int More>
 struct Tank {
-    float last[delays];   ///< what came out of each delay in the frame before
+    float last[delays]; ///< what came out of each delay in the frame before
     float damped[combs];
     int at[delays];
     float samples[total(More)]; ///< of each delay, and room for a piece that begins near its end
@@ -205,7 +205,8 @@ struct Verb {
             for (int i = 0; i < piece; i += lanes) {
                 F made[Channels];
                 for (int c = 0; c < Channels; ++c)
-                    made[c] = F(gains.dry) * F::load(in[c] + from + i) + F(gains.wet) * F::load((c ? other : sound) + i);
+                    made[c] =
+                        F(gains.dry) * F::load(in[c] + from + i) + F(gains.wet) * F::load((c ? other : sound) + i);
                 for (int c = 0; c < Channels; ++c)
                     made[c].store(out[c] + from + i);
             }

@@ -238,8 +238,8 @@ struct Room {
 
     /// Several frames at once, but for the dampers: each needs the frame before.
     template <int L>
-    void hold(const float* from, float* const* out, int n, const int* back, const int* tap_back, F dry_now,
-              F early_now, F tail_now) {
+    void hold(const float* from, float* const* out, int n, const int* back, const int* tap_back, F dry_now, F early_now,
+              F tail_now) {
         for (int i = 0; i < n; i += lanes) {
             float x[lanes], y[lanes], damped[order][lanes];
             for (int k = 0; k < lanes; ++k) {
@@ -279,9 +279,8 @@ struct Room {
         const float each = 1.f / float(n);
         // Not -0, which the first slope would change.
         float dry_now = p[p_dry] + 0.f, early_now = p[p_early] + 0.f, tail_now = p[p_tail] + 0.f;
-        if (p[room_size] != size || p[reverb_time] != time || p[p_damping] != damping ||
-            p[p_bandwidth] != bandwidth || dry_now != dry.value || early_now != early.value ||
-            tail_now != tail.value) {
+        if (p[room_size] != size || p[reverb_time] != time || p[p_damping] != damping || p[p_bandwidth] != bandwidth ||
+            dry_now != dry.value || early_now != early.value || tail_now != tail.value) {
             set(p, rate, each);
             dry_now = go(dry, dry_now, each);
             early_now = go(early, early_now, each);
@@ -437,8 +436,7 @@ constexpr Kernel kernel = [] {
 }();
 
 constexpr NativeUgen list[] = {
-    {"GVerb",
-     [](const Signature& s) { return s.rate == Rate::audio && s.audio(in) ? &kernel : nullptr; }},
+    {"GVerb", [](const Signature& s) { return s.rate == Rate::audio && s.audio(in) ? &kernel : nullptr; }},
 };
 
 } // namespace

@@ -30,10 +30,8 @@ SCS_INLINE double root(double x) {
 float between(int shape, int bend, double from, double to, double at) {
     constexpr double pi = 3.14159265358979323846;
     switch (shape) {
-    case exponential:
-        return float(from * power(to / from, at));
-    case sine:
-        return float(from + (to - from) * (0.5 - cos(F64<1>(pi * at))[0] * 0.5));
+    case exponential: return float(from * power(to / from, at));
+    case sine: return float(from + (to - from) * (0.5 - cos(F64<1>(pi * at))[0] * 0.5));
     case welch:
         return from < to ? float(from + (to - from) * sin(F64<1>(pi * 0.5 * at))[0])
                          : float(to - (to - from) * sin(F64<1>(pi * 0.5 - pi * 0.5 * at))[0]);
@@ -125,7 +123,7 @@ struct IEnvGen {
 void start(const Op& op, Block& block) {
     auto& s = state<IEnvState<1>>(op, block);
     const Reader<1> reader(op, block, 0);
-    s.place[0] = reader.in(pointer) - reader.in(offset);
+    s.place[0] = reader.in(pointer)-reader.in(offset);
     *output(op, block) = reader.at(s.place[0], s.level[0]);
 }
 

@@ -41,8 +41,8 @@ using KernelFunction = void (*)(const Op&, Block&);
 /// A factor of an operation's output, which another operation of the program would have multiplied it by.
 struct Gain {
     Operand factor;
-    uint32_t state;   ///< of the multiplication, bytes into the record: the factor in the block before
-    bool ramped;      ///< it is reached in a line over the block, otherwise it is held
+    uint32_t state; ///< of the multiplication, bytes into the record: the factor in the block before
+    bool ramped;    ///< it is reached in a line over the block, otherwise it is held
 };
 
 /// A kernel at its place in a program.
@@ -67,12 +67,12 @@ struct UnitRate {
 /// What a form gets to compute a block. Lanes: voices of a batch in the order of their turns; one for a lone voice.
 struct Block {
     uintptr_t bases[base_count];
-    uint32_t live;          ///< a bit for each lane with a voice; the others are computed, too, and mean nothing
-    int32_t frames;         ///< a multiple of block_multiple
+    uint32_t live;  ///< a bit for each lane with a voice; the others are computed, too, and mean nothing
+    int32_t frames; ///< a multiple of block_multiple
     const UnitRate* audio;
     const UnitRate* control;
-    Synth* const* synths;   ///< a voice each lane
-    const int32_t* mapped;  ///< lone: what each control is mapped to, see Voice; null for batches
+    Synth* const* synths;  ///< a voice each lane
+    const int32_t* mapped; ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
 };
 
@@ -92,25 +92,25 @@ constexpr int row_sets = 8;
 
 /// What all voices of an engine share, and what kernels may reach of it. Owned by the engine, [rt].
 struct Space {
-    float* audio_bus;         ///< block_size frames for each bus
-    int32_t* audio_touched;   ///< number of the block that last wrote each
+    float* audio_bus;       ///< block_size frames for each bus
+    int32_t* audio_touched; ///< number of the block that last wrote each
     float* control_bus;
     int32_t* control_touched;
     int32_t audio_buses, control_buses;
     int32_t block_number;
-    int32_t block_size;       ///< frames
-    int32_t inputs, outputs;  ///< of the server, which are its first audio buses
-    int32_t sample_offset;    ///< of what starts now: frame in its first block
-    float subsample_offset;   ///< and how far behind that frame it should have started, 0 to 1
-    RandomState* random;      ///< the generator that synths draw from
-    float* rows;              ///< scratch: row_sets times block_size frames for each lane
-    int32_t* held_buses;      ///< for hold: each lane's first bus
-    void* buffers;            ///< for buffer
+    int32_t block_size;      ///< frames
+    int32_t inputs, outputs; ///< of the server, which are its first audio buses
+    int32_t sample_offset;   ///< of what starts now: frame in its first block
+    float subsample_offset;  ///< and how far behind that frame it should have started, 0 to 1
+    RandomState* random;     ///< the generator that synths draw from
+    float* rows;             ///< scratch: row_sets times block_size frames for each lane
+    int32_t* held_buses;     ///< for hold: each lane's first bus
+    void* buffers;           ///< for buffer
     SampleBuffer (*buffer)(void* buffers, int32_t number); ///< 0 <= number < buffer_count; holds for the block
     int32_t buffer_count;
-    void* host;               ///< for done_action
+    void* host; ///< for done_action
     void (*done_action)(void* host, Synth&, int action);
-    void* allocator;          ///< for allocate and free
+    void* allocator;                                  ///< for allocate and free
     void* (*allocate)(void* allocator, size_t bytes); ///< real-time memory, 64-byte aligned, or null
     void (*free)(void* allocator, void*);
 };
@@ -122,7 +122,7 @@ enum class Effect : uint8_t {
     reads_audio,    ///< reads audio buses from input 0 on, one for each output
     writes_control, ///< the same with control buses
     reads_control,
-    draws,          ///< draws random numbers in each block
+    draws, ///< draws random numbers in each block
 };
 
 /// What a kernel computes, for what the generator of voices' code does itself or joins with its neighbours.
@@ -141,20 +141,20 @@ struct Kernel {
     KernelFunction batch = nullptr; ///< [rt] a block of all lanes
     /// The same with a gain; null: a multiplication stays an operation of its own.
     KernelFunction lone_scaled = nullptr, batch_scaled = nullptr;
-    KernelFunction stop = nullptr;  ///< [rt] lone: gives back what it holds; may be null
+    KernelFunction stop = nullptr; ///< [rt] lone: gives back what it holds; may be null
     /// [rt] Of what only adds to audio buses: in place of batch keeps what each lane is to add in the space's rows and
     /// buses, and adds it in the turn of one voice, the one lane of Block::live.
     KernelFunction hold = nullptr, hand_over = nullptr;
-    uint16_t state64 = 0;           ///< 8-byte items in a lane's state, which come first
-    uint16_t state32 = 0;           ///< 4-byte items behind them
+    uint16_t state64 = 0; ///< 8-byte items in a lane's state, which come first
+    uint16_t state32 = 0; ///< 4-byte items behind them
     Effect effect = Effect::none;
-    uint8_t first_channel = 1;      ///< of what writes buses: inputs before the first that is written
-    int8_t done_action = -1;        ///< index of the input that tells what to do when it is done
+    uint8_t first_channel = 1;        ///< of what writes buses: inputs before the first that is written
+    int8_t done_action = -1;          ///< index of the input that tells what to do when it is done
     bool reads_after_writing = false; ///< an output may not share the memory of an input
-    bool reads_controls = false;    ///< the voice's controls from special_index on: only where all units are native
-    bool reads_buffers = false;     ///< sample buffers by number: not where a unit of plugins gives the synth its own
-    bool forgets_controls = false;  ///< what the controls from special_index on, one an output, are set to
-    bool waits_for_done = false;    ///< it looks at the flag of the unit that computes input 0
+    bool reads_controls = false;      ///< the voice's controls from special_index on: only where all units are native
+    bool reads_buffers = false;       ///< sample buffers by number: not where a unit of plugins gives the synth its own
+    bool forgets_controls = false;    ///< what the controls from special_index on, one an output, are set to
+    bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
     Role role = Role::other;
     /// At control rate: computes whether |output 0| > input 1, with this kernel's state and its input 0, in place of

@@ -58,9 +58,9 @@ struct LagUD : Filter {
 };
 
 constexpr NativeUgen list[] = {
-    {"Lag", Recursive<Lag<1>>::choose},       {"Lag2", Recursive<Lag<2>>::choose},
-    {"Lag2UD", Recursive<LagUD<2>>::choose},  {"Lag3", Recursive<Lag<3>>::choose},
-    {"Lag3UD", Recursive<LagUD<3>>::choose},  {"LagUD", Recursive<LagUD<1>>::choose},
+    {"Lag", Recursive<Lag<1>>::choose},      {"Lag2", Recursive<Lag<2>>::choose},
+    {"Lag2UD", Recursive<LagUD<2>>::choose}, {"Lag3", Recursive<Lag<3>>::choose},
+    {"Lag3UD", Recursive<LagUD<3>>::choose}, {"LagUD", Recursive<LagUD<1>>::choose},
 };
 
 } // namespace

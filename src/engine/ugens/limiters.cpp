@@ -118,9 +118,7 @@ struct Lookahead {
         made.stop = give_back<&LookaheadState<1>::table>;
         return made;
     }();
-    static const Kernel* choose(const Signature& s) {
-        return s.rate == Rate::audio && s.audio(in) ? &kernel : nullptr;
-    }
+    static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio && s.audio(in) ? &kernel : nullptr; }
 };
 
 constexpr NativeUgen list[] = {

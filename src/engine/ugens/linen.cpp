@@ -55,8 +55,7 @@ struct Linen {
             s.stage[lane] = over;
             done(op, block, lane, in(action));
             break;
-        default:
-            out = 0.f;
+        default: out = 0.f;
         }
     }
     /// Whether all lanes go on holding, which most do most of the time.

@@ -141,9 +141,7 @@ struct LineDraw {
     static constexpr int first_draws = 1;
     static constexpr bool exact = false;
     SCS_INLINE static float draw(Taus88& random) { return random.bipolar(); }
-    SCS_INLINE static float at(const Drawn& d, float phase) {
-        return d.value[3] + phase * (d.value[2] - d.value[3]);
-    }
+    SCS_INLINE static float at(const Drawn& d, float phase) { return d.value[3] + phase * (d.value[2] - d.value[3]); }
 };
 struct CubicDraw {
     static constexpr int first_draws = 4;
@@ -210,10 +208,10 @@ const Kernel* always(const Signature&) {
 }
 
 constexpr NativeUgen list[] = {
-    {"LFClipNoise", always<Counted<Clip>>},    {"LFDClipNoise", always<Phased<ClipDraw>>},
-    {"LFDNoise0", always<Phased<HeldDraw>>},   {"LFDNoise1", always<Phased<LineDraw>>},
-    {"LFDNoise3", always<Phased<CubicDraw>>},  {"LFNoise0", always<Counted<Held>>},
-    {"LFNoise1", always<Counted<Lines>>},      {"LFNoise2", always<Counted<Curves>>},
+    {"LFClipNoise", always<Counted<Clip>>},   {"LFDClipNoise", always<Phased<ClipDraw>>},
+    {"LFDNoise0", always<Phased<HeldDraw>>},  {"LFDNoise1", always<Phased<LineDraw>>},
+    {"LFDNoise3", always<Phased<CubicDraw>>}, {"LFNoise0", always<Counted<Held>>},
+    {"LFNoise1", always<Counted<Lines>>},     {"LFNoise2", always<Counted<Curves>>},
 };
 
 } // namespace

@@ -2,8 +2,8 @@
 #pragma once
 
 // Memory of a unit's own, for what doesn't fit into a state: delay lines, a reverb's rooms. start() claims it from the
-// real-time pool and keeps the pointer in the state, as an 8-byte item; stop() gives it back. Where the pool has none the
-// pointer is null, and the unit is silent.
+// real-time pool and keeps the pointer in the state, as an 8-byte item; stop() gives it back. Where the pool has none
+// the pointer is null, and the unit is silent.
 
 #include "engine/ugens/forms.hpp"
 

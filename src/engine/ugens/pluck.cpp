@@ -10,8 +10,8 @@ namespace scs::SCS_SIMD {
 namespace {
 
 // Pluck: a burst of the input goes round in a delay line through a one-pole filter. What comes out of the line is
-// computed several frames at once, and the filters of a batch's voices side by side, in pieces that are shorter than the
-// delays. Voices whose parameters move, or whose delays are too short, are computed frame by frame.
+// computed several frames at once, and the filters of a batch's voices side by side, in pieces that are shorter than
+// the delays. Voices whose parameters move, or whose delays are too short, are computed frame by frame.
 
 enum { in, trigger, longest, time, decay, coefficient };
 constexpr int longest_piece = 64; ///< frames
@@ -36,7 +36,8 @@ SCS_INLINE float frames_of(float seconds, float rate, int64_t mask) {
     return not_shorter(frames > most ? most : frames);
 }
 
-/// The filter, in double precision throughout: where scsynth rounds in between, a frame waits longer for the one before.
+/// The filter, in double precision throughout: where scsynth rounds in between, a frame waits longer for the one
+/// before.
 template <int N>
 SCS_INLINE F64<N> filtered(F32<N> value, F32<N> coefficient, F64<N> last) {
     const auto wide = convert<double>(coefficient);
@@ -56,9 +57,7 @@ struct Turn {
     SCS_INLINE int64_t oldest() const { return line.next - whole - 2; }
     /// The most frames whose values depend on none of them.
     SCS_INLINE int64_t ahead() const { return whole - 1; }
-    SCS_INLINE bool readable() const {
-        return whole + 2 <= line.mask + 1 && (oldest() >= 0 || !line.unfilled());
-    }
+    SCS_INLINE bool readable() const { return whole + 2 <= line.mask + 1 && (oldest() >= 0 || !line.unfilled()); }
 
     /// The line's value between four samples, the oldest of which is at `place`.
     template <class Pick>
@@ -74,9 +73,9 @@ struct Turn {
                 between([&](int k) SCS_INLINE_LAMBDA { return F::load(line.samples + at + k); }, F(part)).store(to + i);
             else
                 for (int f = 0; f < lanes; ++f)
-                    to[i + f] = between([&](int k) SCS_INLINE_LAMBDA {
-                        return F32<1>(line.samples[(at + f + k) & line.mask]);
-                    }, F32<1>(part))[0];
+                    to[i + f] =
+                        between([&](int k) SCS_INLINE_LAMBDA { return F32<1>(line.samples[(at + f + k) & line.mask]); },
+                                F32<1>(part))[0];
         }
     }
     /// The filter's next frames go into the line.
@@ -270,9 +269,8 @@ struct Pluck {
                 filter(op, block, AudioIn<Form>{c}, from, count);
             else
                 filter(op, block, HeldIn<Form>{Form::control(c)}, from, count);
-            each_of(quick, [&](int lane) SCS_INLINE_LAMBDA {
-                turns[lane].write(row(block, values, lane), from, count);
-            });
+            each_of(quick,
+                    [&](int lane) SCS_INLINE_LAMBDA { turns[lane].write(row(block, values, lane), from, count); });
         }
         each_of(quick, [&](int lane) SCS_INLINE_LAMBDA { s.next[lane] = turns[lane].line.kept_next(); });
         float* out = output(op, block);
@@ -285,9 +283,7 @@ struct Pluck {
             for (int i = 0; i < n; ++i)
                 out[i * L + lane] = 0.f;
         });
-        each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA {
-            s.last[lane] = zap(F64<1>(s.last[lane]))[0];
-        });
+        each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA { s.last[lane] = zap(F64<1>(s.last[lane]))[0]; });
     }
 };
 

@@ -149,9 +149,8 @@ struct LineOf {
             const auto end = Batch::get(s.end);
             if (bitmask(running) & together) {
                 const auto level = Batch::get(s.level), growth = Batch::get(s.growth);
-                const auto next = Kind::whole(level, growth, n, [&](int i, F32<N> sample) {
-                    Batch::put(out, i, select(running, sample, end));
-                });
+                const auto next = Kind::whole(
+                    level, growth, n, [&](int i, F32<N> sample) { Batch::put(out, i, select(running, sample, end)); });
                 Batch::keep(s.level, select(widen_mask(running), next, level));
                 Batch::keep(s.counter, select(running, counter - I32<N>(n), counter));
             } else {

@@ -126,9 +126,7 @@ struct LinExpMap {
     F64<N> log; ///< of the range, base 2
 
     SCS_INLINE LinExpMap(F32<N> a, F32<N> b, F32<N> c, F32<N> d)
-        : scale(F32<N>(1.f) / (b - a)),
-          offset(scale * -a),
-          low(c) {
+        : scale(F32<N>(1.f) / (b - a)), offset(scale * -a), low(c) {
         // Powers of what is negative have no value; SuperCollider's loops for audio take the ratio for tiny, what is
         // infinite for the largest number, and NaN for 1.5 * 2^128.
         const F64<N> ratio = convert<double>(d) / convert<double>(c), exact = log2(ratio);

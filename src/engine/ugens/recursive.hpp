@@ -36,7 +36,9 @@ enum class Moves {
 /// Calls f(0), f(1) … f(Count - 1).
 template <int Count, class F>
 SCS_INLINE void repeat(F&& f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) SCS_INLINE_LAMBDA { (f(I), ...); }
+    [&]<int... I>(std::integer_sequence<int, I...>) SCS_INLINE_LAMBDA {
+        (f(I), ...);
+    }
     (std::make_integer_sequence<int, Count>());
 }
 
@@ -98,8 +100,8 @@ struct StartsWithoutCoefficients : Filter {
     }
 };
 
-/// A Kind made of two poles, y0 = before(x) + b1 y1 + b2 y2, and of after(), which makes the output of x and y0, y1, y2.
-/// Its coefficients b1 and b2 are c[b] and the next; memories y1, y2.
+/// A Kind made of two poles, y0 = before(x) + b1 y1 + b2 y2, and of after(), which makes the output of x and y0, y1,
+/// y2. Its coefficients b1 and b2 are c[b] and the next; memories y1, y2.
 template <class Kind, class Base = Filter>
 struct Poles : Base {
     static constexpr int memories = 2, zapped = 2;
@@ -133,7 +135,9 @@ SCS_INLINE F64<lanes> load_wide(const float* from) {
 }
 
 template <class Kind>
-concept HasPoles = requires { Kind::b; };
+concept HasPoles = requires {
+    Kind::b;
+};
 
 /// with_gain() as a BinaryOpUGen multiplies: a factor at control rate that stays zero silences even NaN.
 template <class Form, bool Scaled, class F>
@@ -141,7 +145,8 @@ SCS_INLINE void with_silencing_gain(const Op& op, const Block& block, F&& f) {
     using V = typename Form::F;
     if constexpr (Scaled)
         if (const Gain& gain = *op.gain; gain.ramped) {
-            const float* wire = reinterpret_cast<const float*>(block.bases[size_t(gain.factor.base)] + gain.factor.offset);
+            const float* wire =
+                reinterpret_cast<const float*>(block.bases[size_t(gain.factor.base)] + gain.factor.offset);
             float* previous = reinterpret_cast<float*>(block.bases[size_t(Base::record)] + gain.state);
             const F32<Form::state_lanes> none(0.f);
             if (any((Form::by_voice(wire) == none) & (Form::by_voice(previous) == none))) {
@@ -186,8 +191,8 @@ struct Recursive {
             return Kind::step(x, c, m);
     }
 
-    /// Coefficients for new parameters. A call, as it is rare and each of the kernels would have its own copy: elementary
-    /// functions are most of what there is to compile of a filter.
+    /// Coefficients for new parameters. A call, as it is rare and each of the kernels would have its own copy:
+    /// elementary functions are most of what there is to compile of a filter.
     template <int N>
     [[gnu::noinline, gnu::flatten]] static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         Kind::design(p, rate, c);
@@ -405,8 +410,12 @@ struct Recursive {
         *output(op, block) = convert<float>(Kind::template begin<Kind>(x, c, m))[0];
         repeat<memories>([&](int k) { (k < Kind::zapped ? zap(m[k]) : m[k]).store(s.memory[k]); });
     }
-    static void start_audio(const Op& op, Block& block) { start(op, block, *block.audio); }
-    static void start_control(const Op& op, Block& block) { start(op, block, *block.control); }
+    static void start_audio(const Op& op, Block& block) {
+        start(op, block, *block.audio);
+    }
+    static void start_control(const Op& op, Block& block) {
+        start(op, block, *block.control);
+    }
 
     static constexpr Kernel audio = [] {
         Kernel made = vector_kernel<Audio, State, Scalar>(start_audio);

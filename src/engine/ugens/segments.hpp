@@ -35,8 +35,8 @@ SCS_INLINE void put_held(float* out, float level, int count) {
         out[i * L] = level;
 }
 
-/// Four sequences side by side, whose steps don't wait for each other: calls put(i, sample) for each whole four of `count`
-/// samples and step(y) for each sequence after them; returns how many samples that were.
+/// Four sequences side by side, whose steps don't wait for each other: calls put(i, sample) for each whole four of
+/// `count` samples and step(y) for each sequence after them; returns how many samples that were.
 template <class V, class Put, class Step>
 SCS_INLINE int in_fours(V& y, V& y1, V& y2, V& y3, int count, Put&& put, Step&& step) {
     int i = 0;
@@ -77,8 +77,8 @@ SCS_INLINE F64<N> whole_power(F64<N> x, unsigned exponent) {
     return all;
 }
 
-/// The same as each_power() for a block in single precision, with the roundings of SuperCollider's; `count` is a multiple
-/// of four.
+/// The same as each_power() for a block in single precision, with the roundings of SuperCollider's; `count` is a
+/// multiple of four.
 template <int N, class Put>
 SCS_INLINE void each_float_power(F32<N> y, F32<N> growth, int count, Put&& put) {
     const F32<N> growth4 = growth * (growth * (growth * growth));

@@ -27,9 +27,8 @@ struct Select {
                 if (frames == 1)
                     *out = *from;
                 else if (L == 1)
-                    each_step<Timewise>(block, [&](int i) SCS_INLINE_LAMBDA {
-                        Timewise::put(out, i, Timewise::audio(from, i));
-                    });
+                    each_step<Timewise>(
+                        block, [&](int i) SCS_INLINE_LAMBDA { Timewise::put(out, i, Timewise::audio(from, i)); });
                 else
                     for (int i = 0; i < frames; ++i)
                         out[i * L] = from[i * L];

@@ -167,11 +167,13 @@ struct EvenSinOsc {
         (phase + by * U32<voices>(uint32_t(frames))).store(s.phase);
         with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
             put_spans(s.near, phase + by * U32<voices>(uint32_t(reach)), by * U32<voices>(uint32_t(span)), frames,
-                      [&](int step, typename Form::F value) SCS_INLINE_LAMBDA { Form::put(out, step, scale(value, step)); });
+                      [&](int step, typename Form::F value)
+                          SCS_INLINE_LAMBDA { Form::put(out, step, scale(value, step)); });
         });
     }
     template <class Put>
-    SCS_INLINE static void put_spans(const Factors<lanes>& near, U32<lanes> middle, U32<lanes> by, int frames, Put&& put) {
+    SCS_INLINE static void put_spans(const Factors<lanes>& near, U32<lanes> middle, U32<lanes> by, int frames,
+                                     Put&& put) {
         for (int frame = 0; frame < frames; frame += span, middle += by)
             put_span(near, sine(middle), cosine(middle), frame, put);
     }
@@ -184,7 +186,8 @@ struct EvenSinOsc {
             float made[both < lanes ? lanes : both];
             const auto phase = U32<lanes>(middle[0]) + U32<lanes>(by[0]) * counted<0, spans>();
             for (int i = 0; i < both; i += lanes)
-                sine(phase + (counted<0>() + U32<lanes>(uint32_t(i))) / U32<lanes>(uint32_t(spans)) * U32<lanes>(quarter))
+                sine(phase +
+                     (counted<0>() + U32<lanes>(uint32_t(i))) / U32<lanes>(uint32_t(spans)) * U32<lanes>(quarter))
                     .store(made + i);
             for (int i = 0; i < spans; ++i, frame += span)
                 around.put_span(made[i], made[spans + i], frame, put);
@@ -267,7 +270,8 @@ constexpr NativeUgen list[] = {
      [](const Signature& s) {
          if (s.audio(1))
              return choose_sin_osc<Offset::audio>(s);
-         return s.inputs[1].rate == Rate::control ? choose_sin_osc<Offset::control>(s) : choose_sin_osc<Offset::held>(s);
+         return s.inputs[1].rate == Rate::control ? choose_sin_osc<Offset::control>(s)
+                                                  : choose_sin_osc<Offset::held>(s);
      }},
     {"SinOscFB", [](const Signature& s) { return sin_osc_fb.of(s); }},
 };

@@ -72,8 +72,7 @@ SCS_INLINE void ramp(const Op& op, const Block& block, int n, const UnitRate& ra
     each_lane<L>(block, [&](int lane) {
         const LaneIn<L> from(op, block, ramp_in, lane);
         float* out = output(op, block) + lane;
-        const int32_t steps =
-            at_least_one(int_of(double(input(op, block, period)[lane]) * rate.samples));
+        const int32_t steps = at_least_one(int_of(double(input(op, block, period)[lane]) * rate.samples));
         const float first = from.at(0); // the output may be where the input is
         double level = s.level[lane], slope = s.slope[lane];
         int32_t counter = s.counter[lane];
@@ -144,8 +143,8 @@ SCS_INLINE void set_out(const Op& op, const Block& block, VarLagState<L>& s, int
     } else if (time != s.time[lane]) {
         const float scale = time / s.time[lane];
         if (Audio || s.counter[lane] != 0) {
-            s.counter[lane] = at_least_one(int_of(Audio ? double(float(s.counter[lane]) * scale)
-                                                        : double(s.counter[lane]) * double(scale)));
+            s.counter[lane] = at_least_one(
+                int_of(Audio ? double(float(s.counter[lane]) * scale) : double(s.counter[lane]) * double(scale)));
             s.slope[lane] /= double(scale);
         }
         s.time[lane] = time;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Sines of a steady frequency, in spans of frames around one: a sine k frames before or behind a frame is the sine there
-// times cos(kw), minus or plus the cosine there times sin(kw), two products a frame. All in single precision: frames are
-// off by 2e-7 of the amplitude at most, -145 dB on average.
+// Sines of a steady frequency, in spans of frames around one: a sine k frames before or behind a frame is the sine
+// there times cos(kw), minus or plus the cosine there times sin(kw), two products a frame. All in single precision:
+// frames are off by 2e-7 of the amplitude at most, -145 dB on average.
 
 #include "engine/ugens/forms.hpp"
 
@@ -58,7 +58,8 @@ private:
         if constexpr (lanes > reach) {
             constexpr int before = Odd ? reach - 1 : 0; // that nothing behind the last one is read
             const auto v = F32<lanes>::load(from + First - before).part[0];
-            to[0].part[0] = __builtin_shufflevector(v, -v, (before + (I < reach ? reach - I + Odd * lanes : I - reach))...);
+            to[0].part[0] =
+                __builtin_shufflevector(v, -v, (before + (I < reach ? reach - I + Odd * lanes : I - reach))...);
         } else {
             for (int i = 0; i < steps / 2; ++i) {
                 const auto v = F32<lanes>::load(from + First + reach + 1 - (i + 1) * lanes).part[0];

@@ -43,7 +43,8 @@ struct MulAdd {
     SCS_INLINE static bool moves(const Op& op, const Block& block, size_t index) {
         if (op.operands[index].rate != Rate::control)
             return false;
-        float* previous = state<typename Previous<2>::template State<Form::state_lanes>>(op, block).value[index - factor];
+        float* previous =
+            state<typename Previous<2>::template State<Form::state_lanes>>(op, block).value[index - factor];
         const auto now = Form::by_voice(input(op, block, index));
         const bool other = any(now != Form::by_voice(previous));
         if (!other)
@@ -53,9 +54,7 @@ struct MulAdd {
     SCS_INLINE static bool silences(const Op& op, const Block& block) {
         return !is_audio(op, factor) && any(Form::by_voice(input(op, block, factor)) == F32<Form::state_lanes>(0.f));
     }
-    [[gnu::noinline]] static void any_way(const Op& op, const Block& block) {
-        compute(op, block, Form::steps(block));
-    }
+    [[gnu::noinline]] static void any_way(const Op& op, const Block& block) { compute(op, block, Form::steps(block)); }
 
     SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
         auto& s = state<typename Previous<2>::template State<Form::state_lanes>>(op, block);

@@ -3,10 +3,10 @@
 
 // Many numbers of taus88 at once: the same ones as drawn one by one, and several times cheaper.
 //
-// Each of its three parts is a stream of bits in which bit i is bit (i - Far) xor bit (i - Near); a draw moves a window of
-// 32 bits, the highest the oldest, on by Step bits. As squaring a polynomial over GF(2) doubles its exponents, a bit is
-// as well that of twice as far before, xor that of twice as near, and so on: far enough back for all words of a vector
-// to be made of words that are there.
+// Each of its three parts is a stream of bits in which bit i is bit (i - Far) xor bit (i - Near); a draw moves a window
+// of 32 bits, the highest the oldest, on by Step bits. As squaring a polynomial over GF(2) doubles its exponents, a bit
+// is as well that of twice as far before, xor that of twice as near, and so on: far enough back for all words of a
+// vector to be made of words that are there.
 
 #include "engine/ugens/taus88.hpp"
 
@@ -66,8 +66,8 @@ public:
 
 private:
     static constexpr int by_one = 12, by_four = 48; ///< words that are drawn one by one, and at most four at once
-    /// Words that are kept of the block before. Their distance should be long: a vector that is read soon after parts of
-    /// it were written as parts of two others waits for these to reach the cache.
+    /// Words that are kept of the block before. Their distance should be long: a vector that is read soon after parts
+    /// of it were written as parts of two others waits for these to reach the cache.
     static constexpr int before = 96, end = before + Count;
     static constexpr int far = Count >= before ? 1 : 0;
 

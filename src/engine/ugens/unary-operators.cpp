@@ -88,8 +88,8 @@ SCS_OPERATOR(Floor, floor(x))
 SCS_OPERATOR(Fraction, frac(x))
 SCS_OPERATOR(Sign, select(x < V(0.f), V(-1.f), select(x > V(0.f), V(1.f), 0.f)))
 SCS_OPERATOR(AudioSign, select(x == V(0.f), 0.f, copysign(V(1.f), x)))
-SCS_OPERATOR(Squared, x * x)
-SCS_OPERATOR(Cubed, x * x * x)
+SCS_OPERATOR(Squared, x* x)
+SCS_OPERATOR(Cubed, x* x* x)
 SCS_OPERATOR(SquareRoot, copysign(sqrt(abs(x)), x))
 SCS_OPERATOR(Exponential, exp(x))
 SCS_OPERATOR(AudioExponential, finite(exp(x)))
@@ -135,7 +135,7 @@ SCS_OPERATOR(HanWindow, windowed(x, V(0.5f) - V(0.5f) * cos(x * V(6.283185307179
 SCS_OPERATOR(WelchWindow, windowed(x, half_sine(x)))
 SCS_OPERATOR(TriWindow, windowed(x, select(x < V(0.5f), V(2.f) * x, V(-2.f) * x + V(2.f))))
 SCS_OPERATOR(Ramp, max(min(x, V(1.f)), V(0.f)))
-SCS_OPERATOR(SCurve, select(x <= V(0.f), 0.f, select(x >= V(1.f), V(1.f), x * x * (V(3.f) - V(2.f) * x))))
+SCS_OPERATOR(SCurve, select(x <= V(0.f), 0.f, select(x >= V(1.f), V(1.f), x* x*(V(3.f) - V(2.f) * x))))
 #undef SCS_OPERATOR
 
 template <class OfValues, class OfAudio>

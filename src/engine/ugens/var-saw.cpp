@@ -8,9 +8,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Whatever frequency and phase are, it stays within -1 to 1: in SuperCollider a phase below 0, or one that rises by more
-// than a cycle a frame, runs away, and the samples with it. Phases become floats before they are looked at, so that a
-// slope of a frame or two, at a width next to 0 or 1, is off by up to 2^-24 of a cycle times its steepness.
+// Whatever frequency and phase are, it stays within -1 to 1: in SuperCollider a phase below 0, or one that rises by
+// more than a cycle a frame, runs away, and the samples with it. Phases become floats before they are looked at, so
+// that a slope of a frame or two, at a width next to 0 or 1, is off by up to 2^-24 of a cycle times its steepness.
 
 enum { freq, iphase, width };
 
@@ -157,9 +157,7 @@ constexpr Kernel at_held_frequency = scalable<HeldFrequency<true>::Run, Timewise
 
 constexpr NativeUgen list[] = {
     {"VarSaw",
-     [](const Signature& s) {
-         return s.rate != Rate::audio || s.audio(freq) ? &frame_by_frame : &at_held_frequency;
-     }},
+     [](const Signature& s) { return s.rate != Rate::audio || s.audio(freq) ? &frame_by_frame : &at_held_frequency; }},
 };
 
 } // namespace

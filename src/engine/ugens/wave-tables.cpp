@@ -7,11 +7,11 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// What looks up its samples in a buffer: oscillators, shapers, indices. Wavetables are pairs of 2 a - b and b - a for each
-// sample a and the next one b, so that a + (b - a) x is the sum of the first and (1 + x) times the second.
+// What looks up its samples in a buffer: oscillators, shapers, indices. Wavetables are pairs of 2 a - b and b - a for
+// each sample a and the next one b, so that a + (b - a) x is the sum of the first and (1 + x) times the second.
 
 constexpr double radian = 0.1591549430918953357689; ///< of a cycle
-constexpr double step = 65536.; ///< of phases, from one sample of a table to the next
+constexpr double step = 65536.;                     ///< of phases, from one sample of a table to the next
 constexpr int32_t most_samples = 131072;
 
 struct Table {

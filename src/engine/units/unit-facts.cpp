@@ -19,7 +19,8 @@ constexpr float no_bus = 16777216.f;
 // The product of the most channels and the most frames just doesn't overflow.
 constexpr float most_channels = 256.f, most_frames = 4194304.f;
 constexpr float most_stages = 65536.f;
-// Delay lines are rounded up to a power of two of 32 bits: at 1 MHz these have 2^30 samples, as have three of the others.
+// Delay lines are rounded up to a power of two of 32 bits: at 1 MHz these have 2^30 samples, as have three of the
+// others.
 constexpr float most_seconds = 1000.f, most_seconds_of_three = 300.f;
 // Less is one frame as well, but zero is a line without end.
 constexpr float least_seconds = 1e-7f;
@@ -668,9 +669,12 @@ constexpr UnitFacts table[] = {
     unit("Phasor", 5, 1),
     unit("PinkNoise", 0, 1),
     // two frequencies; bins; values of which the median is taken; samples that are left out
-    unit("Pitch", 11, 2).limit(2, least_frequency, most_frequency, at_start)
-        .limit(3, least_frequency, most_frequency, at_start).limit(5, 1, most_counted, at_start)
-        .limit(6, 1, 32, at_start).limit(9, 0, most_counted, at_start),
+    unit("Pitch", 11, 2)
+        .limit(2, least_frequency, most_frequency, at_start)
+        .limit(3, least_frequency, most_frequency, at_start)
+        .limit(5, 1, most_counted, at_start)
+        .limit(6, 1, 32, at_start)
+        .limit(9, 0, most_counted, at_start),
     unit("PitchShift", 5, 1).limit(1, 0, most_seconds_of_three),
     unit("PlaneTree", 3, 1),
     unit("PlayBuf", 6, 1),
@@ -872,8 +876,8 @@ std::span<const RefusedFile> refused_files() {
 
 size_t unregistered_bytes(std::string_view name) {
     // Stock units write a little beyond the size that they register (InFeedback a flag), where scsynth keeps what is
-    // hardly ever read. sc3-plugins register their spectral units with the size of a plain Unit, whatever they add to it:
-    // up to the 40 bytes of PV_RecordBuf.
+    // hardly ever read. sc3-plugins register their spectral units with the size of a plain Unit, whatever they add to
+    // it: up to the 40 bytes of PV_RecordBuf.
     return name.starts_with("PV_") ? 16 + 40 : 16;
 }
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 // What SuperCollider's units take for granted and never check, and where they would harm the process: one row for each
-// unit that anything is known of. src/engine/synthdef acts on it when a SynthDef comes, src/engine/plugins when plugins are
-// loaded.
+// unit that anything is known of. src/engine/synthdef acts on it when a SynthDef comes, src/engine/plugins when plugins
+// are loaded.
 
 namespace scs {
 
@@ -55,8 +55,8 @@ struct UnitFacts {
     uint16_t min_inputs = 0;
     uint16_t min_outputs = 0;
     uint16_t max_outputs = UINT16_MAX;
-    uint8_t rates = 0; ///< that it may run at, a set of rate_bit()
-    bool refused = false; ///< never defined
+    uint8_t rates = 0;          ///< that it may run at, a set of rate_bit()
+    bool refused = false;       ///< never defined
     int8_t stand_in_input = -1; ///< its plugin isn't loaded: a unit that gives this input takes its place
     Check special = Check::none;
     uint8_t num_counts = 0, num_limits = 0;
@@ -121,8 +121,8 @@ std::span<const RefusedFile> refused_files();
 /// [any] What a unit may write behind the size that it registers, bytes.
 size_t unregistered_bytes(std::string_view name);
 
-/// [any] Whether the spectra that PreparePartConv makes of a source fit into its target. It doesn't look: it writes one of
-/// `points` samples for each half as many frames.
+/// [any] Whether the spectra that PreparePartConv makes of a source fit into its target. It doesn't look: it writes one
+/// of `points` samples for each half as many frames.
 bool spectra_fit(int64_t source_frames, int points, int64_t target_samples);
 
 } // namespace scs

@@ -4,8 +4,8 @@
 namespace scs {
 namespace {
 
-constexpr int backoff_blocks = 64;  // that voices are lone whose batch was broken up
-constexpr int longest_span = 1024;  // nodes, from an interleaved batch's first voice to its last
+constexpr int backoff_blocks = 64; // that voices are lone whose batch was broken up
+constexpr int longest_span = 1024; // nodes, from an interleaved batch's first voice to its last
 
 } // namespace
 
@@ -46,8 +46,8 @@ void Batching::join_behind(Synth& synth) noexcept {
         (void)lanes_.prepend(*behind, synth);
 }
 
-/// If nodes have come into the group: the voices behind one that doesn't let them pass are lone from now on. If there is
-/// nothing between the voices, they are a batch of neighbours. `first` is the first voice of the batch.
+/// If nodes have come into the group: the voices behind one that doesn't let them pass are lone from now on. If there
+/// is nothing between the voices, they are a batch of neighbours. `first` is the first voice of the batch.
 void Batching::check_between(Batch& batch, Synth& first) noexcept {
     if (batch.checked == first.parent->entered)
         return;

@@ -162,8 +162,7 @@ private:
             return {reinterpret_cast<uintptr_t>(list.constants.get() + place.index * lanes), place.base, place.rate};
         case Base::audio:
             return {size_t(place.index) * size_t(block_size_) * lanes * sizeof(float), place.base, place.rate};
-        default:
-            return {place.index * lanes * sizeof(float), place.base, place.rate};
+        default: return {place.index * lanes * sizeof(float), place.base, place.rate};
         }
     }
 
@@ -410,7 +409,7 @@ private:
     std::vector<int32_t> change_of_; ///< of each unit: the first one of a change that ends here; -1: none
     std::vector<bool> in_change_;    ///< of each unit: whether it is in one, but not its end
     std::vector<uint32_t> readers_;  ///< of each wire
-    std::vector<Op> sources_; ///< of each unit, as placed last
+    std::vector<Op> sources_;        ///< of each unit, as placed last
 };
 
 } // namespace

@@ -19,7 +19,7 @@ struct OpList {
     std::vector<Operand> operands;
     AlignedArray<float> constants;
     std::vector<Gain> gains;
-    std::vector<Op> ops;    ///< computed each block
+    std::vector<Op> ops; ///< computed each block
 };
 
 /// A program of native UGens alone: what runs in place of a UnitGraph. Immutable, so any thread may read it.
@@ -35,13 +35,13 @@ struct NativeCode {
     };
 
     OpList lone, batch;
-    OpList plain; ///< lone, an operation for each unit: for /n_trace
-    std::vector<Op> starts;          ///< of all units in order; lone
-    std::vector<Op> stops;           ///< in order; lone
-    std::vector<Piece> pieces;       ///< all of the record
-    std::vector<uint32_t> forgotten; ///< controls that are 0 after each block
-    uint32_t record_bytes = 0;       ///< a multiple of 8
-    uint32_t controls = 0;           ///< the record begins with this many
+    OpList plain;                                ///< lone, an operation for each unit: for /n_trace
+    std::vector<Op> starts;                      ///< of all units in order; lone
+    std::vector<Op> stops;                       ///< in order; lone
+    std::vector<Piece> pieces;                   ///< all of the record
+    std::vector<uint32_t> forgotten;             ///< controls that are 0 after each block
+    uint32_t record_bytes = 0;                   ///< a multiple of 8
+    uint32_t controls = 0;                       ///< the record begins with this many
     uint32_t audio_wires = 0, control_wires = 0; ///< wires it needs at once
     bool batchable = false;
     bool writes_control_buses = false;

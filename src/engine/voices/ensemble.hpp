@@ -5,9 +5,9 @@
 
 namespace scs {
 
-/// All voices of native UGens of an engine: their lives and their controls. How they are computed, alone or several of one
-/// program side by side, is decided below: docs/native-ugens.md says which file decides what. The bits are those that each
-/// voice would have alone. [rt], after construction.
+/// All voices of native UGens of an engine: their lives and their controls. How they are computed, alone or several of
+/// one program side by side, is decided below: docs/native-ugens.md says which file decides what. The bits are those
+/// that each voice would have alone. [rt], after construction.
 class Ensemble {
 public:
     Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&); // [worker]
@@ -45,8 +45,8 @@ public:
     /// A turn of a voice that is lone from now on, printing each unit's inputs and outputs. For /n_trace.
     void take_turn_traced(Synth&, const Program&, Outbox&) noexcept;
 
-    /// What native units in a graph of plugins' units run with, but for the synth and what they keep. The rates are valid
-    /// until the next call of set_sample_rate().
+    /// What native units in a graph of plugins' units run with, but for the synth and what they keep. The rates are
+    /// valid until the next call of set_sample_rate().
     Block block_for_graph() noexcept { return runner_.block(nullptr, rates_); }
 
 private:

@@ -10,9 +10,9 @@
 
 namespace scs {
 
-/// Brings what has its turn after a batch into the cache while the batch is computed, a pointer at a time: from one cycle
-/// to the next other programs, or a sleeping core, empty the caches, and the first block waited twice as long for them.
-/// [rt]
+/// Brings what has its turn after a batch into the cache while the batch is computed, a pointer at a time: from one
+/// cycle to the next other programs, or a sleeping core, empty the caches, and the first block waited twice as long for
+/// them. [rt]
 class FetchAhead {
 public:
     FetchAhead(const Batch& batch, size_t operations) noexcept

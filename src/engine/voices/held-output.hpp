@@ -8,8 +8,8 @@
 
 namespace scs {
 
-/// Where interleaved batches hold what their voices add to buses, from the turn of the first voice to that of the last: a
-/// slot each. [rt], after construction.
+/// Where interleaved batches hold what their voices add to buses, from the turn of the first voice to that of the last:
+/// a slot each. [rt], after construction.
 class HeldOutput {
 public:
     /// [worker] block_size: frames.

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int search_nodes = 32; // that are looked at for a partner
 
-/// Whether `front` is the last voice of its batch and `back` the first one of its own, as far as they are in batches, and
-/// neither batch has turns to come. Joined lanes are in the order of the turns then, which voices that draw need.
+/// Whether `front` is the last voice of its batch and `back` the first one of its own, as far as they are in batches,
+/// and neither batch has turns to come. Joined lanes are in the order of the turns then, which voices that draw need.
 bool in_order(const Synth& front, const Synth& back) noexcept {
     const Batch *f = front.voice->batch, *b = back.voice->batch;
     return (!f || (f->synths[f->last()] == &front && !f->pending)) &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/records.hpp"
 
-#include "engine/rt/pool.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/rt/pool.hpp"
 
 #include <cstring>
 #include <new>
@@ -14,9 +14,10 @@ namespace {
 /// Voices with larger records keep their own while they are in a batch.
 constexpr uint32_t most_moved_bytes = 2048;
 
-/// Calls copy(own, side, bytes) for each item of a record: where it is in a voice's own record, where it is in a batch's
-/// for the first lane, and its size, by which each lane is behind the one before. 4-byte items come in twos. `copy` should
-/// capture by value: through a reference the compiler reads what it captured again after each item that it writes.
+/// Calls copy(own, side, bytes) for each item of a record: where it is in a voice's own record, where it is in a
+/// batch's for the first lane, and its size, by which each lane is behind the one before. 4-byte items come in twos.
+/// `copy` should capture by value: through a reference the compiler reads what it captured again after each item that
+/// it writes.
 template <class Copy>
 [[gnu::always_inline]] inline void each_item(const NativeCode& code, size_t lanes, Copy copy) {
     for (const NativeCode::Piece& piece : code.pieces) {

@@ -11,10 +11,10 @@ namespace scs {
 
 class Pool;
 
-/// Where voices' records are. A lone voice has its own, a piece of the pool. A voice in a batch has its items in a lane of
-/// the batch's record, and its piece is given back. Leaving a batch takes another piece, but mustn't fail: without memory
-/// the batch is retired. Then all its voices are lone, their records lie in what was the batch's memory, and that is given
-/// back when the last of them is gone or has joined another batch. [rt], after construction.
+/// Where voices' records are. A lone voice has its own, a piece of the pool. A voice in a batch has its items in a lane
+/// of the batch's record, and its piece is given back. Leaving a batch takes another piece, but mustn't fail: without
+/// memory the batch is retired. Then all its voices are lone, their records lie in what was the batch's memory, and
+/// that is given back when the last of them is gone or has joined another batch. [rt], after construction.
 class Records {
 public:
     Records(Pool&, HeldOutput&, int lanes); // [worker]

@@ -346,8 +346,10 @@ TEST_CASE("synths keep their rate, however often the engine's changes") {
         std::string name;
         bool native, batching, mixed;
     };
-    for (const Kind& kind : {Kind{"lone", true, false, false}, {"in a batch", true, true, false},
-                            {"of plugins' units", false, false, false}, {"of both", true, true, true}}) {
+    for (const Kind& kind : {Kind{"lone", true, false, false},
+                             {"in a batch", true, true, false},
+                             {"of plugins' units", false, false, false},
+                             {"of both", true, true, true}}) {
         CAPTURE(kind.name);
         const auto play = [&](bool changes) {
             Settings settings = native(kind.batching);
@@ -368,8 +370,8 @@ TEST_CASE("synths keep their rate, however often the engine's changes") {
             for (int i = 0; i < 40; ++i) {
                 float part[2][64], *out[] = {part[0], part[1]};
                 const float* in[] = {nullptr, nullptr};
-                f.engine->process(64, ntp_advance(f.start, f.position += 64, 48000), changes ? 20000. + 1000. * i : 48000.,
-                                  in, out);
+                f.engine->process(64, ntp_advance(f.start, f.position += 64, 48000),
+                                  changes ? 20000. + 1000. * i : 48000., in, out);
             }
             return f.render(1024);
         };
@@ -649,7 +651,8 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
                 Synth* made;
                 const auto action = AddAction(one ? pick(5) : 0);
                 const bool beside = action >= AddAction::before;
-                REQUIRE(tree.new_synth(*defs[pick(mix) == 0], nullptr, next++, action, beside ? one->id : 0, made).ok());
+                REQUIRE(
+                    tree.new_synth(*defs[pick(mix) == 0], nullptr, next++, action, beside ? one->id : 0, made).ok());
                 tree.set_control(*made, 0, 50.f + float(pick(900)));
                 tree.set_control(*made, "out", 0, float(pick(3) / 2));
                 return;
@@ -692,9 +695,8 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
         CHECK(alone.batched == 0);
         CHECK(together.batched > 1000);
         REQUIRE(expected.size() == got.size());
-        const auto differs = std::mismatch(expected.begin(), expected.end(), got.begin(), [](float a, float b) {
-            return std::memcmp(&a, &b, sizeof a) == 0;
-        });
+        const auto differs = std::mismatch(expected.begin(), expected.end(), got.begin(),
+                                           [](float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0; });
         CHECK(differs.first - expected.begin() == int(expected.size()));
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/synthdef/program.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/synthdef/program.hpp"
 #include "engine/voices/voice-runner.hpp"
 
 namespace scs {

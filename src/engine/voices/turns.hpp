@@ -19,8 +19,8 @@ public:
         const Voice& voice = *synth.voice;
         return voice.batch && (voice.batch->pending >> voice.lane & 1u);
     }
-    /// A voice's turn, and those of the neighbours in its batch. Returns the node behind the last of them, whose turn is
-    /// next; null at the end of the group.
+    /// A voice's turn, and those of the neighbours in its batch. Returns the node behind the last of them, whose turn
+    /// is next; null at the end of the group.
     Node* take(Synth&) noexcept;
 
 private:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/voice-runner.hpp"
 
-#include "engine/world/buses.hpp"
-#include "engine/world/buffers.hpp"
 #include "engine/guard/fault-guard.hpp"
-#include "engine/rt/pool.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/rt/pool.hpp"
 #include "engine/voices/fetch-ahead.hpp"
+#include "engine/world/buffers.hpp"
+#include "engine/world/buses.hpp"
 
 namespace scs {
 

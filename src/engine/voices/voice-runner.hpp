@@ -40,7 +40,8 @@ public:
     void run(Synth&) noexcept;
     /// The same, printing each unit's inputs and outputs (their first samples). For /n_trace.
     void run_traced(Synth&, const Program&, Outbox&) noexcept;
-    /// A block of all voices of a batch. An interleaved one has a slot of held output, which gets what they add to buses.
+    /// A block of all voices of a batch. An interleaved one has a slot of held output, which gets what they add to
+    /// buses.
     void run(Batch&) noexcept;
     /// Adds to buses what is held of a voice.
     void add_held(Synth&) noexcept;

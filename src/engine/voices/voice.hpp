@@ -13,16 +13,16 @@ struct VoiceRates {
     UnitRate audio, control;
 };
 
-/// A synth of native UGens: what it has in place of a UnitGraph. Behind it lie the values that its controls were set to,
-/// then what they are mapped to. [rt], owned by the Ensemble.
+/// A synth of native UGens: what it has in place of a UnitGraph. Behind it lie the values that its controls were set
+/// to, then what they are mapped to. [rt], owned by the Ensemble.
 struct Voice {
     Voice(const NativeCode& its_code, std::byte* its_record, const VoiceRates& its_rates) noexcept
         : code(&its_code), record(its_record), rates(its_rates) {}
 
     const NativeCode* code;
-    Batch* batch = nullptr;     ///< the one that it is in; null: it is lone
-    std::byte* record;          ///< its own; null while it is in a batch, whose record has its items then
-    Batch* retired = nullptr;   ///< the former batch that its record lies in; null: the record is a piece of the pool
+    Batch* batch = nullptr;   ///< the one that it is in; null: it is lone
+    std::byte* record;        ///< its own; null while it is in a batch, whose record has its items then
+    Batch* retired = nullptr; ///< the former batch that its record lies in; null: the record is a piece of the pool
     uint8_t lane = 0;
     bool constructed = false;
     uint8_t backoff = 0;        ///< blocks to go until it may be in a batch again

@@ -32,7 +32,7 @@ public:
     Status set_control(int64_t bus, float value, int32_t block_number) noexcept;
 
     void* audio_locks() noexcept { return audio_locks_.get(); }   ///< one of 64 bytes a bus
-    void release_locks() noexcept; ///< [rt] opens them all
+    void release_locks() noexcept;                                ///< [rt] opens them all
     void* control_lock() noexcept { return control_lock_.get(); } ///< one byte, 1 = unlocked
 
 private:

@@ -21,9 +21,9 @@ constexpr int region_count = 3;
 /// One of the three regions of a scope buffer: the server writes one, the client reads one, and the third changes
 /// hands. The owners swap theirs for the third.
 struct ScopeRegion {
-    ipc::offset_ptr<float> data;        ///< channel after channel, max_frames each
-    uint32_t frames = 0;                ///< filled, in each channel
-    std::atomic<bool> changed{false};   ///< written and not yet read
+    ipc::offset_ptr<float> data;      ///< channel after channel, max_frames each
+    uint32_t frames = 0;              ///< filled, in each channel
+    std::atomic<bool> changed{false}; ///< written and not yet read
 };
 
 struct Scope {

@@ -28,7 +28,7 @@ constexpr size_t head_bytes = 16;
 constexpr uint32_t initialized = 2;
 using Buffer = ipc::basic_managed_external_buffer<char, ipc::rbtree_best_fit<ipc::mutex_family>, ipc::iset_index>;
 
-constexpr size_t usual_bytes = size_t(8) << 20;       ///< scsynth's
+constexpr size_t usual_bytes = size_t(8) << 20;         ///< scsynth's
 constexpr size_t usual_control_bytes = size_t(2) << 20; ///< what fits beside the scopes in that
 
 std::string failure(const std::string& path, int error) {
@@ -121,7 +121,8 @@ void SharedMemory::construct(const std::string& name) {
     auto* manager = buffer.get_segment_manager();
     auto* root = buffer.construct<shm::Root>(name.c_str())(manager);
     root->scopes.reserve(shm::scope_count);
-    control_buses_ = static_cast<float*>(buffer.allocate_aligned(std::max<size_t>(control_count_, 1) * sizeof(float), 64));
+    control_buses_ =
+        static_cast<float*>(buffer.allocate_aligned(std::max<size_t>(control_count_, 1) * sizeof(float), 64));
     root->control_buses = control_buses_;
     std::array<shm::Scope*, shm::scope_count> scopes;
     for (shm::Scope*& scope : scopes) {

@@ -31,20 +31,20 @@ struct Name {
 };
 
 constexpr Name header_names[] = {
-    {"aiff", SF_FORMAT_AIFF},   {"aifc", SF_FORMAT_AIFF}, {"wav", SF_FORMAT_WAV},   {"wave", SF_FORMAT_WAV},
+    {"aiff", SF_FORMAT_AIFF},   {"aifc", SF_FORMAT_AIFF},   {"wav", SF_FORMAT_WAV}, {"wave", SF_FORMAT_WAV},
     {"riff", SF_FORMAT_WAV},    {"wavex", SF_FORMAT_WAVEX}, {"next", SF_FORMAT_AU}, {"sun", SF_FORMAT_AU},
-    {"ircam", SF_FORMAT_IRCAM}, {"raw", SF_FORMAT_RAW},   {"caf", SF_FORMAT_CAF},   {"w64", SF_FORMAT_W64},
-    {"rf64", SF_FORMAT_RF64},   {"flac", SF_FORMAT_FLAC}, {"ogg", SF_FORMAT_OGG},   {"mpeg", SF_FORMAT_MPEG},
-    {"mat4", SF_FORMAT_MAT4},   {"mat5", SF_FORMAT_MAT5}, {"paf", SF_FORMAT_PAF},   {"svx", SF_FORMAT_SVX},
-    {"nist", SF_FORMAT_NIST},   {"voc", SF_FORMAT_VOC},   {"pvf", SF_FORMAT_PVF},   {"xi", SF_FORMAT_XI},
-    {"htk", SF_FORMAT_HTK},     {"sds", SF_FORMAT_SDS},   {"avr", SF_FORMAT_AVR},   {"sd2", SF_FORMAT_SD2},
+    {"ircam", SF_FORMAT_IRCAM}, {"raw", SF_FORMAT_RAW},     {"caf", SF_FORMAT_CAF}, {"w64", SF_FORMAT_W64},
+    {"rf64", SF_FORMAT_RF64},   {"flac", SF_FORMAT_FLAC},   {"ogg", SF_FORMAT_OGG}, {"mpeg", SF_FORMAT_MPEG},
+    {"mat4", SF_FORMAT_MAT4},   {"mat5", SF_FORMAT_MAT5},   {"paf", SF_FORMAT_PAF}, {"svx", SF_FORMAT_SVX},
+    {"nist", SF_FORMAT_NIST},   {"voc", SF_FORMAT_VOC},     {"pvf", SF_FORMAT_PVF}, {"xi", SF_FORMAT_XI},
+    {"htk", SF_FORMAT_HTK},     {"sds", SF_FORMAT_SDS},     {"avr", SF_FORMAT_AVR}, {"sd2", SF_FORMAT_SD2},
 };
 
 constexpr Name sample_names[] = {
-    {"int8", SF_FORMAT_PCM_S8},   {"uint8", SF_FORMAT_PCM_U8},      {"int16", SF_FORMAT_PCM_16},
-    {"int24", SF_FORMAT_PCM_24},  {"int32", SF_FORMAT_PCM_32},      {"float", SF_FORMAT_FLOAT},
-    {"double", SF_FORMAT_DOUBLE}, {"mulaw", SF_FORMAT_ULAW},        {"ulaw", SF_FORMAT_ULAW},
-    {"alaw", SF_FORMAT_ALAW},     {"vorbis", SF_FORMAT_VORBIS},     {"opus", SF_FORMAT_OPUS},
+    {"int8", SF_FORMAT_PCM_S8},      {"uint8", SF_FORMAT_PCM_U8},      {"int16", SF_FORMAT_PCM_16},
+    {"int24", SF_FORMAT_PCM_24},     {"int32", SF_FORMAT_PCM_32},      {"float", SF_FORMAT_FLOAT},
+    {"double", SF_FORMAT_DOUBLE},    {"mulaw", SF_FORMAT_ULAW},        {"ulaw", SF_FORMAT_ULAW},
+    {"alaw", SF_FORMAT_ALAW},        {"vorbis", SF_FORMAT_VORBIS},     {"opus", SF_FORMAT_OPUS},
     {"mp1", SF_FORMAT_MPEG_LAYER_I}, {"mp2", SF_FORMAT_MPEG_LAYER_II}, {"mp3", SF_FORMAT_MPEG_LAYER_III},
 };
 

@@ -22,9 +22,11 @@ public:
     float* control_buses() { return root_->control_buses.get(); }
     shm::Scope& scope(size_t index) { return *root_->scopes[index]; }
     std::byte* memory() { return static_cast<std::byte*>(segment_.get_address()); }
-    std::size_t bytes() const { return segment_.get_size(); }
+    size_t bytes() const { return segment_.get_size(); }
 
-    static bool valid(const shm::Scope& scope) { return scope.status.load(std::memory_order_acquire) != shm::Scope::free; }
+    static bool valid(const shm::Scope& scope) {
+        return scope.status.load(std::memory_order_acquire) != shm::Scope::free;
+    }
     /// Takes the newest frames, if there are newer ones; how many there are.
     static uint32_t pull(shm::Scope& scope) {
         const int stage = scope.stage.load(std::memory_order_relaxed);

@@ -159,8 +159,7 @@ TEST_CASE("without space there is an error, and no fault later") {
     const pid_t child = ::fork();
     if (child == 0) {
         // A file system of its own that is too small.
-        if (::unshare(CLONE_NEWNS) != 0 ||
-            ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
             ::mount("none", folder.c_str(), "tmpfs", 0, "size=1m") != 0)
             ::_exit(no_mount);
         auto made = SharedMemory::create("full", 16, folder);
@@ -284,7 +283,8 @@ TEST_CASE("reader and writer never meet in a region") {
         done = true;
     });
     // As the server has it mapped: a race detector takes one memory at two addresses for two.
-    const auto from_client = reinterpret_cast<char*>(&client.scope(0)) - reinterpret_cast<char*>(client.control_buses());
+    const auto from_client =
+        reinterpret_cast<char*>(&client.scope(0)) - reinterpret_cast<char*>(client.control_buses());
     auto& scope = *reinterpret_cast<shm::Scope*>(reinterpret_cast<char*>(server->control_buses()) + from_client);
     float last = 0;
     int torn = 0, backwards = 0, seen = 0;

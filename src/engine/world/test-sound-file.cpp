@@ -81,10 +81,10 @@ TEST_CASE("what is written is read back") {
         const char *header, *sample;
         float tolerance;
     };
-    const Case cases[] = {{"aiff", "int16", 0}, {"aiff", "int8", 0},     {"aiff", "float", 0},  {"wav", "uint8", 0},
-                          {"wav", "int24", 0},  {"wav", "int32", 0},     {"wav", "double", 0},  {"next", "float", 0},
-                          {"sun", "alaw", .04f}, {"ircam", "float", 0},  {"caf", "int24", 0},   {"w64", "float", 0},
-                          {"rf64", "float", 0}, {"wavex", "mulaw", .04f}, {"flac", "int16", 0}, {"voc", "int16", 0},
+    const Case cases[] = {{"aiff", "int16", 0},  {"aiff", "int8", 0},      {"aiff", "float", 0}, {"wav", "uint8", 0},
+                          {"wav", "int24", 0},   {"wav", "int32", 0},      {"wav", "double", 0}, {"next", "float", 0},
+                          {"sun", "alaw", .04f}, {"ircam", "float", 0},    {"caf", "int24", 0},  {"w64", "float", 0},
+                          {"rf64", "float", 0},  {"wavex", "mulaw", .04f}, {"flac", "int16", 0}, {"voc", "int16", 0},
                           {"ogg", "vorbis", .7f}};
     Folder folder;
     for (const Case& c : cases) {
@@ -152,7 +152,8 @@ TEST_CASE("a file that can't be made leaves what was there") {
         CHECK(SoundFile::create(folder / "old", wav, 1, rate).error() == "the sample rate is out of range");
     CHECK(read_bytes(folder / "old") == "precious");
 
-    CHECK(SoundFile::create(folder / "none/a.wav", wav, 1, 44100).error() == "System error : No such file or directory.");
+    CHECK(SoundFile::create(folder / "none/a.wav", wav, 1, 44100).error() ==
+          "System error : No such file or directory.");
     CHECK(SoundFile::create(folder.path.string(), wav, 1, 44100).error() == "System error : Is a directory.");
     CHECK(SoundFile::create("/dev/full", wav, 1, 44100).error() == "not a regular file");
 }

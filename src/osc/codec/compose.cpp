@@ -10,7 +10,7 @@
 namespace scs::osc {
 namespace {
 
-constexpr std::size_t max_blob = 1u << 30;
+constexpr size_t max_blob = 1u << 30;
 
 struct Free {
     void operator()(lo_message message) const { lo_message_free(message); }
@@ -26,7 +26,7 @@ using BlobPtr = std::unique_ptr<std::remove_pointer_t<lo_blob>, FreeBlob>;
 struct Adder {
     lo_message message;
 
-    bool operator()(std::int32_t value) const { return lo_message_add_int32(message, value) == 0; }
+    bool operator()(int32_t value) const { return lo_message_add_int32(message, value) == 0; }
     bool operator()(float value) const { return lo_message_add_float(message, value) == 0; }
     bool operator()(double value) const { return lo_message_add_double(message, value) == 0; }
     bool operator()(std::string_view text) const {
@@ -35,15 +35,14 @@ struct Adder {
     bool operator()(std::span<const std::byte> bytes) const {
         if (bytes.size() > max_blob)
             return false;
-        const BlobPtr blob(lo_blob_new(static_cast<std::int32_t>(bytes.size()), bytes.data()));
+        const BlobPtr blob(lo_blob_new(int32_t(bytes.size()), bytes.data()));
         return blob && lo_message_add_blob(message, blob.get()) == 0;
     }
 };
 
 } // namespace
 
-Result<std::span<const std::byte>> ReplyComposer::compose(std::string_view address,
-                                                          std::span<const ReplyArg> args) {
+Result<std::span<const std::byte>> ReplyComposer::compose(std::string_view address, std::span<const ReplyArg> args) {
     const std::string path(address.substr(0, address.find('\0')));
     if (path.empty())
         return Error{"reply without an address"};
@@ -54,7 +53,7 @@ Result<std::span<const std::byte>> ReplyComposer::compose(std::string_view addre
         if (!std::visit(Adder{message.get()}, arg))
             return Error{path + ": liblo does not take an argument of the reply"};
     buffer_.resize(lo_message_length(message.get(), path.c_str()));
-    std::size_t size = 0;
+    size_t size = 0;
     if (lo_message_serialise(message.get(), path.c_str(), buffer_.data(), &size) == nullptr)
         return Error{path + ": reply cannot be serialised"};
     return std::span<const std::byte>(buffer_).first(size);

@@ -18,8 +18,7 @@ public:
     /// The serialised message; valid until the next call. Address and strings go up to their first
     /// NUL. Error: an empty address, a blob that is empty (liblo makes none) or over 1 GiB, or no
     /// memory.
-    Result<std::span<const std::byte>> compose(std::string_view address,
-                                               std::span<const ReplyArg> args);
+    Result<std::span<const std::byte>> compose(std::string_view address, std::span<const ReplyArg> args);
 
 private:
     std::vector<std::byte> buffer_;

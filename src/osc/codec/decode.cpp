@@ -10,7 +10,7 @@ namespace scs::osc {
 namespace {
 
 constexpr char bundle_word[8] = "#bundle";
-constexpr std::size_t bundle_header = 16;
+constexpr size_t bundle_header = 16;
 
 std::string tag_name(char tag) {
     if (tag > ' ' && tag < 0x7f)
@@ -23,7 +23,8 @@ std::string tag_name(char tag) {
 } // namespace
 
 /// Fills a Packet front to back. Every element starts and ends at a multiple of 4: the packet is padded to one, and
-/// the elements of bundles are checked where their sizes are read. The functions below rely on that. Offsets count from the packet's start.
+/// the elements of bundles are checked where their sizes are read. The functions below rely on that. Offsets count from
+/// the packet's start.
 class Decoder {
 public:
     Result<Packet> run(std::span<const std::byte> packet) {
@@ -35,17 +36,17 @@ public:
 
 private:
     struct Element {
-        std::size_t begin;
-        std::size_t end;
+        size_t begin;
+        size_t end;
     };
 
-    bool fail(std::string what, std::size_t at) {
+    bool fail(std::string what, size_t at) {
         error_ = std::move(what) + " at byte " + std::to_string(at);
         return false;
     }
 
     bool decode_packet(std::span<const std::byte> packet) {
-        const std::size_t size = packet.size();
+        const size_t size = packet.size();
         if (size == 0)
             return fail("empty packet", 0);
         if (size > max_packet_size)
@@ -70,7 +71,7 @@ private:
 
     /// The one way in which a packet may lack its padding: supercolliderjs leaves it out behind a blob, and scsynth
     /// doesn't mind.
-    bool ends_with_blob(std::size_t size) const {
+    bool ends_with_blob(size_t size) const {
         for (const Arg& arg : packet_.args_)
             if (!packet_.is_bundle_ && arg.type == Arg::Type::blob && arg.b + arg.size == data_ + size)
                 return true;
@@ -78,17 +79,16 @@ private:
     }
 
     /// First the bundle's own messages, so that they lie side by side, then the bundles in it.
-    bool decode_bundle(Element bundle, std::size_t depth) {
+    bool decode_bundle(Element bundle, size_t depth) {
         if (depth > max_bundle_depth)
-            return fail("bundles nested more than " + std::to_string(max_bundle_depth) + " deep",
-                        bundle.begin);
+            return fail("bundles nested more than " + std::to_string(max_bundle_depth) + " deep", bundle.begin);
         if (bundle.end - bundle.begin < bundle_header)
             return fail("bundle without time tag", bundle.begin);
         open_bundle(load64(bundle.begin + sizeof bundle_word));
 
-        const std::size_t first = bundle.begin + bundle_header;
+        const size_t first = bundle.begin + bundle_header;
         bool has_bundles = false;
-        for (std::size_t pos = first; pos < bundle.end;) {
+        for (size_t pos = first; pos < bundle.end;) {
             Element element;
             if (!read_element(pos, bundle.end, element))
                 return false;
@@ -100,7 +100,7 @@ private:
         }
         if (!has_bundles)
             return true;
-        for (std::size_t pos = first; pos < bundle.end;) {
+        for (size_t pos = first; pos < bundle.end;) {
             const Element element{pos + 4, pos + 4 + load32(pos)};
             if (is_bundle(element) && !decode_bundle(element, depth + 1))
                 return false;
@@ -109,21 +109,20 @@ private:
         return true;
     }
 
-    bool read_element(std::size_t pos, std::size_t end, Element& element) {
-        const auto size = static_cast<std::int32_t>(load32(pos));
-        const std::size_t room = end - pos - 4;
+    bool read_element(size_t pos, size_t end, Element& element) {
+        const auto size = int32_t(load32(pos));
+        const size_t room = end - pos - 4;
         if (size <= 0)
             return fail("bundle element of size " + std::to_string(size), pos);
         if (size % 4 != 0)
-            return fail("bundle element size " + std::to_string(size) + " is no multiple of 4",
-                        pos);
-        if (static_cast<std::size_t>(size) > room)
-            return fail("bundle element size " + std::to_string(size) + " exceeds the " +
-                            std::to_string(room) + " bytes left",
+            return fail("bundle element size " + std::to_string(size) + " is no multiple of 4", pos);
+        if (size_t(size) > room)
+            return fail("bundle element size " + std::to_string(size) + " exceeds the " + std::to_string(room) +
+                            " bytes left",
                         pos);
         if (++elements_ > max_elements)
             return fail("more than " + std::to_string(max_elements) + " bundle elements", pos);
-        element = {pos + 4, pos + 4 + static_cast<std::size_t>(size)};
+        element = {pos + 4, pos + 4 + size_t(size)};
         return true;
     }
 
@@ -133,9 +132,9 @@ private:
         ++message_counts_.back();
         argument_counts_.push_back(0);
 
-        std::size_t pos = message.begin;
+        size_t pos = message.begin;
         if (data_[pos] == std::byte{0}) {
-            out.number = static_cast<std::int32_t>(load32(pos));
+            out.number = int32_t(load32(pos));
             pos += 4;
         } else if (!read_string(pos, message.end, "address", out.address)) {
             return false;
@@ -145,7 +144,7 @@ private:
         if (data_[pos] != std::byte{','})
             return fail("arguments without type tags", pos);
 
-        const std::size_t tags_at = pos + 1;
+        const size_t tags_at = pos + 1;
         std::string_view tags;
         if (!read_string(pos, message.end, "type tag string", tags))
             return false;
@@ -155,7 +154,7 @@ private:
         argument_counts_.back() = tags.size();
         if (!check_brackets(tags, tags_at))
             return false;
-        for (std::size_t i = 0; i < tags.size(); ++i)
+        for (size_t i = 0; i < tags.size(); ++i)
             if (!decode_argument(tags[i], tags_at + i, pos, message.end))
                 return false;
         if (pos != message.end)
@@ -163,10 +162,10 @@ private:
         return true;
     }
 
-    bool check_brackets(std::string_view tags, std::size_t tags_at) {
-        std::size_t open = 0;
-        std::size_t outermost = 0;
-        for (std::size_t i = 0; i < tags.size(); ++i) {
+    bool check_brackets(std::string_view tags, size_t tags_at) {
+        size_t open = 0;
+        size_t outermost = 0;
+        for (size_t i = 0; i < tags.size(); ++i) {
             if (tags[i] == '[' && open++ == 0)
                 outermost = i;
             if (tags[i] == ']' && open-- == 0)
@@ -175,7 +174,7 @@ private:
         return open == 0 || fail("type tag '[' without ']'", tags_at + outermost);
     }
 
-    bool decode_argument(char tag, std::size_t tag_at, std::size_t& pos, std::size_t end) {
+    bool decode_argument(char tag, size_t tag_at, size_t& pos, size_t end) {
         Arg arg{};
         arg.type = static_cast<Arg::Type>(tag);
         switch (tag) {
@@ -183,7 +182,7 @@ private:
         case 'c':
             if (!has_room(4, tag, pos, end))
                 return false;
-            arg.i = static_cast<std::int32_t>(load32(pos));
+            arg.i = int32_t(load32(pos));
             pos += 4;
             break;
         case 'f':
@@ -208,7 +207,7 @@ private:
         case 'h':
             if (!has_room(8, tag, pos, end))
                 return false;
-            arg.h = static_cast<std::int64_t>(load64(pos));
+            arg.h = int64_t(load64(pos));
             pos += 8;
             break;
         case 't':
@@ -224,7 +223,7 @@ private:
                 return false;
             arg.type = Arg::Type::string;
             arg.s = text.data();
-            arg.size = static_cast<std::uint32_t>(text.size());
+            arg.size = uint32_t(text.size());
             break;
         }
         case 'b':
@@ -236,41 +235,37 @@ private:
         case 'N':
         case 'I':
         case '[':
-        case ']':
-            break;
-        default:
-            return fail("type tag " + tag_name(tag) + " unknown", tag_at);
+        case ']': break;
+        default: return fail("type tag " + tag_name(tag) + " unknown", tag_at);
         }
         packet_.args_.push_back(arg);
         return true;
     }
 
-    bool has_room(std::size_t size, char tag, std::size_t pos, std::size_t end) {
+    bool has_room(size_t size, char tag, size_t pos, size_t end) {
         return end - pos >= size || fail("argument " + tag_name(tag) + " cut short", pos);
     }
 
-    bool read_blob(std::size_t& pos, std::size_t end, Arg& arg) {
+    bool read_blob(size_t& pos, size_t end, Arg& arg) {
         if (!has_room(4, 'b', pos, end))
             return false;
-        const auto size = static_cast<std::int32_t>(load32(pos));
-        const std::size_t room = end - pos - 4;
-        if (size < 0 || static_cast<std::size_t>(size) > room)
-            return fail("blob of size " + std::to_string(size) + " with " + std::to_string(room) +
-                            " bytes left",
-                        pos);
+        const auto size = int32_t(load32(pos));
+        const size_t room = end - pos - 4;
+        if (size < 0 || size_t(size) > room)
+            return fail("blob of size " + std::to_string(size) + " with " + std::to_string(room) + " bytes left", pos);
         arg.b = data_ + pos + 4;
-        arg.size = static_cast<std::uint32_t>(size);
-        pos += 4 + (static_cast<std::size_t>(size) + 3) / 4 * 4;
+        arg.size = uint32_t(size);
+        pos += 4 + (size_t(size) + 3) / 4 * 4;
         return true;
     }
 
     /// Reads up to the NUL and moves `pos` past the padding.
-    bool read_string(std::size_t& pos, std::size_t end, const char* what, std::string_view& text) {
+    bool read_string(size_t& pos, size_t end, const char* what, std::string_view& text) {
         const auto* begin = reinterpret_cast<const char*>(data_ + pos);
         const void* nul = pos < end ? std::memchr(begin, 0, end - pos) : nullptr;
         if (nul == nullptr)
             return fail(std::string(what) + (pos < end ? " without NUL" : " missing"), pos);
-        text = {begin, static_cast<std::size_t>(static_cast<const char*>(nul) - begin)};
+        text = {begin, size_t(static_cast<const char*>(nul) - begin)};
         pos += (text.size() / 4 + 1) * 4;
         return true;
     }
@@ -279,7 +274,7 @@ private:
         return osc::is_bundle({data_ + element.begin, element.end - element.begin});
     }
 
-    void open_bundle(std::uint64_t time) {
+    void open_bundle(uint64_t time) {
         packet_.bundles_.push_back({time, {}});
         message_counts_.push_back(0);
     }
@@ -288,35 +283,32 @@ private:
     /// stopped growing.
     void connect() {
         const Arg* arg = packet_.args_.data();
-        for (std::size_t i = 0; i < packet_.messages_.size(); arg += argument_counts_[i++])
+        for (size_t i = 0; i < packet_.messages_.size(); arg += argument_counts_[i++])
             packet_.messages_[i].args = {arg, argument_counts_[i]};
         const Message* message = packet_.messages_.data();
-        for (std::size_t i = 0; i < packet_.bundles_.size(); message += message_counts_[i++])
+        for (size_t i = 0; i < packet_.bundles_.size(); message += message_counts_[i++])
             packet_.bundles_[i].messages = {message, message_counts_[i]};
     }
 
-    std::uint32_t load32(std::size_t at) const {
-        std::uint32_t value = 0;
-        for (std::size_t i = 0; i < 4; ++i)
-            value = value << 8 | std::to_integer<std::uint32_t>(data_[at + i]);
+    uint32_t load32(size_t at) const {
+        uint32_t value = 0;
+        for (size_t i = 0; i < 4; ++i)
+            value = value << 8 | std::to_integer<uint32_t>(data_[at + i]);
         return value;
     }
 
-    std::uint64_t load64(std::size_t at) const {
-        return std::uint64_t{load32(at)} << 32 | load32(at + 4);
-    }
+    uint64_t load64(size_t at) const { return uint64_t{load32(at)} << 32 | load32(at + 4); }
 
     Packet packet_;
     const std::byte* data_ = nullptr; ///< of packet_'s own copy
-    std::size_t elements_ = 0;
-    std::vector<std::size_t> message_counts_;  ///< for each bundle
-    std::vector<std::size_t> argument_counts_; ///< for each message
+    size_t elements_ = 0;
+    std::vector<size_t> message_counts_;  ///< for each bundle
+    std::vector<size_t> argument_counts_; ///< for each message
     std::string error_;
 };
 
 bool is_bundle(std::span<const std::byte> packet) noexcept {
-    return packet.size() >= sizeof bundle_word &&
-           std::memcmp(packet.data(), bundle_word, sizeof bundle_word) == 0;
+    return packet.size() >= sizeof bundle_word && std::memcmp(packet.data(), bundle_word, sizeof bundle_word) == 0;
 }
 
 Result<Packet> decode(std::span<const std::byte> packet) {

@@ -16,7 +16,7 @@ namespace scs::osc {
 /// One argument. Strings and blobs point into the bytes of the packet that holds the argument.
 struct Arg {
     /// The values are the type tags of the wire; the tag `S` (symbol) is read as a string.
-    enum class Type : std::uint8_t {
+    enum class Type : uint8_t {
         int32 = 'i',
         float32 = 'f',
         float64 = 'd',
@@ -36,16 +36,16 @@ struct Arg {
     };
 
     Type type;
-    std::uint32_t size; ///< bytes of a string (without its NUL) or of a blob; otherwise 0
+    uint32_t size; ///< bytes of a string (without its NUL) or of a blob; otherwise 0
     union {
-        std::int32_t i;                   ///< int32, chr
-        float f;                          ///< float32
-        double d;                         ///< float64
-        std::int64_t h;                   ///< int64
-        std::uint64_t t;                  ///< timetag (NTP)
-        const char* s;                    ///< string, ends in a NUL
-        const std::byte* b;               ///< blob
-        std::array<std::uint8_t, 4> quad; ///< midi (port, status, data, data), rgba
+        int32_t i;                   ///< int32, chr
+        float f;                     ///< float32
+        double d;                    ///< float64
+        int64_t h;                   ///< int64
+        uint64_t t;                  ///< timetag (NTP)
+        const char* s;               ///< string, ends in a NUL
+        const std::byte* b;          ///< blob
+        std::array<uint8_t, 4> quad; ///< midi (port, status, data, data), rgba
     };
 
     /// The text of a string; only for Type::string.
@@ -55,21 +55,23 @@ struct Arg {
 };
 
 /// What `bytes` bytes take on the wire, where everything is padded to a multiple of 4. [any]
-constexpr std::uint64_t padded(std::uint64_t bytes) noexcept { return (bytes + 3) & ~std::uint64_t{3}; }
+constexpr uint64_t padded(uint64_t bytes) noexcept {
+    return (bytes + 3) & ~uint64_t{3};
+}
 
 /// Whether a time tag means "now": scsynth takes 0 for that, too.
-constexpr bool is_immediate(NtpTime time) noexcept { return time <= immediately; }
+constexpr bool is_immediate(NtpTime time) noexcept {
+    return time <= immediately;
+}
 
 struct Message {
     std::string_view address;  ///< as sent, with or without a slash; empty if `number` is not -1
-    std::int32_t number;       ///< the command's number (>= 0), or -1 if the address is text
+    int32_t number;            ///< the command's number (>= 0), or -1 if the address is text
     std::span<const Arg> args; ///< in order; the brackets of arrays are balanced
 
     /// The address without its leading slash: what commands are looked up by, since scsynth takes
     /// "status" for "/status". Replies quote `address`, what the client sent.
-    constexpr std::string_view name() const noexcept {
-        return address.starts_with('/') ? address.substr(1) : address;
-    }
+    constexpr std::string_view name() const noexcept { return address.starts_with('/') ? address.substr(1) : address; }
 };
 
 /// A bundle as it stands in a packet, decoded; the engine's CommandBundle of commands is made of it.
@@ -78,10 +80,10 @@ struct PacketBundle {
     std::span<const Message> messages;
 };
 
-inline constexpr std::size_t max_bundle_depth = 16;    ///< the outermost bundle has depth 1
-inline constexpr std::size_t max_elements = 65536;     ///< messages and bundles of a packet
-inline constexpr std::size_t max_arguments = 1u << 20; ///< of all messages of a packet
-inline constexpr std::size_t max_packet_size = 1u << 30;
+inline constexpr size_t max_bundle_depth = 16;    ///< the outermost bundle has depth 1
+inline constexpr size_t max_elements = 65536;     ///< messages and bundles of a packet
+inline constexpr size_t max_arguments = 1u << 20; ///< of all messages of a packet
+inline constexpr size_t max_packet_size = 1u << 30;
 
 /// A decoded packet: a copy of the bytes and flat tables that point into it. Move only; a move
 /// keeps every pointer, span and view that was taken from it valid.
@@ -105,7 +107,7 @@ public:
     /// The messages of all bundles, in the order of bundles().
     std::span<const Message> messages() const noexcept { return messages_; }
     /// Bytes of memory that it takes.
-    std::size_t memory() const noexcept {
+    size_t memory() const noexcept {
         return bytes_.capacity() + args_.capacity() * sizeof(Arg) + messages_.capacity() * sizeof(Message) +
                bundles_.capacity() * sizeof(PacketBundle);
     }

@@ -26,62 +26,31 @@ void append_format(std::string& out, const char* format, Values... values) {
 }
 
 void append_quad(std::string& out, const char* name, const Arg& arg) {
-    append_format(out, "%s[0x%02x 0x%02x 0x%02x 0x%02x]", name, arg.quad[0], arg.quad[1],
-                  arg.quad[2], arg.quad[3]);
+    append_format(out, "%s[0x%02x 0x%02x 0x%02x 0x%02x]", name, arg.quad[0], arg.quad[1], arg.quad[2], arg.quad[3]);
 }
 
 void append_argument(std::string& out, const Arg& arg) {
     switch (arg.type) {
-    case Arg::Type::int32:
-        out += std::to_string(arg.i);
-        break;
-    case Arg::Type::float32:
-        append_format(out, "%g", static_cast<double>(arg.f));
-        break;
-    case Arg::Type::float64:
-        append_format(out, "%g", arg.d);
-        break;
-    case Arg::Type::int64:
-        out += std::to_string(arg.h);
-        break;
-    case Arg::Type::timetag:
-        out += std::to_string(arg.t);
-        break;
+    case Arg::Type::int32: out += std::to_string(arg.i); break;
+    case Arg::Type::float32: append_format(out, "%g", double(arg.f)); break;
+    case Arg::Type::float64: append_format(out, "%g", arg.d); break;
+    case Arg::Type::int64: out += std::to_string(arg.h); break;
+    case Arg::Type::timetag: out += std::to_string(arg.t); break;
     case Arg::Type::string:
         out += '"';
         append_text(out, arg.text());
         out += '"';
         break;
-    case Arg::Type::blob:
-        out += "DATA[" + std::to_string(arg.size) + "]";
-        break;
-    case Arg::Type::true_:
-        out += "true";
-        break;
-    case Arg::Type::false_:
-        out += "false";
-        break;
-    case Arg::Type::nil:
-        out += "nil";
-        break;
-    case Arg::Type::infinitum:
-        out += "infinitum";
-        break;
-    case Arg::Type::chr:
-        out += arg.i >= 0x20 && arg.i < 0x7f ? static_cast<char>(arg.i) : '?';
-        break;
-    case Arg::Type::midi:
-        append_quad(out, "MIDI", arg);
-        break;
-    case Arg::Type::rgba:
-        append_quad(out, "RGBA", arg);
-        break;
-    case Arg::Type::array_begin:
-        out += '[';
-        break;
-    case Arg::Type::array_end:
-        out += ']';
-        break;
+    case Arg::Type::blob: out += "DATA[" + std::to_string(arg.size) + "]"; break;
+    case Arg::Type::true_: out += "true"; break;
+    case Arg::Type::false_: out += "false"; break;
+    case Arg::Type::nil: out += "nil"; break;
+    case Arg::Type::infinitum: out += "infinitum"; break;
+    case Arg::Type::chr: out += arg.i >= 0x20 && arg.i < 0x7f ? char(arg.i) : '?'; break;
+    case Arg::Type::midi: append_quad(out, "MIDI", arg); break;
+    case Arg::Type::rgba: append_quad(out, "RGBA", arg); break;
+    case Arg::Type::array_begin: out += '['; break;
+    case Arg::Type::array_end: out += ']'; break;
     }
 }
 
@@ -95,7 +64,7 @@ void append_message(std::string& out, const Message& message) {
         out += '"';
     }
     out += ',';
-    for (std::size_t i = 0; i < message.args.size(); ++i) {
+    for (size_t i = 0; i < message.args.size(); ++i) {
         out += ' ';
         append_argument(out, message.args[i]);
         if (i + 1 < message.args.size() && message.args[i].type != Arg::Type::array_begin)
@@ -115,16 +84,16 @@ public:
     TreePrinter(std::string& out, std::span<const PacketBundle> bundles) : out_(out), next_(bundles) {}
 
     /// `bytes` is a bundle that decode() has accepted.
-    void print(std::span<const std::byte> bytes, std::size_t indent) {
+    void print(std::span<const std::byte> bytes, size_t indent) {
         const PacketBundle& bundle = next_.front();
         next_ = next_.subspan(1);
         out_ += "[ \"#bundle\", " + std::to_string(bundle.time) + ", ";
         auto message = bundle.messages.begin();
         bytes = bytes.subspan(16);
         while (!bytes.empty()) {
-            std::size_t size = 0;
+            size_t size = 0;
             for (const std::byte b : bytes.first(4))
-                size = size << 8 | std::to_integer<std::size_t>(b);
+                size = size << 8 | std::to_integer<size_t>(b);
             const auto element = bytes.subspan(4, size);
             bytes = bytes.subspan(4 + size);
 
@@ -143,7 +112,7 @@ public:
     }
 
 private:
-    void new_line(std::size_t indent) {
+    void new_line(size_t indent) {
         out_ += '\n';
         out_.append(2 * indent, ' ');
     }
@@ -166,16 +135,16 @@ std::string to_text(const Packet& packet) {
 }
 
 std::string to_hex(std::span<const std::byte> bytes) {
-    constexpr std::size_t width = 16;
+    constexpr size_t width = 16;
     std::string out = "size " + std::to_string(bytes.size()) + "\n";
-    for (std::size_t row = 0; row < bytes.size(); row += width) {
+    for (size_t row = 0; row < bytes.size(); row += width) {
         append_format(out, "%4zu   ", row);
         std::string ascii;
-        for (std::size_t i = row; i < row + width; ++i) {
+        for (size_t i = row; i < row + width; ++i) {
             if (i < bytes.size()) {
                 const auto code = std::to_integer<unsigned char>(bytes[i]);
                 append_format(out, "%02x ", code);
-                ascii += is_printable(code) ? static_cast<char>(code) : '.';
+                ascii += is_printable(code) ? char(code) : '.';
             } else {
                 out += "   ";
             }

@@ -10,8 +10,8 @@ using namespace scs::osc;
 namespace {
 
 /// A sum that depends on every byte which the tables point to.
-std::size_t touch(const Packet& packet) {
-    std::size_t sum = 0;
+size_t touch(const Packet& packet) {
+    size_t sum = 0;
     test::for_each_message(packet, [&](const PacketBundle&, const Message& message) {
         for (const char c : message.name())
             sum += static_cast<unsigned char>(c);
@@ -21,7 +21,7 @@ std::size_t touch(const Packet& packet) {
                     sum += static_cast<unsigned char>(*c);
             if (arg.type == Arg::Type::blob)
                 for (const std::byte b : arg.bytes())
-                    sum += std::to_integer<std::size_t>(b);
+                    sum += std::to_integer<size_t>(b);
         }
     });
     return sum;
@@ -29,7 +29,7 @@ std::size_t touch(const Packet& packet) {
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto bytes = std::as_bytes(std::span(data, size));
     const auto first = decode(bytes);
     if (!first) {
@@ -39,8 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     // The packet's copy says the same as what it was made from.
     const auto second = decode(first.value().bytes());
-    if (!second || touch(first.value()) != touch(second.value()) ||
-        to_text(first.value()) != to_text(second.value()))
+    if (!second || touch(first.value()) != touch(second.value()) || to_text(first.value()) != to_text(second.value()))
         std::abort();
     return 0;
 }

@@ -6,7 +6,7 @@
 namespace scs::osc {
 namespace {
 
-using Size = std::uint32_t;
+using Size = uint32_t;
 
 /// Takes a number off the front of `bytes`; false if there are too few.
 template <class Number>
@@ -21,11 +21,11 @@ bool take(std::span<const std::byte>& bytes, Number& number) noexcept {
 } // namespace
 
 ReplyWriter::ReplyWriter(std::span<std::byte> room) noexcept
-    : room_(room.first(std::min<std::size_t>(room.size(), UINT32_MAX))) {}
+    : room_(room.first(std::min<size_t>(room.size(), UINT32_MAX))) {}
 
 void ReplyWriter::begin(const char* address) noexcept {
-    const std::size_t left = room_.size() - used_;
-    const std::size_t length = address != nullptr ? ::strnlen(address, left) : 0;
+    const size_t left = room_.size() - used_;
+    const size_t length = address != nullptr ? ::strnlen(address, left) : 0;
     if (length == 0 || !claim(sizeof(Size) + length + 1)) {
         overflowed_ = true;
         return;
@@ -46,11 +46,17 @@ void ReplyWriter::add_number(char tag, Number value) noexcept {
     set_size();
 }
 
-void ReplyWriter::add(std::int32_t value) noexcept { add_number('i', value); }
+void ReplyWriter::add(int32_t value) noexcept {
+    add_number('i', value);
+}
 
-void ReplyWriter::add(float value) noexcept { add_number('f', value); }
+void ReplyWriter::add(float value) noexcept {
+    add_number('f', value);
+}
 
-void ReplyWriter::add(double value) noexcept { add_number('d', value); }
+void ReplyWriter::add(double value) noexcept {
+    add_number('d', value);
+}
 
 void ReplyWriter::add(std::string_view text) noexcept {
     // No further than what could fit: the search is bounded by the room.
@@ -74,19 +80,19 @@ void ReplyWriter::clear() noexcept {
     overflowed_ = false;
 }
 
-bool ReplyWriter::claim(std::size_t size) noexcept {
+bool ReplyWriter::claim(size_t size) noexcept {
     if (size > room_.size() - used_)
         overflowed_ = true;
     return !overflowed_;
 }
 
-bool ReplyWriter::claim_argument(std::size_t size) noexcept {
+bool ReplyWriter::claim_argument(size_t size) noexcept {
     if (message_ == none)
         overflowed_ = true;
     return claim(size);
 }
 
-void ReplyWriter::put(const void* data, std::size_t size) noexcept {
+void ReplyWriter::put(const void* data, size_t size) noexcept {
     if (size != 0)
         std::memcpy(room_.data() + used_, data, size);
     used_ += size;
@@ -108,7 +114,7 @@ bool ReplyReader::next_message() noexcept {
     body_ = rest_.first(size);
     rest_ = rest_.subspan(size);
     const auto* text = reinterpret_cast<const char*>(body_.data());
-    const std::size_t length = size != 0 ? ::strnlen(text, size) : 0;
+    const size_t length = size != 0 ? ::strnlen(text, size) : 0;
     if (length == 0 || length == size)
         return fail();
     address_ = {text, length};
@@ -121,12 +127,9 @@ std::optional<ReplyArg> ReplyReader::next_arg() noexcept {
     if (!take(body_, tag))
         return {};
     switch (tag) {
-    case 'i':
-        return number<std::int32_t>();
-    case 'f':
-        return number<float>();
-    case 'd':
-        return number<double>();
+    case 'i': return number<int32_t>();
+    case 'f': return number<float>();
+    case 'd': return number<double>();
     case 's':
         if (Size length = 0; take(body_, length) && length <= body_.size()) {
             const std::string_view text(reinterpret_cast<const char*>(body_.data()), length);
@@ -134,8 +137,7 @@ std::optional<ReplyArg> ReplyReader::next_arg() noexcept {
             return text;
         }
         break;
-    default:
-        break;
+    default: break;
     }
     fail();
     return {};

@@ -25,7 +25,7 @@ public:
     /// Starts the next message. `address` ends in a NUL; null or empty counts as an overflow.
     void begin(const char* address) noexcept;
     /// Arguments of the message begun last; before any begin() they count as an overflow.
-    void add(std::int32_t value) noexcept;
+    void add(int32_t value) noexcept;
     void add(float value) noexcept;
     void add(double value) noexcept;
     void add(std::string_view text) noexcept;
@@ -40,22 +40,21 @@ public:
 private:
     template <class Number>
     void add_number(char tag, Number value) noexcept;
-    bool claim(std::size_t size) noexcept;
-    bool claim_argument(std::size_t size) noexcept;
-    void put(const void* data, std::size_t size) noexcept;
+    bool claim(size_t size) noexcept;
+    bool claim_argument(size_t size) noexcept;
+    void put(const void* data, size_t size) noexcept;
     void set_size() noexcept;
 
-    static constexpr std::size_t none = SIZE_MAX;
+    static constexpr size_t none = SIZE_MAX;
 
     std::span<std::byte> room_;
-    std::size_t used_ = 0;
-    std::size_t message_ = none; ///< where the message begun last has its size
+    size_t used_ = 0;
+    size_t message_ = none; ///< where the message begun last has its size
     bool overflowed_ = false;
 };
 
 /// An argument of a reply. What it points to must live until it is composed.
-using ReplyArg =
-    std::variant<std::int32_t, float, double, std::string_view, std::span<const std::byte>>;
+using ReplyArg = std::variant<int32_t, float, double, std::string_view, std::span<const std::byte>>;
 
 /// Walks a record: next_message(), then next_arg() until there is none, and so on. Bounded by the
 /// record's size whatever it holds; a garbled record ends early. Never allocates. [any]

@@ -30,7 +30,7 @@ std::string through(std::span<const std::byte> record) {
         const Message& message = packet.value().messages()[0];
         out += std::string(message.address) + "(";
         for (const Arg& arg : message.args) {
-            out += static_cast<char>(arg.type);
+            out += char(arg.type);
             if (arg.type == Arg::Type::int32)
                 out += std::to_string(arg.i);
             if (arg.type == Arg::Type::float32)
@@ -51,13 +51,12 @@ std::string through(std::span<const std::byte> record) {
 TEST_CASE("a reply has the bytes that the protocol asks for") {
     ReplyComposer composer;
     const std::byte blob[] = {std::byte{1}, std::byte{2}, std::byte{3}};
-    const ReplyArg args[] = {std::int32_t{-2}, 0.5f, 1.5, std::string_view("abcd"),
-                             std::span<const std::byte>(blob)};
+    const ReplyArg args[] = {int32_t{-2}, 0.5f, 1.5, std::string_view("abcd"), std::span<const std::byte>(blob)};
     const auto bytes = composer.compose("/done", args);
     REQUIRE(bytes);
     CHECK(Bytes(bytes.value().begin(), bytes.value().end()) ==
-          join({str("/done"), str(",ifdsb"), be32(0xfffffffe), be32(0x3f000000),
-                be64(0x3ff8000000000000), str("abcd"), be32(3), be32(0x01020300)}));
+          join({str("/done"), str(",ifdsb"), be32(0xfffffffe), be32(0x3f000000), be64(0x3ff8000000000000), str("abcd"),
+                be32(3), be32(0x01020300)}));
 }
 
 TEST_CASE("replies without arguments, with empty ones, cut at a NUL") {
@@ -68,8 +67,7 @@ TEST_CASE("replies without arguments, with empty ones, cut at a NUL") {
     const ReplyArg args[] = {std::string_view(), std::string_view("a\0b", 3)};
     bytes = composer.compose(std::string_view("/y\0z", 4), args);
     REQUIRE(bytes);
-    CHECK(Bytes(bytes.value().begin(), bytes.value().end()) ==
-          join({str("/y"), str(",ss"), str(""), str("a")}));
+    CHECK(Bytes(bytes.value().begin(), bytes.value().end()) == join({str("/y"), str(",ss"), str(""), str("a")}));
     const ReplyArg no_blob[] = {std::span<const std::byte>()};
     CHECK_FALSE(composer.compose("/z", no_blob));
     CHECK_FALSE(composer.compose("", {}));
@@ -80,8 +78,8 @@ TEST_CASE("records carry several messages in order") {
     std::array<std::byte, 256> room;
     ReplyWriter writer(room);
     writer.begin("/n_go");
-    writer.add(std::int32_t{1000});
-    writer.add(std::int32_t{-1});
+    writer.add(int32_t{1000});
+    writer.add(int32_t{-1});
     writer.begin("/synced");
     writer.begin("/mixed");
     writer.add(0.25f);
@@ -89,8 +87,7 @@ TEST_CASE("records carry several messages in order") {
     writer.add("");
     writer.add(std::string_view("te\0xt", 5));
     CHECK_FALSE(writer.overflowed());
-    CHECK(through(writer.bytes()) ==
-          "/n_go(i1000 i-1 )/synced()/mixed(f0.250000 d-0.125000 s ste )");
+    CHECK(through(writer.bytes()) == "/n_go(i1000 i-1 )/synced()/mixed(f0.250000 d-0.125000 s ste )");
     writer.clear();
     CHECK(through(writer.bytes()) == "");
 }
@@ -99,31 +96,31 @@ TEST_CASE("what is unread of a message is skipped") {
     std::array<std::byte, 64> room;
     ReplyWriter writer(room);
     writer.begin("/a");
-    writer.add(std::int32_t{1});
+    writer.add(int32_t{1});
     writer.add("text");
     writer.begin("/b");
-    writer.add(std::int32_t{2});
+    writer.add(int32_t{2});
     ReplyReader reader(writer.bytes());
     REQUIRE(reader.next_message());
     CHECK(reader.address() == "/a");
     REQUIRE(reader.next_message());
     CHECK(reader.address() == "/b");
-    CHECK(std::get<std::int32_t>(*reader.next_arg()) == 2);
+    CHECK(std::get<int32_t>(*reader.next_arg()) == 2);
     CHECK_FALSE(reader.next_arg());
     CHECK_FALSE(reader.next_message());
 }
 
 TEST_CASE("a writer never goes past its room, whatever the room") {
-    for (std::size_t size = 0; size < 80; ++size) {
+    for (size_t size = 0; size < 80; ++size) {
         std::vector<std::byte> room(size + 8, std::byte{0xa5});
         ReplyWriter writer({room.data(), size});
         writer.begin("/first");
-        writer.add(std::int32_t{1});
+        writer.add(int32_t{1});
         writer.begin("/second");
         writer.add(2.0f);
         writer.add(3.0);
         writer.add("four");
-        for (std::size_t i = size; i < room.size(); ++i)
+        for (size_t i = size; i < room.size(); ++i)
             CHECK(room[i] == std::byte{0xa5});
         // Sizes: 4 + 7 + 5, then 4 + 8 + 5 + 9 + 9.
         CHECK(writer.overflowed() == (size < 51));
@@ -137,7 +134,7 @@ TEST_CASE("an overflow lasts until clear") {
     writer.begin("/a");
     writer.add("a text that is longer than the room");
     CHECK(writer.overflowed());
-    writer.add(std::int32_t{1});
+    writer.add(int32_t{1});
     writer.begin("/b");
     CHECK(writer.overflowed());
     CHECK(writer.bytes().empty());
@@ -149,7 +146,7 @@ TEST_CASE("an overflow lasts until clear") {
 TEST_CASE("writing out of turn counts as an overflow") {
     std::array<std::byte, 64> room;
     ReplyWriter argument_first(room);
-    argument_first.add(std::int32_t{1});
+    argument_first.add(int32_t{1});
     CHECK(argument_first.overflowed());
     ReplyWriter no_address(room);
     no_address.begin("");
@@ -167,26 +164,25 @@ TEST_CASE("a garbled record ends before what is garbled") {
     ReplyWriter writer(room);
     writer.begin("/a");
     writer.begin("/b");
-    writer.add(std::int32_t{1});
+    writer.add(int32_t{1});
     writer.add("text");
     const std::vector<std::byte> good(writer.bytes().begin(), writer.bytes().end());
-    for (std::size_t size = 1; size < good.size(); ++size)
+    for (size_t size = 1; size < good.size(); ++size)
         CHECK(through({good.data(), size}) == (size < 7 ? "" : "/a()"));
     // Whatever a byte turns into, reading stays inside.
-    for (std::size_t at = 0; at < good.size(); ++at) {
+    for (size_t at = 0; at < good.size(); ++at) {
         for (int value = 0; value < 256; ++value) {
             std::vector<std::byte> garbled = good;
             garbled[at] = std::byte(value);
             ReplyReader reader(garbled);
-            std::size_t steps = 0;
+            size_t steps = 0;
             const auto* end = reinterpret_cast<const char*>(garbled.data() + garbled.size());
             bool inside = true;
             while (reader.next_message()) {
                 while (const auto arg = reader.next_arg()) {
                     ++steps;
                     if (const auto* text = std::get_if<std::string_view>(&*arg))
-                        inside = inside && text->size() <= good.size() &&
-                                 text->data() + text->size() <= end;
+                        inside = inside && text->size() <= good.size() && text->data() + text->size() <= end;
                 }
             }
             CHECK(inside);

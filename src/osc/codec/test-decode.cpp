@@ -48,7 +48,7 @@ TEST_CASE("a message of every type that liblo writes") {
     lo_message_add_nil(m);
     lo_message_add_infinitum(m);
     lo_message_add_char(m, 'x');
-    std::uint8_t midi[4] = {1, 0x90, 60, 127};
+    uint8_t midi[4] = {1, 0x90, 60, 127};
     lo_message_add_midi(m, midi);
 
     const Packet packet = decoded(serialise(m, "/all"));
@@ -62,11 +62,10 @@ TEST_CASE("a message of every type that liblo writes") {
     CHECK(message.number == -1);
     const auto args = message.args;
     REQUIRE(args.size() == 14);
-    const Type types[] = {Type::int32,   Type::float32,   Type::float64, Type::int64,
-                          Type::timetag, Type::string,    Type::string,  Type::blob,
-                          Type::true_,   Type::false_,    Type::nil,     Type::infinitum,
-                          Type::chr,     Type::midi};
-    for (std::size_t i = 0; i < args.size(); ++i)
+    const Type types[] = {Type::int32,  Type::float32,   Type::float64, Type::int64, Type::timetag,
+                          Type::string, Type::string,    Type::blob,    Type::true_, Type::false_,
+                          Type::nil,    Type::infinitum, Type::chr,     Type::midi};
+    for (size_t i = 0; i < args.size(); ++i)
         CHECK(args[i].type == types[i]);
     CHECK(args[0].i == -7);
     CHECK(args[1].f == 0.1f);
@@ -79,7 +78,7 @@ TEST_CASE("a message of every type that liblo writes") {
     REQUIRE(args[7].size == 5);
     CHECK(args[7].bytes()[2] == std::byte{'b'});
     CHECK(args[12].i == 'x');
-    CHECK(args[13].quad == std::array<std::uint8_t, 4>{1, 0x90, 60, 127});
+    CHECK(args[13].quad == std::array<uint8_t, 4>{1, 0x90, 60, 127});
 }
 
 TEST_CASE("a bundle that liblo writes keeps order and time") {
@@ -99,7 +98,7 @@ TEST_CASE("a bundle that liblo writes keeps order and time") {
     CHECK(packet.is_bundle());
     std::string seen;
     for_each_message(packet, [&](const PacketBundle& bundle, const Message& message) {
-        CHECK(bundle.time == (std::uint64_t{5} << 32 | 9));
+        CHECK(bundle.time == (uint64_t{5} << 32 | 9));
         seen += std::string(message.address) + std::to_string(message.args[0].i) + "," +
                 std::to_string(message.args.size()) + " ";
     });
@@ -128,8 +127,7 @@ TEST_CASE("a message without type tags has no arguments, and needs no slash") {
 }
 
 TEST_CASE("arrays, nested and empty") {
-    const Packet packet =
-        decoded(join({be32(9), str(",i[f[]]r"), be32(1), be32(0x40000000), be32(0x01020380)}));
+    const Packet packet = decoded(join({be32(9), str(",i[f[]]r"), be32(1), be32(0x40000000), be32(0x01020380)}));
     const auto args = packet.messages()[0].args;
     REQUIRE(args.size() == 7);
     CHECK(args[1].type == Type::array_begin);
@@ -141,8 +139,7 @@ TEST_CASE("arrays, nested and empty") {
 
 TEST_CASE("nested bundles follow the messages beside them and keep their own time") {
     const Packet packet = decoded(
-        bundle(10, {bundle(20, {str("c"), bundle(30, {}), str("d")}), str("a"),
-                    bundle(40, {str("e")}), str("b")}));
+        bundle(10, {bundle(20, {str("c"), bundle(30, {}), str("d")}), str("a"), bundle(40, {str("e")}), str("b")}));
     std::string seen;
     for (const PacketBundle& bundle : packet.bundles()) {
         seen += std::to_string(bundle.time) + ":";
@@ -164,8 +161,7 @@ TEST_CASE("an empty bundle is a bundle without messages") {
 }
 
 TEST_CASE("a packet owns its bytes and may move") {
-    Bytes bytes =
-        bundle(1, {join({str("/x"), str(",sb"), str("text"), be32(1), be32(0x7a000000)})});
+    Bytes bytes = bundle(1, {join({str("/x"), str(",sb"), str("text"), be32(1), be32(0x7a000000)})});
     Packet first = decoded(bytes);
     const char* text = first.messages()[0].args[0].s;
     const Bytes copy = bytes;

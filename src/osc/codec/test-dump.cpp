@@ -17,16 +17,14 @@ std::string text_of(const Bytes& bytes) {
 } // namespace
 
 TEST_CASE("messages as text") {
-    CHECK(text_of(join({str("/s_new"), str(",siii"), str("default"), be32(1000), be32(0),
-                        be32(1)})) == "[ \"/s_new\", \"default\", 1000, 0, 1 ]\n");
-    CHECK(text_of(join({be32(15), str(",if"), be32(0xffffffff), be32(0x3dcccccd)})) ==
-          "[ 15, -1, 0.1 ]\n");
+    CHECK(text_of(join({str("/s_new"), str(",siii"), str("default"), be32(1000), be32(0), be32(1)})) ==
+          "[ \"/s_new\", \"default\", 1000, 0, 1 ]\n");
+    CHECK(text_of(join({be32(15), str(",if"), be32(0xffffffff), be32(0x3dcccccd)})) == "[ 15, -1, 0.1 ]\n");
     CHECK(text_of(str("/clearSched")) == "[ \"/clearSched\", ]\n");
     CHECK(text_of(join({str("x"), str(",[i[i]]s"), be32(1), be32(2), str("y")})) ==
           "[ \"x\", [ 1, [ 2, ], ], \"y\" ]\n");
-    CHECK(text_of(join({str("/x"), str(",bdhtcTFNImr"), be32(3), be32(0), be64(0x3ff8000000000000),
-                        be64(UINT64_MAX), be64(UINT64_MAX), be32('c'), be32(0x01f03c7f),
-                        be32(0xff000080)})) ==
+    CHECK(text_of(join({str("/x"), str(",bdhtcTFNImr"), be32(3), be32(0), be64(0x3ff8000000000000), be64(UINT64_MAX),
+                        be64(UINT64_MAX), be32('c'), be32(0x01f03c7f), be32(0xff000080)})) ==
           "[ \"/x\", DATA[3], 1.5, -1, 18446744073709551615, c, true, false, nil, infinitum, "
           "MIDI[0x01 0xf0 0x3c 0x7f], RGBA[0xff 0x00 0x00 0x80] ]\n");
 }
@@ -39,14 +37,14 @@ TEST_CASE("control characters do not reach the terminal") {
 TEST_CASE("bundles as a tree in the order of the bytes") {
     CHECK(text_of(bundle(1, {str("/a"), bundle(2, {str("/b"), bundle(3, {})}),
                              join({str("/c"), str(",i"), be32(5)})})) == "[ \"#bundle\", 1, \n"
-                                                                        "  [ \"/a\", ],\n"
-                                                                        "  [ \"#bundle\", 2, \n"
-                                                                        "    [ \"/b\", ],\n"
-                                                                        "    [ \"#bundle\", 3, \n"
-                                                                        "    ]\n"
-                                                                        "  ],\n"
-                                                                        "  [ \"/c\", 5 ]\n"
-                                                                        "]\n");
+                                                                         "  [ \"/a\", ],\n"
+                                                                         "  [ \"#bundle\", 2, \n"
+                                                                         "    [ \"/b\", ],\n"
+                                                                         "    [ \"#bundle\", 3, \n"
+                                                                         "    ]\n"
+                                                                         "  ],\n"
+                                                                         "  [ \"/c\", 5 ]\n"
+                                                                         "]\n");
 }
 
 TEST_CASE("status polls are left out") {

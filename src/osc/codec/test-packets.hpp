@@ -30,14 +30,13 @@ inline Bytes join(std::initializer_list<Bytes> parts) {
     return out;
 }
 
-inline Bytes be32(std::uint32_t value) {
-    return {std::byte(value >> 24), std::byte(value >> 16), std::byte(value >> 8),
-            std::byte(value)};
+inline Bytes be32(uint32_t value) {
+    return {std::byte(value >> 24), std::byte(value >> 16), std::byte(value >> 8), std::byte(value)};
 }
 
-inline Bytes be64(std::uint64_t value) {
-    const auto high = static_cast<std::uint32_t>(value >> 32);
-    return join({be32(high), be32(static_cast<std::uint32_t>(value))});
+inline Bytes be64(uint64_t value) {
+    const auto high = uint32_t(value >> 32);
+    return join({be32(high), be32(uint32_t(value))});
 }
 
 /// A string with its NUL and padding.
@@ -48,20 +47,20 @@ inline Bytes str(std::string_view text) {
 }
 
 /// A bundle of elements, each given its size.
-inline Bytes bundle(std::uint64_t time, std::initializer_list<Bytes> elements) {
+inline Bytes bundle(uint64_t time, std::initializer_list<Bytes> elements) {
     Bytes out = join({str("#bundle"), be64(time)});
     for (const Bytes& element : elements)
-        append(out, join({be32(static_cast<std::uint32_t>(element.size())), element}));
+        append(out, join({be32(uint32_t(element.size())), element}));
     return out;
 }
 
 /// An empty bundle inside `depth - 1` others.
-inline Bytes nested_bundles(std::size_t depth) {
+inline Bytes nested_bundles(size_t depth) {
     Bytes out;
-    for (std::size_t i = 0; i < depth; ++i) {
+    for (size_t i = 0; i < depth; ++i) {
         append(out, join({str("#bundle"), be64(1)}));
         if (i + 1 < depth)
-            append(out, be32(static_cast<std::uint32_t>((depth - i - 1) * 20 - 4)));
+            append(out, be32(uint32_t((depth - i - 1) * 20 - 4)));
     }
     return out;
 }

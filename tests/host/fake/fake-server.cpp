@@ -30,8 +30,8 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
             continue;
         const bool has_input = i < settings_.inputs && in[i];
         for (int k = 0; k < frames; ++k)
-            out[i][k] = float(std::sin(2 * M_PI * 100 * (i + 1) * double(played_ + k) / rate)) +
-                        (has_input ? in[i][k] : 0.f);
+            out[i][k] =
+                float(std::sin(2 * M_PI * 100 * (i + 1) * double(played_ + k) / rate)) + (has_input ? in[i][k] : 0.f);
     }
     played_ += frames;
     status_.cycles.fetch_add(1);

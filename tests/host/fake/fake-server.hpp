@@ -14,9 +14,9 @@ namespace scs::test {
 struct FakeServer {
     // Set by the test.
     std::atomic<bool> port_is_taken{false};
-    std::atomic<bool> ready{true};        ///< whether a server has an engine as soon as it starts
+    std::atomic<bool> ready{true}; ///< whether a server has an engine as soon as it starts
     std::atomic<int> input_delay{0};
-    std::atomic<int> idle_work{0};        ///< how many calls of run_idle() there are to do
+    std::atomic<int> idle_work{0};               ///< how many calls of run_idle() there are to do
     std::atomic<void (*)()> in_process{nullptr}; ///< called in each process(): a planted fault
 
     // Seen by the engine.

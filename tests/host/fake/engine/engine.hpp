@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/base/result.hpp"
-#include "engine/rt/ntp-time.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/rt/ntp-time.hpp"
 
 #include <atomic>
 #include <cstdint>
