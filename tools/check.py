@@ -24,6 +24,7 @@ NOT_SANITIZED = {
     "module-plugin": "the daemon that loads the module isn't instrumented",
 }
 ALL = ("-Dsimd=all",)  # ./demo's build may have fewer
+DEVELOPED = ("-Ddebug=true", "-Db_pch=false")  # the same folder's, if ./demo made it; ccache knows no precompiled headers
 FUZZ_SECONDS = {False: 10, True: 120}
 # Options of builds that only ./check uses. Kernels are compiled once, in `build`: sanitizers leave them out anyway, and
 # those of a release are the same.
@@ -51,7 +52,7 @@ class Check:
         self._built.add((folder, *targets))
 
     def plain(self):
-        self.compile_in("build", "-Dtests=true")
+        self.compile_in("build", "-Dtests=true", *DEVELOPED)
 
     def clang(self):
         """clang, AddressSanitizer and UndefinedBehaviorSanitizer: unit tests and fuzz targets are linked with the same
