@@ -41,10 +41,11 @@ struct Loops {
             return SCS_SIMD::name(x, y);                                                                               \
         }                                                                                                              \
     };
-#define SCS_BOTH(X)                                                                                                    \
-    X(sin)                                                                                                             \
-    X(cos) X(tan) X(exp) X(exp2) X(log) X(log2) X(log10) X(sinh) X(cosh) X(tanh) X(atan) X(asin) X(acos) X(floor)      \
-        X(ceil) X(trunc) X(round) X(round_even) X(abs) X(sqrt)
+// clang-format off
+#define SCS_BOTH(X) \
+    X(sin) X(cos) X(tan) X(exp) X(exp2) X(log) X(log2) X(log10) X(sinh) X(cosh) X(tanh) X(atan) X(asin) X(acos) \
+    X(floor) X(ceil) X(trunc) X(round) X(round_even) X(abs) X(sqrt)
+// clang-format on
 #define SCS_FLOATS(X) X(midicps) X(cpsmidi) X(midiratio) X(ratiomidi) X(dbamp) X(ampdb) X(octcps) X(cpsoct)
 SCS_BOTH(SCS_UNARY)
 SCS_FLOATS(SCS_UNARY)
