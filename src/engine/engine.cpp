@@ -28,7 +28,7 @@ namespace scs {
 namespace {
 
 constexpr size_t event_ring_bytes = size_t(1) << 20;
-constexpr int idle_commands = 64; ///< what one run_idle() does at most
+constexpr int idle_commands = 64; ///< most commands that one run_idle() runs
 constexpr double units_per_second = 4294967296.;
 
 int64_t monotonic_nsec() noexcept {
@@ -43,7 +43,7 @@ CommandBundle* root_of(CommandBundle* bundle) noexcept {
     return bundle;
 }
 
-/// What is wrong with the settings, or nothing.
+/// What is wrong with the settings; empty if nothing is.
 std::string problem_with(const Settings& s) {
     if (std::string problem = first_problem(engine_settings, s); !problem.empty())
         return problem;
@@ -58,13 +58,13 @@ std::string problem_with(const Settings& s) {
 
 } // namespace
 
-/// How far the data loop is, for a thread that watches it.
+/// How far the data loop has come, for the thread that watches it.
 struct Progress {
     std::atomic<bool> rendering{false};
     std::atomic<pthread_t> thread{};
     std::atomic<uint64_t> blocks{0};
     uint64_t seen_blocks = 0;   ///< [osc]
-    int64_t seen_cpu_nsec = -1; ///< [osc] processor time of the thread when it was first seen at that block
+    int64_t seen_cpu_nsec = -1; ///< [osc] the data loop's processor time when it was first seen at that block
 };
 
 struct Engine::Parts final : PluginHost {
@@ -109,7 +109,7 @@ struct Engine::Parts final : PluginHost {
     Definitions definitions;
     PluginWorld world;
     Ensemble ensemble;
-    std::unique_ptr<Tree> tree; ///< goes first: its nodes' last words are for the outbox
+    std::unique_ptr<Tree> tree; ///< destroyed first: its nodes still emit events to the outbox
 };
 
 Engine::Engine(const Settings& settings) : settings_(settings) {}
@@ -123,7 +123,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
     if (!plugins)
         return Error{plugins.error()};
     FaultGuard::install();
-    // The default is so little that it is taken anyway.
+    // The default is small enough to be taken without asking.
     if (settings.rt_memory_kib > Settings().rt_memory_kib && !leaves_memory(int64_t(settings.rt_memory_kib) * 1024))
         return Error{"not enough memory for scsynth.rt-memory = " + std::to_string(settings.rt_memory_kib)};
     auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024);
@@ -150,7 +150,7 @@ Engine::~Engine() {
         (void)p_.release();
         return;
     }
-    // Bundles whose jobs were under way are known only by those jobs.
+    // A bundle whose job was under way is known only through that job.
     std::set<Handback*> orphans;
     const auto adopt = [&](Command* command) {
         if (command->bundle)
@@ -279,7 +279,7 @@ void Engine::run_commands(CommandBundle* bundle) noexcept {
 }
 
 void Engine::perform(CommandBundle* bundle) noexcept {
-    bundle->outstanding = 1; // the running itself
+    bundle->outstanding = 1; // counts the run itself
     run_commands(bundle);
     error_mode_.local = 0;
     settle(bundle);
@@ -468,7 +468,7 @@ void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {
     const double period = frames / rate;
     const auto load = float(100e-9 * double(nanoseconds) / period);
     const float average = status_.average_cpu.load(std::memory_order_relaxed);
-    // The average follows within about a second, the peak is the highest of about the last one.
+    // The average follows the load within about a second; the peak is the highest load of about the last second.
     status_.average_cpu.store(average + float(std::min(1., period)) * (load - average), std::memory_order_relaxed);
     p_->peak_age += period;
     if (load >= status_.peak_cpu.load(std::memory_order_relaxed) || p_->peak_age > 1.) {

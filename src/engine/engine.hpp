@@ -29,12 +29,12 @@ struct EngineStatus {
     std::atomic<uint64_t> cycles{0};                     ///< process() and run_idle() calls that began
     std::atomic<uint64_t> dropped_events{0};             ///< notifications that found the ring full
     std::atomic<uint64_t> late_bundles{0};
-    /// Its own code crashed, most likely because a UGen wrote where it must not: it is silent from now on and takes
-    /// nothing in. What it holds stays untouched and is never freed.
+    /// The engine's own code crashed, most likely because a UGen wrote to memory that isn't its own. The engine is
+    /// silent from now on and accepts nothing. What it holds stays untouched and is never freed.
     std::atomic<bool> broken{false};
 };
 
-/// /error: whether failures are answered. Owned by the data loop.
+/// What /error sets: whether failures are answered. Owned by the data loop.
 struct ErrorMode {
     bool global = true;
     int local = 0; ///< -1: off for the rest of this bundle, -2: on
@@ -47,49 +47,49 @@ struct ErrorMode {
 /// Other threads reach it through the queues only.
 class Engine {
 public:
-    static constexpr size_t most_bundles = 9216; ///< submitted and not yet retired
+    static constexpr size_t most_bundles = 9216; ///< bundles that are submitted and not yet retired
 
-    /// [worker] Loads the UGen plugins (once a process), takes the pool. Slow. `report` gets a line for each
-    /// plugin file that could not be loaded. `shared`: memory as new, with as many control buses as the settings, in
-    /// which the control buses and scope buffers live; without it there are no scope buffers.
+    /// [worker] Loads the UGen plugins (once a process) and allocates the pool. Slow. `report` gets a line for each
+    /// plugin file that could not be loaded. `shared`: where the control buses and scope buffers live; it must be as
+    /// new and have as many control buses as the settings say. Without it there are no scope buffers.
     static Result<std::unique_ptr<Engine>> create(const Settings&,
                                                   const std::function<void(const std::string&)>& report,
                                                   std::shared_ptr<SharedMemory> shared = {});
-    /// [any] Once a process, before the first prepare_thread(). create() does it too.
+    /// [any] To be called once a process, before the first prepare_thread(). create() does so, too.
     static void prepare_process();
-    /// [rt] On the thread that will render, outside any cycle: gives it a stack for the case that a UGen overflows
-    /// its own. Without it such a UGen ends the process.
+    /// [rt] To be called on the thread that will render, outside any cycle. Gives it a stack for signal handlers:
+    /// without one, a UGen that overflows the thread's stack ends the process.
     static void prepare_thread() noexcept;
-    /// [any] When no thread is in it any more. Frees synths, bundles and SynthDefs.
+    /// [any] Frees synths, bundles and SynthDefs. No thread may be in any of its functions.
     ~Engine();
 
     const Settings& settings() const noexcept { return settings_; }
 
     // ---- queues
-    /// [osc] Gives a bundle to the data loop, which owns it until the `retired` event. false: the queue is
-    /// full and the bundle still the caller's.
+    /// [osc] Gives a bundle to the data loop, which owns it until the `retired` event. false: the queue is full, and
+    /// the caller still owns the bundle.
     bool submit(CommandBundle*) noexcept;
-    /// [osc] What the data loop has to say; the OSC thread is its only reader. See events.hpp.
+    /// [osc] Events from the data loop, read by the OSC thread alone. See events.hpp.
     RecordRing& events() noexcept;
-    /// [worker] Gives a command back after its work(). false: full, try again later. Plugins' own threads may
-    /// call it too.
+    /// [worker] Returns a command to the data loop after its work(). false: the queue is full, try again later.
+    /// Plugins' own threads may call it, too.
     bool finish_job(Command*) noexcept;
 
     // ---- rendering
-    /// [rt] One cycle: takes in commands, runs what is due, renders `frames` (at most max_quantum).
-    /// `frame0`: time at the output of the cycle's first frame. in[i], out[i]: `frames` samples, or null for a
-    /// port that isn't linked. `rate`: Hz, the graph's.
+    /// [rt] One cycle: takes commands from the queue, runs those that are due, renders `frames` (at most max_quantum).
+    /// `frame0`: time at the output of the cycle's first frame. in[i], out[i]: `frames` samples, or null for a port
+    /// that isn't linked. `rate`: the graph's, Hz.
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
-    /// [rt] When no cycle runs: takes in and runs commands, at most a bounded number. Time stands still.
-    /// Returns whether more is waiting.
+    /// [rt] For when no cycle runs: runs a bounded number of commands; time stands still. Returns whether more are
+    /// waiting.
     bool run_idle() noexcept;
-    /// [rt] Frames by which inputs are delayed at the present quantum.
+    /// [rt] How many frames inputs are delayed at the present quantum.
     int input_delay() const noexcept;
-    /// [rt] Forgets carried frames, at a start after a pause.
+    /// [rt] Drops the frames carried over from the last cycle. For a start after a pause.
     void reset_carry() noexcept;
 
-    /// [osc] To be called some 20 times a second: ends a UGen that has kept the data loop busy with one block for
-    /// more than 100 ms of processor time. Host code that does so for five seconds breaks the engine.
+    /// [osc] To be called some 20 times a second. Ends a UGen that has spent more than 100 ms of processor time in one
+    /// block. If host code spends five seconds in one, the engine is broken.
     void end_endless_code() noexcept;
 
     // ---- for commands, all [rt]
@@ -99,11 +99,12 @@ public:
     Buffers& buffers() noexcept;
     Definitions& definitions() noexcept;
     ErrorMode& error_mode() noexcept { return error_mode_; }
-    /// Number of the block being rendered or about to be.
+    /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept;
-    /// Drops every scheduled bundle that has not begun.
+    /// Drops every scheduled bundle that hasn't begun to run.
     void clear_schedule() noexcept;
-    /// What the data loop says to other threads: text for the log, notifications, objects that are handed back.
+    /// What the data loop sends to other threads: text for the log, notifications, objects that it hands back
+    /// (Handback).
     Outbox& outbox() noexcept;
 
     EngineStatus& status() noexcept { return status_; }
@@ -132,7 +133,7 @@ private:
     EngineStatus status_;
     ErrorMode error_mode_;
     std::shared_ptr<SharedMemory> shared_;
-    std::unique_ptr<Parts> p_; ///< all that a broken engine leaves untouched
+    std::unique_ptr<Parts> p_; ///< left untouched, as a whole, once the engine is broken
 };
 
 } // namespace scs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is taken on a machine that has 300 MiB left.
+// What may be allocated on a machine that has 300 MiB left.
 #include "engine/base/available-memory.hpp"
 #include "engine/engine.hpp"
 

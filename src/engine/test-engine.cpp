@@ -9,7 +9,7 @@ using namespace scs::test;
 
 namespace {
 
-/// Largest difference from 0.5·sin(2π·440·n/48000 + phase), the phase taken from the first sample that tells it.
+/// Largest difference from 0.5·sin(2π·440·n/48000 + phase). The phase comes from the first sample that determines it.
 double distance_from_sine(const std::vector<float>& samples, double amplitude) {
     const double step = 2 * M_PI * 440 / 48000;
     double worst = 0;
@@ -328,7 +328,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
         }
     }
     SUBCASE("what the constructor saw holds, whatever comes later") {
-        // Its constructor sees 1: a sum of one sample is that sample.
+        // Its constructor sees 1: the sum of one sample is that sample.
         def.controls = {0.f};
         def.constants = {0.5f, 0.f};
         def.units = {control, unit("DC", Rate::audio, {{-1, 0}}, {Rate::audio}),

@@ -105,7 +105,7 @@ TEST_CASE("a client that writes over all of it does no harm") {
         f.play(scope_def(3, 512, 256), 1000);
         f.render(64);
         const auto byte = [&] { return round < 2 ? std::byte(round * 0xff) : std::byte(random()); };
-        std::generate_n(memory, 4096, byte); // the scopes' samples, between these two, are no more than that
+        std::generate_n(memory, 4096, byte); // the scopes' samples lie between these two and may hold anything
         std::generate_n(memory + samples, bytes - samples, byte);
         f.render(2048);
         f.engine->tree().free(*f.engine->tree().find(1000));

@@ -5,12 +5,12 @@
 
 namespace scs {
 
-// A synth's controls, whatever it is made of. [rt] Indices must be in range.
+// The controls of a synth, be it a UnitGraph or a Voice. [rt] Indices must be in range.
 
 int control_count(const Synth&) noexcept;
-/// The value that was set last, also while it is mapped.
+/// The value that was set last, even while the control is mapped.
 float control(const Synth&, int index) noexcept;
-/// What it is mapped to, and the bus.
+/// What the control is mapped to; `bus` gets the number.
 Mapping mapping(const Synth&, int index, int& bus) noexcept;
 
 } // namespace scs

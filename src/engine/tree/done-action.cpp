@@ -3,9 +3,9 @@
 
 namespace scs {
 
-// The numbers and their meanings are SuperCollider's (Done.schelp). Nodes that end keep their place until their
-// turn comes, so that whoever walks the tree right now doesn't lose its footing; only the children of a
-// neighbouring group may go at once.
+// The numbers and their meanings are SuperCollider's (Done.schelp). A node that ends stays in the tree until the walk
+// reaches it: the walk that is under way may hold pointers to it. Only the children of a neighbouring group may be
+// freed at once.
 void Tree::done_action(int action, Synth& synth) noexcept {
     Node* const previous = synth.previous;
     Node* const next = synth.next;

@@ -8,7 +8,7 @@
 
 namespace scs {
 
-/// The nodes by ID: a fixed hash table whose chains run through the nodes. [rt], after construction.
+/// Finds nodes by ID: a hash table of fixed size whose chains are linked through the nodes. [rt], after construction.
 class NodeIndex {
 public:
     explicit NodeIndex(int max_nodes)
@@ -23,7 +23,7 @@ public:
             node = node->same_hash;
         return node;
     }
-    /// The caller has checked that there is room and that the ID is new.
+    /// The caller must have checked that there is room and that the ID is new.
     void add(Node& node) noexcept {
         Node*& head = buckets_[bucket(node.id)];
         node.same_hash = head;
@@ -40,7 +40,8 @@ public:
 
 private:
     size_t bucket(int32_t id) const noexcept {
-        // Fibonacci hashing: clients' IDs run in sequence and differ in their upper bits.
+        // Fibonacci hashing, which spreads IDs that are sequential or differ only in their upper bits, as those of
+        // clients do.
         return size_t((uint32_t(id) * 2654435769u) >> (32 - std::countr_zero(buckets_.size())));
     }
 

@@ -90,7 +90,7 @@ TEST_CASE("all five add actions") {
     f.group(6, 5, AddAction::replace);
     f.synth(7, 6);
     CHECK(f.shape() == "2 4 6(7) 1");
-    f.synth(6, 6, AddAction::replace); // its own ID may be taken over
+    f.synth(6, 6, AddAction::replace); // a synth may replace one with the same ID
     CHECK(f.shape() == "2 4 6 1");
     CHECK(f.engine->tree().synth_count() == 4);
     CHECK(f.engine->tree().group_count() == 1);
@@ -255,7 +255,7 @@ TEST_CASE("execution is strictly in tree order") {
     f.render(64);
     f.render(64);
     CHECK(f.engine->buses().control()[0] == 3.f);
-    CHECK(f.engine->buses().control()[1] == 2.f); // what had run before it
+    CHECK(f.engine->buses().control()[1] == 2.f); // the synths that ran before it
 }
 
 TEST_CASE("pausing before the first block, and while it runs") {

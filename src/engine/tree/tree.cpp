@@ -25,7 +25,7 @@ constexpr size_t aligned(size_t bytes) noexcept {
     return (bytes + 63) & ~size_t(63);
 }
 
-/// The node after this one in a walk that visits a group before its children and stays below `top`.
+/// The next node in a walk below `top` that visits a group before its children.
 Node* following(Node* node, const Node* top) noexcept {
     if (node->is_group)
         if (Node* head = static_cast<Group*>(node)->head)
@@ -39,8 +39,8 @@ const char* name_of(const Node& node) noexcept {
     return node.is_group ? "group" : static_cast<const Synth&>(node).definition->program->name.c_str();
 }
 
-/// Has the first `bytes` of a node's memory, which is its synth's, too, come into the cache while another is computed:
-/// of hundreds of synths none is still there from the block before. What lies beyond a smaller one does no harm.
+/// Prefetches the first `bytes` of a node, and so of its synth, into the cache while another is computed: with hundreds
+/// of synths, none is still there from the last block. Reaching beyond a smaller synth does no harm.
 template <size_t bytes>
 void fetch_ahead(const Node* node) noexcept {
     const auto* at = reinterpret_cast<const char*>(node);
@@ -49,7 +49,7 @@ void fetch_ahead(const Node* node) noexcept {
         __builtin_prefetch(at + i);
 }
 
-/// The synth of native UGens that this node is, or null.
+/// This node as a synth of native UGens; null if it is none.
 Synth* native(Node& node) noexcept {
     Synth* synth = node.is_group ? nullptr : &static_cast<Synth&>(node);
     return synth && synth->voice ? synth : nullptr;
@@ -120,7 +120,7 @@ Status Tree::resolve(AddAction action, Node& target, Place& place) noexcept {
         return {};
     case AddAction::before:
     case AddAction::after:
-        if (!target.parent) // beside the root there is nothing
+        if (!target.parent) // nothing can be beside the root
             return {Code::node_not_found, target.id};
         place.parent = target.parent;
         place.previous = action == AddAction::after ? &target : target.previous;
@@ -204,7 +204,7 @@ void Tree::enter(Node& node, AddAction action, Node& target) noexcept {
     Place place;
     (void)resolve(action, target, place); // checked before
     if (action == AddAction::replace) {
-        // As in scsynth the replaced node goes silently: its ID belongs to the new one already.
+        // As in scsynth, the replaced node sends no /n_end: its ID already belongs to the new one.
         rename(target, next_hidden_id());
         free(target);
     }
@@ -214,7 +214,7 @@ void Tree::enter(Node& node, AddAction action, Node& target) noexcept {
     notify(node, NodeChange::go);
 }
 
-// Units may ask for the counts at any moment of a block.
+// Called at every change, as units may ask for the counts at any moment of a block.
 void Tree::count(int synths, int groups, int64_t units) noexcept {
     synths_ += synths;
     groups_ += groups;
@@ -297,7 +297,7 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
 }
 
 void Tree::free_all(Group& group) noexcept {
-    // Always the first leaf below the group, so that no depth of nesting needs a stack.
+    // Frees the first leaf below the group each time, so that deep nesting needs no stack.
     for (Node* node = group.head; node;) {
         if (node->is_group)
             if (Node* head = static_cast<Group*>(node)->head) {
@@ -371,7 +371,7 @@ void Tree::trace(Node& node) noexcept {
 
 Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name,
                           std::span<const std::byte> arguments) noexcept {
-    if (synth.voice) // native units know no commands
+    if (synth.voice) // native units have no commands
         return {unit < 0 || unit >= int64_t(synth.definition->program->units.size()) ? Code::index_out_of_range
                                                                                      : Code::failed};
     const Status status = synth.graph->command(unit, name, arguments);
@@ -402,7 +402,7 @@ void Tree::each_synth(Node& node, F&& f) noexcept {
 
 namespace {
 
-/// The index behind a name and an offset into it, or -1.
+/// The index of the control `offset` places behind the one of this name, or -1.
 int64_t index_of(const Synth& synth, std::string_view name, int64_t offset) noexcept {
     const ControlSlot* slot = synth.definition->program->find_control(name);
     return slot && offset >= 0 && offset < slot->channels ? int64_t(slot->index) + offset : -1;
@@ -480,7 +480,7 @@ void Tree::first_block(Synth& synth, FaultLanding& landing) {
         free_crashed(synth);
         return;
     }
-    // As in scsynth, what a constructor's done action did to its own synth doesn't last.
+    // As in scsynth, a done action in a constructor has no lasting effect on its own synth.
     synth.run = paused ? Run::off : Run::on;
     if (!paused)
         render(synth, landing);
@@ -511,11 +511,11 @@ void Tree::render() noexcept {
     }
 }
 
-/// The nodes from turn_ on, which is kept up to date: a crash in a synth ends the walk.
+/// Renders the nodes from turn_ on. turn_ is kept up to date, as a crash in a synth ends this function.
 void Tree::walk(FaultLanding& landing) {
     while (true) {
         Node* const node = turn_.next;
-        if (!node) { // this group is done: on with its neighbour
+        if (!node) { // this group is done: continue behind it
             if (turn_.group == root_)
                 return;
             turn_.next = turn_.group->next;
@@ -523,7 +523,7 @@ void Tree::walk(FaultLanding& landing) {
             continue;
         }
         turn_.next = node->next;
-        // What comes next is mostly of the same kind; native voices are small.
+        // The next node is mostly of the same kind. Native voices are small.
         if (node->next)
             native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
         if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {

@@ -20,7 +20,7 @@ class Outbox;
 class PluginWorld;
 class Pool;
 
-/// Where a new or moved node goes, with the numbers of /s_new.
+/// Where a new or moved node goes; the values are those of /s_new.
 enum class AddAction : int32_t { head = 0, tail = 1, before = 2, after = 3, replace = 4 };
 
 /// The node tree and the node IDs. [rt] only, after construction. The root is group 0 and stays.
@@ -31,48 +31,50 @@ public:
     ~Tree();
 
     Group& root() noexcept { return *root_; }
-    /// The node of that ID; -1 means the one that the last new synth or group got. Null if there is none.
+    /// The node of that ID, or null. -1 means the synth or group that was made last.
     Node* find(int32_t id) noexcept;
     Group* find_group(int32_t id) noexcept;
     Synth* find_synth(int32_t id) noexcept;
 
-    /// Makes a synth with its controls at `values` (the program's initial ones when null). It is in the tree and
-    /// announced (/n_go); its constructors run when its turn comes in the next block. id -1: a new negative one.
+    /// Makes a synth with its controls at `values` (null: the program's initial ones), puts it into the tree and
+    /// announces it (/n_go). Its constructors run when the next block's walk reaches it. id -1: it gets a new negative
+    /// one.
     Status new_synth(Definition&, const float* values, int32_t id, AddAction, int32_t target, Synth*& made) noexcept;
     Status new_group(int32_t id, AddAction, int32_t target, Group*& made) noexcept;
 
-    /// Frees a node at once, a group with everything in it. The root's children only, for the root.
+    /// Frees a node at once, a group with everything in it. The root itself stays: only its children are freed.
     void free(Node&) noexcept;
     /// Frees every child.
     void free_all(Group&) noexcept;
-    /// Frees all synths in it and in its groups, leaving the groups.
+    /// Frees all synths in the group and in its subgroups. The groups stay.
     void deep_free(Group&) noexcept;
-    /// Runs or pauses it.
+    /// Runs or pauses the node.
     void set_run(Node&, bool run) noexcept;
     /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace).
     void trace(Node&) noexcept;
-    /// Gives a command to a synth's unit: UnitGraph::command(). Frees the synth if that crashes.
+    /// Gives a command to a synth's unit, see UnitGraph::command(). Frees the synth if that crashes.
     Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
-    /// Moves a node. move_into_itself for a group into its own descendants; the root cannot move.
+    /// Moves a node. Error: move_into_itself if a group would come into its own descendants. The root cannot move.
     Status move(Node&, AddAction, Node& target, bool notifies = true) noexcept;
     /// Gives the synth a negative ID (/s_noid).
     Status hide_id(Synth&) noexcept;
-    /// Emits the node's event: as `info`, which answers /n_query, always; otherwise unless the ID is negative.
+    /// Emits an event about the node. `info`, the answer to /n_query, is always emitted, the others only if the ID
+    /// isn't negative.
     void notify(const Node&, NodeChange) noexcept;
 
-    /// Controls of a synth, or of every synth in a group. Indices out of range are ignored, as scsynth does.
+    /// Sets a control of a synth, or of every synth in a group. As in scsynth, indices out of range are ignored.
     void set_control(Node&, int64_t index, float value) noexcept;
     void set_control(Node&, std::string_view name, int64_t offset, float value) noexcept;
-    /// Maps controls to buses; bus -1 unmaps. Buses out of range are ignored.
+    /// The same for mapping a control to a bus; bus -1 unmaps it. Buses out of range are ignored.
     void map_control(Node&, int64_t index, int64_t bus, bool audio) noexcept;
     void map_control(Node&, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept;
 
-    /// What a UGen asks for when it is done: 0 to 15 as scsynth's.
+    /// Performs a UGen's done action, 0 to 15 as in scsynth.
     void done_action(int action, Synth&) noexcept;
-    /// Marks a node to be freed when its turn comes next. The root stays.
+    /// Marks a node to be freed when the walk next reaches it. The root stays.
     void end(Node&) noexcept;
 
-    /// One block of everything that runs, in tree order.
+    /// Computes one block of all nodes that run, in tree order.
     void render() noexcept;
 
     int synth_count() const noexcept { return synths_; }
@@ -82,7 +84,7 @@ public:
 private:
     struct Place {
         Group* parent;
-        Node* previous; ///< null: at the head
+        Node* previous; ///< null: becomes the head
     };
     Status resolve(AddAction, Node& target, Place&) noexcept;
     Status check_new(int32_t& id, AddAction, int32_t target, Node*& target_node) noexcept;
@@ -90,7 +92,7 @@ private:
     void count(int synths, int groups, int64_t units) noexcept;
     void link(Node&, Place) noexcept;
     void unlink(Node&) noexcept;
-    /// What /n_end says of the node's place: as in scsynth, nodes that go with their group have none any more.
+    /// Whether /n_end tells the node's place. As in scsynth, nodes that are freed with their group have none.
     enum class EndEvent { with_place, without_place };
     void drop(Node&, EndEvent) noexcept;
     int32_t next_hidden_id() noexcept;
@@ -110,16 +112,16 @@ private:
     Ensemble& ensemble_;
     Pool& pool_;
     Outbox& outbox_;
-    bool notifies_; ///< not offline
+    bool notifies_; ///< false: offline
     NodeIndex index_;
     Group* root_ = nullptr;
     int synths_ = 0, groups_ = 0;
     int64_t units_ = 0;
     struct {
-        Node* next; ///< whose turn comes; null at the end of the group
+        Node* next; ///< the node to render next; null at the end of the group
         Group* group;
         Synth* running;
-    } turn_{}; ///< how far render() is
+    } turn_{}; ///< how far render() has come
     int32_t hidden_id_ = -8, recent_id_ = 0;
 };
 
