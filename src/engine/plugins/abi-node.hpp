@@ -9,7 +9,7 @@ namespace scs {
 struct Group;
 class PluginWorld;
 
-/// Bytes that plugins' view of a group needs, and its making. [rt]
+/// A group as plugins see it: how many bytes that takes, and how it is made. [rt]
 size_t abi_group_bytes() noexcept;
 void* make_abi_group(void* memory, PluginWorld&, Group& owner) noexcept;
 

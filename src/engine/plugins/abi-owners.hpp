@@ -9,7 +9,7 @@ struct Node;
 class PluginWorld;
 struct Synth;
 
-/// The ABI's objects with the way back to ours behind them.
+/// The ABI's objects, each followed by a pointer to ours.
 struct AbiWorld {
     ::World abi;
     PluginWorld* owner;
@@ -27,7 +27,7 @@ inline PluginWorld& owner_of(::World* world) noexcept {
     return *reinterpret_cast<AbiWorld*>(world)->owner;
 }
 
-/// Any node that we gave out, synth or group.
+/// Our node for one that plugins were given, synth or group.
 Node& owner_of(::Node* node) noexcept;
 
 } // namespace scs

@@ -35,7 +35,7 @@ BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name,
     ::SndBuf& target = buffers.abi().latest[size_t(buffer)];
     const Buffer before = buffers.latest(buffer);
     sc_msg_iter message = read_arguments(arguments);
-    // Generators that read another buffer must see the worker's state of it, as they do of this one.
+    // Generators may read other buffers: they must see the worker's state of those, too.
     AbiWorld seen = world.abi().world;
     seen.abi.mSndBufs = buffers.abi().latest.data();
     if (!target.data)

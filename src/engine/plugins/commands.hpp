@@ -16,7 +16,7 @@ struct PluginCommand;
 /// [any] The command that a plugin defined under this name (/cmd), or null.
 const PluginCommand* find_plugin_command(std::string_view name);
 
-/// [rt] Runs it. `arguments` as for run_buf_gen(). What it does later, and its answer, comes as events for `from`.
+/// [rt] Runs the command. `arguments` as for run_buf_gen(). Its later stages and its answer become events for `from`.
 /// false: it crashed.
 bool run_plugin_command(PluginWorld&, const PluginCommand&, std::span<const std::byte> arguments,
                         ReplyTo from) noexcept;

@@ -19,7 +19,7 @@ struct scfft {
     unsigned points, window_points, log2_points;
     const float* window; ///< null: rectangular
     float *in, *out, *work;
-    int in_buffer, out_buffer; ///< the buffers that these lie in; -1: none
+    int in_buffer, out_buffer; ///< the sample buffers that `in` and `out` lie in; -1: none
     float scale;
 };
 
@@ -41,7 +41,7 @@ struct Tables {
 
 Tables* tables = nullptr;
 
-// scsynth computes its windows from pi rounded to single precision; so do we, to give the same bits.
+// scsynth computes its windows from pi in single precision. So do we, to get the same bits.
 constexpr float single_pi = 3.14159265f, single_two_pi = 6.2831853f;
 
 std::vector<float> sine_window(unsigned size) {
@@ -67,22 +67,22 @@ Tables::Plans make_plans(int size, float* a, float* b) {
             fftwf_plan_dft_c2r_1d(size, ca, a, FFTW_ESTIMATE)};
 }
 
-/// The buffer that `samples` samples lie in, or -1: then they are memory of the synth's own.
+/// The sample buffer that holds these samples, or -1: they are in memory of the synth's own.
 int buffer_of(const float* data, size_t samples) noexcept {
     PluginWorld* world = rendering_world();
-    // What is in the pool is in no buffer, and of those there may be very many to look through.
+    // Memory of the pool is in no buffer. Asking that first avoids a search through very many buffers.
     if (!world || world->pool().owns(data))
         return -1;
     return world->buffers().find(data, samples);
 }
 
-/// Whether they still lie there. UGens keep the address of a buffer that is freed or replaced meanwhile.
+/// Whether the buffer still holds these samples. UGens keep the address even if the buffer is freed or replaced.
 bool still_in(int buffer, const float* data, size_t samples) noexcept {
     PluginWorld* world = rendering_world();
     return buffer < 0 || (world && world->buffers().holds(buffer, data, samples));
 }
 
-/// data[i] *= factors(i) for all points, of which there are a multiple of four. factors(i): four, from i on.
+/// Multiplies all points, a multiple of four, with factors. factors(i) gives those of points i to i + 3.
 template <class Factors>
 void multiply(float* data, unsigned points, Factors&& factors) noexcept {
 #pragma GCC unroll 4
@@ -94,7 +94,7 @@ void multiply(float* data, unsigned points, Factors&& factors) noexcept {
     }
 }
 
-/// Windows and scales `data`, and zeroes what lies behind the window.
+/// Windows and scales `data`, and zeroes the points behind the window.
 void shape(float* data, const ::scfft& f) noexcept {
     if (f.window)
         multiply(data, f.window_points, [&](unsigned i) {
@@ -112,7 +112,7 @@ void shape(float* data, const ::scfft& f) noexcept {
 void fft_prepare() {
     static std::once_flag once;
     std::call_once(once, [] {
-        auto* made = new Tables; // for the life of the process: plugins keep plans of it
+        auto* made = new Tables; // never freed, as plugins keep plans from it
         const size_t largest = (size_t(1) << max_log2) + 2;
         float* a = fftwf_alloc_real(largest);
         float* b = fftwf_alloc_real(largest);
@@ -133,7 +133,7 @@ void fft_prepare() {
         return nullptr;
     if (!std::has_single_bit(window_points) || window_points < SC_FFT_MINSIZE || window_points > points)
         return nullptr;
-    // The Convolution units write whole blocks into half of such a spectrum.
+    // The Convolution units write whole blocks into half a spectrum, which may be shorter than a block.
     PluginWorld* world = rendering_world();
     if (world && type == kRectWindow && points < 2 * size_t(world->abi().world.abi.mBufLength) &&
         buffer_of(in, points) < 0 && buffer_of(out, points) < 0)

@@ -27,7 +27,7 @@
 namespace scs {
 namespace {
 
-// Initial-exec: the lazy kind of thread-local storage would allocate when a data loop first touches it.
+// Initial-exec: other thread-local storage would be allocated when the data loop first touches it.
 [[gnu::tls_model("initial-exec")]] thread_local PluginWorld* rendering = nullptr;
 
 PluginHost& host_of(::World* world) noexcept {
@@ -57,7 +57,7 @@ int32 random_seed() {
     static std::atomic<uint64_t> drawn{0};
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014) over the time and a counter.
+    // The finaliser of SplitMix64 (Steele, Lea, Flood 2014), applied to the time and a counter.
     uint64_t x = uint64_t(now.tv_nsec) + uint64_t(now.tv_sec) * 1'000'000'000 +
                  0x9e3779b97f4a7c15 * drawn.fetch_add(1, std::memory_order_relaxed);
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -82,14 +82,14 @@ bool define_buf_gen(const char* name, BufGenFunc run) {
 
 // ---- memory
 
-// Local buffers are an array of the plugin's own, and the ABI's range check lets the index one behind its last
-// element pass: so each piece has a zeroed tail that reads as an empty buffer.
-// Convolution3 takes a block at a time into a frame that may be shorter: the tail has room for a block.
+// Plugins get more than they ask for, a zeroed tail, for two reasons. They allocate their array of local buffers here,
+// and the ABI's range check accepts the index one past its end: the tail reads as an empty buffer there. And
+// Convolution3 writes a block at a time into a frame that may be shorter: the tail has room for a block.
 size_t tail_of(const ::World& world) noexcept {
     return std::max(sizeof(::SndBuf), size_t(world.mBufLength) * sizeof(float));
 }
 
-/// Buffer generators run on the worker, with a copy of the world: the pool is not theirs.
+/// Whether a buffer generator is calling. They run on the worker with a copy of the world, and may not use the pool.
 bool is_worker(const ::World* world) noexcept {
     return world != &owner_of(const_cast<::World*>(world)).abi().world.abi;
 }
@@ -122,7 +122,7 @@ void rt_free(::World* world, void* memory) {
     const FaultGuard::HostCode whole;
     if (is_worker(world))
         return std::free(memory);
-    // LocalBuf gives back an array that it was never given when there is no MaxLocalBufs.
+    // Without MaxLocalBufs, LocalBuf frees an array that it was never given.
     if (Pool& pool = owner_of(world).pool(); pool.owns(memory))
         pool.free(memory);
 }
@@ -156,7 +156,7 @@ void node_run(::Node* node, int run) {
 void group_delete_all(::Group* group) {
     const FaultGuard::HostCode whole;
     auto* node = reinterpret_cast<::Node*>(group);
-    // Only marked: a child may be the one that asks.
+    // Children are only marked, as one of them may be the caller.
     for (Node* child = static_cast<scs::Group&>(owner_of(node)).head; child; child = child->next)
         host_of(node->mWorld).end_node(*child);
 }
@@ -231,7 +231,7 @@ int do_asynchronous(::World* world, void* from, const char* name, void* data, As
 
 // ---- scopes
 
-// A handle keeps the scope's index plus one, so that null is none; what a unit may have overwritten is no address.
+// A handle holds the scope's index plus one; null means none. It is no address, as the unit may have overwritten it.
 int64_t scope_of(const ScopeBufferHnd& handle) noexcept {
     return int64_t(reinterpret_cast<intptr_t>(handle.internalData)) - 1;
 }
@@ -242,7 +242,7 @@ bool get_scope_buffer(::World* world, int index, int channels, int max_frames, S
     ScopeBuffers* const scopes = owner_of(world).scopes();
     if (!scopes || max_frames < 1)
         return false;
-    // ScopeOut2 writes whole blocks, however few frames it has asked for.
+    // ScopeOut2 writes whole blocks, even if it asked for fewer frames.
     const int frames = std::max(max_frames, world->mBufLength);
     handle.data = scopes->acquire(index, channels, frames);
     if (!handle.data)

@@ -5,7 +5,7 @@
 
 namespace scs {
 
-/// The functions that plugins call. One a process.
+/// The functions that plugins call. There is one table a process.
 ::InterfaceTable* interface_table();
 
 } // namespace scs

@@ -23,7 +23,7 @@ uint32_t distance(const void* from, const void* to) noexcept {
     return uint32_t(static_cast<const std::byte*>(to) - static_cast<const std::byte*>(from));
 }
 
-// The base of what a kernel keeps is the unit.
+// The addresses of a kernel's state are relative to the unit.
 void run(::Unit* unit, int) {
     NativeUnit& self = NativeUnit::of(*unit);
     self.block->bases[size_t(Base::record)] = reinterpret_cast<uintptr_t>(unit);

@@ -10,24 +10,24 @@ namespace scs {
 
 struct UnitPlan;
 
-/// A native UGen in a graph of plugins' units, which see a unit like theirs. Its operands lie behind it, then its
-/// kernel's state. [rt]
+/// A native UGen in a graph of plugins' units, to which it looks like one of them. In memory its operands follow it,
+/// then its kernel's state. [rt]
 struct NativeUnit {
     ::Unit unit;
     const Kernel* kernel;
     Block* block; ///< its synth's
     Op op;
 
-    /// Bytes of one and of what lies behind it.
+    /// Bytes of a unit together with what follows it.
     static size_t bytes(const UnitPlan&, const Kernel&) noexcept;
-    /// Once the unit's own fields, inputs and outputs are there. Nothing has run yet.
+    /// Sets up what follows the unit. The unit's own fields, inputs and outputs must be set; nothing has run yet.
     void prepare(const Kernel&, Block&) noexcept;
     /// What a plugin's constructor does.
     void construct() noexcept;
     /// What its destructor does.
     void destroy() noexcept;
 
-    /// Plugins' units may wait for its end.
+    /// Tells plugins' units, which may wait for that, whether it is done.
     void update_done() noexcept;
 
     static NativeUnit& of(::Unit& unit) noexcept { return reinterpret_cast<NativeUnit&>(unit); }

@@ -50,7 +50,7 @@ public:
         pool.free(this);
     }
 
-    /// All at once, offline.
+    /// Offline: all stages at once.
     void run_through() noexcept {
         work();
         go_on();
@@ -63,7 +63,7 @@ public:
     }
 
 private:
-    /// After the first or the last of the worker's stages.
+    /// Called after the first and after the last of the worker's stages.
     void go_on() noexcept {
         if (ending_) {
             if (good_ && answers_)
@@ -95,7 +95,7 @@ private:
     char name_[64];
     bool answers_;
     bool good_ = false;
-    bool ending_ = false; ///< the first two stages are done, and well
+    bool ending_ = false; ///< the first two stages have succeeded
     bool was_sent_again_ = false;
 };
 

@@ -11,15 +11,16 @@ namespace scs {
 
 class PluginWorld;
 
-/// What a plugin's asynchronous command does, stage after stage; each stage may be null.
+/// The stages of a plugin's asynchronous command, in order; each may be null.
 struct AsyncStages {
-    AsyncStageFn on_worker;  ///< false: only the cleanup follows
-    AsyncStageFn on_rt;      ///< likewise; true: then the completion message runs
-    AsyncStageFn at_the_end; ///< on the worker; true: answered by /done
+    AsyncStageFn on_worker;  ///< returns false: only the cleanup follows
+    AsyncStageFn on_rt;      ///< the same; returns true: the completion message runs next
+    AsyncStageFn at_the_end; ///< on the worker; returns true: /done is sent
     AsyncFreeFn cleanup;     ///< on the data loop
 };
 
-/// [rt] Begins it. `completion`: an OSC packet, may be empty. false: out of real-time memory, nothing was called.
+/// [rt] Starts the command. `completion`: an OSC packet, may be empty. false: out of real-time memory; no stage was
+/// called.
 bool start_async_command(PluginWorld&, const ReplyTo*, const char* name, void* data, const AsyncStages&,
                          std::span<const std::byte> completion) noexcept;
 

@@ -9,18 +9,18 @@ class Command;
 struct Node;
 struct Synth;
 
-/// What plugins' code may ask of the engine around its World, besides memory, buffers and events. [rt] unless said
-/// otherwise.
+/// What plugins' code may ask of the engine, besides the memory, buffers and events that PluginWorld has. [rt] unless a
+/// function says otherwise.
 class PluginHost {
 public:
     /// The node of that ID, or null.
     virtual Node* find_node(int32_t id) noexcept = 0;
-    /// Frees the node when its turn comes next.
+    /// Marks the node to be freed when the walk next reaches it.
     virtual void end_node(Node&) noexcept = 0;
     virtual void set_run(Node&, bool run) noexcept = 0;
-    /// What a unit of this synth asks for when it is done: 0 to 15.
+    /// Performs a done action, 0 to 15, of a unit in this synth.
     virtual void done_action(int action, Synth&) noexcept = 0;
-    /// [worker or a plugin's own thread] Gives a command back after its work(). false: full.
+    /// [worker or a plugin's own thread] Returns a command to the data loop after its work(). false: the queue is full.
     virtual bool finish_job(Command*) noexcept = 0;
 
 protected:

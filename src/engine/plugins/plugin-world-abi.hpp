@@ -8,7 +8,7 @@
 
 namespace scs {
 
-/// The rates of a synth's units, which they have for life.
+/// The rates of a synth's units, which stay the same as long as the synth lives.
 struct Rates {
     ::Rate full, control;
 };
@@ -16,7 +16,7 @@ struct Rates {
 struct PluginWorld::Abi {
     AbiWorld world{};
     std::vector<::RGen> random;
-    ::SndBuf no_buffer{}; ///< what a synth without local buffers sees as its first one
+    ::SndBuf no_buffer{}; ///< in place of the first local buffer, for synths without any
 };
 
 } // namespace scs

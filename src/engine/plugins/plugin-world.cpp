@@ -23,7 +23,7 @@ void set_rate(::Rate& rate, double samples_per_second, int length) noexcept {
     rate.mSlopeFactor = 1. / length;
     rate.mRadiansPerSample = two_pi / samples_per_second;
     rate.mBufLength = length;
-    // Filters compute three samples a turn, and what remains.
+    // Filters compute three samples in each iteration, then the remaining ones.
     rate.mFilterLoops = length / 3;
     rate.mFilterRemain = length % 3;
     rate.mFilterSlope = rate.mFilterLoops ? 1. / rate.mFilterLoops : 0.;

@@ -17,29 +17,30 @@ class Pool;
 class ScopeBuffers;
 struct RandomState;
 
-/// What plugins know as the World, one an engine, and what it leads to. Outside this folder it is only a handle.
-/// [rt] unless said otherwise.
+/// The plugin ABI's World with all that it points to; each engine has one. Outside this folder it is only a handle.
+/// [rt] unless a function says otherwise.
 class PluginWorld {
 public:
-    /// [worker] All outlive it. `scopes` may be null: there are none.
+    /// [worker] All arguments must outlive it. `scopes` may be null: then there are none.
     PluginWorld(const Settings&, PluginHost&, Buses&, Buffers&, Pool&, Outbox&, ScopeBuffers* scopes);
     ~PluginWorld();
 
-    /// New synths get this rate, running ones keep theirs.
+    /// New synths get this rate, Hz; running ones keep theirs.
     void set_sample_rate(double rate) noexcept;
     /// Number of the block that is rendered next.
     void set_block(int32_t number) noexcept;
-    /// Where in the block what runs now begins: frame 0 … block - 1, and the fraction beyond it.
+    /// Sets at which time within the block the synths that are made now begin: frame 0 … block - 1, and a fraction of a
+    /// frame.
     void set_offset(int frame, float fraction) noexcept;
-    /// Frame of set_offset().
+    /// The frame that set_offset() got.
     int offset() const noexcept;
-    /// Fraction of set_offset().
+    /// The fraction that set_offset() got.
     float subsample_offset() const noexcept;
-    /// The generator that synths draw from unless they ask for another.
+    /// The random generator that synths use unless they choose another.
     RandomState* random() noexcept;
     void set_counts(int64_t units, int synths, int groups) noexcept;
 
-    /// Opens the locks that a crashed unit held. Nothing but the data loop takes them.
+    /// Releases the locks that a crashed unit held. Only the data loop takes them.
     void release_locks() noexcept;
 
     PluginHost& host() noexcept { return host_; }
@@ -47,9 +48,9 @@ public:
     Pool& pool() noexcept { return pool_; }
     Outbox& outbox() noexcept { return outbox_; }
     ScopeBuffers* scopes() noexcept { return scopes_; }
-    /// false: offline, nobody is notified of anything and slow jobs run in place.
+    /// false: offline; nobody is notified, and slow jobs run in place.
     bool real_time() const noexcept { return real_time_; }
-    /// Memory that all audio wires share.
+    /// The memory of the audio wires, shared by all synths.
     float* wire_space() noexcept { return wires_.get(); }
 
     struct Abi;

@@ -63,7 +63,7 @@ std::vector<fs::path> plugin_files(const std::string& folder) {
     return files;
 }
 
-/// Why the file could not be loaded, or nothing.
+/// Why the file could not be loaded; empty if it was.
 std::string load_file(const fs::path& file) {
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle)

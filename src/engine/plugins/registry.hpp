@@ -16,7 +16,7 @@
 
 namespace scs {
 
-/// A UGen of a plugin file, and what UgenInfo::entry points to.
+/// A UGen of a plugin file. UgenInfo::entry points to it.
 struct UgenEntry {
     UgenInfo info;
     UnitCtorFunc construct = nullptr;
@@ -30,19 +30,19 @@ struct PluginCommand {
     void* user_data;
 };
 
-/// The UGens, buffer generators and commands of all plugin files that this process has loaded. There is one,
-/// because the plugin ABI's define functions carry no context. Entries are never removed and files never
-/// unloaded: some start threads.
+/// The UGens, buffer generators and commands of all plugin files that this process has loaded. There is one a process,
+/// because the plugin ABI's define functions carry no context. Entries are never removed. Files are never unloaded, as
+/// some of them start threads.
 class PluginRegistry final : public UgenCatalog {
 public:
     static PluginRegistry& instance();
 
-    /// [worker] Loads the supernova plugin files below the folders of `path` (colon-separated; empty: the
-    /// environment's SC_PLUGIN_PATH or SuperCollider's own folders) that aren't loaded yet. `report` gets a line
-    /// for each file that could not be. An error if the units that every SynthDef needs are missing afterwards.
+    /// [worker] Loads the supernova plugin files below the folders of `path` (colon-separated; empty: the environment's
+    /// SC_PLUGIN_PATH or SuperCollider's own folders) that aren't loaded yet. `report` gets a line for each file that
+    /// could not be loaded. Error: afterwards units that every SynthDef needs are still missing.
     Result<int> load(const std::string& path, const std::function<void(const std::string&)>& report);
 
-    /// [any] An entry that was defined before the caller's Engine was made.
+    /// [any] Finds an entry that was defined before the caller's Engine was made.
     const UgenInfo* find(std::string_view name) const override;
     BufGenFunc find_buf_gen(std::string_view name) const;
     const PluginCommand* find_command(std::string_view name) const;

@@ -8,7 +8,8 @@ class PluginWorld;
 /// The world that this thread renders, or null. [any]
 PluginWorld* rendering_world() noexcept;
 
-/// While it lives, this thread renders that world: plugins' Print and FFT calls carry no context.
+/// While it lives, rendering_world() is that world on this thread. Plugins' Print and FFT calls need it, as they carry
+/// no context.
 class RenderingScope {
 public:
     explicit RenderingScope(PluginWorld&) noexcept;

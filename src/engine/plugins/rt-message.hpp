@@ -7,12 +7,12 @@ namespace scs {
 
 class PluginWorld;
 
-/// Carries a plugin's FIFO message from the data loop to the worker, where it is performed, and back, where what
-/// it holds is freed. [rt] false: out of real-time memory.
+/// Sends a plugin's FIFO message to the worker, where it is performed, and back to the data loop, where its data is
+/// freed. [rt] false: out of real-time memory.
 bool send_from_rt(PluginWorld&, const ::FifoMsg&) noexcept;
 
-/// The other way round: performed on the data loop, freed on the worker. [worker or a plugin's own thread]
-/// false: the queue is full.
+/// The reverse: performed on the data loop, freed on the worker. [worker or a plugin's own thread] false: the queue is
+/// full.
 bool send_to_rt(PluginWorld&, const ::FifoMsg&);
 
 } // namespace scs

@@ -8,7 +8,7 @@ namespace scs {
 SineTables::SineTables() {
     constexpr double step = 6.28318530717958647692 / size;
     constexpr float out_of_hand = 1e20f;
-    constexpr int margin = 8; // samples around a zero crossing
+    constexpr int margin = 8; // samples on each side of a zero crossing
     for (int i = 0; i <= size; ++i) {
         sine[size_t(i)] = float(std::sin(i * step));
         const int from_zero = i % (size / 2);

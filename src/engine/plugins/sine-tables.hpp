@@ -5,8 +5,8 @@
 
 namespace scs {
 
-/// The tables that oscillators of the plugin ABI share: a sine of 8192 samples (and one more), its reciprocal
-/// with 1e20 where that is out of hand, and the sine as a wavetable (pairs of 2a - b, b - a).
+/// The tables that plugins' oscillators share: a sine of 8192 samples (and one more), its reciprocal (1e20 near the
+/// zeros), and the sine as a wavetable (pairs of 2a - b, b - a).
 struct SineTables {
     static constexpr int size = 8192;
     std::array<float, size + 1> sine;

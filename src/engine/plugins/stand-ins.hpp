@@ -5,8 +5,8 @@ namespace scs {
 
 class PluginRegistry;
 
-/// [worker] Defines the units that stand in for those of plugins that are never loaded: MouseX, MouseY, MouseButton and
-/// KeyState, which in SuperCollider read the X server from a thread of their own, give their minimum.
+/// [worker] Defines stand-ins for units whose plugins are never loaded: MouseX, MouseY, MouseButton and KeyState give
+/// their minimum. SuperCollider's read the X server from a thread of their own.
 void define_stand_ins(PluginRegistry&);
 
 } // namespace scs

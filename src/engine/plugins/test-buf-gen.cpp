@@ -21,7 +21,7 @@ TEST_CASE("spectra for a convolution are only written into a buffer that holds t
         latest[size_t(index)].channels = 1;
         latest[size_t(index)].frames = latest[size_t(index)].samples = frames;
     };
-    alignas(4) const unsigned char arguments[] = {',', 'i', 'i', 0, 0, 0, 0, 1, 0, 0, 1, 0}; // of buffer 1, 256 points
+    alignas(4) const unsigned char arguments[] = {',', 'i', 'i', 0, 0, 0, 0, 1, 0, 0, 1, 0}; // buffer 1, 256 points
     lend(1, kernel, 1000);
     for (const int room : {64, 2047, 2048}) {
         CAPTURE(room);

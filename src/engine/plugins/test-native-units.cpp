@@ -18,8 +18,8 @@ Settings native(bool on = true) {
     return settings;
 }
 
-/// A chaotic generator that is the plugins', a native oscillator with a native envelope, and a plugin's unit that ends
-/// the synth with the envelope.
+/// A plugin's chaotic generator, a native oscillator with a native envelope, and a plugin's unit that ends the synth
+/// with the envelope.
 SynthDef mixed_def() {
     SynthDef def;
     def.name = "mixed";
@@ -73,7 +73,7 @@ TEST_CASE("native units among plugins' units sound as those would, and end as th
     }
     CHECK(loudest > 0.5f);
     CHECK(most < 1e-5f);
-    CHECK(ours != theirs); // the ramp of the envelope is computed another way
+    CHECK(ours != theirs); // native envelopes compute their ramps differently
 }
 
 TEST_CASE("what only a plugin's unit can know stays with the plugins") {

@@ -9,7 +9,7 @@
 
 namespace scs {
 
-/// [any] The UGens that this process has loaded so far, for all its engines.
+/// [any] The UGens that this process has loaded so far. All its engines share them.
 const UgenCatalog& installed_ugens();
 
 /// [worker] Loads the plugin files of `path` (colon-separated folders; empty: SuperCollider's own) that aren't

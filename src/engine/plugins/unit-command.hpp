@@ -10,12 +10,12 @@ namespace scs {
 
 class Pool;
 
-/// Commands (/u_cmd) for units of a synth whose constructors haven't run yet, in pool memory. [rt]
+/// Commands (/u_cmd) for a synth whose units' constructors haven't run yet, kept in pool memory. [rt]
 class UnitCommandQueue {
 public:
     /// false: out of memory.
     bool add(Pool&, ::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept;
-    /// Calls run(unit, function, arguments) for each, in their order, and forgets them.
+    /// Calls run(unit, function, arguments) for each, in the order of add(), and empties the queue.
     template <class Run>
     void take_all(Pool& pool, Run&& run) noexcept {
         while (Entry* entry = first_) {
@@ -35,7 +35,7 @@ private:
     };
     static void release(Pool&, Entry*) noexcept;
 
-    Entry* first_; ///< zeroed memory is an empty queue
+    Entry* first_; ///< zeroed memory is a valid, empty queue
     Entry* last_;
 };
 

@@ -18,7 +18,7 @@
 namespace scs {
 namespace {
 
-// Close together, so that many synths fit into the caches. Plugins may count on no more: scsynth aligns to 8.
+// Packed tightly, so that many synths fit into the caches. Plugins can't rely on more: scsynth aligns to 8.
 constexpr size_t aligned(size_t bytes) noexcept {
     return (bytes + 15) & ~size_t(15);
 }
@@ -27,7 +27,7 @@ size_t ports(const UnitPlan& unit) noexcept {
     return size_t(unit.num_inputs) + unit.num_outputs;
 }
 
-/// Where a unit's pointers to its signals follow its state.
+/// The offset of a unit's pointers to its signals, which follow its state.
 size_t signals_offset(const UnitPlan& unit, const Kernel* kernel) noexcept {
     const size_t bytes = kernel ? NativeUnit::bytes(unit, *kernel) : unit.ugen->unit_bytes;
     return (bytes + alignof(float*) - 1) & ~(alignof(float*) - 1);
@@ -65,12 +65,12 @@ int16_t abi_rate(Rate rate) noexcept {
     }
 }
 
-/// What a unit is of: the ABI's pointer to a definition, which is the server's business, leads to ours.
+/// The UGen that a unit is an instance of. The ABI leaves its definition pointer to the server: it points to our entry.
 const UgenEntry& entry_of(const ::Unit& unit) noexcept {
     return *reinterpret_cast<const UgenEntry*>(unit.mUnitDef);
 }
 
-/// A unit of a graph that has just been laid out or has failed: silent.
+/// Makes a unit silent whose graph has just been laid out or has failed.
 void keep_silent(::Unit* unit, int samples) {
     for (uint32_t i = 0; i < unit->mNumOutputs; ++i)
         std::memset(unit->mOutBuf[i], 0, size_t(samples) * sizeof(float));
@@ -82,7 +82,7 @@ void print_title(Outbox& outbox, TextLine& line, int index, const ::Unit& unit) 
     outbox.print(line.take());
 }
 
-/// The first sample of each signal.
+/// Prints the first sample of each signal.
 void print_firsts(Outbox& outbox, TextLine& line, const char* title, float* const* signals, uint32_t count) noexcept {
     const FaultGuard::HostCode whole;
     line.add("    %s", title);
@@ -93,14 +93,14 @@ void print_firsts(Outbox& outbox, TextLine& line, const char* title, float* cons
 
 } // namespace
 
-/// The hidden unit before one that an InputGuard is for, and the wire between them.
+/// The hidden unit in front of a unit that has an InputGuard, and the wire between the two.
 struct GuardUnit {
     ::Unit unit;
     ::Wire wire;
     const InputGuard* guard;
     const float* from;
     const float* high;
-    float seconds; ///< the limit of a guard that has it in samples
+    float seconds; ///< the upper limit, if the guard has it in samples
 
     static void run(::Unit* unit, int) {
         auto& self = *reinterpret_cast<GuardUnit*>(unit);
@@ -108,24 +108,24 @@ struct GuardUnit {
     }
 };
 
-// The instance is the plugin ABI's graph with what we need behind it; UnitGraph has no state of its own.
+// An instance: the plugin ABI's graph, followed by our own fields. UnitGraph itself has no state.
 struct Instance {
     AbiGraph hosted;
     const Program* program;
     UnitKernels kernels;
-    Block block;                       ///< what the kernels run with
+    Block block;                       ///< what the kernels are called with
     UnitRate audio_rate, control_rate; ///< of the block
-    Rates rates;                       ///< what the plugins' units point at
+    Rates rates;                       ///< what the plugins' units point to
     PluginWorld* world;
     GuardUnit* guards;
     uint32_t num_guards;
     bool constructed;
-    volatile uint32_t at; ///< index of the unit that is at work
+    volatile uint32_t at; ///< index of the unit that is running
     const char* crashed_ugen;
     UnitCommandQueue early_commands;
 
-    /// The UGen at an index of all units, or of those that are called. From the program alone: what crashed may
-    /// have overwritten the units.
+    /// The name of the UGen at an index of all units, or of those that are called each block. Looks at the program
+    /// alone, as a crash may have overwritten the units.
     const char* name_of(uint32_t index, bool among_called) const noexcept {
         size_t guard = 0;
         uint32_t called = 0;
@@ -140,7 +140,7 @@ struct Instance {
         return "?";
     }
 
-    /// Calls run(unit) for `count` units. False: one of them crashed.
+    /// Calls run(unit) for `count` units. false: one of them crashed.
     template <class Unit, class Run>
     bool guarded(Unit** units, uint32_t count, Run&& run) noexcept {
         const bool well = FaultGuard::run([&] {
@@ -159,7 +159,7 @@ struct Instance {
         world->release_locks();
     }
 
-    /// False: the unit crashed.
+    /// false: the unit crashed.
     bool run_command(::Unit* unit, UnitCmdFunc run, std::span<const std::byte> arguments) noexcept {
         const char* name = entry_of(*unit).info.name.c_str();
         sc_msg_iter message = read_arguments(arguments);
@@ -196,7 +196,7 @@ size_t UnitGraph::bytes(const Program& program, UnitKernels kernels) noexcept {
 
 UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels kernels, const Block& block,
                            PluginWorld& world, Synth& owner, const float* controls) noexcept {
-    // Plugins take zeroed units for granted in places.
+    // Some plugins rely on units being zeroed.
     std::memset(memory, 0, bytes(program, kernels));
     Layout layout(memory);
     auto* self = new (layout.take<Instance>(1)) Instance{};
@@ -219,11 +219,12 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
     graph.mNumWires = uint32_t(program.wires.size());
     graph.mNumControls = uint32_t(program.controls.size());
     graph.mNumUnits = uint32_t(program.units.size());
-    // What a block touches comes first and in the order of its use; what only starts or tells lies behind.
+    // What each block touches comes first, in the order of use. What only constructors and queries use comes last.
     graph.mCalcUnits = layout.take<::Unit*>(program.num_calc_units + program.guards.size());
     graph.mWire = layout.take<::Wire>(graph.mNumWires);
     self->guards = layout.take<GuardUnit>(program.guards.size());
-    // Some audio units read a block from an input that is a single number: what they read is still ours.
+    // Some audio units read a whole block from an input that is a single number. This keeps those reads within our
+    // memory.
     layout.take<float>(size_t(program.block_size));
     graph.mControls = layout.take<float>(graph.mNumControls);
     graph.mMapControls = layout.take<float*>(graph.mNumControls);
@@ -270,7 +271,8 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
         unit->mRate = plan.rate == Rate::audio ? &self->rates.full : &self->rates.control;
         unit->mBufLength = unit->mRate->mBufLength;
         unit->mCalcFunc = keep_silent;
-        // Outputs directly follow inputs, as in scsynth: a few units read one input more than they have.
+        // The outputs directly follow the inputs, as in scsynth, because a few units read one input more than they
+        // have.
         unit->mInput = layout.take<::Wire*>(ports(plan));
         unit->mOutput = unit->mInput + plan.num_inputs;
         unit->mInBuf = reinterpret_cast<float**>(reinterpret_cast<std::byte*>(unit) + signals_offset(plan, kernel));
@@ -295,7 +297,7 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
             NativeUnit::of(*unit).prepare(*kernel, self->block);
         for (; next_guard < program.guards.size() && program.guards[next_guard].unit == i; ++next_guard) {
             if (kernel)
-                continue; // natives take any input
+                continue; // native units need no guards
             GuardUnit& hidden = self->guards[self->num_guards++];
             hidden.guard = &program.guards[next_guard];
             const uint32_t input = hidden.guard->input;
@@ -346,7 +348,7 @@ void UnitGraph::render(FaultLanding& landing) {
     ::Unit** const units = self.hosted.abi.mCalcUnits;
     const uint32_t count = self.hosted.abi.mNumCalcUnits;
     landing.enter();
-    // Units are many and often small: unrolled, as scsynth's loop is, it takes a quarter less.
+    // Units are many and often small: unrolled, as in scsynth, the loop takes a quarter less time.
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < count; ++i) {
         self.at = i;
@@ -369,7 +371,7 @@ bool UnitGraph::render_traced() noexcept {
     outbox.print(line.take());
     int index = 0;
     return self.guarded(graph.mCalcUnits, graph.mNumCalcUnits, [&](::Unit* unit) {
-        const bool shown = unit->mUnitDef; // guards are the host's own business
+        const bool shown = unit->mUnitDef; // guards are internal to the host
         if (shown) {
             print_title(outbox, line, index++, *unit);
             print_firsts(outbox, line, "in ", unit->mInBuf, unit->mNumInputs);
