@@ -7,14 +7,14 @@ namespace scs {
 
 void BatchLanes::interleave(Batch& batch) noexcept {
     batch.interleaved = true;
-    batch.checked = batch.synths[batch.first()]->parent->entered - 1; // differs, so it isn't checked
+    batch.checked = batch.synths[batch.first()]->parent->entered - 1; // differs, which means unchecked
 }
 
-/// Moves the voices to the first lanes, or to the last ones, without gaps.
+/// Moves the voices together into the first lanes or, if `up`, into the last ones.
 void BatchLanes::shift(Batch& batch, bool up) noexcept {
     const Batch::Members members = batch.members();
     for (int i = 0; i < members.count; ++i) {
-        // Each goes to a lane that is free by then.
+        // In this order each voice moves to a lane that is free by then.
         const int which = up ? members.count - 1 - i : i;
         records_.move(*members.synths[which], batch, up ? lanes_ - 1 - i : i);
     }
@@ -24,7 +24,7 @@ bool BatchLanes::has_room(const Batch& batch) const noexcept {
     return !full(batch) && !(batch.ordered() && batch.pending);
 }
 
-/// A free lane; if the order matters, the one behind the last. The batch has room.
+/// A free lane; in an ordered batch the one behind the last voice. The batch must have room.
 int BatchLanes::lane_behind(Batch& batch) noexcept {
     if (!batch.ordered())
         return std::countr_one(batch.live);

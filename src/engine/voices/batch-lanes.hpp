@@ -5,22 +5,22 @@
 
 namespace scs {
 
-/// Which lane a voice has in its batch. Lanes that are in the order of the turns (Batch::ordered()) may have to move
-/// for another voice, which isn't possible while some of them have been computed and others still have turns to come.
-/// [rt]
+/// Gives voices their lanes in a batch. If the lanes are in the order of the turns (Batch::ordered()), voices may have
+/// to move to make place for another one. That isn't possible while some of them have had their turn in this block and
+/// others haven't. [rt]
 class BatchLanes {
 public:
     BatchLanes(Records& records, int lanes) noexcept // [worker]
         : records_(records), lanes_(lanes), all_((1u << lanes) - 1) {}
 
     bool full(const Batch& batch) const noexcept { return batch.live == all_; }
-    /// Takes a lone voice into a batch, behind or before all others. False: there is no room.
+    /// Puts a lone voice into a batch, behind or before all others. false: there is no room.
     bool append(Batch&, Synth&) noexcept;
     bool prepend(Batch&, Synth&) noexcept;
-    /// Makes one batch of two if that has the lanes. Otherwise, if `fill`, the front one gets the back one's first
-    /// voice.
+    /// Joins two batches if one has enough lanes for both. Otherwise, if `fill`, moves the first voice of `back` to
+    /// `front`.
     void combine(Batch& front, Batch& back, Synth& first_of_back, bool fill) noexcept;
-    /// From now on other nodes may be between its voices; they are looked at before the next turn of its first voice.
+    /// From now on other nodes may be between the batch's voices. They are checked before its first voice's next turn.
     static void interleave(Batch&) noexcept;
 
 private:

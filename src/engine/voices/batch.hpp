@@ -12,19 +12,19 @@ struct Synth;
 
 constexpr int most_lanes = 16;
 
-/// Voices of one program and one rate that are computed together, each in a lane of vectors. Their lanes are in the
-/// order of their turns, but for interleaved batches of voices that draw no random numbers. [rt], owned by the
-/// Ensemble. The record follows it, 64-byte aligned.
+/// Voices of one program and one rate that are computed together, each in its own lane of vectors. The lanes are in the
+/// order of the turns, except in interleaved batches of voices that draw no random numbers. [rt], owned by the
+/// Ensemble. In memory the record follows, 64-byte aligned.
 struct alignas(64) Batch {
     const NativeCode* code;
     uint32_t live;    ///< a bit for each lane that has a voice
     uint32_t mapped;  ///< lanes whose voices have mapped controls
-    bool stale;       ///< one of its voices can't stay, or is to be freed
-    bool interleaved; ///< nodes that aren't in it may be between its voices: they hold what they add to buses
+    bool stale;       ///< a voice can't stay in the batch, or is to be freed
+    bool interleaved; ///< other nodes may be between its voices, whose output to buses is held
     int8_t slot;      ///< of HeldOutput; -1: none
     uint8_t tenants;  ///< lone voices whose records lie in its memory: the batch itself is retired
-    uint32_t pending; ///< interleaved: lanes that were computed, but have their turns to come
-    uint32_t checked; ///< interleaved: Group::entered when the nodes between the voices were looked at
+    uint32_t pending; ///< interleaved: lanes that are computed, but whose turn is still to come
+    uint32_t checked; ///< interleaved: Group::entered when the nodes between the voices were last checked
     Synth* synths[most_lanes];
 
     std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
@@ -33,7 +33,7 @@ struct alignas(64) Batch {
     int first() const noexcept { return std::countr_zero(live); }
     int last() const noexcept { return 31 - std::countl_zero(live); }
 
-    /// Who is in it now, in the order of the lanes: to be walked while the batch changes.
+    /// The present members in the order of the lanes: a copy, to iterate over while the batch changes.
     struct Members {
         Synth* synths[most_lanes];
         int count;

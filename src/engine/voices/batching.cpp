@@ -4,7 +4,7 @@
 namespace scs {
 namespace {
 
-constexpr int backoff_blocks = 64; // that voices are lone whose batch was broken up
+constexpr int backoff_blocks = 64; // how long voices stay lone after their batch was broken up
 constexpr int longest_span = 1024; // nodes, from an interleaved batch's first voice to its last
 
 } // namespace
@@ -25,7 +25,7 @@ Batch* Batching::before_turn(Synth& synth) noexcept {
 void Batching::drop_unfit(Batch& batch) noexcept {
     batch.stale = false;
     for (Synth* synth : batch.members()) {
-        // Without memory all leave with the first.
+        // If there is no memory, all leave with the first one.
         if (synth->voice->batch != &batch || may_batch(synth))
             continue;
         const bool last = batch.count() == 1;
@@ -37,7 +37,7 @@ void Batching::drop_unfit(Batch& batch) noexcept {
     }
 }
 
-/// A lone voice joins the batch that begins with its neighbour.
+/// Adds a lone voice to the batch that begins with the next node.
 void Batching::join_behind(Synth& synth) noexcept {
     if (!same_code(synth, synth.next) || !may_batch(&synth) || !may_batch(synth.next))
         return;
@@ -46,8 +46,9 @@ void Batching::join_behind(Synth& synth) noexcept {
         (void)lanes_.prepend(*behind, synth);
 }
 
-/// If nodes have come into the group: the voices behind one that doesn't let them pass are lone from now on. If there
-/// is nothing between the voices, they are a batch of neighbours. `first` is the first voice of the batch.
+/// Checks an interleaved batch again if nodes have come into the group. Voices behind a node that doesn't let them pass
+/// become lone. If nothing is left between the voices, they become a batch of neighbours. `first` is the first voice of
+/// the batch.
 void Batching::check_between(Batch& batch, Synth& first) noexcept {
     if (batch.checked == first.parent->entered)
         return;
@@ -100,7 +101,7 @@ void Batching::join_neighbours(Synth& synth, Synth& previous, bool fill) noexcep
     } else if (front) {
         (void)lanes_.append(*front, synth);
     } else if (same_code(synth, previous.previous) && may_batch(previous.previous)) {
-        // A batch is worth its while for three.
+        // A batch pays off from three voices on.
         Synth& first = static_cast<Synth&>(*previous.previous);
         if (first.voice->batch || !alike(first, synth))
             return;
@@ -146,7 +147,7 @@ void Batching::leave(Synth& synth) noexcept {
         return;
     records_.unpack(*batch, synth);
     if (batch->live && batch->interleaved && batch->ordered())
-        BatchLanes::interleave(*batch); // it is between the others now, and may draw
+        BatchLanes::interleave(*batch); // it is between the others now, and may draw random numbers
     if (!batch->live && !batch->tenants)
         records_.free(*batch);
 }
@@ -171,7 +172,7 @@ void Batching::split_at(Node& node) noexcept {
     Batch* batch = batch_of(node.previous);
     if (!batch || batch->interleaved || batch != batch_of(node.next))
         return;
-    // Those behind the node are lone until they find each other again.
+    // The voices behind the node become lone until they are batched again.
     for (Node* n = node.next; batch_of(n) == batch; n = n->next)
         records_.unpack(*batch, *static_cast<Synth*>(n));
 }

@@ -6,16 +6,17 @@
 
 namespace scs {
 
-/// Which voices are in a batch together. Neighbours in one group are, or voices with only such nodes between them as
-/// they may pass: those batches are interleaved. All that changes a batch, changes it between two turns. [rt]
+/// Decides which voices are in a batch together: neighbours in one group, or voices that have only nodes between them
+/// that they may pass (interleaved batches). Batches change only between two turns. [rt]
 class Batching {
 public:
     Batching(Records& records, int lanes) noexcept : records_(records), lanes_(records, lanes) {} // [worker]
 
-    /// The batch that a voice is in when its turn comes; null: it is lone. Those that can't stay have left it.
+    /// Called when a voice's turn comes. Removes voices that can't stay from its batch, and returns the batch; null if
+    /// the voice is lone.
     Batch* before_turn(Synth&) noexcept;
-    /// After the turn of a voice, or of all of its batch: joins it with what is before it. To look beyond its
-    /// neighbours takes time, so that is done only if it `searches`.
+    /// Called after the turn of a voice, or of all its batch: joins it with what is in front of it. Looks beyond
+    /// neighbours only if it `searches`, as that takes time.
     void after_turn(Synth& synth, bool searches) noexcept {
         const bool beside = same_code(synth, synth.previous);
         const Batch* own = synth.voice->batch;
@@ -23,12 +24,12 @@ public:
             join_before(synth, searches);
     }
 
-    /// The voice is lone from now on.
+    /// Makes the voice lone.
     void leave(Synth&) noexcept;
-    /// Its voices are lone, and stay so for a while.
+    /// Makes all voices of the batch lone for some blocks (Voice::backoff).
     void break_up(Batch&) noexcept;
-    /// A node has come into its group, or a voice isn't in its batch any more: no batch of neighbours reaches across
-    /// it.
+    /// Called when a node has come into its group, or when a voice has left its batch: splits the batch of neighbours
+    /// around it.
     void split_at(Node&) noexcept;
 
 private:

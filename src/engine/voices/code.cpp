@@ -9,11 +9,11 @@
 namespace scs {
 namespace {
 
-// What an Op's numbers can hold; a program of an honest size has far less.
+// Limits of the fields of an Op. Ordinary programs stay far below.
 constexpr size_t most_units = 0xffff;
 constexpr uint32_t most_record_bytes = 1u << 26;
 
-/// Where a wire lies, in units that don't depend on the number of lanes.
+/// Where a wire lies, whatever the number of lanes.
 struct Place {
     Base base;
     uint32_t index; ///< fixed: which constant; audio: which buffer; control, record: which float
@@ -64,7 +64,7 @@ private:
             }
             kernels_.push_back(kernel);
         }
-        // What shares a state needs to have one owner.
+        // A shared state must have exactly one owner.
         for (const Kernel* kernel : kernels_)
             if (kernel && kernel->state_of && std::count(kernels_.begin(), kernels_.end(), kernel->state_of) != 1)
                 return false;
@@ -134,7 +134,7 @@ private:
             }
     }
 
-    /// A flag for each unit that can be done; those that wait for it share it.
+    /// Gives each unit that can be done a flag, shared with the units that wait for it.
     void place_flags() {
         flags_.resize(kernels_.size());
         for (uint32_t u = 0; u < kernels_.size(); ++u) {
@@ -200,14 +200,14 @@ private:
             }
             const Gained* gained = scaled ? gained_by(u, batch) : nullptr;
             if (gained && gained->unit == u)
-                continue; // comes with its gain
+                continue; // comes as one operation with its multiplication
             op.run = batch ? kernel->batch : kernel->lone;
             if (gained) {
                 const Kernel& source = *kernels_[gained->unit];
                 const UnitPlan& source_unit = program_.units[gained->unit];
                 list.gains.push_back({op.operands[gained->factor], op.state, gained->ramped});
                 op = sources_[gained->unit];
-                // The source's output becomes that of the multiplication.
+                // The source writes to the multiplication's output.
                 const auto output = size_t(op.operands - list.operands.data()) + source_unit.num_inputs;
                 list.operands[output] = operand(unit.first_output_wire, list);
                 op.gain = &list.gains.back();
@@ -223,7 +223,7 @@ private:
         }
     }
 
-    /// A unit's operands, and an operation that has everything but what to run.
+    /// Adds a unit's operands to `list` and returns an operation that lacks only its function.
     Op place(uint32_t u, OpList& list) {
         const UnitPlan& unit = program_.units[u];
         const Operand* first = list.operands.data() + list.operands.size();
@@ -246,7 +246,7 @@ private:
         return op;
     }
 
-    /// From the plain list's operands.
+    /// Uses the operands of the plain list.
     void add_start(uint32_t u) {
         const Kernel* kernel = kernels_[u];
         const auto add = [&](std::vector<Op>& to, KernelFunction run) {
@@ -263,7 +263,7 @@ private:
             code_->forgotten.push_back(uint32_t(program_.units[u].special_index) + i);
     }
 
-    /// A multiplication that its first operand's unit can do itself.
+    /// A multiplication that the unit of one of its operands can do itself.
     struct Gained {
         uint32_t unit, product; ///< the source and the multiplication
         uint32_t factor;        ///< which of the multiplication's inputs isn't the source
@@ -276,7 +276,8 @@ private:
             ++readers_[wire];
     }
 
-    /// |difference| > something at control rate, where nobody else reads what is between: one operation for three.
+    /// Finds |HPZ1| > x at control rate, with nobody else reading the values in between, to make it one operation in
+    /// place of three.
     void find_changes() {
         change_of_.assign(kernels_.size(), -1);
         in_change_.assign(kernels_.size(), false);
@@ -293,7 +294,7 @@ private:
             in_change_[size_t(size)] = in_change_[size_t(difference)] = true;
         }
     }
-    /// Whether it is a unit at control rate, with a kernel, that computes its output from other values.
+    /// Whether this is a control-rate unit with a kernel that computes its output from other values.
     bool computes_value(int32_t u) const {
         if (u < 0 || !kernels_[size_t(u)])
             return false;
@@ -305,14 +306,14 @@ private:
         }
         return values;
     }
-    /// The unit whose one output only this unit reads, as its first input, or -1.
+    /// The unit with one output that nobody but this unit reads, as its first input; -1 if there is none.
     int32_t first_source(uint32_t u) const {
         const uint32_t wire = program_.inputs[program_.units[u].first_input];
         const int32_t source = readers_[wire] == 1 ? program_.wires[wire].from_unit : -1;
         return source >= 0 && program_.units[size_t(source)].num_outputs == 1 ? source : -1;
     }
 
-    /// Units whose only reader is the next audio unit, which multiplies them by something held or ramped.
+    /// Finds units whose only reader is the next audio unit, which multiplies them by something held or ramped.
     void find_gains() {
         const UnitPlan* source = nullptr;
         for (const UnitPlan& unit : program_.units) {
@@ -333,7 +334,7 @@ private:
         }
     }
 
-    /// Where this unit is the source or the multiplication, if the source's kernel can do it.
+    /// The pair that this unit is the source or the multiplication of, if the source's kernel can do both; else null.
     const Gained* gained_by(uint32_t u, bool batch) const {
         for (const Gained& gained : gained_) {
             const Kernel* source = kernels_[gained.unit];
@@ -362,7 +363,8 @@ private:
             code_->bus_uses.push_back(use);
             code_->writes_control_buses |= use.effect == Effect::writes_control;
         }
-        well = well && draws <= 1; // one after the other they draw in the order of the voices, two in turns don't
+        // One unit draws in the order of the voices. Two would take turns differently than in lone voices.
+        well = well && draws <= 1;
         const bool writes = std::any_of(code_->bus_uses.begin(), code_->bus_uses.end(), [](const auto& use) {
             return use.effect == Effect::writes_audio || use.effect == Effect::writes_control;
         });
@@ -382,7 +384,7 @@ private:
                 continue;
             const WireSpec& action =
                 program_.wires[program_.inputs[program_.units[u].first_input + uint32_t(kernel->done_action)]];
-            // The others reach beyond their own synth, perhaps before the turn of what they reach.
+            // Other actions affect other nodes, perhaps before the turn of those.
             ends_itself_alone = ends_itself_alone && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
         }
         well = well && ends_itself_alone;
@@ -402,12 +404,12 @@ private:
     std::vector<const Kernel*> kernels_; ///< of each unit; null for Control
     std::vector<Place> places_;          ///< of each wire
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
-    std::vector<uint32_t> flags_;        ///< the same: whether it is done; 0: nobody asks
+    std::vector<uint32_t> flags_;        ///< of each unit: place of its done flag, as states_; 0: unread
     std::vector<NativeCode::BusUse> effects_;
-    uint32_t sets_ = 0; ///< rows of one lane that a batch's operations hold
+    uint32_t sets_ = 0; ///< how many sets of rows a batch's operations hold
     std::vector<Gained> gained_;
-    std::vector<int32_t> change_of_; ///< of each unit: the first one of a change that ends here; -1: none
-    std::vector<bool> in_change_;    ///< of each unit: whether it is in one, but not its end
+    std::vector<int32_t> change_of_; ///< of each unit: first unit of the change that ends here; -1: none
+    std::vector<bool> in_change_;    ///< of each unit: whether it is part of a change, but not its end
     std::vector<uint32_t> readers_;  ///< of each wire
     std::vector<Op> sources_;        ///< of each unit, as placed last
 };

@@ -10,7 +10,7 @@
 namespace scs {
 namespace {
 
-/// 0: there are no batches.
+/// The lanes of a batch; 0: there are no batches.
 int batch_lanes(const Settings& settings) {
     return settings.native_ugens && settings.batching ? native_ugens(settings.simd).lanes : 0;
 }
@@ -101,7 +101,7 @@ void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
     voice.maps += (to != 0) - (mapped != 0);
     voice.audio_maps = uint16_t(voice.audio_maps + (to < 0) - (mapped < 0));
     if (to < 0 && synth.parent)
-        ++synth.parent->entered; // others may not pass it any more, as if it were a new node
+        ++synth.parent->entered; // checked like a new node: others may not pass it any more
     mapped = to;
     if (to == 0)
         value_of(voice, index) = voice.set_values()[index];
@@ -109,7 +109,7 @@ void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
         return;
     const uint32_t bit = 1u << voice.lane;
     voice.batch->mapped = voice.maps ? voice.batch->mapped | bit : voice.batch->mapped & ~bit;
-    // A bus that its own kind may write is read when its own turn comes.
+    // A mapped bus that voices of this program may write has to be read in the voice's own turn.
     if (voice.audio_maps || (voice.maps && voice.code->writes_control_buses))
         voice.batch->stale = true;
 }

@@ -5,48 +5,49 @@
 
 namespace scs {
 
-/// All voices of native UGens of an engine: their lives and their controls. How they are computed, alone or several of
-/// one program side by side, is decided below: docs/native-ugens.md says which file decides what. The bits are those
-/// that each voice would have alone. [rt], after construction.
+/// All voices of an engine: makes them, frees them and sets their controls. Turns and what it uses decide how voices
+/// are computed, alone or several of one program side by side (docs/native-ugens.md says which file decides what).
+/// Either way the samples are the same bits. [rt], after construction.
 class Ensemble {
 public:
     Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&); // [worker]
 
-    /// Who is told what a UGen wants when it is done.
+    /// Sets who performs done actions.
     void set_host(void* host, VoiceRunner::DoneAction done_action) noexcept { runner_.set_host(host, done_action); }
-    /// New voices get this rate, Hz; the others keep theirs.
+    /// New voices get this rate, Hz; existing ones keep theirs.
     void set_sample_rate(double rate) noexcept;
     void begin_block(int32_t number) noexcept { runner_.begin_block(number); }
 
-    /// Lays a voice out in `memory` (Voice::bytes()); null without memory for its record. `controls`: a value each. It
-    /// starts at the frame `sample_offset` of its first block and `subsample_offset` of a frame behind it.
+    /// Lays a voice out in `memory` (Voice::bytes()). Null if there is no memory for its record. `controls`: a value
+    /// for each. The voice starts at frame `sample_offset` of its first block plus `subsample_offset` of a frame.
     Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset,
                 float subsample_offset) noexcept;
-    /// Starts its units.
+    /// Starts the voice's units.
     void start(Synth&) noexcept;
-    /// Gives back what it holds. It leaves its batch.
+    /// Takes the voice out of its batch and frees what it owns.
     void destroy(Synth&) noexcept;
     void set_control(Synth&, int index, float value) noexcept;
-    /// To a control bus (bus + 1), an audio bus (-bus - 1), or 0: to none.
+    /// Maps a control to a control bus (`to` = bus + 1) or an audio bus (-bus - 1), or unmaps it (0).
     void map_control(Synth&, int index, int32_t to) noexcept;
 
-    /// A node has come into its group.
+    /// Called when a node has come into its group.
     void entered(Node& node) noexcept { batching_.split_at(node); }
-    /// A voice's Run was set. Perhaps its batch is being computed, so it leaves that only before the next turn.
+    /// Called when a voice's Run was set. Its batch may be being computed right now, so the voice leaves it before the
+    /// next turn.
     static void run_changed(const Synth& synth) noexcept {
         if (synth.voice->batch)
             synth.voice->batch->stale = true;
     }
-    /// A voice goes out of its group.
+    /// Called when a voice leaves its group.
     void leave(Synth& synth) noexcept { batching_.leave(synth); }
 
     static bool pending(const Synth& synth) noexcept { return Turns::pending(synth); }
     Node* take_turn(Synth& synth) noexcept { return turns_.take(synth); }
-    /// A turn of a voice that is lone from now on, printing each unit's inputs and outputs. For /n_trace.
+    /// Makes a voice lone and takes its turn, printing each unit's inputs and outputs. For /n_trace.
     void take_turn_traced(Synth&, const Program&, Outbox&) noexcept;
 
-    /// What native units in a graph of plugins' units run with, but for the synth and what they keep. The rates are
-    /// valid until the next call of set_sample_rate().
+    /// What native units in a graph of plugins' units are called with; the caller sets the synth and the address of the
+    /// state. The rates are valid until the next call of set_sample_rate().
     Block block_for_graph() noexcept { return runner_.block(nullptr, rates_); }
 
 private:

@@ -10,9 +10,9 @@
 
 namespace scs {
 
-/// Brings what has its turn after a batch into the cache while the batch is computed, a pointer at a time: from one
-/// cycle to the next other programs, or a sleeping core, empty the caches, and the first block waited twice as long for
-/// them. [rt]
+/// Prefetches what has its turn after a batch while the batch is computed, one pointer at a time. Between two cycles
+/// other programs, or a core that sleeps, empty the caches; without this the first block waits twice as long for
+/// memory. [rt]
 class FetchAhead {
 public:
     FetchAhead(const Batch& batch, size_t operations) noexcept
@@ -22,7 +22,7 @@ public:
         fetch(last_, sizeof *last_);
     }
 
-    /// After each operation.
+    /// To be called after each operation.
     void go_on() noexcept {
         if (++passed_ == next_step_) {
             next_step_ += interval_;
@@ -56,14 +56,14 @@ private:
             if (next_ && next_->batch)
                 fetch(next_->batch, std::min(Batch::bytes(*next_->code), most_bytes));
             break;
-        default: // all has been done
+        default: // everything has been fetched
             break;
         }
     }
 
     const Synth* last_;
     const Voice* next_ = nullptr;
-    size_t interval_, next_step_; ///< operations
+    size_t interval_, next_step_; ///< in operations
     size_t passed_ = 0, step_ = 0;
 };
 

@@ -8,14 +8,14 @@
 
 namespace scs {
 
-/// Where interleaved batches hold what their voices add to buses, from the turn of the first voice to that of the last:
-/// a slot each. [rt], after construction.
+/// Holds what voices of interleaved batches add to buses, from the turn of a batch's first voice to that of its last.
+/// Each such batch has a slot. [rt], after construction.
 class HeldOutput {
 public:
     /// [worker] block_size: frames.
     HeldOutput(int lanes, int block_size);
 
-    /// False: all slots are taken.
+    /// false: all slots are taken.
     bool take_slot(Batch& batch) noexcept {
         if (batch.slot < 0 && free_) {
             batch.slot = int8_t(std::countr_zero(free_));
@@ -29,7 +29,7 @@ public:
         batch.slot = -1;
     }
 
-    /// Has kernels reach a set of the batch's rows in place of the space's own.
+    /// Makes kernels use a set of the batch's rows in place of the space's own.
     void lend(Space& space, const Batch& batch, uint32_t set) noexcept {
         const size_t sets = size_t(batch.slot) * row_sets + set;
         space.rows = rows_.get() + sets * lanes_ * frames_;

@@ -6,17 +6,17 @@
 namespace scs {
 namespace {
 
-constexpr int search_nodes = 32; // that are looked at for a partner
+constexpr int search_nodes = 32; // how many nodes are searched for a partner
 
-/// Whether `front` is the last voice of its batch and `back` the first one of its own, as far as they are in batches,
-/// and neither batch has turns to come. Joined lanes are in the order of the turns then, which voices that draw need.
+/// Whether `front` is lone or the last voice of its batch, `back` is lone or the first of its own, and neither batch
+/// has turns to come in this block. If so, the joined lanes are in the order of the turns, as voices that draw need.
 bool in_order(const Synth& front, const Synth& back) noexcept {
     const Batch *f = front.voice->batch, *b = back.voice->batch;
     return (!f || (f->synths[f->last()] == &front && !f->pending)) &&
            (!b || (b->synths[b->first()] == &back && !b->pending));
 }
 
-/// The first and last bus that an operation reaches in any lane. Empty if it reaches none.
+/// The first and the last bus that an operation reaches in any lane; empty if it reaches none.
 struct Reach {
     int64_t low = INT64_MAX, high = INT64_MIN;
 };
@@ -39,7 +39,7 @@ Reach reach_of(const NativeCode::BusUse& use, Batch& batch) noexcept {
         const float number = numbers[std::countr_zero(left)];
         if (!(number < 1e9f))
             continue;
-        const auto first = int64_t(std::max(number, 0.f)); // a number below 0 is the first bus, too
+        const auto first = int64_t(std::max(number, 0.f)); // a number below 0 means bus 0
         reach.low = std::min(reach.low, first);
         reach.high = std::max(reach.high, first + channels - 1);
     }
@@ -52,7 +52,7 @@ bool passes(const NativeCode& code, const Node& node) noexcept {
     const Voice* voice = voice_of(&node);
     if (!voice || !voice->code->only_adds || voice->audio_maps)
         return false;
-    // A voice that starts may draw random numbers though its blocks don't.
+    // A voice may draw random numbers when it starts even if its blocks don't.
     return !code.draws || (!voice->code->draws && voice->constructed);
 }
 

@@ -7,9 +7,9 @@
 
 namespace scs {
 
-// Which voices may be computed together: questions about nodes, which change nothing. [rt]
+// Which voices may be computed together: functions that look at nodes and change nothing. [rt]
 
-/// The voice of a node; null for a group, a synth of plugins' units, or no node.
+/// The voice of a node; null for a group, a synth of plugins' units, or null.
 inline Voice* voice_of(const Node* node) noexcept {
     return node && !node->is_group ? static_cast<const Synth*>(node)->voice : nullptr;
 }
@@ -27,25 +27,25 @@ inline bool may_batch(const Node* node) noexcept {
            !(voice->maps && voice->code->writes_control_buses);
 }
 
-/// Whether two voices may be in the same batch, for what they are.
+/// Whether two voices have the same program and rate, so that they may be in one batch.
 inline bool alike(const Synth& a, const Synth& b) noexcept {
     return a.voice->code == b.voice->code && a.voice->rates.audio.samples == b.voice->rates.audio.samples;
 }
 
-/// Whether a voice of `code` may have its turn before or after this node, which makes no difference then but for the
-/// order in which the two add to buses.
+/// Whether a voice of `code` may have its turn before or after this node alike: nothing changes then but the order in
+/// which the two add to buses.
 bool passes(const NativeCode& code, const Node&) noexcept;
 
-/// A voice before another one, for the two to be in one batch.
+/// A voice in front of another one that may be in a batch with it.
 struct Partner {
     Synth* voice;  ///< null: there is none
-    Synth* behind; ///< the first voice of the other's batch that comes after it; the other one itself if it is lone
+    Synth* behind; ///< the first voice after it in the other one's batch; if that is lone, the other one
 };
-/// The nearest one, across nodes that it may pass.
+/// The nearest such voice, across nodes that the voice may pass.
 Partner partner_before(Synth&) noexcept;
 
-/// Whether no operation of the batch writes a bus that another one reaches, so that voice after voice gives the same as
-/// operation after operation. Mapped controls have been followed: they may be bus numbers.
+/// Whether no operation of the batch writes a bus that another one reaches. Then computing operation by operation gives
+/// the same as voice by voice. Call follow_maps() first, as mapped controls may be bus numbers.
 bool reaches_apart(Batch&) noexcept;
 
 } // namespace scs

@@ -11,13 +11,12 @@
 namespace scs {
 namespace {
 
-/// Voices with larger records keep their own while they are in a batch.
+/// Voices with records larger than this keep their own memory while they are in a batch.
 constexpr uint32_t most_moved_bytes = 2048;
 
-/// Calls copy(own, side, bytes) for each item of a record: where it is in a voice's own record, where it is in a
-/// batch's for the first lane, and its size, by which each lane is behind the one before. 4-byte items come in twos.
-/// `copy` should capture by value: through a reference the compiler reads what it captured again after each item that
-/// it writes.
+/// Calls copy(own, side, bytes) for each item of a record: its place in a voice's own record, the first lane's place in
+/// a batch's record, and its size, which is also the distance from lane to lane. 4-byte items come in pairs. `copy`
+/// should capture by value: what is captured by reference is read anew after each item that is written.
 template <class Copy>
 [[gnu::always_inline]] inline void each_item(const NativeCode& code, size_t lanes, Copy copy) {
     for (const NativeCode::Piece& piece : code.pieces) {

@@ -11,28 +11,31 @@ namespace scs {
 
 class Pool;
 
-/// Where voices' records are. A lone voice has its own, a piece of the pool. A voice in a batch has its items in a lane
-/// of the batch's record, and its piece is given back. Leaving a batch takes another piece, but mustn't fail: without
-/// memory the batch is retired. Then all its voices are lone, their records lie in what was the batch's memory, and
-/// that is given back when the last of them is gone or has joined another batch. [rt], after construction.
+/// Keeps voices' records. A lone voice's record is a piece of the pool. When the voice joins a batch, its items go to a
+/// lane of the batch's record, and its piece returns to the pool. Leaving a batch needs a new piece, but mustn't fail:
+/// without memory the batch is retired. All its voices become lone then, with their records in what was the batch's
+/// memory. That returns to the pool when the last of them is freed or has joined another batch. [rt], after
+/// construction.
 class Records {
 public:
     Records(Pool&, HeldOutput&, int lanes); // [worker]
 
-    /// Uninitialised; null without memory.
+    /// A record for a lone voice, uninitialised; null if there is no memory.
     std::byte* make(const NativeCode&) noexcept;
     void free(Voice&) noexcept;
-    /// An empty batch for voices such as this one; null without memory.
+    /// An empty batch for voices of this one's kind; null if there is no memory.
     Batch* make_batch(const Voice& like) noexcept;
     void free(Batch&) noexcept;
 
-    /// A lone voice comes into a batch, to a free lane.
+    /// Moves a lone voice into a free lane of a batch.
     void pack(Batch&, Synth&, int lane) noexcept;
-    /// A voice becomes lone; without memory for its record all of the batch do. Never frees the batch.
+    /// Makes a voice lone. If there is no memory for its record, all voices of the batch become lone. Never frees the
+    /// batch.
     void unpack(Batch&, Synth&) noexcept;
-    /// To a free lane of the same or another batch of its kind, or to where it is.
+    /// Moves a voice to a free lane of its own batch or of another one of its kind. The lane that it is in is fine,
+    /// too.
     void move(Synth&, Batch& to, int lane) noexcept;
-    /// Empties the voice's lane: it has no record then, unless it kept its own.
+    /// Empties the voice's lane. The voice has no record afterwards, unless it kept its own.
     static void vacate(Voice&) noexcept;
 
 private:

@@ -19,7 +19,7 @@ using namespace scs::test;
 
 namespace {
 
-/// freq, amp and gate: an enveloped sawtooth on bus `out`, freed at the end of its envelope.
+/// A sawtooth with an envelope on bus `out`, freed at the envelope's end. Controls: freq, amp, gate.
 SynthDef saw_def(const char* name = "saw") {
     SynthDef def;
     def.name = name;
@@ -37,7 +37,7 @@ SynthDef saw_def(const char* name = "saw") {
     return def;
 }
 
-/// Noise instead, which draws a number each frame.
+/// The same with noise, which draws a random number each frame.
 SynthDef hiss_def(const char* name = "hiss") {
     SynthDef def = saw_def(name);
     def.units[1] = unit("WhiteNoise", Rate::audio, {}, {Rate::audio});
@@ -166,7 +166,7 @@ TEST_CASE("what comes between parts a batch, and half-empty ones become one") {
     tree.free(*f.find(4));
     f.blocks(2);
     CHECK(f.shape() == "[1 2 3 5]");
-    // Another SynthDef is another batch, though it is the same.
+    // Equal SynthDefs of different names don't share a batch.
     Definition* other = f.define(saw_def("other"));
     for (int id = 20; id < 23; ++id)
         f.synth(id, AddAction::tail, 0, other);
@@ -190,7 +190,7 @@ TEST_CASE("voices of several SynthDefs that take turns are batches, while what i
         CHECK((batch(id) && batch(id) == batch(id + 2)));
     CHECK(batch(1) != batch(2));
 
-    // Nobody is between them any more.
+    // No node is between them any more.
     for (int id = 2; id <= 8; id += 2)
         tree.free(*f.find(id));
     f.synth(9, AddAction::head);
@@ -198,7 +198,7 @@ TEST_CASE("voices of several SynthDefs that take turns are batches, while what i
     CHECK_FALSE(batch(1)->interleaved);
     tree.free(*f.find(9));
 
-    // What reads buses parts them.
+    // A synth that reads buses splits them.
     for (int id = 12; id <= 18; id += 2)
         f.synth(id, AddAction::after, id - 11, other);
     f.blocks(40);
@@ -213,7 +213,7 @@ TEST_CASE("voices of several SynthDefs that take turns are batches, while what i
     tree.map_control(*f.find(14), "amp", 0, 0, true);
     f.blocks(2);
     CHECK(batch(1) != batch(7));
-    // They end while others are between.
+    // They are freed while others are between them.
     for (const int id : {1, 3, 5, 7})
         tree.set_control(*f.find(id), "gate", 0, 0.f);
     f.blocks(40);
@@ -254,7 +254,7 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         together(3, 7);
         together(2, 8);
 
-        // Who draws between them, of another kind, of their own, or only when it starts.
+        // Voices between them that draw: of another kind, of their own, or only when they start.
         add(10, 4, other);
         go(3);
         together(2, 8);
@@ -273,7 +273,7 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         apart(1, 7);
         go(60);
 
-        // Those that rest and come back, and those that are traced or move.
+        // Voices that are paused and resumed, traced, or moved.
         tree.set_run(*f.find(3), false);
         go(40);
         tree.set_run(*f.find(3), true);
@@ -325,7 +325,7 @@ TEST_CASE("controls are set and mapped in a batch as alone") {
         go(2);
         tree.map_control(*f.find(2), "freq", 0, -1, false);
         go(2);
-        tree.map_control(*f.find(3), "amp", 0, 0, true); // the sound of those before it
+        tree.map_control(*f.find(3), "amp", 0, 0, true); // mapped to the output of those before it
         go(3);
         CHECK(mapping(*f.find(3), 1, bus) == Mapping::audio);
         CHECK(bus == 0);
@@ -356,7 +356,7 @@ TEST_CASE("synths keep their rate, however often the engine's changes") {
             settings.native_ugens = kind.native;
             Voices f(settings);
             SynthDef def = saw_def("played");
-            if (kind.mixed) { // a unit that is the plugins', which asks for its rate in each block
+            if (kind.mixed) { // a plugin's unit, which reads its rate in each block
                 def.constants.insert(def.constants.end(), {300.f, 1.9f});
                 def.units.push_back(unit("CuspN", Rate::audio, {{-1, 5}, {-1, 3}, {-1, 6}, {-1, 0}}, {Rate::audio}));
                 def.units.push_back(unit("Out", Rate::audio, {{0, 3}, {6, 0}}, {}));
@@ -391,12 +391,12 @@ TEST_CASE("inputs too many and outputs too few harm nobody") {
         def.units = {
             unit("Control", Rate::control, {}, {Rate::control, Rate::control, Rate::control, Rate::control}),
             unit("VarSaw", Rate::audio, {{-1, 1}, {-1, 0}, {-1, 0}}, {Rate::audio}),
-            // Its output would be where the next unit finds its bus.
+            // Its output would lie where the next unit reads its bus number.
             unit("PauseSelf", Rate::control, {{0, 2}}, {}),
             unit("ReplaceOut", Rate::control, {{-1, 1}, {0, 3}}, {}),
             unit("FreeSelf", Rate::control, {{0, 2}}, {}),
             unit("ReplaceOut", Rate::control, {{-1, 2}, {0, 1}}, {}),
-            // A second input that is audio makes it no audio unit, for which its first one would be too short.
+            // An audio-rate second input doesn't make it an audio unit, whose first input would then be too short.
             unit("Delay1", Rate::control, {{0, 1}, {1, 0}}, {Rate::control}),
             unit("ReplaceOut", Rate::control, {{0, 0}, {6, 0}}, {}),
             unit("Delay2", Rate::control, {{0, 3}, {1, 0}}, {Rate::control}),
@@ -419,7 +419,7 @@ TEST_CASE("inputs too many and outputs too few harm nobody") {
 
 TEST_CASE("a change at control rate hears no output but HPZ1's and abs's first one") {
     for (const uint32_t output : {0u, 1u})
-        for (const int extra : {1, 2}) { // the unit that has a second output, which is 0
+        for (const int extra : {1, 2}) { // the unit with the second output, which is 0
             CAPTURE(output);
             CAPTURE(extra);
             Voices f;
@@ -686,7 +686,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
         std::mt19937 random;
         Definition* defs[2];
         int next = 1, batched = 0;
-        int mix; ///< one in so many is of the other SynthDef
+        int mix; ///< one in `mix` voices is of the other SynthDef
     };
     for (unsigned seed = 1; seed <= 48; ++seed) {
         CAPTURE(seed);

@@ -8,7 +8,7 @@
 namespace scs {
 namespace {
 
-/// The first sample of each operand.
+/// Prints the first sample of each operand.
 void print_firsts(Outbox& outbox, const char* title, const Operand* first, uint32_t count,
                   const Block& block) noexcept {
     TextLine line;

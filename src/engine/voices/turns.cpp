@@ -4,7 +4,7 @@
 namespace scs {
 namespace {
 
-constexpr int search_interval = 8; // blocks from one search of a voice for others to the next; a power of two
+constexpr int search_interval = 8; // blocks between two searches of a voice for partners; a power of two
 
 } // namespace
 
@@ -34,7 +34,7 @@ Node* Turns::take(Synth& synth) noexcept {
     return next;
 }
 
-/// The batch that is to be computed in this voice's turn; null: the voice alone is.
+/// The batch to compute in this voice's turn; null: the voice alone.
 Batch* Turns::batch_to_run(Synth& synth) noexcept {
     Batch* batch = batching_.before_turn(synth);
     if (!batch)
@@ -43,7 +43,7 @@ Batch* Turns::batch_to_run(Synth& synth) noexcept {
     if (!batch->interleaved && !batch->code->bus_uses.empty()) {
         runner_.follow_maps(*batch);
         if (!reaches_apart(*batch)) {
-            // They still can be a batch if each adds to buses in its own turn, and nothing else reaches others.
+            // They can still be a batch if each adds to buses in its own turn and affects others in no other way.
             together = batch->interleaved = batch->code->commutes;
             batch->checked = synth.parent->entered;
         }

@@ -6,21 +6,22 @@
 
 namespace scs {
 
-/// When voices are computed: each when the walk through the tree comes to it, its turn, but those of a batch all in the
-/// turn of the first. An interleaved batch holds what its voices add to buses until the turn of each. [rt]
+/// Decides when voices are computed. A voice's turn is the moment when the walk through the tree reaches it. A lone
+/// voice is computed then, a batch in the turn of its first voice. An interleaved batch holds what each voice adds to
+/// buses until that voice's turn. [rt]
 class Turns {
 public:
     Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, bool batches) noexcept // [worker]
         : batching_(batching), runner_(runner), held_(held), batches_(batches) {}
 
-    /// Whether a voice has been computed in this block, but its turn is to come: it is to be taken though the voice may
-    /// have been paused or ended since.
+    /// Whether a voice is computed, but its turn in this block is still to come. take() must be called for it, even if
+    /// it was paused or ended since.
     static bool pending(const Synth& synth) noexcept {
         const Voice& voice = *synth.voice;
         return voice.batch && (voice.batch->pending >> voice.lane & 1u);
     }
-    /// A voice's turn, and those of the neighbours in its batch. Returns the node behind the last of them, whose turn
-    /// is next; null at the end of the group.
+    /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
+    /// next; null at the end of the group.
     Node* take(Synth&) noexcept;
 
 private:

@@ -8,7 +8,7 @@
 namespace scs {
 namespace {
 
-// What an Op's numbers can hold.
+// The limit of the wire numbers in an Op.
 constexpr uint32_t most_wires = 0x7fff;
 
 bool any_gives(const Program& program, const NativeUgens& ugens, Gives what) {
@@ -36,7 +36,7 @@ const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const Nati
 }
 
 std::vector<const Kernel*> kernels_among_plugins(const Program& program, const NativeUgens& ugens, int block_size) {
-    // With another generator than the engine's no unit is native: which of them draw is not asked.
+    // If the synth may use a generator other than the engine's, no unit is native: it isn't known which of them draw.
     if (block_size % block_multiple != 0 || any_gives(program, ugens, Gives::generator))
         return {};
     const bool own_buffers = any_gives(program, ugens, Gives::buffers);

@@ -37,7 +37,7 @@ VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buff
     space_.random = random;
     space_.rows = rows_.get();
     space_.allocator = &pool;
-    // Kernels call these among plugins' units, too, whose faults may end a synth at any instruction.
+    // Kernels in a UnitGraph call these, too. There a fault may end the synth at any instruction, but not within these.
     space_.allocate = [](void* pool_memory, size_t bytes) {
         const FaultGuard::HostCode whole;
         return static_cast<Pool*>(pool_memory)->allocate(bytes);

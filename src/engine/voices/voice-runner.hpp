@@ -18,39 +18,40 @@ class Outbox;
 class Pool;
 struct Program;
 
-/// How a voice or a batch is computed: calls its operations with wires and rows, which are scratch and mean nothing
-/// between two calls. [rt], after construction.
+/// Computes voices and batches: calls their operations with wires and rows. These are scratch memory, without meaning
+/// from one call to the next. [rt], after construction.
 class VoiceRunner {
 public:
-    /// [worker] lanes: the most that a batch has.
+    /// [worker] lanes: how many a batch has at most.
     VoiceRunner(const Settings&, int lanes, Buses&, Buffers&, RandomState*, Pool&, HeldOutput&);
 
     using DoneAction = void (*)(void* host, Synth&, int action);
     void set_host(void* host, DoneAction) noexcept;
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
     int32_t block_number() const noexcept { return space_.block_number; }
-    /// What operations of one lone voice run with, but for the synth. The rates have to live as long.
+    /// What the operations of a lone voice are called with; the caller sets the synth. The rates must live as long as
+    /// the Block.
     Block block(std::byte* record, const VoiceRates&) noexcept;
 
-    /// The starts of its units.
+    /// Starts the voice's units.
     void start(Synth&) noexcept;
-    /// What its units do at the end.
+    /// Stops the voice's units.
     void stop(Synth&) noexcept;
-    /// A block of a lone voice.
+    /// Computes a block of a lone voice.
     void run(Synth&) noexcept;
-    /// The same, printing each unit's inputs and outputs (their first samples). For /n_trace.
+    /// The same, and prints each unit's inputs and outputs (their first samples). For /n_trace.
     void run_traced(Synth&, const Program&, Outbox&) noexcept;
-    /// A block of all voices of a batch. An interleaved one has a slot of held output, which gets what they add to
-    /// buses.
+    /// Computes a block of all voices of a batch. In an interleaved batch, what they add to buses goes to its slot of
+    /// HeldOutput.
     void run(Batch&) noexcept;
-    /// Adds to buses what is held of a voice.
+    /// Adds a voice's held output to the buses.
     void add_held(Synth&) noexcept;
-    /// Reads the buses that controls are mapped to: they have what the buses hold when the turn comes.
+    /// Sets mapped controls to what their buses hold now.
     void follow_maps(Batch&) noexcept;
 
 private:
     void follow_maps(const Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept;
-    /// Sets to 0 what TrigControls were set to, as they have done in the record.
+    /// Sets the set values of TrigControls to 0; the units have already done so in the record.
     static void forget_triggers(Voice&) noexcept;
     void run_lone(Synth&, const std::vector<Op>&) noexcept;
     Block batch_block(Batch&, const VoiceRates&, uint32_t live) noexcept;
