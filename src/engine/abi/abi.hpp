@@ -29,7 +29,7 @@
 
 namespace scs {
 
-// The binaries were compiled against these sizes; another compiler or header here would corrupt the daemon.
+// The plugins' binaries were compiled with these sizes. Different ones here would corrupt the daemon's memory.
 static_assert(sizeof(::World) == 384 && sizeof(::SndBuf) == 64 && sizeof(::Unit) == 104);
 static_assert(sizeof(::Graph) == 216 && sizeof(::Wire) == 32 && sizeof(::Rate) == 72);
 static_assert(sizeof(::InterfaceTable) == 320);

@@ -14,12 +14,12 @@ struct FreeAligned {
     void operator()(void* memory) const noexcept { std::free(memory); }
 };
 
-/// An array at an address that is a multiple of 64: of a cache line and of the widest vector.
+/// An array aligned to 64 bytes: to a cache line and to the widest vector.
 template <class T>
 using AlignedArray = std::unique_ptr<T[], FreeAligned>;
 
-/// [worker] `count` zeros, written once so that no page is first touched in the render path, with at least another 64
-/// bytes of them behind. Throws std::bad_alloc.
+/// [worker] `count` zeros, followed by at least 64 more bytes of zeros. All are written here, so that the render path
+/// touches no page first. Throws std::bad_alloc.
 template <class T>
 AlignedArray<T> aligned_zeros(size_t count) {
     static_assert(std::is_trivial_v<T>);

@@ -8,8 +8,9 @@
 
 namespace scs {
 
-/// Whether so many bytes can be taken without swapping and leave enough for everybody else. The kernel promises more
-/// than it has, and ends the daemon when it is asked for that. True if the kernel doesn't say. [worker]
+/// Whether this many bytes can be allocated without swapping, with enough left for everybody else. To be asked because
+/// the kernel promises more memory than it has, and kills the daemon when that is used. true if the kernel doesn't say.
+/// [worker]
 inline bool leaves_memory(int64_t bytes) {
     constexpr int64_t reserve = 256 << 20;
     std::ifstream file("/proc/meminfo");

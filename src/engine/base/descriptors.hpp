@@ -6,8 +6,8 @@
 
 namespace scs {
 
-/// Whether a descriptor that was just opened leaves enough for the rest of the process: numbers are given from the
-/// lowest. A daemon without any can't accept clients, and tries all the time. [any]
+/// Whether enough descriptors are left after `fd`, which was just opened; the kernel gives the lowest free number. A
+/// daemon that has none left can't accept clients, and keeps trying. [any]
 inline bool leaves_descriptors(int fd) noexcept {
     constexpr rlim_t reserve = 256;
     rlimit limit{};

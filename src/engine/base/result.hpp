@@ -12,7 +12,7 @@ struct Error {
     std::string what;
 };
 
-/// A value or the reason why there is none. Not for the render path (Error owns a string).
+/// A value, or an error that says why there is none. Not for the render path, as Error owns a string.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -20,10 +20,10 @@ public:
     Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
     explicit operator bool() const { return state_.index() == 0; }
-    /// The value; only if this is true in a boolean context.
+    /// The value. The Result must be true in a boolean context.
     T& value() { return *std::get_if<0>(&state_); }
     const T& value() const { return *std::get_if<0>(&state_); }
-    /// Why there is no value; only if this is false in a boolean context.
+    /// Why there is no value. The Result must be false in a boolean context.
     const std::string& error() const { return std::get_if<1>(&state_)->what; }
 
 private:

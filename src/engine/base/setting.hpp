@@ -9,8 +9,8 @@
 
 namespace scs {
 
-/// What is known of one setting besides its field: all that is needed to read it, to check it, and to describe it in
-/// --help, in the man page and in the README.
+/// Describes one setting, apart from its field: how to read and check it, and the texts for --help, the man page and
+/// the README.
 struct Setting {
     /// How the value behind scsynth's option is read.
     enum class Option {
@@ -21,13 +21,13 @@ struct Setting {
     };
 
     const char* key = "";     ///< the property is scsynth.<key>, the option of pw-scsynth --set <key>=…
-    int low = 0, high = 0;    ///< of a number: the least and the greatest
-    const char* choices = ""; ///< of a text: the only ones there are, with | between; empty: any text
+    int low = 0, high = 0;    ///< least and greatest value of a number
+    const char* choices = ""; ///< allowed texts, separated by |; empty: any text
     char letter = 0;          ///< scsynth's option for it; 0: scsynth has none
     Option option = Option::plain;
-    std::optional<int> scsynth_default; ///< scsynth's own default, and pw-scsynth's, where the node has another one
+    std::optional<int> scsynth_default; ///< the default of scsynth and of pw-scsynth, where the node's differs
     const char* value = "";             ///< a word for the value behind the option, for --help
-    const char* unset = "";             ///< what the documents say in place of a default that is not a value
+    const char* unset = "";             ///< what the documents say as the default where that is not a value
     const char* help = "";              ///< a few words, without a full stop, at most 60 characters
     const char* more = "";              ///< sentences for README and man page; code in `backticks`
 };
@@ -62,7 +62,7 @@ inline bool allows(const Setting& setting, std::string_view value) noexcept {
     }
 }
 
-/// What a number or a chosen text may be: "0 to 128", "auto, sse2 or avx2". Empty if it may be anything. [any but rt]
+/// The allowed values as text: "0 to 128", "auto, sse2 or avx2". Empty if any value is allowed. [any but rt]
 inline std::string range_text(const Setting& setting) {
     std::string text = setting.choices;
     if (text.empty() && setting.low < setting.high)
@@ -74,7 +74,7 @@ inline std::string range_text(const Setting& setting) {
     return text;
 }
 
-/// What is wrong with the field of that row: "outputs must be 0 to 128, not 129". Empty if nothing is. [any but rt]
+/// What is wrong with the row's field: "outputs must be 0 to 128, not 129". Empty if nothing is. [any but rt]
 template <class Owner>
 std::string row_problem(const SettingRow<Owner>& row, const Owner& owner) {
     const auto problem = [&](const auto& value) -> std::string {

@@ -7,8 +7,8 @@
 
 namespace scs {
 
-/// What an engine is made with; fixed for its life, except for the sample rate. What the fields may be is in the table
-/// below.
+/// What an engine is made with. Fixed for its life, except for the sample rate. The table below says which values are
+/// allowed.
 struct Settings {
     int inputs = 2;  ///< they sit on the buses after the outputs
     int outputs = 2; ///< they sit on the buses 0 … outputs - 1
@@ -151,7 +151,7 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
           "are the same bits."}},
 };
 
-/// Not a setting: the host tells it, as its property clock.quantum-limit.
+/// Not a setting: the host gives it in its property clock.quantum-limit.
 inline constexpr SettingRow<Settings> quantum_limit = {
     &Settings::max_quantum, {.key = "max-quantum", .low = 1, .high = 65536, .help = "frames of the longest cycle"}};
 

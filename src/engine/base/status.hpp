@@ -24,7 +24,7 @@ enum class Code : uint8_t {
     move_into_itself, ///< a group moved into itself or its own descendant
 };
 
-/// A code and the number its text speaks of. Cheap to copy on the render path.
+/// A code and the number that its text mentions. Cheap to copy on the render path.
 struct [[nodiscard]] Status {
     Code code = Code::ok;
     int32_t value = 0;

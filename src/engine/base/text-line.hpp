@@ -10,7 +10,7 @@
 
 namespace scs {
 
-/// A line of text for the log, cut at its end. [rt]
+/// A line of text for the log. What doesn't fit is cut off. [rt]
 class TextLine {
 public:
     [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) noexcept {
@@ -21,7 +21,7 @@ public:
         used_ = std::min(used_ + size_t(std::max(length, 0)), sizeof text_ - 1);
     }
     void indent(int depth) noexcept { add("%*s", 3 * std::min(depth, 64), ""); }
-    /// The text so far; what is added next begins a new line. Valid until then.
+    /// Returns the text and starts a new line. Valid until text is added to that.
     std::string_view take() noexcept { return {text_, std::exchange(used_, 0)}; }
     bool full() const noexcept { return used_ == sizeof text_ - 1; }
 

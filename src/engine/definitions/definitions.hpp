@@ -15,20 +15,20 @@
 
 namespace scs {
 
-/// A SynthDef ready to play: what definitions hold and synths refer to. Made on the worker, given to the data
-/// loop, handed back when the last synth of it has gone.
+/// A SynthDef ready to play. Made on the worker and given to the data loop, which hands it back when its name and its
+/// last synth are gone.
 struct Definition final : Handback {
     Definition(std::unique_ptr<const Program>, const Settings&);
     const std::string* synthdef_name() const noexcept override { return &program->name; }
     std::unique_ptr<const Program> program;
-    std::unique_ptr<const NativeCode> code; ///< null: synths are made of plugin units
-    std::vector<const Kernel*> kernels;     ///< but for these units, see kernels_among_plugins()
-    int32_t users = 0;                      ///< [rt] synths of it, plus one while it can be found by name
-    Definition* chain = nullptr;            ///< [rt] the next one in its hash chain
+    std::unique_ptr<const NativeCode> code; ///< null: synths are UnitGraphs, with plugin units
+    std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
+    int32_t users = 0;                  ///< [rt] how many synths use it, plus one while it can be found by name
+    Definition* chain = nullptr;        ///< [rt] the next definition in the hash chain
 };
 
-/// [worker] Reads, validates and compiles the SynthDefs of a file's bytes. Broken ones are reported in `errors`
-/// ("<def>: …"), the others still come. Nothing is installed yet.
+/// [worker] Reads, validates and compiles the SynthDefs in a file's bytes. Broken ones are reported in `errors`
+/// ("<def>: …"); the others are returned. Nothing is installed yet.
 std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::byte> file, const Settings&,
                                                           std::vector<std::string>& errors);
 
@@ -38,12 +38,12 @@ public:
     explicit Definitions(int max_synthdefs); // [worker]
     ~Definitions();
 
-    /// Adds one, replacing that of the same name. `replaced` (may be null) is the one whose last user that was:
-    /// hand it back. failed: the table is full and `definition` still the caller's.
+    /// Adds a definition in place of the one of the same name. If nobody uses that one any more, `replaced` gets it, to
+    /// be handed back; else null. Error: failed if the table is full; the caller still owns `definition`.
     Status add(Definition* definition, Definition*& replaced) noexcept;
-    /// Takes the name away. Returns whether there was one; `unused` as above.
+    /// Removes the definition of this name. Returns whether there was one. `unused` as `replaced` above.
     bool remove(std::string_view name, Definition*& unused) noexcept;
-    /// Takes one away, for freeing all: null when there is none left.
+    /// Removes any one definition, to free all of them one by one; null when none is left.
     Definition* remove_any(Definition*& unused) noexcept;
     Definition* find(std::string_view name) noexcept;
     int count() const noexcept { return count_; }

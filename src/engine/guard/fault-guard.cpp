@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU};
 
-// Initial-exec: the lazy kind of thread-local storage would allocate when a data loop first touches it.
+// Initial-exec: other thread-local storage would be allocated when the data loop first touches it.
 [[gnu::tls_model("initial-exec")]] thread_local sigjmp_buf* target = nullptr;
 [[gnu::tls_model("initial-exec")]] thread_local sigjmp_buf* host_target = nullptr;
 
 [[gnu::tls_model("initial-exec")]] thread_local bool prepared = false;
 
-// They belong to threads that may outlive every engine.
+// Never freed: they belong to threads that may outlive every engine.
 constexpr size_t stack_bytes = 65536;
 std::array<std::unique_ptr<std::byte[]>, 8>& stacks() {
     static auto* all = new std::array<std::unique_ptr<std::byte[]>, 8>;
@@ -36,10 +36,10 @@ std::array<struct sigaction, faults.size()> before;
 bool is_ours(int signal, const siginfo_t& info) noexcept {
     if (signal == SIGXCPU)
         return info.si_code == SI_QUEUE && info.si_pid == getpid();
-    return info.si_code > 0; // by the kernel, for what this thread did
+    return info.si_code > 0; // sent by the kernel for something this thread did
 }
 
-/// Does what would have been done without us.
+/// Does what would have happened without our handler.
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
     for (size_t i = 0; i < faults.size(); ++i) {
         if (faults[i] != signal)
@@ -50,7 +50,7 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
         } else if (old.sa_handler == SIG_DFL) {
             ::sigaction(signal, &old, nullptr);
             if (info->si_code <= 0 || signal == SIGXCPU)
-                ::raise(signal); // a fault comes back by itself when its instruction runs again
+                ::raise(signal); // a fault is raised again when its instruction runs again
         } else if (old.sa_handler != SIG_IGN) {
             old.sa_handler(signal);
         }
@@ -66,7 +66,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         signal == SIGXCPU && target == host_target && info->si_value.sival_int == int(FaultGuard::Reach::plugins);
     if (target && !too_short)
         siglongjmp(*target, 1);
-    if (signal != SIGXCPU) // else whoever sent it will try again
+    if (signal != SIGXCPU) // SIGXCPU isn't passed on: its sender tries again
         pass_on(signal, info, context);
 }
 
@@ -87,7 +87,7 @@ void FaultGuard::install() {
             stack = std::make_unique<std::byte[]>(stack_bytes);
         struct sigaction action {};
         action.sa_sigaction = on_fault;
-        // A handler that is left by a jump: its signal must not stay blocked.
+        // SA_NODEFER: the handler is left by a jump, and its signal must not stay blocked then.
         action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
         sigemptyset(&action.sa_mask);
         for (size_t i = 0; i < faults.size(); ++i)

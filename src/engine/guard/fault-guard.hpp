@@ -8,42 +8,44 @@ namespace scs {
 
 class FaultLanding;
 
-/// Runs code so that a crash of it ends that code alone and not the process: a SIGSEGV, SIGBUS, SIGFPE or SIGILL that
-/// it causes, or interrupt(), jumps back out of it; an exception ends there, too. What it was about to change stays
-/// half changed, and what it held on its stack is not destroyed. Signals of any other origin go where they went before.
+/// Runs code so that its crash ends that code alone and not the process. A SIGSEGV, SIGBUS, SIGFPE or SIGILL that the
+/// code causes, and interrupt(), jump back out of it. An exception ends there, too. What the code was changing stays
+/// half changed, and objects on its stack are not destroyed. Signals of any other origin go to the handlers that were
+/// there before.
 class FaultGuard {
 public:
     /// [worker] Installs the signal handlers, once a process.
     static void install();
 
-    /// [rt] Gives this thread a stack for the handlers, for when its own overflows. Costs a system call, the first
-    /// time; of a process's first eight threads only.
+    /// [rt] Gives this thread a second stack for the handlers, in case its own overflows. Makes a system call the first
+    /// time. Works for the first eight threads of a process.
     static void prepare_thread() noexcept;
 
-    /// What an interrupt ends.
+    /// Which code an interrupt may end.
     enum class Reach { plugins, all };
-    /// [any] Ends what `thread` runs under guard, if it does; host code only with Reach::all. The thread must exist.
+    /// [any] Ends the guarded code that `thread` is running, if any; host code only with Reach::all. The thread must
+    /// exist.
     static void interrupt(pthread_t thread, Reach) noexcept;
 
-    /// [any] Runs a plugin's code f(). False: it was ended by a fault.
+    /// [any] Runs a plugin's code f(). false: a fault ended it.
     template <class F>
     static bool run(F&& f) noexcept {
         return guarded<Entry>(f);
     }
 
-    /// [any] Runs host code f(), the plugins' code within it and what that calls back. False: it was ended by a fault,
-    /// which was not a plugin's own.
+    /// [any] Runs host code f(), which may run plugins' code that calls back into the host. false: a fault in host code
+    /// ended it.
     template <class F>
     static bool run_host(F&& f) noexcept {
         return guarded<HostEntry>(f);
     }
 
     /// [any] Runs host code f(FaultLanding&) that calls many pieces of plugins' code, each between the landing's
-    /// enter() and leave(): cheaper than a run() for each. False: a piece was ended by a fault.
+    /// enter() and leave(). Cheaper than a run() for each. false: a fault in a piece ended it.
     template <class F>
     static bool run_pieces(F&& f) noexcept;
 
-    /// While it lives, host code runs that a plugin called and that must not be left half done: a fault ends the
+    /// Marks host code that a plugin has called and that must not be left half done. While it lives, a fault ends the
     /// run_host() around it.
     class HostCode {
     public:
@@ -57,14 +59,14 @@ public:
     };
 
 private:
-    /// Makes `target` the place to jump to, and the one before it again at the end.
+    /// Makes `target` the place that faults jump to; the destructor restores the previous one.
     class Entry {
     public:
         explicit Entry(sigjmp_buf* target) noexcept;
         ~Entry();
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
-        /// Restores what a signal's delivery changed.
+        /// Undoes what the delivery of the signal changed.
         void recover() const noexcept;
 
     private:
@@ -72,7 +74,7 @@ private:
         unsigned float_mode_;
     };
 
-    /// And the place that host code jumps to.
+    /// The same, also for faults in host code.
     class HostEntry : public Entry {
     public:
         explicit HostEntry(sigjmp_buf* target) noexcept;
@@ -99,7 +101,7 @@ private:
     }
 };
 
-/// Where FaultGuard::run_pieces() comes back to. [any]
+/// The place that a fault in FaultGuard::run_pieces() jumps to. [any]
 class FaultLanding {
 public:
     /// Plugin code begins.

@@ -21,7 +21,7 @@ void read_nowhere(::Unit* unit, int) {
     unit->mOutBuf[0][0] = *nowhere;
 }
 
-// Any computation would do that never ends.
+// Any computation that never ends would do.
 void go_on_for_ever(::Unit* unit, int) {
     endless = true;
     for (volatile float* out = unit->mOutBuf[0];;)
@@ -96,7 +96,7 @@ TEST_CASE("a UGen that reads where nothing is loses its synth, and the others pl
     CHECK(f.sine_plays());
     CHECK(f.printed == "UGen 'TestReadNowhere' of synth 1001 (TestReadNowhere) crashed; the synth is freed\n");
     SUBCASE("the locks that it held are open again") {
-        f.start("TestReadNowhere"); // takes the same one: would hang
+        f.start("TestReadNowhere"); // takes the same lock: would hang
         CHECK(f.sine_plays());
     }
 }
@@ -150,7 +150,7 @@ TEST_CASE("host code that crashes under a plugin ends what is around the plugin"
     CHECK(FaultGuard::run_host([&] { (void)FaultGuard::run([] { (void)*nowhere; }); }));
 }
 
-#if !defined(__SANITIZE_THREAD__) // which delivers this signal only when the loop ends
+#if !defined(__SANITIZE_THREAD__) // it delivers this signal only when the loop ends
 TEST_CASE("a UGen that never ends is ended") {
     CrashFixture f;
     std::atomic<bool> done{false};

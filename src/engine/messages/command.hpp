@@ -10,69 +10,70 @@
 namespace scs {
 
 class Engine;
-/// What commands send their answers through. Whoever makes the commands defines it; to the engine it is only a name.
+/// What commands send their answers through. The side that makes the commands defines it; the engine only passes it by
+/// name.
 class ReplyPort;
 
-/// Something that the data loop hands to another thread: linked by itself, so that handing it on needs no
-/// memory and cannot fail. Whoever holds it has it alone.
+/// An object that the data loop hands back to another thread, which takes over its ownership. It has its own link for
+/// lists, so that handing it back needs no memory and cannot fail.
 struct Handback {
     enum class Kind : uint8_t { job, reply, retired, release };
     virtual ~Handback() = default;
-    /// [osc] The name of a SynthDef, so that clients can be told when it is gone; null for anything else.
+    /// [osc] If this is a SynthDef, its name, so that clients can be told when it is gone; else null.
     virtual const std::string* synthdef_name() const noexcept { return nullptr; }
-    Handback* next_handback = nullptr; ///< whoever has it may link it
-    Kind handed_as = Kind::release;    ///< [rt] as what it was handed back
+    Handback* next_handback = nullptr; ///< for its owner's use
+    Kind handed_as = Kind::release;    ///< [rt] why it was handed back
 };
 
-/// What the [rt] part of a command came to.
+/// What is left to do after the [rt] part of a command.
 enum class Outcome : uint8_t {
-    done,  ///< nothing more to do
-    reply, ///< give the command to the OSC thread, which sends what it holds
-    job,   ///< give the command to the worker: work(), then [rt] apply()
+    done,  ///< nothing
+    reply, ///< hand the command back to the OSC thread, which sends the reply
+    job,   ///< hand the command to the worker: work(), then [rt] apply()
 };
 
 struct CommandBundle;
 
-/// One command, made and decoded on the OSC thread, carried out on the data loop. The object owns all the
-/// memory that its execution needs, so that run() and apply() never allocate from the system.
+/// One command, decoded on the OSC thread and run on the data loop. The object owns all the memory that its execution
+/// needs, so that run() and apply() never allocate from the system.
 class Command : public Handback {
 public:
     /// [rt] Carries the command out, or starts it.
     virtual Outcome run(Engine&) noexcept = 0;
-    /// [worker] The slow part, only after run() returned job. In an offline engine called in place.
+    /// [worker] The slow part, called only after run() returned job. An offline engine calls it in place.
     virtual void work() noexcept {}
-    /// [rt] After work(): installs its result. Returns done or reply; the completion bundle has not run yet.
+    /// [rt] Called after work(): installs its result. Returns done or reply. The completion bundle runs after this.
     virtual Outcome apply(Engine&) noexcept { return Outcome::reply; }
 
-    /// [osc] After Outcome::reply: sends what it has to say.
+    /// [osc] Called after Outcome::reply: sends the reply.
     virtual void answer(ReplyPort&) {}
-    /// [osc] Instead of being submitted, because no engine will ever take it: answers with the reason.
+    /// [osc] Called in place of submitting it when no engine will ever accept it: answers with the reason.
     virtual void refuse(ReplyPort&, [[maybe_unused]] std::string_view why) {}
 
-    /// [rt] Ends a command that belongs to no bundle (a plugin's own, living in the pool) once it has no more
-    /// to do. Those of a bundle are deleted with it.
+    /// [rt] Frees a command that belongs to no bundle (a plugin's own, in pool memory) when it is finished. A bundle's
+    /// commands are deleted with the bundle.
     virtual void dispose() noexcept {}
 
-    /// Runs [rt] after apply() and before the reply; owned by this command. May be null. work() or apply() may
-    /// drop it by setting run_completion to false.
+    /// Runs [rt] after apply() and before the reply. Owned by this command, may be null. work() or apply() may prevent
+    /// it by setting run_completion to false.
     CommandBundle* completion = nullptr;
     bool run_completion = true;
 
     ~Command() override;
 
     Command* next = nullptr;         ///< the next command of the bundle
-    CommandBundle* bundle = nullptr; ///< the bundle this is part of; null for a plugin's own
-    bool counted_as_job = false;     ///< [osc] the OSC thread's own: it waits for this command to come back from a job
+    CommandBundle* bundle = nullptr; ///< the bundle that this is part of; null for a plugin's own command
+    bool counted_as_job = false;     ///< [osc] for the OSC thread alone: it waits for this command's job to finish
 };
 
-/// Commands that run together at one time. Owns them. Given to Engine::submit(), it comes back through the
-/// events as `retired` when all its commands (jobs and their replies too) are done with.
+/// Commands that run together at one time. Owns them. After Engine::submit() it comes back in a `retired` event when
+/// all its commands, with their jobs and replies, are finished.
 struct CommandBundle final : Handback {
-    NtpTime time = immediately; ///< when, at the output; `immediately` or a past time runs at once
+    NtpTime time = immediately; ///< when it is to be heard; `immediately` and past times run at once
     Command* first = nullptr;
     Command* last = nullptr;
-    int32_t outstanding = 0;        ///< [rt] the engine's own: jobs not yet applied
-    CommandBundle* outer = nullptr; ///< [rt] the engine's own: the bundle whose command this completes
+    int32_t outstanding = 0;        ///< [rt] for the engine alone: jobs not yet applied
+    CommandBundle* outer = nullptr; ///< [rt] for the engine alone: the bundle with the command that this one completes
 
     /// [osc] Takes ownership of `command`.
     void append(Command* command) noexcept;

@@ -8,14 +8,14 @@
 
 namespace scs {
 
-// What the data loop tells the OSC thread: records in the ring that Engine::events() returns. Each begins with
-// an EventHeader. Handbacks are never lost; the rest is dropped and counted when the ring is full.
+// Events from the data loop to the OSC thread: records in the ring that Engine::events() returns. Each begins with an
+// EventHeader. Handbacks are never lost; other events are dropped and counted when the ring is full.
 
 enum class EventKind : uint32_t {
     handback,     ///< HandbackEvent
     node,         ///< NodeEvent
     trigger,      ///< TriggerEvent
-    node_reply,   ///< NodeReplyEvent and what follows it
+    node_reply,   ///< NodeReplyEvent and the data that follows it
     print,        ///< EventHeader, then text without a terminator
     late,         ///< LateEvent
     completion,   ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now
@@ -37,7 +37,7 @@ struct HandbackEvent {
 
 enum class NodeChange : uint8_t { go, end, off, on, move, info };
 
-/// Fields as in /n_go; ids are -1 where there is none. head and tail count for groups only.
+/// Fields as in /n_go. An ID is -1 where there is no node. head and tail are meaningful for groups only.
 struct NodeEvent {
     EventHeader header;
     NodeChange change;
@@ -64,7 +64,7 @@ struct LateEvent {
     double seconds; ///< how long ago the bundle was due
 };
 
-/// Whom a command came from: a value of the OSC side's, opaque to the engine.
+/// The client that a command came from: a value of the OSC side, opaque to the engine.
 struct ReplyTo {
     alignas(8) std::byte bytes[24];
 };

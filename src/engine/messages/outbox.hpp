@@ -12,8 +12,8 @@
 
 namespace scs {
 
-/// The data loop's end of the event ring. Handbacks that find it full wait here, linked by themselves, and keep
-/// their order; other events are dropped and counted while any waits. [rt]
+/// The data loop's end of the event ring. When the ring is full, handbacks wait here in a list and keep their order;
+/// other events are dropped and counted as long as a handback waits. [rt]
 class Outbox {
 public:
     /// `dropped` counts notifications that found the ring full.
@@ -21,8 +21,8 @@ public:
 
     RecordRing& ring() noexcept { return ring_; }
 
-    /// Emits an event: a struct that begins with an EventHeader, whose `bytes` count what follows it, too. false:
-    /// dropped.
+    /// Emits an event: a struct that begins with an EventHeader. The header's `bytes` include data that follows the
+    /// struct. false: dropped.
     template <class Event>
     bool notify(const Event& event, std::span<const std::byte> tail = {},
                 std::span<const std::byte> end = {}) noexcept {
@@ -38,14 +38,14 @@ public:
         return true;
     }
 
-    /// Text for whoever reads the print events (the server's log), cut at 1000 bytes. false: dropped.
+    /// Emits a print event (for the server's log). Text is cut at 1000 bytes. false: dropped.
     bool print(std::string_view text) noexcept {
         text = text.substr(0, 1000);
         const EventHeader header{EventKind::print, uint32_t(sizeof header + text.size())};
         return notify(header, std::as_bytes(std::span(text)));
     }
 
-    /// Gives something to the thread that `what` says. Never lost.
+    /// Hands an object back to the thread that `what` implies. Never lost.
     void hand_back(Handback* object, Handback::Kind what) noexcept {
         object->next_handback = nullptr;
         object->handed_as = what;
@@ -57,7 +57,7 @@ public:
 
     bool waiting() const noexcept { return waiting_ != nullptr; }
 
-    /// Passes on what waits, as far as there is room.
+    /// Moves waiting handbacks to the ring, as far as there is room.
     void flush() noexcept {
         while (waiting_) {
             Handback* following = waiting_->next_handback;

@@ -9,8 +9,8 @@
 
 namespace scs {
 
-/// Bundles that wait for their time; those of the same time in the order they came. A binary heap of fixed room.
-/// [rt], after construction.
+/// Bundles that wait for their time. Bundles with equal times keep the order in which they came. A binary heap of fixed
+/// capacity. [rt], after construction.
 class Scheduler {
 public:
     /// [worker] The heap is written once, so that no page of it is first touched in the render path.
@@ -21,9 +21,9 @@ public:
     }
 
     bool empty() const noexcept { return heap_.empty(); }
-    /// The earliest time; only if not empty.
+    /// The earliest time. It must not be empty.
     NtpTime next_time() const noexcept { return heap_.front().time; }
-    /// false: no room, and the bundle still the caller's.
+    /// false: no room; the caller still owns the bundle.
     bool add(CommandBundle* bundle) noexcept {
         if (heap_.size() == room_)
             return false;
@@ -31,7 +31,7 @@ public:
         std::push_heap(heap_.begin(), heap_.end(), later);
         return true;
     }
-    /// The earliest bundle; only if not empty.
+    /// Removes and returns the earliest bundle. It must not be empty.
     CommandBundle* take() noexcept {
         std::pop_heap(heap_.begin(), heap_.end(), later);
         CommandBundle* bundle = heap_.back().bundle;

@@ -11,14 +11,14 @@ struct Group;
 class UnitGraph;
 struct Voice;
 
-/// How a node's turn in a block is spent.
+/// What the walk does when it reaches a node.
 enum class Run : uint8_t {
-    first,        ///< a synth before its first block: constructors, then a block
-    first_paused, ///< the same, but to be paused: constructors only
+    first,        ///< a synth before its first block: run constructors, then a block
+    first_paused, ///< the same, but it is to be paused: run constructors only
     on,
-    traced, ///< on, and the next block prints what it does; a synth
+    traced, ///< a synth that is on and prints what it does in the next block
     off,
-    ending, ///< freed when its turn comes
+    ending, ///< free it
 };
 
 /// What a control of a synth is mapped to.
@@ -33,20 +33,20 @@ struct Node {
     Node* next = nullptr;
     Group* parent = nullptr;
     Node* same_hash = nullptr;
-    void* abi = nullptr; ///< what UGen plugins know this node as
+    void* abi = nullptr; ///< this node as UGen plugins see it
 };
 
 struct Group : Node {
     Node* head = nullptr;
     Node* tail = nullptr;
-    uint32_t entered = 0; ///< nodes that came into it, for batches of voices in it
+    uint32_t entered = 0; ///< how many nodes have come into it so far; batches of voices in it watch this
 };
 
 /// Made of plugin units or of native ones.
 struct Synth : Node {
     Definition* definition = nullptr;
-    UnitGraph* graph = nullptr; ///< null: a native one
-    Voice* voice = nullptr;     ///< null: one of plugin units
+    UnitGraph* graph = nullptr; ///< null: a synth of native units
+    Voice* voice = nullptr;     ///< null: a synth with plugin units
 };
 
 } // namespace scs

@@ -11,7 +11,7 @@ namespace scs {
 
 /// The buffer table as plugins see it.
 struct Buffers::Abi {
-    // One more than there are: the ABI's own range check lets the index one behind the last pass.
+    // One more than there are buffers, because the ABI's range check accepts the index one past the last.
     std::vector<::SndBuf> live, latest;
     std::vector<::SndBufUpdates> updates;
     std::mutex non_rt_lock; ///< over `latest`, which plugins' own threads read (DiskIn)

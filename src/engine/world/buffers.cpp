@@ -33,7 +33,7 @@ void set_abi_buffer(::SndBuf& b, const Buffer& value) noexcept {
     b.mask1 = b.mask - 1;
     b.coord = coord_None;
     b.sndfile = value.sound_file;
-    if (value.sound_file) // DiskIn takes the mask for "more to come"
+    if (value.sound_file) // DiskIn reads the mask as "more to come"
         b.mask = b.mask1 = -1;
 }
 
@@ -46,7 +46,7 @@ float* allocate_samples(int64_t samples) noexcept {
     void* raw = std::calloc(bytes, 1);
     if (!raw)
         return nullptr;
-    // Touched here, so that the data loop never waits for pages and the kernel has not promised what it lacks.
+    // Pages are touched here, so that the data loop never waits for one and missing memory shows now.
     constexpr size_t page = 4096;
     for (size_t at = 0; at < bytes; at += page)
         static_cast<volatile char*>(raw)[at] = 0;
@@ -65,8 +65,9 @@ Buffers::Buffers(int count) : count_(count), abi_(std::make_unique<Abi>()) {
     abi_->live = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->latest = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->updates.resize(size_t(count) + 1);
-    // One thread renders, so plugins need no locks: they take none of a "local" buffer. With them a unit that holds
-    // a buffer while its inputs are computed on demand would wait for itself (Dbufwr of Dbufrd, PackFFT).
+    // Only one thread renders, so plugins need no locks, and they don't lock a buffer that is marked as local. With
+    // locks, a unit that holds a buffer while its demand-rate inputs are computed would wait for itself (Dbufwr of
+    // Dbufrd, PackFFT).
     for (size_t i = 0; i <= size_t(count); ++i)
         abi_->live[i].isLocal = abi_->latest[i].isLocal = true;
 }
@@ -120,7 +121,7 @@ void Buffers::close_files() noexcept {
         Buffer buffer = latest(i);
         if (!buffer.sound_file)
             continue;
-        // DiskIn's and DiskOut's threads look for the file there, under the same lock.
+        // DiskIn's and DiskOut's threads look for the file here, under the same lock.
         void* file = std::exchange(buffer.sound_file, nullptr);
         set_latest(i, buffer);
         SoundFile::close_handle(file);

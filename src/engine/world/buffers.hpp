@@ -17,13 +17,13 @@ struct Buffer {
     int64_t samples() const noexcept { return int64_t(frames) * channels; }
 };
 
-/// [worker] Zeroed sample memory, or null if there is none. At most 2^31 - 1 samples.
+/// [worker] Allocates zeroed sample memory; null if there is none. At most 2^31 - 1 samples.
 float* allocate_samples(int64_t samples) noexcept;
-/// [worker] Gives it back; null is fine.
+/// [worker] Frees it; null is fine.
 void free_samples(float*) noexcept;
 
-/// The buffer table, in the layout that UGen plugins read. Two copies: the data loop's, which synths use, and
-/// the worker's, which is ahead of it by the jobs that haven't been applied yet.
+/// The buffer table, in the layout that UGen plugins read. There are two copies: synths use the data loop's; the
+/// worker's is ahead of it by the jobs that haven't been applied yet.
 class Buffers {
 public:
     explicit Buffers(int count);
@@ -34,20 +34,20 @@ public:
 
     /// [rt] The buffer that synths see. `index` in range, here and below.
     Buffer get(int index) const noexcept;
-    /// [rt] Whether these samples lie in that buffer.
+    /// [rt] Whether these samples lie in this buffer.
     bool holds(int index, const float* data, size_t samples) const noexcept;
-    /// [rt] The buffer that these samples lie in, or -1. Looks at all of them.
+    /// [rt] The buffer that these samples lie in, or -1. Searches all buffers.
     int find(const float* data, size_t samples) const noexcept;
-    /// [rt] Makes synths see `buffer`. Whoever installs owns the data that was seen before.
+    /// [rt] Makes synths see `buffer`. The caller then owns the data that they saw before.
     void install(int index, const Buffer& buffer) noexcept;
 
     /// [worker] The buffer as the worker's last job left it.
     Buffer latest(int index) const noexcept;
-    /// [worker] Sets it; follow with install() on the data loop.
+    /// [worker] Sets the worker's copy. install() on the data loop must follow.
     void set_latest(int index, const Buffer& buffer) noexcept;
-    /// [worker] Frames that DiskOut has written to its file; -1 if that isn't one to be written.
+    /// [worker] How many frames DiskOut has written to the buffer's file; -1 if no file is open for writing.
     int64_t recorded_frames(int index) const noexcept;
-    /// [worker] Closes the files that are still open. May wait for the disk; the destructor does it otherwise.
+    /// [worker] Closes the files that are still open, which may wait for the disk. Otherwise the destructor does it.
     void close_files() noexcept;
 
     struct Abi;

@@ -7,8 +7,8 @@
 namespace scs {
 namespace {
 
-// SuperCollider's supernova plugins inline these locks: a 4-byte reader/writer state of 0 padded to 64 bytes for
-// each audio bus, and one byte for all control buses that is 1 while unlocked.
+// SuperCollider's supernova plugins inline these locks. Each audio bus has a 4-byte reader/writer state, padded to 64
+// bytes, that is 0 while unlocked. All control buses share one byte that is 1 while unlocked.
 constexpr size_t bytes_per_audio_lock = 64;
 constexpr std::byte unlocked_control{1};
 

@@ -10,12 +10,12 @@
 
 namespace scs {
 
-/// The audio and control buses and their locks, in the memory that UGen plugins read and write.
-/// A bus is "touched" in a block when a writer has written it: the first writer of a block overwrites, the
-/// next ones mix. Block numbers start at 0 and the touched marks at -1.
+/// The audio and control buses and their locks, in the memory that UGen plugins read and write. A bus is "touched" in a
+/// block once it has been written: the first writer in a block overwrites it, later ones add. Block numbers start at 0,
+/// touched marks at -1.
 class Buses {
 public:
-    /// [worker] `control`: zeros for the control buses, which outlive this; null: it makes them itself.
+    /// [worker] `control`: zeroed memory for the control buses, which must outlive this; null: it allocates its own.
     explicit Buses(const Settings&, float* control = nullptr);
 
     int audio_count() const noexcept { return audio_count_; }
@@ -28,11 +28,11 @@ public:
     int32_t* control_touched() noexcept { return control_touched_.get(); }
     bool control_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < control_count_; }
     bool audio_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < audio_count_; }
-    /// [rt] Sets a control bus and marks it as written in block `block_number`. index_out_of_range if it is.
+    /// [rt] Sets a control bus and marks it as touched in block `block_number`. Error: index_out_of_range.
     Status set_control(int64_t bus, float value, int32_t block_number) noexcept;
 
-    void* audio_locks() noexcept { return audio_locks_.get(); }   ///< one of 64 bytes a bus
-    void release_locks() noexcept;                                ///< [rt] opens them all
+    void* audio_locks() noexcept { return audio_locks_.get(); }   ///< 64 bytes a bus
+    void release_locks() noexcept;                                ///< [rt] releases all locks
     void* control_lock() noexcept { return control_lock_.get(); } ///< one byte, 1 = unlocked
 
 private:

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What lies in the segment that sclang opens, as sclang 3.13 sees it. It takes what it finds for its own
-/// objects, so each offset counts. Clients can write to all of it: nothing here may decide where the server writes.
+/// The contents of the segment that sclang opens, as sclang 3.13 sees them. sclang uses them as its own objects, so
+/// every offset matters. Clients can write to all of it, so nothing here may decide where the server writes.
 namespace scs::shm {
 
 namespace ipc = boost::interprocess;
@@ -18,11 +18,11 @@ namespace ipc = boost::interprocess;
 constexpr int scope_count = 128;
 constexpr int region_count = 3;
 
-/// One of the three regions of a scope buffer: the server writes one, the client reads one, and the third changes
-/// hands. The owners swap theirs for the third.
+/// One of the three regions of a scope buffer. The server writes one, the client reads one, and each swaps its own for
+/// the third when it is finished with it.
 struct ScopeRegion {
     ipc::offset_ptr<float> data;      ///< channel after channel, max_frames each
-    uint32_t frames = 0;              ///< filled, in each channel
+    uint32_t frames = 0;              ///< how many are filled in each channel
     std::atomic<bool> changed{false}; ///< written and not yet read
 };
 
@@ -34,8 +34,8 @@ struct Scope {
     uint32_t channels = 0;
     ipc::offset_ptr<float> data;
     std::atomic<int> stage{0}; ///< index of the region that changes hands
-    int writing = 1;           ///< the server's; a client has no use for it
-    int reading = 2;           ///< the client's
+    int writing = 1;           ///< the server's region; not for clients
+    int reading = 2;           ///< the client's region
     ScopeRegion regions[region_count];
 };
 
@@ -46,7 +46,7 @@ struct Root {
 
     explicit Root(ipc::managed_shared_memory::segment_manager* manager) : scopes(Allocator(manager)) {}
 
-    alignas(8) std::byte unused[32] = {}; ///< a std::string of the server's
+    alignas(8) std::byte unused[32] = {}; ///< scsynth has a std::string here
     ipc::offset_ptr<float> control_buses;
     ipc::vector<ScopePtr, Allocator> scopes;
 };

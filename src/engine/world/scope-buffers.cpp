@@ -61,7 +61,7 @@ float* ScopeBuffers::acquire(int64_t index, int64_t channels, int64_t frames) no
     std::fill_n(used_.begin() + ptrdiff_t(first), count, true);
     writer = {writer.shared, true, 1, uint32_t(channels), uint32_t(frames), first, count};
 
-    // No client looks into it while it is free. Whatever state a client left behind ends here.
+    // No client reads a free scope. This clears whatever state the last client left.
     Scope& scope = *writer.shared;
     scope.max_frames = writer.frames;
     scope.channels = writer.channels;
@@ -87,7 +87,7 @@ float* ScopeBuffers::push(int64_t index, int64_t frames) noexcept {
     written.frames = uint32_t(std::clamp<int64_t>(frames, 0, writer->frames));
     written.changed.store(true, std::memory_order_relaxed);
     const int got = scope.stage.exchange(writer->region, std::memory_order_acq_rel);
-    if (got >= 0 && got < region_count) // else a client has written nonsense
+    if (got >= 0 && got < region_count) // otherwise a client has written a wrong index
         writer->region = got;
     scope.writing = writer->region;
     return region(*writer, writer->region);

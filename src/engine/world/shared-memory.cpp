@@ -22,20 +22,20 @@ namespace {
 
 namespace ipc = boost::interprocess;
 
-// boost's managed_shared_memory is a state of four bytes, rounded up to its alignment, and what a managed buffer
-// is. A client waits while the state is not this one.
+// boost's managed_shared_memory is a four-byte state, rounded up to its alignment, followed by a managed buffer. A
+// client waits until the state has this value.
 constexpr size_t head_bytes = 16;
 constexpr uint32_t initialized = 2;
 using Buffer = ipc::basic_managed_external_buffer<char, ipc::rbtree_best_fit<ipc::mutex_family>, ipc::iset_index>;
 
 constexpr size_t usual_bytes = size_t(8) << 20;         ///< scsynth's
-constexpr size_t usual_control_bytes = size_t(2) << 20; ///< what fits beside the scopes in that
+constexpr size_t usual_control_bytes = size_t(2) << 20; ///< what fits beside the scopes in usual_bytes
 
 std::string failure(const std::string& path, int error) {
     return "no shared memory for clients: " + path + ": " + std::strerror(error);
 }
 
-/// Holds a descriptor until it is taken.
+/// Owns a file descriptor until it is taken.
 class File {
 public:
     explicit File(int fd) : fd_(fd) {}
@@ -52,7 +52,7 @@ private:
     int fd_;
 };
 
-/// Removes a segment that no living server has open; 0 or the error.
+/// Removes a segment that no living server has open. Returns 0 or the error.
 int remove_stale(const std::string& path) {
     const File old(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (old.get() >= 0 && ::flock(old.get(), LOCK_EX | LOCK_NB) != 0)
@@ -60,7 +60,7 @@ int remove_stale(const std::string& path) {
     return ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : errno;
 }
 
-/// Gives the open file its name; 0 or the error.
+/// Gives the open file its name. Returns 0 or the error.
 int publish(int file, const std::string& path) {
     const std::string open_file = "/proc/self/fd/" + std::to_string(file);
     for (int tries = 0; tries < 3; ++tries) {
@@ -83,7 +83,7 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const std::string& na
         return Error{"no shared memory for " + std::to_string(control_buses) + " control buses"};
     const size_t control_bytes = size_t(control_buses) * sizeof(float);
     const size_t bytes = usual_bytes + (std::max(control_bytes, usual_control_bytes) - usual_control_bytes);
-    // Without a name until it is complete: a client that finds half a segment would wait for ever.
+    // It gets its name only when it is complete: a client that found half a segment would wait for ever.
     File file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (file.get() < 0)
         return Error{failure(folder, errno)};
@@ -109,7 +109,7 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(const std::string& na
 
 SharedMemory::SharedMemory(std::string path, int file, std::byte* memory, size_t bytes, int control_buses)
     : path_(std::move(path)), file_(file), memory_(memory), bytes_(bytes), control_count_(size_t(control_buses)) {
-    // Each page into this process, so that the render path has no first touch of one.
+    // Maps each page into this process, so that the render path touches none first.
     const auto page = size_t(::sysconf(_SC_PAGESIZE));
     for (size_t at = 0; at < bytes; at += page)
         static_cast<volatile std::byte*>(memory)[at] = std::byte{0};

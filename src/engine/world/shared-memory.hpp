@@ -10,23 +10,23 @@
 
 namespace scs {
 
-/// The segment by which local clients read and write control buses and read scope buffers without messages: a
-/// boost.interprocess managed segment with the layout of scsynth's. All of its pages are there from the start, so
-/// that touching them neither fails nor waits.
+/// The segment through which local clients read and write control buses, and read scope buffers, without messages: a
+/// managed segment of boost.interprocess with scsynth's layout. All its pages are present from the start, so that
+/// touching them neither fails nor waits.
 class SharedMemory {
 public:
-    /// [worker] The segment `folder`/`name` with so many control buses (0 … 2^24), all zero; clients see it only when
-    /// it is complete. Replaces one that was left behind. Errors: no such folder, no space, the name is somebody
-    /// else's or of a living segment.
+    /// [worker] Makes the segment `folder`/`name` with this many control buses (0 … 2^24), all zero. Clients see it
+    /// only when it is complete. Replaces a segment that was left behind. Errors: no such folder, no space, the name
+    /// belongs to somebody else or to a living segment.
     static Result<std::shared_ptr<SharedMemory>> create(const std::string& name, int control_buses,
                                                         const std::string& folder = "/dev/shm");
     ~SharedMemory();
     SharedMemory(const SharedMemory&) = delete;
     SharedMemory& operator=(const SharedMemory&) = delete;
 
-    /// [any] Takes the name away. Who has the segment open keeps it.
+    /// [any] Removes the name. Processes that have the segment open keep it.
     void remove() noexcept;
-    /// [worker] Buses and scopes as new, for another engine. SIGBUS if somebody made the file shorter.
+    /// [worker] Resets buses and scopes for another engine. SIGBUS if somebody has truncated the file.
     void reset() noexcept;
 
     float* control_buses() noexcept { return control_buses_; }
@@ -37,7 +37,7 @@ private:
     void construct(const std::string& name);
 
     std::string path_;
-    int file_; ///< locked as long as it is open: a sign of life
+    int file_; ///< locked as long as it is open, which shows that the server lives
     std::byte* memory_;
     size_t bytes_;
     size_t control_count_;

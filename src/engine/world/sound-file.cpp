@@ -18,11 +18,11 @@ namespace scs {
 
 namespace {
 
-// No compressed format packs silence tighter than FLAC: some 6000 frames a byte. A header that claims more lies,
-// and what it claims must not become an allocation.
+// No format packs silence tighter than FLAC, which needs a byte for some 6000 frames. A header that claims more is
+// wrong, and must not decide the size of an allocation.
 constexpr int64_t frames_per_byte = 8192;
 
-// libvorbis puts all that it is given at once on the stack, which ends after a minute of sound.
+// libvorbis puts all that one call gives it on the stack, which a minute of sound overflows.
 constexpr int64_t frames_a_write = 4096;
 
 struct Name {
@@ -60,10 +60,10 @@ SNDFILE* as_sndfile(void* handle) {
 }
 
 Error system_error() {
-    return {std::string("System error : ") + std::strerror(errno) + "."}; // as libsndfile says it
+    return {std::string("System error : ") + std::strerror(errno) + "."}; // libsndfile's wording
 }
 
-/// A descriptor that is closed unless taken.
+/// A descriptor that is closed unless it is taken.
 class Descriptor {
 public:
     explicit Descriptor(int fd) : fd_(fd) {}
@@ -79,8 +79,8 @@ private:
     int fd_;
 };
 
-/// Opens a regular file; its size through `bytes`. A pipe or a device could block the worker for ever, and
-/// opening by name would let libsndfile take "-" for the daemon's standard input.
+/// Opens a regular file; `bytes` gets its size. A pipe or a device could block the worker for ever. libsndfile isn't
+/// given the name, as it would take "-" for the daemon's standard input.
 Result<int> open_regular(const std::string& path, int flags, int64_t& bytes) {
     Descriptor fd(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
     struct stat status;

@@ -10,45 +10,44 @@
 
 namespace scs {
 
-/// What a sound file's header says, as far as it is believed.
+/// What a sound file's header says, within plausible limits.
 struct SoundFileInfo {
     int64_t frames = 0; ///< never more than 8192 for each byte of the file
     int channels = 0;   ///< 1 … 1024
     double rate = 0;    ///< Hz
 };
 
-/// Header and sample format of a file to be written, as libsndfile's format number.
-/// Names are scsynth's, case doesn't matter: "aiff", "wav", "flac", "caf" … and "int16", "float", "mulaw" …
-/// Errors: "unsupported header format", "unsupported sample format". [any]
+/// libsndfile's format number for the header and sample format of a file to be written. Names are scsynth's, in any
+/// case: "aiff", "wav", "flac", "caf" … and "int16", "float", "mulaw" … Errors: "unsupported header format",
+/// "unsupported sample format". [any]
 Result<int> sound_file_format(std::string_view header, std::string_view sample);
 
-/// A sound file that is open for reading or for writing, closed with the object. [worker]
-/// No content of a file is believed: whatever it holds gives samples or an error's text.
+/// A sound file that is open for reading or for writing; the destructor closes it. [worker] A file's content isn't
+/// trusted: whatever it holds, the result is samples or an error.
 class SoundFile {
 public:
     /// Opens a regular file in any format that libsndfile knows by its content.
     static Result<SoundFile> open(const std::string& path);
-    /// Makes or overwrites a file. A format that can't hold that many channels, or a rate that isn't between 1 and
-    /// 2^31 - 1 Hz, is an error and leaves an existing file as it was. Samples beyond ±1 are clipped in integer
-    /// formats.
+    /// Makes or overwrites a file. Errors: the format can't hold that many channels, or the rate isn't between 1 and
+    /// 2^31 - 1 Hz; an existing file then stays as it was. In integer formats samples beyond ±1 are clipped.
     static Result<SoundFile> create(const std::string& path, int format, int channels, double rate);
 
     const SoundFileInfo& info() const noexcept { return info_; }
 
-    /// Moves to frame `start` (clipped to the file) and reads up to `frames` frames to `out`, interleaved. Returns
-    /// how many there were; those that a truncated file lacks are left as they are in `out`.
+    /// Moves to frame `start` (clipped to the file) and reads up to `frames` frames to `out`, interleaved. Returns how
+    /// many it read. The rest of `out` isn't touched.
     int64_t read(int64_t start, int64_t frames, float* out) noexcept;
-    /// Appends interleaved frames. Error: the disk is full or the like.
+    /// Appends interleaved frames. Errors: those of the disk, e.g. that it is full.
     Result<int64_t> write(const float* in, int64_t frames);
 
-    /// Writes the rest and closes. Only needed by those who want to know.
+    /// Writes the rest and closes the file. Only needed to see whether that succeeds.
     Result<int64_t> close();
-    /// Gives the file (a SNDFILE*, at its present position) to the caller, who passes it to close_handle().
+    /// Gives the file (a SNDFILE*, at its present position) to the caller, who must pass it to close_handle().
     void* release() noexcept { return file_.release(); }
     /// Closes what release() gave; null is fine.
     static void close_handle(void* handle) noexcept;
-    /// Frames that were written to a file which is open for that, else -1; also for null. Not while another thread
-    /// uses it.
+    /// How many frames were written to a file that is open for writing; -1 for other files and for null. No other
+    /// thread may be using the file.
     static int64_t written_frames(void* handle) noexcept;
 
 private:

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <string>
 
-// A client's side of the shared memory, as sclang does it, for tests.
+// A client's side of the shared memory as in sclang, for tests.
 namespace scs::test {
 
 class ShmReader {
 public:
-    /// Opens what is there; an exception if that isn't a server's.
+    /// Opens the segment. Throws if it isn't a server's.
     explicit ShmReader(const std::string& name)
         : segment_(shm::ipc::open_only, name.c_str()), root_(segment_.find<shm::Root>(name.c_str()).first) {
         if (!root_)
@@ -27,7 +27,7 @@ public:
     static bool valid(const shm::Scope& scope) {
         return scope.status.load(std::memory_order_acquire) != shm::Scope::free;
     }
-    /// Takes the newest frames, if there are newer ones; how many there are.
+    /// Takes the newest frames if there are new ones. Returns how many.
     static uint32_t pull(shm::Scope& scope) {
         const int stage = scope.stage.load(std::memory_order_relaxed);
         if (scope.regions[stage].changed.load(std::memory_order_relaxed)) {

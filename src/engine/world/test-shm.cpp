@@ -21,7 +21,7 @@ using scs::test::ShmReader;
 
 namespace {
 
-/// Of this process's own, so that tests that run at the same time don't meet.
+/// Unique to this process, so that tests that run at the same time don't collide.
 std::string test_name() {
     return "scs-test-" + std::to_string(::getpid());
 }
@@ -158,7 +158,7 @@ TEST_CASE("without space there is an error, and no fault later") {
     constexpr int refused = 0, made_it = 1, no_mount = 2;
     const pid_t child = ::fork();
     if (child == 0) {
-        // A file system of its own that is too small.
+        // On a file system of its own that is too small.
         if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
             ::mount("none", folder.c_str(), "tmpfs", 0, "size=1m") != 0)
             ::_exit(no_mount);
@@ -198,7 +198,7 @@ TEST_CASE("a scope buffer is taken, written, read and given back") {
         CHECK(ShmReader::data(scope)[0] == float(round));
         CHECK(ShmReader::data(scope)[199] == float(round));
     }
-    to[0] = 6.f; // only the newest counts
+    to[0] = 6.f; // only the newest frames are read
     to = scopes.push(5, 1);
     to[0] = 7.f;
     to = scopes.push(5, 1000);
@@ -230,7 +230,7 @@ TEST_CASE("scope buffers that can't be are refused") {
 TEST_CASE("the room for samples is used up and comes back") {
     auto server = make();
     ScopeBuffers& scopes = server->scopes();
-    // Two channels of 4096 frames, three times, are 24 of the 1024 units.
+    // Three regions of two channels of 4096 frames take 24 of the 1024 units.
     int taken = 0;
     while (scopes.acquire(taken, 2, 4096))
         ++taken;
@@ -282,7 +282,7 @@ TEST_CASE("reader and writer never meet in a region") {
         }
         done = true;
     });
-    // As the server has it mapped: a race detector takes one memory at two addresses for two.
+    // At the server's address: a race detector doesn't see that one memory is mapped at two addresses.
     const auto from_client =
         reinterpret_cast<char*>(&client.scope(0)) - reinterpret_cast<char*>(client.control_buses());
     auto& scope = *reinterpret_cast<shm::Scope*>(reinterpret_cast<char*>(server->control_buses()) + from_client);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 struct Folder {
     fs::path path;
     Folder() {
@@ -30,7 +30,7 @@ struct Folder {
     std::string operator/(const char* name) const { return (path / name).string(); }
 };
 
-/// Multiples of 2^-7 below 1: exact in every sample format but the logarithmic ones.
+/// Multiples of 2^-7 below 1, which every sample format but the logarithmic ones holds exactly.
 std::vector<float> ramp(int frames, int channels) {
     std::vector<float> samples;
     for (int frame = 0; frame < frames; ++frame)
