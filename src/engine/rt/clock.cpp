@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t nsec_per_sec = 1'000'000'000;
 
-// Of counts that may be anything, so without signed overflow.
+// The counts may be anything, so this avoids signed overflow.
 int64_t difference(uint64_t to, uint64_t from) noexcept {
     return int64_t(to - from);
 }
@@ -42,7 +42,7 @@ NtpTime CycleClock::begin_cycle(uint64_t monotonic_nsec_of_frame0, int64_t realt
 }
 
 int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block, float* subsample) noexcept {
-    // In scsynth's precision, where it matters: the subsample is to have the same bits.
+    // In scsynth's precision, so that the subsample offset has the same bits.
     const auto ticks = float(ntp_ticks_between(block_start, event));
     const auto position = float(double(ticks) * (rate * 0x1p-32) + 0.5);
     const float frame = std::floor(position);

@@ -6,8 +6,8 @@
 
 namespace scs {
 
-/// Wall-clock time as OSC time tags have it: seconds since 1900 in the upper 32 bits, fraction of a
-/// second in the lower 32. The tag 1 (OSC's "immediately") and 0 are no times: handle them first.
+/// Wall-clock time as OSC time tags have it: seconds since 1900 in the upper 32 bits, fraction of a second in the lower
+/// 32. The tags 1 (OSC's "immediately") and 0 are not times: handle them before calling these functions.
 using NtpTime = uint64_t;
 
 /// The OSC time tag that means "now".
@@ -20,8 +20,8 @@ constexpr NtpTime ntp_from_unix(int64_t seconds, uint32_t nanoseconds) noexcept 
     return ((uint64_t(seconds) + seconds_1900_to_1970) << 32) | fraction;
 }
 
-/// Ticks of 2^-32 s from `from` to `to`, negative if `to` is earlier. Right for times within 68
-/// years of each other, also across the wrap of 2036. [any]
+/// Ticks of 2^-32 s from `from` to `to`, negative if `to` is earlier. Correct for times within 68 years of each other,
+/// even across the wrap in 2036. [any]
 constexpr int64_t ntp_ticks_between(NtpTime from, NtpTime to) noexcept {
     return int64_t(to - from);
 }
@@ -31,11 +31,10 @@ constexpr double ntp_seconds_between(NtpTime from, NtpTime to) noexcept {
     return double(ntp_ticks_between(from, to)) * 0x1p-32;
 }
 
-/// The time `frames` (may be negative, |frames| < 2^53) after `start` at `rate` frames a second
-/// (> 0), to the nearest tick. Count frames from one start rather than add up steps, which would
-/// add up their rounding. [any]
+/// The time `frames` (may be negative, |frames| < 2^53) after `start` at `rate` frames a second (> 0), to the nearest
+/// tick. Count frames from one start: adding up steps would add up their rounding errors. [any]
 inline NtpTime ntp_advance(NtpTime start, int64_t frames, double rate) noexcept {
-    // Whole seconds apart, so that long spans lose no precision.
+    // Whole seconds are computed separately, so that long spans lose no precision.
     const double count = double(frames);
     const double seconds = std::floor(count / rate);
     const double rest = count - seconds * rate;

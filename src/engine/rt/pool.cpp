@@ -14,9 +14,9 @@
 
 namespace scs {
 
-// The region is cut into blocks without gaps. A block is its header, right before a multiple of 64
-// bytes, and the memory up to the next header; its size, header included, is a multiple of 64 too.
-// The last header belongs to no memory and always counts as used, so that nothing merges with it.
+// The region is cut into blocks without gaps. A block is a header, which ends at a multiple of 64 bytes, and the memory
+// up to the next header. Its size, header included, is a multiple of 64, too. The last header has no memory and always
+// counts as used, so that no block merges with it.
 struct Pool::Block {
     size_t size_and_free;
     Block* before; // the block that lies before this one, or nullptr
@@ -30,7 +30,7 @@ struct Pool::Block {
     static Block* of(void* memory) noexcept { return static_cast<Block*>(memory) - 1; }
 };
 
-// What a free block's memory holds: its neighbours in its list.
+// A free block's memory holds its neighbours in the list of its class.
 struct Pool::Links {
     Block* next;
     Block* previous;
@@ -40,8 +40,8 @@ struct Pool::Links {
 
 namespace {
 
-/// Memory from the system, in large pages if it has some: from one cycle to the next other programs take what the CPU
-/// knows of small ones.
+/// Memory from the system, in large pages if possible: between two cycles other programs displace the CPU's cached
+/// translations, of which small pages need many.
 void* map_region(size_t bytes) noexcept {
     constexpr size_t large = size_t{2} << 20;
     const size_t room = bytes < large ? 0 : large;
@@ -49,7 +49,7 @@ void* map_region(size_t bytes) noexcept {
     if (room == 0 || found == MAP_FAILED) {
         return found;
     }
-    // What lies before the first large page and behind the region goes back.
+    // Returns what lies before the first large page and behind the region.
     auto* const begin = static_cast<std::byte*>(found);
     const size_t before = (large - reinterpret_cast<uintptr_t>(begin) % large) % large;
     if (before > 0) {
@@ -58,7 +58,7 @@ void* map_region(size_t bytes) noexcept {
     if (before < large) {
         munmap(begin + before + bytes, large - before);
     }
-    madvise(begin + before, bytes, MADV_HUGEPAGE); // a wish
+    madvise(begin + before, bytes, MADV_HUGEPAGE); // only a hint
     return begin + before;
 }
 
@@ -160,8 +160,8 @@ size_t Pool::largest_free_block() const noexcept {
     if (used_powers_ == 0) {
         return 0;
     }
-    // Not the block itself but the least of its class: a larger request would be looked for among
-    // the classes above, which are empty.
+    // The smallest size of the block's class, not the block's own: a larger request would be searched for in the
+    // classes above, which are empty.
     const int power = std::bit_width(used_powers_) - 1;
     const int subdivision = std::bit_width(used_subdivisions_[power]) - 1;
     return smallest_of({power, subdivision}) - sizeof(Block);
@@ -221,7 +221,7 @@ void Pool::remove(Block* block) noexcept {
 }
 
 Pool::Block* Pool::take_at_least(size_t size) noexcept {
-    // Starts at the first class of which every block is large enough: no search within a list.
+    // Starts at the first class whose blocks are all large enough, so that no list is searched.
     const SizeClass own = class_of(size);
     const size_t step = alignment << std::max(own.power - 1, 0);
     auto [power, subdivision] = class_of(size + step - alignment);

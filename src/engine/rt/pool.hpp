@@ -35,12 +35,12 @@ public:
     /// of that size. A request for 0 bytes gets a block of its own. [rt]
     void* allocate(size_t bytes) noexcept;
 
-    /// Makes a block larger or smaller, in place if it can; the contents up to the smaller of both
-    /// sizes are kept. nullptr as `memory` allocates. Returns the block's address, which may have
-    /// changed; nullptr when out of memory, and then `memory` is as it was. [rt]
+    /// Makes a block larger or smaller, in place if possible, and keeps the contents up to the smaller size. If
+    /// `memory` is nullptr, allocates. Returns the block's address, which may have changed, or nullptr when out of
+    /// memory; then `memory` is unchanged. [rt]
     void* reallocate(void* memory, size_t bytes) noexcept;
 
-    /// Gives back what allocate() or reallocate() returned; nullptr does nothing. [rt]
+    /// Frees what allocate() or reallocate() returned; nullptr is fine. [rt]
     void free(void* memory) noexcept;
 
     /// Whether this address lies in the pool's region. [rt]
@@ -86,7 +86,7 @@ private:
     size_t region_bytes_;
     size_t free_bytes_ = 0;
     size_t used_blocks_ = 0;
-    // A bit per list that isn't empty, and a bit per power that has such a list.
+    // A bit for each list that isn't empty, and a bit for each power that has such a list.
     uint32_t used_powers_ = 0;
     std::array<uint32_t, powers> used_subdivisions_{};
     std::array<std::array<Block*, subdivisions>, powers> lists_{};

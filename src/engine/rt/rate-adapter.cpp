@@ -11,16 +11,16 @@ namespace scs {
 
 namespace {
 
-// 121 dB, and flat up to 0.9 of the lower rate's half; the next better one costs four times as much, the next worse
-// one ends at 17.6 kHz for 44100 Hz.
+// 121 dB signal to noise, and flat up to 0.9 of half the lower rate. The next better quality costs four times as much;
+// the next lower one ends at 17.6 kHz for 44100 Hz.
 constexpr int quality = SRC_SINC_MEDIUM_QUALITY;
 constexpr size_t chunk = 256; ///< frames that are written at once
 
-/// Frames by which the resampler's rounding may make it ask for more.
+/// How many more frames the resampler may ask for because of rounding.
 constexpr int rounding = 2;
 
-/// Where frames of `channels` from `first` to `end` are. The resampler refuses input that begins where its output does,
-/// also if it is none: the end of `frames` may be there.
+/// The address of the frames from `first` to `end`. If there are none, the start of `frames`: the resampler refuses
+/// even empty input that begins where its output does, which may be at the end of `frames`.
 const float* place(const std::vector<float>& frames, size_t first, size_t end, size_t channels) noexcept {
     return frames.data() + (first < end ? first * channels : 0);
 }
@@ -43,7 +43,7 @@ RateAdapter::RateAdapter(int block, int inputs, int outputs, int max_quantum, in
       to_engine_(inputs > 0 ? make_resampler(inputs) : nullptr),
       to_graph_(make_resampler(std::max(outputs, 1))),
       channels_out_(std::max(outputs_, size_t(1))) {
-    // The library doesn't tell how long its filter is: ask it.
+    // The library has no function for its filter's length, so it is measured.
     const Resampler probe = make_resampler(1);
     float frame = 0, result = 0;
     SRC_DATA data{};
@@ -70,7 +70,7 @@ RateAdapter::RateAdapter(int block, int inputs, int outputs, int max_quantum, in
         block_in_.push_back(ports_.data() + i * block_);
 }
 
-/// The input frames behind the one that an output frame lies on, which the filter needs for it.
+/// How many input frames the filter needs behind the position of an output frame.
 int RateAdapter::reach(double ratio) const noexcept {
     return int(std::ceil(filter_frames_ / std::min(ratio, 1.))) + rounding;
 }
@@ -84,7 +84,7 @@ bool RateAdapter::set_graph_rate(double rate) noexcept {
     const int divisor = std::gcd(engine_rate_, graph_rate_);
     engine_step_ = engine_rate_ / divisor;
     graph_step_ = graph_rate_ / divisor;
-    // At worst the cycle's last frame needs the first one of a block, and that block's last frame needs input.
+    // In the worst case the cycle's last frame needs the first frame of a block, and so input for all of that block.
     const double frames_per_engine_frame = double(graph_rate_) / engine_rate_;
     const double run_ahead = reach(frames_per_engine_frame) + double(block_);
     delay_ = int(std::ceil(run_ahead * frames_per_engine_frame)) + reach(1 / frames_per_engine_frame);
@@ -109,7 +109,7 @@ int64_t RateAdapter::most_blocks(int frames) const noexcept {
 }
 
 double RateAdapter::ahead() const noexcept {
-    // Whole numbers up to here, so that it never drifts.
+    // Integers up to here, so that it never drifts.
     return double(engine_frames_ * graph_step_ - graph_frames_ * engine_step_) / double(engine_step_);
 }
 
@@ -161,7 +161,7 @@ void RateAdapter::keep_block_output() noexcept {
     engine_frames_ += int64_t(block_);
 }
 
-/// Writes what can be had without another block; returns how many frames.
+/// Writes as much output as is possible without another block. Returns the number of frames.
 int RateAdapter::write_output(int frames, int written, float* const* out) noexcept {
     const int first = written;
     while (written < frames) {

@@ -10,16 +10,16 @@
 
 namespace scs {
 
-/// Runs an engine in blocks of a fixed size and at a rate of its own, in cycles of any number of frames at another
-/// rate: what it puts out is resampled to the cycles' rate, what comes in to the engine's.
+/// Runs an engine that has blocks of a fixed size and its own rate in cycles of any number of frames at another rate.
+/// Output is resampled to the cycles' rate, input to the engine's.
 ///
-/// Blocks are run ahead, no more of them than a cycle's output needs, so output is never late: the filter's half
-/// length is heard as a longer time from input to output, not as a shift between an engine's frame and its moment.
-/// Input is delayed by a number of the cycles' frames that is the same for cycles of any length and never changes
-/// between two resets: delay().
+/// Blocks are run ahead, but no more than a cycle's output needs, so output is never late. Half the filter's length
+/// adds to the latency from input to output; it doesn't shift an engine's frame from the moment at which it is to be
+/// heard. Input is delayed by delay() frames of the cycles. That is the same for cycles of any length and never changes
+/// between two resets.
 class RateAdapter {
 public:
-    static constexpr int furthest = 32; ///< times that one rate may be the other
+    static constexpr int furthest = 32; ///< the largest ratio of the two rates
 
     /// `block` ≥ 1 frames; `inputs` and `outputs` 0 … 128; `max_quantum`: frames of the longest cycle;
     /// `engine_rate` in Hz. Allocates all that process() needs; throws std::bad_alloc. [main]
@@ -27,12 +27,12 @@ public:
 
     int engine_rate() const noexcept { return engine_rate_; }
     int block() const noexcept { return int(block_); }
-    /// The rate of the cycles from now on, in Hz; another one than before is a reset. false: not a whole number, or
-    /// too far from the engine's, and nothing is changed. [rt]
+    /// Sets the rate of the cycles, Hz. A new rate is a reset. false: it isn't a whole number, or too far from the
+    /// engine's; nothing is changed. [rt]
     bool set_graph_rate(double rate) noexcept;
-    /// As new: nothing carried. Takes some 10 µs for each port. [rt]
+    /// Drops all carried frames. Takes some 10 µs for each port. [rt]
     void reset() noexcept;
-    /// Frames of the cycles from an input's to the output's that it is heard in. [rt]
+    /// The delay from input to output, in frames of the cycles. [rt]
     int delay() const noexcept { return delay_; }
     /// When the next block's first frame is heard, in frames of the cycles' rate after the next cycle's first. [rt]
     double ahead() const noexcept;
@@ -47,7 +47,7 @@ public:
     void process(int frames, const float* const* in, float* const* out, F&& render) noexcept {
         take_input(frames, in);
         int written = 0;
-        // One block more than needed would mean that the resampler is out of order: silence then, not a loop.
+        // A resampler that asks for more blocks than that is broken: the result is silence, not an endless loop.
         for (int64_t blocks = most_blocks(frames); written < frames; --blocks) {
             written += write_output(frames, written, out);
             if (written == frames || blocks < 0)
@@ -80,22 +80,22 @@ private:
     size_t block_, inputs_, outputs_;
     int engine_rate_;
     int graph_rate_ = 0;
-    int64_t engine_step_ = 1, graph_step_ = 1; ///< so many engine frames last as long as so many of the cycles
+    int64_t engine_step_ = 1, graph_step_ = 1; ///< engine_step_ engine frames last as long as graph_step_ cycle frames
     int delay_ = 0;
-    int filter_frames_ = 0; ///< of input that the filter needs for its first frame, when it doesn't lower the rate
+    int filter_frames_ = 0; ///< input frames that the filter needs for its first frame, if it doesn't lower the rate
     Resampler to_engine_;   ///< null without inputs
     Resampler to_graph_;    ///< with one silent channel if there are no outputs
     size_t channels_out_;
-    int64_t engine_frames_ = 0, graph_frames_ = 0; ///< rendered, and written, since the last reset
+    int64_t engine_frames_ = 0, graph_frames_ = 0; ///< rendered and written since the last reset
 
-    // Frames of all channels in turn, as the resamplers want them.
+    // Interleaved frames, for the resamplers.
     std::vector<float> waiting_;                 ///< input at the cycles' rate
     size_t waiting_start_ = 0, waiting_end_ = 0; ///< frames
     std::vector<float> turns_in_;                ///< a block of input
     std::vector<float> turns_out_;               ///< a block of output …
-    size_t turns_left_ = 0;                      ///< … the last so many frames of which wait
+    size_t turns_left_ = 0;                      ///< … of which this many frames, the last ones, still wait
     std::vector<float> resampled_;               ///< output at the cycles' rate
-    // Ports of their own, as the engine wants them.
+    // Separate channels, for the engine.
     std::vector<float> ports_;
     std::vector<const float*> block_in_;
     std::vector<float*> block_out_;

@@ -35,8 +35,8 @@ void Reblocker::set_quantum(int quantum) noexcept {
         return;
     }
     quantum_ = quantum;
-    // What is ahead after each cycle runs through all numbers below the block that leave the same
-    // rest modulo the divisor. The largest of them is how much input the cycle's last block lacks.
+    // The number of frames ahead after each cycle goes through all numbers below the block that have the same remainder
+    // modulo the divisor. The largest of them is how much input the cycle's last block lacks.
     const int divisor = std::gcd(block_, quantum);
     const int delay = block_ - divisor + ahead_ % divisor;
     const int held = delay_ - ahead_;
@@ -72,7 +72,7 @@ void Reblocker::write_carried(int quantum, float* const* out) noexcept {
     }
 }
 
-// `start`: of the block's input in this cycle; negative if it begins with what is held.
+// `start`: where in this cycle the block's input begins; negative if it begins with held input.
 void Reblocker::point_inputs(int start, const float* const* in) noexcept {
     for (size_t i = 0; i < inputs_.size(); ++i) {
         if (start >= 0) {
@@ -107,12 +107,12 @@ void Reblocker::point_outputs(int frame, int quantum, float* const* out) noexcep
     }
 }
 
-// `end`: of the last block's output, counted from the cycle's start.
+// `end`: where the last block's output ends, counted from the cycle's start.
 void Reblocker::keep_input(int quantum, int end, const float* const* in) noexcept {
-    const int start = end - delay_; // of the input that no block has taken
+    const int start = end - delay_; // where the input begins that no block has used
     for (size_t i = 0; i < inputs_.size(); ++i) {
         Port& port = inputs_[i];
-        if (start >= 0) { // all that was held before is taken
+        if (start >= 0) { // all held input has been used
             port.silent = in[i] == nullptr;
             if (!port.silent) {
                 std::copy(in[i] + start, in[i] + quantum, port.frames);
@@ -136,7 +136,7 @@ void Reblocker::keep_input(int quantum, int end, const float* const* in) noexcep
 
 void Reblocker::keep_output(int quantum, int end, float* const* out) noexcept {
     if (end == ahead_ || end == quantum) {
-        return; // no block began in this cycle, or none goes beyond it
+        return; // no block began in this cycle, or none extends beyond it
     }
     const int frame = end - block_;
     for (size_t i = 0; i < outputs_.size(); ++i) {

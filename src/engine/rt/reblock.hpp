@@ -7,16 +7,14 @@
 
 namespace scs {
 
-/// Turns cycles of any number of frames, which may differ from one to the next, into blocks of a
-/// fixed size.
+/// Turns cycles, whose number of frames may change from one to the next, into blocks of a fixed size.
 ///
-/// Output is computed ahead and never late: what a cycle leaves of its last block is carried to the
-/// next cycles, without a gap when the quantum changes. Input is delayed so that each block always
-/// has its input: with r frames produced ahead when a quantum is first seen and g = gcd(block,
-/// quantum), the least delay with which that quantum can go on is block - g + r % g frames, so 0
-/// when the quantum is a multiple of the block and nothing is carried. When a change of quantum
-/// makes the delay longer, silence is put before the input that waits; when shorter, the oldest of
-/// it is dropped.
+/// Output is computed ahead and never late: what a cycle doesn't use of its last block is carried over to the next
+/// cycles, without a gap when the quantum changes. Input is delayed so that each block always has all its input. If r
+/// frames were produced ahead when a quantum is first seen, and g = gcd(block, quantum), the least delay for that
+/// quantum is block - g + r % g frames: 0 if the quantum is a multiple of the block and nothing is carried. When a
+/// change of quantum makes the delay longer, silence is inserted before the waiting input; when shorter, the oldest
+/// waiting input is dropped.
 ///
 /// Frames are copied only where a block straddles cycles; otherwise, and always when delay and
 /// carry are 0, blocks are read and written in the caller's own buffers.
@@ -31,11 +29,10 @@ public:
     /// frames does nothing). `in` and `out` hold a pointer per port to `quantum` frames, or null
     /// for a port that isn't linked; no output may overlap an input.
     ///
-    /// Calls `render(int frame, const float* const* in, float* const* out)` for each block that
-    /// begins in this cycle, in order. `frame` (≥ 0) is where in the cycle its first output frame
-    /// lies. Its pointers are to `block` frames each, aligned as floats only; an input is null when
-    /// it isn't linked, an output when nothing shall be written there. All of an output must be
-    /// written. [rt]
+    /// Calls `render(int frame, const float* const* in, float* const* out)` for each block that begins in this cycle,
+    /// in order. `frame` (≥ 0) is where in the cycle its first output frame lies. The pointers are to `block` frames
+    /// each, with no more than a float's alignment. An input is null if it isn't linked, an output if nothing is to be
+    /// written there. All of an output must be written. [rt]
     template <class F>
     void process(int quantum, const float* const* in, float* const* out, F&& render) noexcept {
         quantum = std::min(quantum, max_quantum_);
@@ -55,10 +52,10 @@ public:
         ahead_ = frame - quantum;
     }
 
-    /// Frames by which input is delayed at present. [rt]
+    /// The present delay of the input, frames. [rt]
     int input_delay() const noexcept { return delay_; }
 
-    /// As new: no delay, nothing carried. [rt]
+    /// Drops all carried frames; the delay is 0 again. [rt]
     void reset() noexcept;
 
 private:
@@ -69,11 +66,11 @@ private:
     void keep_input(int quantum, int end, const float* const* in) noexcept;
     void keep_output(int quantum, int end, float* const* out) noexcept;
 
-    // Per port a block's worth of frames. An input's hold from the front on what no block has taken
-    // yet; an output's hold at the back what is produced ahead.
+    // A block of frames for each port. An input's has, at its front, the frames that no block has used yet. An output's
+    // has, at its back, those that were produced ahead.
     struct Port {
         float* frames;
-        bool silent = true; // nothing real is held: read it as zeros
+        bool silent = true; // nothing has been written: counts as zeros
     };
 
     int block_;

@@ -14,10 +14,9 @@
 
 namespace scs {
 
-/// A bounded wait-free ring of byte records of any size, from one producer thread to one consumer
-/// thread. A record is contiguous and its first byte is aligned to 8 bytes. It takes 8 bytes plus
-/// its size rounded up to 8; one that would cross the ring's end also takes the rest up to there,
-/// which is less than itself.
+/// A bounded wait-free ring of byte records of any size, from one producer thread to one consumer thread. A record is
+/// contiguous and its first byte is aligned to 8 bytes. It takes 8 bytes plus its size rounded up to 8. A record that
+/// would cross the ring's end also takes the rest up to there, which is less than its own size.
 class RecordRing {
 public:
     /// A ring of `bytes`, rounded up to a power of two (at least 64). Allocates. [main]
@@ -26,9 +25,8 @@ public:
 
     size_t capacity() const noexcept { return capacity_; }
 
-    /// Room for a record of `bytes` (1 … capacity / 4), to be written and then committed; nullptr
-    /// when the size is out of range or the ring too full. Replaces a reservation that wasn't
-    /// committed. [rt] The producer only.
+    /// Reserves a record of `bytes` (1 … capacity / 4), to be written and then committed; nullptr if the size is out of
+    /// range or the ring too full. Replaces a reservation that wasn't committed. [rt] The producer only.
     void* reserve(size_t bytes) noexcept {
         const uint64_t written = writer_.position();
         reserved_end_ = written;
@@ -53,9 +51,9 @@ public:
     /// producer only.
     void commit() noexcept { writer_.move_to(reserved_end_); }
 
-    /// Bytes that no committed record takes up; can only grow until the next commit. Records are
-    /// sure to fit, in any order, if what they take plus the largest of them is no more than this.
-    /// [rt] The producer only.
+    /// Bytes that no committed record occupies. Until the next commit this can only grow. Records fit for sure, in any
+    /// order, if their sizes together, plus the largest of them once more, are no more than this. [rt] The producer
+    /// only.
     size_t free_bytes() noexcept { return writer_.reach_now(reader_); }
 
     /// The oldest record, valid until pop(); an empty span when there is none. [rt] The consumer
@@ -73,8 +71,7 @@ public:
         return {at(read) + header_bytes, bytes};
     }
 
-    /// Gives back the room of the record that peek() returned; does nothing without one. [rt] The
-    /// consumer only.
+    /// Frees the record that peek() returned, if any. [rt] The consumer only.
     void pop() noexcept { reader_.move_to(peeked_end_); }
 
 private:
@@ -92,8 +89,8 @@ private:
 
     const size_t capacity_;
     const std::unique_ptr<std::byte[]> bytes_;
-    // The producer's line, then the consumer's. Without a reservation or a record at hand, the end is the position
-    // itself.
+    // The producer's cache line, then the consumer's. Without a reservation, or a peeked record, the end equals the
+    // position.
     alignas(cache_line) RingEnd writer_{capacity_};
     uint64_t reserved_end_ = 0;
     alignas(cache_line) RingEnd reader_{0};

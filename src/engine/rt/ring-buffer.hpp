@@ -16,22 +16,22 @@
 
 namespace scs {
 
-/// What a write does for which there is too little room: nothing, or drop what doesn't fit.
+/// What a write does if there is too little room: write nothing, or drop what doesn't fit.
 enum class WhenFull { refuse, drop_newest };
-/// What a read does that asks for more than there is: give what there is, or also fill up with zeros.
+/// What a read does if there is too little: read what is there, or also fill the rest with zeros.
 enum class WhenEmpty { read_short, pad };
 
 struct RingOptions {
     WhenFull when_full = WhenFull::refuse;
     WhenEmpty when_empty = WhenEmpty::read_short;
-    /// The writer is to pause from a fill of `pause_at` on (1 … capacity), until it is below `resume_below`
-    /// (1 … pause_at). What lies outside is taken as the nearest.
+    /// The writer should pause when the fill reaches `pause_at` (1 … capacity), until it is below `resume_below` (1 …
+    /// pause_at). Values out of range are clamped.
     size_t pause_at = SIZE_MAX;
     size_t resume_below = SIZE_MAX;
 };
 
-/// A bounded wait-free stream from one writer thread to one reader thread. T is what stays together: a sample, a byte,
-/// a pointer, the std::array of a frame's channels.
+/// A bounded wait-free stream from one writer thread to one reader thread. T is the unit of transfer: a sample, a byte,
+/// a pointer, a std::array with a frame's channels.
 template <class T>
 class RingBuffer {
     static_assert(std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>);
@@ -48,8 +48,8 @@ public:
 
     size_t capacity() const noexcept { return capacity_; }
 
-    /// Values that were written and not yet consumed. While the other thread works: for the writer an upper bound, for
-    /// the reader a lower bound, for a third thread an estimate. [any]
+    /// How many values are written and not yet consumed. While the other thread is active, this is an upper bound for
+    /// the writer, a lower bound for the reader and an estimate for a third thread. [any]
     size_t fill() const noexcept {
         // In this order, so that the difference can't be negative.
         const uint64_t read = reader_.seen();
@@ -57,7 +57,7 @@ public:
         return std::min<size_t>(written - read, capacity_);
     }
 
-    /// Appends values; returns how many: all of them, or what WhenFull says. [rt] The writer only.
+    /// Appends values. Returns how many: all, or as WhenFull says. [rt] The writer only.
     size_t write(std::span<const T> values) noexcept {
         size_t count = values.size();
         if (const size_t room = writer_.reach(reader_, count); room < count) {
@@ -75,29 +75,30 @@ public:
         return count;
     }
 
-    /// Appends one value; whether there was room. [rt] The writer only.
+    /// Appends a value. Returns whether there was room. [rt] The writer only.
     bool push(const T& value) noexcept { return write({&value, 1}) == 1; }
 
-    /// Values that were dropped since the start. [any]
+    /// How many values have been dropped since the start. [any]
     uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
-    /// Whether the writer is to pause, by the fill as it is now and by what this said last. Writing works all the same.
-    /// [rt] The writer only.
+    /// Whether the writer should pause, from the present fill and the previous answer. Writing works all the same. [rt]
+    /// The writer only.
     bool paused() noexcept {
         const size_t filled = capacity_ - writer_.reach_now(reader_);
         paused_ = filled >= (paused_ ? resume_below_ : pause_at_);
         return paused_;
     }
 
-    /// Takes the oldest values; returns how many there were. If that is less than asked for, the rest of `values` is
-    /// what WhenEmpty says. [rt] The reader only.
+    /// Removes and returns the oldest values. The result is how many there were. If that is less than asked for,
+    /// WhenEmpty decides about the rest of `values`. [rt] The reader only.
     size_t read(std::span<T> values) noexcept {
         const size_t count = peek(values);
         reader_.move_to(reader_.position() + count);
         return count;
     }
 
-    /// Takes the oldest value; false, and `value` untouched, when there is none. [rt] The reader only.
+    /// Removes and returns the oldest value. If there is none, returns false and leaves `value` untouched. [rt] The
+    /// reader only.
     bool pop(T& value) noexcept {
         if (reader_.reach(writer_, 1) == 0)
             return false;
@@ -107,7 +108,7 @@ public:
         return true;
     }
 
-    /// As read(), but the values stay. [rt] The reader only.
+    /// Like read(), but the values stay in the ring. [rt] The reader only.
     size_t peek(std::span<T> values) noexcept {
         size_t count = values.size();
         if (const size_t filled = reader_.reach(writer_, count); filled < count) {
@@ -123,8 +124,8 @@ public:
         return count;
     }
 
-    /// The oldest values in place, `most` of them or as many as there are, valid until they are consumed: up to the
-    /// ring's end, and from its start on. [rt] The reader only.
+    /// The oldest values in place, at most `most`, valid until they are consumed. Two spans: up to the ring's end, and
+    /// from its start on. [rt] The reader only.
     std::array<std::span<const T>, 2> view(size_t most) noexcept {
         const size_t count = std::min(most, reader_.reach(writer_, most));
         const uint64_t position = reader_.position();
@@ -132,7 +133,7 @@ public:
         return {std::span<const T>{at(position), before_end}, {values_.get(), count - before_end}};
     }
 
-    /// Removes the oldest values, or as many as there are; returns how many. [rt] The reader only.
+    /// Removes up to `count` of the oldest values. Returns how many. [rt] The reader only.
     size_t consume(size_t count) noexcept {
         count = std::min(count, reader_.reach(writer_, count));
         reader_.move_to(reader_.position() + count);
@@ -149,7 +150,7 @@ private:
     const WhenEmpty when_empty_;
     const size_t pause_at_;
     const size_t resume_below_;
-    // The writer's line, then the reader's.
+    // The writer's cache line, then the reader's.
     alignas(cache_line) RingEnd writer_{capacity_};
     std::atomic<uint64_t> dropped_{0};
     bool paused_ = false;

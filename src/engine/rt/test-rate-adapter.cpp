@@ -18,10 +18,10 @@ struct Rates {
 };
 constexpr Rates rates[] = {{44100, 48000}, {96000, 48000}, {48000, 44100}, {44100, 96000},
                            {22050, 48000}, {48000, 48001}, {8000, 192000}, {192000, 8000}};
-/// Cycles of these frames in turn.
+/// Frames of the cycles, one after the other.
 const std::vector<int> quanta = {1024, 16, 64, 441, 1, 8192, 100, 1024, 63, 2048};
 
-/// An engine with one input and one output at `rate`, and what it was asked for.
+/// An engine with one input and one output at `rate`; records how it was called.
 class Rig {
 public:
     Rig(int engine_rate, int graph_rate, int block_size = block)
@@ -29,9 +29,9 @@ public:
         REQUIRE(adapter.set_graph_rate(graph_rate));
     }
 
-    /// The output's sample number `frame` in the engine's time, of an input.
+    /// The engine's output sample number `frame`, from its input.
     std::function<float(int64_t frame, float input)> engine = [](int64_t, float input) { return input; };
-    /// The input's in the graph's.
+    /// The graph's input sample number `frame`.
     std::function<float(int64_t frame)> feed;
 
     void run(const std::vector<int>& turns, size_t frames) {
@@ -58,8 +58,8 @@ public:
 
     RateAdapter adapter;
     std::vector<float> heard;
-    std::vector<double> begins; ///< of blocks, in the graph's frames
-    double ahead = 0;           ///< in the end, of what is rendered but not yet heard
+    std::vector<double> begins; ///< where blocks begin, in the graph's frames
+    double ahead = 0;           ///< at the end: what is rendered but not yet heard
 
 private:
     int size_, graph_rate_;
@@ -100,7 +100,7 @@ TEST_CASE("a sine of the engine is heard at its pitch and in its place, at any q
         Rig rig(rate.engine, rate.graph);
         rig.engine = [&](int64_t frame, float) { return float(sine(1000, double(frame) / rate.engine)); };
         rig.run(quanta, 20000);
-        // Behind the beginning, where the sine leaps out of silence.
+        // After the beginning, where the sine jumps out of silence.
         const size_t first = size_t(100. * rate.graph / std::min(rate.engine, rate.graph));
         double worst = 0;
         for (size_t i = first; i < rig.heard.size(); ++i)
@@ -170,7 +170,7 @@ TEST_CASE("a block is told when it is heard, and no more are run than needed") {
         for (size_t i = 0; i < rig.begins.size(); ++i)
             worst = std::max(worst, std::abs(rig.begins[i] - double(i) * step));
         CHECK(worst < 1e-6);
-        // Far enough for the filter, and not a block further.
+        // Far enough ahead for the filter, but less than a block more.
         CHECK(rig.ahead > 0);
         CHECK(rig.ahead < rig.adapter.delay());
     }
@@ -294,7 +294,7 @@ TEST_CASE("the longest cycles, and rates as far apart as may be") {
             CAPTURE(block_size);
             RateAdapter adapter(block_size, 1, 1, longest, rate.engine);
             REQUIRE(adapter.set_graph_rate(rate.graph));
-            // Around the step from silence to ones the filters ring.
+            // The filters ring around the step from silence to ones.
             const int64_t ringing = 200 * std::max(1, rate.graph / rate.engine);
             int64_t heard = 0;
             int wrong = 0;

@@ -17,8 +17,8 @@ constexpr int max_quantum = 8192;
 
 namespace {
 
-// The caller's side with one input and one output. The input carries its own frame's number plus 1;
-// the engine writes its input plus 1/2, so that silence is told from output nobody wrote.
+// The caller's side with one input and one output. The input carries its own frame's number plus 1; the engine writes
+// its input plus 1/2, so that silence differs from output that nobody wrote.
 struct Rig {
     explicit Rig(int block) : block(block), reblocker(block, 1, 1, max_quantum) {}
 
@@ -57,7 +57,7 @@ struct Rig {
     bool straight = false;  // of the last block
 };
 
-// By trial: the most input that a cycle's last block lacks if `quantum` goes on with `ahead`.
+// Found by trial: the most input that a cycle's last block lacks if cycles of `quantum` continue with `ahead`.
 int least_delay(int block, int quantum, int ahead) {
     int delay = 0;
     for (int i = 0; i < block; ++i) {

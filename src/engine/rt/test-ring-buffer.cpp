@@ -40,7 +40,7 @@ Values in_place(RingBuffer<int>& ring, size_t most) {
     return values;
 }
 
-/// A ring and what it has to be like.
+/// A ring, and a model of what it should contain.
 struct Rig {
     Rig(size_t capacity, WhenFull when_full, WhenEmpty when_empty)
         : ring(capacity, {.when_full = when_full, .when_empty = when_empty}),
@@ -75,14 +75,14 @@ struct Rig {
         return true;
     }
 
-    /// What a read of so many gives, with -1 where it leaves what was there.
+    /// What a read of `count` values gives, with -1 where it leaves the memory untouched.
     Values front(size_t count) const {
         Values values(count, when_empty == WhenEmpty::pad ? 0 : -1);
         std::copy_n(model.begin(), std::min(count, model.size()), values.begin());
         return values;
     }
 
-    /// All that can be seen without changing anything.
+    /// Checks everything that can be read without changing anything.
     bool looks_right() {
         bool right = ring.fill() == model.size() && ring.dropped() == dropped;
         for (size_t count = 0; count <= ring.capacity() + 1; ++count) {
@@ -94,7 +94,7 @@ struct Rig {
         return right && ring.fill() == model.size();
     }
 
-    /// A write, a read or a removal of 0 to one more than the capacity, which `action` numbers.
+    /// Does a write, a read or a removal of 0 to capacity + 1 values; `action` is its number.
     bool act(size_t action) {
         const size_t sizes = ring.capacity() + 2, count = action % sizes;
         return action < sizes ? write(count) : action < 2 * sizes ? read(count) : consume(count);
@@ -382,7 +382,7 @@ TEST_CASE("two threads: what is missing is what was dropped") {
     uint64_t wrong = 0, arrived = 0;
     int64_t last = -1;
     for (bool end = false; !end;) {
-        end = done; // before the read that finds nothing more
+        end = done; // read before the ring is found empty
         while (const size_t got = ring.read(chunk)) {
             end = false;
             arrived += got;

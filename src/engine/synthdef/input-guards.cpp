@@ -21,7 +21,7 @@ std::vector<InputGuard> input_guards(const SynthDef& def, int block_size) {
                 (guard.high_input >= 0 && number(guard.high_input) >= unit.inputs.size()))
                 return;
             guard.unit = i;
-            // At the highest rate; what is less always fits.
+            // Checked at the highest rate: at lower ones the input fits, too.
             constexpr float highest_rate = 1e6f;
             const auto value = constant(guard.input);
             const auto high = guard.high_input < 0 ? guard.high : constant(number(guard.high_input));

@@ -19,8 +19,8 @@ uint32_t hash(std::string_view text) noexcept {
     return value;
 }
 
-/// A name reaches up to the control that the next name starts at. Of names with the same index only
-/// the one listed last reaches any, as in scsynth.
+/// A name covers the controls from its index up to where the next name starts. If several names have the same index,
+/// only the last one listed covers any controls, as in scsynth.
 std::vector<ControlSlot> control_slots(const SynthDef& def) {
     const auto& names = def.control_names;
     std::vector<ControlSlot> slots;
@@ -39,7 +39,7 @@ std::vector<ControlSlot> control_slots(const SynthDef& def) {
     return slots;
 }
 
-/// Of several slots with one name the first listed is found, as in scsynth.
+/// If several slots have the same name, the first one listed is found, as in scsynth.
 std::vector<uint32_t> control_table(const std::vector<ControlSlot>& slots) {
     std::vector<uint32_t> table(std::bit_ceil(2 * slots.size() + 1), 0);
     const size_t mask = table.size() - 1;

@@ -17,8 +17,8 @@ namespace scs {
 
 /// One signal: a constant or one output of a unit.
 struct WireSpec {
-    Rate rate = Rate::scalar; ///< scalar for a constant, else the rate of the unit that makes it
-    int32_t from_unit = -1;   ///< index of the unit that makes it; -1: a constant
+    Rate rate = Rate::scalar; ///< scalar for a constant, else the rate of the unit that computes it
+    int32_t from_unit = -1;   ///< index of the unit that computes it; -1: a constant
     float value = 0.0f;       ///< the constant's value; 0 for outputs
     int32_t buffer = -1;      ///< index of the audio wire buffer; -1: the value lives in the wire itself
 };
@@ -33,18 +33,19 @@ struct UnitPlan {
     uint32_t first_output_wire = 0; ///< into Program::wires; the outputs are adjacent
     uint32_t num_outputs = 0;
 
-    /// Whether it is called each block: units at control and audio rate are. The others only start.
+    /// Whether it is called in each block, as units at control and audio rate are. For others only the constructor
+    /// runs.
     bool is_calc() const noexcept { return rate == Rate::control || rate == Rate::audio; }
 };
 
-/// A named control: its first index and how many values follow that can be set through the name.
+/// A named control: its first index, and how many controls can be set through the name.
 struct ControlSlot {
     std::string name;
     uint32_t index = 0;
     uint32_t channels = 0;
 };
 
-/// What runs: a validated definition, laid out. Immutable, so any thread may read it.
+/// A validated definition, laid out to run. Immutable, so any thread may read it.
 struct Program {
     std::string name;
     int block_size = 0;          ///< frames in a wire buffer
@@ -52,7 +53,7 @@ struct Program {
     std::vector<ControlSlot> control_slots;
     std::vector<Variant> variants;  ///< each a full set of initial values, named "definition.variant"
     std::vector<WireSpec> wires;    ///< the constants, then all outputs in the order of the units
-    std::vector<uint32_t> inputs;   ///< wire indices; each unit has a run of them
+    std::vector<uint32_t> inputs;   ///< wire indices; each unit's are consecutive
     std::vector<UnitPlan> units;    ///< in the order in which they run
     std::vector<InputGuard> guards; ///< in the order of the units
     uint32_t num_constants = 0;
@@ -64,16 +65,15 @@ struct Program {
     /// [rt] The variant of this full name ("definition.variant"), or null. Never allocates.
     const Variant* find_variant(std::string_view full_name) const noexcept;
 
-    /// Hash table of control_slots: a power of two of slot indices plus one, 0 = empty, linear
-    /// probing.
+    /// Hash table of control_slots with linear probing. Its size is a power of two; entries are slot indices plus one,
+    /// 0 is empty.
     std::vector<uint32_t> control_table;
 };
 
-/// [worker] Validates a definition and lays it out. Audio outputs share wire buffers exactly as in
-/// scsynth, so that units which compute in place get the same inputs and outputs. block_size is in
-/// frames (1 or more); more audio wire buffers than max_wire_buffers are an error. Errors are those
-/// of validate() and "exceeded number of interconnect buffers". The result keeps pointers into the
-/// catalog.
+/// [worker] Validates a definition and lays it out. Audio outputs share wire buffers exactly as in scsynth, so that
+/// units that compute in place see the same inputs and outputs. block_size: frames, 1 or more. Errors: those of
+/// validate(), and "exceeded number of interconnect buffers" if more than max_wire_buffers are needed. The result keeps
+/// pointers into the catalog.
 Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
                                          int max_wire_buffers);
 

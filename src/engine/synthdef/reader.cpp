@@ -13,8 +13,7 @@
 namespace scs {
 namespace {
 
-/// Big-endian values from a run of bytes. The first failure sticks: later reads give zeros and
-/// change nothing.
+/// Reads big-endian values from bytes. After the first failure, all reads give zeros and change nothing.
 class Cursor {
 public:
     explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -97,8 +96,7 @@ private:
 
     int32_t index(std::string_view what) { return wide_ ? in_.i32(what) : in_.i16(what); }
 
-    /// A count, refused when the bytes that remain cannot hold that many of the smallest such
-    /// element.
+    /// Checks a count: it fails if the remaining bytes can't hold that many elements of the smallest size.
     size_t checked_count(size_t position, int32_t count, size_t element_bytes, std::string_view what) {
         if (!in_.ok())
             return 0;

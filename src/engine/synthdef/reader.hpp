@@ -10,11 +10,10 @@
 
 namespace scs {
 
-/// [any] Reads a SynthDef file or the blob of a /d_recv: SCgf version 1 or 2 with any number of
-/// definitions. A pure function over the bytes; what it allocates is bounded by a small multiple of
-/// their number. One malformed definition makes the whole file an error, which names the
-/// definition, the unit, what is wrong and at which byte. Bytes after the last definition are
-/// ignored, as scsynth does.
+/// [any] Reads a SynthDef file or the blob of a /d_recv: SCgf version 1 or 2 with any number of definitions. A pure
+/// function. It allocates at most a small multiple of the size of its input. One malformed definition makes the whole
+/// file an error, which names the definition, the unit, what is wrong and at which byte. As in scsynth, bytes after the
+/// last definition are ignored.
 Result<std::vector<SynthDef>> read_synthdefs(std::span<const std::byte> bytes);
 
 } // namespace scs

@@ -11,7 +11,7 @@ namespace scs {
 
 /// Where a unit's input comes from.
 struct InputRef {
-    int32_t unit = -1;  ///< index of the unit that makes the signal; -1: a constant
+    int32_t unit = -1;  ///< index of the unit that computes the signal; -1: a constant
     uint32_t index = 0; ///< which output of that unit, or which constant
 
     bool is_constant() const { return unit < 0; }
@@ -43,7 +43,7 @@ struct Variant {
     std::vector<float> values;
 };
 
-/// What a SCgf file says about one synth definition, as read and not yet judged.
+/// One synth definition as read from an SCgf file, not yet validated.
 struct SynthDef {
     std::string name;
     std::vector<float> constants;

@@ -43,7 +43,7 @@ std::string problem(const test::Bytes& bytes, const UgenCatalog& catalog) {
     return "";
 }
 
-// Whether there are any below a folder, and all are well. Prints what is not.
+// Whether there are SynthDefs below a folder and all of them pass. Prints those that don't.
 bool check(const std::filesystem::path& folder) {
     const test::PermissiveCatalog catalog;
     int files = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Damaged files never crash the reader or the compiler and are refused with a text. Meant for the
-// sanitizers.
+// Damaged files never crash the reader or the compiler; they are refused with a text. Most useful with sanitizers.
 #include "engine/synthdef/program.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/synthdef/test-support.hpp"

@@ -19,7 +19,7 @@ using Bytes = std::vector<std::byte>;
 /// The SCgf file of these definitions; version 1 or 2.
 Bytes write_synthdefs(std::span<const SynthDef> defs, int version);
 
-/// Every name is installed. Names in `cant_alias` can't alias their inputs.
+/// A catalog in which every name is installed. UGens in `cant_alias` can't alias their inputs.
 class PermissiveCatalog : public UgenCatalog {
 public:
     explicit PermissiveCatalog(std::initializer_list<std::string_view> cant_alias = {}, size_t unit_bytes = 128);

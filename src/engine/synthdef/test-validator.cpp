@@ -42,7 +42,7 @@ SynthDef single(std::string name, Rate rate, std::vector<float> inputs, size_t o
     return def;
 }
 
-/// This many inputs, all 0 but those given by index.
+/// `count` inputs: those given by index, and 0 for the others.
 std::vector<float> zeros(size_t count, std::initializer_list<std::pair<size_t, float>> others = {}) {
     std::vector<float> values(count, 0.0f);
     for (auto [index, value] : others)
@@ -188,7 +188,7 @@ TEST_CASE("units that are told how many inputs or outputs they have") {
 
 TEST_CASE("a count from a control") {
     SynthDef def = example();
-    def.units[2].inputs[6] = {0, 0}; // EnvGen looks at it each time
+    def.units[2].inputs[6] = {0, 0}; // EnvGen checks it each time
     CHECK(verdict(def) == "");
     def.units[2].name = "IEnvGen";
     def.units[2].inputs[3] = {0, 0};

@@ -10,9 +10,9 @@ namespace scs {
 /// An installed UGen.
 struct UgenInfo {
     std::string name;
-    size_t unit_bytes = 0;   ///< of its state and what it writes behind it, without the tables of its ports
+    size_t unit_bytes = 0;   ///< its state and what it writes behind that, without the tables of its inputs and outputs
     bool cant_alias = false; ///< an output may not share the buffer of an input
-    void* entry = nullptr;   ///< for whoever runs it; unused here
+    void* entry = nullptr;   ///< for the code that runs it; unused in this folder
 };
 
 /// The UGens that are installed.

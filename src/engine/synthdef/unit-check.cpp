@@ -67,7 +67,7 @@ private:
         return {};
     }
 
-    /// A count from an input that must be a constant; the error says why there is none.
+    /// Reads a count from an input that must be a constant. Error: why that isn't possible.
     Result<size_t> count(size_t input) const {
         const InputRef& ref = unit_.inputs[input];
         if (!ref.is_constant())
@@ -90,7 +90,7 @@ private:
         return at_least(rule.of_outputs ? Ports::outputs : Ports::inputs, rule.base + rule.each * limited);
     }
 
-    /// It has a lag for each output and reads as many controls as it has lags.
+    /// LagControl has a lag for each output, and reads as many controls as it has lags.
     Verdict lag_control() const {
         if (auto wrong = at_least(Ports::inputs, outputs()))
             return wrong;
@@ -99,8 +99,8 @@ private:
         return {};
     }
 
-    /// Four inputs, a counted list of signals, a counted address. It puts the signals' levels on
-    /// the stack.
+    /// SendPeakRMS: four inputs, a list of signals with its length, an address with its length. It puts the signals'
+    /// levels on the stack.
     Verdict send_peak_rms() const {
         constexpr size_t most_signals = 1024;
         auto signals = count(3);
@@ -117,8 +117,8 @@ private:
         return at_least(Ports::inputs, length_input + 1 + letters.value());
     }
 
-    /// Six inputs, then magnitude and phase for each bin from `from` to `to`; the Nyquist bin's is
-    /// taken from a place that is counted backwards.
+    /// PackFFT: six inputs, then magnitude and phase for each bin from `from` to `to`. It finds the Nyquist bin's by
+    /// counting backwards.
     Verdict pack_fft() const {
         auto from = count(2);
         auto to = count(3);
@@ -134,7 +134,8 @@ private:
         return at_least(Ports::inputs, 6 + 2 * (to.value() - from.value() + 1));
     }
 
-    /// Six inputs, a counted axiom, the lengths of a counted list of rules, then the rules.
+    /// The tag system: six inputs, an axiom with its length, the lengths of the rules with their number, then the
+    /// rules.
     Verdict tag_system() const {
         auto axiom = count(4);
         if (!axiom)

@@ -9,13 +9,11 @@
 
 namespace scs {
 
-/// [any] Judges the inputs and outputs of one unit: their least number, its rate, and for UGens
-/// that take a variable number (EnvGen's stages, Demand's list …) that the count they are given
-/// agrees with what they have. UGens that nothing is known of are accepted. A few UGens read the
-/// wires of their first outputs in place of inputs they lack (LocalIn of old clients,
-/// NumRunningSynths, Dswitch): whoever builds the unit must let the table of its outputs follow
-/// that of its inputs directly, as scsynth does. unit_index is an index into def.units; that unit's
-/// inputs must refer to something that exists.
+/// [any] Checks one unit: the least number of inputs and outputs, its rate and, for UGens with a variable number of
+/// inputs (EnvGen's stages, Demand's list …), that this number agrees with the count they are given. Unknown UGens are
+/// accepted. A few UGens lack an input and read their first output's wire in its place (LocalIn of old clients,
+/// NumRunningSynths, Dswitch): in memory a unit's table of outputs must directly follow that of its inputs, as in
+/// scsynth. unit_index is an index into def.units; that unit's inputs must refer to something that exists.
 std::optional<Error> check_unit(const SynthDef& def, size_t unit_index);
 
 } // namespace scs

@@ -120,7 +120,7 @@ Verdict check_outputs(const SynthDef& def, const UnitSpec& unit, const std::stri
     return {};
 }
 
-/// Adds up without overflow: once above the limit, further amounts no longer matter.
+/// A sum that can't overflow: above the limit it no longer grows.
 class Budget {
 public:
     void add(size_t count, size_t bytes_each) {
@@ -157,7 +157,7 @@ Verdict check_units(const SynthDef& def, const UgenCatalog& catalog) {
             return wrong;
 
         memory.add(1, ugen->unit_bytes);
-        memory.add(2, sizeof(void*)); // in the lists of all units and of those called each block
+        memory.add(2, sizeof(void*)); // a pointer in the list of all units and one in that of those called each block
         memory.add(unit.inputs.size(), port_bytes);
         memory.add(unit.outputs.size(), port_bytes + wire_bytes);
         if (!memory.within())

@@ -26,7 +26,7 @@ public:
     uint32_t size() const { return uint32_t(readers_.size()); }
 
 private:
-    std::vector<uint32_t> readers_; // inputs yet to be passed, by buffer
+    std::vector<uint32_t> readers_; // of each buffer: inputs that are still to read it
     std::vector<uint32_t> free_;
 };
 
@@ -83,7 +83,7 @@ private:
     const SynthDef& def_;
     std::span<const UnitPlan> units_;
     std::span<WireSpec> wires_;
-    std::vector<uint32_t> readers_; // inputs that read each wire
+    std::vector<uint32_t> readers_; // of each wire: inputs that read it
     BufferPool pool_;
 };
 

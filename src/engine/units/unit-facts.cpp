@@ -9,26 +9,27 @@ namespace {
 
 constexpr uint8_t any_rate = 0x0f;
 constexpr uint8_t audio = rate_bit(Rate::audio);
-// Asked for a value on demand, a unit that isn't made for it would write a run of samples into a single one.
+// A unit that isn't made for demand rate would write a whole block into a single sample there.
 constexpr uint8_t not_demand = any_rate & uint8_t(~rate_bit(Rate::demand));
 
 using enum InputLimit::Kind;
 
-// A bus below the first one is taken for an address; the first one is what scsynth uses instead at the start.
+// Units would turn a bus number below 0 into a wild address. It becomes 0, the bus that scsynth uses in its place at
+// first.
 constexpr float no_bus = 16777216.f;
-// The product of the most channels and the most frames just doesn't overflow.
+// The product of both limits just doesn't overflow.
 constexpr float most_channels = 256.f, most_frames = 4194304.f;
 constexpr float most_stages = 65536.f;
-// Delay lines are rounded up to a power of two of 32 bits: at 1 MHz these have 2^30 samples, as have three of the
-// others.
+// Delay lines' lengths are rounded up to a power of two in 32 bits. At 1 MHz, lines of most_seconds have 2^30 samples,
+// and so do three lines of most_seconds_of_three together.
 constexpr float most_seconds = 1000.f, most_seconds_of_three = 300.f;
-// Less is one frame as well, but zero is a line without end.
+// Anything shorter is one frame as well, but 0 would make a line that never ends.
 constexpr float least_seconds = 1e-7f;
-// The bytes of twice as many just don't overflow; the FFT itself refuses more than 2^18.
+// The size in bytes of twice this many points just doesn't overflow. The FFT itself refuses more than 2^18.
 constexpr float most_points = 134217728.f;
 // Twice the period of the lowest frequency at 1 MHz just doesn't overflow.
 constexpr float least_frequency = 0.001f, most_frequency = 1e9f;
-// Fits into 32 bits. A counter below zero never ends.
+// Fits into 32 bits. A counter that begins below zero never ends.
 constexpr float most_counter = 2.1e9f;
 constexpr float most_samples = 1e9f, most_metres = 1e5f, most_counted = 65536.f;
 
@@ -875,9 +876,9 @@ std::span<const RefusedFile> refused_files() {
 }
 
 size_t unregistered_bytes(std::string_view name) {
-    // Stock units write a little beyond the size that they register (InFeedback a flag), where scsynth keeps what is
-    // hardly ever read. sc3-plugins register their spectral units with the size of a plain Unit, whatever they add to
-    // it: up to the 40 bytes of PV_RecordBuf.
+    // Some of SuperCollider's units write a little beyond the size that they register (InFeedback a flag); scsynth
+    // keeps something there that is hardly ever read. sc3-plugins register their spectral units with the size of a
+    // plain Unit, even if they add fields: up to 40 bytes, in PV_RecordBuf.
     return name.starts_with("PV_") ? 16 + 40 : 16;
 }
 

@@ -8,9 +8,8 @@
 #include <span>
 #include <string_view>
 
-// What SuperCollider's units take for granted and never check, and where they would harm the process: one row for each
-// unit that anything is known of. src/engine/synthdef acts on it when a SynthDef comes, src/engine/plugins when plugins
-// are loaded.
+// What SuperCollider's units assume without checking, so that they could harm the process: one row for each known unit.
+// src/engine/synthdef uses this when a SynthDef arrives, src/engine/plugins when plugins are loaded.
 
 namespace scs {
 
@@ -19,45 +18,46 @@ constexpr uint8_t rate_bit(Rate rate) {
     return uint8_t(1u << unsigned(rate));
 }
 
-/// Far above any count that a unit can use; keeps sums of a few counts small.
+/// Far above any count that a unit can use, and small enough for sums of a few counts.
 constexpr float most_ports = 65536.f;
 
-/// One of a unit's inputs tells it how many inputs or outputs it has: at least base + each × the count.
+/// An input with a count of the unit's inputs or outputs: there must be at least base + each × count.
 struct PortCount {
     uint8_t count_input = 0;
     uint8_t base = 0, each = 0;
     bool of_outputs = false;
-    bool each_time = false;  ///< the unit reads a count that isn't constant whenever it uses it: it needs a limit then
-    float most = most_ports; ///< the unit itself limits the count to this
+    bool each_time = false;  ///< the unit reads the count anew at each use: if it isn't constant, it needs a limit
+    float most = most_ports; ///< the unit limits the count to this itself
 };
 
-/// An input that the unit takes for an index or a size without looking at it.
+/// An input that the unit uses as an index or a size without a check.
 struct InputLimit {
     enum Kind : uint8_t {
         always = 0,
-        at_audio_rate = 1, ///< at control rate the unit looks itself
+        at_audio_rate = 1, ///< at control rate the unit checks it itself
         at_start = 2,      ///< only the constructor reads the input
         in_block = 4,      ///< `high` is the last frame of the unit's block
         in_samples = 8,    ///< `high` is in samples, the input in seconds
     };
     uint8_t input = 0;
     uint8_t kind = always;  ///< a set of Kind
-    int8_t high_input = -1; ///< the input whose value is the highest in place of `high`; its own limit comes before
+    int8_t high_input = -1; ///< another input, limited before this one, whose value is the limit in place of `high`
     float low = 0, high = 0;
 };
 
-/// Checks of inputs and outputs that are no plain counts: src/engine/synthdef/unit-check.cpp has them.
+/// Checks of inputs and outputs that go beyond counts; they are in src/engine/synthdef/unit-check.cpp.
 enum class Check : uint8_t { none, demand, lag_control, send_peak_rms, pack_fft, tag_system };
 
-/// A row. Fewer inputs, fewer or more outputs, or another rate make the unit read or write outside its memory.
+/// A row. With fewer inputs, fewer or more outputs, or at another rate, the unit would read or write outside its
+/// memory.
 struct UnitFacts {
     std::string_view name;
     uint16_t min_inputs = 0;
     uint16_t min_outputs = 0;
     uint16_t max_outputs = UINT16_MAX;
-    uint8_t rates = 0;          ///< that it may run at, a set of rate_bit()
+    uint8_t rates = 0;          ///< rates that it may run at, a set of rate_bit()
     bool refused = false;       ///< never defined
-    int8_t stand_in_input = -1; ///< its plugin isn't loaded: a unit that gives this input takes its place
+    int8_t stand_in_input = -1; ///< its plugin isn't loaded, and a unit that outputs this input stands in for it
     Check special = Check::none;
     uint8_t num_counts = 0, num_limits = 0;
     PortCount count_rows[2]{};
@@ -118,11 +118,11 @@ struct RefusedFile {
 /// [any]
 std::span<const RefusedFile> refused_files();
 
-/// [any] What a unit may write behind the size that it registers, bytes.
+/// [any] How many bytes a unit may write beyond the size that it registers.
 size_t unregistered_bytes(std::string_view name);
 
-/// [any] Whether the spectra that PreparePartConv makes of a source fit into its target. It doesn't look: it writes one
-/// of `points` samples for each half as many frames.
+/// [any] Whether the spectra that PreparePartConv makes of a source fit into its target, which it doesn't check. It
+/// writes a spectrum of `points` samples for every points / 2 frames.
 bool spectra_fit(int64_t source_frames, int points, int64_t target_samples);
 
 } // namespace scs
