@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Inputs whose rates a kernel learns when it runs: for units that have many combinations of them.
+// Inputs whose rates a kernel finds out when it runs, for units with many combinations of rates.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/own-rate.hpp"
 
 namespace scs::SCS_SIMD {
 
-/// The values that `Count` control inputs had in the block before.
+/// The values that `Count` control inputs had in the last block.
 template <int Count>
 struct Previous {
     template <int N>
@@ -18,13 +18,12 @@ struct Previous {
     };
 };
 
-/// Whether an input is at control rate in a unit at audio rate, where SuperCollider's units draw a line from value to
-/// value.
+/// Whether this is a control-rate input of an audio-rate unit, for which SuperCollider's units interpolate linearly.
 SCS_INLINE bool is_ramped(const Op& op, size_t index) {
     return op.operands[index].rate == Rate::control && at_audio_rate(op);
 }
 
-/// What a sum of x and minus zero is where the processor takes denormals for zero: so lanes that stay are as if held.
+/// x plus minus zero, with denormals treated as zero: lanes that don't change get the same bits as held ones.
 template <int N>
 SCS_INLINE F32<N> flushed(F32<N> x) {
     return select(abs(x) < F32<N>(0x1p-126f), copysign(F32<N>(0.f), x), x);
@@ -40,10 +39,10 @@ struct AnyIn {
     bool audio;
     bool held = true; ///< in all lanes
     Mask still{-1};   ///< lanes in which it is held
-    Mask zero{0};     ///< lanes in which it is held at zero, of an input at control rate
+    Mask zero{0};     ///< lanes in which a control-rate input is held at zero
     Line<Form> line;
 
-    /// `previous`: the state's item that keeps a ramped input's value; not touched for the others.
+    /// `previous`: the state's item that keeps a ramped input's value. Not touched for other inputs.
     SCS_INLINE AnyIn(const Op& op, const Block& block, size_t index, float* previous)
         : wire(input(op, block, index)), audio(is_audio(op, index)), line(Form::control(wire)) {
         if (audio) {
@@ -61,7 +60,7 @@ struct AnyIn {
         line.from = flushed(line.from);
     }
     SCS_INLINE F at(int step) const { return audio ? Form::audio(wire, step) : line.at(step); }
-    /// Only for what is of that kind; cheaper.
+    /// Cheaper, but only for inputs of that kind.
     SCS_INLINE AudioIn<Form> as_audio() const { return {wire}; }
     SCS_INLINE HeldIn<Form> as_held() const { return {line.from}; }
 };
@@ -82,8 +81,8 @@ struct LaneAnyIn {
     SCS_INLINE float at(int frame) const { return stride ? wire[frame * stride] : line.at(frame)[0]; }
 };
 
-/// What a start function does first: nothing has changed since the block before. `first`: of the inputs whose values
-/// are kept, one after the other.
+/// A start function does this first: it stores the inputs' values, as if they had been the same in the last block.
+/// `first`: the first of the consecutive inputs whose values are kept.
 template <int Count>
 SCS_INLINE void keep_inputs(const Op& op, const Block& block, size_t first) {
     auto& s = state<typename Previous<Count>::template State<1>>(op, block);
@@ -92,7 +91,7 @@ SCS_INLINE void keep_inputs(const Op& op, const Block& block, size_t first) {
             s.value[i][0] = *input(op, block, first + i);
 }
 
-/// A control unit's kernel of Operator::of(input): a value a block, nothing to find out.
+/// A control unit's kernel for Operator::of(input): one value a block, without looking at rates.
 template <class Operator>
 struct OfOneValue {
     template <class Form>
@@ -103,8 +102,8 @@ struct OfOneValue {
     };
 };
 
-/// A control unit's kernel of Operator::of(inputs …), of what is dear to compute and seldom changes: as long as the
-/// inputs stay, so does the result.
+/// A control unit's kernel for an Operator::of(inputs …) that is expensive and seldom changes: as long as the inputs
+/// stay the same, it keeps the result.
 template <class Operator, int Inputs>
 struct Remembered {
     template <int N>
@@ -148,7 +147,7 @@ struct Remembered {
     static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);
 };
 
-/// From a vector kernel that computes own_steps(): time by time at audio rate, else one value.
+/// Makes the kernel from a vector kernel that computes own_steps(): Timewise at audio rate, else one value.
 template <template <class> class K, template <int> class State>
 constexpr Kernel any_rate_kernel(bool audio, KernelFunction start) {
     return audio ? vector_kernel<K, State, Timewise>(start) : vector_kernel<K, State, Scalar>(start);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// From an operator of two numbers to the kernels of a BinaryOpUGen. As in SuperCollider, an input at control rate
-// becomes a ramp where the other one is audio.
+// Makes the kernels of a BinaryOpUGen from an operator of two numbers. As in SuperCollider, an input at control rate
+// becomes a ramp if the other one is audio.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/any-input.hpp"
@@ -10,17 +10,17 @@
 
 namespace scs::SCS_SIMD {
 
-/// What an operator has unless it says otherwise: of(a, b) is all there is to it.
+/// The defaults for an operator: of(a, b) is all that it needs.
 struct PlainOperator {
-    /// Whether a control input that stays zero, with the other one audio, makes something special of what may be
-    /// infinite or NaN: first_zero(result, b), second_zero(result, a).
+    /// Whether a control input that stays zero, with the other one audio, needs special treatment of infinity and NaN:
+    /// first_zero(result, b), second_zero(result, a).
     static constexpr bool has_first_zero = false, has_second_zero = false;
-    /// Whether it is so common and quick that there are kernels for the inputs' rates.
+    /// Whether the operator is common and quick enough for kernels by the inputs' rates.
     static constexpr bool quick = false;
     static constexpr Role role = Role::other;
 };
 
-/// A control that stays zero silences even what is infinite.
+/// A control that stays zero silences even infinity.
 template <class Base>
 struct SilencedByZero : Base {
     static constexpr bool has_first_zero = true, has_second_zero = true;
@@ -65,14 +65,14 @@ struct Binary {
                     }
                     return;
                 }
-                // Neither ramps nor rare operators are worth the size of unrolled loops.
+                // For ramps and rare operators unrolled loops aren't worth their size.
 #pragma GCC unroll 1
             for (int i = 0; i < steps; ++i)
                 Form::put(out, i, Operator::of(a.at(i), b.at(i)));
         }
     };
 
-    /// Of quick operators, where no input is at control rate.
+    /// For quick operators without an input at control rate.
     template <class Form>
     struct Steady {
         using F = typename Form::F;
@@ -92,7 +92,7 @@ struct Binary {
         }
     };
 
-    /// Of quick operators, where one input is. It seldom moves.
+    /// For quick operators with one input at control rate, which seldom changes.
     template <class Form>
     struct Ramped {
         using F = typename Form::F;
@@ -136,11 +136,11 @@ struct Binary {
         }
     };
 
-    /// Most units of real pieces are these: a value a block, nothing to find out.
+    /// For control units, the most frequent ones in real pieces: one value a block, without looking at rates.
     template <class Form>
     struct AtControlRate {
         static void run(const Op& op, Block& block) {
-            // What is quick is arithmetic, for which denormals are zero as they are.
+            // Quick operators are arithmetic, which treats denormals as zero by itself.
             const auto in = [&](size_t i) SCS_INLINE_LAMBDA {
                 const auto x = Form::control(input(op, block, i));
                 return Operator::quick ? x : flushed(x);
@@ -151,7 +151,7 @@ struct Binary {
 
     static void start(const Op& op, Block& block) {
         keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
-        // What Kernels computes where nothing has changed; a note has many of these.
+        // The same as Kernels computes if nothing has changed; a note has many of these.
         const auto in = [&](size_t i) {
             const F32<1> x(*input(op, block, i));
             return is_audio(op, i) ? x : flushed(x);
@@ -190,8 +190,8 @@ struct Binary {
     }
 };
 
-/// The kernel of an operator that binary-operators.cpp hasn't, null if SuperCollider doesn't know it either. One input
-/// at least is audio if the unit is.
+/// The kernel of an operator that isn't in binary-operators.cpp; null if SuperCollider hasn't got it either. If the
+/// unit is audio, at least one input is.
 const Kernel* choose_rare_binary(const Signature&);
 /// The kernel of an operator that draws random numbers, null for others.
 const Kernel* choose_random_binary(const Signature&);

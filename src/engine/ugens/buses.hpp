@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Buses, as kernels reach them. The first writer of a block overwrites a bus, the next ones add, in the order of their
-// turns: the sum's last bits depend on it.
+// How kernels read and write buses. The first writer in a block overwrites a bus, later ones add in the order of their
+// turns, on which the last bits of the sum depend.
 
 #include "engine/ugens/forms.hpp"
 
 namespace scs::SCS_SIMD {
 
-/// The bus of this number, or -1 if there is none. Below 0 it is the first bus, as in SuperCollider for units that had
-/// no other before.
+/// The bus of this number, or -1 if there is none. Numbers below 0 mean the first bus, as in SuperCollider for units
+/// that haven't used another one before.
 SCS_INLINE int32_t bus_of(float number, int32_t count) {
     if (!(number < float(count)))
         return -1;
@@ -24,7 +24,7 @@ SCS_INLINE float* audio_bus(const Space& space, int32_t bus) {
     return space.audio_bus + int64_t(bus) * space.block_size;
 }
 
-/// Whether something is in the bus already, which from now on is the case.
+/// Whether the bus has been written in this block. Marks it as written.
 SCS_INLINE bool touch(Space& space, int32_t bus) {
     const bool touched = space.audio_touched[bus] == space.block_number;
     space.audio_touched[bus] = space.block_number;
@@ -35,7 +35,7 @@ SCS_INLINE bool touch_control(Space& space, int32_t bus) {
     space.control_touched[bus] = space.block_number;
     return touched;
 }
-/// Blocks since something was written.
+/// Blocks since the bus was last written.
 SCS_INLINE uint32_t age(const Space& space, int32_t touched) {
     return uint32_t(space.block_number) - uint32_t(touched);
 }

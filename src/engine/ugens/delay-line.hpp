@@ -10,18 +10,19 @@ namespace scs::SCS_SIMD {
 
 constexpr uint32_t longest_line = 1u << 30; ///< samples
 
-/// A ring of samples, a power of two long.
+/// A ring of samples; its length is a power of two.
 struct DelayLine {
     float* samples;
-    int64_t mask, next; ///< next: frames written until the line is full, then its length + the next to be written
+    int64_t mask,
+        next; ///< next: the number of frames written until the line is full, then its length + the next index to write
 
-    /// Whether something hasn't been written yet: it counts as silent.
+    /// Whether part of the line hasn't been written yet. That part counts as silent.
     SCS_INLINE bool unfilled() const { return next <= mask; }
     /// `next` as it is kept between blocks.
     SCS_INLINE uint32_t kept_next() const { return uint32_t(unfilled() ? next : (next & mask) + mask + 1); }
 };
 
-/// The length of a line for delays of so many seconds and what a block writes.
+/// The length of a line for delays of up to `seconds`, with room for the block that is written.
 SCS_INLINE int64_t line_length(float seconds, double rate, int frames) {
     const double wanted = double(seconds) * rate + 1.;
     const double most = wanted > 1. ? (wanted < longest_line ? wanted : double(longest_line)) : 1.;
@@ -32,12 +33,12 @@ SCS_INLINE int64_t line_length(float seconds, double rate, int frames) {
     return length;
 }
 
-/// A delay's whole frames. For NaN, which a delay never leaves, a place before all that was written: silence.
+/// A delay's whole frames. For NaN, which a delay never recovers from, a position before everything written: silence.
 SCS_INLINE int64_t whole_of(float delay) {
     return delay == delay ? int32_t(delay) : int64_t(1) << 40;
 }
 
-/// What is left of one turn of the line: a thousandth after the decay time.
+/// The feedback for one pass through the line: a thousandth is left after the decay time.
 template <int N>
 SCS_INLINE F32<N> feedback_of(F32<N> seconds, F32<N> decay) {
     constexpr double log001 = -6.907755278982137;

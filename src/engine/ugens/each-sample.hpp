@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Units that compute sample after sample from a few numbers that they keep, without branches, at any rates.
+// For units that compute each sample from their inputs and a few numbers that they keep, without branches, at any
+// rates.
 //
-// Such a Unit has: `inputs`; `follows`, a bit for each input of which every sample counts if it is at audio rate, of
-// the others the first one in a block; `doubles` and `floats`, how many it keeps; step(), the next sample; and
-// start(), what its constructor does, which gives the first one.
+// Such a Unit has: `inputs`; `follows`, a bit for each input whose every sample is used if it is at audio rate (of
+// other inputs only the first sample in a block is); `doubles` and `floats`, how many of each it keeps; step(), which
+// computes the next sample; and start(), which does what the constructor does and gives the first sample.
 
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
@@ -28,7 +29,7 @@ struct Kept {
     F32<N> f[Unit::floats ? Unit::floats : 1];
     UnitRate rate;
 
-    /// An integer in the place of a float.
+    /// An integer stored in place of a float.
     SCS_INLINE I32<N> integer(int index) const { return bits<int32_t>(f[index]); }
     SCS_INLINE void keep_integer(int index, I32<N> value) { f[index] = bits<float>(value); }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// EnvGen's envelope: its segments, and how one follows the other.
+// EnvGen's envelope: its segments, and the changes from one to the next.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
@@ -26,7 +26,7 @@ constexpr int node_level = 0, node_time = 1, node_shape = 2, node_curve = 3, nod
 constexpr int32_t not_started = 1000000000, forever = INT32_MAX;
 constexpr double pi = 3.14159265358979323846;
 
-/// What a segment does. Up to cubed as SuperCollider numbers its shapes; but exponentials are curves towards 0.
+/// The kinds of segments. Up to `cubed` the numbers are SuperCollider's shapes, but exponentials are curves towards 0.
 enum Kind : int32_t { staying, linear, exponential, sine, welch, curve, squared, cubed, held };
 
 template <int N>
@@ -34,11 +34,11 @@ struct EnvState {
     static constexpr size_t items64 = 6;
     double level[N];  ///< the next sample
     double end[N];    ///< level at the segment's end
-    double growth[N]; ///< what a sample adds or multiplies
-    double offset[N]; ///< what y1 is added to or taken from
+    double growth[N]; ///< what is added or multiplied at each sample
+    double offset[N]; ///< what y1 is added to or subtracted from
     double y1[N], y2[N];
-    float gate[N];      ///< in the block before
-    int32_t counter[N]; ///< samples left of the segment
+    float gate[N];      ///< its value in the last block
+    int32_t counter[N]; ///< remaining samples of the segment
     int32_t stage[N], kind[N];
     int32_t release_node[N], released[N];
 };
@@ -53,7 +53,7 @@ SCS_INLINE double exponential_of(double x) {
     return exp(F64<1>(x))[0];
 }
 
-/// The turns of one voice at which its segments change. The inputs other than the gate are read only there.
+/// The changes of segments of one voice. Inputs other than the gate are read only here.
 template <int L>
 class Envelope {
 public:
@@ -63,7 +63,7 @@ public:
     double& level() { return s_.level[lane_]; }
     int32_t& counter() { return s_.counter[lane_]; }
 
-    /// How many of `most` samples of an audio gate pass before one that means something. Follows those.
+    /// Skips samples of an audio gate that change nothing, at most `most`. Returns how many.
     int follow(const float* open, int most) {
         float before = s_.gate[lane_];
         int count = 0;
@@ -88,7 +88,7 @@ public:
             done_flag(op_, block_, lane_) = false;
             counter() = 0;
         } else if (before > -1.f && now <= -1.f) {
-            // Forced: the last segment in the time that the gate tells, from where the level is.
+            // Forced release: the last segment, from the present level, in the time that the gate gives.
             s_.stage[lane_] = int32_t(int64_t(int_of(in(stages))) - 1);
             s_.released[lane_] = true;
             begin(level(), double(-now - 1.f), true);
@@ -99,7 +99,7 @@ public:
         }
     }
 
-    /// When the counter has run down: the next segment.
+    /// Begins the next segment, when the counter has run down.
     void turn_stage() {
         const int64_t count = int_of(in(stages)), next = int64_t(s_.stage[lane_]) + 1;
         if (next >= count) {
@@ -125,7 +125,7 @@ public:
         }
     }
 
-    /// As at a synth's start, with its first sample.
+    /// Does what the constructor does. Returns the first sample.
     float construct() {
         s_.end[lane_] = level() = in(first_level)*in(level_scale) + in(level_bias);
         s_.stage[lane_] = not_started;
@@ -142,7 +142,8 @@ public:
         return first;
     }
 
-    /// A block that the segment doesn't end in, which SuperCollider computes in single precision. False if it doesn't.
+    /// Computes a block in which the segment doesn't end, if SuperCollider computes it in single precision; else
+    /// returns false.
     bool perform_whole(float* out, int frames) {
         if (s_.kind[lane_] != exponential || counter() <= frames)
             return false;
@@ -155,14 +156,14 @@ public:
         return true;
     }
 
-    /// `count` samples of the segment.
+    /// Computes `count` samples of the segment.
     void perform(float* out, int count) {
         double& level = this->level();
         double& y1 = s_.y1[lane_];
         double& y2 = s_.y2[lane_];
         const double growth = s_.growth[lane_], offset = s_.offset[lane_];
         const float first = float(level);
-        // The samples are those before each step.
+        // Each sample is the level before its step.
         const auto steps = [&](auto&& step) {
             for (int i = 0; i < count; ++i) {
                 out[i * L] = float(level);
@@ -222,7 +223,7 @@ private:
         begin(level(), double(time * in(time_scale)), false);
     }
 
-    /// A stage's segment, from `level` on. Forced: what is heard goes on from where it is.
+    /// Begins a stage's segment from the level `from`. Forced: the output continues from where it is.
     void begin(double from, double seconds, bool forced) {
         const int64_t at = node();
         const double rate = is_audio(op_, op_.inputs) ? block_.audio->samples : block_.control->samples;
@@ -296,7 +297,7 @@ private:
             level() = from;
     }
 
-    /// The synth ends without having a say.
+    /// Makes the envelope silent and frees the synth, whatever the unit's done action is.
     void silence() {
         level() = s_.end[lane_] = 0.0;
         s_.kind[lane_] = staying;

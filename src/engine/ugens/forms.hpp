@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// How one definition of a UGen's arithmetic becomes a lone voice's kernel and a batch's. Two ways:
+// Makes the kernels of lone voices and of batches from one definition of a UGen's arithmetic. There are two ways:
 //
 // - Vector kernels are templates over a Form, which says what the lanes of a vector are: voices (Voices<lanes> for
-//   batches, Voices<1> for a lone voice) or the frames of a lone voice (Frames<lanes>, for what doesn't depend on the
-//   frame before). A loop over Form::steps() computes one vector a step.
+// batches, Voices<1> for a lone voice) or the frames of a lone voice (Frames<lanes>, for what doesn't depend on the
+// frame before). A loop over Form::steps() computes one vector a step.
 // - Lane kernels are templates over the number of lanes L and compute one voice after the other (each_lane()), for what
-//   branches or is rare.
+// branches or is rare.
 //
 // Both read and write wires whose lanes lie side by side: sample `frame` of lane `l` is at frame * L + l. A kernel may
 // be given the same memory for an input and an output: at each step it reads its inputs before it writes its outputs.
@@ -42,7 +42,7 @@ SCS_INLINE bool is_audio(const Op& op, size_t index) {
 
 // ---- forms of vector kernels
 
-/// Tells the compiler what loops may count on.
+/// Tells the compiler what it may assume about loops.
 SCS_INLINE int whole_steps(int frames, int frames_a_step) {
     if (frames <= 0 || frames % block_multiple != 0)
         __builtin_unreachable();
@@ -60,7 +60,7 @@ struct Voices {
     SCS_INLINE static F audio(const float* wire, int step) { return F::load(wire + step * N); }
     /// A control wire's value.
     SCS_INLINE static F control(const float* wire) { return F::load(wire); }
-    /// The same, a number for each voice.
+    /// The same as one number for each voice.
     SCS_INLINE static F32<N> by_voice(const float* wire) { return F32<N>::load(wire); }
     SCS_INLINE static void put(float* wire, int step, F value) { value.store(wire + step * N); }
     /// The step's frame.
@@ -74,7 +74,7 @@ struct Voices {
     SCS_INLINE static void keep(T* item, Vec<T, N> value) {
         value.store(item);
     }
-    /// What step 0 has and how much each step adds, of what grows evenly by `each` a frame; numbers by voice.
+    /// For a number that grows by `each` a frame, by voice: its value at step 0, and what each step adds.
     SCS_INLINE static U32<N> first(U32<N> from, U32<N>) { return from; }
     SCS_INLINE static U32<N> growth(U32<N> each) { return each; }
 };
@@ -122,34 +122,35 @@ struct AudioIn {
     SCS_INLINE typename Form::F at(int step) const { return Form::audio(wire, step); }
 };
 
-/// A number that holds for the block: a constant, or a control wire that is taken as it is.
+/// A number that is constant for the block: a constant, or a control wire without interpolation.
 template <class Form>
 struct HeldIn {
     typename Form::F value;
     SCS_INLINE typename Form::F at(int) const { return value; }
 };
 
-/// Whether any lane's control wire has another value than in the block before, which `previous` keeps.
+/// Whether any lane's control wire differs from its value in the last block, which `previous` keeps.
 template <class Form>
 SCS_INLINE bool any_changed(const float* wire, const float* previous) {
     return any(Form::control(wire) != Form::get(previous));
 }
 
-/// A straight line over the block, of lanes that have `changed`; the others stay. SuperCollider adds up the slope; this
-/// multiplies, which is closer to the line and depends on no order.
+/// A straight line over the block in lanes that have `changed`; the others stay constant. SuperCollider adds up the
+/// slope. This multiplies it, which is more exact and doesn't depend on the order of computation.
 template <class Form>
 struct Line {
     using F = typename Form::F;
     F from, slope;
-    typename F::Mask wild; ///< from or to infinity or NaN: frame 0 is `from` all the same
+    typename F::Mask wild; ///< lines from or to infinity or NaN: frame 0 must be `from` even so
     bool any_wild;
 
-    /// One that stays.
+    /// A line that stays constant.
     SCS_INLINE explicit Line(F value) : from(value), slope(-0.f), wild(0), any_wild(false) {}
     SCS_INLINE Line(typename F::Mask changed, F before, F next, const Block& block)
         : from(select(changed, before, next)) {
         const F rise = (next - before) * F(1.0f / float(block.frames));
-        // Minus zero changes nothing when it is added, not even a zero's sign: lanes that stay are as if held.
+        // Adding minus zero changes nothing, not even the sign of a zero: constant lanes get the same bits as held
+        // ones.
         slope = select(changed, rise, -0.f);
         wild = ~(slope - slope == F(0.f));
         any_wild = any(wild);
@@ -161,7 +162,7 @@ struct Line {
     }
 };
 
-/// A control wire that is reached in a straight line from its value in the block before.
+/// A control wire, approached in a straight line from its value in the last block.
 template <class Form>
 struct RampIn : Line<Form> {
     /// `previous`: the state's item that keeps the value.
@@ -203,8 +204,8 @@ SCS_INLINE void with_gain(const Op& op, const Block& block, F&& f) {
 
 // ---- lane kernels
 
-/// A number without its fraction. Out of range, and NaN, it is the lowest int, as on x86: for times in samples, phases
-/// and indices, which come from wires and may be anything.
+/// A number without its fraction. NaN and numbers out of range become the lowest int, as on x86. For times in samples,
+/// phases and indices, which come from wires and may be anything.
 SCS_INLINE int32_t int_of(float x) {
     return x >= -2147483648.f && x < 2147483648.f ? int32_t(x) : INT32_MIN;
 }
@@ -237,17 +238,17 @@ struct LaneIn {
     SCS_INLINE float at(int frame) const { return wire[frame * stride]; }
 };
 
-/// Does a done action. NaN, and what is out of range, does nothing.
+/// Performs a done action. NaN and numbers out of range do nothing.
 SCS_INLINE void act(Block& block, int lane, float action) {
     block.space->done_action(block.space->host, *block.synths[lane], action > -1.f && action < 1e6f ? int(action) : 0);
 }
 
-/// Whether a voice's UGen is done, or the one whose end it waits for. Kernels with a done_action or waits_for_done.
+/// The done flag of a voice's UGen or of the one that it waits for. For kernels with done_action or waits_for_done.
 SCS_INLINE int32_t& done_flag(const Op& op, const Block& block, int lane) {
     return reinterpret_cast<int32_t*>(block.bases[size_t(Base::record)] + op.done)[lane];
 }
 
-/// For kernels with a done_action, which is the input that `action` is from.
+/// Sets the done flag and performs the action. For kernels with a done_action, the input that `action` is from.
 SCS_INLINE void done(const Op& op, Block& block, int lane, float action) {
     done_flag(op, block, lane) = true;
     act(block, lane, action);
@@ -274,7 +275,7 @@ constexpr uint16_t state32<Stateless>() {
     return 0;
 }
 
-/// From a vector kernel K<Form>, computed over time or frame by frame for a lone voice.
+/// Makes a kernel from the vector kernel K<Form>. Lone voices use the form Lone: Timewise or Scalar.
 template <template <class> class K, template <int> class State, class Lone>
 constexpr Kernel vector_kernel(KernelFunction start) {
     Kernel made;
@@ -294,7 +295,7 @@ constexpr Kernel scalable(Kernel made) {
     return made;
 }
 
-/// From a lane kernel K<L>.
+/// Makes a kernel from the lane kernel K<L>.
 template <template <int> class K, template <int> class State>
 constexpr Kernel lane_kernel(KernelFunction start) {
     Kernel made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Between samples; V is a float or a vector of them.
+// Interpolation between samples; V is a float or a vector of floats.
 
 #include "engine/simd/lanes.hpp"
 

@@ -25,7 +25,7 @@ enum class Base : uint32_t {
 };
 constexpr size_t base_count = 4;
 
-/// Blocks have a multiple of so many frames; with others nothing is native.
+/// Native units need blocks of a multiple of this many frames.
 constexpr int block_multiple = 64;
 
 struct Operand {
@@ -38,11 +38,11 @@ struct Block;
 struct Op;
 using KernelFunction = void (*)(const Op&, Block&);
 
-/// A factor of an operation's output, which another operation of the program would have multiplied it by.
+/// A factor for an operation's output that takes the place of a multiplication in the program.
 struct Gain {
     Operand factor;
-    uint32_t state; ///< of the multiplication, bytes into the record: the factor in the block before
-    bool ramped;    ///< it is reached in a line over the block, otherwise it is held
+    uint32_t state; ///< the multiplication's state, bytes into the record: the factor in the last block
+    bool ramped;    ///< the factor is approached in a line over the block; else it is held
 };
 
 /// A kernel at its place in a program.
@@ -51,7 +51,7 @@ struct Op {
     const Operand* operands; ///< inputs, then outputs
     const Gain* gain;        ///< null: none
     uint32_t state;          ///< bytes into the record
-    uint32_t done;           ///< the same, of a flag: whether it is done, or the one whose end it waits for
+    uint32_t done;           ///< the same, of the done flag: its own, or that of the unit it waits for
     uint16_t inputs, outputs;
     int16_t special_index;
     uint16_t unit; ///< index of the program's unit
@@ -64,10 +64,11 @@ struct UnitRate {
     double radians;  ///< 2 pi / samples
 };
 
-/// What a form gets to compute a block. Lanes: voices of a batch in the order of their turns; one for a lone voice.
+/// What a kernel gets to compute a block. The lanes are the voices of a batch in the order of their turns, or a lone
+/// voice.
 struct Block {
     uintptr_t bases[base_count];
-    uint32_t live;  ///< a bit for each lane with a voice; the others are computed, too, and mean nothing
+    uint32_t live;  ///< a bit for each lane with a voice; the others are computed, too, without meaning
     int32_t frames; ///< a multiple of block_multiple
     const UnitRate* audio;
     const UnitRate* control;
@@ -76,7 +77,7 @@ struct Block {
     Space* space;
 };
 
-/// taus88, whose state the plugins' units draw from, too.
+/// The state of taus88, shared with the plugins' units.
 struct RandomState {
     uint32_t s1, s2, s3;
 };
@@ -90,7 +91,7 @@ struct SampleBuffer {
 
 constexpr int row_sets = 8;
 
-/// What all voices of an engine share, and what kernels may reach of it. Owned by the engine, [rt].
+/// What all voices of an engine share, as far as kernels may use it. Owned by the engine, [rt].
 struct Space {
     float* audio_bus;       ///< block_size frames for each bus
     int32_t* audio_touched; ///< number of the block that last wrote each
@@ -100,8 +101,8 @@ struct Space {
     int32_t block_number;
     int32_t block_size;      ///< frames
     int32_t inputs, outputs; ///< of the server, which are its first audio buses
-    int32_t sample_offset;   ///< of what starts now: frame in its first block
-    float subsample_offset;  ///< and how far behind that frame it should have started, 0 to 1
+    int32_t sample_offset;   ///< where a synth that starts now begins, frame in its first block
+    float subsample_offset;  ///< how far behind that frame it should begin, 0 to 1
     RandomState* random;     ///< the generator that synths draw from
     float* rows;             ///< scratch: row_sets times block_size frames for each lane
     int32_t* held_buses;     ///< for hold: each lane's first bus
@@ -115,7 +116,7 @@ struct Space {
     void (*free)(void* allocator, void*);
 };
 
-/// What a kernel does beyond computing outputs from inputs, for what may be batched.
+/// What a kernel does besides computing outputs from inputs. Decides what may be batched.
 enum class Effect : uint8_t {
     none,
     writes_audio,   ///< adds to or replaces audio buses from input 0 on, one for each input from first_channel on
@@ -125,7 +126,7 @@ enum class Effect : uint8_t {
     draws, ///< draws random numbers in each block
 };
 
-/// What a kernel computes, for what the generator of voices' code does itself or joins with its neighbours.
+/// Kernels that generate() (voices/code.cpp) treats specially or joins with their neighbours.
 enum class Role : uint8_t {
     other,
     product,  ///< input 0 times input 1: at audio rate a Gain of the kernel before
@@ -133,23 +134,23 @@ enum class Role : uint8_t {
     greater,  ///< input 0 > input 1
 };
 
-/// One UGen at certain rates. lone, batch and the functions beside them are the same arithmetic; what a kernel needs or
-/// does besides stands in the fields below them, so that nothing outside a kernel's file knows it by name.
+/// One UGen at certain rates. The functions are all the same arithmetic. The fields below them say what else a kernel
+/// needs or does, so that no code outside its file refers to a UGen by name.
 struct Kernel {
     KernelFunction start = nullptr; ///< [rt] lone: what the constructor does, outputs' first samples; record is zeroed
     KernelFunction lone = nullptr;  ///< [rt] a block of one voice; null for units that only start
     KernelFunction batch = nullptr; ///< [rt] a block of all lanes
     /// The same with a gain; null: a multiplication stays an operation of its own.
     KernelFunction lone_scaled = nullptr, batch_scaled = nullptr;
-    KernelFunction stop = nullptr; ///< [rt] lone: gives back what it holds; may be null
-    /// [rt] Of what only adds to audio buses: in place of batch keeps what each lane is to add in the space's rows and
-    /// buses, and adds it in the turn of one voice, the one lane of Block::live.
+    KernelFunction stop = nullptr; ///< [rt] lone: frees what it owns; may be null
+    /// [rt] For kernels that only add to audio buses. `hold`, in place of batch, stores what each lane is to add in the
+    /// space's rows and held_buses. `hand_over` adds it in the turn of one voice, the only lane in Block::live.
     KernelFunction hold = nullptr, hand_over = nullptr;
     uint16_t state64 = 0; ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0; ///< 4-byte items behind them
     Effect effect = Effect::none;
     uint8_t first_channel = 1;        ///< of what writes buses: inputs before the first that is written
-    int8_t done_action = -1;          ///< index of the input that tells what to do when it is done
+    int8_t done_action = -1;          ///< index of the input with the done action; -1: none
     bool reads_after_writing = false; ///< an output may not share the memory of an input
     bool reads_controls = false;      ///< the voice's controls from special_index on: only where all units are native
     bool reads_buffers = false;       ///< sample buffers by number: not where a unit of plugins gives the synth its own
@@ -157,12 +158,12 @@ struct Kernel {
     bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
     Role role = Role::other;
-    /// At control rate: computes whether |output 0| > input 1, with this kernel's state and its input 0, in place of
-    /// three operations. Null: there is none.
+    /// At control rate: a kernel that computes |output 0| > input 1 with this kernel's state and input 0, one operation
+    /// in place of three. Null: there is none.
     const Kernel* exceeds = nullptr;
 };
 
-/// What a unit is asked for with.
+/// What NativeUgens::find() gets to know about a unit.
 struct Signature {
     struct Input {
         Rate rate;
@@ -177,8 +178,8 @@ struct Signature {
     bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
 };
 
-/// What a unit that is the plugins' gives its synth in place of what is the engine's. Native units of that synth that
-/// would use it are the plugins', too.
+/// What a plugin's unit gives its synth in place of the engine's own. Units of that synth that would use it can't be
+/// native.
 enum class Gives : uint8_t { nothing, buffers, generator };
 
 /// A UGen by name. Several families may have UGens of one name.
@@ -195,7 +196,7 @@ struct NativeUgens {
 
     /// [any] The kernel for a unit, or null.
     const Kernel* find(std::string_view name, const Signature&) const noexcept;
-    /// [any] What a unit of the plugins gives its synth.
+    /// [any] What a plugin's unit gives its synth.
     Gives gives(std::string_view name) const noexcept;
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Memory of a unit's own, for what doesn't fit into a state: delay lines, a reverb's rooms. start() claims it from the
-// real-time pool and keeps the pointer in the state, as an 8-byte item; stop() gives it back. Where the pool has none
-// the pointer is null, and the unit is silent.
+// Memory for what doesn't fit into a unit's state: delay lines, a reverb's rooms. start() claims it from the real-time
+// pool and keeps the pointer in the state, as an 8-byte item; stop() returns it to the pool. If the pool has none, the
+// pointer is null and the unit is silent.
 
 #include "engine/ugens/forms.hpp"
 
 namespace scs::SCS_SIMD {
 
-/// Room for so many T, 64-byte aligned, with anything in it; or null.
+/// Uninitialised memory for `count` T, 64-byte aligned, or null.
 template <class T>
 SCS_INLINE T* claim(const Block& block, size_t count) {
     return static_cast<T*>(block.space->allocate(block.space->allocator, count * sizeof(T)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// For kernels that serve audio and control units: a control unit's block is one frame long. Its lone form is Scalar, as
-// Timewise forms always write a whole vector.
+// For kernels that serve audio and control units. A control unit's block is one frame long. Its lone form is Scalar,
+// because Timewise forms always write a whole vector.
 
 #include "engine/ugens/forms.hpp"
 

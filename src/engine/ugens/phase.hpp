@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Phases of oscillators: fractions of a cycle, as unsigned integers that wrap by themselves and whose sums depend on no
-// order. What is kept from block to block has 64 bits, so that it doesn't drift. Within a block 32 bits are counted on
-// from there: off by 2^-27 of a cycle at most.
+// Phases of oscillators: fractions of a cycle as unsigned integers, which wrap by themselves and can be added up in any
+// order. A phase kept from block to block has 64 bits, so that it doesn't drift. Within a block 32 bits are used, which
+// are off by at most 2^-27 of a cycle.
 
 #include "engine/ugens/forms.hpp"
 
 namespace scs::SCS_SIMD {
 
-/// Cycles as a phase, modulo 1, to 2^-52 of a cycle. NaN, and what is beyond 2^18, becomes 0.
+/// Cycles as a phase, modulo 1, to 2^-52 of a cycle. NaN and numbers beyond 2^18 become 0.
 template <int N>
 SCS_INLINE U64<N> phase_of(F64<N> cycles) {
-    // 1.5 * 2^52: added to a number, the number as an integer stands in the lowest bits.
+    // 1.5 * 2^52: adding this puts a number, as an integer, into the lowest bits.
     const F64<N> magic(6755399441055744.0);
     const F64<N> two32(4294967296.0);
     const auto usable = (cycles < F64<N>(262144.0)) & (cycles > F64<N>(-262144.0));
@@ -28,7 +28,7 @@ class HeldPhase {
 public:
     static constexpr int N = Form::width;
     static constexpr int voices = Form::state_lanes;
-    /// `kept`: the state's item; it goes on to the next block.
+    /// `kept`: the state's item, which is advanced to the next block.
     SCS_INLINE HeldPhase(uint64_t* kept, U64<voices> increment, const Block& block) {
         const auto from = U64<voices>::load(kept);
         const auto each = upper_half(increment + U64<voices>(uint64_t(1) << 31));
