@@ -13,8 +13,8 @@ constexpr uint32_t longest_line = 1u << 30; ///< samples
 /// A ring of samples; its length is a power of two.
 struct DelayLine {
     float* samples;
-    int64_t mask,
-        next; ///< next: the number of frames written until the line is full, then its length + the next index to write
+    /// next: the number of frames written until the line is full, then its length + the next index to write
+    int64_t mask, next;
 
     /// Whether part of the line hasn't been written yet. That part counts as silent.
     SCS_INLINE bool unfilled() const { return next <= mask; }

@@ -4,10 +4,10 @@
 // Makes the kernels of lone voices and of batches from one definition of a UGen's arithmetic. There are two ways:
 //
 // - Vector kernels are templates over a Form, which says what the lanes of a vector are: voices (Voices<lanes> for
-// batches, Voices<1> for a lone voice) or the frames of a lone voice (Frames<lanes>, for what doesn't depend on the
-// frame before). A loop over Form::steps() computes one vector a step.
+//   batches, Voices<1> for a lone voice) or the frames of a lone voice (Frames<lanes>, for what doesn't depend on the
+//   frame before). A loop over Form::steps() computes one vector a step.
 // - Lane kernels are templates over the number of lanes L and compute one voice after the other (each_lane()), for what
-// branches or is rare.
+//   branches or is rare.
 //
 // Both read and write wires whose lanes lie side by side: sample `frame` of lane `l` is at frame * L + l. A kernel may
 // be given the same memory for an input and an output: at each step it reads its inputs before it writes its outputs.

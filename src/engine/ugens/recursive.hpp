@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Recursive filters: each frame is made of an input sample, a few numbers that are kept, and coefficients that follow
-// from parameters. As in SuperCollider parameters count for a block; when one changes, the coefficients go to their new
-// values over the block. What a filter is stands in a Kind:
+// Recursive filters: each frame is computed from an input sample, a few numbers that are kept, and coefficients that
+// are computed from parameters. As in SuperCollider, parameters are read once a block. When one changes, the
+// coefficients move to their new values over the block. A Kind describes a filter:
 //
 //   parameters     how many inputs, from 1 on
 //   coefficients   how many
@@ -17,8 +17,8 @@
 //   derive()       the derived numbers
 //   begin()        the first sample, which SuperCollider's constructors compute, and what is kept after it
 //
-// or, in place of step(), what makes lone voices quicker (see Poles): everything but the poles is computed for several
-// frames at once.
+// or, in place of step(), the functions of Poles, which make lone voices faster: everything but the poles is computed
+// for several frames at once.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
@@ -28,7 +28,7 @@
 namespace scs::SCS_SIMD {
 
 enum class Moves {
-    by_thirds, ///< in steps of three frames; the frames that are left have the last step's
+    by_thirds, ///< in steps of three frames; remaining frames use the last step's values
     before,    ///< a step before each frame: the last has the new values
     after,     ///< a step after each frame: the first has the old values
 };
@@ -42,7 +42,7 @@ SCS_INLINE void repeat(F&& f) {
     (std::make_integer_sequence<int, Count>());
 }
 
-/// Away from denormals and from what has blown up.
+/// Zeroes denormals and numbers that have blown up.
 template <int N>
 SCS_INLINE F64<N> zap(F64<N> x) {
     const F64<N> size = abs(x);
@@ -51,21 +51,21 @@ SCS_INLINE F64<N> zap(F64<N> x) {
 
 constexpr double log_of_thousandth = -6.907755278982137;
 
-/// The factor a sample of what decays by 60 dB in `time` seconds.
+/// The factor a sample for a decay by 60 dB in `time` seconds.
 template <int N>
 SCS_INLINE F64<N> decay_factor(F32<N> time, const UnitRate& rate) {
     const F64<N> samples = convert<double>(time) * F64<N>(rate.samples);
     return select(widen_mask(time == F32<N>(0.f)), 0.0, exp(F64<N>(log_of_thousandth) / samples));
 }
 
-/// The angle that a frequency in Hz turns by in a sample.
+/// The angle by which a frequency in Hz advances in a sample.
 template <int N>
 SCS_INLINE F64<N> angle(F32<N> freq, const UnitRate& rate) {
     return convert<double>(freq) * F64<N>(rate.radians);
 }
 
-/// y0 = x + b1 y1 + b2 y2 with m = {y1, y2}; returns y0. The sum with what is older comes first: what hangs on the
-/// frame before then waits for one product and one sum.
+/// y0 = x + b1 y1 + b2 y2 with m = {y1, y2}; returns y0. The older terms are added first, so that only one product and
+/// one sum wait for the previous frame.
 template <int N>
 SCS_INLINE F64<N> poles(F64<N> x, F64<N> b1, F64<N> b2, F64<N>* m) {
     const F64<N> y0 = x + b2 * m[1] + b1 * m[0];
@@ -74,22 +74,22 @@ SCS_INLINE F64<N> poles(F64<N> x, F64<N> b1, F64<N> b2, F64<N>* m) {
     return y0;
 }
 
-/// What most Kinds have.
+/// The defaults of a Kind.
 struct Filter {
     static constexpr int derived = 0;
     static constexpr bool at_once = true;
-    /// Whether step() needs the frame's place in its step of three.
+    /// Whether step() needs the position of the frame in its step of three.
     static constexpr bool phased = false;
     template <int N>
     SCS_INLINE static void derive(F64<N>*) {}
-    /// With the coefficients of the first parameters.
+    /// Computes the first sample with the coefficients of the first parameters.
     template <class Kind>
     SCS_INLINE static F64<1> begin(F64<1> x, const F64<1>* c, F64<1>* m) {
         return Kind::step(x, c, m);
     }
 };
 
-/// A Kind's begin() for those whose first sample is computed with all coefficients 0.
+/// begin() for Kinds whose first sample is computed with all coefficients 0.
 struct StartsWithoutCoefficients : Filter {
     static constexpr bool at_once = false;
     template <class Kind>
@@ -100,8 +100,8 @@ struct StartsWithoutCoefficients : Filter {
     }
 };
 
-/// A Kind made of two poles, y0 = before(x) + b1 y1 + b2 y2, and of after(), which makes the output of x and y0, y1,
-/// y2. Its coefficients b1 and b2 are c[b] and the next; memories y1, y2.
+/// A Kind made of two poles, y0 = before(x) + b1 y1 + b2 y2, and of after(), which computes the output from x, y0, y1
+/// and y2. Its coefficients b1 and b2 are c[b] and the next; memories y1, y2.
 template <class Kind, class Base = Filter>
 struct Poles : Base {
     static constexpr int memories = 2, zapped = 2;
@@ -118,7 +118,7 @@ struct Poles : Base {
     }
 };
 
-/// Frames as doubles, which are converted as they are read.
+/// Loads frames and converts them to doubles.
 SCS_INLINE F64<lanes> load_wide(const float* from) {
 #if defined(__AVX2__)
     F64<lanes> made;
@@ -161,7 +161,7 @@ SCS_INLINE void with_silencing_gain(const Op& op, const Block& block, F&& f) {
     with_gain<Form, Scaled>(op, block, f);
 }
 
-/// Multiplies a finished output by the operation's gain: for blocks that are rare enough to be gone through twice.
+/// Multiplies a finished output by the operation's gain. For blocks rare enough to be processed in two passes.
 template <class Form>
 [[gnu::noinline, gnu::flatten]] void multiply_by_gain(const Op& op, Block& block) {
     float* out = output(op, block);
@@ -191,14 +191,14 @@ struct Recursive {
             return Kind::step(x, c, m);
     }
 
-    /// Coefficients for new parameters. A call, as it is rare and each of the kernels would have its own copy:
-    /// elementary functions are most of what there is to compile of a filter.
+    /// Computes coefficients for new parameters. Not inlined: it is rare, and elementary functions, copied into each
+    /// kernel, would be most of a filter's code to compile.
     template <int N>
     [[gnu::noinline, gnu::flatten]] static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         Kind::design(p, rate, c);
     }
 
-    /// The parts of a block that both rates have.
+    /// What blocks at both rates have in common.
     template <class Form>
     struct Turn {
         static constexpr int N = Form::width;
@@ -217,9 +217,9 @@ struct Recursive {
             repeat<memories>([&](int k) { m[k] = Form::get(state.memory[k]); });
             Kind::derive(m);
         }
-        /// The new coefficients where there are new parameters; these are kept.
+        /// Computes new coefficients in lanes with new parameters, and keeps those parameters.
         SCS_INLINE void design(const UnitRate& rate, F64<N>* next) {
-            // Copies: what a call can reach wouldn't stay in registers.
+            // Copies, because variables that a call can reach wouldn't stay in registers.
             F32<N> now[parameters];
             F64<N> made[coefficients];
             repeat<parameters>([&](int k) { now[k] = p[k]; });
@@ -253,7 +253,7 @@ struct Recursive {
             else
                 hold<false>(op, block, turn);
         }
-        /// With coefficients that stay, and the operation's gain if Scaled.
+        /// A block with constant coefficients and, if Scaled, the operation's gain.
         template <bool Scaled>
         SCS_INLINE static void hold(const Op& op, Block& block, Turn<Form>& turn) {
             const float* in = input(op, block, 0);
@@ -275,7 +275,7 @@ struct Recursive {
             repeat<memories>([&](int k) { turn.m[k] = m[k]; });
             turn.keep();
         }
-        /// With coefficients that go to new values in some lanes, without a gain.
+        /// A block in which some lanes' coefficients move to new values, without a gain.
         [[gnu::noinline, gnu::flatten]] static void move(const Op& op, Block& block) {
             Turn<Form> turn(op, block);
             const float* in = input(op, block, 0);
@@ -287,7 +287,7 @@ struct Recursive {
             turn.design(*block.audio, slope);
             const F64<N> each(1.0 / (Kind::moves == Moves::by_thirds ? n / 3 : n));
             const auto wide = widen_mask(turn.changed);
-            // Minus zero changes nothing when it is added, not even a zero's sign.
+            // Adding minus zero changes nothing, not even the sign of a zero.
             repeat<coefficients>([&](int k) { slope[k] = select(wide, (slope[k] - c[k]) * each, -0.0); });
             const auto advance = [&] { repeat<coefficients>([&](int k) { c[k] += slope[k]; }); };
             if constexpr (Kind::moves == Moves::by_thirds) {
@@ -326,7 +326,7 @@ struct Recursive {
         }
     };
 
-    /// A lone voice's audio unit of a Kind with poles. With the operation's gain, if Scaled.
+    /// A lone voice's audio unit for a Kind with poles; with the operation's gain if Scaled.
     template <bool Scaled>
     struct Lone {
         static constexpr int chunk = block_multiple;
@@ -435,7 +435,7 @@ struct Recursive {
     }
 };
 
-/// With all parameters at audio rate, and coefficients that are designed for each frame.
+/// For parameters that are all at audio rate: coefficients are designed for each frame.
 template <class Kind>
 struct Modulated {
     template <int N>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// For kernels that compute one voice after the other with its samples side by side: a batch's audio wires as rows, one
-// for each lane, and back.
+// Converts a batch's audio wires to rows, one for each lane, and back: for kernels that compute voice by voice with a
+// voice's samples side by side.
 
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/transpose.hpp"
@@ -14,7 +14,7 @@ SCS_INLINE float* row(const Block& block, int set, int lane) {
     return block.space->rows + (set * lanes + lane) * block.frames;
 }
 
-/// Each lane's samples of a wire to a row of its own.
+/// Copies each lane's samples of a wire to the lane's own row.
 SCS_INLINE void unweave(const Block& block, const float* wire, int set) {
     float* to = row(block, set, 0);
     for (int frame = 0, end = block.frames; frame < end; frame += lanes) {
@@ -27,7 +27,7 @@ SCS_INLINE void unweave(const Block& block, const float* wire, int set) {
     }
 }
 
-/// A wire from a row for each lane; null: zeros.
+/// Writes a wire from a row for each lane; a null row gives zeros.
 SCS_INLINE void weave(const Block& block, const float* const* from, float* wire) {
     for (int frame = 0, end = block.frames; frame < end; frame += lanes) {
         F32<lanes> rows[lanes];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// A square of samples, frames of lanes side by side, turned into lanes of frames side by side.
+// Transposes a square of samples: from rows of lanes, one for each frame, to rows of frames, one for each lane.
 
 #include "engine/simd/lanes.hpp"
 
@@ -42,7 +42,7 @@ struct Fours {
 
 } // namespace detail
 
-/// rows[f] has the lanes of frame f; afterwards rows[l] has the frames of lane l.
+/// Before, rows[f] has the lanes of frame f. Afterwards rows[l] has the frames of lane l.
 SCS_INLINE void transpose(F32<lanes> (&rows)[lanes]) {
     using namespace detail;
     Row t[lanes], u[lanes];
