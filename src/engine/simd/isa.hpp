@@ -19,15 +19,15 @@ bool isa_built(Isa isa) noexcept;
 /// [any] The widest that this build has and this CPU supports; `plain`, perhaps not built, if there is none.
 Isa widest_isa() noexcept;
 
-/// [any] The set that kernels are taken from for a name: "auto" is the widest that is built and supported. "sse2",
-/// "avx2" and "avx512" must be built; where the CPU has less, it is the widest built one below. "sse2" and "plain" both
-/// mean `plain`. False, with `isa` untouched, for other names and where no set is left.
+/// [any] The set of kernels for a name. "auto" is the widest that is built and supported. "sse2", "avx2" and "avx512"
+/// must be built; if the CPU lacks the set, the result is the widest built one below. "sse2" and "plain" both mean
+/// `plain`. false, with `isa` untouched: another name, or no set is left.
 bool parse_isa(std::string_view name, Isa& isa) noexcept;
 
-/// [any] As parse_isa reads it, but "plain" where `plain` isn't SSE2.
+/// [any] The name that parse_isa() reads, but "plain" where `plain` isn't SSE2.
 const char* isa_name(Isa isa) noexcept;
 
-/// [any] What parse_isa takes here, for error messages: "auto, sse2, avx2 or avx512".
+/// [any] The names that parse_isa() accepts here, for error messages: "auto, sse2, avx2 or avx512".
 std::string isa_choices();
 
 } // namespace scs

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Numbers side by side in vector registers. Kernels are compiled once for each instruction set, into a namespace of
-// its name: SCS_SIMD, which the build defines. Nothing that isn't in that namespace, or always inlined, may be used by
-// them: the linker would keep one copy for all, perhaps that of an instruction set which this CPU hasn't.
+// Vectors of numbers in registers. Kernels are compiled once for each instruction set, into a namespace of its name:
+// SCS_SIMD, which the build defines. They may use only what is in that namespace or always inlined. Of anything else
+// the linker would keep one copy for all, perhaps one for an instruction set that this CPU lacks.
 
 #ifndef SCS_SIMD
 #error "SCS_SIMD names the instruction set; see meson.build"
@@ -57,7 +57,7 @@ struct Integer<8> {
 } // namespace detail
 
 // The statement for i = 0 and, where a Vec has two registers, i = 1. Loops and lambdas would do the same, but every
-// kernel is made of these operations: with them it takes twice as long to compile.
+// kernel is made of these operations, and would take twice as long to compile.
 #define SCS_PARTS(...)                                                                                                 \
     {                                                                                                                  \
         {                                                                                                              \
@@ -387,8 +387,8 @@ SCS_INLINE void narrow(From a, From b, To& to) {
 
 } // namespace detail
 
-/// Number by number to another type, as C++ does: fractions are cut off. What a 32-bit integer cannot hold is the
-/// caller's to keep out: instruction sets differ there.
+/// Converts each number to another type as C++ does: fractions are cut off. The caller must keep out numbers that a
+/// 32-bit integer can't hold, as instruction sets differ there.
 template <class To, class From, int N>
 SCS_INLINE Vec<To, N> convert(Vec<From, N> from) {
     Vec<To, N> made;

@@ -15,7 +15,7 @@ template <>
 struct Format<float> {
     using Bits = uint32_t;
     static constexpr Bits sign = 0x80000000u;
-    static constexpr float whole = 0x1p23f; // from here on every number is whole
+    static constexpr float whole = 0x1p23f; // from here on every number is an integer
 };
 template <>
 struct Format<double> {
@@ -24,7 +24,7 @@ struct Format<double> {
     static constexpr double whole = 0x1p52;
 };
 
-/// a where all bits of the mask are set, b where none: for masks made by integer operations, which select() would
+/// a where all bits of the mask are set, b where none are. For masks made by integer operations, which select() would
 /// first compare with zero.
 template <class T, int N>
 SCS_INLINE Vec<T, N> blend(Vec<typename Format<T>::Bits, N> mask, Vec<T, N> a, Vec<T, N> b) {
@@ -33,7 +33,7 @@ SCS_INLINE Vec<T, N> blend(Vec<typename Format<T>::Bits, N> mask, Vec<T, N> a, V
     return bits<T>(((bits<Bits>(a) ^ b_bits) & mask) ^ b_bits);
 }
 
-/// x with the signs of those bits flipped that are set in `sign`, which has none but sign bits.
+/// x with its sign flipped where `sign` has the sign bit set. No other bits of `sign` may be set.
 template <class T, int N>
 SCS_INLINE Vec<T, N> flip(Vec<T, N> x, Vec<typename Format<T>::Bits, N> sign) {
     return bits<T>(bits<typename Format<T>::Bits>(x) ^ sign);
@@ -63,13 +63,13 @@ SCS_INLINE typename Vec<T, N>::Mask is_nan(Vec<T, N> x) {
     return x != x;
 }
 
-/// x within low and high, neither of which may be NaN; a NaN stays one.
+/// x limited to low … high, neither of which may be NaN. NaN stays NaN.
 template <class T, int N>
 SCS_INLINE Vec<T, N> clamp(Vec<T, N> x, T low, T high) {
     return min(Vec<T, N>(high), max(Vec<T, N>(low), x));
 }
 
-/// The nearest whole number, the even one of two; −0 for what rounds to zero from below.
+/// The nearest integer, halves to the even one. Negative numbers that round to zero give −0.
 template <class T, int N>
 SCS_INLINE Vec<T, N> round_even(Vec<T, N> x) {
     const T whole = detail::Format<T>::whole;
@@ -94,7 +94,7 @@ SCS_INLINE Vec<T, N> trunc(Vec<T, N> x) {
     return copysign(floor(abs(x)), x);
 }
 
-/// The nearest whole number, halves away from zero, as C's round().
+/// The nearest integer, halves away from zero, as C's round().
 template <class T, int N>
 SCS_INLINE Vec<T, N> round(Vec<T, N> x) {
     const Vec<T, N> cut = trunc(x);
@@ -107,7 +107,8 @@ SCS_INLINE Vec<T, N> frac(Vec<T, N> x) {
     return x - floor(x);
 }
 
-/// Cut to a whole number; what an int32 cannot hold becomes its nearest limit (for floats 2³¹ − 128), NaN 0.
+/// Truncates to an integer. Numbers that an int32 can't hold become its nearest limit (for floats 2³¹ − 128), NaN
+/// becomes 0.
 template <int N>
 SCS_INLINE I32<N> to_int(F32<N> x) {
     const F32<N> held = clamp(x, -0x1p31f, 0x1.fffffep30f);
