@@ -64,10 +64,10 @@ class Offline:
         """Run it once: what has left the memory of a busy machine comes back, and isn't counted."""
         self.run(contender, self.write([], BLOCK / RATE), False)
 
-    def instructions(self, contender, events, seconds):
-        """Of the whole run, by callgrind."""
+    def instructions(self, contender, events, seconds, within=()):
+        """By callgrind, of the whole run, or within functions whose names match the patterns."""
         score = self.write(events, seconds)
-        return count(contender.offline(score, self.folder / "out.wav", RATE), self.folder)
+        return count(contender.offline(score, self.folder / "out.wav", RATE), self.folder, within)
 
     def voice_instructions(self, contender, name, voices, seconds):
         """A voice and block once the filter has swept, which takes a second: in the `seconds` after that."""
@@ -93,9 +93,10 @@ class Offline:
         less, more = (long - short for short, long in found.values())
         return (more - less) / (voices * (durations[1] - durations[0]) * RATE / BLOCK)
 
-    def note_instructions(self, contender, number, blocks):
-        """(instructions of a note beyond those of its blocks, those of a block)."""
-        return self._note(lambda events, seconds: self.instructions(contender, events, seconds), number, blocks)
+    def note_instructions(self, contender, number, blocks, within=()):
+        """(instructions of a note beyond those of its blocks, those of a block); of the whole run, or within functions
+        whose names match the patterns."""
+        return self._note(lambda events, seconds: self.instructions(contender, events, seconds, within), number, blocks)
 
     def new_synth_instructions(self, contender, number):
         """What /s_new of a default synth costs one of ours on the data loop: the command and the start of its units."""

@@ -65,6 +65,8 @@ public:
     }
 
     Engine& engine() { return *engine_; }
+    /// Those of the server, which commands read at each call. The engine's are fixed.
+    ServerSettings& settings() { return settings_; }
 
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg> args) override {
         add_reply(message(address, {args.begin(), args.end()}));
