@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rt-guard.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SCS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SCS_SANITIZED 1
-#endif
-#endif
+#include "sanitized.hpp"
 
 #if defined(__x86_64__) && !defined(SCS_SANITIZED)
 #define SCS_RT_GUARD 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real node from its making to its end: how long that takes, many times over, while another one plays.
 #include "playing.hpp"
+#include "sanitized.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -12,10 +13,6 @@
 #include <fstream>
 #include <limits>
 #include <thread>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SCS_SANITIZED 1
-#endif
 
 using namespace scs::test;
 

@@ -18,19 +18,12 @@ int batch_lanes(const Settings& settings) {
 } // namespace
 
 Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool)
-    : block_size_(settings.block_size),
-      held_(batch_lanes(settings), settings.block_size),
+    : held_(batch_lanes(settings), settings.block_size),
       records_(pool, held_, batch_lanes(settings)),
       runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_),
       batching_(records_, batch_lanes(settings)),
       turns_(batching_, runner_, held_, batch_lanes(settings) != 0) {
-    set_sample_rate(settings.sample_rate);
-}
-
-void Ensemble::set_sample_rate(double rate) noexcept {
-    constexpr double two_pi = 6.28318530717958647692;
-    const auto rates = [](double r) { return UnitRate{r, 1. / r, two_pi / r}; };
-    rates_ = {rates(rate), rates(rate / block_size_)};
+    runner_.set_sample_rate(settings.sample_rate);
 }
 
 // ---- a voice
@@ -40,7 +33,7 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
     std::byte* record = records_.make(code);
     if (!record)
         return nullptr;
-    auto* voice = new (memory) Voice(code, record, rates_);
+    auto* voice = new (memory) Voice(code, record, runner_.rates().audio.samples);
     voice->sample_offset = uint16_t(sample_offset);
     voice->subsample_offset = subsample_offset;
     std::memset(record, 0, code.record_bytes);

@@ -15,7 +15,7 @@ public:
     /// Sets who performs done actions.
     void set_host(void* host, VoiceRunner::DoneAction done_action) noexcept { runner_.set_host(host, done_action); }
     /// New voices get this rate, Hz; existing ones keep theirs.
-    void set_sample_rate(double rate) noexcept;
+    void set_sample_rate(double rate) noexcept { runner_.set_sample_rate(rate); }
     void begin_block(int32_t number) noexcept { runner_.begin_block(number); }
 
     /// Lays a voice out in `memory` (Voice::bytes()). Null if there is no memory for its record. `controls`: a value
@@ -48,11 +48,9 @@ public:
 
     /// What native units in a graph of plugins' units are called with; the caller sets the synth and the address of the
     /// state. The rates are valid until the next call of set_sample_rate().
-    Block block_for_graph() noexcept { return runner_.block(nullptr, rates_); }
+    Block block_for_graph() noexcept { return runner_.block(nullptr, runner_.rates()); }
 
 private:
-    int block_size_;
-    VoiceRates rates_{};
     HeldOutput held_;
     Records records_;
     VoiceRunner runner_;

@@ -50,7 +50,8 @@ private:
         case 1:
             if (last_->next && !last_->next->is_group)
                 next_ = static_cast<const Synth*>(last_->next)->voice;
-            fetch(next_, sizeof *next_);
+            if (next_)
+                fetch(next_, sizeof *next_);
             break;
         case 2:
             if (next_ && next_->batch)

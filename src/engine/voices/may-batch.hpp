@@ -29,7 +29,7 @@ inline bool may_batch(const Node* node) noexcept {
 
 /// Whether two voices have the same program and rate, so that they may be in one batch.
 inline bool alike(const Synth& a, const Synth& b) noexcept {
-    return a.voice->code == b.voice->code && a.voice->rates.audio.samples == b.voice->rates.audio.samples;
+    return a.voice->code == b.voice->code && a.voice->sample_rate == b.voice->sample_rate;
 }
 
 /// Whether a voice of `code` may have its turn before or after this node alike: nothing changes then but the order in

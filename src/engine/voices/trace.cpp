@@ -23,7 +23,7 @@ void print_firsts(Outbox& outbox, const char* title, const Operand* first, uint3
 void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
     Voice& voice = *synth.voice;
     Synth* const synths[] = {&synth};
-    Block block = this->block(voice.record, voice.rates);
+    Block block = this->block(voice.record, rates_at(voice.sample_rate));
     block.synths = synths;
     block.mapped = voice.mapped();
     if (voice.maps)

@@ -53,6 +53,12 @@ void VoiceRunner::set_host(void* host, DoneAction done_action) noexcept {
     space_.done_action = done_action;
 }
 
+VoiceRates VoiceRunner::rates_for(double sample_rate) const noexcept {
+    constexpr double two_pi = 6.28318530717958647692;
+    const auto rates = [](double r) { return UnitRate{r, 1. / r, two_pi / r}; };
+    return {rates(sample_rate), rates(sample_rate / space_.block_size)};
+}
+
 Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
     Block block{};
     block.bases[size_t(Base::audio)] = reinterpret_cast<uintptr_t>(audio_.get());
@@ -85,7 +91,7 @@ void VoiceRunner::forget_triggers(Voice& voice) noexcept {
 
 void VoiceRunner::run_lone(Synth& synth, const std::vector<Op>& ops) noexcept {
     Synth* const synths[] = {&synth};
-    Block block = this->block(synth.voice->record, synth.voice->rates);
+    Block block = this->block(synth.voice->record, rates_at(synth.voice->sample_rate));
     block.synths = synths;
     block.mapped = synth.voice->mapped();
     for (const Op& op : ops)
@@ -122,15 +128,15 @@ void VoiceRunner::follow_maps(Batch& batch) noexcept {
     }
 }
 
-Block VoiceRunner::batch_block(Batch& batch, const VoiceRates& rates, uint32_t live) noexcept {
-    Block block = this->block(batch.record(), rates);
+Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) noexcept {
+    Block block = this->block(batch.record(), rates_at(sample_rate));
     block.live = live;
     block.synths = batch.synths;
     return block;
 }
 
 void VoiceRunner::run(Batch& batch) noexcept {
-    Block block = batch_block(batch, batch.synths[batch.first()]->voice->rates, batch.live);
+    Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
     follow_maps(batch);
     if (batch.interleaved) {
         run_holding(batch, block);
@@ -165,7 +171,7 @@ void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
 void VoiceRunner::add_held(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     Batch& batch = *voice.batch;
-    Block block = batch_block(batch, voice.rates, 1u << voice.lane);
+    Block block = batch_block(batch, voice.sample_rate, 1u << voice.lane);
     for (const NativeCode::Hold& hold : batch.code->holds) {
         held_.lend(space_, batch, hold.set);
         hold.hand_over(batch.code->batch.ops[hold.op], block);

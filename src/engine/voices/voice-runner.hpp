@@ -18,6 +18,10 @@ class Outbox;
 class Pool;
 struct Program;
 
+struct VoiceRates {
+    UnitRate audio, control;
+};
+
 /// Computes voices and batches: calls their operations with wires and rows. These are scratch memory, without meaning
 /// from one call to the next. [rt], after construction.
 class VoiceRunner {
@@ -29,6 +33,9 @@ public:
     void set_host(void* host, DoneAction) noexcept;
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
     int32_t block_number() const noexcept { return space_.block_number; }
+    /// Sets what new voices get, Hz.
+    void set_sample_rate(double rate) noexcept { rates_ = rates_for(rate); }
+    const VoiceRates& rates() const noexcept { return rates_; }
     /// What the operations of a lone voice are called with; the caller sets the synth. The rates must live as long as
     /// the Block.
     Block block(std::byte* record, const VoiceRates&) noexcept;
@@ -54,12 +61,18 @@ private:
     /// Sets the set values of TrigControls to 0; the units have already done so in the record.
     static void forget_triggers(Voice&) noexcept;
     void run_lone(Synth&, const std::vector<Op>&) noexcept;
-    Block batch_block(Batch&, const VoiceRates&, uint32_t live) noexcept;
+    Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept;
+    VoiceRates rates_for(double sample_rate) const noexcept;
+    /// Valid until the next call: those of older voices are computed anew each time.
+    const VoiceRates& rates_at(double sample_rate) noexcept {
+        return sample_rate == rates_.audio.samples ? rates_ : older_ = rates_for(sample_rate);
+    }
     void run_holding(Batch&, Block&) noexcept;
 
     HeldOutput& held_;
     AlignedArray<float> audio_, control_, rows_;
     Space space_{};
+    VoiceRates rates_{}, older_{}; ///< of new voices; of a voice from before a change of the rate
 };
 
 } // namespace scs

@@ -9,15 +9,11 @@ namespace scs {
 
 struct Batch;
 
-struct VoiceRates {
-    UnitRate audio, control;
-};
-
 /// What a synth of native UGens has in place of a UnitGraph. In memory the values follow that its controls were set to,
 /// then what the controls are mapped to. [rt], owned by the Ensemble.
 struct Voice {
-    Voice(const NativeCode& its_code, std::byte* its_record, const VoiceRates& its_rates) noexcept
-        : code(&its_code), record(its_record), rates(its_rates) {}
+    Voice(const NativeCode& its_code, std::byte* its_record, double its_rate) noexcept
+        : code(&its_code), record(its_record), sample_rate(its_rate) {}
 
     const NativeCode* code;
     Batch* batch = nullptr;   ///< the batch that it is in; null: it is lone
@@ -30,7 +26,7 @@ struct Voice {
     uint16_t audio_maps = 0;    ///< controls that are mapped to audio buses
     uint32_t maps = 0;          ///< controls that are mapped to any bus
     float subsample_offset = 0; ///< how far behind that frame it should start, 0 to 1
-    VoiceRates rates;           ///< fixed, even if the engine's rate changes
+    double sample_rate;         ///< Hz; fixed, even if the engine's rate changes
 
     /// What each control was set to last. While a control is mapped, the record has the bus's value instead.
     float* set_values() noexcept { return reinterpret_cast<float*>(this + 1); }
