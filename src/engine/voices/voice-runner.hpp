@@ -65,7 +65,9 @@ private:
     VoiceRates rates_for(double sample_rate) const noexcept;
     /// Valid until the next call: those of older voices are computed anew each time.
     const VoiceRates& rates_at(double sample_rate) noexcept {
-        return sample_rate == rates_.audio.samples ? rates_ : older_ = rates_for(sample_rate);
+        if (sample_rate == rates_.audio.samples)
+            return rates_;
+        return older_ = rates_for(sample_rate);
     }
     void run_holding(Batch&, Block&) noexcept;
 
