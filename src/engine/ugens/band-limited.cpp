@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Oscillators of a limited number of harmonics, from the closed form of a sum of cosines: with N of them,
-// sin((2N+1)x) / sin(x) = 1 + 2 cos(2x) + ... + 2 cos(2Nx). With the errors of SuperCollider's tables: what is left of
-// them after a leaking sum of a thousand frames can be heard.
+// Oscillators with a limited number of harmonics. They use the closed form of a sum of N cosines: sin((2N+1)x) / sin(x)
+// = 1 + 2 cos(2x) + ... + 2 cos(2Nx). Sines and cosecants come from SuperCollider's tables, with their errors: Saw and
+// Pulse sum a thousand frames in a leaky integrator, and the difference to exact values could be heard.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
@@ -16,7 +16,8 @@ namespace {
 
 // ---- the quotient
 
-/// 1/sin(x): from the cosecants, but around zero, where there are none, from the sines; and nothing at zero (`peak`).
+/// 1/sin(x), from the table of cosecants; around zero, where the table has no values, from the table of sines. Lanes of
+/// `peak` are so near to zero that there is no quotient.
 template <int N>
 class Cosecant {
 public:
@@ -58,7 +59,6 @@ SCS_INLINE F32<N> scale_of(I32<N> harmonics) {
     return convert<float>(F64<N>(0.5) / convert<double>(harmonics));
 }
 
-/// The harmonics' sum, 1 at its peak; for lanes that `cross` on the way from another number of harmonics.
 /// The same number in all frames.
 template <class Form, class T>
 SCS_INLINE Vec<T, Form::width> spread(Vec<T, Form::state_lanes> x) {
@@ -68,7 +68,7 @@ SCS_INLINE Vec<T, Form::width> spread(Vec<T, Form::state_lanes> x) {
         return Vec<T, Form::width>(x[0]);
 }
 
-/// The harmonics' sum, 1 at its peak; for lanes that `cross` on the way from another number of harmonics.
+/// The harmonics' sum, 1 at its peak. Lanes of `cross` fade over the block from another number of harmonics.
 template <class Form>
 struct Sum {
     static constexpr int N = Form::width, voices = Form::state_lanes;
@@ -122,13 +122,13 @@ private:
     F32<Form::state_lanes> y_;
 };
 
-// ---- Saw and Pulse: how many harmonics there are below the half of the sample rate
+// ---- Saw and Pulse: all harmonics below half the sample rate
 
 template <int V>
 SCS_INLINE I32<V> below_half_rate(F32<V> freq, const UnitRate& rate) {
     return bits<int32_t>(whole_phase(F64<V>(rate.samples * 0.5) / convert<double>(freq)));
 }
-/// A frame's; half a cycle is a period.
+/// The increment for a frame. A period of the sum is half a cycle of x.
 template <int V>
 SCS_INLINE U32<V> increment_of(F32<V> freq, const UnitRate& rate) {
     return whole_phase(convert<double>(freq) * F64<V>(rate.duration * 0x1p28));
@@ -213,7 +213,7 @@ struct PulseState {
     uint32_t width[N];
 };
 
-/// The difference of two saws' slopes, as far apart as the pulse is wide.
+/// The difference of two Saws before their integration, as far apart as the pulse is wide.
 template <class Form>
 struct Pulse {
     static constexpr int N = Form::width;

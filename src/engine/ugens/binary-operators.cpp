@@ -18,7 +18,8 @@ struct Quick : PlainOperator {
     };
 
 using Silencing = SilencedByZero<Quick>;
-/// The same for products: of what is finite they are zero anyway, of either sign, as where an oscillator multiplies.
+/// The same for products. A finite product with zero is zero anyway, of either sign, as where an oscillator applies a
+/// gain; so only NaN is replaced.
 struct SilencingProduct : Silencing {
     static constexpr Role role = Role::product;
     template <class V>
@@ -46,7 +47,7 @@ SCS_OPERATOR(GreaterOrEqual, Quick, select(a >= b, V(1.f), 0.f))
 SCS_OPERATOR(Min, Quick, min(a, b))
 SCS_OPERATOR(Max, Quick, max(a, b))
 SCS_OPERATOR(Clip2, Quick, max(-b, min(a, b)))
-/// At control rate SuperCollider computes it this way, which differs where b is negative or NaN.
+/// At control rate SuperCollider computes it this way. The result differs where b is negative or NaN.
 SCS_OPERATOR(Clip2Value, PlainOperator, select(a > b, b, select(a < -b, -b, a)))
 #undef SCS_OPERATOR
 
@@ -70,7 +71,7 @@ const Kernel* choose(const Signature& s) {
     if (const Kernel* random = choose_random_binary(s))
         return random;
     const Kernel* rare = choose_rare_binary(s);
-    return rare ? rare : Binary<Add>::choose(s); // as SuperCollider: what it doesn't know adds
+    return rare ? rare : Binary<Add>::choose(s); // as in SuperCollider: an unknown operator adds
 }
 
 constexpr NativeUgen list[] = {{"BinaryOpUGen", choose}};

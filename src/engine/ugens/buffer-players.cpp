@@ -13,7 +13,7 @@ SCS_INLINE void put_silence(const Op& op, const Block& block, int lane, int fram
             output(op, block, size_t(c))[i * L + lane] = 0.f;
 }
 
-/// What a voice reads from its buffer to its outputs; `points`: samples that are looked at, 1, 2 or 4.
+/// Reads frames of a buffer for one voice. `points`: samples that are interpolated between, 1, 2 or 4.
 template <int L>
 class Player {
 public:
@@ -28,7 +28,7 @@ public:
           inner_end_(buffer.frames - 2),
           first_(output(op, block) + lane) {}
 
-    /// All channels at a frame; those that the buffer hasn't are silent. Returns the place within the buffer.
+    /// Writes all channels of a frame; channels that the buffer lacks are silent. Returns the place within the buffer.
     SCS_INLINE double put(int frame, double place, bool& stopped) const {
         if (!(place >= 1. && place < inner_end_))
             return put_edge(frame, place, stopped);
@@ -51,7 +51,7 @@ private:
             return cubic(part, from[-step], from[0], from[step], from[2 * step]);
         return points_ == 1 ? from[0] : linear(part, from[0], from[step]);
     }
-    /// Where the buffer begins, ends and is left.
+    /// put() for places near the buffer's ends or outside.
     [[gnu::noinline]] double put_edge(int frame, double place, bool& stopped) const {
         place = place_in(place, end_, loop_, stopped);
         const Around around(place, buffer_.frames, loop_);
@@ -84,8 +84,8 @@ template <int N>
 struct PlayState {
     static constexpr size_t items64 = 1;
     double place[N];    ///< frames
-    float trigger[N];   ///< before
-    int32_t stopped[N]; ///< at an end, until the next trigger
+    float trigger[N];   ///< trigger in the previous frame
+    int32_t stopped[N]; ///< 1 after reaching an end, until the next trigger
 };
 
 template <int L>
@@ -101,7 +101,8 @@ struct PlayBuf {
         if (!buffer.data)
             return put_silence<L>(op, block, lane, n);
         const Player<L> player(op, block, lane, buffer, int_of(in(play_loop)) != 0, 4);
-        // Only with a trigger, and no rate, at audio rate the start is read at the trigger's frame.
+        // If the trigger is at audio rate and the rate isn't, the start is read at the trigger's frame; else at the
+        // block's first.
         const bool audio_rate = is_audio(op, rate), audio_trigger = is_audio(op, trigger);
         const LaneIn<L> rates(op, block, rate, lane), triggers(op, block, trigger, lane);
         const LaneIn<L> starts(op, block, start_place, lane);
@@ -146,7 +147,7 @@ enum { read_buffer, phase, read_loop, interpolation };
 template <int N>
 struct ReadState {
     static constexpr size_t items64 = 0;
-    int32_t points[N]; ///< that are looked at: 1, 2 or 4
+    int32_t points[N]; ///< samples that are interpolated between: 1, 2 or 4
 };
 
 template <int L>

@@ -13,7 +13,7 @@ SCS_INLINE bool written_now(const Space& space, int32_t bus) {
 // ---- In: what has been written in this block
 
 struct In {
-    /// What a channel reads, or null for silence.
+    /// The samples of a channel, or null for silence.
     template <int L>
     SCS_INLINE static const float* source(const Op&, Block& block, int, int32_t first, int channel) {
         const int32_t bus = bus_behind(first, channel, block.space->audio_buses);
@@ -23,13 +23,13 @@ struct In {
     SCS_INLINE static void begin(const Op&, Block&, int, float) {}
 };
 
-// ---- InFeedback: also what has been written in the block before, unless that has been read in its own block
+// ---- InFeedback: also what was written in the block before, unless it was read in that block already
 
 template <int N>
 struct FeedbackState {
     static constexpr size_t items64 = 0;
-    float number[N];    ///< of the bus in the block before
-    int32_t in_time[N]; ///< a channel was read in the block in which it was written
+    float number[N];    ///< the bus in the block before
+    int32_t in_time[N]; ///< whether a channel was read in the block in which it was written
 };
 
 struct InFeedback {

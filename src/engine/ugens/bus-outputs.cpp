@@ -10,7 +10,8 @@ namespace {
 
 using Rows = F32<lanes>[lanes];
 
-/// Calls f(frame, rows) with lanes times lanes samples of a wire: the rows of each lane from that frame on.
+/// Transposes a wire in squares of `lanes` frames and `lanes` voices. Calls f(frame, rows) for each: rows[l] has the
+/// samples of lane l from that frame on.
 template <class F>
 SCS_INLINE void each_square(const Block& block, const float* wire, F&& f) {
     for (int frame = 0, end = whole_steps(block.frames, 1); frame < end; frame += lanes) {
@@ -22,11 +23,12 @@ SCS_INLINE void each_square(const Block& block, const float* wire, F&& f) {
     }
 }
 
-// Ways of writing one voice's row to a bus. What is plain just adds and keeps nothing: a batch whose lanes all do so
-// to one bus adds them to each frame in the order of their turns. other() has a bit for each lane that isn't plain.
+// Ways of writing a voice's row of samples to a bus. Plain lanes only add, and keep nothing. If all lanes of a batch
+// are plain and write to the same bus, each frame is summed over the lanes in the order of their turns. other() returns
+// a bit for each lane that isn't plain.
 
 struct Add {
-    static constexpr int first_channel = 1; ///< inputs before
+    static constexpr int first_channel = 1; ///< index of the input with the first channel
     template <int L>
     SCS_INLINE static uint32_t other(const Op&, const Block&) {
         return 0;
@@ -47,16 +49,16 @@ struct Add {
 template <int N>
 struct OffsetState {
     static constexpr size_t items64 = 1;
-    float* saved[N]; ///< what stuck out of the last block, saved_frames() for each channel; null without an offset
+    float* saved[N]; ///< the last block's end, still to be written: saved_frames() a channel; null without an offset
     int32_t offset[N], bus[N]; ///< bus: that of the last block; -1: there was none, or it isn't one
 };
 
-/// The place for so many frames: whole vectors of every instruction set.
+/// Frames to allocate for `offset` saved ones: whole vectors of every instruction set.
 SCS_INLINE int saved_frames(int offset) {
     return (offset + 15) & ~15;
 }
 
-/// What a voice computes is moved by the frame of its start.
+/// Delays a voice's output by the frame of its start in its first block.
 struct AddMoved {
     static constexpr int first_channel = 1;
     template <int L>
@@ -67,7 +69,7 @@ struct AddMoved {
     SCS_INLINE static void write(const Op& op, Block& block, int lane, int channel, int32_t bus, const float* row) {
         auto& s = state<OffsetState<L>>(op, block);
         const int offset = s.offset[lane];
-        // Before the first block zeros stick out.
+        // In the first block the saved samples are zeros.
         const float* saved = s.saved[lane] + channel * saved_frames(offset);
         float* to = audio_bus(*block.space, bus);
         if (touch(*block.space, bus))
@@ -78,12 +80,13 @@ struct AddMoved {
             each_moved(saved, row, offset, block.frames,
                        [&](int i, auto samples) SCS_INLINE_LAMBDA { samples.store(to + i); });
     }
-    /// Calls f(frame, samples) for all vectors of what is saved and, `offset` frames on, a row behind it.
+    /// Calls f(frame, samples) for all vectors of a block that begins with the `offset` saved samples, followed by the
+    /// row.
     template <class F>
     SCS_INLINE static void each_moved(const float* saved, const float* row, int offset, int frames, F&& f) {
         using Samples = F32<lanes>;
         int i = 0;
-        // Few times each: not worth to be unrolled.
+        // Not unrolled, as it runs only a few times.
 #pragma GCC unroll 1
         for (; i + lanes <= offset; i += lanes)
             f(i, Samples::load(saved + i));
@@ -113,8 +116,8 @@ struct AddMoved {
     SCS_INLINE static void finish_all(const Op& op, Block& block, int32_t first) {
         I32<L>(first).store(state<OffsetState<L>>(op, block).bus);
     }
-    /// A channel of all lanes to one bus. Each lane's samples come to stand behind what is saved of it, in the space's
-    /// rows; a block's length of that is added, and the rest saved.
+    /// Adds a channel of all lanes to one bus. Each lane's samples are put behind its saved ones, in the space's rows.
+    /// The first `frames` of these are added to the bus; the rest is saved.
     SCS_INLINE static void together(const Op& op, Block& block, int channel, int32_t bus, const float* wire) {
         using F = F32<lanes>;
         auto& s = state<OffsetState<lanes>>(op, block);
@@ -175,10 +178,10 @@ struct Replace {
 template <int N>
 struct FadeState {
     static constexpr size_t items64 = 0;
-    float level[N]; ///< at the end of the last block
+    float level[N]; ///< level at the end of the last block
 };
 
-/// From what is in the bus to what comes in, by input 1.
+/// Fades from the bus's content to the input; input 1 is the level, 0 to 1.
 struct CrossFade {
     static constexpr int first_channel = 2;
     template <int L>
@@ -196,7 +199,8 @@ struct CrossFade {
         if (from == next && from == 1.f)
             return copy(to, row, frames);
         using F = F32<lanes>;
-        // Added up as SuperCollider does: what is left of a bus that is faded out shows the difference.
+        // The level is summed up frame by frame, as in SuperCollider: when a bus is faded out, the remainder shows a
+        // difference.
         const float slope = float(double(next - from) * (1.0 / frames));
         float now = from, levels[lanes];
         for (int i = 0; i < frames; i += lanes) {
@@ -225,7 +229,7 @@ struct Output {
         return input(op, block, size_t(Way::first_channel + channel));
     }
 
-    /// One voice's channel.
+    /// Writes a channel of one voice.
     template <int L>
     SCS_INLINE static void channel(const Op& op, Block& block, int lane, int number, int32_t first, const float* row) {
         const int32_t bus = bus_behind(first, number, block.space->audio_buses);
@@ -267,7 +271,7 @@ struct Output {
         int32_t there[lanes];
         for (int i = 0; i < lanes; ++i)
             there[i] = -int32_t(block.live >> i & 1);
-        // Minus zero changes nothing when it is added.
+        // Adding minus zero changes nothing.
         const F32<lanes> none(-0.f);
         each_square(block, wire, [&](int frame, Rows& rows) SCS_INLINE_LAMBDA {
             F32<lanes> sum = touched ? F32<lanes>::load(to + frame) : none;
@@ -277,7 +281,7 @@ struct Output {
             sum.store(to + frame);
         });
     }
-    /// All lanes to one bus, from the first frame on.
+    /// Adds all lanes to one bus, without offsets.
     SCS_INLINE static void together(Block& block, int32_t bus, const float* wire) {
         float* to = audio_bus(*block.space, bus);
         const bool touched = touch(*block.space, bus);
@@ -285,7 +289,7 @@ struct Output {
         (block.live == every ? add_all : add_some)(block, to, touched, wire);
     }
 
-    /// All of one voice of a batch.
+    /// Writes all channels of one voice of a batch.
     template <class RowOf>
     SCS_INLINE static void turn(const Op& op, Block& block, int lane, int32_t first, RowOf&& row_of) {
         for (int c = 0; c < channels(op); ++c)
@@ -294,8 +298,8 @@ struct Output {
             Way::template finish<lanes>(op, block, lane, first);
     }
 
-    /// Voice after voice, so that sums keep their order when one's bus is another's, too. `row_of` finds a lane's
-    /// samples of a channel.
+    /// Voice by voice, so that sums keep their order when the voices' buses overlap. `row_of` finds a lane's samples of
+    /// a channel.
     template <class RowOf>
     SCS_INLINE static void apart(const Op& op, Block& block, const int32_t* buses, RowOf&& row_of) {
         each_lane<lanes>(block, [&](int lane) { turn(op, block, lane, buses[lane], row_of); });
@@ -339,7 +343,7 @@ struct Output {
     }
 };
 
-/// Of what adds alone.
+/// Adds hold() and hand_over(), for ways that only add.
 template <class Way>
 struct Held : Output<Way> {
     using Output<Way>::channels, Output<Way>::wire;
@@ -365,14 +369,14 @@ void start_offset_out(const Op& op, Block& block) {
     const int offset = block.space->sample_offset;
     if (offset > 0)
         s.saved[0] = claim<float>(block, size_t(saved_frames(offset)) * (op.inputs - 1u));
-    // Without memory for it the voice isn't moved.
+    // If there is no memory, the voice isn't delayed.
     s.offset[0] = s.saved[0] ? offset : 0;
     s.bus[0] = -1;
     if (s.saved[0])
         clear(s.saved[0], saved_frames(offset) * (op.inputs - 1));
 }
 
-/// What still stuck out is heard.
+/// Writes the saved samples, the end of the sound.
 void stop_offset_out(const Op& op, Block& block) {
     auto& s = state<OffsetState<1>>(op, block);
     if (!s.saved[0])
@@ -422,7 +426,7 @@ constexpr Kernel offset_out = [] {
     return made;
 }();
 
-/// Whether all channels are audio; others would be read beyond their one value.
+/// Whether all channels are audio. A control input has only one value, and would be read beyond it.
 bool audio_from(const Signature& s, size_t first_channel) {
     if (s.rate != Rate::audio)
         return false;

@@ -6,7 +6,7 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-/// Calls f(channel, bus) for a voice's channels, or with -1 for what is no bus.
+/// Calls f(channel, bus) for each channel of a voice; bus is -1 if there is no such bus.
 template <class F>
 SCS_INLINE void each_channel(const Op& op, const Block& block, int lane, int channels, F&& f) {
     const int32_t count = block.space->control_buses;
@@ -73,7 +73,7 @@ struct In {
     }
 };
 
-/// What has been written in this block, else 0.
+/// The value if it was written in this block, else 0.
 template <int L>
 struct InTrig {
     static void run(const Op& op, Block& block) {
@@ -92,11 +92,11 @@ constexpr int most_lags = 16;
 template <int N>
 struct LagState {
     static constexpr size_t items64 = 0;
-    float before[most_lags * N]; ///< of channel c and lane l at c * N + l
+    float before[most_lags * N]; ///< channel c of lane l is at c * N + l
     float keep[N];
 };
 
-/// One-pole, that comes within a thousandth in the time of input 1, which is read once.
+/// A one-pole lag. A difference falls to a thousandth within the time in input 1, which is read only at the start.
 template <int L>
 struct LagIn {
     static void run(const Op& op, Block& block) {

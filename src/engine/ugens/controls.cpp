@@ -6,15 +6,15 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// A synth's controls that are more than their values. (Control is no kernel: its outputs are where the values are.)
+// Kinds of controls that compute something. (Control needs no kernel: its outputs are the controls' values themselves.)
 
-constexpr int most_outputs = 16; // the language makes no more
+constexpr int most_outputs = 16; // sclang makes no more
 
 SCS_INLINE float* values(const Op& op, const Block& block, int lanes_of_form) {
     return reinterpret_cast<float*>(block.bases[size_t(Base::record)]) + op.special_index * lanes_of_form;
 }
 
-// ---- TrigControl: what is set lasts for a block (the ensemble forgets what was set); a bus is followed
+// ---- TrigControl: a value that is set lasts for one block (Kernel::forgets_controls); a mapped bus is followed
 
 template <class Form>
 struct TrigControl {
@@ -39,7 +39,7 @@ constexpr Kernel trig_control = [] {
     return made;
 }();
 
-// ---- LagControl: inputs are the times in which a difference falls by 60 dB
+// ---- LagControl: the inputs are times in seconds in which a difference falls by 60 dB
 
 template <int Most>
 struct LagControl {
@@ -89,12 +89,12 @@ const Kernel* choose_lag_control(const Signature& s) {
                             : &LagControl<most_outputs>::kernel;
 }
 
-// ---- AudioControl: a value, a control bus in a straight line, or an audio bus. Of lone voices only
+// ---- AudioControl: a value, a control bus interpolated linearly, or an audio bus. Only for lone voices
 
 struct AudioControlState {
-    float previous[most_outputs]; ///< what a control bus was
-    int32_t followed;             ///< what the first is mapped to
-    int32_t heard;                ///< whether the audio bus was written in the same block, before this voice
+    float previous[most_outputs]; ///< the control bus's value at the end of the last block
+    int32_t followed;             ///< what the first control was mapped to in the last block
+    int32_t heard;                ///< whether the audio bus had been written in its block before this voice read it
 };
 
 void audio_control(const Op& op, Block& block, int frames) {
@@ -117,7 +117,7 @@ void audio_control(const Op& op, Block& block, int frames) {
                 out[i] = from + slope * float(i);
             s.previous[c] = from + slope * float(frames);
         } else {
-            // What was written in the block before counts if nothing is to come in this one.
+            // What was written in the previous block counts only if this voice hasn't already heard it there.
             const int32_t age = space.block_number - space.audio_touched[bus];
             const float* wire = space.audio_bus + int64_t(bus) * space.block_size;
             const bool sounds = age == 0 || (age == 1 && !s.heard);

@@ -8,7 +8,7 @@ namespace {
 
 template <int N>
 SCS_INLINE I32<N> plus_one(I32<N> count) {
-    return bits<int32_t>(bits<uint32_t>(count) + U32<N>(1u)); // which may wrap
+    return bits<int32_t>(bits<uint32_t>(count) + U32<N>(1u)); // unsigned, as it may wrap
 }
 
 // ---- counting triggers
@@ -26,14 +26,14 @@ struct PulseCount {
     SCS_INLINE static F32<1> start(Kept<PulseCount, 1>& kept, const F32<1>* in) { return step(kept, in); }
 };
 
-/// One of some triggers.
+/// Passes one of every in[1] triggers.
 struct PulseDivider {
     static constexpr int inputs = 3, follows = 1, doubles = 0, floats = 2;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<PulseDivider, N>& kept, const F32<N>* in) {
         const auto rise = rises(kept.f[0], in[0]);
         const auto count = plus_one(kept.integer(1));
-        // NaN and what is too large for an integer become the lowest one, as on x86.
+        // NaN and numbers too large for an integer become the lowest integer, as on x86.
         const auto most = select(in[1] < F32<N>(0x1p63f), to_int(in[1]), INT32_MIN);
         const auto full = rise & (count >= most);
         kept.f[0] = in[0];
@@ -47,7 +47,8 @@ struct PulseDivider {
     }
 };
 
-/// x modulo `size`; 0 if that is 0. With a negative size, limits in the wrong order, what SuperCollider makes of it.
+/// x modulo `size`; 0 if `size` is 0. A negative size comes from limits in the wrong order; the result is
+/// SuperCollider's.
 SCS_INLINE int64_t modulo(int64_t x, int64_t size) {
     if (x >= size) {
         x -= size;
@@ -66,7 +67,7 @@ SCS_INLINE int64_t modulo(int64_t x, int64_t size) {
     return rest < 0 ? rest + size : rest;
 }
 
-/// Counts in steps within limits.
+/// Counts in steps between two limits.
 struct Stepper {
     static constexpr int inputs = 6, follows = 3, doubles = 0, floats = 3;
     template <int N>
@@ -94,7 +95,7 @@ struct Stepper {
     }
 };
 
-// ---- measuring time: the crossing lies between two samples
+// ---- measuring time; crossings are interpolated between samples
 
 template <class Unit>
 struct Measure {
@@ -127,7 +128,7 @@ struct Timer : Measure<Timer> {
 };
 
 struct ZeroCrossing : Measure<ZeroCrossing> {
-    static constexpr int least = 4; ///< samples between two crossings
+    static constexpr int least = 4; ///< fewest samples between two crossings
     template <int N>
     SCS_INLINE static F32<N> of(F32<N> samples, const UnitRate& rate) {
         return convert<float>(F64<N>(rate.samples) / convert<double>(samples));

@@ -10,8 +10,8 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Delay lines in real-time memory. Voices are computed one after the other; each, where its delay allows, several
-// frames at once.
+// Delay lines in real-time memory. Voices are computed one after the other. Each computes several frames at once if its
+// delay allows it.
 
 enum { in, longest, time, decay };
 
@@ -20,13 +20,13 @@ struct LineState {
     static constexpr size_t items64 = 1;
     float* line[N]; ///< mask + 1 samples; null without memory, or without a delay
     uint32_t mask[N];
-    uint32_t next[N]; ///< frames written until the line is full, then the line's length + the next to be written
-    float delay[N], seconds[N]; ///< in the last block: frames, and what was asked for
+    uint32_t next[N];           ///< frames written until the line is full, then its length + the next index to write
+    float delay[N], seconds[N]; ///< in the last block: frames, and the input in seconds
     float feedback[N], decay[N];
 };
-constexpr uint32_t no_delay = ~0u; ///< as a mask: the input is the output
+constexpr uint32_t no_delay = ~0u; ///< in `mask`: there is no line, and the output is the input
 
-// ---- between two samples: pick(k) is the sample k frames newer than the one before the place
+// ---- interpolation; pick(k) is the sample k frames after the one at the delay's whole frames
 
 struct Whole {
     static constexpr int newest = 0, oldest = 0;
@@ -50,7 +50,7 @@ struct Cubic {
     }
 };
 
-// ---- what goes into the line and what comes out
+// ---- comb, allpass or plain delay: what is stored and what is put out
 
 struct Plain {
     static constexpr bool feeds_back = false;
@@ -74,7 +74,7 @@ template <class Structure, class Between>
 struct Delay {
     static constexpr bool feeds_back = Structure::feeds_back;
     static constexpr bool cubic = Between::newest == 1;
-    /// Frames; what is fed back by a cubic needs one more.
+    /// Shortest delay in frames. With feedback, cubic interpolation needs one more.
     static constexpr float shortest = feeds_back && cubic ? 2.f : 1.f;
 
     using Line = DelayLine;
@@ -85,7 +85,7 @@ struct Delay {
     }
     SCS_INLINE static float not_shorter(float frames) { return frames < shortest ? shortest : frames; }
 
-    /// A frame. Unfilled: the line isn't full, and what has not been written yet is silent.
+    /// Computes a frame. Unfilled: the line isn't full yet; what hasn't been written counts as silent.
     template <bool Unfilled>
     SCS_INLINE static float step(Line& line, float x, float delay, float feedback) {
         using F = F32<1>;
@@ -109,7 +109,7 @@ struct Delay {
         }
     }
 
-    /// `lanes` frames at once.
+    /// Computes `lanes` frames at once.
     SCS_INLINE static void leap(Line& line, const float* from, float* out, int64_t whole, float part, float feedback) {
         using F = F32<lanes>;
         const F x = F::load(from);
@@ -128,7 +128,7 @@ struct Delay {
         line.next += lanes;
     }
 
-    /// The same where all that would be read comes from before the line.
+    /// The same if all frames to be read are from before the line's first.
     SCS_INLINE static void leap_silent(Line& line, const float* from, float* out, F32<lanes> feedback) {
         using F = F32<lanes>;
         const F x = F::load(from);
@@ -137,8 +137,8 @@ struct Delay {
         line.next += lanes;
     }
 
-    /// Whether the next frames lie in one piece, where they are written and where they are read, and none that is
-    /// written at once is read.
+    /// Whether the next `lanes` frames to be written, and those to be read, are contiguous in memory, and none that is
+    /// written now is read.
     SCS_INLINE static bool may_leap(const Line& line, int64_t whole) {
         const int64_t length = line.mask + 1;
         const int64_t read = (line.next - whole - Between::oldest) & line.mask;
@@ -177,7 +177,8 @@ struct Delay {
             out[i] = step<Unfilled>(line, from[i], delays[i], feeds_back ? feedbacks[i] : 0.f);
     }
 
-    /// `lanes` frames at once, each with its own delay; false, and nothing is done, where they don't allow that.
+    /// Computes `lanes` frames at once, each with its own delay. Returns false and does nothing if the delays don't
+    /// allow it.
     template <bool Unfilled>
     SCS_INLINE static bool leap_each(Line& line, const float* from, float* out, const float* delays,
                                      const float* feedbacks) {
@@ -201,7 +202,7 @@ struct Delay {
         if (most < 0 || any(whole > I(int32_t(most))) || (feeds_back && any(whole < I(lanes + Between::newest))))
             return false;
         const I places = (I(int32_t(write) - Between::oldest) + count_up_integers() - whole) & I(int32_t(line.mask));
-        if (any(places > I(int32_t(line.mask - span - 1)))) // what is gathered lies in one piece, with one more
+        if (any(places > I(int32_t(line.mask - span - 1)))) // gather() needs contiguous samples, and one more
             return false;
         const F x = F::load(from), part = delay - convert<float>(whole);
         float* to = line.samples + write;
@@ -233,18 +234,18 @@ struct Delay {
         return I32<lanes>::load(all);
     }
 
-    /// What a voice keeps between blocks, but for the line.
+    /// What a voice keeps between blocks besides the line.
     struct Kept {
         float &delay, &seconds, &feedback, &decay;
     };
     struct Inputs {
         const float* from;
-        const float* seconds; ///< as many as frames if they are audio, else one
+        const float* seconds; ///< one for each frame if at audio rate, else a single one
         bool audio_seconds;
         float decay, rate;
     };
 
-    /// Each frame's delay and feedback, `n` floats each; false if they are held.
+    /// Computes each frame's delay and feedback, `n` floats each. Returns false if both are constant.
     SCS_INLINE static bool plan(const Line& line, const Kept& kept, const Inputs& in, int n, bool unfilled,
                                 float* delays, float* feedbacks) {
         if (in.audio_seconds) {
@@ -266,9 +267,9 @@ struct Delay {
         const float next = feeds_back ? feedback_of(F32<1>(seconds), F32<1>(in.decay))[0] : 0.f;
         const float feedback_slope = float(double(next - kept.feedback) * each);
         float delay = kept.delay, feedback = kept.feedback;
-        if (stays && !Between::oldest) { // without interpolation the feedback alone starts where it was
+        if (stays && !Between::oldest) { // without interpolation, the feedback's ramp then starts at its old value
             int i = 0;
-            if (unfilled && std::is_same_v<Structure, Comb>) { // and passes silence in one step
+            if (unfilled && std::is_same_v<Structure, Comb>) { // and passes over silent frames with one addition
                 const int64_t silent = whole_of(delay) - line.next;
                 for (; i < n && i < silent; ++i)
                     delays[i] = delay, feedbacks[i] = 0.f;
@@ -279,7 +280,7 @@ struct Delay {
                 feedbacks[i] = feedback;
             }
         } else {
-            // The sums of a long way down may end below the shortest delay, where nothing has been written yet.
+            // Rounding errors of a long ramp may end below the shortest delay, where nothing has been written yet.
             for (int i = 0; i < n; ++i) {
                 delays[i] = not_shorter(delay += slope);
                 feedbacks[i] = feedback += feedback_slope;
@@ -292,7 +293,7 @@ struct Delay {
         return true;
     }
 
-    /// A voice's n frames. `scratch`: twice n floats. A function of its own, as it is large.
+    /// Computes n frames of a voice. `scratch`: 2 n floats. Not inlined, as it is large.
     [[gnu::noinline]] static uint32_t compute(Line line, const Kept& kept, const Inputs& in, float* out, int n,
                                               float* scratch) {
         const bool unfilled = line.unfilled();
@@ -307,13 +308,13 @@ struct Delay {
             else
                 held<false>(line, in.from, out, n, kept.delay, kept.feedback);
         }
-        // A line is longer than what caches foresee, and many lines are more than what they keep.
+        // Prefetched, because hardware prefetchers miss lines this long, and many lines are more than the caches hold.
         expect(line, line.next, n);
         if (!line.unfilled())
             expect(line, line.next - whole_of(kept.delay), n);
         return line.kept_next();
     }
-    /// Tells the processor what the next block reaches.
+    /// Prefetches what the next block will access.
     SCS_INLINE static void expect(const Line& line, int64_t from, int n) {
         for (int i = 0; i < n; i += 64 / int(sizeof(float)))
             __builtin_prefetch(line.samples + ((from + i) & line.mask), 1);

@@ -6,16 +6,16 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// What follows a signal's level, and what is done about it.
+// Units that follow a signal's level: Amplitude, Compander and DetectSilence.
 
-/// The factor a sample of what comes down to a tenth in `time` seconds.
+/// The factor for a sample that makes a level fall to a tenth in `time` seconds.
 template <int N>
 SCS_INLINE F32<N> tenth_factor(F32<N> time, const UnitRate& rate) {
     const F64<N> samples = convert<double>(time) * F64<N>(rate.samples);
     return select(time == F32<N>(0.f), 0.f, convert<float>(exp(F64<N>(-2.302585092994045684) / samples)));
 }
 
-/// A level that goes up and down by a part of the way each sample.
+/// A level that moves towards the signal's absolute value by a fraction of the difference each sample.
 template <class Form>
 struct Follower {
     static constexpr int N = Form::width;
@@ -27,7 +27,7 @@ struct Follower {
     }
 };
 
-/// What is kept of a Follower, and of the times that its factors are of.
+/// The state of a Follower, with the times for which its factors were computed.
 template <int N>
 struct FollowerState {
     static constexpr size_t items64 = 0;
@@ -80,7 +80,8 @@ struct AmplitudeControl {
         Form::keep(state<FollowerState<Form::width>>(op, block).level, f.level);
     }
 };
-/// At control rate of an audio signal: with the control rate's factors for each of its frames, as in SuperCollider.
+/// Control rate with an audio signal: every frame is followed, but with the control rate's factors, as in
+/// SuperCollider.
 template <class Form>
 struct AmplitudeOfAudio {
     static void run(const Op& op, Block& block) {
@@ -128,12 +129,12 @@ struct CompanderState {
     float gain[N];
 };
 
-/// The gain for a level, as a power of its ratio to the threshold.
+/// The gain for a level: a power of its ratio to the threshold.
 template <int N>
 SCS_INLINE F32<N> wanted_gain(F32<N> level, F32<N> threshold, F32<N> below, F32<N> above) {
     const auto under = level < threshold;
     const auto slope = select(under, below, above);
-    const auto ratio = level / (threshold + F32<N>(0.f)); // not of minus zero, whose powers are none
+    const auto ratio = level / (threshold + F32<N>(0.f)); // + 0 makes -0 a 0: pow() of a negative infinity would be NaN
     const auto gain = pow(ratio, slope - F32<N>(1.f));
     const auto size = abs(gain);
     const auto bounded = select(size < F32<N>(1e-15f), 0.f, select(size > F32<N>(1e15f), 1.f, gain));
@@ -191,7 +192,7 @@ SCS_INLINE void detect(const Op& op, Block& block, int n, const UnitRate& rate) 
         int32_t counter = s.counter[lane];
         bool silent = false;
         int i = 0;
-        // Where time isn't up yet.
+        // `lanes` frames at once, as long as the time can't be over within them.
         for (; L == 1 && i + lanes <= n && int64_t(counter < 0 ? 0 : counter) + lanes < end; i += lanes) {
             const auto sounds = bitmask(abs(F32<lanes>::load(from.wire + i)) > F32<lanes>(limit));
             if (sounds)

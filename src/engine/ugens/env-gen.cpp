@@ -11,7 +11,7 @@ void start(const Op& op, Block& block) {
     *output(op, block) = Envelope<1>(op, block, 0).construct();
 }
 
-/// Where a gate opens, closes or forces the release.
+/// The lanes whose gate opens, closes or forces the release.
 template <int N>
 SCS_INLINE I32<N> crossings(F32<N> before, F32<N> now) {
     const F32<N> zero(0.f), minus_one(-1.f);
@@ -19,7 +19,8 @@ SCS_INLINE I32<N> crossings(F32<N> before, F32<N> now) {
            ((before > minus_one) & (now <= minus_one));
 }
 
-/// At control rate: segments change voice by voice, all else is done side by side.
+/// At control rate. Gates that change and segments that end are handled lane by lane; everything else is computed for
+/// all lanes at once.
 template <class Form>
 struct EnvGenControl {
     static constexpr int N = Form::width;
@@ -82,7 +83,7 @@ struct EnvGenControl {
     }
 };
 
-/// A block of a voice at audio rate, piece by piece between the segments' ends and an audio gate's changes.
+/// A block of a voice at audio rate, in pieces between the ends of segments and the changes of an audio gate.
 template <int L, bool AudioGate>
 void in_pieces(const Op& op, Block& block, int lane) {
     Envelope<L> envelope(op, block, lane);
@@ -98,13 +99,13 @@ void in_pieces(const Op& op, Block& block, int lane) {
             envelope.turn_stage();
         const int most = least(n - i, envelope.counter());
         const int count = AudioGate ? envelope.follow(open + i * L, most) : most;
-        // The gate may share its memory with the output.
+        // Read before the output is written, as the two may share memory.
         const float next = AudioGate && count < most ? open[(i + count) * L] : 0.f;
         envelope.perform(out + i * L, count);
         if (AudioGate && count < most) {
             envelope.turn_gate(next);
-            // A forced release counts from where the piece began, as in SuperCollider, which moreover goes on with some
-            // of the interrupted segment's numbers and so jumps: this doesn't.
+            // A forced release is counted from the start of the piece, as in SuperCollider. SuperCollider also goes on
+            // with some of the interrupted segment's numbers, which makes the level jump; we don't.
             if (envelope.counter() > 0)
                 envelope.counter() -= count;
         } else {
@@ -124,7 +125,7 @@ struct InPieces {
     };
 };
 
-/// Voices on a straight line, an exponential or a level for all of the block are computed side by side.
+/// Lanes that are in a linear, exponential or constant segment for the whole block are computed at once.
 void held_gates(const Op& op, Block& block) {
     constexpr int N = lanes;
     auto& s = state<EnvState<N>>(op, block);
@@ -159,7 +160,7 @@ void held_gates(const Op& op, Block& block) {
         }
         Batch::put(out, 0, convert<float>(level));
         if (const auto whole = (kind == I32<N>(exponential)) & (counter > I32<N>(n)) & smooth; any(whole)) {
-            // As perform_whole() does.
+            // The same arithmetic as perform_whole().
             each_float_power(convert<float>(level), convert<float>(growth), n, [&](int i, F32<N> power) {
                 Batch::put(out, i, select(whole, power, Batch::audio(out, i)));
             });
@@ -182,7 +183,8 @@ constexpr Kernel with_action(Kernel made) {
 
 constexpr Kernel at_control_rate = with_action(vector_kernel<EnvGenControl, EnvState, Scalar>(start));
 constexpr Kernel with_audio_gate = with_action(lane_kernel<InPieces<true>::Run, EnvState>(start));
-// What is at audio rate may share its memory with the output: then no voice's output may be written before its turn.
+// For audio inputs besides the gate, lane by lane in every case. An audio input may share its memory with the output,
+// so no voice's output may be written before its turn.
 constexpr Kernel with_audio_inputs = with_action(lane_kernel<InPieces<false>::Run, EnvState>(start));
 constexpr Kernel with_held_gate = [] {
     Kernel made = with_audio_inputs;

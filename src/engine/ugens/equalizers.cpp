@@ -5,9 +5,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Second-order sections with five coefficients: SOS, and the designs of Robert Bristow-Johnson's cookbook.
+// Second-order sections with five coefficients: SOS, and the filters of Robert Bristow-Johnson's cookbook.
 
-/// c = {a0, a1, a2, b1, b2}, the b added.
+/// c = {a0, a1, a2, b1, b2}; the products with b1 and b2 are added.
 struct Biquad : Poles<Biquad> {
     static constexpr int coefficients = 5, b = 3;
     static constexpr bool at_once = false;
@@ -34,11 +34,13 @@ const Kernel* choose_section(const Signature& s) {
 
 // ---- designs
 
-/// How SuperCollider reads parameters that are all at audio rate: one sample of each for each three frames, from the
-/// block's first on, and some more.
+/// How SuperCollider reads parameters that are all at audio rate. It reads the next sample of each for every three
+/// frames, starting with the block's first sample, and others as follows. `behind` says what is done in each frame
+/// after the last three: a sample of each is read and kept as the old values (reads), the old values stay (keeps), or
+/// the last ones read become the old values (repeats).
 struct Tracking {
-    bool twice;                            ///< with a change it reads, and keeps, another one
-    enum { reads, keeps, repeats } behind; ///< what the frames behind the last three do with what is kept
+    bool twice;                            ///< after a change, it reads and keeps another sample of each
+    enum { reads, keeps, repeats } behind; ///< in the frames after the last three
 };
 
 template <int N>
@@ -51,7 +53,7 @@ struct Angle {
     }
 };
 
-/// b1 and b2 of the poles that most have, and what divides the zeros' coefficients.
+/// Computes b1 and b2 of the poles that most of the filters share. Returns the scale of the zeros' coefficients.
 template <int N>
 SCS_INLINE F64<N> design_poles(F64<N> alpha, F64<N> cos, F64<N>* c) {
     const F64<N> one(1.0), scale = one / (one + alpha);
@@ -60,7 +62,7 @@ SCS_INLINE F64<N> design_poles(F64<N> alpha, F64<N> cos, F64<N>* c) {
     return scale;
 }
 
-/// From the parameters frequency and reciprocal of Q.
+/// alpha for a reciprocal of Q.
 template <int N>
 SCS_INLINE F64<N> alpha_of(const Angle<N>& w, F32<N> rq) {
     return w.sin * F64<N>(0.5) * convert<double>(rq);
@@ -94,7 +96,7 @@ struct AllPass : Biquad {
     }
 };
 
-/// The same from a bandwidth in octaves.
+/// alpha for parameters with a bandwidth in octaves.
 template <int N>
 SCS_INLINE F64<N> alpha_of_band(const Angle<N>& w, const F32<N>* p, const UnitRate& rate) {
     const F64<N> width = F64<N>(0.34657359027997) * convert<double>(p[1]) * angle(p[0], rate);
@@ -125,7 +127,7 @@ struct BandStop : Biquad {
     }
 };
 
-/// The root of the gain that a parameter in dB is.
+/// The square root of the gain, from dB.
 template <int N>
 SCS_INLINE F64<N> root_gain(F32<N> db) {
     return exp(convert<double>(db) * F64<N>(0.025 * 2.302585092994045684));
@@ -167,7 +169,7 @@ struct Shelf : Biquad {
     }
 };
 
-/// With all parameters at audio rate.
+/// For parameters that are all at audio rate.
 template <class Kind>
 struct Tracked {
     static constexpr int parameters = Kind::parameters;
@@ -202,7 +204,7 @@ struct Tracked {
                 bool changed = false;
                 repeat<parameters>([&](int k) { changed = changed || any(now[k] != kept[k]); });
                 if (changed) {
-                    // Copies: what a call can reach wouldn't stay in registers.
+                    // Copies, because variables that a call can reach wouldn't stay in registers.
                     F32<1> p[parameters];
                     F64<1> made[5];
                     repeat<parameters>([&](int k) { p[k] = now[k]; });

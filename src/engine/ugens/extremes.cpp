@@ -48,7 +48,7 @@ struct ExtremeState {
 
 template <class Kind>
 struct Extreme {
-    /// With a trigger at audio rate each of its samples counts. One that isn't begins anew behind the block.
+    /// A trigger at audio rate is looked at in each frame. Another one is looked at once, after the block.
     template <bool AudioTrigger>
     struct At {
         template <class Form>
@@ -88,14 +88,15 @@ struct Extreme {
         auto& s = state<ExtremeState<1>>(op, block);
         s.level[0] = *output(op, block) = *input(op, block, 0);
         if (op.operands[1].rate == Rate::scalar)
-            s.trigger[0] = *input(op, block, 1); // no trigger
+            s.trigger[0] = *input(op, block, 1); // a constant never triggers
     }
     static constexpr Kernel held = vector_kernel<At<false>::template Run, ExtremeState, Scalar>(start);
     static constexpr Kernel followed = vector_kernel<At<true>::template Run, ExtremeState, Scalar>(start);
     static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio && s.audio(1) ? &followed : &held; }
 };
 
-/// At control rate from a signal at audio rate: the largest of all its samples. What a trigger ends is put out before.
+/// Peak at control rate with an audio signal: the maximum over all its samples. When a trigger ends a maximum, the
+/// output is the old one.
 template <class Form>
 struct PeakOfBlock {
     static constexpr int N = Form::width;
@@ -155,7 +156,7 @@ struct PeakFollower {
             float* out = output(op, block) + lane;
             float level = s.level[lane], decay = input(op, block, 1)[lane];
             const float before = s.decay[lane];
-            // SuperCollider's ramp goes on from where it should end.
+            // As in SuperCollider, the ramp starts at the new value and goes beyond it.
             const bool stays = decay == before || op.operands[1].rate == Rate::scalar;
             const float slope = stays ? 0.f : (decay - before) / float(n);
             const bool up = stays || (decay >= 0.f && before >= 0.f), down = decay <= 0.f && before <= 0.f;
@@ -210,7 +211,7 @@ struct Change {
     }
 };
 
-/// The value before the last change that is large enough.
+/// The value before the last change that was at least in[1].
 struct LastValue {
     static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 2;
     template <int N>

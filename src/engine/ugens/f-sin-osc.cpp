@@ -6,16 +6,16 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// FSinOsc: y[n] = b1 y[n-1] - y[n-2] with b1 = 2 cos(w). With d[n] = y[n+1] - cos(w) y[n], any frame follows from one:
-// y[n±k] = cos(kw) y[n] ± sin(kw) / sin(w) d[n], whose factors are sums of products of b1, of any frequency, 0
-// included. y and d go from the middle of one span of frames to the next, in double precision.
+// FSinOsc: y[n] = b1 y[n-1] - y[n-2] with b1 = 2 cos(w). With d[n] = y[n+1] - cos(w) y[n], every frame can be computed
+// from one: y[n±k] = cos(kw) y[n] ± sin(kw) / sin(w) d[n]. The factors are polynomials in b1, so they exist for any
+// frequency, 0 included. y and d are advanced from the middle of one span of frames to the next, in double precision.
 
 template <int N>
 struct SpanState {
     static constexpr size_t items64 = 6;
     double y[N], d[N]; ///< in the middle of the next span
     double b1[N];
-    double t[N], u[N], v[N]; ///< of a span: cos(), sin() / sin(w), sin() sin(w)
+    double t[N], u[N], v[N]; ///< for the angle of a span: cos(), sin() / sin(w), sin() sin(w)
     float freq[N];
     Factors<N> near;
 };
@@ -25,7 +25,7 @@ SCS_INLINE F64<N> frequency(F32<N> freq, const UnitRate& rate) {
     return F64<N>(2.0) * cos(convert<double>(freq) * F64<N>(rate.radians));
 }
 
-/// What follows from b1.
+/// Computes everything that depends on b1.
 template <int N>
 SCS_INLINE void design(SpanState<N>& s, F64<N> b1) {
     const F64<N> cosine = F64<N>(0.5) * b1;
@@ -48,7 +48,7 @@ SCS_INLINE void design(SpanState<N>& s, F64<N> b1) {
     (far_u * ((F64<N>(1.0) - cosine) * (F64<N>(1.0) + cosine))).store(s.v);
 }
 
-/// y and d in the middle of the span that follows two frames.
+/// y and d in the middle of the span after two frames, from these frames.
 template <int N>
 struct Middle {
     F64<N> y, d;
@@ -62,7 +62,7 @@ struct Middle {
     }
 };
 
-/// Goes on with other frequencies: the two frames before stay.
+/// Changes the frequency in some lanes. The last two frames keep their values.
 template <int N>
 [[gnu::noinline]] void change(SpanState<N>& s, F32<N> freq, typename F32<N>::Mask changed, const UnitRate& rate) {
     const F64<N> b1 = F64<N>::load(s.b1), y = F64<N>::load(s.y), d = F64<N>::load(s.d);
@@ -81,7 +81,7 @@ template <int N>
     design(s, next);
 }
 
-/// The state, after what a new frequency changes.
+/// The state, updated for the block's frequency.
 template <int N>
 SCS_INLINE SpanState<N>& follow(const Op& op, Block& block) {
     auto& s = state<SpanState<N>>(op, block);
@@ -92,7 +92,7 @@ SCS_INLINE SpanState<N>& follow(const Op& op, Block& block) {
     return s;
 }
 
-/// Calls f(y, d, frame) with what is in the middle of each span, and the span's first frame.
+/// Calls f(y, d, frame) for each span: y and d in its middle, and its first frame.
 template <int N, class F>
 SCS_INLINE void each_span(SpanState<N>& s, const Block& block, F&& f) {
     auto y = F64<N>::load(s.y), d = F64<N>::load(s.d);
@@ -126,7 +126,7 @@ void lone(const Op& op, Block& block) {
     });
 }
 
-/// Of floats, as there: the frequency that comes of it stays until it is changed.
+/// Computed in floats, as in SuperCollider: the frequency that results is kept until the input changes.
 struct Beginning {
     F64<1> b1, y1, y2;
     SCS_INLINE Beginning(float freq, float phase, const UnitRate& rate) {
@@ -149,7 +149,7 @@ void start_audio(const Op& op, Block& block) {
     *output(op, block) = beginning.first();
 }
 
-// A control unit goes on frame by frame.
+// At control rate it is computed frame by frame.
 
 template <int N>
 struct FrameState {

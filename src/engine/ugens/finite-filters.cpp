@@ -6,7 +6,7 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Filters of the last two or three inputs.
+// Filters that need only the last two or three inputs.
 
 template <int N>
 struct FiniteState {
@@ -36,7 +36,7 @@ struct Finite {
                 Form::keep(s.x2, x2);
             } else {
                 const float x1 = in[block.frames - 1], x2 = in[block.frames - 2];
-                // From the end: where the output shares the input's memory, what is still to be read is there.
+                // From the end, because output and input may share memory: a step needs the two inputs before it.
                 for (int i = block.frames - N; i > 0; i -= N) {
                     const auto x = F32<N>::load(in + i), before = F32<N>::load(in + i - 1);
                     Kind::of(x, before, F32<N>::load(in + i - 2), samples).store(out + i);
@@ -79,7 +79,7 @@ struct Finite {
     }
 };
 
-// Each from an input, the two before it and the frames a second. In float where its only rounding is the result's.
+// Each takes an input, the two inputs before it, and the frames per second. In float where only the result is rounded.
 
 struct Difference {
     template <int N>
@@ -121,8 +121,8 @@ struct BandReject {
     }
 };
 
-/// Whether an input has changed by more than twice a number: |HPZ1| > number at control rate, which is how sclang
-/// writes Changed. Its state is HPZ1's.
+/// HPZ1| > number at control rate, which is how sclang writes Changed: whether the input has changed by more than twice
+/// the number. The state is that of HPZ1.
 template <class Form>
 struct Change {
     static constexpr int N = Form::width;

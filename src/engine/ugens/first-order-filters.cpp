@@ -5,8 +5,8 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Filters that keep one frame, and sums of such. A pole at b1 makes g x + b1 y1 from x, where SuperCollider computes
-// x + b1 (y1 - x): the same number, but only a product and a sum wait for the frame before.
+// Filters that keep one frame, and sums of these. Where SuperCollider computes x + b1 (y1 - x), we compute (1 - b1) x +
+// b1 y1. The value is the same, but only one product and one sum wait for the previous frame.
 
 struct FirstOrder : Filter {
     static constexpr int parameters = 1, coefficients = 1, memories = 1, zapped = 1;
@@ -18,8 +18,8 @@ struct FirstOrder : Filter {
     }
 };
 
-/// With the coefficient at audio rate, which may be negative only where it doesn't have to pass steady signals as they
-/// are. At control rate, too, its first sample then counts at once.
+/// OnePole with its coefficient at audio rate. It takes 1 - b1 where OnePole takes 1 - |b1|, so a negative coefficient
+/// passes a constant signal unchanged. Also at control rate, a new coefficient is used at once.
 struct OnePoleModulated : FirstOrder {
     static constexpr bool at_once = true;
     template <int N>
@@ -105,7 +105,7 @@ struct Decay : FirstOrder {
     }
 };
 
-/// A decay less another one, which makes an attack.
+/// The difference of two decays; the faster one makes an attack.
 struct Decay2 : FirstOrder {
     static constexpr int parameters = 2, coefficients = 2, memories = 2, zapped = 0;
     template <int N>

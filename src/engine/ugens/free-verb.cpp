@@ -6,15 +6,16 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// FreeVerb and FreeVerb2: Jezar's reverb, eight combs with a low pass in their loops side by side, then four allpasses
-// one after the other. All delays are longer than a piece of a block: a piece reads nothing that it has written. Only
-// the low passes hang on the frame before: they stand side by side in lanes, all else is computed over time.
+// FreeVerb and FreeVerb2, Jezar's reverb: eight parallel combs with a low pass in their loops, then four allpasses in
+// series. All delays are longer than a piece of a block, so a piece never reads what it has written itself. Only the
+// low passes depend on the previous frame: these are computed for several combs at once, in lanes. Everything else is
+// computed for several frames at once.
 
 constexpr int allpasses = 4, combs = 8, delays = allpasses + combs;
 constexpr int piece = block_multiple; ///< frames
-constexpr int spread = 23;            ///< frames that the right channel's delays are longer
+constexpr int spread = 23;            ///< frames by which the right channel's delays are longer
 
-/// Frames; the allpasses come first, the last of them is the first that the sound goes through.
+/// Frames. The allpasses come first, in reverse order: the last one is the first that the sound goes through.
 constexpr int lengths[delays] = {225, 341, 441, 556, 1617, 1557, 1491, 1422, 1277, 1116, 1188, 1356};
 
 constexpr int total(int more) {
@@ -30,15 +31,15 @@ struct Gains {
 
 using F = F32<lanes>;
 
-/// Combs whose low passes are in one vector's lanes.
+/// Combs whose low passes are computed in one vector.
 constexpr int side_by_side = lanes < combs ? lanes : combs;
 
 template <int More>
 struct Tank {
-    float last[delays]; ///< what came out of each delay in the frame before
+    float last[delays]; ///< output of each delay in the previous frame
     float damped[combs];
     int at[delays];
-    float samples[total(More)]; ///< of each delay, and room for a piece that begins near its end
+    float samples[total(More)]; ///< of each delay, with space behind it for a piece that begins near its end
 
     void clear() {
         for (float& x : last)
@@ -51,7 +52,7 @@ struct Tank {
             x = 0.f;
     }
 
-    /// The first frame, of an empty tank: it goes into the combs, and nothing comes out.
+    /// Computes the first frame, when all delays are empty: the sound enters the combs, and nothing comes out.
     void begin(float sound, const Gains& gains) {
         int start = 0;
         for (int k = 0; k < delays; ++k) {
@@ -62,13 +63,13 @@ struct Tank {
         }
     }
 
-    /// A piece, in place: first begin_piece(), then comb() for each vector of frames, then end_piece().
+    /// A piece is computed in place by begin_piece(), then comb() for each vector of frames, then end_piece().
     SCS_INLINE void begin_piece() {
         int start = 0;
         for (int k = 0; k < delays; ++k) {
             const int length = lengths[k] + More;
             from[k] = samples + start + at[k];
-            // Behind the end follows the beginning.
+            // A copy of the delay's beginning behind its end, so that the piece is contiguous.
             for (int i = 0; i < at[k] + piece - length; i += lanes)
                 F::load(samples + start + i).store(samples + start + length + i);
             start += length + piece;
@@ -130,7 +131,7 @@ struct Tank {
 
 private:
     static constexpr int groups = combs / side_by_side;
-    // Of a piece.
+    // Valid during a piece.
     float* from[delays];
     float ends[combs];
     F low[groups], before[groups];
@@ -149,7 +150,7 @@ private:
     }
 };
 
-/// Clamped between 0 and 1; NaN stays NaN.
+/// Clips to 0 … 1; NaN stays NaN.
 SCS_INLINE float part(float x) {
     return x > 1.f ? 1.f : x < 0.f ? 0.f : x;
 }
@@ -176,7 +177,7 @@ struct Verb {
         return {1.f - wet, wet, 0.7f + 0.28f * held(room), 0.4f * held(damp)};
     }
 
-    /// A voice: its channels side by side at `in`, to `out`; these may be the same.
+    /// Computes a voice from its channels at `in` to those at `out`, which may be the same.
     SCS_INLINE static void turn(Memory* memory, const float* const* in, float* const* out, int n, const Gains& gains) {
         for (int from = 0; from < n; from += piece) {
             float sound[piece], other[piece];
@@ -186,7 +187,7 @@ struct Verb {
                 fed.store(sound + i);
                 fed.store(other + i);
             }
-            // Each frame of a comb waits for the one before: the channels take turns, so that they wait side by side.
+            // Each frame of a comb waits for the one before. The channels alternate, so that their waits overlap.
             if constexpr (Channels == 1) {
                 memory->begin_piece();
                 for (int i = 0; i < piece; i += lanes)
@@ -220,7 +221,7 @@ struct Verb {
             if constexpr (L > 1)
                 for (int c = 0; c < Channels; ++c)
                     unweave(block, input(op, block, size_t(c)), c);
-            // All parameters first: an output may be where any of them is.
+            // All parameters are read first, as an output may share memory with any of them.
             Gains all[L];
             each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA { all[lane] = gains<L>(op, block, lane); });
             each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA {

@@ -6,22 +6,22 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// GVerb, Juhana Sadeharju's reverb: taps of a delay line for the early reflections, a feedback network of four delays
-// behind them, and diffusers for each side.
+// GVerb, Juhana Sadeharju's reverb: a tapped delay line for the early reflections, then a feedback network of four
+// delays, then diffusers for each side.
 
 enum { in, room_size, reverb_time, p_damping, p_bandwidth, spread, p_dry, p_early, p_tail, largest_room };
 
 constexpr int order = 4;
 constexpr int tap_frames = 44000;
-constexpr int most_frames = 1 << 24; ///< of all delays; who wants more gets silence
+constexpr int most_frames = 1 << 24; ///< in all delays together; with more the unit is silent
 
-/// What a delay line or a diffuser keeps from running away, in float.
+/// Zeroes denormals and numbers that have blown up, for delay lines and diffusers. In float.
 SCS_INLINE float zap(float x) {
     const float size = x < 0.f ? -x : x;
     return size > 1e-15f && size < 1e15f ? x : 0.f;
 }
 
-using F = F32<lanes>; ///< `lanes` frames, one after the other
+using F = F32<lanes>; ///< `lanes` consecutive frames
 
 SCS_INLINE F zap(F x) {
     const F size = abs(x);
@@ -41,7 +41,7 @@ struct Line {
         at = at + 1 == length ? 0 : at + 1;
     }
 
-    /// Several at once. 0 < frames_ago <= length.
+    /// Reads `lanes` frames, from `frames_ago` on. 0 < frames_ago <= length.
     SCS_INLINE F read_frames(int frames_ago) const {
         const int place = at - frames_ago + (at < frames_ago ? length : 0);
         if (place + lanes <= length) [[likely]]
@@ -76,7 +76,7 @@ struct Diffuser {
         line.write(w);
         return before + w * gain;
     }
-    /// If the line has as many.
+    /// `lanes` frames at once; the line must be at least that long.
     SCS_INLINE F run(F x) {
         const F before = line.read_frames(line.length), raw = x - before * F(gain);
         const F w = select((raw < F(0x1p-111f)) & (raw > F(-0x1p-111f)), 0.f, raw);
@@ -110,7 +110,7 @@ bool is_prime(int n) {
     return true;
 }
 
-/// The nearest prime number of n > 0 that is less than half of it away, or -1.
+/// The prime number nearest to n > 0, at most n / 2 away from it; -1 if there is none.
 int nearest_prime(int n) {
     if (is_prime(n))
         return n;
@@ -123,7 +123,7 @@ int nearest_prime(int n) {
     return -1;
 }
 
-/// To the nearest whole number, halves to the even one; of |x| < 2^22.
+/// Rounds to the nearest integer, halves to even. |x| < 2^22.
 SCS_INLINE int rounded(float x) {
     return int_of((x + 12582912.f) - 12582912.f);
 }
@@ -132,14 +132,14 @@ SCS_INLINE int frames_of(double x) {
     return x > 0.0 ? x < 1e9 ? int(x) : 1000000000 : 0;
 }
 
-/// A level that ramps over a block after it has changed.
+/// A level that moves linearly over a block after it has changed.
 struct Level {
     float value, slope;
 };
 
 struct Room {
     float size, time, damping, bandwidth, largest_size;
-    double alpha; ///< the factor a frame
+    double alpha; ///< the decay per frame
     Damper input;
     Line taps, network[order];
     Damper dampers[order];
@@ -161,7 +161,7 @@ struct Room {
             slope[j] = (gain[j] - before) * each;
         }
     }
-    /// Every parameter anew, once one has changed. The gains jump and then go on, as in SuperCollider.
+    /// Sets all parameters, after one has changed. The gains jump and then move on, as in SuperCollider.
     void set(const float* p, const UnitRate& rate, float each) {
         size = p[room_size];
         if (!(size > 1.f))
@@ -195,14 +195,14 @@ struct Room {
         return from;
     }
 
-    /// How far back in its line each of the network's delays is, and each tap; false if something is so short that
-    /// several frames can't be computed at once, or moves.
+    /// Computes how far back each of the network's delays and each tap reads in its line. Returns false if something
+    /// moves, or is too short to compute several frames at once.
     bool settled(int* back, int* tap_back) const {
         bool well = dry.slope == 0.f && early.slope == 0.f && tail.slope == 0.f && front.line.length >= lanes;
         for (int j = 0; j < order; ++j) {
             const int rest = length[j] % network[j].length;
             back[j] = rest ? rest : network[j].length;
-            tap_back[j] = tap[j] % tap_frames + lanes; // from what is written already
+            tap_back[j] = tap[j] % tap_frames + lanes; // + lanes: these frames have been written before the read
             well = well && slope[j] == 0.f && tap_slope[j] == 0.f && back[j] >= lanes && tap_back[j] > lanes &&
                    tap_back[j] <= tap_frames;
         }
@@ -213,7 +213,7 @@ struct Room {
 
     // ---- the arithmetic of a frame (V is float) or of several at once (V is F)
 
-    /// What goes into line j of the network, of the taps u and of what comes out of its damped lines, d.
+    /// The input of line j of the network, from the taps u and the damped outputs d of the network's lines.
     template <class V>
     SCS_INLINE static V fed_back(const V* u, const V* d, int j) {
         switch (j) {
@@ -223,7 +223,7 @@ struct Room {
         default: return u[3] + V(0.5f) * (d[0] + d[1] + d[2] + d[3]);
         }
     }
-    /// Line j's part of the output: every other one is turned around.
+    /// Line j's part of the output. Every second line is inverted.
     template <class V>
     SCS_INLINE static V tapped(V part, int j) {
         return j % 2 == 0 ? part : -part;
@@ -236,7 +236,7 @@ struct Room {
             sides[1] = diffuser.run(sides[1]);
     }
 
-    /// Several frames at once, but for the dampers: each needs the frame before.
+    /// Computes several frames at once, except the dampers, which need the frame before.
     template <int L>
     void hold(const float* from, float* const* out, int n, const int* back, const int* tap_back, F dry_now, F early_now,
               F tail_now) {
@@ -277,7 +277,7 @@ struct Room {
     template <int L>
     void run(const float* p, const float* from, float* const* out, int n, const UnitRate& rate) {
         const float each = 1.f / float(n);
-        // Not -0, which the first slope would change.
+        // + 0 makes -0 a 0: otherwise adding the first slope would change it.
         float dry_now = p[p_dry] + 0.f, early_now = p[p_early] + 0.f, tail_now = p[p_tail] + 0.f;
         if (p[room_size] != size || p[reverb_time] != time || p[p_damping] != damping || p[p_bandwidth] != bandwidth ||
             dry_now != dry.value || early_now != early.value || tail_now != tail.value) {
@@ -322,7 +322,7 @@ struct Room {
     }
 };
 
-/// The diffusers' lengths for a side, from how far its middle ones are moved.
+/// The lengths of a side's diffusers. `first` and `second`, scaled by the spread, shift the boundaries between them.
 struct Lengths {
     int of[order];
     Lengths(float scale, float spread, float first, float second) {
@@ -334,7 +334,7 @@ struct Lengths {
     }
 };
 
-/// A Room in one piece of memory, or null.
+/// Allocates and sets up a Room in one block of memory. Returns null if there is none, or the delays would be too long.
 Room* make_room(const Op& op, const Block& block) {
     const auto p = [&](int index) { return *input(op, block, size_t(index)); };
     const double rate = block.audio->samples;

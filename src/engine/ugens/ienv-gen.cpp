@@ -7,7 +7,8 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// An envelope that is read at a place in time. Of envelopes that are constant or read once: these are read in place.
+// IEnvGen: an envelope that is read at a position. Native only if the envelope's inputs don't change once the synth has
+// started, because they are read from their wires at any time.
 
 enum { pointer, offset, first_level, stages, total, nodes };
 enum Node { node_time, node_shape, node_curve, node_level, node_inputs };
@@ -26,7 +27,7 @@ SCS_INLINE double root(double x) {
     return sqrt(F64<1>(x))[0];
 }
 
-/// The level between two, `at` 0 to 1. Steps are the caller's.
+/// Interpolates between two levels; `at` from 0 to 1. The caller handles the shapes `step` and `hold`.
 float between(int shape, int bend, double from, double to, double at) {
     constexpr double pi = 3.14159265358979323846;
     switch (shape) {
@@ -61,7 +62,8 @@ public:
     }
     SCS_INLINE float in(int index) const { return input(op_, block_, size_t(index))[lane_]; }
 
-    /// The level at a place, and what is kept for the next one: a held level goes on at a segment's end.
+    /// The level at a position. `kept` is the last level, which a segment of shape `hold` puts out; after it the
+    /// segment's end level is kept.
     float at(float place, float& kept) const {
         if (place >= in(total))
             return kept = stages_ > 0 ? node(stages_ - 1, node_level) : in(first_level);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Impulse: 1 in the frame in which a phase passes a cycle's end. The phase is added up as SuperCollider does, see
-// low-frequency.cpp.
+// Impulse: 1 in each frame in which the phase passes the end of a cycle. The phase is summed up as in SuperCollider,
+// for the reason given in low-frequency.cpp.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
@@ -21,7 +21,7 @@ struct ImpulseState {
 
 enum class Input { held, control, audio };
 
-/// Brings a phase back into its cycle; a mask of those that had left it.
+/// Wraps a phase into 0 … 1. Returns a mask of the lanes in which it was outside.
 template <int N>
 SCS_INLINE I64<N> wrap(F64<N> increment, F64<N>& phase) {
     const F64<N> zero(0.0), one(1.0);
@@ -35,7 +35,7 @@ SCS_INLINE I64<N> wrap(F64<N> increment, F64<N>& phase) {
     return wraps;
 }
 
-/// The same of increments that aren't negative.
+/// The same for increments that aren't negative.
 template <int N>
 SCS_INLINE I64<N> wrap_rising(F64<N>& phase) {
     const F64<N> one(1.0);
@@ -51,7 +51,7 @@ SCS_INLINE I64<N> wrap_rising(F64<N>& phase) {
 
 template <Input frequency_kind, Input offset_kind>
 struct Impulse {
-    /// Once: one frame, as all that control units have.
+    /// Once: a single frame, as in control units.
     template <bool Once>
     struct Frames {
         template <class Form>
@@ -66,7 +66,7 @@ struct Impulse {
                 const F64<N> each(1.0 / n);
                 auto phase = Form::get(s.phase);
                 auto by = convert<double>(Form::get(s.increment));
-                auto falls = by < F64<N>(0.0); // at the block's beginning or end
+                auto falls = by < F64<N>(0.0); // at the beginning or end of the block
                 F64<N> by_slope(0.0);
                 if constexpr (frequency_kind == Input::control) {
                     const auto next = Form::control(frequency) * hertz;
@@ -127,7 +127,7 @@ struct Impulse {
         const float by = *input(op, block, 0) * float(own_rate(op, block).duration);
         F64<1> begin = double(offset);
         begin = begin - floor(begin);
-        // The first frame has an impulse.
+        // A phase at the start of a cycle gives an impulse in the first frame.
         if (all(begin == F64<1>(0.0)) && by >= 0.f)
             begin = F64<1>(1.0);
         const auto set = [&] {

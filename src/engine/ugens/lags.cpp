@@ -5,9 +5,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// ---- towards the input by a part of the way each frame, once or several times one after the other
+// ---- moves towards the input by a fraction of the difference each frame, in one to three stages
 
-/// The first sample: each stage is where the input is, unless its factor is NaN.
+/// The first sample. Each stage starts at the input, except where the factor is NaN.
 template <int Times>
 SCS_INLINE F64<1> begin_lag(F64<1> x, F64<1> factor, F64<1>* m) {
     repeat<Times>([&](int k) { x = m[k] = x + factor * (x - x); });
@@ -33,7 +33,7 @@ struct Lag : Filter {
     }
 };
 
-/// With one time for the way up and one for the way down.
+/// With separate times for rising and falling.
 template <int Times>
 struct LagUD : Filter {
     static constexpr int parameters = 2, coefficients = 2, memories = Times, zapped = Times;
@@ -45,7 +45,7 @@ struct LagUD : Filter {
     template <int N>
     SCS_INLINE static F64<N> step(F64<N> x, const F64<N>* c, F64<N>* m) {
         repeat<Times>([&](int k) {
-            // SuperCollider's third stage looks at where its second one has to go.
+            // As in SuperCollider, whose third stage compares the first stage with the second, not with itself.
             const auto up = k == 2 ? m[0] > m[1] : x > m[k];
             x = m[k] = x + select(up, c[0], c[1]) * (m[k] - x);
         });

@@ -7,8 +7,8 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Limiter and Normalizer: three pieces of signal, one that is coming in, one that waits, and one that goes out with a
-// gain which moves within a piece to what suits the loudest of the two behind it.
+// Limiter and Normalizer. They keep three pieces of signal: one is being written, one waits, and one is put out. The
+// output's gain moves linearly within a piece, to the gain for the loudest sample of the two pieces behind it.
 
 enum { in, level, duration };
 
@@ -16,7 +16,7 @@ template <int N>
 struct LookaheadState {
     static constexpr size_t items64 = 1;
     float* table[N];  ///< three pieces; null without memory
-    int32_t piece[N]; ///< frames of one
+    int32_t piece[N]; ///< frames in a piece
     int32_t at[N], flips[N];
     float gain[N], slope[N], loudest[N], loudest_before[N];
 };
@@ -86,7 +86,7 @@ struct Lookahead {
                 s.loudest_before[lane] = loudest;
                 slope = (Kind::gain(before > loudest ? before : loudest, to) - gain) * (1.f / float(piece));
                 loudest = 0.f;
-                s.flips[lane] = s.flips[lane] == 4 ? 2 : s.flips[lane] + 1; // by three, so that the turn goes on
+                s.flips[lane] = s.flips[lane] == 4 ? 2 : s.flips[lane] + 1; // 2 in place of 5, the same modulo 3
             }
         }
         s.gain[lane] = gain;

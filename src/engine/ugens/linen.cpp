@@ -58,7 +58,7 @@ struct Linen {
         default: out = 0.f;
         }
     }
-    /// Whether all lanes go on holding, which most do most of the time.
+    /// Computes all lanes at once if every one is in the sustained stage, the most frequent case; else returns false.
     SCS_INLINE static bool hold(const Op& op, Block& block) {
         auto& s = state<LinenState<L>>(op, block);
         const auto open = F32<L>::load(input(op, block, gate));
@@ -89,7 +89,7 @@ constexpr Kernel kernel = [] {
 }();
 
 constexpr NativeUgen list[] = {
-    // At audio rate there is none in SuperCollider's language; theirs computes one sample a block all the same.
+    // sclang has no Linen at audio rate, and SuperCollider's would compute only one sample a block.
     {"Linen", [](const Signature& s) { return s.rate == Rate::audio ? nullptr : &kernel; }},
 };
 

@@ -7,8 +7,8 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// A voice's private buses: LocalOut writes, LocalIn reads what was written in this block or the one before, or else its
-// defaults. LocalIn has the state, which LocalOut shares.
+// A voice's private buses. LocalOut writes them. LocalIn reads what was written in this block or the one before, or
+// else its defaults. They share LocalIn's state.
 
 template <int N>
 struct LocalState {
@@ -106,7 +106,7 @@ template <bool Audio>
 constinit const Kernel Local<Audio>::in = [] {
     Kernel made = lane_kernel<In, LocalState>(start);
     made.stop = give_back<&LocalState<1>::buses>;
-    made.state_of = &in; // of a second LocalIn SuperCollider makes silence
+    made.state_of = &in; // a second LocalIn is silent in SuperCollider, so only one is native
     return made;
 }();
 template <bool Audio>
@@ -128,12 +128,12 @@ size_t audio_inputs(const Signature& s) {
 const Kernel* choose_in(const Signature& s) {
     if (s.rate != Rate::audio)
         return s.rate == Rate::control ? &Local<false>::in : nullptr;
-    return audio_inputs(s) == 0 ? &Local<true>::in : nullptr; // outputs may lie where an audio input does
+    return audio_inputs(s) == 0 ? &Local<true>::in : nullptr; // an output may share memory with an audio input
 }
 const Kernel* choose_out(const Signature& s) {
     if (s.rate != Rate::audio)
         return s.rate == Rate::control ? &Local<false>::out : nullptr;
-    return audio_inputs(s) == s.inputs.size() ? &Local<true>::out : nullptr; // others have only one value
+    return audio_inputs(s) == s.inputs.size() ? &Local<true>::out : nullptr; // other inputs have only one value
 }
 
 constexpr NativeUgen list[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Random numbers at a low rate: held, or with lines or curves between them. The LFNoises count frames, the LFDNoises,
-// whose frequency may change at any frame, add up a phase.
+// Random numbers at a low rate: held, or interpolated by lines or curves. The LFNoises count frames; the LFDNoises,
+// whose frequency may change in any frame, use a phase.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
@@ -19,16 +19,16 @@ struct CountState {
     static constexpr size_t items64 = 0;
     int32_t left[N]; ///< frames until the next draw
     float level[N], slope[N], curve[N];
-    float next[N], middle[N]; ///< LFNoise2: what was drawn last, and the mean of it and what was drawn before
+    float next[N], middle[N]; ///< LFNoise2: the last random number, and the mean of the last two
 };
 
-/// A lane's, while a block is computed.
+/// A lane's state while a block is computed.
 struct Course {
     float level, slope, curve, next, middle;
 };
 
 struct Held {
-    static constexpr int fewest = 1; ///< frames between draws
+    static constexpr int fewest = 1; ///< between draws
     SCS_INLINE static void draw(Taus88& random, Course& c, int) { c.level = random.bipolar(); }
     SCS_INLINE static void advance(Course&) {}
     static void begin(Taus88&, CountState<1>&) {}
@@ -115,7 +115,7 @@ template <int N>
 struct DrawnState {
     static constexpr size_t items64 = 0;
     float phase[N];
-    float drawn[4][N]; ///< the last draw last
+    float drawn[4][N]; ///< the newest last
 };
 
 struct Drawn {
@@ -130,7 +130,7 @@ struct Drawn {
 
 struct HeldDraw {
     static constexpr int first_draws = 0;
-    static constexpr bool exact = false; ///< a held increment is rounded once, not twice
+    static constexpr bool exact = false; ///< whether the increment of a held frequency is rounded only once
     SCS_INLINE static float draw(Taus88& random) { return random.bipolar(); }
     SCS_INLINE static float at(const Drawn& d, float) { return d.value[3]; }
 };
@@ -146,9 +146,9 @@ struct LineDraw {
 struct CubicDraw {
     static constexpr int first_draws = 4;
     static constexpr bool exact = true;
-    // A cubic through numbers this far from 1 stays within 1.
+    // With values up to 0.8, the cubic stays within -1 to 1.
     SCS_INLINE static float draw(Taus88& random) { return random.bipolar() * 0.8f; }
-    /// Through the two in the middle, with slopes towards those beside them.
+    /// A cubic through the two middle values, with slopes from their neighbours.
     SCS_INLINE static float at(const Drawn& d, float phase) {
         const float x = 1.f - phase, a = d.value[0], b = d.value[1], c = d.value[2], e = d.value[3];
         const float c1 = 0.5f * (c - a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// Oscillators that aren't band-limited. Phases are doubles that are added up frame by frame as SuperCollider does: a
-// cycle's end shows in the sound to the frame, and any other way would round to another frame now and then.
+// Oscillators that aren't band-limited. Phases are doubles that are summed up frame by frame as in SuperCollider. The
+// end of a cycle is audible to the frame, and any other way of summing would now and then round to another frame.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
@@ -17,12 +17,12 @@ struct PhaseState {
     double phase[N];
 };
 
-/// x where the mask is set, else 0.
+/// x in lanes whose mask is set, else 0.
 template <int N>
 SCS_INLINE F64<N> where(I64<N> mask, double x) {
     return bits<double>(mask & bits<int64_t>(F64<N>(x)));
 }
-/// Takes a cycle off where a phase has reached the end.
+/// Subtracts a cycle where a phase has reached the end.
 template <int N>
 SCS_INLINE void wrap(F64<N>& phase, double end, double cycle) {
     if constexpr (N == 1) {
@@ -33,7 +33,7 @@ SCS_INLINE void wrap(F64<N>& phase, double end, double cycle) {
     }
 }
 
-/// What frequencies are multiplied by for an increment, in floats.
+/// Factor from a frequency in Hz to a phase increment; float.
 template <class Form>
 SCS_INLINE F32<Form::width> per_hertz(double cycle, const Op& op, const Block& block) {
     return F32<Form::width>(float(cycle * own_rate(op, block).duration));
@@ -144,7 +144,7 @@ struct HeldSaw {
     static void run(const Op& op, Block& block) {
         auto& s = state<PhaseState<N>>(op, block);
         const auto by = convert<double>(Form::control(input(op, block, 0)) * per_hertz<Form>(2.0, op, block));
-        // A falling saw is a rising one turned around: only the end it goes for is looked at.
+        // A falling saw is computed as a rising one and inverted, so that only one end has to be checked.
         const auto falls = ~(by >= F64<N>(0.0));
         const auto turn = falls & I64<N>(INT64_MIN);
         const auto turned = [&](F64<N> x) { return bits<double>(bits<int64_t>(x) ^ turn); };
@@ -190,7 +190,7 @@ struct Pulse {
                 const auto wraps = phase >= F64<N>(1.0);
                 phase -= where(wraps, 1.0);
                 width = select(wraps, next_width, width);
-                // A cycle has a frame of each level at least.
+                // Each level lasts at least one frame of a cycle.
                 const auto high = select(wraps, width <= F64<N>(0.5), phase < width);
                 phase += by;
                 return bits<float>(narrow_mask(high) & bits<int32_t>(F32<N>(1.f)));
@@ -207,7 +207,7 @@ struct Pulse {
     static constexpr AtBothRates<Run, PulseState, Scalar> kernels{start};
 };
 
-// ---- SyncSaw: a saw that starts anew whenever another one does
+// ---- SyncSaw: a saw that restarts whenever another saw ends its cycle
 
 template <int N>
 struct SyncState {

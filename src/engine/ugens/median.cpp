@@ -9,7 +9,7 @@ enum { length, in };
 
 constexpr int most = 32;
 
-/// The last inputs, sorted, and how many came after each.
+/// The last inputs, sorted. age: how many inputs came after each.
 template <int N>
 struct MedianState {
     static constexpr size_t items64 = 0;
@@ -18,7 +18,7 @@ struct MedianState {
     int32_t age[most][N];
 };
 
-/// Puts an input in the place of the oldest one and moves it to where it belongs.
+/// Replaces the oldest input and moves the new one to its place in the order.
 template <int L>
 SCS_INLINE float insert(MedianState<L>& s, int lane, float x) {
     const int last = s.length[lane] - 1;

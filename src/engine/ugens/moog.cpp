@@ -5,8 +5,8 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// MoogFF: four first-order stages in a loop. The output of a frame, which the loop feeds back in the same frame, is
-// solved for, after Federico Fontana, "Preserving the Digital Structure of the Moog VCF", ICMC 2007.
+// MoogFF: four first-order stages in a feedback loop without delay. Each frame's output is found by solving the
+// equation of the loop, after Federico Fontana, "Preserving the Digital Structure of the Moog VCF", ICMC 2007.
 
 enum { in, freq, gain, reset };
 
@@ -17,7 +17,7 @@ struct MoogState {
     float freq[N], gain[N];
 };
 
-/// `n` frames; the gain takes the whole block's time to a new value.
+/// Computes `n` frames. A new gain is reached after `slope_frames`.
 template <class Form>
 SCS_INLINE void filter(const Op& op, const Block& block, int n, int slope_frames, const UnitRate& rate) {
     constexpr int N = Form::width;
@@ -35,7 +35,7 @@ SCS_INLINE void filter(const Op& op, const Block& block, int n, int slope_frames
     repeat<4>([&](int k) { s[k] = select(cleared, 0.0, Form::get(st.s[k])); });
     const auto moved = next_freq != Form::get(st.freq);
     if (any(moved)) {
-        // SuperCollider's pi is a float: at half the sample rate its tangent is negative, which becomes 0.
+        // SuperCollider's pi is a float. At half the sample rate it makes the tangent negative, which becomes 0.
         const F64<N> w = two * tan(F64<N>(rate.duration * double(3.14159265358979f)) * convert<double>(next_freq));
         const F64<N> turn = select(w < zero, 0.0, w);
         const auto wide = widen_mask(moved);

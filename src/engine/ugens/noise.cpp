@@ -9,11 +9,11 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-constexpr int piece = block_multiple; ///< frames that numbers are drawn for at once
+constexpr int piece = block_multiple; ///< frames for which numbers are drawn at once
 
-/// A unit of which each frame takes Draws numbers. At audio rate calls fill(lane, random, to) for each voice and piece,
-/// where `random` has the piece's numbers and `to` its samples side by side; otherwise first(lane, random) for the one
-/// sample.
+/// Computes a unit that draws `Draws` numbers a frame. At audio rate, calls fill(lane, random, to) for each piece of a
+/// voice: `random` has the numbers of the piece, and `to` takes its samples, contiguous. At control rate, calls
+/// first(lane, random) for the single sample.
 template <int L, int Draws, class Fill, class First>
 SCS_INLINE void each_piece(const Op& op, Block& block, Fill&& fill, First&& first) {
     float* out = output(op, block);
@@ -37,7 +37,7 @@ SCS_INLINE void each_piece(const Op& op, Block& block, Fill&& fill, First&& firs
         weave(block, 0, out);
 }
 
-/// Each sample is made of one number: map(lane, number).
+/// For samples that depend on one number each: map(lane, number).
 template <int L, class Map>
 SCS_INLINE void each_number(const Op& op, Block& block, Map&& map) {
     each_piece<L, 1>(
@@ -49,7 +49,7 @@ SCS_INLINE void each_number(const Op& op, Block& block, Map&& map) {
         [&](int lane, Taus88& random) SCS_INLINE_LAMBDA { return map(lane, U32<1>(random.draw()))[0]; });
 }
 
-/// Each sample is made of one number and of those before: next(lane, number).
+/// For samples that depend on one number each and on those before: next(lane, number).
 template <int L, class Next>
 SCS_INLINE void each_in_turn(const Op& op, Block& block, Next&& next) {
     each_piece<L, 1>(
@@ -61,7 +61,7 @@ SCS_INLINE void each_in_turn(const Op& op, Block& block, Next&& next) {
         [&](int lane, Taus88& random) SCS_INLINE_LAMBDA { return next(lane, random.draw()); });
 }
 
-/// 0 <= x < 2^23 / unit.
+/// The upper 23 bits times `unit`: from 0 up to, not including, 2^23 * unit.
 template <int N>
 SCS_INLINE F32<N> fraction(U32<N> number, float unit) {
     return convert<float>(bits<int32_t>(number >> 9)) * F32<N>(unit);
@@ -110,7 +110,8 @@ struct GrayNoise {
     }
 };
 
-// ---- PinkNoise: the sum of dice that are thrown the more rarely the further up they stand (Voss and McCartney)
+// ---- PinkNoise: the sum of 16 random numbers, the dice, each redrawn half as often as the one before (Voss,
+// McCartney)
 
 constexpr int dice = 16;
 
@@ -123,15 +124,16 @@ struct PinkState {
 
 template <int L>
 struct PinkNoise {
-    /// Which of the dice a number throws: the one of its lowest bit that is set, the first one of zero.
+    /// Which of the dice a random number redraws: that of its lowest set bit; the first one for zero.
     template <int N>
     SCS_INLINE static U32<N> die_of(U32<N> number) {
-        // The bit's place is the exponent, above 127, of the power of two that it is, or of minus that.
+        // The position of a bit is its exponent as a float, less 127. (The highest bit is negative as an integer.)
         const auto bit = bits<int32_t>(number) & -bits<int32_t>(number);
         const auto exponent = bits<int32_t>(convert<float>(bit)) >> 23;
         return bits<uint32_t>((exponent + I32<N>(1) + (bit == I32<N>(0))) & I32<N>(dice - 1));
     }
-    /// With one that is thrown each time. The sum of 17 numbers below 2^19 is the fraction of a float from 2 on.
+    /// Adds one more number, drawn in every frame. The sum of 17 numbers below 2^19 is put into the fraction of a float
+    /// from 2 to 4.
     template <int N>
     SCS_INLINE static F32<N> sample(U32<N> total, U32<N> number) {
         return bits<float>((total + (number >> 13)) | U32<N>(0x40000000u)) - F32<N>(3.f);
@@ -225,7 +227,7 @@ struct Dust {
     template <int L>
     struct Run {
         [[gnu::flatten]] static void run(const Op& op, Block& block) {
-            // The density may be where the output is.
+            // Read first, as the density may share memory with the output.
             float chances[L], scales[L];
             each_lane<L>(block, [&](int lane) {
                 const float chance = float(double(input(op, block, 0)[lane]) * own_rate(op, block).duration);
@@ -276,9 +278,9 @@ void start_crackle(const Op& op, Block& block) {
 
 constexpr AtBothRates<Crackle, CrackleState, Scalar> crackle{start_crackle};
 
-// ---- Hasher, MantissaMask: of an input's bits
+// ---- Hasher, MantissaMask: operations on the bits of an input
 
-/// An input's bits, of any rate.
+/// An input's bits, at any rate.
 template <class Form>
 SCS_INLINE U32<Form::width> bits_at(const Op& op, const float* wire, int step) {
     return bits<uint32_t>(is_audio(op, 0) ? Form::audio(wire, step) : Form::control(wire));

@@ -4,8 +4,8 @@
 #include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
 
-// Panners and crossfaders between two channels. With the position at audio rate their gains are computed for each
-// frame, else they are ramps.
+// Panners and crossfaders between two channels. If the position is at audio rate, the gains are computed for each
+// frame; otherwise they are ramped over the block.
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -15,26 +15,26 @@ struct Gains {
     F32<N> left, right;
 };
 
-// ---- laws: the gains of a position
+// ---- laws: gains for a position
 
-/// In SuperCollider's 2049 steps from left to right, of which each is a 2048th of a quarter of a turn.
+/// SuperCollider's 2049 steps from left to right; 2048 of them are a quarter of a turn.
 template <int N>
 SCS_INLINE I32<N> step_of(F32<N> position) {
     const F32<N> place = F32<N>(1024.f) * position + F32<N>(1024.f) + F32<N>(0.5f);
-    // What no int can hold is the lowest one in SuperCollider.
+    // SuperCollider converts numbers that an int can't hold to the lowest int.
     const F32<N> held = select(place < F32<N>(0x1p31f), place, 0.f);
     return convert<int32_t>(min(max(held, F32<N>(0.f)), F32<N>(2048.f)));
 }
 
 struct EqualPower {
-    /// Once a block.
+    /// Computed once a block.
     template <int N>
     SCS_INLINE static Gains<N> of(F32<N> position, F32<N> level) {
         const F64<N> angle = convert<double>(step_of(position)) * F64<N>(1.57079632679489661923 / 2048.0);
         const F64<N> other = F64<N>(1.57079632679489661923) - angle;
         return {level * convert<float>(sin(other)), level * convert<float>(sin(angle))};
     }
-    /// Each frame.
+    /// Computed each frame.
     template <int N>
     SCS_INLINE static Gains<N> quick(F32<N> position, F32<N> level) {
         const U32<N> phase = bits<uint32_t>(step_of(position)) << 19;
@@ -54,7 +54,7 @@ struct Linear {
     }
 };
 
-// ---- what is done with the gains
+// ---- applying the gains
 
 template <class Form>
 struct Pan {
@@ -79,7 +79,7 @@ struct Balance {
     SCS_INLINE Balance(const Op& op, const Block& block)
         : a(input(op, block, 0)), b(input(op, block, 1)), left(output(op, block, 0)), right(output(op, block, 1)) {}
     SCS_INLINE void put(int step, Gains<Form::width> gains) const {
-        const auto x = Form::audio(a, step), y = Form::audio(b, step); // either may share memory with either output
+        const auto x = Form::audio(a, step), y = Form::audio(b, step); // each may share memory with each output
         Form::put(left, step, x * gains.left);
         Form::put(right, step, y * gains.right);
     }
@@ -118,7 +118,7 @@ struct Panner {
             else
                 ramp(op, block, s, steps);
         }
-        /// A level at audio rate counts with its first number.
+        /// A level at audio rate counts with the first sample of the block.
         SCS_INLINE static void follow(const Op& op, const Block& block, float* kept, int steps) {
             const RampIn<Form> gain(input(op, block, level), kept, block);
             const float* place = input(op, block, position);
@@ -173,7 +173,7 @@ struct Panner {
     }
 };
 
-// ---- LinXFade2, whose level is multiplied with by the language
+// ---- LinXFade2; sclang makes a multiplication of its level
 
 enum { fade_position = 2 };
 

@@ -9,9 +9,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Pluck: a burst of the input goes round in a delay line through a one-pole filter. What comes out of the line is
-// computed several frames at once, and the filters of a batch's voices side by side, in pieces that are shorter than
-// the delays. Voices whose parameters move, or whose delays are too short, are computed frame by frame.
+// Pluck: a burst of the input circulates in a delay line and through a one-pole filter. A block is computed in pieces
+// shorter than the delays. The line's output is computed for several frames at once, the filters for all voices of a
+// batch at once. Voices whose parameters change, or whose delays are too short, are computed frame by frame.
 
 enum { in, trigger, longest, time, decay, coefficient };
 constexpr int longest_piece = 64; ///< frames
@@ -20,10 +20,10 @@ template <int N>
 struct PluckState {
     static constexpr size_t items64 = 3;
     float* line[N];
-    uint64_t left[N];           ///< frames of the input that are still to go into the line
-    double last[N];             ///< what came out of the filter
+    uint64_t left[N];           ///< frames of the input still to be fed into the line
+    double last[N];             ///< the filter's last output
     uint32_t mask[N], next[N];  ///< of the line
-    float delay[N], seconds[N]; ///< in the last block: frames, and what was asked for
+    float delay[N], seconds[N]; ///< in the last block: frames, and the input in seconds
     float feedback[N], decay[N], coefficient[N], trigger[N];
 };
 
@@ -36,8 +36,8 @@ SCS_INLINE float frames_of(float seconds, float rate, int64_t mask) {
     return not_shorter(frames > most ? most : frames);
 }
 
-/// The filter, in double precision throughout: where scsynth rounds in between, a frame waits longer for the one
-/// before.
+/// The filter, entirely in double precision. scsynth rounds in between, which would make each frame wait longer for the
+/// one before.
 template <int N>
 SCS_INLINE F64<N> filtered(F32<N> value, F32<N> coefficient, F64<N> last) {
     const auto wide = convert<double>(coefficient);
@@ -46,25 +46,25 @@ SCS_INLINE F64<N> filtered(F32<N> value, F32<N> coefficient, F64<N> last) {
 
 constexpr float silence[lanes] = {};
 
-/// A voice in a block.
+/// What is needed to compute a voice's block.
 struct Turn {
     DelayLine line;
-    const float* fed; ///< what goes into the line, `stride` samples a frame
-    int stride;       ///< 1, or 0: nothing does
-    int64_t whole;    ///< of the delay's frames
+    const float* fed; ///< input of the line, `stride` samples a frame
+    int stride;       ///< 1; 0 if the input is silent
+    int64_t whole;    ///< the delay's whole frames
     float part, feedback;
 
     SCS_INLINE int64_t oldest() const { return line.next - whole - 2; }
-    /// The most frames whose values depend on none of them.
+    /// How many frames can be computed before the first of them is read.
     SCS_INLINE int64_t ahead() const { return whole - 1; }
     SCS_INLINE bool readable() const { return whole + 2 <= line.mask + 1 && (oldest() >= 0 || !line.unfilled()); }
 
-    /// The line's value between four samples, the oldest of which is at `place`.
+    /// Interpolates between four samples, of which pick(0) is the oldest.
     template <class Pick>
     SCS_INLINE static auto between(Pick&& pick, decltype(pick(0)) part) {
         return cubic(part, pick(3), pick(2), pick(1), pick(0));
     }
-    /// What comes out of the line in the next `count` frames, a multiple of `lanes`.
+    /// Reads the line's output for the next `count` frames, a multiple of `lanes`.
     SCS_INLINE void read(float* to, int count) const {
         using F = F32<lanes>;
         for (int i = 0; i < count; i += lanes) {
@@ -78,7 +78,7 @@ struct Turn {
                                 F32<1>(part))[0];
         }
     }
-    /// The filter's next frames go into the line.
+    /// Writes the filter's next frames into the line.
     SCS_INLINE void write(const float* filtered, int from, int count) {
         using F = F32<lanes>;
         for (int i = 0; i < count; i += lanes, line.next += lanes) {
@@ -92,7 +92,7 @@ struct Turn {
                     line.samples[(at + f) & line.mask] = stored[f];
         }
     }
-    /// A frame.
+    /// Computes a frame.
     SCS_INLINE float step(float x, float delay, float fed_back, float coefficient, double& last) {
         const int64_t steps = whole_of(delay), place = line.next - steps;
         const bool unfilled = line.unfilled();
@@ -117,7 +117,7 @@ template <int L>
 struct Pluck {
     enum { fed, values, outs }; ///< sets of rows
 
-    /// How many frames of the input go into the line when it is triggered; without a limit if that is less than none.
+    /// How many frames of the input a trigger feeds into the line. A negative number means without limit.
     SCS_INLINE static uint64_t burst(const Op& op, const Block& block, int lane) {
         const double frames = double(input(op, block, time)[lane]) * block.audio->samples + 0.5;
         return frames > -1.0 && frames < 0x1p62 ? uint64_t(int64_t(frames)) : UINT64_MAX;
@@ -159,13 +159,13 @@ struct Pluck {
 
     SCS_INLINE static bool moves(const Op& op, const Block& block, int lane) {
         const auto& s = state<PluckState<L>>(op, block);
-        // With a trigger at audio rate scsynth has no eye on the coefficient once the line is full.
+        // With a trigger at audio rate, scsynth ignores changes of the coefficient once the line is full.
         const bool watched = !is_audio(op, coefficient) && (!is_audio(op, trigger) || s.next[lane] <= s.mask[lane]);
         return input(op, block, time)[lane] != s.seconds[lane] || input(op, block, decay)[lane] != s.decay[lane] ||
                (watched && input(op, block, coefficient)[lane] != s.coefficient[lane]);
     }
 
-    /// Frame by frame, to `out`. A function of its own, as it is large.
+    /// Computes a block frame by frame. Not inlined, as it is large.
     [[gnu::noinline]] static void slowly(const Op& op, const Block& block, int lane, Turn turn, float* out) {
         auto& s = state<PluckState<L>>(op, block);
         const int n = block.frames;
@@ -196,8 +196,8 @@ struct Pluck {
         s.next[lane] = turn.line.kept_next();
     }
 
-    /// The filters of all voices, `count` frames from their rows to their rows and the output, which may be where the
-    /// coefficients are.
+    /// Runs the filters of all voices for `count` frames, from and to their rows. Also writes the output, which may
+    /// share memory with the coefficients.
     template <class In>
     SCS_INLINE static void filter(const Op& op, const Block& block, In in, int from, int count) {
         auto& s = state<PluckState<L>>(op, block);
@@ -235,7 +235,8 @@ struct Pluck {
         uint32_t quick = 0, slow = 0, none = 0;
         int piece = longest_piece;
         double last[L];
-        // What is computed frame by frame comes first: it reads its coefficients, and waits in a row.
+        // Frame by frame first: these read their coefficients before the output is written, and keep their result in a
+        // row.
         each_lane<L>(block, [&](int lane) SCS_INLINE_LAMBDA {
             if (!s.line[lane]) {
                 none |= 1u << lane;

@@ -13,9 +13,9 @@ enum { from, to, duration, action };
 template <int N>
 struct LineState {
     static constexpr size_t items64 = 2;
-    double level[N], growth[N]; ///< growth: what a sample adds or multiplies
+    double level[N], growth[N]; ///< growth: what each sample adds, or multiplies by
     float end[N];
-    int32_t counter[N]; ///< samples left; 0: at the end; below 0 only when the duration was
+    int32_t counter[N]; ///< samples left; 0: ended; negative only if the duration was negative
 };
 
 int32_t count_of(const Op& op, const Block& block) {
@@ -23,10 +23,10 @@ int32_t count_of(const Op& op, const Block& block) {
     return int_of(double(*input(op, block, duration)) * rate + 0.5);
 }
 
-// put(): `count` samples, which may be a block that the line doesn't end in (`whole_block`); returns the next level.
-// whole(): such a block, by put(frame, sample): four sequences in single precision, as in SuperCollider.
+// put(): computes `count` samples and returns the next level. If `whole_block`, these are a block in which the line
+// doesn't end. whole(): computes such a block with put(frame, sample), in single precision as four interleaved
+// sequences, as in SuperCollider.
 
-/// A straight line.
 struct Straight {
     template <int N>
     SCS_INLINE static F64<N> step(F64<N> level, F64<N> growth) {
@@ -59,7 +59,6 @@ struct Straight {
     }
 };
 
-/// An exponential.
 struct Exponential {
     template <int N>
     SCS_INLINE static F64<N> step(F64<N> level, F64<N> growth) {
@@ -117,7 +116,7 @@ struct LineOf {
         }
     };
 
-    /// A voice's block: the line, then its end.
+    /// Computes a voice's block, with the end of the line if it lies there.
     template <int L>
     static void in_pieces(const Op& op, Block& block, int lane) {
         auto& s = state<LineState<L>>(op, block);
@@ -136,7 +135,8 @@ struct LineOf {
     }
     static void lone(const Op& op, Block& block) { in_pieces<1>(op, block, 0); }
 
-    /// Voices for which all of the block is before or behind their end are computed side by side.
+    /// Voices whose line runs through the whole block, or has ended before, are computed at once; the others one by
+    /// one.
     static void batch(const Op& op, Block& block) {
         constexpr int N = lanes;
         auto& s = state<LineState<N>>(op, block);

@@ -2,8 +2,8 @@
 #include "engine/ugens/binary-operators.hpp"
 #include "engine/ugens/taus88.hpp"
 
-// The operators that draw random numbers for each frame or value, those of a voice after those of the one before it. As
-// in SuperCollider they draw once when they start.
+// Operators that draw a random number for each frame or value, voice by voice. As in SuperCollider, they also draw once
+// when they start.
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -15,7 +15,7 @@ constexpr Kernel drawing_kernel(KernelFunction start) {
     return made;
 }
 
-// ---- of one number
+// ---- unary operators
 
 enum Unary { rand = 37, rand2, linrand, bilinrand, sum3rand, coin = 44 };
 
@@ -59,13 +59,13 @@ void start_one(const Op& op, Block& block) {
 
 constexpr Kernel of_one = drawing_kernel<DrawnOfOne, Stateless>(start_one);
 
-// ---- between two
+// ---- binary operators: between two bounds
 
 enum Between { between = 47, exponentially_between };
 
 SCS_INLINE float drawn(int operation, bool audio, float a, float b, Taus88& random) {
     const float low = b > a ? a : b, high = b > a ? b : a;
-    if (operation == between) // at audio rate as far below the lower bound, as SuperCollider has it
+    if (operation == between) // as in SuperCollider, at audio rate the range reaches as far below
         return low + (audio ? random.bipolar() : random.unipolar()) * (high - low);
     const double part = double(random.draw()) * 0x1p-32;
     const double from = low, to = high;

@@ -25,7 +25,7 @@ struct Exponential {
 struct Whole {
     static constexpr bool stale_edge = true;
     SCS_INLINE static float draw(Taus88& random, float low, float high) {
-        // Ranges that no int holds wrap around.
+        // Unsigned: a range larger than an int wraps around.
         const auto from = uint32_t(int_of(low));
         const auto range = int32_t(uint32_t(int_of(high)) - from + 1u);
         const auto drawn = uint32_t(int32_t(floor(F64<1>(double(range) * random.fine()))[0]));
@@ -48,7 +48,7 @@ void start_lin_rand(const Op& op, Block& block) {
 }
 
 void start_n_rand(const Op& op, Block& block) {
-    constexpr int most = 0x10000; // beyond, it is their mean anyway, and would take long
+    constexpr int most = 0x10000; // a limit on the time; the result is the mean by then anyway
     const float low = *input(op, block, 0), high = *input(op, block, 1);
     const int32_t wanted = int_of(*input(op, block, 2)), count = wanted < most ? wanted : most;
     Taus88 random(block);
@@ -136,8 +136,8 @@ struct HeldState {
     float previous[N], value[N];
 };
 
-/// TRand, TExpRand, TIRand. A trigger is seen where it is above 0 and wasn't in the frame before; those of a
-/// `stale_edge` look at the frame before the block instead, as in SuperCollider, and draw in each frame above 0.
+/// TRand, TExpRand, TIRand. A trigger is a sample above 0 after one that wasn't. Kinds with `stale_edge` compare with
+/// the last frame of the previous block instead, as in SuperCollider, and so draw in every frame above 0.
 template <class Kind>
 struct Triggered {
     template <int L>
@@ -145,7 +145,7 @@ struct Triggered {
         static void run(const Op& op, Block& block) {
             auto& s = state<HeldState<L>>(op, block);
             const int n = own_frames(op, block);
-            // Bounds are of audio rate if the first is.
+            // Both bounds are read frame by frame if the lower one is at audio rate.
             const bool moving = is_audio(op, 0);
             each_lane<L>(block, [&](int lane) {
                 const LaneIn<L> low(op, block, 0, lane), high(op, block, 1, lane), trigger(op, block, 2, lane);

@@ -8,9 +8,9 @@ namespace {
 
 enum { in, low, high };
 
-// ---- a signal and the two ends of its range
+// ---- a signal and two bounds
 
-/// Of NaN, SuperCollider's loops for audio make something else than those for single values.
+/// For NaN, SuperCollider's loops for audio give other results than those for single values: hence Clip and ClipValue.
 struct Clip {
     static constexpr bool ramped = true;
     template <class V>
@@ -46,7 +46,7 @@ struct InRange {
         return select((x >= low) & (x <= high), V(1.f), 0.f);
     }
 };
-/// How far x is from the nearest of the numbers that are a multiple of `period` from `from`.
+/// The distance of x from the nearest of the numbers from + k * period, k an integer.
 struct ModDif {
     static constexpr bool ramped = true;
     template <class V>
@@ -56,8 +56,8 @@ struct ModDif {
     }
 };
 
-/// The bounds' lines end where they should, also those from infinity or NaN, which SuperCollider's Wrap and
-/// Fold never leave.
+/// A bound that changes reaches its new value at the end of the block. This also holds for bounds that were infinite or
+/// NaN; SuperCollider's Wrap and Fold never recover from these.
 template <class Operator>
 struct Ranged {
     template <class Form>
@@ -113,22 +113,22 @@ struct Ranged {
     }
 };
 
-// ---- LinExp: none of its inputs is a ramp
+// ---- LinExp: its inputs are never ramped
 
 enum { from_low = 1, from_high, to_low, to_high };
 
-/// to_low * (to_high / to_low) ^ ((x - from_low) / (from_high - from_low)), with divisions that are rounded right where
-/// SuperCollider takes the processor's estimates: nearer to the exact number.
+/// to_low * (to_high / to_low) ^ ((x - from_low) / (from_high - from_low)). Divisions are rounded correctly, where
+/// SuperCollider uses the processor's estimates, so we are nearer to the exact result.
 template <int N>
 struct LinExpMap {
     F32<N> scale, offset; ///< from x to the exponent
     F32<N> low;
-    F64<N> log; ///< of the range, base 2
+    F64<N> log; ///< base-2 logarithm of the range's ratio
 
     SCS_INLINE LinExpMap(F32<N> a, F32<N> b, F32<N> c, F32<N> d)
         : scale(F32<N>(1.f) / (b - a)), offset(scale * -a), low(c) {
-        // Powers of what is negative have no value; SuperCollider's loops for audio take the ratio for tiny, what is
-        // infinite for the largest number, and NaN for 1.5 * 2^128.
+        // A negative ratio has no logarithm. As in SuperCollider's loops for audio, such a ratio counts as tiny, an
+        // infinite one as the largest number, and NaN as 1.5 * 2^128.
         const F64<N> ratio = convert<double>(d) / convert<double>(c), exact = log2(ratio);
         const F64<N> finite = select(is_nan(exact), -1e300, select(exact > F64<N>(128.0), 128.0, exact));
         log = select(is_nan(ratio), 128.5849625007212, finite);
@@ -136,7 +136,7 @@ struct LinExpMap {
     SCS_INLINE F32<N> operator()(F32<N> x) const {
         const F64<N> exponent = convert<double>(x * scale + offset);
         const F64<N> power = detail::exp2<detail::Short>(log * exponent);
-        // Like C's pow(), whatever the other is; and nothing makes more of zero.
+        // As in C's pow(): 1 to any power and anything to the power 0 are 1. And zero times any power is zero.
         const auto one = (log == F64<N>(0.0)) | (exponent == F64<N>(0.0)) | widen_mask(low == F32<N>(0.f));
         return low * min(F32<N>(largest), convert<float>(select(one, 1.0, power)));
     }

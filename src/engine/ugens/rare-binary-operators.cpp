@@ -13,7 +13,7 @@ namespace {
         }                                                                                                              \
     };
 
-/// (SuperCollider, with a divisor at control rate that stays, computes only the block's first frame.)
+/// (If the divisor is at control rate and doesn't change, SuperCollider computes only the first frame of the block.)
 struct FloorDivide : PlainOperator {
     static constexpr bool has_first_zero = true;
     template <class V>
@@ -42,7 +42,7 @@ struct Modulo : PlainOperator {
     }
 };
 
-/// Products of three numbers that are zero if the control is.
+/// Products of three factors that are zero if the control input is zero.
 using Product = SilencedByZero<PlainOperator>;
 struct Ring3 : Product {
     template <class V>
@@ -63,8 +63,8 @@ SCS_INLINE V signed_power(V a, V b) {
     return select(a >= V(0.f), power, -power);
 }
 
-/// As in SuperCollider's loops for audio, which make zero of zero, no infinite number, and take the largest number for
-/// what is larger; here also for NaN.
+/// As in SuperCollider's loops for audio: a power of zero is zero, and results larger than the largest number become
+/// that number. Here, also NaN does.
 template <class V>
 SCS_INLINE V audio_power(V a, V b) {
     const V base = select(abs(a) <= V(largest), abs(a), V(largest));
@@ -78,7 +78,7 @@ SCS_INLINE F32<N> hypotenuse(F32<N> a, F32<N> b) {
     return convert<float>(sqrt(x * x + y * y));
 }
 
-/// Whole multiples of b, which at zero leave a as it is.
+/// `multiple`, a rounded to a multiple of b; if b is zero, a.
 template <class V>
 SCS_INLINE V unless_zero(V a, V b, V multiple) {
     return select(b == V(0.f), a, multiple);
@@ -91,7 +91,7 @@ SCS_OPERATOR(RoundUp, unless_zero(a, b, ceil(a / b) * b))
 SCS_OPERATOR(Truncate, unless_zero(a, b, floor(a / b) * b))
 SCS_OPERATOR(Atan2, atan2(a, b))
 SCS_OPERATOR(Hypot, hypotenuse(a, b))
-/// Along the axes and diagonals; less by sqrt(2) - 1 times the shorter side.
+/// SuperCollider's approximation: the sum of both sides less (sqrt(2) - 1) times the shorter one.
 SCS_OPERATOR(HypotApprox, abs(a) + abs(b) - V(0.41421356f) * min(abs(a), abs(b)))
 SCS_OPERATOR(Power, signed_power(a, b))
 SCS_OPERATOR(AudioPower, audio_power(a, b))
@@ -111,16 +111,17 @@ SCS_OPERATOR(Wrap2, wrapped(a, -b, b))
 SCS_OPERATOR(FirstArgument, (static_cast<void>(b), a))
 #undef SCS_OPERATOR
 
-// ---- operators of whole numbers
+// ---- integer operators
 
 enum Whole { bit_and = 14, bit_or, bit_xor, lcm, gcd, shift_left = 26, shift_right };
 
-/// A number of any size, cut off; the lowest if it is too large or none, as on x86.
+/// Converts with truncation. Numbers that don't fit, and NaN, give the lowest integer, as on x86.
 SCS_INLINE int64_t long_of(float x) {
     return x >= -0x1p63f && x < 0x1p63f ? int64_t(x) : INT64_MIN;
 }
 
-/// As SuperCollider's: negative if both are. (Of the lowest integer theirs depends on the compiler.)
+/// Greatest common divisor, negative if both numbers are, as in SuperCollider. (For the lowest integer, SuperCollider's
+/// result depends on the compiler.)
 SCS_INLINE int64_t divisor(int64_t a, int64_t b) {
     if (a == 0 || b == 0)
         return a == 0 ? b : a;
@@ -148,7 +149,7 @@ SCS_INLINE float whole(int operation, float a, float b) {
     case bit_and: return float(x & y);
     case bit_or: return float(x | y);
     case bit_xor: return float(x ^ y);
-    // The processor takes the lowest five bits of how far.
+    // x86 uses the lowest five bits of the shift.
     case shift_left: return float(int32_t(uint32_t(x) << (y & 31)));
     case shift_right: return float(x >> (y & 31));
     case gcd: return float(divisor(long_of(a), long_of(b)));
@@ -218,7 +219,7 @@ const Kernel* choose_rare_binary(const Signature& s) {
     case 43: return Binary<Excess>::choose(s);
     case 44: return Binary<Fold2>::choose(s);
     case 45: return Binary<Wrap2>::choose(s);
-    // SuperCollider has it for audio first arguments only, where the unit makes audio.
+    // In audio units SuperCollider has this only for a first input at audio rate.
     case 46: return s.rate != Rate::audio || s.audio(0) ? Binary<FirstArgument>::choose(s) : nullptr;
     default: return nullptr;
     }

@@ -5,9 +5,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Second-order sections of two poles, with SuperCollider's coefficients.
+// Second-order filters with two poles, with SuperCollider's coefficients.
 
-/// Those with both zeros at half the sample rate (Sign = 1) or both at 0 Hz (-1): m[2] is y1 + Sign y2.
+/// For filters with both zeros at half the sample rate (Sign = 1) or both at 0 Hz (-1). m[2] is y1 + Sign y2.
 template <int Sign, class Kind>
 struct DoubleZero : Poles<Kind> {
     static constexpr int coefficients = 3, derived = 1, b = 1;
@@ -35,7 +35,7 @@ struct DoubleZero : Poles<Kind> {
     }
 };
 
-/// Butterworth's low pass and high pass.
+/// Butterworth low pass (Sign = 1) and high pass (-1).
 template <int Sign>
 struct Pass : DoubleZero<Sign, Pass<Sign>> {
     static constexpr int parameters = 1;
@@ -55,7 +55,7 @@ struct Pass : DoubleZero<Sign, Pass<Sign>> {
     }
 };
 
-/// RLPF and RHPF.
+/// RLPF (Sign = 1) and RHPF (-1).
 template <int Sign>
 struct Resonant : DoubleZero<Sign, Resonant<Sign>> {
     static constexpr int parameters = 2;
@@ -76,14 +76,14 @@ struct Resonant : DoubleZero<Sign, Resonant<Sign>> {
     }
 };
 
-/// The numbers that the band filters have in common.
+/// What the designs of the band filters have in common.
 template <int N>
 struct Band {
     F64<N> half_width, twice_cosine;
     SCS_INLINE Band(const F32<N>* p, const UnitRate& rate) {
         const F64<N> w = angle(p[0], rate);
         const F64<N> half = convert<double>(p[1]) * w * F64<N>(0.5);
-        // The tangent of what is too large to have one isn't 0, which would be no filter.
+        // For angles too large for tan(), which would return 0 and leave no filter, the tangent of 1 is taken.
         half_width = tan(select(abs(half) >= F64<N>(0x1p50), half * F64<N>(0.0) + F64<N>(1.0), half));
         twice_cosine = F64<N>(2.0) * cos(w);
     }
@@ -151,7 +151,7 @@ struct Mid : BandZeros<Mid, StartsWithoutCoefficients> {
     }
 };
 
-/// The coefficients of two poles with radius r at a frequency, corrected so that the peak is there.
+/// Coefficients of two poles with radius r, at a frequency corrected so that the peak is at w.
 template <int N>
 SCS_INLINE void design_peak(F64<N> r, F64<N> w, F64<N>& b1, F64<N>& b2) {
     const F64<N> r2 = r * r, twice = F64<N>(2.0) * r;
@@ -181,7 +181,7 @@ struct Ringz : Poles<Ringz, StartsWithoutCoefficients> {
     }
 };
 
-/// The difference of two Ringz, which makes an attack.
+/// The difference of two Ringz; the faster one makes an attack.
 struct Formlet : Filter {
     static constexpr int parameters = 3, coefficients = 4, memories = 4, zapped = 0;
     static constexpr Moves moves = Moves::by_thirds;
@@ -198,7 +198,7 @@ struct Formlet : Filter {
     }
 };
 
-// ---- poles and zeros at a frequency, with a radius
+// ---- poles or zeros at a frequency, with a radius
 
 template <int N, class Kind>
 SCS_INLINE void design_radius(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
@@ -240,8 +240,8 @@ struct TwoZero : Radius {
     }
 };
 
-/// m = {y1, y2, x1, x2, y3}. SuperCollider's takes other frames' output in the second and third of each three frames
-/// than in the first; so does this.
+/// m = {y1, y2, x1, x2, y3}. In the second and third of each three frames, SuperCollider's APF uses the output of other
+/// frames than in the first one; so does this.
 struct AllPass : Radius {
     static constexpr int memories = 4, zapped = 2, derived = 1;
     static constexpr bool phased = true;

@@ -3,14 +3,14 @@
 #include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
 
-// What passes its inputs on: Select, and the units that change rates.
+// Units that pass on their inputs: Select, and those that change rates.
 
 namespace scs::SCS_SIMD {
 namespace {
 
 // ---- Select
 
-/// The input that `which` means.
+/// The index of the input that `which` selects.
 SCS_INLINE size_t chosen(const Op& op, float which) {
     const int32_t index = int_of(which), last = int32_t(op.inputs) - 2;
     return size_t(index < 0 ? 0 : index > last ? last : index) + 1;
@@ -34,7 +34,7 @@ struct Select {
                         out[i * L] = from[i * L];
                 return;
             }
-            float last = which.at(0); // it seldom changes
+            float last = which.at(0); // kept, as it seldom changes
             const float* from = input(op, block, chosen(op, last)) + lane;
             for (int i = 0; i < frames; ++i) {
                 if (const float now = which.at(i); now != last) {
@@ -88,7 +88,7 @@ struct ControlToAudio {
         if (op.operands[0].rate == Rate::scalar)
             return loop(HeldIn<Form>{Form::control(level)});
         auto* previous = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
-        loop(RampIn<Form>(level, previous, block)); // its first number, if it is audio
+        loop(RampIn<Form>(level, previous, block)); // an input at audio rate counts with its first sample
     }
 };
 
@@ -100,7 +100,7 @@ void start_control_to_audio(const Op& op, Block& block) {
 
 constexpr Kernel control_to_audio = vector_kernel<ControlToAudio, Previous<1>::State, Timewise>(start_control_to_audio);
 
-// ---- A2K: the first number of a block
+// ---- A2K: the first sample of the block
 
 template <class Form>
 struct AudioToControl {
@@ -113,7 +113,7 @@ void start_audio_to_control(const Op& op, Block& block) {
 
 constexpr Kernel audio_to_control = vector_kernel<AudioToControl, Stateless, Scalar>(start_audio_to_control);
 
-// ---- DC: what its input was at the start
+// ---- DC: the input's value at the start
 
 template <class Form>
 struct Constant {
@@ -128,7 +128,7 @@ struct Constant {
 void start_constant(const Op& op, Block& block) {
     const float value = *input(op, block, 0);
     float& kept = state<Previous<1>::State<1>>(op, block).value[0][0];
-    kept = value == 0.f ? 0.f : value; // not -0
+    kept = value == 0.f ? 0.f : value; // makes -0 a 0
     *output(op, block) = kept;
 }
 

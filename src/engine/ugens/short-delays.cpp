@@ -5,12 +5,12 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// One sample, or two.
+// Delays of one or two samples.
 
 template <int N>
 struct SampleState {
     static constexpr size_t items64 = 0;
-    float one[N], two[N]; ///< the inputs that long before
+    float one[N], two[N]; ///< the inputs one and two samples ago
 };
 
 template <bool Two>

@@ -21,7 +21,8 @@ struct SinOscState {
 
 enum class Offset { held, control, audio };
 
-/// What the phase rises by in a frame while frequency and offset don't change within the block. Keeps the offset.
+/// The phase increment of each frame, if it is the same for the whole block: the frequency isn't at audio rate. A
+/// ramped offset is part of it. Keeps the offset.
 template <Offset offset_kind, int N>
 SCS_INLINE U32<N> even_increment(SinOscState<N>& s, const Op& op, const Block& block) {
     const double hertz = own_rate(op, block).duration * phase_cycle;
@@ -47,10 +48,10 @@ struct SinOsc {
         const F32<N> radian = float(phase_radian);
         const int n = own_steps<Form>(op, block);
         with_gain<Form, Scaled>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
-            // phase_at(step) is called once a step, in order.
+            // phase_at(step) is called once for each step, in order.
             const auto put_sines = [&](auto phase_at) SCS_INLINE_LAMBDA {
-                // A control unit's has the bits of SuperCollider's table: frequencies are made of it, and oscillators
-                // add up what they are off by.
+                // At control rate the result has the same bits as with SuperCollider's table. It is often used as a
+                // frequency, and an oscillator would sum up the difference.
                 if (!at_audio_rate(op))
                     return Form::put(out, 0, scale(wavetable_sine(phase_at(0)), 0));
                 for (int i = 0; i < n; ++i)
@@ -108,12 +109,12 @@ struct SinOsc {
 
 template <int N>
 struct EvenState : SinOscState<N> {
-    uint32_t rise[N]; ///< a frame; what the factors are for
+    uint32_t rise[N]; ///< the increment that the factors were computed for
     Factors<N> near;
 };
 
-/// An audio unit whose frequency and offset are not. The middles of spans are computed from the phase, so that nothing
-/// adds up; where the phase is 0 or half a cycle the sine is 0.
+/// An audio unit whose frequency and offset aren't at audio rate. The middle of each span is computed from the phase,
+/// so that errors don't add up, and the sine is exactly 0 where the phase is 0 or half a cycle.
 template <Offset offset_kind>
 struct EvenSinOsc {
     static constexpr uint32_t quarter = 1u << 27;
@@ -131,7 +132,7 @@ struct EvenSinOsc {
             phase += by;
         }
     }
-    /// Frames side by side.
+    /// For a lone voice, several factors at once.
     SCS_INLINE static void design(EvenState<1>& s, U32<1> by) {
         by.store(s.rise);
         for (int k = 1; k <= reach; k += lanes) {
@@ -145,7 +146,7 @@ struct EvenSinOsc {
         }
     }
 
-    /// From, From + 1 … and after every `Period` again from From on.
+    /// From, From + 1 …, starting again at From after `Period` numbers.
     template <uint32_t From, uint32_t Period = lanes>
     SCS_INLINE static U32<lanes> counted() {
         uint32_t numbers[lanes];
@@ -182,7 +183,7 @@ struct EvenSinOsc {
         constexpr int spans = block_multiple / span, both = 2 * spans;
         const LoneSpan around(near);
         for (int frame = 0; frame < frames; middle += by * U32<1>(spans)) {
-            // The sines of all middles, then the cosines.
+            // The sines of the middles of all spans, then the cosines.
             float made[both < lanes ? lanes : both];
             const auto phase = U32<lanes>(middle[0]) + U32<lanes>(by[0]) * counted<0, spans>();
             for (int i = 0; i < both; i += lanes)
@@ -228,7 +229,7 @@ struct FeedbackState {
     static constexpr size_t items64 = 0;
     uint32_t phase[N];
     float last[N];
-    float feedback[N]; ///< phase per amplitude
+    float feedback[N]; ///< phase per unit of amplitude
 };
 
 template <class Form>

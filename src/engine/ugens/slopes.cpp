@@ -5,9 +5,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// What follows its input in straight lines.
+// Units that follow their input in straight lines.
 
-// ---- Slew: no faster than so much a second
+// ---- Slew: with a limited slope per second
 
 enum { in, up, down };
 
@@ -55,7 +55,7 @@ constexpr Kernel slew_audio =
 constexpr Kernel slew_control =
     vector_kernel<SlewControl, SlewState, Scalar>([](const Op& op, Block& b) { start_slew(op, b, *b.control); });
 
-// ---- Ramp: to the input's next sample in a period
+// ---- Ramp: reaches a sample of the input after each period
 
 enum { ramp_in, period };
 
@@ -73,7 +73,7 @@ SCS_INLINE void ramp(const Op& op, const Block& block, int n, const UnitRate& ra
         const LaneIn<L> from(op, block, ramp_in, lane);
         float* out = output(op, block) + lane;
         const int32_t steps = at_least_one(int_of(double(input(op, block, period)[lane]) * rate.samples));
-        const float first = from.at(0); // the output may be where the input is
+        const float first = from.at(0); // read now, as the output may share memory with the input
         double level = s.level[lane], slope = s.slope[lane];
         int32_t counter = s.counter[lane];
         const auto aim = [&](float to) {
@@ -81,7 +81,8 @@ SCS_INLINE void ramp(const Op& op, const Block& block, int n, const UnitRate& ra
             slope = (double(to) - level) / counter;
         };
         for (int i = 0; i < n;) {
-            // In the block's first frame, too, where SuperCollider has already read what lies behind the one before.
+            // Also in the block's first frame. There SuperCollider has already read beyond the end of the previous
+            // block.
             if (counter <= 0)
                 aim(from.at(i));
             const int end = counter < n - i ? i + counter : n;
@@ -91,7 +92,7 @@ SCS_INLINE void ramp(const Op& op, const Block& block, int n, const UnitRate& ra
                 level += slope;
             }
         }
-        // At control rate it goes for the sample of the block that ends a period.
+        // At control rate, the next line goes to the sample of the block in which the period ends.
         if (n == 1 && counter <= 0)
             aim(first);
         s.level[lane] = level;
@@ -118,7 +119,7 @@ void start_ramp(const Op& op, Block& block) {
 constexpr Kernel ramp_audio = lane_kernel<RampAudio, RampState>(start_ramp);
 constexpr Kernel ramp_control = lane_kernel<RampControl, RampState>(start_ramp);
 
-// ---- VarLag: to a new input in a time, which may change on the way
+// ---- VarLag: reaches a new input after a time, which may change on the way
 
 enum { target, lag_time, lag_from };
 
@@ -130,8 +131,8 @@ struct VarLagState {
     float target[N], time[N];
 };
 
-/// Sets out for a new input. For a new time the rest of the way is set anew, at audio rate also when nothing is left of
-/// it.
+/// Starts a line to a new input. If only the time changes, the rest of the line is rescaled; at audio rate also when
+/// nothing of it is left.
 template <bool Audio, int L>
 SCS_INLINE void set_out(const Op& op, const Block& block, VarLagState<L>& s, int lane, const UnitRate& rate) {
     const float to = input(op, block, target)[lane], time = input(op, block, lag_time)[lane];

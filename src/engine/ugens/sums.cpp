@@ -39,7 +39,7 @@ struct MulAdd {
         else
             loop(held(op, block, addend));
     }
-    /// Whether a control input isn't what it was in the block before.
+    /// Whether a control input differs from its value in the previous block.
     SCS_INLINE static bool moves(const Op& op, const Block& block, size_t index) {
         if (op.operands[index].rate != Rate::control)
             return false;
@@ -48,7 +48,7 @@ struct MulAdd {
         const auto now = Form::by_voice(input(op, block, index));
         const bool other = any(now != Form::by_voice(previous));
         if (!other)
-            now.store(previous); // a zero may have another sign
+            now.store(previous); // equal, but a zero may have another sign
         return other;
     }
     SCS_INLINE static bool silences(const Op& op, const Block& block) {
@@ -65,7 +65,7 @@ struct MulAdd {
             for (int i = 0; i < steps; ++i)
                 Form::put(out, i, Form::audio(from, i) * times.at(i) + plus.at(i));
         };
-        // A factor that stays zero silences even what is infinite.
+        // A factor that stays zero silences even infinities and NaN.
         const auto silent = at_audio_rate(op) ? mul.still & (mul.line.from == F(0.f)) : typename F::Mask(0);
         if (any(silent)) {
             for (int i = 0; i < steps; ++i) {
@@ -86,7 +86,7 @@ struct MulAdd {
     }
 };
 
-/// Denormals are zero for arithmetic.
+/// Needs no flushed(): for arithmetic, denormals are zero anyway.
 template <class Form>
 struct MulAddValue {
     static void run(const Op& op, Block& block) {
@@ -95,7 +95,7 @@ struct MulAddValue {
     }
 };
 
-// ---- Sum3, Sum4: every input but the first may be of any rate
+// ---- Sum3, Sum4: every input but the first may have any rate
 
 template <int Count>
 struct Sum {

@@ -6,9 +6,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Straight lines that triggers set back. An audio trigger does so between two samples.
+// Straight lines that triggers reset. A trigger at audio rate resets them between two samples.
 
-/// Adds its rate, without end.
+/// Rises by `rate` per second, without an end.
 template <bool AudioTrigger, bool AudioRate>
 struct Sweep {
     static constexpr int inputs = 2, follows = 3, doubles = 1, floats = 1;
@@ -58,8 +58,8 @@ SCS_INLINE F64<N> wrap(F64<N> x, F64<N> low, F64<N> high) {
     return select(outside, select(far, folded, moved), x);
 }
 
-/// Counts from `low` to `high` and begins again. With a trigger that isn't at audio rate, the rate isn't either, and
-/// limits count at once.
+/// Counts from `low` to `high` and starts again. If the trigger isn't at audio rate, the rate isn't either, and new
+/// limits are used at once.
 template <bool Precise, bool AudioRate>
 struct Phasor {
     static constexpr int inputs = 5, follows = AudioRate ? 3 : 1, doubles = 1, floats = 1;

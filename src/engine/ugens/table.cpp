@@ -2,7 +2,7 @@
 #include "engine/simd/lanes.hpp"
 #include "engine/ugens/kernel.hpp"
 #include "engine/ugens/sine-tables.hpp"
-#include "ugen-families.hpp" // SCS_FAMILIES(family), by meson.build
+#include "ugen-families.hpp" // SCS_FAMILIES(family), written by meson.build
 
 namespace scs::SCS_SIMD {
 

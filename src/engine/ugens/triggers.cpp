@@ -6,13 +6,13 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-/// The constructors that compute a sample and keep what it has changed.
+/// For units whose constructor computes a sample and keeps the changes of state.
 template <class Unit>
 struct StartsWithStep {
     SCS_INLINE static F32<1> start(Kept<Unit, 1>& kept, const F32<1>* in) { return Unit::step(kept, in); }
 };
 
-/// A time in samples, rounded in single precision as in SuperCollider.
+/// A time in samples, plus 0.5 for rounding, in single precision as in SuperCollider.
 template <int N>
 SCS_INLINE F32<N> rounded_samples(F32<N> seconds, const UnitRate& rate) {
     return seconds * F32<N>(float(rate.samples)) + F32<N>(0.5f);
@@ -22,7 +22,7 @@ SCS_INLINE I32<N> one_at_least(I32<N> samples) {
     return select(samples > I32<N>(1), samples, 1);
 }
 
-// ---- pulses of a length
+// ---- pulses of a given length
 
 struct PulseLevel {
     template <int N>
@@ -44,7 +44,7 @@ struct Pulse : StartsWithStep<Pulse<Level>> {
     SCS_INLINE static F32<N> step(Kept<Pulse, N>& kept, const F32<N>* in) {
         const auto left = kept.integer(2), next = left - I32<N>(1);
         const auto running = left > I32<N>(0), starts = rises(kept.f[0], in[0]) & ~running;
-        // In SuperCollider a negative time is a very long one.
+        // In SuperCollider, a negative time is a very long one.
         const auto time = rounded_samples(in[1], kept.rate);
         const auto samples = select(time > F32<N>(-1.f), one_at_least(to_int(time)), INT32_MAX);
         kept.f[0] = in[0];
@@ -54,7 +54,7 @@ struct Pulse : StartsWithStep<Pulse<Level>> {
     }
 };
 
-/// A trigger that comes later.
+/// Delays a trigger.
 struct TDelay : StartsWithStep<TDelay> {
     static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 2;
     template <int N>
@@ -95,7 +95,7 @@ struct SetResetFF : StartsWithStep<SetResetFF> {
     }
 };
 
-/// High above a level until it is below another one.
+/// 1 after the input was above in[2], until it is below in[1].
 struct Schmidt : StartsWithStep<Schmidt> {
     static constexpr int inputs = 3, follows = 1, doubles = 0, floats = 1;
     template <int N>

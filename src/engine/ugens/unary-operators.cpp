@@ -34,13 +34,13 @@ struct Unary {
         }                                                                                                              \
     };
 
-/// Zero where x isn't within 0 and 1, as the windows are.
+/// Windows are zero outside 0 … 1.
 template <class V>
 SCS_INLINE V windowed(V x, V inside) {
     return select((x < V(0.f)) | (x > V(1.f)), 0.f, inside);
 }
 
-/// As C has it on x86: what no int can hold becomes the lowest one.
+/// As in C on x86: numbers that an int can't hold become the lowest int.
 template <int N>
 SCS_INLINE F32<N> bits_flipped(F32<N> x) {
     const auto holds = (x >= F32<N>(-0x1p31f)) & (x < F32<N>(0x1p31f));
@@ -52,7 +52,7 @@ SCS_INLINE F32<N> half_sine(F32<N> x) {
     return convert<float>(sin(convert<double>(x) * 3.14159265358979323846));
 }
 
-/// A logarithm of x at control rate. Of denormals, which the processor takes for zero, C's is that of 2^-150.
+/// A logarithm of x at control rate. The processor takes denormals for zero; their logarithm is C's of 2^-150.
 template <class V>
 SCS_INLINE V value_log(V x, V log, float of_two) {
     const auto digits = bits<int32_t>(x);
@@ -60,10 +60,10 @@ SCS_INLINE V value_log(V x, V log, float of_two) {
     return select((digits > I(0)) & (digits < I(0x00800000)), V(-150.f * of_two), log);
 }
 
-// SuperCollider's loops for audio, unlike those for single values, make numbers of what has none: these.
+// Where a function is undefined, SuperCollider's loops for audio, unlike those for single values, return the following.
 
-/// A logarithm of x that is `zero` for 1 and `of_two` more for 2. NaN is taken for 1.5 * 2^128. (Of what
-/// is negative theirs have no meaning.)
+/// A logarithm of x with the value `zero` at 1 and `zero + of_two` at 2. NaN counts as 1.5 * 2^128. (For negative
+/// numbers SuperCollider's values have no meaning.)
 template <class V>
 SCS_INLINE V audio_log(V x, V log, float of_two, float zero = 0.f) {
     const V lowest(zero - 127.f * of_two), highest(zero + 128.f * of_two);
@@ -114,7 +114,7 @@ SCS_OPERATOR(Log2, value_log(x, log2(x), 1.f))
 SCS_OPERATOR(AudioLog2, audio_log(x, log2(x), 1.f))
 SCS_OPERATOR(Log10, log10(abs(x)))
 SCS_OPERATOR(AudioLog10, audio_log(x, log10(x), 0.30103f))
-// Where SuperCollider's loops for audio give what is no sine, far from zero, these still are.
+// These are accurate far from zero, too, where SuperCollider's loops for audio aren't.
 SCS_OPERATOR(Sine, sin(x))
 SCS_OPERATOR(Cosine, cos(x))
 SCS_OPERATOR(Tangent, tan(x))
@@ -142,7 +142,7 @@ template <class OfValues, class OfAudio>
 const Kernel* of_rate(const Signature& s) {
     return s.rate == Rate::audio ? &Unary<OfAudio>::audio : &Unary<OfValues>::control;
 }
-/// Of what is dear to compute.
+/// For functions that are expensive to compute: at control rate the last result is remembered.
 template <class OfValues, class OfAudio = OfValues>
 const Kernel* dear(const Signature& s) {
     return s.rate == Rate::control ? &Remembered<OfValues, 1>::kernel : of_rate<OfValues, OfAudio>(s);
@@ -199,7 +199,7 @@ const Kernel* choose(const Signature& s) {
     default: break;
     }
     const Kernel* random = choose_random_unary(s);
-    return random ? random : Unary<Through>::choose(s); // as SuperCollider: what it doesn't know changes nothing
+    return random ? random : Unary<Through>::choose(s); // as in SuperCollider: an unknown operator passes its input
 }
 
 constexpr NativeUgen list[] = {{"UnaryOpUGen", choose}};

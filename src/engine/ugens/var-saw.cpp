@@ -8,9 +8,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// Whatever frequency and phase are, it stays within -1 to 1: in SuperCollider a phase below 0, or one that rises by
-// more than a cycle a frame, runs away, and the samples with it. Phases become floats before they are looked at, so
-// that a slope of a frame or two, at a width next to 0 or 1, is off by up to 2^-24 of a cycle times its steepness.
+// VarSaw stays within -1 to 1 for any frequency and phase. In SuperCollider, a phase below 0 or an increment above one
+// cycle a frame makes the phase run away, and the samples with it. Phases are converted to floats. Therefore at a width
+// near 0 or 1, where a slope lasts a frame or two, the error is up to 2^-24 of a cycle times the slope.
 
 enum { freq, iphase, width };
 
@@ -19,7 +19,7 @@ struct VarSawState {
     static constexpr size_t items64 = 1;
     uint64_t phase[N];
     float duty[N];
-    int32_t wrapped[N]; ///< -1: the next frame is the first of a cycle, else 0
+    int32_t wrapped[N]; ///< -1: the next frame is the first of a cycle; else 0
 };
 
 template <int N>
@@ -27,8 +27,8 @@ SCS_INLINE F32<N> clip_duty(F32<N> duty) {
     return min(max(duty, F32<N>(0.001f)), F32<N>(0.999f));
 }
 
-/// Rises from -1 to 1 for `duty` of a cycle and falls for the rest: the lower one of two lines that meet there. Phases
-/// count from 0 to 2^31, and the slopes with them, which changes no bit.
+/// Rises from -1 to 1 in the first `duty` of a cycle and falls in the rest: the minimum of two lines. Phases, and the
+/// slopes with them, are scaled to 0 … 2^31, a power of two, which changes no bit of the result.
 template <int N>
 struct Triangle {
     F32<N> duty, rise, fall;
@@ -42,11 +42,11 @@ struct Triangle {
 
 template <int N>
 SCS_INLINE U64<N> increment_of(F32<N> frequency, const UnitRate& rate) {
-    // The product is a float in SuperCollider, too.
+    // SuperCollider's product is a float, too.
     return phase_of(convert<double>(frequency * F32<N>(float(rate.duration))));
 }
 
-/// A new width counts from a cycle's first frame on.
+/// A new width is used from the first frame of a cycle on.
 template <class Form>
 class Widths {
 public:
@@ -56,7 +56,7 @@ public:
     SCS_INLINE ~Widths() { Form::keep(kept_.duty, now.duty); }
     Widths(const Widths&) = delete;
     Widths& operator=(const Widths&) = delete;
-    /// Before a frame.
+    /// The shape for the next frame.
     SCS_INLINE const Triangle<N>& take() {
         now.duty = select(wrapped, next_.duty, now.duty);
         now.rise = select(wrapped, next_.rise, now.rise);
@@ -75,7 +75,7 @@ private:
     const Triangle<N> next_;
 };
 
-/// Of audio units with a frequency of audio rate, and of control units.
+/// For audio units with a frequency at audio rate, and for control units.
 template <class Form>
 struct EachFrame {
     static void run(const Op& op, Block& block) {
@@ -98,7 +98,7 @@ struct EachFrame {
 
 template <bool Scaled>
 struct HeldFrequency {
-    /// Goes on to the next block.
+    /// Advances the state to the next block, and returns the phases of this one.
     template <class Form>
     SCS_INLINE static HeldPhase<Form> advance(VarSawState<Form::state_lanes>& s, const Op& op, Block& block) {
         const auto by = increment_of(Form::by_voice(input(op, block, freq)), *block.audio);

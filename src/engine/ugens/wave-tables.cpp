@@ -7,16 +7,16 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// What looks up its samples in a buffer: oscillators, shapers, indices. Wavetables are pairs of 2 a - b and b - a for
-// each sample a and the next one b, so that a + (b - a) x is the sum of the first and (1 + x) times the second.
+// Units that look up samples in a buffer: oscillators, shapers, Index and its kin. A wavetable has a pair of numbers, 2
+// a - b and b - a, for each sample a and the next one b: a + (b - a) x is the first plus (1 + x) times the second.
 
-constexpr double radian = 0.1591549430918953357689; ///< of a cycle
-constexpr double step = 65536.;                     ///< of phases, from one sample of a table to the next
+constexpr double radian = 0.1591549430918953357689; ///< cycles
+constexpr double step = 65536.;                     ///< of phase, from one sample of a table to the next
 constexpr int32_t most_samples = 131072;
 
 struct Table {
     const float* data;
-    int32_t size; ///< samples in all
+    int32_t size; ///< samples, in all channels together
     SCS_INLINE Table(const Block& block, float number) {
         const SampleBuffer buffer = buffer_of(block, number);
         data = buffer.data;
@@ -32,7 +32,7 @@ SCS_INLINE float pair(const float* data, int32_t index, float part) {
 }
 
 struct Interpolated {
-    static constexpr int32_t samples = 2; ///< a step
+    static constexpr int32_t samples = 2; ///< for each step
     SCS_INLINE static float at(const Table& table, uint32_t phase) {
         return pair(table.data, int32_t(phase >> 16) & (table.size / 2 - 1), 1.f + float(phase & 0xffff) * 0x1p-16f);
     }
@@ -50,7 +50,7 @@ SCS_INLINE void fill(float* out, int n, float value) {
         out[i * L] = value;
 }
 
-/// A voice's loop: f(frame) for each of its samples.
+/// Writes f(frame) to each frame of a voice.
 template <int L, class F>
 SCS_INLINE void each_frame(float* out, int n, F&& f) {
     for (int i = 0; i < n; ++i)
@@ -65,7 +65,7 @@ template <int N>
 struct OscState {
     static constexpr size_t items64 = 0;
     uint32_t phase[N];
-    float offset[N]; ///< radians, in the block before
+    float offset[N]; ///< radians, in the previous block
 };
 
 template <class Reading>
@@ -133,7 +133,7 @@ struct Oscillator {
     static constexpr Kernel kernel = buffer_kernel<Run, OscState>(start);
 };
 
-// ---- COsc: two that beat
+// ---- COsc: two detuned oscillators that beat
 
 template <int N>
 struct BeatState {
@@ -174,7 +174,7 @@ void start_beating(const Op& op, Block& block) {
 
 constexpr Kernel beating = buffer_kernel<Beating, BeatState>(start_beating);
 
-// ---- Index and its kin: of(table, in, moving) is a sample; moving: of several in a block
+// ---- Index and its kin: of(table, in, moving) is a sample; moving: the block has several frames
 
 SCS_INLINE int32_t clip(int32_t index, int32_t last) {
     return index < 0 ? 0 : index > last ? last : index;
@@ -194,7 +194,7 @@ struct Wrapped {
 };
 struct Folded {
     SCS_INLINE static float of(const Table& t, float in, bool) {
-        const int64_t last = t.size - 1, turn = 2 * last; // there and back, more than an int holds
+        const int64_t last = t.size - 1, turn = 2 * last; // there and back; may be too large for an int
         const int64_t rest = last ? int_of(in) % turn : 0, index = rest < 0 ? rest + turn : rest;
         return t.data[index > last ? turn - index : index];
     }
@@ -206,7 +206,7 @@ struct Between {
         return linear(part, t.data[index], t.data[clip(index + 1, t.size - 1)]);
     }
 };
-/// A wavetable's first half of cycles for -1, its end for 1.
+/// Reads a wavetable from its start (in = -1) to its end (in = 1).
 struct Shape {
     SCS_INLINE static float of(const Table& t, float in, bool) {
         if (t.size < 2)
@@ -215,7 +215,7 @@ struct Shape {
         float place = middle + in * middle;
         place = place < last ? place : last;
         place = place > 0.f ? place : 0.f;
-        // Rounded to float the last place may lie at the end.
+        // Rounded to float, the place may lie at the end.
         const int32_t index = clip(int32_t(place), t.size / 2 - 1);
         return pair(t.data, index, place - float(index - 1));
     }
@@ -224,7 +224,7 @@ struct Shape {
 template <int N>
 struct ShaperState {
     static constexpr size_t items64 = 0;
-    float in[N]; ///< in the block before
+    float in[N]; ///< in the previous block
 };
 
 template <class Kind, bool Shapes = false>
@@ -245,7 +245,8 @@ struct Lookup {
                 return each_frame<L>(out, n, [&](int i) { return Kind::of(table, in.at(i), n > 1); });
             const float held = in.at(0);
             if constexpr (Shapes) {
-                // From the new value on, by as many samples as it has changed: so it sounds in SuperCollider.
+                // As in SuperCollider, the input starts at its new value and moves on in each frame by its change,
+                // counted in samples of the table.
                 float& before = state<ShaperState<L>>(op, block).in[lane];
                 const float slope = (held - before) * float(double(table.size) * 0.25);
                 if (held != before) {

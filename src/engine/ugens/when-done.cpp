@@ -5,7 +5,7 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// What ends or pauses its own synth, on a trigger or when another UGen is done.
+// Units that end or pause their own synth, on a trigger or when another UGen is done.
 
 enum Action : int { pause = 1, end = 2 };
 
@@ -26,12 +26,12 @@ struct OnTrigger {
                 if (now > 0.f && s.previous[lane] <= 0.f)
                     act(block, lane, What);
                 s.previous[lane] = now;
-                if (op.outputs) // which SuperCollider's don't ask for
+                if (op.outputs) // the unit may have no output
                     output(op, block)[lane] = 0.f;
             });
         }
     };
-    /// The first block sees a trigger again.
+    /// A trigger in the start is seen again in the first block.
     static void start(const Op& op, Block& block) {
         Run<1>::run(op, block);
         state<TriggerState<1>>(op, block).previous[0] = 0.f;
@@ -51,7 +51,7 @@ struct WaitState {
     int32_t acted[N];
 };
 
-/// Passes on its input until the UGen that makes it is done.
+/// Passes on its input until the UGen that computes it is done.
 template <Action What>
 struct WhenDone {
     template <int L>
