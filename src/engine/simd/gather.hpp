@@ -5,7 +5,7 @@
 
 namespace scs::SCS_SIMD {
 
-/// A table's entries and those behind them, one for each lane.
+/// For each lane an entry of a table and the one after it.
 template <int N>
 struct Neighbours {
     F32<N> entry, next;
@@ -13,8 +13,8 @@ struct Neighbours {
 
 #if defined(__x86_64__)
 namespace detail {
-/// Those of two lanes. Both of a lane are loaded at once, which takes half the loads of gather instructions, and those
-/// are slow on many processors.
+/// Loads both neighbours of two lanes. A lane's pair is loaded at once, which takes half as many loads as gather
+/// instructions, and these are slow on many processors.
 SCS_INLINE __m128 two_neighbours(const float* table, const int32_t* index) {
     const __m128d low = _mm_load_sd(reinterpret_cast<const double*>(table + index[0]));
     return _mm_castpd_ps(_mm_loadh_pd(low, reinterpret_cast<const double*>(table + index[1])));
@@ -38,7 +38,7 @@ SCS_INLINE Neighbours<N> gather(const float* table, I32<N> at) {
         at.store(index);
 #if defined(__x86_64__)
         using Part = typename F32<N>::Part;
-        Part a, b; // of four lanes, as the shuffles below want them: 0 1 in a's quarter, 2 3 in b's
+        Part a, b; // the pairs of lanes 0 and 1 (a), 2 and 3 (b) of each four, as the shuffles need them
 #if defined(__AVX512F__)
         const auto four = [&](int k) SCS_INLINE_LAMBDA {
             return detail::join(__m256i(detail::eight(table, index + k, index + k + 4)),

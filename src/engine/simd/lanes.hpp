@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Vectors of numbers in registers. Kernels are compiled once for each instruction set, into a namespace of its name:
-// SCS_SIMD, which the build defines. They may use only what is in that namespace or always inlined. Of anything else
-// the linker would keep one copy for all, perhaps one for an instruction set that this CPU lacks.
+// Vectors of numbers in registers. Kernels are compiled once for each instruction set, into a namespace that is named
+// after it: SCS_SIMD, which the build defines. They may use only what is in that namespace, or always inlined. Of any
+// other function the linker would keep one copy for all sets, perhaps one for a set that this CPU lacks.
 
 #ifndef SCS_SIMD
 #error "SCS_SIMD names the instruction set; see meson.build"
@@ -29,7 +29,7 @@ constexpr int register_bytes = 32;
 constexpr int register_bytes = 16;
 #endif
 
-/// Voices in a batch, and frames that a lone voice computes at once: floats in a register.
+/// Floats in a register: the voices in a batch, or the frames that a lone voice computes at once.
 constexpr int lanes = register_bytes / 4;
 
 namespace detail {
@@ -56,8 +56,8 @@ struct Integer<8> {
 };
 } // namespace detail
 
-// The statement for i = 0 and, where a Vec has two registers, i = 1. Loops and lambdas would do the same, but every
-// kernel is made of these operations, and would take twice as long to compile.
+// Expands to the statement for i = 0 and, if a Vec has two registers, for i = 1. Loops or lambdas would do, but as
+// every kernel consists of these operations, it would take twice as long to compile.
 #define SCS_PARTS(...)                                                                                                 \
     {                                                                                                                  \
         {                                                                                                              \
@@ -92,12 +92,12 @@ struct Vec {
         if constexpr (N == 1)
             part[0] = value;
         else
-            SCS_PARTS(part[i] = value - Part{}); // not +, which would make −0 0
+            SCS_PARTS(part[i] = value - Part{}); // not +, which would turn −0 into 0
     }
-    /// From N numbers at any address.
+    /// Loads N numbers from any address.
     SCS_INLINE static Vec load(const T* from) {
-        // Not memcpy(): gcc copies pieces of 16 bytes to the stack, and reading them at once as a larger register waits
-        // until they have left the store buffer.
+        // Not memcpy(): gcc copies in pieces of 16 bytes through the stack. Reading these as one larger register then
+        // waits until they have left the store buffer.
         Vec made;
         SCS_PARTS(made.part[i] = *reinterpret_cast<const Anywhere*>(from + i * per_register));
         return made;
@@ -176,7 +176,7 @@ using I64 = Vec<int64_t, N>;
 template <int N>
 using U64 = Vec<uint64_t, N>;
 
-/// a where the mask is set, else b.
+/// a in lanes whose mask is set, else b.
 template <class T, int N>
 SCS_INLINE Vec<T, N> select(typename Vec<T, N>::Mask mask, Vec<T, N> a, Vec<T, N> b) {
     constexpr int parts = Vec<T, N>::parts;
@@ -194,8 +194,9 @@ SCS_INLINE Vec<T, N> select(typename Vec<T, N>::Mask mask, T a, Vec<T, N> b) {
 
 #if defined(__x86_64__)
 namespace detail {
-// The instructions, as comparing and selecting takes several, and isn't the same: they give 0 for a denormal where
-// those are taken for zero. gcc's own functions for lone numbers first clear the rest of the register.
+// The instructions themselves, because a comparison and a selection take several, and have another result: where
+// denormals count as zero, they give 0 for a denormal. gcc's intrinsics for single numbers first clear the rest of the
+// register.
 #if defined(__AVX__)
 #define SCS_LONE(instruction) asm("v" instruction " %2, %1, %0" : "=x"(a) : "x"(a), "x"(b))
 #else
@@ -265,7 +266,7 @@ SCS_INLINE Vec<To, N> bits(Vec<From, N> from) {
 
 namespace detail {
 
-// The two halves of a register of N numbers, and back.
+// Splits a register of N numbers into halves, and joins them.
 template <int N>
 struct Halves;
 #define SCS_HALVES(N, LOW, HIGH, ALL)                                                                                  \
@@ -296,15 +297,15 @@ SCS_HALVES(16, (0, 1, 2, 3, 4, 5, 6, 7), (8, 9, 10, 11, 12, 13, 14, 15),
 #undef SCS_HALVES
 #undef SCS_UNPACK
 
-/// Two registers of numbers twice as large, with a register's lower and upper half.
+/// Two registers for the lower and the upper half of one, with numbers twice as large.
 template <class To>
 struct Pair {
     To low, high;
 };
 
 #if defined(__x86_64__)
-// Those that gcc 12 takes apart and puts together again, if it is left the choice. (With masks, as the functions
-// without them start from an uninitialised register, of which it warns.)
+// Conversions that gcc 12 would otherwise take apart and put together again. (With masks, because intrinsics without a
+// mask start from an uninitialised register, about which gcc warns.)
 #define SCS_WIDEN(To, From, LOW, HIGH)                                                                                 \
     SCS_INLINE void widen(WholeRegister<From> v, Pair<WholeRegister<To>>& to) {                                        \
         to.low = WholeRegister<To>(LOW);                                                                               \
@@ -370,7 +371,7 @@ SCS_NARROW(int32_t, int64_t, _mm_shuffle_ps(__m128(a), __m128(b), 0x88))
 #undef SCS_NARROW
 #endif
 
-// The rest, and all on other CPUs.
+// All other conversions, and on other CPUs all of them.
 template <class From, class To>
 SCS_INLINE void widen(From v, Pair<To>& to) {
     using H = Halves<int(sizeof(From) / sizeof(v[0]))>;
@@ -387,8 +388,8 @@ SCS_INLINE void narrow(From a, From b, To& to) {
 
 } // namespace detail
 
-/// Converts each number to another type as C++ does: fractions are cut off. The caller must keep out numbers that a
-/// 32-bit integer can't hold, as instruction sets differ there.
+/// Converts each number to another type, truncating as C++ does. The caller must exclude numbers that a 32-bit integer
+/// can't hold, because instruction sets differ there.
 template <class To, class From, int N>
 SCS_INLINE Vec<To, N> convert(Vec<From, N> from) {
     Vec<To, N> made;
@@ -411,7 +412,7 @@ SCS_INLINE Vec<To, N> convert(Vec<From, N> from) {
     return made;
 }
 
-/// The mask of floats for doubles, and back.
+/// Converts a mask for floats to one for doubles, and back.
 template <int N>
 SCS_INLINE I64<N> widen_mask(I32<N> mask) {
 #if defined(__x86_64__) && !defined(__AVX2__)
@@ -429,7 +430,7 @@ SCS_INLINE I32<N> narrow_mask(I64<N> mask) {
     return convert<int32_t>(mask);
 }
 
-/// The upper 32 bits of each.
+/// The upper 32 bits of each number.
 template <int N>
 SCS_INLINE U32<N> upper_half(U64<N> from) {
     if constexpr (N == 1) {
@@ -455,7 +456,7 @@ SCS_INLINE F32<N> count_up() {
 
 #if defined(__x86_64__)
 namespace detail {
-/// A bit for each T of a register whose mask is set.
+/// A bit for each number of a register, set if its mask is.
 template <class T, class Part>
 SCS_INLINE uint32_t register_bitmask(Part mask) {
 #if defined(__AVX512F__)
@@ -478,7 +479,7 @@ SCS_INLINE uint32_t register_bitmask(Part mask) {
 } // namespace detail
 #endif
 
-/// A bit for each lane whose mask is set.
+/// A bit for each lane, set if its mask is.
 template <class T, int N>
 SCS_INLINE uint32_t bitmask(Vec<T, N> mask) {
 #if defined(__x86_64__)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Elementary functions computed in double; see math.hpp for what holds for all. P is Full for results in double, Short
-// for those that are rounded to float: fewer terms, and no care for what a float cannot be.
+// Elementary functions computed in double; math.hpp says what holds for all of them. P is Full for results in double.
+// It is Short for results that are rounded to float: it has fewer terms, and ignores what a float can't be.
 
 #include "engine/simd/math-coefficients.hpp"
 #include "engine/simd/math-round.hpp"
@@ -18,7 +18,7 @@ constexpr double infinity = __builtin_inf();
 constexpr double largest = 0x1.fffffffffffffp1023;
 constexpr double nan = __builtin_nan("");
 
-// Upper parts have so few bits that their products with the whole numbers used here are exact.
+// The upper parts have so few bits that their products with the integers used here are exact.
 constexpr double log2_e = 0x1.71547652b82fep+0;
 constexpr double log10_e = 0x1.bcb7b1526e50ep-2;
 constexpr double ln_2 = 0x1.62e42fefa39efp-1;
@@ -30,7 +30,7 @@ constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
 constexpr double pi = 0x1.921fb54442d18p+1;
 constexpr double pi_low = 0x1.1a62633145c07p-53;
 
-/// Added to a number below 2⁵¹ it rounds it to a whole one, which stands in the sum's low bits in two's complement.
+/// Adding this to a number below 2⁵¹ rounds it to an integer, which is then in the sum's low bits in two's complement.
 constexpr double to_whole = 0x1.8p52;
 
 template <int I = 0, int N, int Count>
@@ -45,10 +45,11 @@ SCS_INLINE F64<N> polynomial(F64<N> x, const double (&coefficients)[Count]) {
 template <int N>
 struct Quarters {
     F64<N> rest;
-    U64<N> count; ///< its low 12 bits
+    U64<N> count; ///< only its low 12 bits count
 };
 
-/// The rest is exact to a rounding up to |x| = 10⁶, and to the rounding of x up to 2⁵⁰; beyond it is that of zero.
+/// The rest is exact, except for a rounding, up to |x| = 10⁶. Up to 2⁵⁰ the error is that of rounding x. Beyond, the
+/// result is that of zero.
 template <class P, int N>
 SCS_INLINE Quarters<N> quarters(F64<N> x) {
     x = select(abs(x) < F64<N>(0x1p50), x, x * 0.0);
@@ -94,23 +95,23 @@ template <int N>
 struct Exponential {
     F64<N> rest;
     F64<N> whole;
-    U64<N> bits; ///< of `whole`, its low 12
+    U64<N> bits; ///< `whole` as an integer, in the low 12 bits
 };
 
-/// Of a number r with |r| ≤ ln 2/2.
+/// e^r for |r| ≤ ln 2/2. `sum`: `whole` + to_whole.
 template <class P, int N>
 SCS_INLINE Exponential<N> exponential(F64<N> r, F64<N> sum) {
     return {r + r * r * polynomial(r, P::exp), sum - to_whole, bits<uint64_t>(sum)};
 }
 
-/// Of |x| < 10⁶.
+/// e^x for |x| < 10⁶.
 template <class P, int N>
 SCS_INLINE Exponential<N> natural_exponential(F64<N> x) {
     const F64<N> sum = x * log2_e + to_whole;
     const F64<N> whole = sum - to_whole;
     return exponential<P>((x - whole * ln_2_high) - whole * ln_2_low, sum);
 }
-/// Of x + more, with |more| < 10⁻³.
+/// e^(x + more) for |more| < 10⁻³.
 template <class P, int N>
 SCS_INLINE Exponential<N> natural_exponential(F64<N> x, F64<N> more) {
     const F64<N> sum = x * log2_e + to_whole;
@@ -118,12 +119,12 @@ SCS_INLINE Exponential<N> natural_exponential(F64<N> x, F64<N> more) {
     return exponential<P>(((x - whole * ln_2_high) - whole * ln_2_low) + more, sum);
 }
 
-/// (1 + rest)·2^(whole + up), of |whole| < 2000 for doubles, < 1000 for floats.
+/// (1 + rest)·2^(whole + up), for |whole| < 2000 in double, < 1000 for float.
 template <class P, int N>
 SCS_INLINE F64<N> scaled(Exponential<N> e, uint64_t up = 0) {
     const F64<N> base = e.rest + 1.0;
     if constexpr (full<P>) {
-        // In two steps: the power of two may be beyond a double when the result is not.
+        // In two steps, because the power of two can be out of a double's range when the result isn't.
         const U64<N> half = bits<uint64_t>(e.whole * 0.5 + to_whole);
         return base * power_of_two(half) * power_of_two(e.bits - half + up);
     } else {
@@ -131,14 +132,14 @@ SCS_INLINE F64<N> scaled(Exponential<N> e, uint64_t up = 0) {
     }
 }
 
-/// e^x − 1, of |whole| < 1000.
+/// e^x − 1 for |whole| < 1000.
 template <int N>
 SCS_INLINE F64<N> minus_one(Exponential<N> e) {
     const F64<N> power = power_of_two(e.bits);
     return e.rest * power + (power - 1.0);
 }
 
-/// Beyond these the result is zero or infinite.
+/// Beyond ± this exponent the result is zero or infinite.
 template <class P>
 constexpr double exponent_limit = full<P> ? 1100.0 : 300.0;
 
@@ -177,7 +178,7 @@ SCS_INLINE F64<N> tanh(F64<N> x) {
     return copysign(less / (less + 2.0), x);
 }
 
-/// x = (1 + rest)·2^whole with √½ ≤ 1 + rest < √2, for positive finite x.
+/// x = (1 + rest)·2^whole with √½ ≤ 1 + rest < √2, for positive, finite x.
 template <int N>
 struct Mantissa {
     F64<N> rest;
@@ -205,7 +206,7 @@ SCS_INLINE F64<N> log_of_mantissa(F64<N> rest) {
     return s * 2.0 + s * square * polynomial(square, P::log);
 }
 
-/// The logarithm, whatever its base, of what isn't positive and finite.
+/// Replaces a logarithm, of any base, where x isn't positive and finite.
 template <int N>
 SCS_INLINE F64<N> with_log_limits(F64<N> x, F64<N> result) {
     const F64<N> limit = select(x == F64<N>(0.0), -infinity, select(x > F64<N>(0.0), x, nan));
@@ -236,14 +237,14 @@ SCS_INLINE F64<N> log10(F64<N> x) {
     return with_log_limits(x, m.whole * log10_2_high + (rest + m.whole * log10_2_low));
 }
 
-/// The upper half of a double's bits: products of two such are exact.
+/// The upper half of a double's bits: the product of two such numbers is exact.
 template <int N>
 SCS_INLINE F64<N> upper_bits(F64<N> x) {
     return bits<double>(bits<uint64_t>(x) & uint64_t(0xfffffffff8000000));
 }
 
-/// x^y of positive finite x and |y| ≤ 10²⁰, to a double's precision: the logarithm and its product with y have 60 bits
-/// and more, in two numbers.
+/// x^y for positive, finite x and |y| ≤ 10²⁰, to a double's precision. The logarithm, and its product with y, have over
+/// 60 bits, in two numbers.
 template <int N>
 SCS_INLINE F64<N> long_power(F64<N> x, F64<N> y) {
     const Mantissa<N> m = mantissa<Full>(x);
@@ -254,7 +255,7 @@ SCS_INLINE F64<N> long_power(F64<N> x, F64<N> y) {
     const F64<N> sum_high = upper_bits(sum);
     const F64<N> s_low = ((m.rest - s_high * sum_high) - s_high * ((sum - sum_high) + sum_low)) / sum;
     const F64<N> square = s * s;
-    const F64<N> exact = m.whole * ln_2_high; // zero, or more than the next
+    const F64<N> exact = m.whole * ln_2_high; // zero, or larger than the next term
     const F64<N> twice = s_high * 2.0;
     const F64<N> first = exact + twice;
     const F64<N> cube = s * square * polynomial(square, Full::log);
@@ -286,7 +287,7 @@ SCS_INLINE F64<N> pow(F64<N> x, F64<N> y) {
     return select(y == zero, 1.0, result);
 }
 
-/// The arcus tangent of num/den, with both ≥ 0 and, unless NaN, finite; 0/0 is 0.
+/// The arctangent of num/den. Both must be ≥ 0 and finite, or NaN. 0/0 gives 0.
 template <class P, int N>
 SCS_INLINE F64<N> atan_of_ratio(F64<N> num, F64<N> den) {
     const double tan_eighth = 0x1.a827999fcef32p-2, tan_three_eighths = 0x1.3504f333f9de6p+1;
@@ -313,7 +314,7 @@ SCS_INLINE F64<N> atan2(F64<N> y, F64<N> x) {
     return copysign(blend(left, pi - (first - pi_low), first), y);
 }
 
-/// asin x = turned ? π/2 − 2·rest : rest, of |x|.
+/// asin |x| = turned ? π/2 − 2·rest : rest.
 template <int N>
 struct ArcSine {
     F64<N> rest;
@@ -346,7 +347,7 @@ SCS_INLINE F64<N> acos(F64<N> x) {
 
 } // namespace detail
 
-/// Both of one reduction.
+/// Sine and cosine, with one range reduction for both.
 template <int N>
 SCS_INLINE detail::SinCos<N> sincos(F64<N> x) {
     return detail::sincos<detail::Full>(x);
@@ -379,7 +380,7 @@ SCS_FULL(asin)
 SCS_FULL(acos)
 #undef SCS_FULL
 
-/// x^y of x ≥ 0; NaN for negative x, 1 for y = 0.
+/// x^y for x ≥ 0. NaN for negative x, 1 for y = 0.
 template <int N>
 SCS_INLINE F64<N> pow(F64<N> x, F64<N> y) {
     return detail::pow<detail::Full>(x, y);

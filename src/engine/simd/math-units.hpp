@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Musical units, as SuperCollider's unary operators convert them. Powers go through the same single-precision steps as
-// there, as oscillators add up what another last bit of a frequency makes; logarithms are exact but for the rounding to
-// float, and NaN where they have no value.
+// Conversions of musical units, as SuperCollider's unary operators do them. Powers take the same single-precision steps
+// as there, because oscillators sum up a difference in a frequency's last bit. Logarithms are exact except for the
+// rounding to float, and NaN where they are undefined.
 
 #include "engine/simd/math-float.hpp"
 
@@ -16,15 +16,15 @@ SCS_INLINE F32<N> exp2_of(F32<N> x) {
 }
 } // namespace detail
 
-/// A note number to Hz: 69 is 440 Hz, 12 an octave.
+/// MIDI note number to Hz: 69 is 440 Hz, an octave is 12.
 template <int N>
 SCS_INLINE F32<N> midicps(F32<N> note) {
     return F32<N>(440.f) * detail::exp2_of((note - F32<N>(69.f)) * F32<N>(1.f / 12));
 }
-/// Hz to a note number.
+/// Hz to MIDI note number.
 template <int N>
 SCS_INLINE F32<N> cpsmidi(F32<N> hz) {
-    // The factor, 2^5.75 / 440, holds the 69: added later, it would leave little of small numbers.
+    // The factor 2^5.75 / 440 includes the 69: adding that later would cancel most digits of small results.
     return convert<float>(detail::log2<detail::Short>(convert<double>(hz) * 0.12231220585508572) * 12.0);
 }
 /// An interval in semitones to a ratio of frequencies.
@@ -36,7 +36,7 @@ template <int N>
 SCS_INLINE F32<N> ratiomidi(F32<N> ratio) {
     return convert<float>(detail::log2<detail::Short>(convert<double>(ratio)) * 12.0);
 }
-/// Decibels to a ratio of amplitudes.
+/// Decibels to amplitude ratio.
 template <int N>
 SCS_INLINE F32<N> dbamp(F32<N> db) {
     constexpr double log2_of_10 = 3.3219280948873623479;

@@ -7,7 +7,8 @@
 
 namespace scs {
 
-/// [any] The native UGens of an instruction set, by the setting `simd` as parse_isa() reads it. Without a set, none.
+/// [any] The native UGens of the instruction set that the setting `simd` names (see parse_isa()). Without a set, there
+/// are none.
 const NativeUgens& native_ugens(std::string_view simd);
 
 } // namespace scs

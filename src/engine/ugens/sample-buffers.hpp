@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Reading the engine's sample buffers between their frames.
+// Access to the engine's sample buffers, for interpolation between their frames.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
@@ -9,7 +9,7 @@
 
 namespace scs::SCS_SIMD {
 
-/// The buffer of this number; for numbers below 0 and NaN the first one. One without data where there is no buffer.
+/// The buffer with this number; the first one for negative numbers and NaN. If there is no buffer, `data` is null.
 SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
     const Space& space = *block.space;
     if (!(number < float(space.buffer_count)))
@@ -17,7 +17,7 @@ SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
     return space.buffer(space.buffers, number > 0.f ? int32_t(number) : 0);
 }
 
-/// From a lane kernel K<L> that calls buffer_of().
+/// Makes a kernel from a lane kernel K<L> that calls buffer_of().
 template <template <int> class K, template <int> class State>
 constexpr Kernel buffer_kernel(KernelFunction start) {
     Kernel made = lane_kernel<K, State>(start);
@@ -25,7 +25,8 @@ constexpr Kernel buffer_kernel(KernelFunction start) {
     return made;
 }
 
-/// A place in a buffer as SuperCollider counts it: within [0, end), or stopped at its ends, which is noted.
+/// Moves a place into the buffer as SuperCollider does. With `loop`, it wraps into [0, end). Otherwise it stops at the
+/// buffer's ends and sets `stopped`.
 SCS_INLINE double place_in(double place, double end, bool loop, bool& stopped) {
     if (place >= end) {
         if (!loop) {
@@ -49,12 +50,12 @@ SCS_INLINE double place_in(double place, double end, bool loop, bool& stopped) {
     return place - end * floor(F64<1>(place / end))[0];
 }
 
-/// The frames around a place, and how far it is from the second to the third.
+/// The four frames around a place, and its distance from `at` towards `after`, 0 to 1.
 struct Around {
     int64_t before, at, after, second;
     float part;
 
-    /// `place` as place_in() gives it. NaN is far outside.
+    /// `place`: a result of place_in(). For NaN all frames are outside of the buffer.
     SCS_INLINE Around(double place, int64_t frames, bool loop) {
         if (!(place >= 0. && place < 2147483647.)) {
             before = at = after = second = -1;
@@ -77,7 +78,8 @@ struct Around {
     }
 };
 
-/// One channel's sample; behind the buffer, where loops of less than four frames reach, is silence.
+/// A sample of one channel. Silence outside of the buffer, where interpolation gets to in loops of less than four
+/// frames.
 SCS_INLINE float sample(const SampleBuffer& buffer, int64_t frame, int channel) {
     return uint64_t(frame) < uint64_t(buffer.frames) ? buffer.data[frame * buffer.channels + channel] : 0.f;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Pieces of envelopes at audio rate: straight lines and exponentials, in double precision. Each is written by one voice
-// (one lane of its wire, L lanes apart) or by all voices of a batch at once, with the same bits.
+// Segments of envelopes at audio rate: linear and exponential, in double precision. Each function writes for one voice
+// (a lane of its wire, samples L apart) or for all voices of a batch at once, with the same bits.
 
 #include "engine/ugens/forms.hpp"
 
@@ -12,7 +12,7 @@ SCS_INLINE int32_t least(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-/// `count` samples of a straight line.
+/// Writes `count` samples of a straight line.
 template <int L>
 SCS_INLINE void put_line(float* out, double level, double slope, int count) {
     int i = 0;
@@ -35,8 +35,9 @@ SCS_INLINE void put_held(float* out, float level, int count) {
         out[i * L] = level;
 }
 
-/// Four sequences side by side, whose steps don't wait for each other: calls put(i, sample) for each whole four of
-/// `count` samples and step(y) for each sequence after them; returns how many samples that were.
+/// Computes four interleaved sequences, so that a step waits only for the sample four before it. Calls put(i, sample)
+/// for each sample up to the last multiple of four within `count`, and step(y) to advance a sequence. Returns the
+/// number of samples.
 template <class V, class Put, class Step>
 SCS_INLINE int in_fours(V& y, V& y1, V& y2, V& y3, int count, Put&& put, Step&& step) {
     int i = 0;
@@ -53,7 +54,7 @@ SCS_INLINE int in_fours(V& y, V& y1, V& y2, V& y3, int count, Put&& put, Step&& 
     return i;
 }
 
-/// Calls put(i, y * growth^i) for `count` samples; returns the one after them.
+/// Calls put(i, y * growth^i) for `count` samples. Returns the next one.
 template <int N, class Put>
 SCS_INLINE F64<N> each_power(F64<N> y, F64<N> growth, int count, Put&& put) {
     const F64<N> growth2 = growth * growth, growth4 = growth2 * growth2;
@@ -67,7 +68,7 @@ SCS_INLINE F64<N> each_power(F64<N> y, F64<N> growth, int count, Put&& put) {
     return y;
 }
 
-/// By squares, as SuperCollider.
+/// x^exponent by repeated squaring, as in SuperCollider.
 template <int N>
 SCS_INLINE F64<N> whole_power(F64<N> x, unsigned exponent) {
     F64<N> all(1.0);
@@ -77,8 +78,7 @@ SCS_INLINE F64<N> whole_power(F64<N> x, unsigned exponent) {
     return all;
 }
 
-/// The same as each_power() for a block in single precision, with the roundings of SuperCollider's; `count` is a
-/// multiple of four.
+/// each_power() in single precision, rounded as in SuperCollider, for blocks; `count` is a multiple of four.
 template <int N, class Put>
 SCS_INLINE void each_float_power(F32<N> y, F32<N> growth, int count, Put&& put) {
     const F32<N> growth4 = growth * (growth * (growth * growth));
@@ -86,7 +86,7 @@ SCS_INLINE void each_float_power(F32<N> y, F32<N> growth, int count, Put&& put) 
     in_fours(y, y1, y2, y3, count, put, [=](F32<N>& v) { v *= growth4; });
 }
 
-/// And a straight line.
+/// The same for a straight line.
 template <int N, class Put>
 SCS_INLINE void each_float_sum(F32<N> y, F32<N> slope, int count, Put&& put) {
     const F32<N> slope2 = slope + slope, slope4 = slope2 + slope2;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Sines of a steady frequency, in spans of frames around one: a sine k frames before or behind a frame is the sine
-// there times cos(kw), minus or plus the cosine there times sin(kw), two products a frame. All in single precision:
-// frames are off by 2e-7 of the amplitude at most, -145 dB on average.
+// Sines of constant frequency, computed in spans of frames around a middle. A sine k frames before or after the middle
+// is the middle's sine times cos(kw) minus or plus its cosine times sin(kw): two products a frame. All in single
+// precision. Frames are off by 2e-7 of the amplitude at most, -145 dB on average.
 
 #include "engine/ugens/forms.hpp"
 
@@ -14,13 +14,13 @@ namespace scs::SCS_SIMD {
 constexpr int span = 16, reach = span / 2;
 static_assert(block_multiple % span == 0 && span % lanes == 0 && lanes >= 4);
 
-/// The factors of 0 to `reach` frames: cos(kw), and sin(kw) or what stands for it. Part of a state.
+/// The factors for distances of 0 to `reach` frames: cos(kw), and sin(kw) or what takes its place. Part of a state.
 template <int N>
 struct Factors {
     float even[reach + 1][N], odd[reach + 1][N];
 };
 
-/// A batch's span: calls put(step, value) for its frames, given what is in its middle.
+/// Computes a span of a batch: calls put(step, value) for each frame, given the sine and cosine in the middle.
 template <class Put>
 SCS_INLINE void put_span(const Factors<lanes>& factors, F32<lanes> sine, F32<lanes> cosine, int first, Put&& put) {
 #pragma GCC unroll 9
@@ -33,7 +33,7 @@ SCS_INLINE void put_span(const Factors<lanes>& factors, F32<lanes> sine, F32<lan
     }
 }
 
-/// The same of a lone voice, over time.
+/// The same for a lone voice; a vector has consecutive frames.
 class LoneSpan {
 public:
     SCS_INLINE explicit LoneSpan(const Factors<1>& factors) {
@@ -41,7 +41,7 @@ public:
         spread<0, false>(factors.even[0], even_, indices);
         spread<reach + 1, true>(factors.even[0], odd_, indices);
     }
-    /// put(step, value), whose steps are of `lanes` frames.
+    /// Calls put(step, value); a step is `lanes` frames.
     template <class Put>
     SCS_INLINE void put_span(float sine, float cosine, int first, Put&& put) const {
         for (int i = 0; i < steps; ++i)
@@ -51,12 +51,12 @@ public:
 private:
     static constexpr int steps = span / lanes;
 
-    /// Factor |k| of frame k, for all frames of the span; with their signs, if they are odd. `from`: both kinds side by
-    /// side.
+    /// Puts factor |k| at each frame k of the span; odd factors get the sign of k. `from`: the even factors, followed
+    /// by the odd ones.
     template <int First, bool Odd, int... I>
     SCS_INLINE static void spread(const float* from, F32<lanes> (&to)[steps], std::integer_sequence<int, I...>) {
         if constexpr (lanes > reach) {
-            constexpr int before = Odd ? reach - 1 : 0; // that nothing behind the last one is read
+            constexpr int before = Odd ? reach - 1 : 0; // so that nothing after the last factor is read
             const auto v = F32<lanes>::load(from + First - before).part[0];
             to[0].part[0] =
                 __builtin_shufflevector(v, -v, (before + (I < reach ? reach - I + Odd * lanes : I - reach))...);

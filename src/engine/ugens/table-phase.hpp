@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Phases as SuperCollider's oscillators count them: 2^29 a cycle, whole numbers that wrap. Increments are cut to whole
-// numbers as there, so that nothing drifts apart.
+// Phases as in SuperCollider's oscillators: integers that wrap, 2^29 for a cycle. Increments are truncated to integers
+// as there, so that phases don't drift apart from SuperCollider's.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/forms.hpp"
@@ -13,14 +13,14 @@ namespace scs::SCS_SIMD {
 constexpr double phase_cycle = 0x1p29;
 constexpr double phase_radian = phase_cycle * 0.1591549430918953357689; ///< / 2 pi
 
-/// Cut to whole numbers; NaN, and what is out of range, becomes the lowest int, as on x86.
+/// Truncates to integers. NaN and numbers out of range become the lowest int, as on x86.
 template <class T, int N>
 SCS_INLINE U32<N> whole_phase(Vec<T, N> x) {
     const auto inside = abs(x) < Vec<T, N>(T(0x1p31));
     return bits<uint32_t>(convert<int32_t>(select(inside, x, T(-0x1p31))));
 }
 
-/// The same for floats, at each frame.
+/// The same for floats. It is used in each frame, so on x86 it is a single instruction.
 template <int N>
 SCS_INLINE U32<N> whole_phase(F32<N> x) {
 #if defined(__x86_64__)
@@ -46,18 +46,18 @@ SCS_INLINE F32<N> sine(U32<N> phase) {
     return sin_turns(phase << 3);
 }
 
-/// The phases of a block whose increment a frame is held.
+/// The phases of a block whose increment per frame is constant.
 template <class Form>
 class EvenPhase {
 public:
     static constexpr int N = Form::width;
     static constexpr int voices = Form::state_lanes;
-    /// `kept`: the state's item; it goes on to the next block.
+    /// `kept`: the phase in the state, which is advanced to the next block.
     SCS_INLINE EvenPhase(uint32_t* kept, U32<voices> increment, int frames)
         : now_(Form::first(U32<voices>::load(kept), increment)), growth_(Form::growth(increment)) {
         (U32<voices>::load(kept) + increment * U32<voices>(uint32_t(frames))).store(kept);
     }
-    /// A step's; the next call is for the next step.
+    /// Returns a step's phases and advances to the next step.
     SCS_INLINE U32<N> take() {
         const auto now = now_;
         now_ += growth_;
@@ -68,7 +68,7 @@ private:
     U32<N> now_, growth_;
 };
 
-/// Each lane has the sum of the lanes up to it.
+/// Each lane gets the sum of the lanes up to and including itself.
 template <int N>
 SCS_INLINE U32<N> running_sum(U32<N> x) {
     static_assert(U32<N>::parts == 1);
@@ -100,7 +100,7 @@ public:
     SCS_INLINE ~UnevenPhase() { Form::keep(kept_, at_); }
     UnevenPhase(const UnevenPhase&) = delete;
     UnevenPhase& operator=(const UnevenPhase&) = delete;
-    /// A step's, and goes on by its increments.
+    /// Returns a step's phases and advances by its increments.
     SCS_INLINE U32<N> take(U32<N> increment) {
         auto now = at_;
         if constexpr (Form::state_lanes == N) {

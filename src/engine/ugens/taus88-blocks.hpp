@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Many numbers of taus88 at once: the same ones as drawn one by one, and several times cheaper.
+// Draws many numbers of taus88 at once: the same numbers as one by one, and several times cheaper.
 //
-// Each of its three parts is a stream of bits in which bit i is bit (i - Far) xor bit (i - Near); a draw moves a window
-// of 32 bits, the highest the oldest, on by Step bits. As squaring a polynomial over GF(2) doubles its exponents, a bit
-// is as well that of twice as far before, xor that of twice as near, and so on: far enough back for all words of a
-// vector to be made of words that are there.
+// Each of the generator's three parts is a stream of bits in which bit i is bit (i - Far) xor bit (i - Near). A draw
+// moves a window of 32 bits on by Step bits; the window's highest bit is the oldest. Squaring a polynomial over GF(2)
+// doubles its exponents. So a bit is also bit (i - 2 Far) xor bit (i - 2 Near), bit (i - 4 Far) xor bit (i - 4 Near),
+// and so on. With distances that are large enough, all words of a vector can be computed from words that exist already.
 
 #include "engine/ugens/taus88.hpp"
 
 namespace scs::SCS_SIMD {
 
-/// One of the parts; its words lie one after the other.
+/// One of the three parts; its words are contiguous.
 template <int Far, int Near, int Step>
 struct Taus88Part {
-    /// So many words back begins what begins so many bits back, or before.
+    /// How many words back a window is that begins `bits` bits earlier, or more.
     static constexpr int words_back(int bits) { return (bits + Step - 1) / Step; }
 
-    /// The N words at `to`, with distances that are doubled so many times, which reach `Behind` words back at most.
+    /// Computes N words at `to`, with the distances doubled `Doublings` times. These reach at most `Behind` words back.
     template <int N, int Doublings, int Behind>
     SCS_INLINE static U32<N> step(uint32_t* to) {
         static_assert(words_back(Far << Doublings) <= Behind && (Near << Doublings) / Step >= N);
@@ -28,7 +28,7 @@ struct Taus88Part {
     }
 
 private:
-    /// The windows that begin so many bits before those at `at`.
+    /// The windows that begin `Bits` bits before those at `at`.
     template <int N, int Bits>
     SCS_INLINE static U32<N> window(const uint32_t* at) {
         constexpr int back = words_back(Bits), on = back * Step - Bits;
@@ -59,15 +59,16 @@ public:
             begin();
         begun_ = true;
     }
-    /// Those that next() has drawn.
+    /// The numbers drawn by the last next().
     SCS_INLINE const uint32_t* numbers() const { return numbers_; }
-    /// From the i-th on.
+    /// `lanes` of these numbers, from number i on.
     SCS_INLINE U32<lanes> at(int i) const { return U32<lanes>::load(numbers_ + i); }
 
 private:
-    static constexpr int by_one = 12, by_four = 48; ///< words that are drawn one by one, and at most four at once
-    /// Words that are kept of the block before. Their distance should be long: a vector that is read soon after parts
-    /// of it were written as parts of two others waits for these to reach the cache.
+    /// The first words are drawn one by one, the next ones four at a time: up to these counts.
+    static constexpr int by_one = 12, by_four = 48;
+    /// Words kept from the previous call. The distance should be long: reading a vector soon after parts of it were
+    /// written by two different stores waits until these have reached the cache.
     static constexpr int before = 96, end = before + Count;
     static constexpr int far = Count >= before ? 1 : 0;
 

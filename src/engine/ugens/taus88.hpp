@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// L'Ecuyer's taus88 (Maximally equidistributed combined Tausworthe generators, Mathematics of Computation 65, 1996), as
-// SuperCollider's units draw from it, which go on with the same state.
+// L'Ecuyer's taus88 (Maximally equidistributed combined Tausworthe generators, Mathematics of Computation 65, 1996),
+// with the draws that SuperCollider's units make from it. Plugins' units share its state.
 
 #include "engine/simd/lanes.hpp"
 #include "engine/ugens/forms.hpp"
 
 namespace scs::SCS_SIMD {
 
-/// Thomas Wang's 32-bit integer hash, by which SuperCollider mixes bits.
+/// Thomas Wang's 32-bit integer hash, which SuperCollider uses to mix bits.
 template <int N>
 SCS_INLINE U32<N> hash_of(U32<N> x) {
     x += ~(x << 15);
@@ -28,10 +28,10 @@ public:
     Taus88(const Taus88&) = delete;
     Taus88& operator=(const Taus88&) = delete;
 
-    /// Begins the sequence of a seed.
+    /// Starts the sequence of a seed.
     SCS_INLINE void seed(int32_t number) {
         const uint32_t hash = hash_of(U32<1>(uint32_t(number)))[0];
-        // Each part of the state must be above its lowest bits.
+        // Each part needs a set bit above those that a draw ignores, the lowest 1, 3 or 4.
         const auto part = [&](uint32_t start, uint32_t least) { return (start ^ hash) < least ? start : start ^ hash; };
         s_ = {part(1243598713u, 2), part(3093459404u, 8), part(1821928721u, 16)};
     }
@@ -40,7 +40,7 @@ public:
         s_ = {next1(s_.s1), next2(s_.s2), next3(s_.s3)};
         return s_.s1 ^ s_.s2 ^ s_.s3;
     }
-    /// The three parts of the state after a draw.
+    /// A part of the state after a draw.
     SCS_INLINE static uint32_t next1(uint32_t s) { return ((s & 0xfffffffeu) << 12) ^ (((s << 13) ^ s) >> 19); }
     SCS_INLINE static uint32_t next2(uint32_t s) { return ((s & 0xfffffff8u) << 4) ^ (((s << 2) ^ s) >> 25); }
     SCS_INLINE static uint32_t next3(uint32_t s) { return ((s & 0xfffffff0u) << 17) ^ (((s << 3) ^ s) >> 11); }
@@ -58,7 +58,7 @@ private:
     RandomState s_;
 };
 
-/// From a lane kernel K<L> that draws in its blocks.
+/// Makes a kernel from a lane kernel K<L> that draws numbers in its blocks.
 template <template <int> class K, template <int> class State>
 constexpr Kernel drawing(KernelFunction start) {
     Kernel made = lane_kernel<K, State>(start);
