@@ -9,7 +9,7 @@
 
 namespace scs::test {
 
-/// While it lives, each process() of the host's nodes is under guard. The data thread's system calls stay trapped.
+/// While it lives, each process() of the host's nodes runs in an RtScope. System calls of the data thread stay trapped.
 class Guarded {
 public:
     explicit Guarded(Host& host) : host_(host) {

@@ -29,7 +29,7 @@ Host::Host(const std::string& library) : library_(dlopen(library.c_str(), RTLD_N
             data_.iterate(-1);
         data_.leave();
     });
-    // From here on the loop has a thread.
+    // Waits until the loop runs on its thread.
     while (!std::invoke([this] {
         bool on_thread = false;
         data_.run([&] { on_thread = std::this_thread::get_id() == thread_.get_id(); });
@@ -281,7 +281,7 @@ void HostNode::before_cycle(uint32_t frames, uint64_t position) {
     for (const auto& link : links_) {
         if (link->direction != SPA_DIRECTION_INPUT)
             continue;
-        // Another buffer each cycle, as an input mixer hands on its sources'.
+        // A different buffer each cycle, as when an input mixer passes on the buffers of its sources.
         const uint32_t id =
             (link->area.buffer_id == SPA_ID_INVALID ? 0 : link->area.buffer_id + 1) % uint32_t(link->buffers.size());
         spa_chunk& chunk = link->chunks[id];
@@ -299,7 +299,7 @@ void HostNode::after_cycle(uint32_t frames) {
         std::vector<float>& out = outputs_[link->port];
         const uint32_t id = link->area.buffer_id;
         if (link->area.status != SPA_STATUS_HAVE_DATA || id >= link->buffers.size()) {
-            out.insert(out.end(), frames, -1000.f); // nothing came: no sound can look like it
+            out.insert(out.end(), frames, -1000.f); // nothing came; no sound has this value
             continue;
         }
         const spa_chunk& chunk = link->chunks[id];

@@ -19,30 +19,30 @@ namespace scs::test {
 
 class HostNode;
 
-/// A host for SPA nodes like the PipeWire daemon: it opens the library, gives it loops and a log, negotiates with
-/// its nodes and calls them from a data thread, with a clock that the test decides on.
+/// A host for SPA nodes, like the PipeWire daemon. It opens the library, gives it loops and a log, negotiates with its
+/// nodes and calls them from a data thread. The test sets the clock.
 class Host {
 public:
     /// Opens the library and starts the data thread. Throws if it can't.
     explicit Host(const std::string& library);
-    /// All nodes must be gone.
+    /// All nodes must have been destroyed.
     ~Host();
 
     using Dict = std::vector<std::pair<std::string, std::string>>;
-    /// Makes a node; null if its init failed, then error() says how.
+    /// Makes a node. Returns null if its init failed; error() has the error.
     std::unique_ptr<HostNode> create(const Dict& info);
     int error() const { return error_; }
 
-    /// Runs one cycle of all nodes that are started, in the order they were made, and moves the clock on.
-    /// Returns the smallest status that a process() gave.
+    /// Runs a cycle of all started nodes, in the order in which they were made, and advances the clock. Returns the
+    /// lowest status of a process().
     int cycle(uint32_t frames);
-    /// `count` cycles.
+    /// Runs `count` cycles.
     int cycles(int count, uint32_t frames);
 
     MainLoop& main() { return main_; }
     Loop& data() { return data_; }
     Log& log() { return log_; }
-    /// What nodes see of time; change it between cycles.
+    /// The time that nodes see; may be changed between cycles.
     spa_io_position& position() { return position_; }
     /// Called on the data thread around each process(); for guards.
     std::function<void()> before_process, after_process;
@@ -63,12 +63,12 @@ private:
     std::vector<HostNode*> nodes_;
 };
 
-/// A node in the host, with what it has told, and the far ends of its links.
+/// A node in the host, the information it has published, and the other ends of its links.
 class HostNode {
 public:
     ~HostNode();
 
-    /// Properties and ports as last told.
+    /// Properties and ports as last published.
     std::map<std::string, std::string> properties;
     struct PortInfo {
         uint64_t flags = 0;
@@ -77,30 +77,31 @@ public:
     std::map<uint32_t, PortInfo> ports[2];
     int infos = 0; ///< node infos so far
 
-    /// Gives the port a format, `buffers` buffers of `frames` each and the area to exchange them.
+    /// Gives the port a format, `buffers` buffers of `frames` frames each, and the area through which they are
+    /// exchanged.
     int link(spa_direction, uint32_t port, uint32_t frames = 8192, uint32_t buffers = 1);
     void unlink(spa_direction, uint32_t port);
     int command(uint32_t id);
-    /// Start and Pause.
+    /// Send the commands Start and Pause.
     void start();
     void pause();
-    /// As PipeWire does it: pauses, takes all formats, sends the command.
+    /// As PipeWire does: pauses, clears all formats, sends Suspend.
     void suspend();
-    /// Whether the node is told of the clock (from the start it is).
+    /// Gives the node the clock, or takes it away. It has it from the start.
     void give_position(bool);
 
-    /// All that has come out of a linked output, in a row.
+    /// Everything that a linked output has put out so far.
     std::vector<float>& output(uint32_t port) { return outputs_[port]; }
-    /// What goes into a linked input: called with the position of each cycle's first frame.
+    /// Fills a linked input; called each cycle with the position of its first frame.
     std::function<void(uint32_t port, uint64_t position, float* samples, uint32_t frames)> feed;
-    /// Marks the inputs' chunks as empty instead.
+    /// If set, the inputs' chunks are marked as empty instead.
     bool feed_empty = false;
 
     spa_node* spa() { return node_; }
-    /// The params of an id, as copies. An error ends them; it is in `error`.
+    /// Copies of the params of an id. Stops at an error, and stores it in `error`.
     std::vector<std::vector<uint8_t>> params(uint32_t id, int* error = nullptr);
     std::vector<std::vector<uint8_t>> port_params(spa_direction, uint32_t port, uint32_t id, int* error = nullptr);
-    /// The latency that the port tells in that direction.
+    /// The latency that the port publishes for that direction.
     spa_latency_info latency(spa_direction port_direction, uint32_t port, spa_direction latency_direction);
     int set_latency(spa_direction, uint32_t port, const spa_latency_info&);
     int set_format(spa_direction, uint32_t port, uint32_t audio_format);

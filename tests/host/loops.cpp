@@ -103,7 +103,7 @@ void Loop::run_queue() {
 }
 
 bool Loop::iterate(int timeout_ms) {
-    // One at a time: the handler may remove any other source.
+    // One event at a time, because its handler may remove any other source.
     epoll_event event;
     const int count = epoll_wait(poll_fd_, &event, 1, timeout_ms);
     if (count == 1) {
@@ -246,7 +246,7 @@ void Log::logt(void* object, spa_log_level, const spa_log_topic*, const char*, i
     char text[1024] = "";
     va_list arguments;
     va_start(arguments, format);
-    if (format) // never null, but gcc's sanitizers think of it
+    if (format) // never null, but gcc's sanitizers think it may be
         std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     const std::lock_guard lock(self.mutex_);

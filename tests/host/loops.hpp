@@ -15,7 +15,7 @@
 
 namespace scs::test {
 
-/// A loop over file descriptors, as PipeWire's: sources, and functions that other threads have run on it.
+/// A loop over file descriptors, like PipeWire's: it has sources, and runs functions for other threads.
 class Loop {
 public:
     Loop();
@@ -24,11 +24,11 @@ public:
     Loop& operator=(const Loop&) = delete;
 
     spa_loop* spa() { return &spa_; }
-    /// Waits for events and handles them. Returns whether there were any. The loop's thread only.
+    /// Waits for events and handles them. Returns whether there were any. Only for the loop's thread.
     bool iterate(int timeout_ms);
-    /// Runs `f` on the loop's thread and waits for it; at once if there is no such thread or it is this one.
+    /// Runs `f` on the loop's thread and waits for it. Without such a thread, or on it, runs it directly.
     void run(const std::function<void()>& f);
-    /// Says that the calling thread is the loop's from now on.
+    /// Makes the calling thread the loop's thread.
     void enter();
     void leave();
     /// Makes iterate() return.
@@ -63,11 +63,11 @@ public:
 
     spa_loop* loop() { return loop_.spa(); }
     spa_loop_utils* utils() { return &utils_; }
-    /// Handles events until `done` is true; false if it isn't after `timeout_ms`.
+    /// Handles events until `done` is true. Returns false if that takes longer than `timeout_ms`.
     bool run_until(const std::function<bool()>& done, int timeout_ms = 5000);
     /// Lets every armed timer expire now.
     void expire_timers();
-    /// Sources that a plugin has not destroyed.
+    /// How many sources a plugin hasn't destroyed.
     size_t sources() const { return sources_.size(); }
 
 private:
@@ -83,12 +83,12 @@ private:
     std::list<Source> sources_;
 };
 
-/// A log that keeps what it is told.
+/// A log that keeps its messages.
 class Log {
 public:
     Log();
     spa_log* spa() { return &spa_; }
-    /// Whether a line has all of `text` in it.
+    /// Whether a message contains `text`.
     bool has(const std::string& text);
     std::string all();
 

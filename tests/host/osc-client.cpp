@@ -29,13 +29,13 @@ void append(Bytes& to, const void* data, size_t size) {
     to.insert(to.end(), bytes, bytes + size);
 }
 
-/// As OSC has it: with a terminator, padded to four bytes.
+/// An OSC string: with a terminator, padded to a multiple of four bytes.
 void put_string(Bytes& to, const std::string& text) {
     append(to, text.c_str(), text.size() + 1);
     to.resize((to.size() + 3) & ~size_t(3));
 }
 
-/// As SynthDef files have it: the length first.
+/// A string as in SynthDef files: its length first.
 void put_name(Bytes& to, const std::string& name) {
     put(to, name.size(), 1);
     append(to, name.data(), name.size());

@@ -14,7 +14,7 @@ namespace scs::test {
 using Bytes = std::vector<std::byte>;
 using OscArg = std::variant<int32_t, float, std::string, Bytes>;
 
-/// An OSC message, and a bundle of some.
+/// An OSC message, and a bundle of such messages.
 Bytes osc_message(const std::string& address, const std::vector<OscArg>& args = {});
 Bytes osc_bundle(NtpTime time, const std::vector<Bytes>& messages);
 
@@ -31,7 +31,7 @@ struct DefUnit {
 /// A SynthDef file with one definition.
 Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units);
 
-/// A client of a server on this machine, by UDP.
+/// A UDP client of a server on this machine.
 class OscClient {
 public:
     explicit OscClient(int port);
@@ -40,9 +40,9 @@ public:
     OscClient& operator=(const OscClient&) = delete;
 
     void send(const Bytes& packet);
-    /// The address of the next packet that comes, or "" if none does in time.
+    /// The address of the next packet, or "" if none arrives in time.
     std::string receive(int timeout_ms = 5000);
-    /// Waits until all that was sent has been carried out. False if that isn't answered.
+    /// Waits until everything sent has been carried out. Returns false if there is no answer.
     bool sync();
 
 private:

@@ -38,17 +38,17 @@ struct Record {
     const char* function; ///< null: a system call
     long number;
     void* address;
-    void* caller; ///< who called the C library's function that a system call was made in, if it's one of ours below
+    void* caller; ///< where the C library's function was called that made the system call, if it is one of those below
 };
 
 constexpr size_t max_records = 1024;
 std::array<Record, max_records> records;
 std::atomic<size_t> record_count{0};
-// In the executable itself, so reading it needs no allocation.
+// initial-exec: the variables are in the executable itself, so that reading them needs no allocation.
 thread_local int scope_depth __attribute__((tls_model("initial-exec"))) = 0;
 thread_local void* library_caller __attribute__((tls_model("initial-exec"))) = nullptr;
 
-/// While it lives, the thread is in a function of the C library that was called from there.
+/// While it lives, the thread is in a function of the C library that was called from `caller`.
 class [[maybe_unused]] InLibrary {
 public:
     explicit InLibrary(void* caller) noexcept : outer_(library_caller) { library_caller = caller; }
@@ -126,7 +126,7 @@ bool rt_guard_works(std::string&) {
     return true;
 }
 
-// The one place that system calls are let through from: the handler's own.
+// The only place whose system calls aren't trapped: the handler makes its own here.
 asm(R"(
     .text
     .globl scs_pass_syscall
@@ -152,7 +152,7 @@ extern "C" const char scs_pass_syscall_end[];
 
 namespace {
 
-/// Runs where the trapped system call would have been; does it, and notes it if it's a breach.
+/// Runs in place of the trapped system call: makes it, and records it if it is a breach.
 void on_trap(int, siginfo_t* info, void* context) {
     auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
     if (scope_depth > 0)
@@ -170,7 +170,7 @@ void guard_thread() {
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGSYS, &action, nullptr);
 
-    // The kernel looks at the address behind the instruction.
+    // The kernel compares the address after the instruction.
     const auto passed = reinterpret_cast<uintptr_t>(scs_pass_syscall_end);
     constexpr auto ip = uint32_t(offsetof(seccomp_data, instruction_pointer));
     sock_filter filter[] = {
@@ -195,7 +195,7 @@ void guard_thread() {
 
 #if defined(SCS_RT_GUARD)
 
-// ---- the C library's functions, with a look at the scope before
+// ---- functions of the C library that check first whether the thread is in a scope
 
 namespace {
 
@@ -208,7 +208,7 @@ using scs::test::scope_depth;
     if (scope_depth > 0)                                                                                               \
     record(#name, 0, __builtin_return_address(0))
 
-/// The next definition of a function, looked up once. Not a local static: its guard may lock.
+/// The next definition of a function, looked up once. Not a local static, whose guard may lock.
 template <class F>
 F* next(std::atomic<F*>& cached, const char* name) noexcept {
     F* found = cached.load(std::memory_order_relaxed);
@@ -288,7 +288,7 @@ int pthread_mutex_trylock(pthread_mutex_t* mutex) {
     return NEXT(pthread_mutex_trylock, int(pthread_mutex_t*))(mutex);
 }
 
-// Harmless by itself, but it may have to wake somebody.
+// Unlocking itself is harmless, but may have to wake another thread.
 int pthread_mutex_unlock(pthread_mutex_t* mutex) {
     const InLibrary in_library(__builtin_return_address(0));
     return NEXT(pthread_mutex_unlock, int(pthread_mutex_t*))(mutex);
@@ -341,8 +341,8 @@ int sem_post(sem_t* semaphore) {
     return NEXT(sem_post, int(sem_t*))(semaphore);
 }
 
-// Locks that the C library keeps to itself: of its streams and of its random numbers. What is printed may stay in a
-// buffer for a while, so there needn't be a system call.
+// The C library locks its streams and its random numbers without calling the functions above. There needn't be a system
+// call either, because printed text may stay in a buffer.
 
 int puts(const char* text) {
     NOTE(puts);
@@ -382,7 +382,7 @@ int fprintf(FILE* stream, const char* format, ...) {
     return length;
 }
 
-// What the two above are under _FORTIFY_SOURCE.
+// The names of the two functions above under _FORTIFY_SOURCE.
 int __printf_chk(int, const char* format, ...) {
     NOTE(printf);
     va_list arguments;

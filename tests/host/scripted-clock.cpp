@@ -11,7 +11,7 @@ struct Script {
     bool on = false;
     uint64_t monotonic = 0, realtime = 0;
 };
-// In the executable itself, so reading it needs no allocation.
+// initial-exec: the variable is in the executable itself, so that reading it needs no allocation.
 thread_local Script script __attribute__((tls_model("initial-exec")));
 
 using Function = int(clockid_t, timespec*);

@@ -5,8 +5,8 @@
 
 namespace scs::test {
 
-/// While it lives, the calling thread reads these times from the clocks, whoever asks on it: the test program's
-/// clock_gettime() stands before the C library's.
+/// While it lives, all code on the calling thread reads these times from the clocks: the test program's clock_gettime()
+/// takes precedence over the C library's.
 class ScriptedClock {
 public:
     ScriptedClock(uint64_t monotonic_nsec, uint64_t realtime_nsec) noexcept;

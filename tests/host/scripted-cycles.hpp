@@ -10,10 +10,10 @@
 
 namespace scs::test {
 
-constexpr uint64_t first_nsec = 5'000'000'000;                     // of the driver's clock, at frame 0
-constexpr uint64_t wall_ahead = 1'700'000'000'000'000'000 + 12345; // of the wall clock
+constexpr uint64_t first_nsec = 5'000'000'000;                     // the driver's clock at frame 0
+constexpr uint64_t wall_ahead = 1'700'000'000'000'000'000 + 12345; // how far the wall clock is ahead of it
 
-/// Cycles whose clocks show what the driver's does: process() begins in time and takes none.
+/// Cycles with a scripted clock: process() begins exactly in time and takes no time.
 class ScriptedCycles {
 public:
     explicit ScriptedCycles(Host& host) : host_(host) {
@@ -33,7 +33,7 @@ private:
     std::optional<ScriptedClock> clock_;
 };
 
-/// The time tag of a frame, counted from the first cycle's first.
+/// The time tag of a frame; frame 0 is the first one of the first cycle.
 inline NtpTime tag(double frame, double rate = 48000) {
     const uint64_t wall = first_nsec + wall_ahead;
     const NtpTime frame0 = ntp_from_unix(int64_t(wall / 1'000'000'000), uint32_t(wall % 1'000'000'000));

@@ -5,8 +5,8 @@
 
 namespace scs::test {
 
-/// What unit generators of SuperCollider's own plugins do on the data loop although they may not. We run them as
-/// they are shipped, so it's known and accepted. docs/realtime.md has the same list for readers.
+/// Breaches of unit generators in SuperCollider's own plugins on the data loop. We run the plugins as they are shipped,
+/// so these are known and accepted. docs/realtime.md has the same list for readers.
 inline const std::vector<Allowed>& stock_breaches() {
     const char* const streams = "DiskIn, VDiskIn and DiskOut wake their file thread through a mutex and a condition";
     const char* const membrane = "MembraneCircle and MembraneHexagon allocate and free their mesh";

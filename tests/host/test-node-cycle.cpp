@@ -15,7 +15,7 @@ namespace {
 constexpr spa_direction in = SPA_DIRECTION_INPUT, out = SPA_DIRECTION_OUTPUT;
 constexpr int both = SPA_STATUS_HAVE_DATA | SPA_STATUS_NEED_DATA;
 
-/// The largest distance from the sine that the fake engine plays, from frame `first` of its time on.
+/// The largest difference from the fake engine's sine, from frame `first` of that sine on.
 double error_of_sine(const std::vector<float>& sound, double hertz, size_t first = 0, double rate = 48000) {
     double worst = 0;
     for (size_t i = 0; i < sound.size(); ++i)
@@ -146,7 +146,7 @@ TEST_CASE("suspended and started again") {
     CHECK(host.fake.resets == 1);
     host.cycle(64);
     node->suspend();
-    CHECK(host.cycle(64) == INT_MAX); // nobody ran
+    CHECK(host.cycle(64) == INT_MAX); // no node ran
     int error = 0;
     node->port_params(out, 0, SPA_PARAM_Format, &error);
     CHECK(error == -EIO);
@@ -232,13 +232,13 @@ TEST_CASE("an engine at a rate of its own runs in blocks, and takes in what come
     for (int i = 1; i < 1000; ++i) {
         host.fake.frames = -1;
         host.cycle(16);
-        // The next block's time, also when it isn't run yet.
+        // The time of the next block, even if it wasn't run in this cycle.
         CHECK(std::abs(scs::ntp_seconds_between(first, host.fake.frame0) - blocks * 1024 / 24000.) < 1e-3);
         CHECK((host.fake.frames == 0 || host.fake.frames == 1024));
         blocks += host.fake.frames == 1024;
     }
     CHECK(host.position().clock.nsec - moment < 334'000'000);
-    CHECK(blocks == 8); // 8000 frames and what the filter needs
+    CHECK(blocks == 8); // 8000 frames and those that the filter needs
 }
 
 TEST_CASE("without a position cycles are as long as the buffers") {
@@ -272,7 +272,7 @@ TEST_CASE("a cycle that ends too late is reported") {
     host.main().expire_timers();
     CHECK(node->properties["scsynth.overruns"] == "1");
 
-    // A cycle that began after its deadline is another node's fault, and freewheeling has none.
+    // If a cycle begins after its deadline, another node is to blame. Freewheeling has no deadline.
     host.position().clock.nsec = now_nsec(CLOCK_MONOTONIC) - 1'000'000'000;
     host.cycle(480);
     host.position().clock.flags = SPA_IO_CLOCK_FLAG_FREEWHEEL;
@@ -307,7 +307,7 @@ TEST_CASE("the wake-up runs the engine on the data loop, a bounded piece a turn"
     CHECK(host.main().run_until([&] { return host.fake.idle_calls == 5; }));
     host.fake.settings.wake();
     CHECK(host.main().run_until([&] { return host.fake.idle_calls == 6; }));
-    // Suspended, there are no cycles, and commands must still be carried out.
+    // A suspended node has no cycles, but commands must still be carried out.
     node->suspend();
     host.fake.settings.wake();
     CHECK(host.main().run_until([&] { return host.fake.idle_calls == 7; }));

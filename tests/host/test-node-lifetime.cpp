@@ -24,7 +24,7 @@ double ms_since(Clock::time_point begin) {
     return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// Memory of this process that is in use, in KiB.
+/// Resident memory of this process, KiB.
 long resident_kib() {
     std::ifstream file("/proc/self/statm");
     long total = 0, resident = 0;
@@ -43,8 +43,9 @@ int rounds() {
     return std::getenv("SCS_LONG") ? 1000 : 200;
 }
 
-/// What grows with each round, in KiB, in the second half of the rounds: before that, the C library's heaps settle.
-/// They may still take a step, so what counts is the quarter of it that grows least; a leak grows in all of them.
+/// Checks that memory doesn't grow in the second half of the rounds; before that, the C library's heaps settle. Heaps
+/// may still grow in steps. So the half is divided into four, and the part with the least growth counts, in KiB a
+/// round: a leak grows in all of them.
 void check_flat(const std::vector<long>& resident) {
     const size_t half = resident.size() / 2, quarter = resident.size() / 8;
     double each = std::numeric_limits<double>::infinity();
@@ -56,7 +57,7 @@ void check_flat(const std::vector<long>& resident) {
     MESSAGE("not judged, as a sanitizer keeps freed memory: 1 check skipped");
     (void)each;
 #else
-    CHECK(each < 4); // what a node takes is far more
+    CHECK(each < 4); // a leaked node would be far more
 #endif
 }
 
@@ -64,7 +65,7 @@ void check_flat(const std::vector<long>& resident) {
 
 TEST_CASE("init() and clear() are quick, whatever the node does") {
     Host host(library());
-    // The least of several: a busy machine only adds.
+    // The minimum of several measurements, because a busy machine only adds time.
     double init = 1e9, clear_starting = 1e9, clear_playing = 1e9;
     for (int i = 0; i < 5; ++i) {
         auto begin = Clock::now();
@@ -109,7 +110,7 @@ TEST_CASE("made and removed many times, memory stays flat") {
             p.node->start();
             p.client->send(osc_message("/s_new", {"sine", 1000, 0, 0}));
             p.client->send(osc_message("/b_alloc", {0, 10000}));
-            p.settle(256); // it plays when it goes
+            p.settle(256); // it plays when it is removed
         }
         resident.push_back(resident_kib());
     }
@@ -174,7 +175,7 @@ TEST_CASE("nodes come and go on one thread while another plays on the other") {
     }
     done = true;
     driver.join();
-    // So much is played that the phase drifts; but each sample must follow from the two before.
+    // After so long the phase has drifted, but each sample must still follow from the two before it.
     const std::vector<float>& sound = lasting.node->output(0);
     double worst = 0;
     for (size_t i = 2; i < sound.size(); ++i)
@@ -197,7 +198,7 @@ TEST_CASE("suspended, it answers, and goes on where it was") {
     CHECK(p.client->receive() == "/status.reply");
     p.client->send(osc_message("/n_query", {1000}));
     p.client->send(osc_message("/g_queryTree", {0, 0}));
-    CHECK(p.client->receive() == "/g_queryTree.reply"); // /n_query only tells who is notified
+    CHECK(p.client->receive() == "/g_queryTree.reply"); // /n_query replies only to clients that get notifications
     p.client->send(osc_message("/s_new", {"sine", 1001, 0, 0}));
     p.client->send(osc_message("/n_free", {1001}));
     p.client->send(osc_message("/b_alloc", {5, 1000}));

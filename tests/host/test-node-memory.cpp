@@ -11,12 +11,12 @@ using namespace scs::test;
 
 namespace {
 
-/// Allocations of this thread until one fails; negative: none does.
+/// How many allocations of this thread succeed until one fails; negative: none fails.
 thread_local int until_failure = -1;
 
 } // namespace
 
-// The library's allocations come here, too.
+// Exported, so that allocations of the library end up here, too.
 #pragma GCC visibility push(default)
 [[gnu::noinline]] void* operator new(size_t size) {
     void* const memory = until_failure >= 0 && until_failure-- == 0 ? nullptr : std::malloc(size);
@@ -34,7 +34,7 @@ thread_local int until_failure = -1;
 
 namespace {
 
-/// Calls `action`, in which allocation number `n` fails; whether there was one.
+/// Calls `action` with allocation number `n` failing. Returns whether there was such an allocation.
 template <class Action>
 bool run_failing(int n, Action&& action) {
     until_failure = n;

@@ -24,7 +24,7 @@ std::vector<DefUnit> patch(int ports) {
     return units;
 }
 
-/// Frame `position` of an input, as a number that no other has.
+/// Frame `position` of an input: a number that is different for each port and frame.
 float sample(uint32_t port, uint64_t position) {
     return float(port * 4096 + position % 4096 + 1);
 }
@@ -75,7 +75,7 @@ TEST_CASE("without any ports it runs and answers all the same") {
     Playing p(host, {{"scsynth.inputs", "0"}, {"scsynth.outputs", "0"}});
     CHECK(p.node->ports[in].empty());
     CHECK(p.node->ports[out].empty());
-    // Bus 0 belongs to nobody then.
+    // Without outputs, bus 0 is a private bus.
     p.define("sine", sine(1000));
     p.play("sine", 1000);
     p.node->start();
@@ -90,7 +90,7 @@ TEST_CASE("an output that nobody listens to isn't written") {
     p.define("sine", sine(1000));
     p.play("sine", 1000);
     p.node->link(out, 0);
-    // A link of the test's own, so that its memory can be looked at when the area is gone.
+    // The test makes the link itself, so that it can look at the memory after the area is gone.
     std::array<float, 1024> memory;
     spa_chunk chunk{};
     spa_data data{};
@@ -116,13 +116,13 @@ TEST_CASE("an output that nobody listens to isn't written") {
     for (const uint32_t quantum : {64u, 100u, 441u, 1024u})
         host.cycle(quantum);
     CHECK_FALSE(touched());
-    // Linked, it is …
+    // As long as it is linked, the node writes …
     REQUIRE(spa_node_port_set_io(p.node->spa(), out, 1, SPA_IO_Buffers, &area, sizeof area) == 0);
     host.cycle(100);
     CHECK(touched());
     CHECK(memory[99] == 0);
-    CHECK(memory[100] == -1000); // and no further than the cycle
-    // … and then no more.
+    CHECK(memory[100] == -1000); // and not beyond the cycle
+    // … and afterwards it doesn't.
     REQUIRE(spa_node_port_set_io(p.node->spa(), out, 1, SPA_IO_Buffers, nullptr, 0) == 0);
     memory.fill(-1000);
     chunk = {};

@@ -26,7 +26,7 @@ double tone(double hertz, double frame, double rate) {
     return std::sin(2 * M_PI * hertz * frame / rate);
 }
 
-/// What is heard of a sine of 1000 Hz that begins with the first cycle.
+/// Records a sine of 1000 Hz that begins with the first cycle.
 std::vector<float> sine_heard(const Host::Dict& info, uint32_t graph_rate, const std::vector<uint32_t>& turns,
                               size_t frames) {
     Host host(library());
@@ -44,7 +44,7 @@ std::vector<float> sine_heard(const Host::Dict& info, uint32_t graph_rate, const
     return p.node->output(0);
 }
 
-/// The largest distance of the sound from `frame` on from the best sine of that pitch.
+/// The largest difference of the sound, from `first` to `end`, from the best-fitting sine of that frequency.
 double distance_from_sine(const std::vector<float>& sound, size_t first, size_t end, double hertz, double rate) {
     double a = 0, b = 0;
     for (size_t i = first; i < end; ++i)
@@ -134,8 +134,8 @@ TEST_CASE("a bundle is heard at its time") {
             p.node->link(out, 0);
             const ScriptedCycles clock(host);
             p.node->start();
-            host.cycle(turns[0]); // time is known from here on
-            // On an engine's frame, and between two, where it may be a half of one off.
+            host.cycle(turns[0]); // the engine's time is known from here on
+            // Clicks due on a frame of the engine, and between two frames, which may be half a frame off.
             const std::vector<std::pair<double, double>> due = {
                 {9000, 0.02}, {11001, 0.02}, {13063, 0.02}, {15064.4, 0.52}, {17000.6, 0.52}};
             int id = 2000;

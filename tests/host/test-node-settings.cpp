@@ -139,7 +139,7 @@ TEST_CASE("a bad value is an error that names it") {
 
 TEST_CASE("each row of the tables: its bounds are taken, what lies beyond is not") {
     FakeHost host;
-    // Enough buses and few enough ports for each bound of the others.
+    // With enough buses and few enough ports for every other setting's bounds.
     const auto accepts = [&](const std::string& key, const std::string& value) {
         Host::Dict dict{{"scsynth.audio-buses", "256"}, {"scsynth.inputs", "1"}, {"scsynth.outputs", "1"}};
         if (key == "audio-buses")

@@ -24,7 +24,8 @@ std::vector<int> nonzero(const std::vector<float>& sound) {
     return places;
 }
 
-/// Clicks by bundles that are due at these frames, sent before the first cycle, at cycles of these lengths in turn.
+/// Records clicks of bundles that are due at these frames and sent before the first cycle. The cycles have these
+/// lengths in turn.
 std::vector<int> clicks(const std::vector<double>& due, const std::vector<uint32_t>& quanta, size_t frames) {
     Host host(library());
     Playing p(host);
@@ -32,7 +33,7 @@ std::vector<int> clicks(const std::vector<double>& due, const std::vector<uint32
     p.node->link(out, 0);
     const ScriptedCycles clock(host);
     p.node->start();
-    host.cycle(quanta[0]); // time is known from here on
+    host.cycle(quanta[0]); // the engine's time is known from here on
     int id = 2000;
     for (const double frame : due)
         p.client->send(osc_bundle(tag(frame), {osc_message("/s_new", {"click", id++, 0, 0})}));
@@ -42,7 +43,7 @@ std::vector<int> clicks(const std::vector<double>& due, const std::vector<uint32
     return nonzero(p.node->output(0));
 }
 
-/// A synth that has more state than an oscillator: an echo of a sine that is modulated by another.
+/// A synth with more state than an oscillator: an echo of a sine that is modulated by another one.
 const std::vector<DefUnit> wobble = {
     {"SinOsc", {{-1, 3.3f}, {-1, 0}}},
     {"SinOsc", {{-1, 220}, {0, 0}}},
@@ -159,9 +160,9 @@ TEST_CASE("denormals are flushed in process() and nowhere else") {
     CHECK(p.node->output(0)[0] == 2e-30f);
     CHECK(p.node->output(0)[64] == 0.f);
     CHECK((before & 0x8040) == 0);
-    // The flags of what has happened stay; how it is handled is as before.
+    // The flags of exceptions that occurred remain; their handling is as before.
     CHECK((after & ~0x3fu) == (before & ~0x3fu));
-    // A host that flushes by itself still does afterwards.
+    // If the host flushes denormals itself, it still does so afterwards.
     host.data().run([] { _mm_setcsr(_mm_getcsr() | 0x8040); });
     host.cycle(64);
     CHECK((before & 0x8040) == 0x8040);

@@ -36,7 +36,7 @@ scs::NtpTime now_and(double seconds) {
     return scs::ntp_from_unix(now.tv_sec, uint32_t(now.tv_nsec)) + scs::NtpTime(int64_t(seconds * 4294967296.0));
 }
 
-/// A folder for files. Goes after the node, whose worker may be writing one.
+/// A folder for files. It is destroyed after the node, whose worker may be writing a file.
 struct Folder {
     Folder() {
         std::string name = std::filesystem::temp_directory_path() / "scs-rt-XXXXXX";
@@ -75,7 +75,7 @@ struct Rig {
     }
 };
 
-/// A call of each command, and of most in more than one way.
+/// A message for each command, and for most of them several variants.
 std::vector<Bytes> all_commands(const Rig& rig) {
     const auto m = [](const char* address, const std::vector<OscArg>& args = {}) { return osc_message(address, args); };
     return {
@@ -298,7 +298,7 @@ void synths_come_and_go(Rig&& rig) {
     for (int round = 0; round < 10; ++round) {
         for (int i = 0; i < 200; ++i)
             rig.p.client->send(osc_message("/s_new", {i % 2 ? "sine" : "click", 2000 + i, 0, 0}));
-        rig.send({osc_message("/s_new", {"sine", 2000, 0, 0})}); // taken
+        rig.send({osc_message("/s_new", {"sine", 2000, 0, 0})}); // the ID is taken
         rig.send({osc_message("/g_freeAll", {0})});
     }
     check_no_breach();
@@ -320,7 +320,7 @@ TEST_CASE("more events than the ring holds") {
     if (!guarded_build())
         return;
     Rig rig;
-    // 64 units that each send a trigger with every sample's rise, from synths that nobody's thread keeps up with.
+    // 64 units that each send a trigger at every rise of the signal, faster than any thread can take them.
     std::vector<DefUnit> units = {{"Impulse", {{-1, 20000}, {-1, 0}}}};
     for (int i = 0; i < 64; ++i)
         units.push_back({"SendTrig", {{0, 0}, {-1, float(i)}, {-1, 1}}, false});

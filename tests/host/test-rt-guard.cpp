@@ -32,7 +32,7 @@ void* kept = nullptr;
 FILE* scratch = nullptr;
 int chosen = 0;
 
-/// A host whose data thread is guarded, and what a few cycles of a node that does `fault` come to.
+/// Runs a few cycles of a node that commits `fault`, on a guarded data thread. Returns the breaches.
 std::optional<std::vector<Breach>> breaches_of(void (*fault)(), const std::vector<Allowed>& allowed = {}) {
     std::string reason;
     if (!rt_guard_works(reason)) {
@@ -49,7 +49,7 @@ std::optional<std::vector<Breach>> breaches_of(void (*fault)(), const std::vecto
     node->link(out, 0);
     node->link(out, 1, 8192, 2);
     node->start();
-    host.cycles(20, 64); // what the first cycles resolve or touch for the first time counts too
+    host.cycles(20, 64); // includes what is resolved or touched only in the first cycles
     host.fake.in_process = fault;
     host.cycle(64);
     host.fake.in_process = nullptr;
@@ -92,7 +92,7 @@ TEST_CASE("each kind of breach is caught") {
         {"free", "test-rt-guard",
          [] {
              std::free(std::exchange(kept, nullptr));
-             asm volatile(""); // the call must not be the last thing, or it's the caller's caller that frees
+             asm volatile(""); // keeps the call from being a tail call, which would hide the function that frees
          }},
         {"calloc", "test-rt-guard", [] { kept = std::calloc(1, 10); }},
         {"realloc", "test-rt-guard", [] { kept = std::realloc(kept, 20); }},
@@ -116,7 +116,7 @@ TEST_CASE("each kind of breach is caught") {
              pthread_rwlock_wrlock(&a_rwlock);
              pthread_rwlock_unlock(&a_rwlock);
          }},
-        // Without anyone who waits, these two make no system call.
+        // Without a waiting thread, these two make no system call.
         {"pthread_cond_signal", "test-rt-guard",
          [] {
              pthread_cond_signal(&a_condition);
@@ -137,7 +137,7 @@ TEST_CASE("each kind of breach is caught") {
              sem_wait(&a_semaphore);
              asm volatile("");
          }},
-        // Into the stream's buffer, so no system call either.
+        // It stays in the stream's buffer, so it makes no system call either.
         {"fwrite", "test-rt-guard",
          [] {
              std::fwrite(&kept, 1, 1, scratch);
@@ -165,7 +165,7 @@ TEST_CASE("each kind of breach is caught") {
 }
 
 TEST_CASE("waiting for a condition is caught") {
-    // The wait itself ends at once, for its time is over. It's a system call too.
+    // The wait ends at once, as its time has passed. It is a system call all the same.
     static void (*const waits[])() = {
         [] { pthread_cond_timedwait(&a_condition, &held_mutex, &the_past); },
         [] { pthread_cond_clockwait(&a_condition, &held_mutex, CLOCK_MONOTONIC, &the_past); },

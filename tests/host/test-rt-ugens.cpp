@@ -27,7 +27,7 @@ using scs::UnitSpec;
 
 namespace {
 
-/// The breaches by what broke the rule, each with the reason if it's accepted.
+/// Breaches by what made them, each with the reason if it is accepted.
 class Findings {
 public:
     void add(const std::string& who) {
@@ -57,7 +57,8 @@ private:
     std::map<std::string, std::set<std::string>> accepted_, wrong_;
 };
 
-/// What the units are fed with: always a signal of their own rate, as many read a block of what they take for one.
+/// The signals for units' inputs. They have the unit's own rate, because many units read a whole block of an input
+/// without looking at its rate.
 enum class Feed { ones, triggers, noise };
 
 constexpr const char* feed_names[] = {"ones", "triggers", "noise"};
@@ -77,7 +78,7 @@ public:
     SynthDef def;
 };
 
-/// Whether its first input is a chain of spectra.
+/// Whether the unit's first input is an FFT chain.
 bool takes_spectra(std::string_view name) {
     for (const char* beginning :
          {"PV_",     "IFFT",       "Spec",     "Onsets",      "BeatTrack",        "KeyTrack",      "Loudness",
@@ -89,7 +90,7 @@ bool takes_spectra(std::string_view name) {
     return false;
 }
 
-/// Inputs that a unit crashes on when they're just anything, or does nothing with.
+/// Inputs for which an arbitrary value makes the unit crash or do nothing.
 struct Given {
     std::string_view unit;
     size_t input;
@@ -117,12 +118,12 @@ const Given* find_given(std::string_view unit, size_t input) {
     return nullptr;
 }
 
-/// These crash at the control rate, which the language doesn't offer …
+/// These crash at control rate, which sclang doesn't offer …
 constexpr std::string_view audio_rate_only[] = {"GVerb"};
-/// … and this one on a buffer that isn't its own.
+/// … and this one crashes if the buffer isn't its own.
 constexpr std::string_view not_played[] = {"GrainTap"};
 
-/// A SynthDef around the unit at that rate. None if the unit can't run so.
+/// A SynthDef with the unit at that rate, or none if the unit can't run like that.
 std::optional<SynthDef> around(const UnitFacts& facts, Rate rate, Feed feed) {
     if ((facts.rates & rate_bit(rate)) == 0 || (rate == Rate::demand && feed == Feed::triggers))
         return {};
@@ -132,8 +133,8 @@ std::optional<SynthDef> around(const UnitFacts& facts, Rate rate, Feed feed) {
     if (rate == Rate::control &&
         std::find(std::begin(audio_rate_only), std::end(audio_rate_only), name) != std::end(audio_rate_only))
         return {};
-    const size_t more = rate == Rate::demand ? 2 : 0; // something in their lists
-    // Counted inputs and outputs make the least not enough; then constants are asked for too.
+    const size_t more = rate == Rate::demand ? 2 : 0; // for the lists of demand units
+    // If inputs count other inputs or outputs, the smallest numbers aren't enough; then constants are tried, too.
     const size_t most_outputs = std::min<size_t>(facts.min_outputs + 4u, facts.max_outputs);
     for (const bool counts : {false, true})
         for (size_t outputs = facts.min_outputs; outputs <= most_outputs; ++outputs)
@@ -153,7 +154,7 @@ std::optional<SynthDef> around(const UnitFacts& facts, Rate rate, Feed feed) {
                 for (size_t i = 0; i < inputs; ++i) {
                     if (const Given* given = find_given(name, i)) {
                         refs.push_back(b.constant(given->value));
-                    } else if (i == 1 && name == "DelTapRd") { // a place in the buffer as only this unit gives it
+                    } else if (i == 1 && name == "DelTapRd") { // a position in the buffer, which only DelTapWr outputs
                         refs.push_back(b.add("DelTapWr", source_rate, {b.constant(1), hiss}));
                     } else if (i < 2 && spectra) {
                         const InputRef noise = b.add("WhiteNoise", Rate::audio, {});
@@ -178,7 +179,7 @@ std::optional<SynthDef> around(const UnitFacts& facts, Rate rate, Feed feed) {
     return {};
 }
 
-/// Plays some of it, side by side, for a while under guard. Returns whether the server took them.
+/// Plays `voices` synths for a while under guard. Returns whether the server accepted them.
 bool play(Playing& p, const std::string& name, int cycles, int voices = 1) {
     for (int id = 1000; id < 1000 + voices; ++id)
         p.client->send(osc_message("/s_new", {name, id, 0, 0}));
@@ -199,7 +200,7 @@ Bytes contents(const std::filesystem::path& path) {
     return bytes;
 }
 
-// The plugins that come with SuperCollider. Others have units that crash when their inputs are made up, as these are.
+// SuperCollider's own plugins. Others have units that crash when their inputs are arbitrary, as they are here.
 constexpr const char* core_plugins[] = {
     "BinaryOpUGens", "ChaosUGens",    "DelayUGens",   "DemandUGens",           "DiskIO_UGens",
     "DynNoiseUGens", "FFT_UGens",     "FilterUGens",  "GendynUGens",           "GrainUGens",
@@ -208,7 +209,7 @@ constexpr const char* core_plugins[] = {
     "TestUGens",     "TriggerUGens",  "UnaryOpUGens", "UnpackFFTUGens",
 };
 
-/// A folder with nothing but them, as links.
+/// A folder with links to these plugins only.
 class CorePlugins {
 public:
     CorePlugins() {
@@ -226,7 +227,7 @@ public:
     std::filesystem::path path;
 };
 
-/// Buffers 0 and 1 with something in them, for whoever reads the one that its inputs say; 2 and 3 for spectra.
+/// Fills buffers 0 and 1 for units that read the buffer in their inputs; 2 and 3 are for spectra.
 void make_buffers(Playing& p) {
     for (int i = 0; i < 4; ++i) {
         p.client->send(osc_message("/b_alloc", {i, i < 2 ? 65536 : 1024, 1}));
@@ -236,7 +237,7 @@ void make_buffers(Playing& p) {
     REQUIRE(p.client->sync());
 }
 
-/// The definitions' names, or none if the file isn't one.
+/// The names of the definitions; empty if this is no SynthDef file.
 std::vector<std::string> names_in(const Bytes& bytes) {
     std::vector<std::string> names;
     if (auto defs = scs::read_synthdefs(bytes))
@@ -252,7 +253,7 @@ void start_with_buffers(Playing& p) {
     p.node->start();
 }
 
-/// Plays all SynthDef files in and below the folder, `voices` of each at once.
+/// Plays all SynthDef files in the folder and its subfolders, `voices` of each at once.
 void play_folder(const char* variable, const Host::Dict& info = {}, int cycles = 40, int voices = 1) {
     std::string reason;
     if (!rt_guard_works(reason)) {
@@ -303,7 +304,7 @@ TEST_CASE("every unit generator, at every rate it runs at") {
         MESSAGE("skipped: " << reason);
         return;
     }
-    const CorePlugins plugins; // before any others, as a process keeps what it has loaded
+    const CorePlugins plugins; // before all others, because a process keeps plugins that it has loaded
     Host host(library());
     Playing p(host, {{"scsynth.ugen-path", plugins.path}});
     start_with_buffers(p);
@@ -390,6 +391,6 @@ TEST_CASE("the same, all units the plugins'") {
 }
 
 TEST_CASE("native unit generators, in batches") {
-    // Four are a batch at least; blocks alone come first.
+    // Four voices are the smallest batch; the blocks before it is formed are computed alone.
     play_folder("SCS_NATIVE_DEFS", {{"scsynth.native-ugens", "true"}, {"scsynth.max-synthdefs", "4096"}}, 8, 4);
 }

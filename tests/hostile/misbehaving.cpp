@@ -15,7 +15,7 @@ void construct_endless(::Unit* unit) {
     unit->mCalcFunc = run_for_ever;
 }
 
-/// Over what lies behind it in the real-time memory.
+/// Overwrites the real-time memory behind the unit.
 void construct_scribble(::Unit* unit) {
     unit->mCalcFunc = [](::Unit*, int) {};
     std::memset(unit + 1, 3, 65536);

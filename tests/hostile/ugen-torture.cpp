@@ -30,7 +30,7 @@ namespace {
 
 constexpr int buffers = 24, control_count = 12;
 constexpr size_t page = 4096;
-int out_of_memory_in = 25; ///< one allocation of so many fails; 0: none
+int out_of_memory_in = 25; ///< one of so many allocations fails; 0: none
 
 std::mt19937 random_bits;
 
@@ -38,7 +38,7 @@ int below(int n) {
     return int(random_bits() % unsigned(n));
 }
 
-/// Memory that ends at a page that can't be touched, and can't be touched itself once it is freed.
+/// Memory that ends at an inaccessible page, and is inaccessible itself once freed.
 struct Guarded {
     static std::map<void*, std::pair<void*, size_t>>& regions() {
         static std::map<void*, std::pair<void*, size_t>> all;
@@ -61,7 +61,7 @@ struct Guarded {
     static void give(void* memory) {
         const auto it = regions().find(memory);
         if (it == regions().end())
-            return; // as the pool does
+            return; // as in the pool
         munmap(it->second.first, it->second.second);
         regions().erase(it);
     }
@@ -72,11 +72,11 @@ void* guarded_alloc(::World* world, size_t bytes) {
         return nullptr;
     if (bytes > (8u << 20)) // the pool's size
         return nullptr;
-    // The engine's allocations have such a tail.
+    // The engine's allocations have a tail of this size.
     const size_t tail = std::max(sizeof(::SndBuf), size_t(world->mBufLength) * sizeof(float));
     auto* memory = static_cast<std::byte*>(Guarded::take(bytes + tail));
     if (memory) {
-        std::memset(memory, 0xcd, bytes); // as a pool that was used before
+        std::memset(memory, 0xcd, bytes); // like a pool that has been used before
         std::memset(memory + bytes, 0, tail);
     }
     return memory;
@@ -86,14 +86,14 @@ void guarded_free(::World*, void* memory) {
         Guarded::give(memory);
 }
 
-volatile bool wrote = false; ///< what was contained was a write, which may as well have hit something that is mapped
+volatile bool wrote = false; ///< the fault that was contained was a write, which might have hit mapped memory
 struct sigaction contain;
 
-/// Before the engine's own handler for memory faults.
+/// Runs before the engine's own handler of memory faults.
 void look_at_fault(int signal, siginfo_t* info, void* context) {
 #ifdef __x86_64__
     constexpr int write_access = 2;
-    constexpr uintptr_t near_null = 65536; // never mapped: does no harm
+    constexpr uintptr_t near_null = 65536; // never mapped, so a write there does no harm
     wrote = wrote || ((static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & write_access) &&
                       uintptr_t(info->si_addr) >= near_null);
 #endif
@@ -133,7 +133,7 @@ InputRef constant(SynthDef& def, float value) {
     return {-1, uint32_t(def.constants.size() - 1)};
 }
 
-/// Unit 0: controls; 1 to 4: at audio rate; 5: noise; 6: an FFT chain.
+/// Units 0 to 6: 0 has the controls, 1 to 4 are at audio rate, 5 is noise, 6 an FFT chain.
 InputRef any_input(SynthDef& def) {
     switch (below(10)) {
     case 0:
@@ -153,7 +153,7 @@ SynthDef make_def(const std::string& name) {
     for (int i = 0; i < 4; ++i)
         def.units.push_back({"K2A", Rate::audio, 0, {{0, uint32_t(i)}}, {Rate::audio}});
     def.units.push_back({"WhiteNoise", Rate::audio, 0, {}, {Rate::audio}});
-    // A chain that most spectral units can use: buffers 1 to 8 have powers of two.
+    // An FFT chain that suits most spectral units: the sizes of buffers 1 to 8 are powers of two.
     const bool spectral = name.starts_with("PV_") || name.find("FFT") != name.npos || below(4) == 0;
     if (spectral)
         def.units.push_back({"FFT",
@@ -252,7 +252,7 @@ struct Run {
     bool changes_buffers, wild;
 };
 
-/// In a child: one synth of a random definition around `name`.
+/// Runs in a child process: plays a synth of a random definition with the unit `name`.
 void torture(Engine& engine, const std::string& name, const Run& run, bool verbose) {
     random_bits.seed(unsigned(run.seed));
     SynthDef def;

@@ -28,14 +28,14 @@ int find_running(void* data, pw_global* global) {
     return 0;
 }
 
-/// Waits until the node of this process has loaded what it shares with all that follow.
+/// Waits until this process's node has loaded what all following ones share.
 void wait_until_running(pw_context* context, pw_loop* loop) {
     bool running = false;
     while (pw_context_for_each_global(context, find_running, &running), !running)
         pw_loop_iterate(loop, -1);
 }
 
-/// Runs what is pending, in particular destruction put off to a later turn.
+/// Runs what is pending, in particular destruction that was deferred.
 void run_pending(pw_loop* loop) {
     while (pw_loop_iterate(loop, 0) > 0) {
     }

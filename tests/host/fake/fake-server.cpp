@@ -16,7 +16,7 @@ extern "C" __attribute__((visibility("default"))) scs::test::FakeServer* fake_se
 
 namespace scs {
 
-/// Output i plays a sine of (i + 1) × 100 Hz, plus input i as it is.
+/// Output i is a sine of (i + 1) × 100 Hz plus input i.
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
     fake.frames = frames;
     fake.rate = rate;

@@ -9,23 +9,22 @@
 
 namespace scs::test {
 
-/// What the fake server does and has seen, for all nodes of the library. The library's function fake_server()
-/// returns it.
+/// What the fake server does and has seen, for all nodes of the library. Its function fake_server() returns it.
 struct FakeServer {
     // Set by the test.
     std::atomic<bool> port_is_taken{false};
     std::atomic<bool> ready{true}; ///< whether a server has an engine as soon as it starts
     std::atomic<int> input_delay{0};
-    std::atomic<int> idle_work{0};               ///< how many calls of run_idle() there are to do
-    std::atomic<void (*)()> in_process{nullptr}; ///< called in each process(): a planted fault
+    std::atomic<int> idle_work{0};               ///< how many calls of run_idle() have something to do
+    std::atomic<void (*)()> in_process{nullptr}; ///< called in each process(), to inject a fault
 
     // Seen by the engine.
     std::atomic<int> frames{0}, idle_calls{0}, resets{0}, servers{0};
     std::atomic<double> rate{0};
     std::atomic<NtpTime> frame0{0};
-    std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] was there
+    std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 
-    /// The settings of the newest server; its callbacks are what an OSC thread would call.
+    /// The settings of the newest server. Tests call its callbacks, as an OSC thread would.
     osc::ServerSettings settings;
     osc::PacketCounters* counters = nullptr;
 };
