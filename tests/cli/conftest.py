@@ -19,7 +19,7 @@ def session():
 
 
 class Program:
-    """pw-scsynth in a session, as it is started and looked at by the tests."""
+    """pw-scsynth running in a session."""
 
     def __init__(self, session, *options, port=None, ready=True):
         self.session, self.port = session, port or free_port()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""pw-scsynth as the launcher of a node: what it makes, says and leaves behind."""
+"""pw-scsynth as the launcher of a node: the node that it makes, what it prints and what it leaves behind."""
 import os
 import pty
 import re
@@ -49,7 +49,7 @@ def test_a_server_with_these_settings(launch, session, place):
         assert client.request("/b_query", 127, reply="/b_info").args[0] == 127
         with pytest.raises(Failed):
             client.request("/b_query", 128, reply="/b_info")
-    # Where it computes: what the daemon has once mapped stays mapped.
+    # The process that computes has mapped the plugin. (The daemon keeps what it has mapped before.)
     assert maps_the_plugin(server.child.pid) == bool(place)
     assert maps_the_plugin(session.daemon.pid) == (before or not place)
 
@@ -119,7 +119,7 @@ def test_a_launcher_that_is_killed_leaves_nothing_behind(launch, session):
 
 
 def test_what_is_printed_holds_nothing_up(session):
-    """Who starts it and doesn't read what it says."""
+    """The parent process doesn't read its output."""
     port = free_port()
     pipe, end = os.pipe()
     child = subprocess.Popen([PW_SCSYNTH, "-u", str(port)], env=session.env, stdout=end)
@@ -211,7 +211,7 @@ def test_the_graph_runs_as_asked_for(launch, session, tmp_path, place):
         with Recording(session, tmp_path / "heard.wav") as recording:
             recording.wait(0.1)
         assert audio.read_wav(recording.path)[1] == 44100
-        # The node looks at both once a second.
+        # The node checks both once a second.
         session.wait_until(lambda: int(server.properties()["scsynth.packets.received"]) > 0, "counted packets")
         assert server.properties()["scsynth.resampling"] == "no"
         assert "resampled" not in server.child.output()

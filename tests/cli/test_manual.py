@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The man page and --help name the same options, those that the program takes."""
+"""The man page and --help name the same options: those that the program accepts."""
 import re
 import subprocess
 

@@ -37,13 +37,13 @@ def run(program, *arguments, stdin=subprocess.DEVNULL, status=0, env=None):
 
 
 def without_time(data):
-    """A sound file without what says when it was written: libsndfile's PEAK chunk has it."""
+    """A sound file without the time at which it was written, which is in libsndfile's PEAK chunk."""
     place = data.find(b"PEAK")
     return data if place < 0 else data[:place + 12] + data[place + 16:]
 
 
 def render_both(folder, score, rate, header, sample, *options, inputs="_", ours=()):
-    """The files that scsynth and ours make; the first must not be silent."""
+    """Render with scsynth and ours. Returns both files; the first must not be silent."""
     files = []
     for name, program, more in ("scsynth", "scsynth", ()), ("ours", PW_SCSYNTH, ours):
         files.append(folder / f"{name}.{header}")
@@ -53,7 +53,7 @@ def render_both(folder, score, rate, header, sample, *options, inputs="_", ours=
 
 
 def same(*what, **options):
-    """Render with both; the file, which must be the same and not silent."""
+    """Render with both. The files must be the same and not silent; returns one."""
     files = render_both(*what, **options, ours=("--set", "native-ugens=false"))
     theirs, ours = (without_time(path.read_bytes()) for path in files)
     assert ours == theirs
@@ -61,7 +61,7 @@ def same(*what, **options):
 
 
 def test_native_units(tmp_path, score):
-    """As it is without settings."""
+    """With default settings."""
     theirs, ours = (read_wav(path)[0] for path in render_both(tmp_path, score, 48000, "WAV", "float", "-o", 2))
     assert theirs.shape == ours.shape
     assert 0 < rms(ours - theirs) < 1e-5 * rms(theirs)

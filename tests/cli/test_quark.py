@@ -16,7 +16,7 @@ QUARK = ROOT / "sclang/PipeWireServer"
 
 @pytest.fixture(scope="module")
 def steps(session, tmp_path_factory):
-    """What the script printed; instead of killing, killall writes down whom."""
+    """What the script printed. killall only writes down the names that it was called with."""
     folder, port = tmp_path_factory.mktemp("quark"), free_port()
     go, killed = folder / "go", folder / "go.killed"
     (folder / "bin").mkdir()

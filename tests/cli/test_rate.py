@@ -25,13 +25,13 @@ def session():
 
 
 def linked(session, name):
-    """Wait until the policy has linked its outputs."""
+    """Wait until the policy has linked the program's outputs."""
     session.wait_links(lambda links: any(out.startswith(f"{name}:out_") for out, _ in links),
                        f"links of {name}")
 
 
 def said(session, server):
-    """What it says of resampling: (engine's rate, frames, milliseconds)."""
+    """What it prints about resampling: (engine's rate, frames, milliseconds)."""
     session.wait_until(lambda: RESAMPLED.search(server.child.output()), "what is said of resampling")
     rate, frames, milliseconds = RESAMPLED.search(server.child.output()).groups()
     return int(rate), int(frames), float(milliseconds)
@@ -91,7 +91,7 @@ def test_the_rate_of_the_graph_is_not_resampled(launch, session, place):
     linked(session, server.name)
     with Client(server.port) as client:
         assert client.status()[7] == 48000
-    # The node looks at both once a second.
+    # The node checks both once a second.
     session.wait_until(lambda: int(server.properties()["scsynth.packets.received"]) > 0, "counted packets")
     assert server.properties()["scsynth.resampling"] == "no"
     assert "resampled" not in server.child.output()

@@ -14,7 +14,7 @@ SCRIPT = Path(__file__).with_name("boot.scd")
 
 
 def boot(script, *args, **where):
-    """What sclang prints, of errors, too, until the script ends it."""
+    """What sclang prints, errors included, until the script ends it."""
     child = sclang.start(script, PW_SCSYNTH, *args, **where)
     try:
         status = child.wait(60)
@@ -39,12 +39,12 @@ def test_boot(session, tmp_path, protocol):
 
 
 def test_boot_where_a_configured_server_has_the_port(session, tmp_path):
-    """sclang tells it to quit, twice each time; the program says what to do, and takes over if it may."""
+    """sclang sends /quit twice at each boot. The program says what to do, and takes over if it may."""
     server = NodeServer(session, free_port(), {"allow-quit": "false"}, name="configured")
     output = boot(SCRIPT.with_name("beside.scd"), server.port, folder=tmp_path, env=session.env)
     assert sclang.steps(output) == {"started": "true", "refused": "true", "booted": "true", "quit": "true"}, output
     assert f"port {server.port} is that of node" in output and "exited with exit code 1." in output, output
-    # Once more at its end, if a status of the server that has just quit makes it believe that it runs again.
+    # Once more at its end, if a late status of the server that has quit makes sclang believe that it runs again.
     assert output.count("'/quit' message sent to server") in (5, 6), output
     session.wait_gone("configured")
 

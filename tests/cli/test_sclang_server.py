@@ -84,7 +84,7 @@ def test_a_recording_of_a_length(lesson):
 def test_a_recording_stopped_and_paused(lesson):
     recorded, rate = audio.read_wav(lesson[3] / "stopped.wav")
     assert rate == RATE and recorded.shape[1] == 1
-    # As long as it took without the pause.
+    # The duration without the pause.
     assert len(recorded) / RATE == pytest.approx(numbers(lesson[0]["recorded"])[0] - 0.3, abs=0.25)
     assert (lesson[3] / "stopped.wav").stat().st_size < 3.2 * len(recorded)
     assert audio.frequency(recorded[:RATE // 2, 0], RATE) == pytest.approx(1000, abs=0.05)

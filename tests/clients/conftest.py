@@ -32,7 +32,7 @@ def session():
 
 @dataclass
 class Scsynth:
-    """A program `scsynth` that clients find first in their `path`. It listens in."""
+    """A program `scsynth` that clients find first in their `path`. It records the OSC traffic."""
     program: Path
     path: str
     log: Path
@@ -40,7 +40,7 @@ class Scsynth:
 
 @pytest.fixture(scope="module")
 def listen(tmp_path_factory):
-    """`listen("ours")` makes a Scsynth, and no jackd beside it."""
+    """`listen("ours")` makes a Scsynth, and keeps clients from starting a jackd."""
     def make(kind):
         folder = tmp_path_factory.mktemp(f"bin-{kind}")
         found = Scsynth(folder / "scsynth", f"{folder}:{os.environ['PATH']}", folder / "log.json")
@@ -55,7 +55,7 @@ def listen(tmp_path_factory):
 
 @dataclass
 class Heard:
-    """What passed between a client and its server: how often each address, and the arguments of each /fail."""
+    """The traffic between a client and its server: how often each address was sent, and the arguments of each /fail."""
     sent: dict
     answers: dict
     fails: list

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for a server's program and listens in: LOG -- PROGRAM [ARGUMENT ...]. It starts the program with another
-port for -u, passes packets on between clients and it, and writes to the log, as JSON, how often each command was sent
-and each answer came, and every /fail."""
+"""Takes the place of a server's program and records its traffic: LOG -- PROGRAM [ARGUMENT ...]. It starts the program
+with another port for -u and passes packets on between clients and the program. It writes to the log, as JSON, how often
+each command was sent and each answer came, and every /fail."""
 import json
 import selectors
 import signal
@@ -31,7 +31,7 @@ class Relay:
         self._child = subprocess.Popen([*command[:at], str(self._port), *command[at + 1:]])
 
     def run(self):
-        """Until the program ends; its exit status."""
+        """Run until the program ends. Returns its exit status."""
         signal.signal(signal.SIGTERM, lambda *_: self._child.terminate())
         while self._child.poll() is None:
             for key, _ in self._selector.select(0.1):
@@ -47,7 +47,7 @@ class Relay:
     def _answer(self, server, address):
         try:
             packet = server.recv(LARGEST)
-        except ConnectionRefusedError: # it isn't there yet
+        except ConnectionRefusedError: # the program doesn't listen yet
             return
         self._note(packet, self._answers)
         self._listening.sendto(packet, address)

@@ -40,5 +40,5 @@ def test_session(session, listen, tmp_path, way):
     heard = Heard.of(scsynth)
     assert heard.fails == [] and heard.sent["/d_recv"] > 20 and "no OSC" not in " ".join(heard.sent), heard
     assert heard.sent.get("/quit", 0) == (1 if way == "boot" else 0)
-    # It begins with the buffer's silence, and its end may be lost: docs/clients/overtone.md.
+    # The recording begins with the buffer's silence, and its end may be lost: docs/clients/overtone.md.
     assert audio.read_wav(tmp_path / "recorded.wav")[0].shape[1] == 2

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sonic Pi's own server, without its window, boots pw-scsynth as its scsynth and plays all it has, as with scsynth.
+"""Sonic Pi's own server, without its window, boots pw-scsynth as its scsynth and plays all that it has, as
+with scsynth.
 
 SCS_SONIC_PI names Sonic Pi 3.2 as Debian's sonic-pi-server installs it (/usr/lib/sonic-pi). Its ports are open to the
-network while it runs, so that it isn't started unasked."""
+network while it runs, so it is only started on request."""
 import os
 import signal
 import socket
@@ -39,7 +40,7 @@ def performance(session, scsynth, folder):
     listen, gui, server = ports[0], ports[1], ports[2]
     window = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     window.bind(("127.0.0.1", gui))
-    # scsynth's port stands there twice: as what it listens to, and as what is sent to.
+    # scsynth's port is given twice: the one that it listens on, and the one that Sonic Pi sends to.
     words = ["-u", listen, gui, server, server, *ports[3:]]
     child = session.start(["ruby", Path(os.environ["SCS_SONIC_PI"]) / SERVER, *words], "sonic-pi",
                           PATH=scsynth.path, **NO_NETWORK)
@@ -62,7 +63,7 @@ def performance(session, scsynth, folder):
 
 
 def errors_until_played(window):
-    """What Sonic Pi tells its window of errors until everything has been played."""
+    """The errors that Sonic Pi reports to its window until everything has been played."""
     errors = []
     window.settimeout(60)
     while (message := decode(window.recv(65536))).address != "/runs/all-completed":
@@ -72,7 +73,7 @@ def errors_until_played(window):
 
 
 def end_the_rest(group):
-    """Sonic Pi leaves its Erlang behind."""
+    """End the Erlang that Sonic Pi leaves behind."""
     try:
         os.killpg(group, signal.SIGTERM)
     except ProcessLookupError:
@@ -94,7 +95,7 @@ def test_nothing_fails(played):
     assert ours.fails == []
     assert ours.sent == stock.sent
     assert ours.sent["/s_new"] > 300
-    # Ours names the SynthDefs that /quit frees as well.
+    # Ours also prints the names of SynthDefs that /quit frees.
     assert {**ours.answers, "/d_removed": 0} == {**stock.answers, "/d_removed": 0}
 
 

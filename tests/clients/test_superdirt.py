@@ -24,7 +24,7 @@ SCRIPT = Path(__file__).with_name("superdirt.scd")
 RATE = 48000
 MANY = 2000
 STOCK = "exec pw-jack scsynth"
-# Levels differ by chance: noise, random phases, where in its cycle an oscillator was. Some more than others.
+# Levels differ by chance (noise, random phases, an oscillator's position in its cycle), some more than others.
 TOLERANCE_DB = 6.0
 CHANCE = ("superstatic", "scram")
 
@@ -39,7 +39,7 @@ class Performance:
 
 
 def samples_in(folder):
-    """Sound files as SuperDirt finds them: a mono click, a stereo pad, and as many as Dirt-Samples has."""
+    """Sound files for SuperDirt: a mono click, a stereo pad, and as many files as Dirt-Samples has."""
     t = np.arange(RATE // 2) / RATE
     click = 0.9 * np.cos(2 * np.pi * 2000 * t[:480]) * np.exp(-t[:480] * 400)
     pad = [sum(np.sin(2 * np.pi * hz * n * t) / n for n in range(1, 8)) * 0.4 for hz in (110, 165)]
@@ -59,7 +59,7 @@ def load_module(session, port):
 
 
 def perform(session, server, folder):
-    """Start SuperDirt on a server, play the piece, and end it. What was heard."""
+    """Start SuperDirt on a server, play the piece, and end it. Returns what was heard."""
     port, dirt_port = free_port(), free_port()
     node = scsynth.NODE if server == "stock" else f"scsynth-{port}"
     program = {"stock": STOCK, "module": "remote"}.get(server, f"exec {PW_SCSYNTH}")
@@ -92,12 +92,12 @@ def perform(session, server, folder):
 
 
 def click_times(samples):
-    """Frames at which the clicks begin; they come first and are nothing but loud."""
+    """Frames at which the clicks begin. The clicks come first, and are told apart by being loud."""
     return np.array(audio.impulses(samples[:, 0], 0.01, RATE // 4)[:tidal.CLICKS])
 
 
 def levels(samples):
-    """For each event how loud it was, in dB."""
+    """The level of each event, in dB."""
     first = click_times(samples)[0]
     frames = [first + int(event.at * RATE) for event in tidal.piece()]
     return [20 * np.log10(audio.rms(samples[start:start + int(0.55 * RATE)]) + 1e-9) for start in frames]
@@ -118,7 +118,7 @@ def heard(request, session, tmp_path_factory):
 def test_starts_as_on_scsynth(heard, stock):
     assert heard.steps == stock.steps
     assert (heard.steps["buffers"], heard.steps["last"]) == (str(MANY + 2), "64")
-    # sclang's own 105, and at least those of SuperDirt 1.7.3.
+    # sclang's own 105 SynthDefs, and at least those of SuperDirt 1.7.3.
     assert int(heard.steps["synthdefs"]) >= 105 + 92
 
 

@@ -41,15 +41,15 @@ class Event:
 
 
 def piece():
-    """96 events: clicks to tell the time by, then each synth, then each effect on a sample. Their distances differ, so
-    that one lost or doubled is not taken for its neighbour."""
+    """96 events: clicks for the timing, then each synth, then each effect on a sample. Their distances differ, so that
+    a lost or repeated event isn't mistaken for its neighbour."""
     kinds = [("click", {})] * CLICKS + [(name, {"n": 0.0}) for name in SYNTHS] + [("pad", effect) for effect in EFFECTS]
     return [Event(SPACING * number + 0.0017 * (number * 7 % 11), sound, more)
             for number, (sound, more) in enumerate(kinds)]
 
 
 def play(events, port):
-    """Send each event AHEAD of its time, taking turns between two orbits."""
+    """Send each event AHEAD of its time, alternating between two orbits."""
     start = time.time() + 1
     with Client(port) as client:
         for number, event in enumerate(events):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What both servers are sent: for each command good messages, and what becomes of them when arguments are left out or
-replaced. A case is a name and a row of packets."""
+"""The messages for both servers: good ones for each command, and variants with arguments left out or replaced. A case
+is a name and a sequence of packets."""
 from examples.osc import Bundle, Double, Message
 
 SETUP = {
@@ -12,7 +12,7 @@ SETUP = {
     "buses": [Message("/c_setn", 0, 4, 1.0, 2.0, 3.0, 4.0)],
 }
 
-# What shows the effect of a command, asked after each packet.
+# Queries that show the effect of a command, sent after each packet.
 PROBES = {
     "synth": [Message("/n_query", 1000), Message("/s_get", 1000, 0, 1), Message("/g_queryTree", 0, 1)],
     "synths": [Message("/g_queryTree", 0, 1)],
@@ -22,7 +22,7 @@ PROBES = {
     "buses": [Message("/c_getn", 0, 8)],
 }
 
-# name: (what is there before, good messages)
+# name: (the setup, good messages)
 COMMANDS = {
     "top": ("buses", [
         ("/notify", 1), ("/notify", 0), ("/notify", 1, 2), ("/sync", 77), ("/error", 0), ("/error", 1), ("/error", -1),
@@ -96,12 +96,12 @@ COMMANDS = {
     "bundles": ("synth", []),
 }
 
-# Not blobs and arrays: what follows them stock takes for something else than was sent.
+# Not blobs and arrays: stock misreads the arguments after them.
 REPLACEMENTS = {"text": "text", "minus one": -1, "a half": 0.5, "nothing": None, "true": True}
 
-# Stock takes what happens to lie behind the message for values that are missing.
+# For missing values, stock reads whatever is in memory after the message.
 READS_BEHIND = ("/b_set", "/b_setn", "/b_fill")
-# Reading or writing outside of its memory, stock scsynth may do anything.
+# Here stock scsynth reads or writes outside of its memory, so it may do anything.
 UNSAFE_IN_STOCK = ("/b_", "/d_")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the answers differ from stock scsynth 3.13's, and why."""
+"""The answers that differ from stock scsynth 3.13's, and why."""
 import re
 
 NOWHERE = "beside the root there is no place: stock makes or moves the node out of the tree, where nothing finds it"

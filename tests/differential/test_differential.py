@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same packets to stock scsynth and to ours: the same answers, byte for byte, but for the differences that
+"""The same packets to stock scsynth and to ours give the same answers, byte for byte, except for the differences that
 differences.py lists with their reasons."""
 import socket
 import struct
@@ -18,7 +18,7 @@ CASES = list(cases())
 
 
 class Server:
-    """One of the two, and the client that all packets come from."""
+    """One of the two servers, and the client that sends all packets."""
 
     def __init__(self, port):
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -28,7 +28,7 @@ class Server:
         self.ask(Message("/notify", 1))
 
     def ask(self, *packets):
-        """Send packets; the datagrams that come back until they are done with."""
+        """Send packets. Returns the datagrams that come back until they have been carried out."""
         self._sync += 1
         for packet in (*packets, Message("/sync", self._sync)):
             self._socket.send(encode(packet))
@@ -39,7 +39,7 @@ class Server:
         return answers
 
     def is_empty(self):
-        """Whether everything can be freed: some packets leave nodes in stock that it doesn't find any more."""
+        """Whether everything could be freed. After some packets stock has nodes that it doesn't find any more."""
         status = decode(self.ask(Message("/g_freeAll", 0), Message("/status"))[-1])
         return status.args[2:4] == [0, 1]
 
@@ -57,7 +57,7 @@ class Server:
 
 
 class Pair:
-    """Stock scsynth and ours in one daemon. Both start anew when a packet was too much for stock."""
+    """Stock scsynth and ours in one daemon. Both are restarted after a packet that stock didn't survive."""
 
     def __init__(self, session):
         self._session = session
@@ -76,7 +76,7 @@ class Pair:
         self._start()
 
     def run(self, group, packet):
-        """The answers of both; None of stock if it doesn't answer any more."""
+        """The answers of both. Stock's are None if it doesn't answer any more."""
         ours = self._ours.run(group, packet)
         try:
             stock = self._stock.run(group, packet)
@@ -98,7 +98,7 @@ def pair():
 
 
 def readable(datagrams):
-    """As messages; stock's malformed ones as they are."""
+    """Decoded messages; malformed ones of stock stay bytes."""
     result = []
     for datagram in datagrams:
         try:

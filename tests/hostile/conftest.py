@@ -44,9 +44,9 @@ class Victim:
                 for name in ("received", "decoded", "rejected", "kernel-dropped")}
 
     def settled_counters(self):
-        """The counters once every packet is in them: fetched or dropped by the kernel."""
+        """The counters, once every packet has been counted as fetched or as dropped by the kernel."""
         extra = 1 + 10  # the start asks for the status, perhaps repeatedly
-        self.client.wait_ready(timeout=20)  # the kernel tells of what it dropped with the next packet
+        self.client.wait_ready(timeout=20)  # the kernel reports dropped packets with the next one
 
         def added_up():
             seen = self.counters()
@@ -86,7 +86,7 @@ class Victim:
 
 
 class VictimClient(Client):
-    """Counts what it sends; an answer that quotes what is no text becomes a message "unreadable"."""
+    """Counts what it sends. An answer that quotes invalid text becomes a message "unreadable"."""
     sent = 0
 
     def send_bytes(self, data):
@@ -143,7 +143,7 @@ def victim(tmp_path_factory, victim_settings):
 
 @pytest.fixture
 def survived(victim):
-    """Before and after the test nothing is there; after it the victim lives."""
+    """The server is empty before and after the test, and the victim lives after it."""
     victim.reset()
     yield
     victim.reset()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Packets that are nearly right: random bytes, and commands with wild arguments, cut short or with
+"""Packets that are almost valid: random bytes, and commands with wild arguments, cut short or with
 bytes changed. The same seed gives the same packets."""
 import random
 import struct
@@ -32,7 +32,7 @@ COMMANDS = {
     "/b_gen": "bwi|v", "/b_query": "|b", "/b_get": "b|i", "/b_getn": "b|is",
     "/b_setSampleRate": "bv", "/c_set": "|iv", "/c_setn": "|isvv", "/c_fill": "|isv",
     "/c_get": "|i", "/c_getn": "|is"}
-# Those that SuperCollider numbers; /quit, 3, is left out.
+# The commands that have numbers in SuperCollider, except for /quit (3).
 NUMBERS = [number for number in range(70) if number != 3]
 
 

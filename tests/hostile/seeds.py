@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the seeds of fuzz-packets into a folder: `python3 -m tests.hostile.seeds FOLDER`. Rows of valid packets that
-reach every command, the hostile packets of test_packets, and rows of garbage.py's nearly right ones."""
+reach every command, the hostile packets of test_packets, and rows of garbage.py's almost valid ones."""
 import sys
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ten thousand messages a second beside many voices, while TCP clients misbehave: every one has its effect, the voices
-play, and who does nothing wrong is served. bench/load.py compares how many are late."""
+"""Ten thousand messages a second beside many voices, while TCP clients misbehave: every message has its effect, the
+voices play, and well-behaved clients are served. bench/load.py compares how many messages are late."""
 import os
 
 import pytest

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths and files that take the worker, and with it the daemon, further than they should."""
+"""Paths and files that could make the worker, and with it the daemon, run for ever or crash."""
 import pytest
 
 from tests.hostile.conftest import SINE
 from tests.lib.osc import Failed
 
-SECONDS = 20  # for what takes some ms, and would never end
+SECONDS = 20  # normally it takes some ms; a fault would never end
 
 
 pytestmark = pytest.mark.usefixtures("survived")
 
 
 def test_three_minutes_of_vorbis(victim):
-    """libvorbis puts what it is given at once on the stack."""
+    """libvorbis copies everything that it gets in one call onto the stack."""
     client = victim.client
     client.command("/b_alloc", 1, 180 * 48000, 1)
     path = victim.folder / "long.ogg"
@@ -22,13 +22,13 @@ def test_three_minutes_of_vorbis(victim):
 
 
 def test_a_pattern_of_ten_thousands_of_parts(victim):
-    """glob() calls itself for each."""
+    """glob() recurses for each part."""
     with pytest.raises(Failed):
         victim.client.command("/d_load", "/*" * 30_000, timeout=SECONDS)
 
 
 def test_a_pattern_that_multiplies(victim):
-    """Its matches would be more than memory holds."""
+    """Its matches wouldn't fit into memory."""
     for number in range(10):
         (victim.folder / f"many-{number}").mkdir(exist_ok=True)
     with pytest.raises(Failed):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many packets of garbage, after which the server is as good as before."""
+"""After many packets of garbage the server works as before."""
 import shutil
 import time
 

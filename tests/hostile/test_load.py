@@ -15,7 +15,7 @@ FLAT = 9000        # children whose /g_queryTree.reply takes more than a datagra
 FLOOD = 200_000
 AHEAD, IN_FLIGHT = 10_000, 8192
 CLIENTS, LOGINS = 1000, 4
-# For a command that takes some ms. One that takes the square of the nodes takes longer by orders of magnitude.
+# For a command that takes some ms. With a time quadratic in the number of nodes it would be orders of magnitude more.
 STALL_SECONDS = 2.0
 
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("survived")
 
 
 def answers(client, *message):
-    """The messages that come before the answer to a /sync, and in what time they came."""
+    """The messages that arrive before the answer to a /sync, and the time until then."""
     client.sync()
     client.inbox.clear()
     began = time.monotonic()
@@ -45,7 +45,7 @@ def assert_quick(client, *message, answer=()):
 
 
 def quiet_client(victim):
-    """A client that is told of no nodes: 100,000 of them would fill its socket."""
+    """A client without notifications of nodes: 100,000 of them would fill its socket."""
     victim.client.send("/notify", 0)
     victim.client.sync()
     return victim.new_client()
@@ -70,7 +70,7 @@ def test_a_hundred_thousand_nested_groups(victim):
         assert_quick(client, "/g_dumpTree", 0, 1, answer=[("/fail", "/g_dumpTree", "buffer overflow")])
         assert_quick(client, "/g_dumpTree", DEPTH - 5, 0)
         assert_quick(client, "/n_set", 0, "freq", 1.0, 0, 2.0)
-        # Moves: what is deep to the top, what is at the top into what is deep, and into itself.
+        # Moves: a deep group to the top, the top group into a deep one, and a group into itself.
         middle = DEPTH // 2
         knot = ("/fail", "/g_head", "a group can't be moved into itself")
         assert_quick(client, "/g_head", DEPTH, 1, answer=[knot])
@@ -90,7 +90,7 @@ def test_a_hundred_thousand_nested_groups(victim):
 
 
 def test_a_tree_too_large_for_a_datagram(victim):
-    """As in scsynth: /fail, and no part of it."""
+    """As in scsynth, the answer is /fail and no part of the tree."""
     with quiet_client(victim) as client:
         for first in range(1, FLAT + 1, 500):
             client.send("/g_new", *[number for group in range(first, first + 500) for number in (group, 1, 0)])
@@ -98,7 +98,7 @@ def test_a_tree_too_large_for_a_datagram(victim):
         assert client.status()[3] == FLAT + 1
         assert_quick(client, "/g_queryTree", 0, 0, answer=[("/fail", "/g_queryTree", "buffer overflow")])
         assert_quick(client, "/g_queryTree", 7, 0, answer=[("/g_queryTree.reply", 0, 7, 0)])
-        # As many as fit are answered whole.
+        # As many nodes as fit are all in the answer.
         client.send("/g_new", FLAT + 1, 0, 0)
         client.send("/g_head", *[number for group in range(1, 4001) for number in (FLAT + 1, group)])
         tree = client.request("/g_queryTree", FLAT + 1, 0, reply="/g_queryTree.reply").args
@@ -119,7 +119,7 @@ def test_a_flood_without_pause(victim):
 
 
 def test_ten_thousand_bundles_ahead(victim):
-    """What doesn't fit is refused, each with an error; the rest is done at its time."""
+    """Bundles that don't fit are refused, each with an error; the others are carried out in time."""
     with victim.new_client() as client:
         client.send("/c_fill", 0, AHEAD, 0.0)
         client.sync()
@@ -145,10 +145,10 @@ def test_ten_thousand_bundles_ahead(victim):
 
 
 def test_a_thousand_logins_from_different_ports(victim):
-    """As many as there may be are logged in, the others told why not; and one that has gone harms nobody."""
+    """The allowed number is logged in, the others are told why not. A client that has gone does no harm."""
     free = LOGINS - 1  # the fixture's client is there
     answered = []
-    with contextlib.ExitStack() as logged_in:  # so that nobody after them gets their ports
+    with contextlib.ExitStack() as logged_in:  # so that no later client gets their ports
         for number in range(CLIENTS):
             with contextlib.ExitStack() as refused:
                 client = (logged_in if number < free else refused).enter_context(victim.new_client())

@@ -15,7 +15,7 @@ from tests.lib.osc import Bundle, Client, Failed, Message, TimeTag, encode
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 
-MOST_MIB = 768  # what the daemon may take more, however much is sent
+MOST_MIB = 768  # by which the daemon may grow, however much is sent
 YEARS = 2 * 365 * 86400
 
 
@@ -33,7 +33,7 @@ def later(messages):
 
 
 def assert_bounded(victim, send, packets):
-    """Memory while `send()` sends a packet, and each is answered or refused."""
+    """Check that memory is bounded while `send()` sends packets, and that each is answered or refused."""
     before = resident_mib(victim)
     for _ in range(packets):
         send()
@@ -92,10 +92,10 @@ def test_bundles_in_years_leave_room_for_now(victim):
 
 
 def test_a_daemon_that_may_have_no_more_memory():
-    """A packet that it can't hold is lost, and nothing else."""
+    """Only the packet that it can't hold is lost."""
     if servers.is_stock():
         pytest.skip("it is about our node")
-    # A daemon of its own: another's heap may have kept enough from earlier.
+    # A daemon of its own: the heap of another one may still have enough memory from earlier.
     with Session() as session:
         server = servers.NodeServer(session, free_port(), {"load-synthdefs": "false"})
         session.connect(server.node_name, "test-sink")
@@ -117,7 +117,7 @@ def test_a_daemon_that_may_have_no_more_memory():
 
 
 def test_descriptors_are_left_for_others():
-    """Connections and files left open: the daemon still accepts its own clients."""
+    """With many connections and files left open, the daemon still accepts its own clients."""
     if servers.is_stock():
         pytest.skip("it is about our node")
     with Session() as session:

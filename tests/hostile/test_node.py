@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hostile settings, params and moments: the daemon lives and a good node still works."""
+"""Hostile settings, params and timing: the daemon lives, and a valid node still works."""
 import os
 import threading
 import time
@@ -96,7 +96,7 @@ def test_removal_while_it_starts(session):
 
 
 def test_a_pipe_is_no_file(session, tmp_path):
-    """Nobody writes into it: who opened it would wait for ever."""
+    """There is no writer, so opening it would block for ever."""
     pipe = tmp_path / "pipe.wav"
     os.mkfifo(pipe)
     os.mkfifo(tmp_path / "pipe.scsyndef")
@@ -115,7 +115,7 @@ def test_a_pipe_is_no_file(session, tmp_path):
 
 
 def seconds_to_remove(session, server):
-    """What it takes to remove the server, and the daemon to answer after that."""
+    """The time for removing the server, until the daemon answers again."""
     node = session.node(server.node_name)["id"]
     began = time.monotonic()
     session.pw_cli("destroy", node)
@@ -127,7 +127,7 @@ def seconds_to_remove(session, server):
 
 def assert_removed_in_time(session, make_busy):
     """clear() may hold up the daemon for 200 ms longer than that of an idle server. `make_busy(client)` brings a new
-    server into a state. The least of several times counts: the machine may have other things to do."""
+    server into a state. The shortest of several times counts, because the machine may be busy."""
     idle = min(seconds_to_remove(session, NodeServer(session, free_port())) for _ in range(3))
     times = []
     for _ in range(3):
@@ -142,12 +142,12 @@ def assert_removed_in_time(session, make_busy):
 
 
 def workers(session):
-    """How many threads of the daemon have the worker's name: it, and DiskIn's, which it started."""
+    """How many threads of the daemon have the worker's name. DiskIn's thread has it, too, as the worker started it."""
     return [each["name"] for each in threads(session.daemon.pid).values()].count("scsynth-worker")
 
 
 def test_removal_while_the_worker_is_busy(session):
-    """It is left behind with what it uses, and ends once its job is done."""
+    """The worker is left behind with what it uses, and ends once its job is done."""
     def make_busy(client):
         client.command("/b_alloc", 1, 1 << 22)
         client.send("/b_gen", 1, "sine1", 0, *[1.0] * 40)  # for some seconds
@@ -214,7 +214,7 @@ def misbehaving(session, tmp_path):
 
 
 def test_a_synth_that_never_ends_its_block(misbehaving):
-    """It is ended; what else plays goes on. See docs/safety.md."""
+    """The synth is ended, and everything else goes on playing. See docs/safety.md."""
     with Client(misbehaving.port) as client:
         client.command("/notify", 1)
         client.command("/d_recv", SINE.read_bytes())

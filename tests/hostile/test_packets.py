@@ -52,11 +52,11 @@ def evil_synth(definition):
 
 HEAD = b"#bundle\0" + struct.pack(">Q", 1)
 FAIL, DONE, SILENT, STATUS = {"/fail"}, {"/done"}, set(), {"/status.reply"}
-UNREADABLE = {Victim.UNREADABLE}  # a /fail that quotes what is no text
-BROKEN = FAIL | DONE              # a SynthDef: what is wrong, then the /done that clients wait for
+UNREADABLE = {Victim.UNREADABLE}  # a /fail that quotes invalid text
+BROKEN = FAIL | DONE              # of a SynthDef: the /fail says why, and clients wait for the /done
 
-# name: (packet, which answers come back). They are stock scsynth's, but where it crashes or docs/commands.md says
-# otherwise: a SynthDef or job that fails, nodes beside or in themselves, a packet with a malformed part.
+# name: (packet, addresses of the answers). These are stock scsynth's, except where it crashes or docs/commands.md lists
+# a difference: a SynthDef or job that fails, nodes beside or in themselves, a packet with a malformed part.
 PACKETS = {
     # indices
     "free a buffer out of range": (Message("/b_free", BIG), FAIL),

@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 ROOM = 1.03
 VOICES, SECONDS = 64, 0.2
 NOTES, NOTE_BLOCKS = 200, 4
-# The data loop's part: what is before it, FFTW's plans above all, takes another few hundred thousand from run to run.
+# Only the data loop is counted. What runs before it, mostly FFTW's plans, varies by some hundred thousand between runs.
 DATA_LOOP = ("scs::Engine::process*",)
 
 
@@ -34,7 +34,7 @@ def bounds():
 
 
 def verdict(found, bound):
-    """Nothing if so many instructions are within the bound, otherwise what is wrong."""
+    """An empty string if that many instructions are within the bound, otherwise what is wrong."""
     if found > bound:
         return f"{found:.0f} instructions, {100 * (found / bound - 1):.1f} % more than the bound of {bound}"
     if not found > bound / 2:

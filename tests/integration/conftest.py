@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def ours():
-    """Skip tests of what stock scsynth does not do, when it stands in for our server."""
+    """Skip tests of what stock scsynth can't do, if it is the server under test."""
     if servers.is_stock():
         pytest.skip("stock scsynth stands in for the server")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """SynthDefs as people write them in a running server: each loads, plays alone for a moment with its default controls,
-puts out numbers, is let go, and ends. tests/oracle/test_corpus.py says which, and compares their sound with scsynth's."""
+has finite output, is released, and ends. tests/oracle/test_corpus.py says which, and compares their sound with
+scsynth's."""
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.lib.scsynth import StockServer
 from tests.oracle import test_corpus, ugens
 
 MOMENT = 0.05
-SAID = ("freq", 440.0)  # SuperDirt always says it: with their default, 0, some of its synths divide by zero
+SAID = ("freq", 440.0)  # SuperDirt always sets it: with their default, 0, some of its synths divide by zero
 SETTINGS = {"max-nodes": 8192, "wire-buffers": 2048, "rt-memory": 65536, "buffers": 4096}
 STOCK_OPTIONS = ("-n", 8192, "-w", 2048, "-m", 65536, "-b", 4096, "-D", 0)
 
@@ -59,7 +60,7 @@ def load(client, path):
 
 
 def play(client, recording, name, number):
-    """Have one synth play, release it, free it if that doesn't end it. The first frame and the last."""
+    """Play a synth, release it, and free it if that doesn't end it. Returns its first and last frame."""
     start = recording.frames()
     try:
         client.request("/s_new", name, number, 0, 0, *SAID, reply="/n_go", where=lambda args: args[0] == number)

@@ -20,7 +20,7 @@ def test_voices_in_the_daemon(session, tmp_path, batching):
     with Client(server.port) as client:
         client.command("/notify", 1)
         client.command("/d_loadDir", str(SYNTHDEFS))
-        client.send("/n_run", 0, 0)  # so that all begin in one block
+        client.send("/n_run", 0, 0)  # so that all start in the same block
         for number in range(VOICES):
             client.request("/s_new", "test_sine", 1000 + number, 0, 0, "freq", 440.0, "amp", 0.02, reply="/n_go")
         client.send("/n_run", 0, 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node in the graph: its ports and properties, its coming and going."""
+"""The node in the graph: ports, properties, making and removing it."""
 import time
 
 import pytest
@@ -109,8 +109,8 @@ def test_two_nodes_side_by_side(session):
 
 @pytest.fixture
 def one_arena():
-    """A session whose daemon takes all memory from one arena. With several, each thread takes whichever
-    is free, and the daemon grows by as much once more when a round's work first falls to another."""
+    """A session whose daemon takes all memory from one arena. With several, each thread uses whichever
+    is free, and the daemon grows again when the work of a round first uses another one."""
     with Session(env={"MALLOC_ARENA_MAX": "1"}) as session:
         session.force_quantum(256)
         yield session
@@ -161,7 +161,7 @@ def test_the_daemon_answers_while_the_node_comes_and_goes(session):
 
 @pytest.mark.skipif(not scsynth.available(), reason="needs stock scsynth and pw-jack")
 def test_an_idle_node_wakes_nobody(session):
-    """The node runs on the daemon's own loop: at quantum 64 its threads sleep but for that."""
+    """The node runs on the daemon's data loop. At quantum 64 all its other threads sleep."""
     session.force_quantum(64)
     NodeServer(session, free_port())
     session.connect("scsynth", "test-sink")

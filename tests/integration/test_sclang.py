@@ -29,7 +29,7 @@ def sound_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lesson(playing, sound_file, tmp_path_factory):
-    """The script's steps, its whole output and what was heard meanwhile."""
+    """The script's steps, its whole output, and a recording of the sink."""
     from tests.lib.recording import Recording
     folder = tmp_path_factory.mktemp("sclang")
     with Recording(playing.session, folder / "heard.wav") as recording:

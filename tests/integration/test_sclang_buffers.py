@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Buffer and Bus of stock sclang: each method's result against what it has to be."""
+"""Buffer and Bus of stock sclang: each method has the expected result."""
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ TURN = 2 * np.pi * np.arange(64) / 64
 
 @pytest.fixture(scope="module")
 def sound():
-    """Two channels whose every sample is another; exact in 32 bit."""
+    """Two channels whose samples are all different, and exact in 32 bits."""
     frames = np.arange(FRAMES)
     return np.column_stack([frames / 2**15, -frames / 2**16])
 
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def found(playing, sound, folder):
-    """{name: numbers} of the script's steps; words stay words."""
+    """{name: values} of the script's steps: numbers where they are numbers, else strings."""
     audio.write_wav(folder / "sound.wav", sound, RATE)
     output = sclang.run(SCRIPT, playing.port, folder / "sound.wav", folder, folder=folder / "home",
                         env=playing.session.env)
@@ -51,7 +51,7 @@ def float32(values):
 
 
 def wavetable(signal):
-    """Pairs of a wavetable from one period and the sample behind it."""
+    """The pairs of a wavetable, from one period and the sample after it."""
     now, then = signal[:-1], signal[1:]
     return np.column_stack([2 * now - then, then - now]).flatten()
 

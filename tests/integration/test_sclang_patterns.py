@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Patterns and JITLib of stock sclang, by what is heard."""
+"""Patterns and JITLib of stock sclang, checked by their sound."""
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from tests.lib.server import is_stock
 
 SCRIPT = Path(__file__).with_name("patterns.scd")
 RATE = 48000
-STEP = RATE // 100  # of what Tones measures
+STEP = RATE // 100  # between two windows of Tones
 
 
 class Tones:
@@ -90,10 +90,10 @@ def test_a_node_proxy_fades_over(tones):
     old, new = tones.levels(400), tones.levels(3000)
     start = np.flatnonzero((old > 0.29) & (new < 0.01))[-1]
     end = np.flatnonzero((new > 0.29) & (old < 0.01))[0]
-    # Both follow half a sine's turn, so their sum stays.
+    # Both fades follow half a period of a sine, so their sum is constant.
     assert (end - start) / 100 == pytest.approx(0.77 * 0.8, abs=0.05)
     assert np.max(np.abs((old + new)[start:end] - 0.3)) < 0.015
-    # Between a tenth and nine tenths lie 59 % of such a fade.
+    # Such a fade takes 59 % of its time from a tenth to nine tenths.
     rising = np.count_nonzero((new > 0.03) & (new < 0.27) & (old > 0.02))
     assert rising / 100 == pytest.approx(0.59 * 0.8, abs=0.05)
 
@@ -104,7 +104,7 @@ def test_a_node_proxy_is_set_and_mapped(tones):
     assert np.count_nonzero(both) / 100 == pytest.approx(0.59 * 0.4, abs=0.05)
     assert np.max(np.abs((old + new)[both] - 0.4)) < 0.02
     assert tones.top(3400) == pytest.approx(0.4, rel=0.02)
-    assert tones.seconds(3400, 0.2) == pytest.approx(0.4, abs=0.25)  # sclang may be kept waiting
+    assert tones.seconds(3400, 0.2) == pytest.approx(0.4, abs=0.25)  # sclang may be delayed
     assert tones.top(4200) == pytest.approx(0.4, rel=0.02)
 
 

@@ -44,7 +44,7 @@ def test_the_server_sees_what_sclang_sets(steps):
 
 
 def test_sclang_scopes(steps):
-    # Half of the height is one of amplitude 1: 0.5 is drawn a quarter from the top.
+    # Half of the height stands for amplitude 1, so 0.5 is drawn a quarter from the top.
     assert float(steps["scope0.5"]) == pytest.approx(0.25, abs=0.03)
     assert float(steps["scope-0.5"]) == pytest.approx(0.75, abs=0.03)
 

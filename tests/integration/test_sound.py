@@ -60,8 +60,8 @@ def test_no_clicks_while_playing(sine, playing, record, quantum):
 
 
 def test_no_clicks_when_the_quantum_changes(ours, sine, playing, tmp_path):
-    """Recorded from the server's own ports: a sink's monitor loses, of any source, what a longer
-    cycle had left when the quantum shrinks."""
+    """Recorded from the server's own ports: when the quantum shrinks, a sink's monitor loses
+    what is left of a longer cycle, whatever the source."""
     session, changes = playing.session, (64, 1024, 441, 128, 256, 100, 512, 64, 2048, 1024)
     try:
         with Recording(session, tmp_path / "heard.wav", node="scsynth") as recording:
@@ -78,12 +78,13 @@ def test_no_clicks_when_the_quantum_changes(ours, sine, playing, tmp_path):
 
 def test_impulses_at_exact_distances(client, record):
     """100 bundles, each an OffsetOut impulse, an odd number of frames apart. An impulse due in the last
-    half frame of a block sounds in its last frame, as with scsynth: a frame before its neighbours' grid."""
+    half frame of a block sounds in its last frame, as with scsynth: a frame earlier than its neighbours' times
+    suggest."""
     apart, count = 1009, 100
     with record("impulses") as recording:
         start = TimeTag.from_unix(time.time() + 0.5)
         for index in range(count):
-            # Whole numbers: a double of seconds since 1970 is only good for a hundredth of a frame.
+            # Integers: a double with seconds since 1970 is only exact to a hundredth of a frame.
             due = TimeTag(start + (index * apart << 32) // RATE)
             client.send_packet(Bundle(due, [Message("/s_new", "test_impulse", 2000 + index, 0, 0, "amp", 0.5)]))
         client.wait("/n_end", where=lambda args: args[0] == 2000 + count - 1, timeout=10)

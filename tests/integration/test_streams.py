@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What units send and fetch through other threads while they play: sound files, messages, text."""
+"""What units send and receive through other threads while they play: sound files, messages, text."""
 import numpy as np
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sound files as arrays, and what can be said of a signal: level, frequency, clicks, impulses."""
+"""Sound files as arrays, and measurements of signals: level, frequency, clicks, impulses."""
 import struct
 
 import numpy as np
@@ -19,7 +19,7 @@ def read_wav(path):
 
 
 def wav_chunks(path):
-    """{name: bytes} of a WAV file's chunks. Some programs write one with the time of day."""
+    """{name: bytes} of a WAV file's chunks. Some programs write a chunk with the time of day."""
     data = open(path, "rb").read()
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         raise ValueError(f"{path} is not a WAV file")
@@ -53,7 +53,7 @@ def trim(signal, threshold=1e-4):
 
 
 def frequency(signal, rate):
-    """The frequency in Hz of the strongest sine: a spectrum's peak, made exact by the advance of
+    """The frequency in Hz of the strongest sine: the spectrum's peak, refined by the advance of
     its phase between two windows half a signal apart (error far below 0.01 Hz for 0.5 s)."""
     size = len(signal) // 2
     if size < 64:
@@ -67,8 +67,8 @@ def frequency(signal, rate):
 
 
 def clicks(signal, factor=4.0):
-    """Frames where the curvature leaps out of what the signal usually does: for sines and other
-    smooth signals these are gaps, repeats and jumps."""
+    """Frames where the curvature is far above the signal's usual one. In sines and other smooth
+    signals these are gaps, repeats and jumps."""
     curvature = np.abs(np.diff(signal, 2))
     if not len(curvature):
         return []

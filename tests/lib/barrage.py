@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ten thousand messages a second in small bundles with time tags, and how many of them had their effect.
 
-The last message of each bundle sets a control bus of its own to the number of its lap round the buses. They are
-read back, a part of them after the other, before the next lap comes along."""
+The last message of each bundle sets a control bus of its own to the number of the round through the buses. The buses
+are read back, part by part, before they are set in the next round."""
 import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +38,7 @@ class Outcome:
 
 def run(port, voices, seconds):
     """Send for whole seconds to a server on this machine with synths FIRST_VOICE … FIRST_VOICE + voices - 1 of the
-    default SynthDef. What it prints or counts of late bundles is the caller's to see."""
+    default SynthDef. The caller has to look at late bundles that the server prints or counts."""
     packets = [_packet(bus, voices) for bus in range(_PART * _PARTS)]
     dropped = kernel_drops(port)
     with Client(port) as client, Client(port) as reader, ThreadPoolExecutor(1) as pool:
@@ -79,7 +79,7 @@ def _packet(bus, voices):
 
 
 def _missing(client, first, value, not_before):
-    """How many of a part's buses have another value. Questions and answers get lost, too: it asks again."""
+    """How many of a part's buses have another value. Queries and answers may get lost, so they are repeated."""
     time.sleep(max(0.0, not_before - time.time()))
     found = 0
     for bus in range(first, first + _PART, _AT_ONCE):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A private PipeWire session: own runtime folder, own bus, null sinks, no hardware, nothing of
-the user's. Everything waits for conditions; everything started is ended by its own pid."""
+the user's. All waiting is for conditions, and each started process is ended by its pid."""
 import os
 import shutil
 import subprocess

@@ -7,7 +7,7 @@ from tests.lib.process import wait_for
 
 
 class Graph:
-    """The daemon that `env` leads to."""
+    """The graph of the daemon that `env` points to."""
 
     def __init__(self, env):
         self.env = env
@@ -104,7 +104,7 @@ class Graph:
         return value["name"] if isinstance(value, dict) else None
 
     def force_quantum(self, frames):
-        """Set the quantum of the graph; 0 gives it back to the nodes."""
+        """Set the quantum of the graph; 0 leaves it to the nodes again."""
         self.run("pw-metadata", "-n", "settings", "0", "clock.force-quantum", frames)
         self.wait_until(lambda: str(self.metadata("settings").get("clock.force-quantum")) == str(frames),
                     f"quantum {frames}")
@@ -116,8 +116,8 @@ class Graph:
 
 
 def merged_dumps(text):
-    """The objects of a dump. What changes while pw-dump looks follows as a list of its own, and an
-    object that goes has no info there."""
+    """The objects of a dump. Changes while pw-dump runs follow as further lists, in which a
+    removed object has no info."""
     decoder, objects = json.JSONDecoder(), {}
     text = text.strip()
     while text:

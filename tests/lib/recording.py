@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recordings of what a node puts out as 32 bit float WAV; of a sink, that is what it plays.
 
-A node inside the daemon (tests/tape) records: it runs in each cycle, where a program of its own would
-miss some on a busy machine. A recording that lacks anything all the same is an error of its own kind."""
+A node inside the daemon (tests/tape) records, because it runs in each cycle; a separate program would
+miss some on a busy machine. If something is missing nevertheless, that is the error Incomplete."""
 import os
 import struct
 import tempfile
@@ -36,7 +36,7 @@ class _Header:
 
 
 class Recording:
-    """A context manager: it records when it is entered; the file is complete after exit."""
+    """A context manager that records while it is entered. The file is complete after exit."""
 
     def __init__(self, session, path, node="test-sink", seconds=SECONDS):
         self.path = path
@@ -44,7 +44,7 @@ class Recording:
         self._name = f"tape-{next(_number)}"
 
     def __enter__(self):
-        # Memory, so that no disk makes the data loop wait.
+        # In memory, so that the data loop doesn't wait for a disk.
         file, self._tape = tempfile.mkstemp(prefix="scs-tape-", dir="/dev/shm")
         os.close(file)
         try:
@@ -71,7 +71,7 @@ class Recording:
         return self._header().frames
 
     def wait(self, seconds):
-        """Until that much more has been recorded, however long it takes."""
+        """Wait until that much more has been recorded, however long it takes."""
         start = self._header()
         end = start.frames + seconds * start.rate
         wait_for(lambda: self._check(self._header()).frames >= end, f"{seconds} s more of {self._node}",

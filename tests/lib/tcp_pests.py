@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""TCP clients as they shouldn't be, all at once: one asks and never reads, one sends half a packet and hangs, one
-leaves in the middle of each packet, and two hundred do nothing wrong but be there."""
+"""Badly behaved TCP clients, all at once: one sends requests and never reads, one sends half a packet and stops, one
+disconnects in the middle of each packet. And a crowd of two hundred that do nothing wrong."""
 import multiprocessing
 import select
 import socket
@@ -11,11 +11,11 @@ from tests.lib.osc import Message, encode
 
 CROWD = 200
 _NAP = 0.02
-_ASK_EVERY = 50  # turns, each of the crowd
+_ASK_EVERY = 50  # turns; for each client of the crowd
 
 
 class Pests:
-    """A context manager; they are in a process of their own."""
+    """A context manager; the clients run in a process of their own."""
 
     def __init__(self, port):
         context = multiprocessing.get_context("spawn")
@@ -44,7 +44,7 @@ class Pests:
 
     @property
     def left(self):
-        """How often one left in the middle of a packet."""
+        """How often a client disconnected in the middle of a packet."""
         return self._counts[1]
 
     @property

@@ -21,7 +21,7 @@ def test_doctest_cases_are_counted():
 
 
 def test_skipped_cases_of_doctest_are_counted_by_name():
-    """One that isn't run, and one that doctest counts among those that passed."""
+    """A case that isn't run, and one that doctest counts as passed."""
     found = meson(program(stdout="[skipped] a: slow\n[skipped on the way] b: no root\n"
                           + DOCTEST.replace("2 failed", "0 failed").replace("0 skipped", "1 skipped")))
     assert (found.passed, found.failed, found.skipped) == (4, 0, ["x: a: slow", "x: b: no root"])

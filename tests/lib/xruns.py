@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What PipeWire's profiler says of a node, read off pw-top's screen: its xruns, its quantum."""
+"""What PipeWire's profiler reports for a node, read from pw-top's screen: xruns and quantum."""
 import fcntl
 import os
 import pty

@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests" / "policy"))
 from daemons import Session, wait_for  # noqa: E402
 
 MODULE, PLUGIN, CYCLES = (Path(os.environ[name]) for name in ("MODULE", "PLUGIN", "CYCLES"))
-# The real server's threads leave arenas of the allocator behind, 2 MiB together, at no fixed time.
+# The real server's threads leave arenas of the allocator behind at some time, 2 MiB together.
 GROWTH_KIB = 256 if "stand-in" in PLUGIN.name else 4096
 
 
@@ -170,7 +170,7 @@ def test_without_the_plugin_the_drop_in_does_not_stop_the_daemon():
 
 
 def test_a_failed_module_is_an_error_to_the_daemon():
-    """Without nofail the daemon gives up: the module's failure reached it."""
+    """Without nofail the daemon ends, which shows that the module's failure reached it."""
     port = free_port()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind(("127.0.0.1", port))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random scores for voices that may be computed side by side: they come in groups of the same SynthDef, and anything
-that moves, maps, pauses, replaces or frees some of them happens between two blocks or in the midst of one."""
+"""Random scores for voices that may be computed side by side: they start in groups of the same SynthDef. Some
+are moved, mapped, paused, replaced or freed, between two blocks or in the middle of one."""
 import random
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from tests.oracle import ugens
 
 SYNTHDEFS = Path(__file__).parent / "batches"
 CHANNELS = 8
-BUSES = 12  # of audio that voices read and write, the first ones are heard
+BUSES = 12  # audio buses that voices read and write; the first ones are the outputs
 CONTROLS = 8  # buses of control; what they hold is added to frequencies, but for the two after them, which are levels
 LEVEL_BUSES = (CONTROLS, CONTROLS + 1)
 GROUPS = 6
@@ -17,7 +17,7 @@ MOST = 100  # voices at once, a few more when a chord comes
 CHORDS = (1, 1, 2, 3, 5, 8, 9, 16, 17)
 HEAD, TAIL, BEFORE, AFTER, REPLACE = range(5)
 
-# Which SynthDefs a score takes often: those whose voices stand side by side in pieces.
+# SynthDefs that a score often uses, as pieces of music have many voices of such ones.
 USUAL = ("default", "fm", "perc", "organ", "acid", "hit", "steps", "string")
 OTHERS = ("ends", "pauses", "cutsNext", "cutsGroup", "echo", "room", "hall", "loop", "hiss", "bow", "rain",
           "drift", "dice", "reader", "feedback", "replacer", "crosser", "control", "setter", "controlled", "audible",
@@ -146,7 +146,7 @@ class Score:
         return [(self._random.choice(("/g_freeAll", "/g_deepFree")), self._random.randint(1, GROUPS))]
 
     def _groups(self):
-        """Three groups, and one in each of these; those that are still there are left alone."""
+        """Make three groups with one in each, where they no longer exist."""
         return [("/g_new", group, TAIL, max(group - 3, 0)) for group in range(1, GROUPS + 1)]
 
     def _node(self):

@@ -13,13 +13,13 @@ from tests.lib.build import PW_SCSYNTH
 RATE = 48000
 BLOCK = 64
 CHANNELS = 8
-# Settings of ours: every unit by SuperCollider's own binary.
+# Settings of ours with which every unit is SuperCollider's own.
 BINARIES = {"native-ugens": "false"}
 
 
 @dataclass
 class Pair:
-    """What scsynth rendered, what we did, what our engine said, and its settings."""
+    """What scsynth rendered, what we rendered, what our engine printed, and its settings."""
     reference: np.ndarray
     ours: np.ndarray
     said: str
@@ -29,12 +29,12 @@ class Pair:
         return Pair(self.reference[start:end], self.ours[start:end], self.said, self.settings)
 
     def differing(self):
-        """The frames in which any channel has other bits; two NaNs are equal."""
+        """The frames in which any channel has different bits; two NaNs are equal."""
         same = (self.reference == self.ours) | (np.isnan(self.reference) & np.isnan(self.ours))
         return np.flatnonzero(~same.all(axis=1))
 
     def decibels(self):
-        """The level of the difference, relative to the reference's."""
+        """The level of the difference in dB, relative to that of the reference."""
         reference, ours = (np.nan_to_num(part, posinf=0, neginf=0)
                            for part in (self.reference, self.ours))
         difference = math.sqrt(np.mean(np.square(ours - reference)))

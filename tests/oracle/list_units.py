@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Prints the names of the units that plugin files define: loads each with a table of functions in
-which only the one that defines units does anything."""
+which only the function that defines units does anything."""
 import ctypes
 import os
 import sys
 
 POINTERS = 64  # room behind the real table
-DEFINE_UNIT = 6  # its place in the table, counted in pointers
+DEFINE_UNIT = 6  # index of the function in the table, in pointers
 SINE_SIZE, SINE_TABLES = 8192, (1, 2, 3)
 
 Define = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p,
@@ -36,7 +36,7 @@ def main():
     for path in sys.argv[1:]:
         ctypes.CDLL(path).load(table)
     sys.stdout.flush()
-    os._exit(0)  # past the threads that some plugins started
+    os._exit(0)  # without waiting for threads that plugins started
 
 
 main()

@@ -18,7 +18,7 @@ from tests.lib.audio import write_wav
 from tests.oracle import compare, ugens
 
 FOLDER = Path(__file__).parent / "native"
-# Families whose inputs are the same bits in both servers, see native.scd; they are set to plain numbers.
+# Families whose inputs have the same bits in both servers, see native.scd; they are set to numbers of plain().
 EXACT = ("arithmetic", "binary", "unary", "dynamics", "delays", "filters", "panning")
 SOURCE = FOLDER / "source.scsyndef"
 NATIVE = {"native-ugens": "true"}
@@ -35,7 +35,7 @@ FIXED = ("out", "buf", "bus")  # how parameters begin that are never changed
 FACTORS = (1.0, 0.5, 1.31, 0.93, 1.9, 0.11, 1.0, -0.4)
 BIPOLAR = ("in", "left", "right", "second", "position", "gain", "mul", "add")  # parameters that may be negative
 EXTREMES = (0.0, -0.0, -1.0, math.nan, math.inf, -math.inf, 24000.0, 1e-40, 1e9, -0.7e9)
-# What stock scsynth dies of, or reads and writes outside of its memory: (unit, parameters, which values).
+# Values with which stock scsynth crashes, or reads or writes outside of its memory: (unit, parameters, values).
 DEADLY = (
     ("PlayBuf", ("rate", "start"), lambda value: not math.isfinite(value)),
     ("PlayBuf_stereo", ("rate",), lambda value: not math.isfinite(value)),
@@ -44,11 +44,11 @@ DEADLY = (
       for name in ("XLine", "XLine_done", "Done_xline", "FreeSelfWhenDone_xline", "PauseSelfWhenDone_xline")),
     ("lcm", ("right",), lambda value: not math.isfinite(value)),
 )
-# Units whose output is made of steps: these come in the same frames.
+# Units whose output consists of steps, which must be in the same frames.
 STEPS = ("LFPulse", "Impulse", "LFNoise0", "LFClipNoise", "Dust", "Dust2", "Latch", "Trig", "Trig1", "ToggleFF",
          "PulseCount", "PulseDivider", "SetResetFF", "Stepper", "Timer", "TDelay", "Schmidt", "TRand", "TIRand",
          "TExpRand", "T2A")
-FLOOR = 1e-3  # differences below what this level makes of them are not heard
+FLOOR = 1e-3  # a quieter reference counts as this loud
 NOTHING = -math.inf  # decibels of no difference
 
 
@@ -132,14 +132,15 @@ def waves(folder):
 
 
 def plain(value):
-    """A number of eight binary digits next to it. A 64th of the way between two of them, and sums of that, are exact in
-    single precision: it doesn't matter how a server draws a line over a block."""
+    """The nearest number with eight binary digits. A 64th of the difference of two such numbers, and sums of it, are
+    exact in single precision, so it doesn't matter how a server computes a ramp over a block."""
     fraction, exponent = math.frexp(value)
     return math.ldexp(round(fraction * 256), exponent - 8)
 
 
 def apart(reference, ours):
-    """Decibels of the difference of two signals to the first; frames in which neither is finite are equal."""
+    """The level of the difference of two signals in dB, relative to the first. Frames in which neither is finite are
+    equal."""
     finite = np.isfinite(reference) & np.isfinite(ours)
     if np.any(np.isfinite(reference) != np.isfinite(ours)):
         return math.inf
@@ -149,8 +150,8 @@ def apart(reference, ours):
 
 
 def judge(case, voice, reference, ours):
-    """The worst of a voice's channels. With an extreme parameter, ours may go on where the reference's numbers have
-    come to their end; what both make after that is compared no more."""
+    """The worst of a voice's channels. With an extreme parameter, ours may stay finite where the reference doesn't;
+    from there on they aren't compared."""
     worst = Result(case, voice.label, NOTHING, False, "")
     for channel in range(voice.channel, voice.channel + voice.count):
         theirs, mine = (signal[voice.start:voice.end, channel] for signal in (reference, ours))
@@ -173,7 +174,7 @@ def worst_of_cases(results):
 
 
 def edges(signal):
-    """The frames at which a signal that is made of steps has another value than before."""
+    """The frames in which a signal that consists of steps changes."""
     before = np.concatenate([[0.0], signal[:-1]])
     return np.flatnonzero((signal != before) & ~(np.isnan(signal) & np.isnan(before)))
 
@@ -237,7 +238,7 @@ def _play(events, time, one, slot, rounded):
 
 
 def _play_extremes(events, time, one, _slot, _rounded):
-    """For each parameter a slot with ten voices, one for each extreme; from the middle on it is what is usual."""
+    """For each parameter a slot with ten voices, one for each extreme; from the middle on it has a usual value."""
     changeable = _changeable(one)
     voices = []
     for names in [[name] for name in changeable] + ([changeable] if len(changeable) > 1 else []):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nothing but the bits decides: random scores and those of every native unit give the same bytes with voices computed
-alone and side by side, by each instruction set that this machine has. batches.py and native.py make the scores.
+"""Random scores, and those of every native unit, give the same bytes whether voices are computed alone or in batches,
+with each instruction set that this machine has. batches.py and native.py make the scores.
 
 `-k 'seed-7'` or `-k filters` runs one of them."""
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.lib.build import BUILD
 from tests.oracle import compare, native
 from tests.oracle.batches import CHANNELS, Score
 
-# Without 2, which is silent for a while, and 13, which scsynth's units, too, make something infinite of.
+# Without 2, which is silent for a while, and 13, in which scsynth's units, too, reach infinity.
 SEEDS = (1, *range(3, 13), 14)
 SECONDS = 4.0
 NEEDS = {"sse2": {"sse2"}, "avx2": {"avx2", "fma"}, "avx512": {"avx512f", "avx512bw", "avx512dq", "avx512vl"}}
@@ -33,12 +33,12 @@ SETS = instruction_sets()
 ALONE = {"native-ugens": "true", "batching": "false", "simd": SETS[0]}
 OTHERS = [{"native-ugens": "true", "batching": batching, "simd": name}
           for name in SETS for batching in ("true", "false") if (name, batching) != (SETS[0], "false")]
-# Of each unit's voices alone only the widest are compared.
+# For each unit, lone voices are compared only with the widest instruction set.
 FEWER = [settings for settings in OTHERS if settings["batching"] == "true" or settings["simd"] == SETS[-1]]
 
 
 def render(score, folder, settings):
-    """The bytes of the samples that ours makes of a score: the rest of the file has the time of day in it."""
+    """The bytes of the samples that ours renders; the rest of the file contains the time of day."""
     return render_events(score.events, score.end, folder, settings, CHANNELS)
 
 
@@ -86,7 +86,7 @@ def test_same_bytes(seed, tmp_path):
 
 @pytest.mark.parametrize("family", native.families())
 def test_every_unit(family, tmp_path):
-    """The score of test_native.py. Numbers that are none may have other bits."""
+    """The score of test_native.py. NaNs may have different bits."""
     channels = native.CHANNELS[family.endswith(native.EXTREME)]
     events, end, played = native.score(family, tmp_path)
     alone = samples(render_events(events, end, tmp_path, ALONE, channels), channels)
@@ -101,7 +101,7 @@ def test_every_unit(family, tmp_path):
 
 
 def different_voices(played, differs, alone, other):
-    """A line for each voice of each case that has other bits."""
+    """A line for each voice of each case that has different bits."""
     for case, voices in played.items():
         for voice in voices:
             found = np.argwhere(differs[voice.start:voice.end, voice.channel:voice.channel + voice.count])

@@ -20,11 +20,11 @@ GAP = 0.0107
 NOT_OFFLINE = {"sonic-pi-fx_scope_out", "sonic-pi-scope", "system_freqScope0_magresponse_shm",
                "system_freqScope0_shm", "system_freqScope1_magresponse_shm", "system_freqScope1_shm"}
 NATIVE_LIMIT = -100  # dB
-# SynthDefs that draw random numbers in an order that the data decide, so that other ones are as right. They only have
-# to sound. SynthDef: its units that do so.
+# SynthDefs that draw random numbers in an order that depends on the data, so that other numbers are as valid. They only
+# have to sound. SynthDef: its units that draw.
 ANOTHER_ORDER = {
 }
-# SynthDefs in which scsynth is further from what they say than ours, which only have to sound: SynthDefs: why.
+# SynthDefs whose result is less exact in scsynth than in ours. They only have to sound. SynthDefs: why.
 BETTER = {
     "imp superhoover": "scsynth's reciprocals are estimates, whose last bits depend on the processor, and frequencies "
                        "come from its LinExp: in imp 439.9998 Hz instead of 440",
@@ -33,9 +33,9 @@ BETTER = {
                              "precision: a block's mean is off by 400 times as much as here",
 }
 EXCEPTIONS = {*ANOTHER_ORDER, *" ".join(BETTER).split()}
-FED = 40  # the bus of audio that effects are told to read
+FED = 40  # the audio bus that effects read
 INPUTS = ("in", "inbus", "inBus", "in_bus", "dryBus")
-# Controls that are 0 by default in some SynthDefs, which do nothing then.
+# Controls that are 0 by default in some SynthDefs, which then do nothing.
 AWAKE = {"freq": 220.0, "accelerate": 0.1, "distort": 0.4, "krush": 3.0, "kcutoff": 2000.0, "octer": 0.4,
          "octersub": 0.3, "octersubsub": 0.2, "room": 0.4, "ring": 0.4, "ringf": 200.0, "ringdf": 50.0, "shape": 0.4}
 OWN = ROOT / "tests/corpus"
@@ -98,7 +98,7 @@ def test_native_units(folder, fed, tmp_path):
 
 
 def frames(slot):
-    """Those in which a SynthDef sounds, a block more on each side."""
+    """The frames in which a SynthDef sounds, and a block more on each side."""
     return int(slot[0] * compare.RATE) - compare.BLOCK, int(slot[1] * compare.RATE) + compare.BLOCK
 
 

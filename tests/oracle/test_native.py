@@ -14,7 +14,7 @@ from tests.lib.build import ROOT
 from tests.oracle import compare, native
 
 LIMIT = -120  # dB
-# Patterns of cases, or of a case and the label of one of its voices: how far they may be apart instead, in dB, and why.
+# Patterns of cases, or of a case and the label of one of its voices: another limit, in dB, and why.
 DIFFERENT = {
     "div.op.a[km]": (1, "with a divisor that stays scsynth computes the first frame, the others are what was there"),
     "LinExp.ar.*.extreme hi = nan": (-114, "scsynth raises to powers in single precision"),
@@ -41,8 +41,8 @@ DIFFERENT = {
     "VarSaw.*.extreme": (5, "scsynth's phase isn't brought back into its cycle from below 0 or from far above: its "
                             "samples run away, to 10^9 and more, where ours stay within -1 to 1"),
 }
-# Those that have to have the same bits but for denormal numbers: frequencies are made of them, and oscillators add up
-# what they are off by.
+# These must have the same bits except for denormals: they are used as frequencies, and oscillators would sum up the
+# difference.
 EXACT = ("SinOsc_vibrato.*", "midicps.op.i", "Line.ar.*", "XLine.ar.*", "EnvGen_exp.ar.*")
 # Cases without extremes whose right result is silence.
 SILENT = ("<.op.cc", "<.op.i[ci]", "<=.op.cc", "<=.op.i[ci]", "rightShift.op.[ci][ci]", "not.op.i", "silence.op.*")
@@ -84,7 +84,7 @@ def test_unit(family, unit):
 
 @pytest.mark.parametrize("family", [family for family in native.families() if not family.endswith(native.EXTREME)])
 def test_steps_and_sound(family):
-    """What is made of steps has them in the same frames, and nothing but what is listed is silent."""
+    """Outputs of steps have these in the same frames, and only listed cases are silent."""
     outcome = native.rendered(family)
     assert not outcome.moved, "\n".join(outcome.moved)
     assert outcome.silent == {result.case for result in outcome.results
@@ -92,13 +92,13 @@ def test_steps_and_sound(family):
 
 
 def test_every_unit_is_covered():
-    """What has to be native has cases; native.scd plays every operator that the language can name."""
+    """Every unit that has to be native has cases; native.scd plays every operator that sclang has."""
     units = {unit for family in native.families() for one in native.defs(family) for unit in one.units}
     assert not set(WANTED) - units
 
 
 def test_every_case_is_of_a_native_unit():
-    """A row in the kernels' sources has the unit's name: without one the plugin's unit would be compared with itself."""
+    """The unit's name is in a row of the kernels' sources, or else the plugin's unit is compared with itself."""
     rows = {name for source in (ROOT / "src/engine/ugens").glob("*.cpp")
             for name in re.findall(r'{"(\w+)",', source.read_text())}
     units = {unit.partition("_")[0] for _, unit in CASES if unit[0].isupper()}  # the others are operators
@@ -122,7 +122,7 @@ def test_report():
     (lambda voice: np.where(np.arange(len(voice)) == 500, np.nan, voice), True),
 ])
 def test_what_is_found(change, bad):
-    """A voice one frame late, one that is too loud by 2e-6, a click and a NaN."""
+    """A voice a frame late, one too loud by 2e-6, a click and a NaN are found."""
     reference = np.sin(np.arange(2000) / 7)[:, None]
     voice = native.Voice("voice 0", 0, 2000, 0, 1)
     result = native.judge("a", voice, reference, change(reference[:, 0])[:, None])
@@ -133,7 +133,7 @@ def test_what_is_found(change, bad):
 
 
 def test_plain_numbers():
-    """A line over a block between two of them is exact in single precision, added up or multiplied."""
+    """A ramp over a block between two of them is exact in single precision, by sums or by products."""
     values = np.array([native.plain(1.7 * voice * factor) for voice in (1, 1.031, 1.124) for factor in native.FACTORS])
     assert np.allclose(values[:len(native.FACTORS)], 1.7 * np.array(native.FACTORS), rtol=1 / 256)
     for start in np.float32(values):
@@ -146,7 +146,7 @@ def test_plain_numbers():
 
 
 def test_better_than_the_reference():
-    """With extreme parameters the voice may go on where scsynth's numbers end, not the other way round."""
+    """With extreme parameters ours may stay finite where scsynth doesn't, but not the other way round."""
     fine = np.sin(np.arange(2000) / 7)[:, None]
     ended = np.where(np.arange(2000)[:, None] < 900, fine, np.nan)
     voice = native.Voice("voice 0", 0, 2000, 0, 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scores sound as in stock scsynth: nodes, their order, buses, buffers and time. With SuperCollider's own units they are
-the same to the bit; as the server is without settings, with native units, nearly so."""
+"""Scores sound as in stock scsynth: nodes, their order, buses, buffers and time. With SuperCollider's own units they
+are the same to the bit; with native units, the default, almost."""
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ SYNTHDEFS = Path(__file__).parent / "synthdefs"
 BLOCK = compare.BLOCK / compare.RATE
 PART = 4800  # frames
 NATIVE_LIMIT = -120  # dB, as for each unit alone
-# Where PV_BrickWall took the loud bins away: the last bits of what went in are that much of what is left.
+# PV_BrickWall removes the loud bins; compared with the rest, the input's last bits are this loud.
 SPECTRAL_LIMIT = -80
 HEAD, TAIL, BEFORE, AFTER, REPLACE = range(5)
 
@@ -32,7 +32,7 @@ def compared(pair, spectral=()):
     wrong = []
     for channel in range(channels):
         limit = SPECTRAL_LIMIT if channel in spectral else NATIVE_LIMIT
-        # By parts, so that something short counts in a long score.
+        # In parts, so that a short difference counts in a long score.
         for start in range(0, frames, PART):
             voice = native.Voice(f"bus {channel}", start, min(start + PART, frames), channel, 1)
             result = native.judge("the score", voice, pair.reference, pair.ours)
@@ -43,7 +43,7 @@ def compared(pair, spectral=()):
 
 @pytest.fixture(params=[compare.BINARIES, {}], ids=["binaries", "default"])
 def settings(request):
-    """Those of the server: without any, it is as users have it."""
+    """Settings of the server; without any, they are the defaults."""
     return request.param
 
 
@@ -175,7 +175,7 @@ def test_input(same, tmp_path):
 
 
 def test_piece(tmp_path, settings):
-    """examples/piece.py without its noises: these are seeded by the time."""
+    """examples/piece.py without its noises, which are seeded by the time."""
     class Recorder:
         def __init__(self):
             self.messages = []

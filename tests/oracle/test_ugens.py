@@ -11,7 +11,7 @@ from tests.oracle import compare, native, ugens
 
 UNSET = "starts from memory it never set: scsynth's result changes with what was there before"
 BEHIND = "reads behind the end of its memory, whatever is there"
-# SynthDef: why it may differ. What is not here is equal.
+# SynthDef: why it may differ. All others are equal.
 DIFFERENT = {
     "Convolution3.kr": BEHIND,
     "DecodeB2.kr": UNSET,
@@ -24,7 +24,7 @@ DIFFERENT = {
     "Vibrato.ar": UNSET,
     "Vibrato.kr": UNSET,
 }
-# With native units: how far a SynthDef may be apart, in dB, and why some may be further.
+# With native units: how far a SynthDef may be from scsynth, in dB, and why some may be further.
 NATIVE_LIMIT = -100
 LINE = "scsynth adds a control's line up in single precision, and what jumps or divides makes more of it"
 NEGATIVE = "scsynth's logarithms of what is negative are arbitrary numbers"
@@ -80,8 +80,8 @@ def test_plugin(path, tmp_path):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_beside_native_units(path, tmp_path):
-    """The same with native units, as it is by default: what sounds is as in scsynth, and no unit ends or is silent that
-    wasn't."""
+    """The same with native units, the default: the sound is as in scsynth, and a unit is silent or has ended only if it
+    is in scsynth."""
     events, end, slots = ugens.score(path, tmp_path)
     pair = compare.render(events, end, tmp_path, settings=native.NATIVE)
     assert pair.reference.shape == pair.ours.shape

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A private D-Bus, PipeWire and WirePlumber in a temporary folder, and a view of their graph."""
+"""A private D-Bus, PipeWire and WirePlumber in a temporary folder, and snapshots of their graph."""
 import json
 import os
 import shutil
@@ -30,7 +30,7 @@ def wait_for(condition, what, timeout=TIMEOUT):
 
 
 class Graph:
-    """One moment of the graph, by names."""
+    """A snapshot of the graph, by names."""
 
     def __init__(self, objects):
         objects = [item for item in objects if item.get("info")]  # an object just gone has none
@@ -133,7 +133,7 @@ class Session:
 
     def graph(self):
         text = self.run("pw-dump")
-        # pw-dump prints one array more for each change that happens while it runs
+        # pw-dump prints another array for each change while it runs
         return Graph(json.JSONDecoder().raw_decode(text.lstrip())[0])
 
     def wait_graph(self, condition, what):

@@ -49,7 +49,7 @@ def expect(session, links, node="scsynth"):
 
 
 def witness(session, name="witness", sink="main"):
-    """A second node linked later: whatever the policy meant to do before, it has done by now."""
+    """Link a second node. Once that is linked, the policy has done everything that it was to do before."""
     session.add_dsp_node(name)
     expect(session, outs(sink, node=name), name)
 
@@ -61,7 +61,7 @@ def remove_by_hand(session, node="scsynth"):
 
 
 def nothing_remembered(session, sink="main"):
-    """No removal was taken for the user's. A real one, made last, is the last to be judged."""
+    """Check that no removal was taken for the user's. A real one, made last, shows that all others were judged."""
     session.add_dsp_node("probe", target_object=sink)
     expect(session, outs(sink, node="probe"), "probe")
     session.run("pw-link", "-d", "probe:out_1", f"{sink}:playback_FL")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The build that README.md tells users to make, installed into a folder of the test's own (DESTDIR): all of it is there,
-and plays in a daemon that finds its parts where they are installed. ./check's stage `release` names the build."""
+"""The build that README.md tells users to make, installed into a folder of the test's own (DESTDIR): it is complete,
+and plays in a daemon that finds the installed parts. ./check's stage `release` names the build."""
 import json
 import subprocess
 

@@ -36,14 +36,14 @@ SERVERS = {
 
 
 def enter_namespaces():
-    """Start this program again, alone on its network and with mounts of its own."""
+    """Restart this program in namespaces of its own for network and mounts."""
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     command = ["unshare", *user, "--net", "--mount", sys.executable, "-B", *sys.argv]
     os.execvpe(command[0], command, os.environ | {INSIDE: "1"})
 
 
 def furnish_namespaces():
-    """The loopback interface, and shared memory of our own."""
+    """Set up the loopback interface and a /dev/shm of our own."""
     flags_of_interface, up = 0x8914, 1
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, flags_of_interface, struct.pack("16sh14x", b"lo", up))
@@ -68,7 +68,7 @@ def run(name, options):
         program.parent.mkdir()
         program.write_text("#!/bin/sh\n" + SERVERS[name].format(build=options.build) + "\n")
         program.chmod(0o755)
-        # scsynth complains without it, which supriya takes for the end.
+        # Without it scsynth complains, which supriya takes for its end.
         (session.dir / "data/SuperCollider/synthdefs").mkdir(parents=True)
         report = session.dir / "report.xml"
         tests = session.start(

@@ -74,7 +74,7 @@ def run(name, server, options, session):
         shutil.rmtree(attempt)
     where = (name, options.suite, PROGRAMS[server], folder, session.env, options.limit)
     found = suite.run_class(*where)
-    # Many tests measure time in the language, which a busy machine keeps waiting.
+    # Many tests measure time in the language, which is delayed on a busy machine.
     passed = [method for method, result in found.items() if result.outcome == "pass"]
     if len(passed) < len(found):
         found |= {method: result for method, result in suite.run_class(*where, leave_out=passed).items()
@@ -105,7 +105,7 @@ def print_tables(results):
 
 
 def methods(results):
-    """(class, method, {server: Result}) of all; what a server didn't come to is an ERROR."""
+    """(class, method, {server: Result}) of all methods; those that weren't reached with a server are an ERROR."""
     for name in next(iter(results.values())):
         every = dict.fromkeys(method for found in results.values() for method in found[name])
         for method in every:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which classes of SuperCollider's test suite use a server, and running one of them in sclang."""
+"""Finds the classes of SuperCollider's test suite that use a server, and runs them in sclang."""
 import ctypes
 import os
 import re
@@ -21,7 +21,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Result:
-    """What became of a test method: "pass", "FAIL", "ERROR" (sclang ended) or "LIMIT" (of time)."""
+    """The result of a test method: "pass", "FAIL", "ERROR" (sclang ended) or "LIMIT" (of time)."""
     outcome: str
     reasons: list[str] = field(default_factory=list)
     passed: int = 0  # assertions
@@ -66,7 +66,7 @@ def run_class(name, suite, program, folder, env, limit, leave_out=()):
 
 
 def _watch(child, limit, results):
-    """Read what the script says until its end: (whether it came to that, the method it ended in)."""
+    """Read the script's output until it ends: (whether the script completed, the method in which it ended)."""
     seen, since, running, reasons = 0, time.monotonic(), None, []
     while True:
         alive = child.running()
@@ -93,7 +93,7 @@ def _watch(child, limit, results):
 
 
 def adopt_orphans():
-    """Servers outlive the sclang that booted them: this process becomes their parent then."""
+    """Become the parent of servers that outlive the sclang that booted them."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -109,7 +109,7 @@ def end_children():
 
 
 def _orphans():
-    """Children whose program is a server's."""
+    """Child processes that are servers."""
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue

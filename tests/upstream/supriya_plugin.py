@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plugin of pytest for supriya's tests: what ends all servers of the machine ends those of the tests alone."""
+"""A plugin of pytest for supriya's tests: where supriya ends all servers of the machine, only the tests' are ended."""
 import psutil
 from supriya import scsynth
 
