@@ -9,6 +9,10 @@ std::string text_of(int value) {
     return std::to_string(value);
 }
 
+std::string text_of(double value) {
+    return number_text(value);
+}
+
 std::string text_of(bool value) {
     return value ? "true" : "false";
 }

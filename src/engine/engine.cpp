@@ -13,7 +13,9 @@
 #include "engine/rt/pool.hpp"
 #include "engine/rt/reblock.hpp"
 #include "engine/rt/ring-buffer.hpp"
+#include "engine/tree/shedding.hpp"
 #include "engine/voices/ensemble.hpp"
+#include "engine/world/output-ports.hpp"
 #include "engine/world/shared-memory.hpp"
 
 #include <algorithm>
@@ -23,18 +25,20 @@
 #include <pthread.h>
 #include <set>
 #include <time.h>
+#include <utility>
 
 namespace scs {
 namespace {
 
 constexpr size_t event_ring_bytes = size_t(1) << 20;
-constexpr int idle_commands = 64; ///< most commands that one run_idle() runs
+constexpr int64_t idle_time = 1'000'000; ///< ns that one run_idle() takes
+constexpr int64_t bundle_cost = 500;     ///< ns, an estimate for the deadline
 constexpr double units_per_second = 4294967296.;
 
-int64_t monotonic_nsec() noexcept {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+/// How much announced work lies between two readings of the clock, ns, in a cycle that may take `time`: few enough
+/// readings to cost nothing, and enough that the deadline is kept within a few percent of it.
+int64_t reading_interval(int64_t time) noexcept {
+    return std::clamp<int64_t>(time / 64, 5'000, 100'000);
 }
 
 CommandBundle* root_of(CommandBundle* bundle) noexcept {
@@ -67,21 +71,31 @@ struct Progress {
     int64_t seen_cpu_nsec = -1; ///< [osc] the data loop's processor time when it was first seen at that block
 };
 
+/// The commands that are being carried out. They may have to wait for the next cycle at any moment; nothing else
+/// happens before they are done.
+struct Performance {
+    CommandBundle* bundle = nullptr; ///< what to settle at the end; null: nothing is being carried out
+    Command* next = nullptr;         ///< of the bundle, or of a completion message
+    Command* finished = nullptr;     ///< the job whose completion message it is; null: a bundle
+    bool replies = false;            ///< the job answers
+};
+
 struct Engine::Parts final : PluginHost {
-    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared,
-          std::atomic<uint64_t>& dropped)
+    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, EngineStatus& status)
         : pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
           results(Engine::most_bundles),
-          outbox(event_ring_bytes, dropped),
+          outbox(event_ring_bytes, status.dropped_events),
           scheduler(Engine::most_bundles),
           reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum),
           buses(s, shared ? shared->control_buses() : nullptr),
           buffers(s.buffers),
           definitions(s.max_synthdefs),
           world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
-          ensemble(s, buses, buffers, world.random(), *pool),
-          tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox)) {}
+          outputs(s),
+          ensemble(s, buses, buffers, world.random(), *pool, deadline),
+          tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox, deadline)),
+          shedding(s, *tree, outbox, deadline, status) {}
 
     Node* find_node(int32_t id) noexcept override { return tree->find(id); }
     void end_node(Node& node) noexcept override { tree->end(node); }
@@ -97,6 +111,9 @@ struct Engine::Parts final : PluginHost {
     RingBuffer<Command*> results;
     std::mutex results_producers; ///< never taken by the data loop
     std::atomic<size_t> in_flight{0};
+    Deadline deadline;
+    Performance performance;
+    bool rendering = true; ///< false: for the rest of the cycle, blocks are left out
     Outbox outbox;
     Scheduler scheduler;
     Reblocker reblocker;
@@ -108,8 +125,10 @@ struct Engine::Parts final : PluginHost {
     Buffers buffers;
     Definitions definitions;
     PluginWorld world;
+    OutputPorts outputs;
     Ensemble ensemble;
     std::unique_ptr<Tree> tree; ///< destroyed first: its nodes still emit events to the outbox
+    Shedding shedding;
 };
 
 Engine::Engine(const Settings& settings) : settings_(settings) {}
@@ -132,8 +151,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
     try {
         std::unique_ptr<Engine> engine(new Engine(settings));
         engine->shared_ = std::move(shared);
-        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(),
-                                             engine->status_.dropped_events);
+        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(), engine->status_);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
         return engine;
     } catch (const std::exception& e) {
@@ -158,6 +176,8 @@ Engine::~Engine() {
         else
             command->dispose();
     };
+    if (p_->performance.bundle)
+        orphans.insert(root_of(p_->performance.bundle));
     for (Command* command; p_->results.pop(command);)
         adopt(command);
     for (CommandBundle* bundle; p_->commands.pop(bundle);)
@@ -181,6 +201,11 @@ Engine::~Engine() {
     } while (p_->outbox.waiting());
     for (Handback* orphan : orphans)
         delete orphan;
+}
+
+void Engine::set_clock(NanoClock clock) noexcept {
+    clock_ = clock;
+    p_->deadline.set_clock(clock);
 }
 
 void Engine::prepare_process() {
@@ -234,36 +259,57 @@ Outbox& Engine::outbox() noexcept {
 
 // ---- commands
 
-void Engine::start(Command* command) noexcept {
+// Those of them that return a bool: false if there was no time to finish; go_on() has to be called in the next cycle.
+
+bool Engine::start(Command* command) noexcept {
     switch (command->run(*this)) {
-    case Outcome::done: return;
-    case Outcome::reply: p_->outbox.hand_back(command, Handback::Kind::reply); return;
+    case Outcome::done: return true;
+    case Outcome::again: return false;
+    case Outcome::reply: p_->outbox.hand_back(command, Handback::Kind::reply); return true;
     case Outcome::job:
         ++root_of(command->bundle)->outstanding;
         if (settings_.real_time) {
             p_->outbox.hand_back(command, Handback::Kind::job);
         } else {
+            const Performance outer = p_->performance;
             command->work();
-            finish(command);
+            (void)finish(command); // offline there is always time
+            p_->performance = outer;
         }
-        return;
+        return true;
     }
+    return true;
 }
 
-void Engine::finish(Command* command) noexcept {
+bool Engine::go_on() noexcept {
+    Performance& performance = p_->performance;
+    if (!performance.bundle)
+        return true;
+    for (; performance.next; performance.next = performance.next->next)
+        if (p_->deadline.spend(Deadline::unknown) || !start(performance.next))
+            return false;
+    const Performance done = std::exchange(performance, {});
+    if (!done.finished)
+        error_mode_.local = 0;
+    else if (done.replies)
+        p_->outbox.hand_back(done.finished, Handback::Kind::reply);
+    settle(root_of(done.bundle));
+    return true;
+}
+
+bool Engine::finish(Command* command) noexcept {
     const Outcome outcome = command->apply(*this);
     CommandBundle* const bundle = command->bundle;
     if (!bundle) {
         command->dispose();
-        return;
+        return true;
     }
+    p_->performance = {bundle, nullptr, command, outcome == Outcome::reply};
     if (command->completion && command->run_completion) {
         command->completion->outer = bundle;
-        run_commands(command->completion);
+        p_->performance.next = command->completion->first;
     }
-    if (outcome == Outcome::reply)
-        p_->outbox.hand_back(command, Handback::Kind::reply);
-    settle(root_of(bundle));
+    return go_on();
 }
 
 void Engine::settle(CommandBundle* root) noexcept {
@@ -273,52 +319,66 @@ void Engine::settle(CommandBundle* root) noexcept {
     p_->outbox.hand_back(root, Handback::Kind::retired);
 }
 
-void Engine::run_commands(CommandBundle* bundle) noexcept {
-    for (Command* command = bundle->first; command; command = command->next)
-        start(command);
-}
-
-void Engine::perform(CommandBundle* bundle) noexcept {
+bool Engine::perform(CommandBundle* bundle) noexcept {
     bundle->outstanding = 1; // counts the run itself
-    run_commands(bundle);
-    error_mode_.local = 0;
-    settle(bundle);
+    p_->performance = {bundle, bundle->first, nullptr, false};
+    return go_on();
 }
 
-void Engine::accept(CommandBundle* bundle) noexcept {
+bool Engine::accept(CommandBundle* bundle) noexcept {
     const bool scheduled = bundle->time > immediately;
     if (scheduled && bundle->time >= p_->now && p_->scheduler.add(bundle))
-        return;
+        return true;
     if (scheduled && p_->now) {
         const LateEvent event{{EventKind::late, sizeof event}, ntp_seconds_between(bundle->time, p_->now)};
         p_->outbox.notify(event);
         status_.late_bundles.fetch_add(1, std::memory_order_relaxed);
     }
-    perform(bundle);
+    return perform(bundle);
 }
 
-bool Engine::take_in_one() noexcept {
+/// These two return whether there was something to take.
+bool Engine::take_in_one(bool& whole) noexcept {
     CommandBundle* bundle;
     if (!p_->commands.pop(bundle))
         return false;
-    accept(bundle);
+    whole = accept(bundle);
     return true;
 }
 
-bool Engine::take_result() noexcept {
+bool Engine::take_result(bool& whole) noexcept {
     Command* command;
     if (!p_->results.pop(command))
         return false;
-    finish(command);
+    whole = finish(command);
     return true;
 }
 
-void Engine::take_in() noexcept {
+/// Takes what has come until the deadline, results of jobs first.
+bool Engine::take_in_some() noexcept {
+    bool whole = go_on();
+    for (size_t n = 0; whole && n < 2 * most_bundles; ++n) {
+        if (p_->deadline.spend(bundle_cost))
+            return true;
+        if (!take_result(whole) && !take_in_one(whole))
+            return true;
+    }
+    return whole;
+}
+
+/// Commands may take half of the cycle's time, and all of it rather than stop within a bundle, as no block is computed
+/// before that is done.
+bool Engine::take_in(const CycleLimit& limit, int64_t began) noexcept {
     p_->outbox.flush();
-    for (size_t n = 0; n < most_bundles && take_result(); ++n) {
+    if (limit.deadline == Deadline::never) {
+        p_->deadline.begin(Deadline::never, 0);
+        return take_in_some();
     }
-    for (size_t n = 0; n < most_bundles && take_in_one(); ++n) {
-    }
+    const int64_t time = std::max<int64_t>(limit.deadline - began, 0);
+    p_->deadline.begin(began + time / 2, reading_interval(time));
+    const bool whole = take_in_some();
+    p_->deadline.begin(limit.deadline, reading_interval(time));
+    return whole || go_on();
 }
 
 bool Engine::run_idle() noexcept {
@@ -327,13 +387,11 @@ bool Engine::run_idle() noexcept {
     const RenderingScope scope(p_->world);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
-    bool more = true;
+    bool more = false;
     const bool well = FaultGuard::run_host([&] {
         p_->outbox.flush();
-        for (int n = 0; more && n < idle_commands; ++n) {
-            const bool result = take_result();
-            more = take_in_one() || result;
-        }
+        p_->deadline.begin(clock_.now() + idle_time, reading_interval(idle_time));
+        more = !take_in_some() || p_->deadline.passed();
         publish();
         more = more || p_->outbox.waiting();
     });
@@ -342,31 +400,53 @@ bool Engine::run_idle() noexcept {
     return well && more;
 }
 
-void Engine::clear_schedule() noexcept {
+bool Engine::clear_schedule() noexcept {
     while (!p_->scheduler.empty()) {
+        if (p_->deadline.spend(bundle_cost))
+            return false;
         CommandBundle* bundle = p_->scheduler.take();
         bundle->outstanding = 1;
         settle(bundle);
     }
+    return true;
+}
+
+bool Engine::free_definitions() noexcept {
+    Definition* unused = nullptr;
+    while (!p_->deadline.spend(bundle_cost)) {
+        if (!p_->definitions.remove_any(unused))
+            return true;
+        if (unused)
+            p_->outbox.hand_back(unused, Handback::Kind::release);
+    }
+    return false;
+}
+
+bool Engine::out_of_time(int64_t nsec) noexcept {
+    return p_->deadline.spend(nsec);
 }
 
 // ---- rendering
 
-void Engine::run_due(NtpTime start, double rate) noexcept {
+bool Engine::run_due(NtpTime start, double rate) noexcept {
     const NtpTime next = start + NtpTime(settings_.block_size * units_per_second / rate);
-    while (!p_->scheduler.empty() && p_->scheduler.next_time() <= next) {
+    bool whole = true;
+    while (whole && !p_->scheduler.empty() && p_->scheduler.next_time() <= next) {
         CommandBundle* bundle = p_->scheduler.take();
         float fraction;
         const int frame = frame_in_block(bundle->time, start, rate, settings_.block_size, &fraction);
         p_->world.set_offset(frame, fraction);
-        perform(bundle);
+        whole = perform(bundle);
     }
     p_->world.set_offset(0, 0.f);
+    return whole;
 }
 
-void Engine::render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept {
+/// false: the deadline has passed, and the block is to be left out.
+bool Engine::compute_block(NtpTime start, double rate, const float* const* in) noexcept {
+    if (p_->deadline.spend(Deadline::unknown))
+        return false;
     const size_t bytes = size_t(settings_.block_size) * sizeof(float);
-    p_->progress.blocks.fetch_add(1, std::memory_order_relaxed);
     p_->world.set_block(p_->block);
     p_->ensemble.begin_block(p_->block);
     for (int i = 0; i < settings_.inputs; ++i) {
@@ -375,46 +455,69 @@ void Engine::render_block(NtpTime start, double rate, const float* const* in, fl
         std::memcpy(p_->buses.audio(settings_.outputs + i), in[i], bytes);
         p_->buses.audio_touched()[settings_.outputs + i] = p_->block;
     }
-    run_due(start, rate);
-    p_->tree->render();
-    for (int i = 0; i < settings_.outputs; ++i) {
-        if (!out[i])
-            continue;
-        if (p_->buses.audio_touched()[i] == p_->block)
-            std::memcpy(out[i], p_->buses.audio(i), bytes);
-        else
-            std::memset(out[i], 0, bytes);
+    return run_due(start, rate) && p_->tree->render();
+}
+
+void Engine::render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept {
+    p_->progress.blocks.fetch_add(1, std::memory_order_relaxed);
+    if (!p_->rendering) {
+        p_->outputs.write_missing(out);
+        return;
+    }
+    if (!compute_block(start, rate, in)) {
+        p_->rendering = false;
+        p_->buses.forget_audio(p_->block);
+        p_->outputs.write_missing(out);
+    } else if (!p_->outputs.write(p_->buses, p_->block, out)) {
+        note_bad_block();
     }
     p_->block = int32_t(uint32_t(p_->block) + 1); // wraps after a month at 48 kHz
 }
 
-void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
-    const int64_t began = monotonic_nsec();
+void Engine::note_bad_block() noexcept {
+    if (status_.bad_blocks.fetch_add(1, std::memory_order_relaxed) == 0)
+        p_->tree->find_bad_output(p_->outputs);
+}
+
+void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
+                     const CycleLimit& limit) noexcept {
+    const int64_t began = clock_.now();
     const RenderingScope scope(p_->world);
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     const bool well = !status_.broken.load(std::memory_order_relaxed) &&
-                      FaultGuard::run_host([&] { run_cycle(frames, frame0, rate, in, out); });
+                      FaultGuard::run_host([&] { run_cycle(frames, frame0, rate, in, out, limit, began); });
     if (!well) {
         break_down();
         for (int i = 0; i < settings_.outputs; ++i)
             if (out[i])
                 std::memset(out[i], 0, size_t(frames) * sizeof(float));
     }
-    measure(monotonic_nsec() - began, frames, rate);
+    measure(clock_.now() - began, frames, rate);
 }
 
-void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
+void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
+                       const CycleLimit& limit, int64_t began) noexcept {
     p_->progress.thread.store(pthread_self(), std::memory_order_relaxed);
     p_->progress.rendering.store(true, std::memory_order_release);
     set_rate(rate);
     p_->now = frame0;
     p_->world.set_block(p_->block);
     p_->ensemble.begin_block(p_->block);
-    take_in();
+    const bool whole = take_in(limit, began);
+    const bool wanted = p_->shedding.before_cycle() && limit.renders;
+    p_->rendering = wanted && whole;
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
     });
+    if (!p_->rendering)
+        status_.cuts.fetch_add(1, std::memory_order_relaxed);
+    if (p_->deadline.bounded())
+        p_->shedding.after_cycle({.seconds = frames / rate,
+                                  .limit = limit.deadline - began,
+                                  .used = clock_.now() - began,
+                                  .blocks = double(frames) / settings_.block_size,
+                                  .missing = wanted && whole && !p_->rendering});
     p_->progress.rendering.store(false, std::memory_order_release);
     publish();
 }

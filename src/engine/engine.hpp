@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/engine-status.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/definitions/definitions.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/plugin-world.hpp"
+#include "engine/rt/deadline.hpp"
 #include "engine/rt/record-ring.hpp"
 #include "engine/tree/tree.hpp"
 #include "engine/world/buffers.hpp"
@@ -20,19 +22,6 @@
 namespace scs {
 
 class SharedMemory;
-
-/// Counts and loads that any thread may read at any time.
-struct EngineStatus {
-    std::atomic<int32_t> units{0}, synths{0}, groups{1}, synthdefs{0};
-    std::atomic<float> average_cpu{0}, peak_cpu{0};      ///< % of the time a cycle has
-    std::atomic<double> nominal_rate{0}, actual_rate{0}; ///< Hz
-    std::atomic<uint64_t> cycles{0};                     ///< process() and run_idle() calls that began
-    std::atomic<uint64_t> dropped_events{0};             ///< notifications that found the ring full
-    std::atomic<uint64_t> late_bundles{0};
-    /// The engine's own code crashed, most likely because a UGen wrote to memory that isn't its own. The engine is
-    /// silent from now on and accepts nothing. What it holds stays untouched and is never freed.
-    std::atomic<bool> broken{false};
-};
 
 /// What /error sets: whether failures are answered. Owned by the data loop.
 struct ErrorMode {
@@ -64,6 +53,8 @@ public:
     ~Engine();
 
     const Settings& settings() const noexcept { return settings_; }
+    /// [any] To be called before the first cycle: the clock of the deadlines.
+    void set_clock(NanoClock clock) noexcept;
 
     // ---- queues
     /// [osc] Gives a bundle to the data loop, which owns it until the `retired` event. false: the queue is full, and
@@ -78,9 +69,11 @@ public:
     // ---- rendering
     /// [rt] One cycle: takes commands from the queue, runs those that are due, renders `frames` (at most max_quantum).
     /// `frame0`: time at the output of the cycle's first frame. in[i], out[i]: `frames` samples, or null for a port
-    /// that isn't linked. `rate`: the graph's, Hz.
-    void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
-    /// [rt] For when no cycle runs: runs a bounded number of commands; time stands still. Returns whether more are
+    /// that isn't linked. `rate`: the graph's, Hz. Commands for which there is no time before the limit's deadline wait
+    /// for the next cycle. Blocks that are left out are silent. No block is computed while a bundle is half done.
+    void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
+                 const CycleLimit& = {}) noexcept;
+    /// [rt] For when no cycle runs: runs commands for about a millisecond; time stands still. Returns whether more are
     /// waiting.
     bool run_idle() noexcept;
     /// [rt] How many frames inputs are delayed at the present quantum.
@@ -101,8 +94,12 @@ public:
     ErrorMode& error_mode() noexcept { return error_mode_; }
     /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept;
-    /// Drops every scheduled bundle that hasn't begun to run.
-    void clear_schedule() noexcept;
+    /// Drops every scheduled bundle that hasn't begun to run. false: there was no time for all of them; call it again.
+    bool clear_schedule() noexcept;
+    /// Removes all definitions; result as above.
+    bool free_definitions() noexcept;
+    /// Work of about `nsec` ns is next: whether it has to wait for the next cycle.
+    bool out_of_time(int64_t nsec) noexcept;
     /// What the data loop sends to other threads: text for the log, notifications, objects that it hands back
     /// (Handback).
     Outbox& outbox() noexcept;
@@ -112,24 +109,29 @@ public:
 private:
     struct Parts;
     explicit Engine(const Settings&);
-    void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
+    void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
+                   const CycleLimit&, int64_t began) noexcept;
     void break_down() noexcept;
-    void take_in() noexcept;
-    bool take_in_one() noexcept;
-    bool take_result() noexcept;
-    void accept(CommandBundle*) noexcept;
-    void perform(CommandBundle*) noexcept;
-    void run_commands(CommandBundle*) noexcept;
-    void start(Command*) noexcept;
-    void finish(Command*) noexcept;
+    bool take_in(const CycleLimit&, int64_t began) noexcept;
+    bool take_in_some() noexcept;
+    bool take_in_one(bool& whole) noexcept;
+    bool take_result(bool& whole) noexcept;
+    bool accept(CommandBundle*) noexcept;
+    bool perform(CommandBundle*) noexcept;
+    bool go_on() noexcept;
+    bool start(Command*) noexcept;
+    bool finish(Command*) noexcept;
     void settle(CommandBundle*) noexcept;
     void render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept;
-    void run_due(NtpTime start, double rate) noexcept;
+    bool compute_block(NtpTime start, double rate, const float* const* in) noexcept;
+    bool run_due(NtpTime start, double rate) noexcept;
+    void note_bad_block() noexcept;
     void set_rate(double rate) noexcept;
     void measure(int64_t nanoseconds, int frames, double rate) noexcept;
     void publish() noexcept;
 
     Settings settings_;
+    NanoClock clock_ = NanoClock::system();
     EngineStatus status_;
     ErrorMode error_mode_;
     std::shared_ptr<SharedMemory> shared_;

@@ -107,8 +107,6 @@ TEST_CASE("idle, commands run and time stands still") {
     for (int i = 0; i < 100; ++i)
         REQUIRE(f.engine->submit(bundle_of([&](Engine&) { ++ran; })));
     REQUIRE(f.engine->submit(bundle_of([&](Engine&) { ran += 1000; }, ntp_advance(f.start, 2000, 48000))));
-    CHECK(f.engine->run_idle());
-    CHECK(ran == 64);
     CHECK_FALSE(f.engine->run_idle());
     CHECK(ran == 100);
     f.position = 48000;

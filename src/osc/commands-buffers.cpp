@@ -13,6 +13,7 @@ namespace {
 
 /// More than this many samples are filled on the worker, not on the data loop (some 20 µs).
 constexpr int64_t max_fill_at_once = 65536;
+constexpr int64_t sample_cost = 5; // ns, an estimate for the deadline
 
 void write(float& sample, float value) noexcept {
     std::atomic_ref(sample).store(value, std::memory_order_relaxed);
@@ -33,12 +34,18 @@ bool get_samples(ArgReader& args, Engine& engine, int32_t& index, std::span<floa
 
 /// buffer, (index, value)*
 Status b_set(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    ArgReader first = command.args();
     int32_t buffer;
     std::span<float> samples;
-    if (!get_samples(args, engine, buffer, samples))
+    if (!get_samples(first, engine, buffer, samples))
         return {Code::index_out_of_range};
+    Place& place = command.place();
+    if (place.args.remain() == command.args().remain())
+        place.args = first;
+    ArgReader& args = place.args;
     while (args.remain() >= 8) {
+        if (engine.out_of_time(2 * sample_cost))
+            return command.unfinished();
         const auto index = uint32_t(args.get_int());
         const float value = args.get_float();
         if (index >= samples.size())
@@ -50,17 +57,25 @@ Status b_set(OscCommand& command, Engine& engine) noexcept {
 
 /// buffer, (start, count, value*)*; values outside the buffer are ignored without a failure.
 Status b_setn(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    ArgReader first = command.args();
     int32_t buffer;
     std::span<float> samples;
-    if (!get_samples(args, engine, buffer, samples))
+    if (!get_samples(first, engine, buffer, samples))
         return {Code::index_out_of_range};
-    while (args.remain()) {
-        const int64_t start = args.get_int(), count = args.get_int();
-        for (int64_t i = start; i < start + count && args.remain(); ++i) {
-            const float value = args.get_float();
-            if (i >= 0 && i < int64_t(samples.size()))
-                write(samples[size_t(i)], value);
+    Place& place = command.place();
+    if (place.args.remain() == command.args().remain())
+        place.args = first;
+    while (place.args.remain()) {
+        if (place.number >= place.end) {
+            place.number = place.args.get_int();
+            place.end = place.number + place.args.get_int();
+        }
+        for (; place.number < place.end && place.args.remain(); ++place.number) {
+            if (engine.out_of_time(sample_cost))
+                return command.unfinished();
+            const float value = place.args.get_float();
+            if (place.number >= 0 && place.number < int64_t(samples.size()))
+                write(samples[size_t(place.number)], value);
         }
     }
     return {};

@@ -9,13 +9,17 @@ namespace scs::osc {
 
 namespace {
 
+constexpr int64_t bus_cost = 5; // ns, an estimate for the deadline
+
 std::span<float> control_buses(Engine& engine) noexcept {
     return {engine.buses().control(), size_t(engine.buses().control_count())};
 }
 
 /// (bus, value)*
 Status c_set(OscCommand& command, Engine& engine) noexcept {
-    for (ArgReader args = command.args(); args.remain() >= 8;) {
+    for (ArgReader& args = command.place().args; args.remain() >= 8;) {
+        if (engine.out_of_time(2 * bus_cost))
+            return command.unfinished();
         const int32_t bus = args.get_int();
         const Status status = engine.buses().set_control(bus, args.get_float(), engine.block_number());
         if (status.failed())
@@ -27,12 +31,20 @@ Status c_set(OscCommand& command, Engine& engine) noexcept {
 /// (first bus, count, value*)*
 Status c_setn(OscCommand& command, Engine& engine) noexcept {
     Buses& buses = engine.buses();
-    for (ArgReader args = command.args(); args.remain();) {
-        const int64_t first = args.get_int(), count = args.get_int();
-        if (first < 0 || count < 1 || first + count > buses.control_count())
-            return {Code::index_out_of_range};
-        for (int64_t bus = first; bus < first + count && args.remain(); ++bus)
-            (void)buses.set_control(bus, args.get_float(), engine.block_number());
+    Place& place = command.place();
+    while (place.args.remain()) {
+        if (place.number == place.end) {
+            const int64_t first = place.args.get_int(), count = place.args.get_int();
+            if (first < 0 || count < 1 || first + count > buses.control_count())
+                return {Code::index_out_of_range};
+            place.number = first;
+            place.end = first + count;
+        }
+        for (; place.number < place.end && place.args.remain(); ++place.number) {
+            if (engine.out_of_time(2 * bus_cost))
+                return command.unfinished();
+            (void)buses.set_control(place.number, place.args.get_float(), engine.block_number());
+        }
     }
     return {};
 }
@@ -40,7 +52,9 @@ Status c_setn(OscCommand& command, Engine& engine) noexcept {
 /// (first bus, count, value)*; buses that don't exist are ignored without a failure.
 Status c_fill(OscCommand& command, Engine& engine) noexcept {
     Buses& buses = engine.buses();
-    for (ArgReader args = command.args(); args.remain() >= 12;) {
+    for (ArgReader& args = command.place().args; args.remain() >= 12;) {
+        if (engine.out_of_time(buses.control_count()))
+            return command.unfinished();
         const int64_t first = args.get_int(), count = args.get_int();
         const float value = args.get_float();
         const int64_t end = std::min<int64_t>(first + count, buses.control_count());

@@ -77,9 +77,13 @@ private:
     std::string path_;
 };
 
+constexpr int64_t name_cost = 200; // ns, an estimate for the deadline
+
 Status d_free(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    ArgReader& args = command.place().args;
     while (args.remain() > 0) {
+        if (engine.out_of_time(name_cost))
+            return command.unfinished();
         if (!args.at_string())
             return {Code::synthdef_not_found};
         Definition* unused = nullptr;
@@ -90,12 +94,8 @@ Status d_free(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-Status d_free_all(OscCommand&, Engine& engine) noexcept {
-    Definition* unused = nullptr;
-    while (engine.definitions().remove_any(unused))
-        if (unused)
-            engine.outbox().hand_back(unused, Handback::Kind::release);
-    return {};
+Status d_free_all(OscCommand& command, Engine& engine) noexcept {
+    return engine.free_definitions() ? Status{} : command.unfinished();
 }
 
 constexpr CommandSpec commands[] = {

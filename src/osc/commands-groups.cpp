@@ -14,6 +14,8 @@ namespace scs::osc {
 
 namespace {
 
+constexpr int64_t node_cost = 200, line_cost = 1000; // ns, estimates for the deadline
+
 Status not_found(const NodeArg& arg) noexcept {
     return {Code::group_not_found, arg.id};
 }
@@ -35,8 +37,10 @@ bool stands_there(Engine& engine, int32_t id, AddAction action, const Node& targ
 
 /// /g_new and /p_new, whose parallel groups run like any other.
 Status g_new(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    ArgReader& args = command.place().args;
     while (args.remain() > 0) {
+        if (engine.out_of_time(node_cost))
+            return command.unfinished();
         const int32_t id = args.get_int();
         const int32_t number = args.get_int();
         if (number < 0 || number > 4)
@@ -59,8 +63,10 @@ Status g_new(OscCommand& command, Engine& engine) noexcept {
 
 template <AddAction action>
 Status g_move(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    ArgReader& args = command.place().args;
     while (args.remain() > 0) {
+        if (engine.out_of_time(node_cost))
+            return command.unfinished();
         const NodeArg group = read_node(args, engine.tree());
         if (!group.group())
             return not_found(group);
@@ -75,14 +81,26 @@ Status g_move(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-template <void (Tree::*free)(Group&) noexcept>
+bool free_all(Tree& tree, Group& group, Place&) noexcept {
+    return tree.free_all_in_time(group);
+}
+
+bool deep_free(Tree& tree, Group& group, Place& place) noexcept {
+    return tree.deep_free_in_time(group, place.node);
+}
+
+/// `free`: false if there was no time for all of it.
+template <bool free(Tree&, Group&, Place&) noexcept>
 Status g_free(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    while (args.remain() > 0) {
+    Place& place = command.place();
+    while (place.args.remain() > 0) {
+        ArgReader args = place.args;
         const NodeArg arg = read_node(args, engine.tree());
         if (!arg.group())
             return not_found(arg);
-        (engine.tree().*free)(*arg.group());
+        if (!free(engine.tree(), *arg.group(), place))
+            return command.unfinished();
+        place = {args};
     }
     return {};
 }
@@ -122,13 +140,6 @@ std::string_view mapping_text(const Synth& synth, int index, char (&text)[16]) n
     return {text, size_t(length)};
 }
 
-int32_t child_count(const Group& group) noexcept {
-    int32_t count = 0;
-    for (const Node* n = group.head; n; n = n->next)
-        ++count;
-    return count;
-}
-
 void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
     const int count = control_count(synth);
     reply.add(int32_t(count));
@@ -151,7 +162,7 @@ void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
 void query_node(ReplyWriter& reply, const Node& node, bool controls) noexcept {
     reply.add(node.id);
     if (node.is_group) {
-        reply.add(child_count(static_cast<const Group&>(node)));
+        reply.add(static_cast<const Group&>(node).children);
         return;
     }
     const auto& synth = static_cast<const Synth&>(node);
@@ -161,20 +172,30 @@ void query_node(ReplyWriter& reply, const Node& node, bool controls) noexcept {
         query_controls(reply, synth);
 }
 
+/// Place::node is the node that was added last.
 Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    Place& place = command.place();
     ReplyWriter& reply = command.reply();
-    while (args.remain() > 0 && !reply.overflowed()) {
+    while (place.args.remain() > 0 && !reply.overflowed()) {
+        ArgReader args = place.args;
         const NodeArg arg = read_node(args, engine.tree());
         Group* group = arg.group();
         if (!group)
             return not_found(arg);
         const bool controls = args.get_int() != 0;
-        reply.begin("/g_queryTree.reply");
-        reply.add(int32_t(controls));
-        query_node(reply, *group, controls);
-        for (Node* n = group->head; n && !reply.overflowed(); n = next_in(*group, *n))
-            query_node(reply, *n, controls);
+        if (!place.node) {
+            reply.begin("/g_queryTree.reply");
+            reply.add(int32_t(controls));
+            query_node(reply, *group, controls);
+            place.node = group;
+        }
+        while (Node* next = reply.overflowed() ? nullptr : next_in(*group, *place.node)) {
+            if (engine.out_of_time(node_cost))
+                return command.unfinished();
+            query_node(reply, *next, controls);
+            place.node = next;
+        }
+        place = {args};
     }
     return {};
 }
@@ -202,33 +223,45 @@ bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
     return engine.outbox().print(line.take());
 }
 
-/// Prints a tree, line by line, until all is there or the log can take no more. One pass: the deepest tree takes no
-/// longer than another of as many nodes.
-bool dump_tree(Engine& engine, Group& group, bool controls) noexcept {
+/// Prints a tree, line by line, until all is there or the log can take no more (then `room` becomes false). One pass:
+/// the deepest tree takes no longer than another of as many nodes. Place: the node that was printed last, and its
+/// depth. false: there was no time for all of it.
+bool dump_tree(Engine& engine, Group& group, bool controls, Place& place, bool& room) noexcept {
     TextLine line;
-    line.add("NODE TREE Group %d", group.id);
-    bool room = engine.outbox().print(line.take());
-    int depth = 1;
-    for (Node* n = group.head; n && room;) {
+    if (!place.node) {
+        line.add("NODE TREE Group %d", group.id);
+        room = engine.outbox().print(line.take());
+        place.node = &group;
+    }
+    int depth = int(place.number);
+    while (Node* n = room ? next_in(group, *place.node, depth) : nullptr) {
+        if (engine.out_of_time(line_cost))
+            return false;
         line.indent(depth);
         line.add("%d %s", n->id, n->is_group ? "group" : static_cast<Synth*>(n)->definition->program->name.c_str());
         room = engine.outbox().print(line.take());
         if (controls && room && !n->is_group && control_count(*static_cast<Synth*>(n)) > 0)
             room = dump_controls(engine, *static_cast<Synth*>(n), depth + 1);
-        n = next_in(group, *n, depth);
+        place.node = n;
+        place.number = depth;
     }
-    return room;
+    return true;
 }
 
 Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    while (args.remain() > 0) {
+    Place& place = command.place();
+    while (place.args.remain() > 0) {
+        ArgReader args = place.args;
         const NodeArg arg = read_node(args, engine.tree());
         Group* group = arg.group();
         if (!group)
             return not_found(arg);
-        if (!dump_tree(engine, *group, args.get_int() != 0))
+        bool room = true;
+        if (!dump_tree(engine, *group, args.get_int() != 0, place, room))
+            return command.unfinished();
+        if (!room)
             return {Code::buffer_overflow};
+        place = {args};
     }
     return {};
 }
@@ -237,8 +270,8 @@ constexpr CommandSpec commands[] = {
     {.number = 21, .name = "/g_new", .handler = g_new},
     {.number = 22, .name = "/g_head", .handler = g_move<AddAction::head>},
     {.number = 23, .name = "/g_tail", .handler = g_move<AddAction::tail>},
-    {.number = 24, .name = "/g_freeAll", .handler = g_free<&Tree::free_all>},
-    {.number = 50, .name = "/g_deepFree", .handler = g_free<&Tree::deep_free>},
+    {.number = 24, .name = "/g_freeAll", .handler = g_free<free_all>},
+    {.number = 50, .name = "/g_deepFree", .handler = g_free<deep_free>},
     {.number = 56, .name = "/g_dumpTree", .handler = g_dump_tree},
     {.number = 57, .name = "/g_queryTree", .handler = g_query_tree, .reply_room = g_query_tree_room},
     {.number = 63, .name = "/p_new", .handler = g_new},

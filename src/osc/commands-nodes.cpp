@@ -13,93 +13,122 @@ Status not_found(const NodeArg& arg) noexcept {
     return {Code::node_not_found, arg.id};
 }
 
-/// A command whose first argument is a node: `carry_out` reads the others.
-template <void carry_out(Tree&, Node&, ArgReader&) noexcept>
-Status of_node(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    const NodeArg arg = read_node(args, engine.tree());
+constexpr int64_t set_cost = 60, node_cost = 200; // ns, estimates for the deadline
+
+/// A command that sets or maps controls of a synth, or of each synth in a group. `read_next` reads a control and what
+/// it gets; false: there is none left.
+template <bool read_next(ArgReader&, Tree&, Synth&) noexcept>
+Status of_controls(OscCommand& command, Engine& engine) noexcept {
+    Tree& tree = engine.tree();
+    ArgReader controls = command.args();
+    const NodeArg arg = read_node(controls, tree);
     if (!arg)
         return not_found(arg);
-    carry_out(engine.tree(), *arg.node, args);
+    Place& place = command.place();
+    auto* synth = static_cast<Synth*>(place.node);
+    if (!synth) {
+        synth = first_synth(*arg.node);
+        place.args = controls;
+    }
+    while (synth) {
+        place.node = synth;
+        while (read_next(place.args, tree, *synth))
+            if (engine.out_of_time(set_cost))
+                return command.unfinished();
+        synth = next_synth(*arg.node, *synth);
+        place.args = controls;
+    }
     return {};
 }
 
-/// A command with a list of nodes, each followed by what `carry_out` reads. Ends at the first missing node.
-template <void carry_out(Tree&, Node&, ArgReader&) noexcept>
+/// A command with a list of nodes, each followed by what `carry_out` reads. Ends at the first missing node. `carry_out`
+/// returns false if it has to be called again with the same arguments.
+template <bool carry_out(Tree&, Node&, ArgReader&, Place&) noexcept>
 Status of_each_node(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    while (args.remain() > 0) {
+    Place& place = command.place();
+    while (place.args.remain() > 0) {
+        if (engine.out_of_time(node_cost))
+            return command.unfinished();
+        ArgReader args = place.args;
         const NodeArg arg = read_node(args, engine.tree());
         if (!arg)
             return not_found(arg);
-        carry_out(engine.tree(), *arg.node, args);
+        if (!carry_out(engine.tree(), *arg.node, args, place))
+            return command.unfinished();
+        place = {args};
     }
     return {};
 }
 
-void n_free(Tree& tree, Node& node, ArgReader&) noexcept {
-    if (&node != &tree.root())
-        tree.free(node);
+bool n_free(Tree& tree, Node& node, ArgReader&, Place&) noexcept {
+    return &node == &tree.root() || tree.free_in_time(node);
 }
 
-void n_run(Tree& tree, Node& node, ArgReader& args) noexcept {
+bool n_run(Tree& tree, Node& node, ArgReader& args, Place&) noexcept {
     tree.set_run(node, args.get_int() != 0);
+    return true;
 }
 
-void n_query(Tree& tree, Node& node, ArgReader&) noexcept {
+bool n_query(Tree& tree, Node& node, ArgReader&, Place&) noexcept {
     tree.notify(node, NodeChange::info);
+    return true;
 }
 
-void n_trace(Tree& tree, Node& node, ArgReader&) noexcept {
-    tree.trace(node);
+bool n_trace(Tree& tree, Node& node, ArgReader&, Place& place) noexcept {
+    return tree.trace(node, place.node);
 }
 
-void n_set(Tree& tree, Node& node, ArgReader& args) noexcept {
-    while (args.remain() >= 8) {
-        const ControlArg control = read_control(args);
-        read_values(args, tree, node, control, UnknownText::keeps_place);
+bool n_set(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+    if (args.remain() < 8)
+        return false;
+    const ControlArg control = read_control(args);
+    read_values(args, tree, synth, control, UnknownText::keeps_place);
+    return true;
+}
+
+bool n_setn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+    if (args.remain() == 0)
+        return false;
+    const ControlArg control = read_control(args);
+    read_counted_values(args, tree, synth, control);
+    return true;
+}
+
+bool n_fill(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+    if (args.remain() < 12)
+        return false;
+    const ControlArg control = read_control(args);
+    const Offsets offsets = clip_offsets(synth, control, args.get_int());
+    const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
+    const float value = bus.valid ? 0.0f : args.get_float();
+    for (int64_t i = offsets.first; i < offsets.end; ++i) {
+        if (bus.valid)
+            map_control(tree, synth, control, i, int64_t(bus.bus) + i, bus.audio);
+        else
+            set_control(tree, synth, control, i, value);
     }
-}
-
-void n_setn(Tree& tree, Node& node, ArgReader& args) noexcept {
-    while (args.remain() > 0) {
-        const ControlArg control = read_control(args);
-        read_counted_values(args, tree, node, control);
-    }
-}
-
-void n_fill(Tree& tree, Node& node, ArgReader& args) noexcept {
-    while (args.remain() >= 12) {
-        const ControlArg control = read_control(args);
-        const Offsets offsets = clip_offsets(node, control, args.get_int());
-        const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
-        const float value = bus.valid ? 0.0f : args.get_float();
-        for (int64_t i = offsets.first; i < offsets.end; ++i) {
-            if (bus.valid)
-                map_control(tree, node, control, i, int64_t(bus.bus) + i, bus.audio);
-            else
-                set_control(tree, node, control, i, value);
-        }
-    }
+    return true;
 }
 
 template <bool audio>
-void n_map(Tree& tree, Node& node, ArgReader& args) noexcept {
-    while (args.remain() >= 8) {
-        const ControlArg control = read_control(args);
-        map_control(tree, node, control, 0, args.get_int(), audio);
-    }
+bool n_map(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+    if (args.remain() < 8)
+        return false;
+    const ControlArg control = read_control(args);
+    map_control(tree, synth, control, 0, args.get_int(), audio);
+    return true;
 }
 
 template <bool audio>
-void n_mapn(Tree& tree, Node& node, ArgReader& args) noexcept {
-    while (args.remain() >= 12) {
-        const ControlArg control = read_control(args);
-        const int64_t bus = args.get_int();
-        const Offsets offsets = clip_offsets(node, control, args.get_int());
-        for (int64_t i = offsets.first; i < offsets.end; ++i)
-            map_control(tree, node, control, i, bus == -1 ? -1 : bus + i, audio);
-    }
+bool n_mapn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+    if (args.remain() < 12)
+        return false;
+    const ControlArg control = read_control(args);
+    const int64_t bus = args.get_int();
+    const Offsets offsets = clip_offsets(synth, control, args.get_int());
+    for (int64_t i = offsets.first; i < offsets.end; ++i)
+        map_control(tree, synth, control, i, bus == -1 ? -1 : bus + i, audio);
+    return true;
 }
 
 /// Moves a node; what scsynth ignores without a failure is ignored here too: moving the root, or a node beside itself.
@@ -111,25 +140,37 @@ Status move(Engine& engine, Node& node, AddAction action, Node& target, bool sil
     return engine.tree().move(node, action, target, !silent);
 }
 
+/// A node and where it is to go.
+struct Pair {
+    NodeArg node, target;
+    explicit operator bool() const noexcept { return node && target; }
+};
+
+Pair read_pair(ArgReader& args, Tree& tree) noexcept {
+    const NodeArg node = read_node(args, tree);
+    return {node, read_node(args, tree)};
+}
+
 /// Pairs of a node and its target; pairs with a missing node are skipped. Of successive pairs with the same node only
 /// the last is carried out.
 template <AddAction action>
 Status n_beside(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    Node* node = nullptr;
-    Node* target = nullptr;
+    ArgReader& args = command.place().args;
     while (args.remain() > 0) {
-        const NodeArg next_node = read_node(args, engine.tree());
-        const NodeArg next_target = read_node(args, engine.tree());
-        if (!next_node || !next_target)
+        if (engine.out_of_time(node_cost))
+            return command.unfinished();
+        const Pair pair = read_pair(args, engine.tree());
+        if (!pair)
             continue;
-        if (node && node != next_node.node)
-            if (const Status status = move(engine, *node, action, *target); status.failed())
-                return status;
-        node = next_node.node;
-        target = next_target.node;
+        Pair next;
+        for (ArgReader ahead = args; !next && ahead.remain() > 0;)
+            next = read_pair(ahead, engine.tree());
+        if (next && next.node.node == pair.node.node)
+            continue;
+        if (const Status status = move(engine, *pair.node.node, action, *pair.target.node); status.failed())
+            return status;
     }
-    return node ? move(engine, *node, action, *target) : Status{};
+    return {};
 }
 
 void warn_of_missing_node(Engine& engine) noexcept {
@@ -137,38 +178,44 @@ void warn_of_missing_node(Engine& engine) noexcept {
     engine.outbox().print(text);
 }
 
+/// An action, a target and the nodes that go there, one behind the other. Place::node is the last that was moved.
 Status n_order(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
     const int32_t number = args.get_int();
     if (number < 0 || number > 3)
         return {Code::failed};
-    auto action = static_cast<AddAction>(number);
+    const auto action = static_cast<AddAction>(number);
     const NodeArg target = read_node(args, engine.tree());
+    Place& place = command.place();
     const bool inside = action == AddAction::head || action == AddAction::tail;
-    if (inside && !target.group())
-        return {Code::group_not_found, target.id};
-    if (!target)
-        return {Code::target_not_found, target.id};
+    if (place.number == 0) {
+        if (inside && !target.group())
+            return {Code::group_not_found, target.id};
+        if (!target)
+            return {Code::target_not_found, target.id};
+        place = {.args = args, .number = 1};
+    }
 
-    Node* beside = target.node;
-    bool any = false;
     int32_t last_id = target.id;
-    while (args.remain() > 0) {
-        const NodeArg arg = read_node(args, engine.tree());
+    while (place.args.remain() > 0) {
+        if (engine.out_of_time(node_cost))
+            return command.unfinished();
+        const NodeArg arg = read_node(place.args, engine.tree());
         last_id = arg.id;
         if (!arg) {
             warn_of_missing_node(engine);
             continue;
         }
+        Node* const before = place.node;
         // As in scsynth: no /n_move for the first node if it was in that group already.
-        const bool silent = !any && inside && arg.node->parent == beside;
-        if (const Status status = move(engine, *arg.node, action, *beside, silent); status.failed())
+        const bool silent = !before && inside && arg.node->parent == target.node;
+        const Status status = before ? move(engine, *arg.node, AddAction::after, *before)
+                                     : move(engine, *arg.node, action, *target.node, silent);
+        if (status.failed())
             return status;
-        beside = arg.node;
-        action = AddAction::after;
-        any = true;
+        place.node = arg.node;
     }
-    return any ? Status{} : Status{Code::node_not_found, last_id};
+    return place.node ? Status{} : Status{Code::node_not_found, last_id};
 }
 
 constexpr CommandSpec commands[] = {
@@ -176,16 +223,16 @@ constexpr CommandSpec commands[] = {
     {.number = 11, .name = "/n_free", .handler = of_each_node<n_free>},
     {.number = 12, .name = "/n_run", .handler = of_each_node<n_run>},
     {.number = 13, .name = "/n_cmd"},
-    {.number = 14, .name = "/n_map", .handler = of_node<n_map<false>>},
-    {.number = 15, .name = "/n_set", .handler = of_node<n_set>},
-    {.number = 16, .name = "/n_setn", .handler = of_node<n_setn>},
-    {.number = 17, .name = "/n_fill", .handler = of_node<n_fill>},
+    {.number = 14, .name = "/n_map", .handler = of_controls<n_map<false>>},
+    {.number = 15, .name = "/n_set", .handler = of_controls<n_set>},
+    {.number = 16, .name = "/n_setn", .handler = of_controls<n_setn>},
+    {.number = 17, .name = "/n_fill", .handler = of_controls<n_fill>},
     {.number = 18, .name = "/n_before", .handler = n_beside<AddAction::before>},
     {.number = 19, .name = "/n_after", .handler = n_beside<AddAction::after>},
     {.number = 46, .name = "/n_query", .handler = of_each_node<n_query>},
-    {.number = 48, .name = "/n_mapn", .handler = of_node<n_mapn<false>>},
-    {.number = 60, .name = "/n_mapa", .handler = of_node<n_map<true>>},
-    {.number = 61, .name = "/n_mapan", .handler = of_node<n_mapn<true>>},
+    {.number = 48, .name = "/n_mapn", .handler = of_controls<n_mapn<false>>},
+    {.number = 60, .name = "/n_mapa", .handler = of_controls<n_map<true>>},
+    {.number = 61, .name = "/n_mapan", .handler = of_controls<n_mapn<true>>},
     {.number = 62, .name = "/n_order", .handler = n_order},
 };
 

@@ -29,20 +29,31 @@ Found find_definition(Definitions& definitions, std::string_view name) noexcept 
     return {};
 }
 
-void read_arguments(ArgReader args, Tree& tree, Synth& synth, bool counted) noexcept {
+constexpr int64_t set_cost = 60; // ns, an estimate for the deadline
+
+/// Sets the controls of a synth that was made, from Place::args on.
+Status read_arguments(OscCommand& command, Engine& engine, Synth& synth, bool counted) noexcept {
+    Tree& tree = engine.tree();
+    ArgReader& args = command.place().args;
     while (args.remain() >= (counted ? 1u : 8u)) {
+        if (engine.out_of_time(set_cost))
+            return command.unfinished();
         const ControlArg control = read_control(args);
         if (counted)
             read_counted_values(args, tree, synth, control);
         else
             read_values(args, tree, synth, control, UnknownText::takes_place);
     }
+    return {};
 }
 
 /// /s_new, or with counted values /s_newargs.
 template <bool counted>
 Status s_new(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    Place& place = command.place();
+    if (place.node)
+        return read_arguments(command, engine, static_cast<Synth&>(*place.node), counted);
+    ArgReader& args = place.args;
     const std::string_view name = args.get_string();
     const int32_t id = args.get_int();
     const int32_t action = args.get_int();
@@ -64,9 +75,10 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
     Synth* synth = nullptr;
     const Status status = engine.tree().new_synth(*found.definition, found.values, id, static_cast<AddAction>(action),
                                                   target.node->id, synth);
-    if (status.ok())
-        read_arguments(args, engine.tree(), *synth, counted);
-    return status;
+    if (status.failed())
+        return status;
+    place.node = synth;
+    return read_arguments(command, engine, *synth, counted);
 }
 
 /// The value of the control that is `offset` after `control`; 0 if the synth doesn't have it.
@@ -98,7 +110,7 @@ Status s_get(OscCommand& command, Engine& engine) noexcept {
     ReplyWriter& reply = command.reply();
     reply.begin("/n_set");
     reply.add(arg.node->id);
-    while (args.remain() >= 4) {
+    while (args.remain() >= 4 && !reply.overflowed()) {
         const ControlArg control = read_control(args);
         add_control(reply, control);
         reply.add(control_value(*arg.synth(), control, 0));
@@ -107,7 +119,7 @@ Status s_get(OscCommand& command, Engine& engine) noexcept {
 }
 
 size_t s_get_room(ArgReader args) noexcept {
-    return reply_bytes(1, 2 * args.remain() / 4 + 1, 2 * args.remain());
+    return std::min(reply_bytes(1, 2 * args.remain() / 4 + 1, 2 * args.remain()), max_reply_bytes);
 }
 
 Status s_getn(OscCommand& command, Engine& engine) noexcept {
@@ -138,8 +150,10 @@ size_t s_getn_room(ArgReader args) noexcept {
 }
 
 Status s_noid(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
+    ArgReader& args = command.place().args;
     while (args.remain() > 0) {
+        if (engine.out_of_time(2 * set_cost))
+            return command.unfinished();
         const NodeArg arg = read_node(args, engine.tree());
         if (Synth* synth = arg.synth())
             if (const Status status = engine.tree().hide_id(*synth); status.failed())

@@ -52,9 +52,8 @@ size_t fixed_room(ArgReader) noexcept {
     return reply_bytes(1, 10, 64);
 }
 
-Status clear_schedule(OscCommand&, Engine& engine) noexcept {
-    engine.clear_schedule();
-    return {};
+Status clear_schedule(OscCommand& command, Engine& engine) noexcept {
+    return engine.clear_schedule() ? Status{} : command.unfinished();
 }
 
 Status error(OscCommand& command, Engine& engine) noexcept {
@@ -145,12 +144,9 @@ public:
 
 private:
     Status begin(Engine& engine) noexcept override {
-        engine.clear_schedule();
-        engine.tree().free_all(engine.tree().root());
-        Definition* unused = nullptr;
-        while (engine.definitions().remove_any(unused))
-            if (unused)
-                engine.outbox().hand_back(unused, Handback::Kind::release);
+        if (!engine.clear_schedule() || !engine.tree().free_all_in_time(engine.tree().root()) ||
+            !engine.free_definitions())
+            return unfinished();
         return {};
     }
     void do_work() override {

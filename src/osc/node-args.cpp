@@ -50,18 +50,19 @@ BusText parse_bus(std::string_view text) noexcept {
     return result;
 }
 
-void set_control(Tree& tree, Node& node, const ControlArg& control, int64_t offset, float value) noexcept {
+void set_control(Tree& tree, Synth& synth, const ControlArg& control, int64_t offset, float value) noexcept {
     if (control.named)
-        tree.set_control(node, control.name, offset, value);
+        tree.set_control(synth, control.name, offset, value);
     else
-        tree.set_control(node, control.index + offset, value);
+        tree.set_control(synth, control.index + offset, value);
 }
 
-void map_control(Tree& tree, Node& node, const ControlArg& control, int64_t offset, int64_t bus, bool audio) noexcept {
+void map_control(Tree& tree, Synth& synth, const ControlArg& control, int64_t offset, int64_t bus,
+                 bool audio) noexcept {
     if (control.named)
-        tree.map_control(node, control.name, offset, bus, audio);
+        tree.map_control(synth, control.name, offset, bus, audio);
     else
-        tree.map_control(node, control.index + offset, bus, audio);
+        tree.map_control(synth, control.index + offset, bus, audio);
 }
 
 Node* next_in(const Group& top, Node& node, int& depth) noexcept {
@@ -80,24 +81,31 @@ Node* next_in(const Group& top, Node& node) noexcept {
     return next_in(top, node, depth);
 }
 
-int64_t most_controls(Node& node) noexcept {
-    const auto controls = [](Node& n) { return int64_t(static_cast<Synth&>(n).definition->program->controls.size()); };
-    if (!node.is_group)
-        return controls(node);
-    int64_t most = 0;
-    auto& group = static_cast<Group&>(node);
-    for (Node* n = group.head; n; n = next_in(group, *n))
-        if (!n->is_group)
-            most = std::max(most, controls(*n));
-    return most;
+Synth* first_synth(Node& top) noexcept {
+    if (!top.is_group)
+        return static_cast<Synth*>(&top);
+    Node* node = static_cast<Group&>(top).head;
+    while (node && node->is_group)
+        node = next_in(static_cast<Group&>(top), *node);
+    return static_cast<Synth*>(node);
 }
 
-Offsets clip_offsets(Node& node, const ControlArg& control, int64_t count) noexcept {
+Synth* next_synth(Node& top, Synth& synth) noexcept {
+    if (!top.is_group)
+        return nullptr;
+    Node* node = &synth;
+    do
+        node = next_in(static_cast<Group&>(top), *node);
+    while (node && node->is_group);
+    return static_cast<Synth*>(node);
+}
+
+Offsets clip_offsets(const Synth& synth, const ControlArg& control, int64_t count) noexcept {
     const int64_t index = control.named ? 0 : control.index;
-    return {std::max<int64_t>(0, -index), std::min(count, most_controls(node) - index)};
+    return {std::max<int64_t>(0, -index), std::min(count, int64_t(synth.definition->program->controls.size()) - index)};
 }
 
-void read_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& control, UnknownText text) noexcept {
+void read_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control, UnknownText text) noexcept {
     int64_t offset = 0;
     int depth = 0;
     do {
@@ -113,7 +121,7 @@ void read_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& cont
         case 's': {
             const BusText bus = parse_bus(args.get_string());
             if (bus.valid)
-                map_control(tree, node, control, offset, bus.bus, bus.audio);
+                map_control(tree, synth, control, offset, bus.bus, bus.audio);
             if (bus.valid || text == UnknownText::takes_place)
                 ++offset;
             break;
@@ -121,7 +129,7 @@ void read_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& cont
         case 'i':
         case 'f':
         case 'd':
-            set_control(tree, node, control, offset, args.get_float());
+            set_control(tree, synth, control, offset, args.get_float());
             ++offset;
             break;
         default: args.skip();
@@ -129,16 +137,16 @@ void read_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& cont
     } while (depth > 0 && args.tag());
 }
 
-void read_counted_values(ArgReader& args, Tree& tree, Node& node, const ControlArg& control) noexcept {
+void read_counted_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control) noexcept {
     const int32_t count = args.get_int();
     for (int32_t i = 0; i < count && args.remain() > 0; ++i) {
         if (!args.at_string()) {
-            set_control(tree, node, control, i, args.get_float());
+            set_control(tree, synth, control, i, args.get_float());
             continue;
         }
         const BusText bus = parse_bus(args.get_string());
         if (bus.valid)
-            map_control(tree, node, control, i, bus.bus, bus.audio);
+            map_control(tree, synth, control, i, bus.bus, bus.audio);
     }
 }
 

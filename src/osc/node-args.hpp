@@ -43,29 +43,30 @@ struct BusText {
 BusText parse_bus(std::string_view) noexcept;
 
 /// [rt] Sets or maps the control that is `offset` after `control`.
-void set_control(Tree&, Node&, const ControlArg& control, int64_t offset, float value) noexcept;
-void map_control(Tree&, Node&, const ControlArg& control, int64_t offset, int64_t bus, bool audio) noexcept;
+void set_control(Tree&, Synth&, const ControlArg& control, int64_t offset, float value) noexcept;
+void map_control(Tree&, Synth&, const ControlArg& control, int64_t offset, int64_t bus, bool audio) noexcept;
 
-/// [rt] The number of controls of the synth that has the most, among `node` and those below it: a bound for loops.
-int64_t most_controls(Node& node) noexcept;
 /// A range of offsets from a control.
 struct Offsets {
     int64_t first, end; ///< the last + 1
 };
 /// [rt] Those of the offsets 0 … count - 1 at which there can be a control.
-Offsets clip_offsets(Node&, const ControlArg&, int64_t count) noexcept;
+Offsets clip_offsets(const Synth&, const ControlArg&, int64_t count) noexcept;
 
 /// What a text in an array of values that is no bus does: the value after it goes to the same control, or to the next.
 enum class UnknownText : bool { keeps_place, takes_place };
 /// [rt] Reads what follows a control in /n_set and /s_new, a number, a bus, or an array of them for adjacent controls,
 /// and sets or maps the controls.
-void read_values(ArgReader&, Tree&, Node&, const ControlArg&, UnknownText) noexcept;
+void read_values(ArgReader&, Tree&, Synth&, const ControlArg&, UnknownText) noexcept;
 /// [rt] Reads what follows a control in /n_setn and /s_newargs, a count and that many values, and sets or maps.
-void read_counted_values(ArgReader&, Tree&, Node&, const ControlArg&) noexcept;
+void read_counted_values(ArgReader&, Tree&, Synth&, const ControlArg&) noexcept;
 
 /// [rt] The node after `node` in depth-first order inside `top`, or null.
 Node* next_in(const Group& top, Node& node) noexcept;
-/// [rt] The same; `depth` must be that of `node` below `top`, and becomes that of the node returned.
+/// [rt] The first synth among `top` and the nodes below it, or null, and the one after `synth`.
+Synth* first_synth(Node& top) noexcept;
+Synth* next_synth(Node& top, Synth& synth) noexcept;
+/// [rt] The same as next_in(); `depth` must be that of `node` below `top`, and becomes that of the node returned.
 Node* next_in(const Group& top, Node& node, int& depth) noexcept;
 
 } // namespace scs::osc

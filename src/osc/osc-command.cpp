@@ -29,6 +29,7 @@ std::shared_ptr<const Packet> hold(const Services& services, Packet&& packet) {
 OscCommand::OscCommand(CommandInit&& init)
     : init_(std::move(init)),
       args_(init_.message->args),
+      place_{args_},
       held_(init_.services->held, sizeof *this + little_room),
       room_(claim_room()),
       writer_(room_) {
@@ -40,6 +41,11 @@ size_t OscCommand::claim_room() {
     const size_t bytes = spec().reply_room ? spec().reply_room(args_) : 0;
     lacks_room_ = bytes > little_room && !held_.try_add(bytes, services().most_held);
     return lacks_room_ ? 0 : bytes;
+}
+
+Status OscCommand::unfinished() noexcept {
+    unfinished_ = true;
+    return {};
 }
 
 Status OscCommand::fail(const char* literal) noexcept {
@@ -79,7 +85,8 @@ Outcome OscCommand::ended(Status status, Engine& engine) noexcept {
 Outcome OscCommand::run(Engine& engine) noexcept {
     if (failed())
         return Outcome::reply;
-    return ended(rejection_.ok() ? spec().handler(*this, engine) : rejection_, engine);
+    const Status status = rejection_.ok() ? spec().handler(*this, engine) : rejection_;
+    return goes_on() ? Outcome::again : ended(status, engine);
 }
 
 void OscCommand::answer(ReplyPort& port) {
@@ -97,9 +104,9 @@ Outcome OscJob::run(Engine& engine) noexcept {
     if (failed())
         return Outcome::reply;
     const Status status = rejection().ok() ? begin(engine) : rejection();
-    if (status.ok())
-        return Outcome::job;
-    return ended(status, engine);
+    if (goes_on())
+        return Outcome::again;
+    return status.ok() ? Outcome::job : ended(status, engine);
 }
 
 void OscJob::work() noexcept {

@@ -24,7 +24,8 @@
 
 namespace scs {
 class Engine;
-}
+struct Node;
+} // namespace scs
 
 namespace scs::osc {
 
@@ -54,7 +55,9 @@ struct CommandInit {
 };
 
 /// [rt] Carries out a command that is done at once. A failure that it returns is answered by /fail, unless /error says
-/// otherwise; what it has written to command.reply() is sent in either case.
+/// otherwise; what it has written to command.reply() is sent in either case. A handler that loops over arguments or
+/// nodes asks engine.out_of_time() in each round. If that is true, it leaves its place in command.place() and returns
+/// command.unfinished(); it is called again in the next cycle, and nothing else happens in between.
 using Handler = Status (*)(OscCommand& command, Engine& engine) noexcept;
 /// Makes the object of a command that has a class of its own, e.g. a job: make_command<T>.
 using Maker = std::unique_ptr<OscCommand> (*)(CommandInit&&);
@@ -92,6 +95,13 @@ struct CommandSpec {
 /// The packet, its memory counted in Services::held as long as it exists. [osc]
 std::shared_ptr<const Packet> hold(const Services&, Packet&&);
 
+/// How far a handler has come. It may use the fields as it likes.
+struct Place {
+    ArgReader args; ///< at first all arguments
+    Node* node = nullptr;
+    int64_t number = 0, end = 0;
+};
+
 /// A message on its way through the engine. It keeps its packet alive, and so its arguments.
 class OscCommand : public Command {
 public:
@@ -107,6 +117,10 @@ public:
 
     /// [rt] Where replies are written. Has the room that the row's reply_room asked for.
     ReplyWriter& reply() noexcept { return writer_; }
+    /// [rt] How far the handler has come; new in the first call.
+    Place& place() noexcept { return place_; }
+    /// [rt] The handler is to be called again: `return command.unfinished();`
+    Status unfinished() noexcept;
     /// [rt] A failure with a text of its own, a literal: `return command.fail("...")`.
     Status fail(const char* literal) noexcept;
 
@@ -125,6 +139,8 @@ public:
     void set_failure(std::string text, std::optional<int32_t> extra = {});
 
 protected:
+    /// [rt] Whether the handler, or begin(), that has just returned was unfinished().
+    bool goes_on() noexcept { return std::exchange(unfinished_, false); }
     /// [rt] How its work ended: remembers a failure, and says whether there is anything to answer.
     Outcome ended(Status, Engine&) noexcept;
 
@@ -141,6 +157,8 @@ private:
 
     CommandInit init_;
     ArgReader args_;
+    Place place_;
+    bool unfinished_ = false;
     HeldMemory held_;
     bool lacks_room_ = false;
     std::vector<std::byte> room_;

@@ -37,7 +37,8 @@ TEST_CASE("each key arrives where it belongs") {
          {"scsynth.ugen-path", "/a:/b"},     {"scsynth.synthdef-path", "/defs"}, {"scsynth.load-synthdefs", "false"},
          {"scsynth.shared-memory", "false"}, {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
          {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},          {"clock.rate", "44100"},
-         {"clock.quantum-limit", "4096"}});
+         {"clock.quantum-limit", "4096"},    {"scsynth.cpu-limit", "0.45"},      {"scsynth.overload", "mute"},
+         {"scsynth.output-limit", "2"}});
     REQUIRE(node);
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
@@ -53,6 +54,9 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.engine.block_size == 32);
     CHECK(server.engine.wire_buffers == 128);
     CHECK(server.engine.random_seeds == 16);
+    CHECK(server.engine.cpu_limit == 0.45);
+    CHECK(server.engine.overload == "mute");
+    CHECK(server.engine.output_limit == 2);
     CHECK(server.max_logins == 8);
     CHECK(server.password == "secret");
     CHECK(server.engine.ugen_path == "/a:/b");
@@ -157,6 +161,14 @@ TEST_CASE("each row of the tables: its bounds are taken, what lies beyond is not
             CHECK(accepts(key, std::to_string(setting.high)));
             CHECK_FALSE(accepts(key, std::to_string(setting.low - 1)));
             CHECK_FALSE(accepts(key, std::to_string(setting.high + 1)));
+        } else if (std::holds_alternative<double*>(each.field)) {
+            CHECK(accepts(key, std::to_string(setting.low)));
+            CHECK(accepts(key, "0.25"));
+            CHECK(accepts(key, std::to_string(setting.high)));
+            for (const double wrong : {setting.low - 0.01, setting.high + 0.01})
+                CHECK_FALSE(accepts(key, std::to_string(wrong)));
+            for (const char* wrong : {"nan", "inf", "0.5 ", "0,5", ""})
+                CHECK_FALSE(accepts(key, wrong));
         } else if (std::holds_alternative<bool*>(each.field)) {
             CHECK(accepts(key, "true"));
             CHECK(accepts(key, "0"));

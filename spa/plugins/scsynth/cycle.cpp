@@ -30,12 +30,19 @@ T read_once(const T& shared) noexcept {
 struct Cycle::Span {
     uint32_t frames = 0;
     double rate = 0;
-    uint64_t nsec = 0; ///< 0: the host doesn't say
-    bool has_deadline = false;
+    uint64_t nsec = 0;         ///< 0: the host doesn't say
+    uint32_t clock = 0;        ///< its ID
+    bool has_deadline = false; ///< the host gives the time, and it is real time
 };
 
-Cycle::Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate)
-    : inputs_(inputs), outputs_(outputs), in_(inputs), out_(outputs), max_quantum_(max_quantum), rate_(rate) {}
+Cycle::Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate, double cpu_limit)
+    : inputs_(inputs),
+      outputs_(outputs),
+      in_(inputs),
+      out_(outputs),
+      max_quantum_(max_quantum),
+      rate_(rate),
+      time_(cpu_limit) {}
 
 void Cycle::set_callbacks(const spa_node_callbacks* callbacks, void* data) noexcept {
     callbacks_.funcs = callbacks;
@@ -61,6 +68,7 @@ Cycle::Span Cycle::next_span() const noexcept {
     if (const uint64_t duration = clock ? read_once(clock->duration) : 0; duration > 0) {
         span.frames = uint32_t(std::min<uint64_t>(duration, max_quantum_));
         span.nsec = read_once(clock->nsec);
+        span.clock = read_once(clock->id);
         span.has_deadline = span.nsec != 0 && !(read_once(clock->flags) & SPA_IO_CLOCK_FLAG_FREEWHEEL);
         // A driver may tell anything, also from another process. With a rate that we could not run at, the last one
         // stays.
@@ -104,14 +112,17 @@ int Cycle::process() noexcept {
     graph_rate_.store(span.rate, std::memory_order_relaxed);
     if (rate_adapter_)
         choose_resampling(span.rate);
+    const CycleLimit limit =
+        span.has_deadline ? time_.begin({span.clock, span.nsec, span.frames / span.rate * 1e9}, begun) : CycleLimit();
+    const uint64_t cuts_before = cuts();
     if (resampled())
-        render_resampled(span, frame0);
+        render_resampled(span, frame0, limit);
     else
-        render(span, frame0);
+        render(span, frame0, limit);
 
     for (PortIo& output : outputs_)
         output.end_output(span.frames);
-    check_deadline(span, uint64_t(begun));
+    report(span, uint64_t(begun), cuts_before);
     return status;
 }
 
@@ -123,9 +134,14 @@ void Cycle::choose_resampling(double rate) noexcept {
     forget_carried();
 }
 
-void Cycle::render(const Span& span, NtpTime frame0) noexcept {
+uint64_t Cycle::cuts() const noexcept {
+    Engine* const engine = server_ ? server_->engine() : nullptr;
+    return engine ? engine->status().cuts.load(std::memory_order_relaxed) : 0;
+}
+
+void Cycle::render(const Span& span, NtpTime frame0, const CycleLimit& limit) noexcept {
     if (Engine* engine = server_ ? server_->engine() : nullptr) {
-        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data());
+        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit);
         input_delay_.store(engine->input_delay(), std::memory_order_relaxed);
     } else {
         for (float* out : out_)
@@ -134,12 +150,12 @@ void Cycle::render(const Span& span, NtpTime frame0) noexcept {
     }
 }
 
-void Cycle::render_resampled(const Span& span, NtpTime frame0) noexcept {
+void Cycle::render_resampled(const Span& span, NtpTime frame0, const CycleLimit& limit) noexcept {
     Engine* const engine = server_ ? server_->engine() : nullptr;
     const FlushToZero denormals;
     const auto run = [&](int frames, double ahead, const float* const* in, float* const* out) {
         const NtpTime start = frame0 + NtpTime(std::llround(ahead / span.rate * 0x1p32));
-        engine->process(frames, start, rate_adapter_->engine_rate(), in, out);
+        engine->process(frames, start, rate_adapter_->engine_rate(), in, out, limit);
     };
     const int block = rate_adapter_->block();
     bool rendered = false;
@@ -158,19 +174,19 @@ void Cycle::render_resampled(const Span& span, NtpTime frame0) noexcept {
     input_delay_.store(rate_adapter_->delay(), std::memory_order_relaxed);
 }
 
-void Cycle::check_deadline(const Span& span, uint64_t begun_nsec) noexcept {
+/// Tells the host of a cycle that ended too late, or from which blocks are missing.
+void Cycle::report(const Span& span, uint64_t begun_nsec, uint64_t cuts_before) noexcept {
     if (!span.has_deadline)
         return;
-    const uint64_t deadline = span.nsec + uint64_t(span.frames / span.rate * 1e9);
-    // A cycle that began after its deadline was made late by somebody else.
-    if (begun_nsec > deadline)
-        return;
+    const uint64_t end = span.nsec + uint64_t(span.frames / span.rate * 1e9);
     const uint64_t ended = uint64_t(now_nsec(CLOCK_MONOTONIC));
-    if (ended <= deadline)
-        return;
-    overruns_.fetch_add(1, std::memory_order_relaxed);
+    // A cycle that began after its end was made late by somebody else.
+    const bool overrun = begun_nsec <= end && ended > end;
+    if (overrun)
+        overruns_.fetch_add(1, std::memory_order_relaxed);
     // May be called from the data loop, as drivers do: PipeWire counts, and logs at most one line in two seconds.
-    spa_node_call_xrun(&callbacks_, ended / 1000, (ended - deadline) / 1000, nullptr);
+    if (overrun || cuts() != cuts_before)
+        spa_node_call_xrun(&callbacks_, ended / 1000, overrun ? (ended - end) / 1000 : 0, nullptr);
 }
 
 bool Cycle::run_idle() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "cycle-time.hpp"
 #include "engine/rt/clock.hpp"
 #include "engine/rt/rate-adapter.hpp"
 #include "osc/server.hpp"
@@ -26,8 +27,8 @@ struct OutputLatency {
 /// loop, except where said.
 class Cycle {
 public:
-    /// [main] `rate`: of a host that doesn't tell one, in Hz.
-    Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate);
+    /// [main] `rate`: of a host that doesn't tell one, in Hz. `cpu_limit`: see CycleTime.
+    Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate, double cpu_limit);
     /// [main] To be called before the first cycle. The engine then runs at the adapter's rate, whatever the graph's is.
     void set_rate_adapter(std::unique_ptr<RateAdapter> adapter) noexcept { rate_adapter_ = std::move(adapter); }
 
@@ -62,9 +63,10 @@ private:
     Span next_span() const noexcept;
     void choose_resampling(double rate) noexcept;
     void forget_carried() noexcept;
-    void render(const Span&, NtpTime frame0) noexcept;
-    void render_resampled(const Span&, NtpTime frame0) noexcept;
-    void check_deadline(const Span&, uint64_t begun_nsec) noexcept;
+    void render(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
+    void render_resampled(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
+    void report(const Span&, uint64_t begun_nsec, uint64_t cuts_before) noexcept;
+    uint64_t cuts() const noexcept;
 
     std::vector<PortIo> inputs_, outputs_;
     std::vector<const float*> in_;
@@ -77,6 +79,7 @@ private:
     const spa_io_position* position_ = nullptr;
     spa_callbacks callbacks_{};
     OutputLatency latency_;
+    CycleTime time_;
     CycleClock cycle_clock_;
     std::atomic<int> input_delay_{0};
     std::atomic<double> graph_rate_{0};

@@ -45,8 +45,9 @@ bool is_replaceable(std::string_view key) {
     return false;
 }
 
-std::optional<int> whole_number(std::string_view text) {
-    int value = 0;
+template <class T>
+std::optional<T> number(std::string_view text) {
+    T value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
         return {};
@@ -68,10 +69,18 @@ Error wrong(std::string_view key, std::string_view value, const std::string& exp
 // Each reads a value into `to`. The error's text is empty if the setting may have that value; if not, `to` stays.
 
 Error read(const Setting& setting, std::string_view key, std::string_view value, int& to) {
-    const auto number = whole_number(value);
-    if (!number || !allows(setting, *number))
+    const auto whole = number<int>(value);
+    if (!whole || !allows(setting, *whole))
         return wrong(key, value, "a whole number from " + range_text(setting));
-    to = *number;
+    to = *whole;
+    return {};
+}
+
+Error read(const Setting& setting, std::string_view key, std::string_view value, double& to) {
+    const auto given = number<double>(value);
+    if (!given || !allows(setting, *given))
+        return wrong(key, value, "a number from " + range_text(setting));
+    to = *given;
     return {};
 }
 

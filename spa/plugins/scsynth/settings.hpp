@@ -68,7 +68,7 @@ inline constexpr Setting shown_settings[] = {
 /// A setting and its field in a NodeSettings.
 struct BoundSetting {
     const Setting* setting;
-    std::variant<int*, bool*, std::string*> field;
+    std::variant<int*, double*, bool*, std::string*> field;
 };
 
 /// The settings of server, engine and node with their fields in `settings`, in the order for documents. [any but rt]

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <new>
 
@@ -37,7 +38,7 @@ SpaNode::SpaNode(const Support& support, NodeSettings settings)
       settings_(std::move(settings)),
       bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
       cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
-             uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate) {
+             uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate, settings_.server.engine.cpu_limit) {
     spa_hook_list_init(&hooks_);
     const Settings& engine = settings_.server.engine;
     for (uint32_t i = 0; i < uint32_t(engine.inputs); ++i)
@@ -240,10 +241,17 @@ bool SpaNode::set_counters() {
     changed |= set_property("scsynth.packets.rejected", std::to_string(packets.rejected));
     changed |= set_property("scsynth.packets.kernel-dropped", std::to_string(packets.kernel_dropped));
     changed |= set_property("scsynth.overruns", std::to_string(cycle_.overruns()));
+    static const EngineStatus none_yet;
     Engine* engine = server_->engine();
-    changed |= set_property("scsynth.late", std::to_string(engine ? engine->status().late_bundles.load() : 0));
-    changed |=
-        set_property("scsynth.dropped-events", std::to_string(engine ? engine->status().dropped_events.load() : 0));
+    const EngineStatus& status = engine ? engine->status() : none_yet;
+    changed |= set_property("scsynth.late", std::to_string(status.late_bundles));
+    changed |= set_property("scsynth.dropped-events", std::to_string(status.dropped_events));
+    changed |= set_property("scsynth.cuts", std::to_string(status.cuts));
+    changed |= set_property("scsynth.ended", std::to_string(status.ended));
+    changed |= set_property("scsynth.paused", std::to_string(status.paused));
+    changed |= set_property("scsynth.bad-blocks", std::to_string(status.bad_blocks));
+    // In steps of 5 %: each change goes to all clients of PipeWire.
+    changed |= set_property("scsynth.load", std::to_string(5 * std::lround(status.average_cpu / 5)) + " %");
     return changed;
 }
 

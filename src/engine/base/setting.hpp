@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,12 +36,16 @@ struct Setting {
 /// A setting and its field, which has the default, in the struct that holds it.
 template <class Owner>
 struct SettingRow {
-    std::variant<int Owner::*, bool Owner::*, std::string Owner::*> field;
+    std::variant<int Owner::*, double Owner::*, bool Owner::*, std::string Owner::*> field;
     Setting setting;
 };
 
 /// Whether a setting may have this value. [any]
 inline bool allows(const Setting& setting, int value) noexcept {
+    return value >= setting.low && value <= setting.high;
+}
+
+inline bool allows(const Setting& setting, double value) noexcept {
     return value >= setting.low && value <= setting.high;
 }
 
@@ -60,6 +65,13 @@ inline bool allows(const Setting& setting, std::string_view value) noexcept {
             return false;
         rest.remove_prefix(end + 1);
     }
+}
+
+/// A number for documents and errors: "0.7". [any but rt]
+inline std::string number_text(double value) {
+    std::string text(32, '\0');
+    text.resize(size_t(std::to_chars(text.data(), text.data() + text.size(), value).ptr - text.data()));
+    return text;
 }
 
 /// The allowed values as text: "0 to 128", "auto, sse2 or avx2". Empty if any value is allowed. [any but rt]
@@ -83,6 +95,8 @@ std::string row_problem(const SettingRow<Owner>& row, const Owner& owner) {
         std::string text = row.setting.key + (" must be " + range_text(row.setting)) + ", not ";
         if constexpr (std::is_same_v<decltype(value), const int&>)
             return text + std::to_string(value);
+        else if constexpr (std::is_same_v<decltype(value), const double&>)
+            return text + number_text(value);
         else if constexpr (std::is_same_v<decltype(value), const std::string&>)
             return text + value;
         else

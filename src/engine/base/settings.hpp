@@ -22,6 +22,9 @@ struct Settings {
     int wire_buffers = 64;
     int random_seeds = 64;
     int verbosity = 0;
+    double cpu_limit = 0.7;  ///< of a cycle's time, what all engines of a data loop may take; 0: no limit
+    double output_limit = 0; ///< absolute, of a sample; 0: none
+    std::string overload = "shed";
     bool native_ugens = true;
     bool batching = true;
     std::string simd = "auto";
@@ -134,6 +137,27 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .help = "folders of UGen plugins",
       .more = "Colons separate them. The builds for supernova (`*_supernova.so`) are taken. UGens once loaded serve "
               "every server of the daemon. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given."}},
+    {&Settings::cpu_limit,
+     {.key = "cpu-limit",
+      .low = 0,
+      .high = 1,
+      .help = "how much of each cycle's time may be used",
+      .more = "All servers of the daemon share it. What is not computed by then is left out: there is a gap in the "
+              "sound, and other programs go on. 0: no limit, so that an overload stops the desktop's sound."}},
+    {&Settings::overload,
+     {.key = "overload",
+      .choices = "shed|mute|none",
+      .help = "what is done about an overload that stays",
+      .more = "shed: synths that would end by themselves are ended, the newest first; if that is not enough, others "
+              "are paused (`/n_off`), and run again (`/n_on`) when there is time. mute: the server is silent for a "
+              "second, then tries again. none: there are gaps as long as it lasts."}},
+    {&Settings::output_limit,
+     {.key = "output-limit",
+      .low = 0,
+      .high = 1000,
+      .unset = "off",
+      .help = "the loudest sample that leaves the outputs",
+      .more = "Louder ones are cut to it; 1 is full scale. NaN and infinity never leave them."}},
     {&Settings::native_ugens,
      {.key = "native-ugens",
       .help = "vectorised UGens of our own, where there are any",

@@ -5,14 +5,31 @@
 #include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
+#include "engine/units/unit-facts.hpp"
 #include "engine/voices/unit-kernels.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
 
 namespace scs {
 
+namespace {
+
+/// Whether the unit may free its synth one day. Done actions from 2 to 15 do.
+bool frees_synth(const Program& program, const UnitPlan& unit) {
+    const UnitFacts* facts = find_unit_facts(unit.ugen->name);
+    if (!facts || facts->done_action_input < 0 || uint32_t(facts->done_action_input) >= unit.num_inputs)
+        return facts && facts->frees;
+    const WireSpec& action = program.wires[program.inputs[unit.first_input + uint32_t(facts->done_action_input)]];
+    return action.from_unit >= 0 || (action.value >= 2.f && action.value < 16.f);
+}
+
+} // namespace
+
 Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
+    ends_itself = std::any_of(program->units.begin(), program->units.end(),
+                              [this](const UnitPlan& unit) { return frees_synth(*program, unit); });
     if (!settings.native_ugens)
         return;
     const NativeUgens& ugens = native_ugens(settings.simd);
@@ -77,6 +94,7 @@ Status Definitions::add(Definition* definition, Definition*& replaced) noexcept 
         link = link_to(definition->program->name);
     }
     *link = definition;
+    first_used_ = 0;
     definition->chain = nullptr;
     ++definition->users;
     ++count_;
@@ -94,8 +112,8 @@ bool Definitions::remove(std::string_view name, Definition*& unused) noexcept {
 
 Definition* Definitions::remove_any(Definition*& unused) noexcept {
     unused = nullptr;
-    for (Definition*& bucket : buckets_)
-        if (bucket)
+    for (; first_used_ < buckets_.size(); ++first_used_)
+        if (Definition*& bucket = buckets_[first_used_])
             return take(&bucket, unused);
     return nullptr;
 }

@@ -23,6 +23,8 @@ struct Definition final : Handback {
     std::unique_ptr<const Program> program;
     std::unique_ptr<const NativeCode> code; ///< null: synths are UnitGraphs, with plugin units
     std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
+    bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf
+    int64_t cost = 0;                   ///< [rt] ns that a block of one synth takes, as measured; 0: not yet
     int32_t users = 0;                  ///< [rt] how many synths use it, plus one while it can be found by name
     Definition* chain = nullptr;        ///< [rt] the next definition in the hash chain
 };
@@ -53,6 +55,7 @@ private:
     Definition* take(Definition** link, Definition*& unused) noexcept;
 
     std::vector<Definition*> buckets_;
+    size_t first_used_ = 0; ///< no bucket before this one has a definition
     int max_, count_ = 0;
 };
 

@@ -30,6 +30,7 @@ enum class Outcome : uint8_t {
     done,  ///< nothing
     reply, ///< hand the command back to the OSC thread, which sends the reply
     job,   ///< hand the command to the worker: work(), then [rt] apply()
+    again, ///< there was no time for all of it: run() it again in the next cycle, before anything else
 };
 
 struct CommandBundle;
@@ -38,7 +39,7 @@ struct CommandBundle;
 /// needs, so that run() and apply() never allocate from the system.
 class Command : public Handback {
 public:
-    /// [rt] Carries the command out, or starts it.
+    /// [rt] Carries the command out, or starts it. Long work asks Engine::out_of_time() as it goes and returns `again`.
     virtual Outcome run(Engine&) noexcept = 0;
     /// [worker] The slow part, called only after run() returned job. An offline engine calls it in place.
     virtual void work() noexcept {}

@@ -24,22 +24,32 @@ enum class Run : uint8_t {
 /// What a control of a synth is mapped to.
 enum class Mapping : uint8_t { none, control, audio };
 
+/// The lists of synths by age; see Ages.
+enum class AgeKind : uint8_t {
+    none,
+    ends_itself, ///< runs, and a done action of its own frees it one day
+    stays,       ///< runs until somebody frees it
+    paused,      ///< paused by the server, for want of time
+};
+
 /// A node of the tree. Owned and only changed by Tree, on the data loop.
 struct Node {
     int32_t id = 0;
     bool is_group = false;
     Run run = Run::on;
+    AgeKind aged = AgeKind::none; ///< of a synth: the list that it is in
     Node* previous = nullptr;
     Node* next = nullptr;
     Group* parent = nullptr;
     Node* same_hash = nullptr;
-    void* abi = nullptr; ///< this node as UGen plugins see it
 };
 
 struct Group : Node {
     Node* head = nullptr;
     Node* tail = nullptr;
     uint32_t entered = 0; ///< how many nodes have come into it so far; batches of voices in it watch this
+    int32_t children = 0;
+    void* abi = nullptr; ///< this group as UGen plugins see it; of synths the UnitGraph has it
 };
 
 /// Made of plugin units or of native ones.
@@ -47,6 +57,8 @@ struct Synth : Node {
     Definition* definition = nullptr;
     UnitGraph* graph = nullptr; ///< null: a synth of native units
     Voice* voice = nullptr;     ///< null: a synth with plugin units
+    Synth* older = nullptr;     ///< in its list of Ages
+    Synth* newer = nullptr;
 };
 
 } // namespace scs

@@ -3,6 +3,7 @@
 
 #include "engine/nodes/node.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/unit-graph.hpp"
 
 #include <new>
 
@@ -19,6 +20,13 @@ void* make_abi_group(void* memory, PluginWorld& world, Group& owner) noexcept {
     node->abi.mIsGroup = true;
     node->owner = &owner;
     return &node->abi;
+}
+
+void* abi_of(const Node& node) noexcept {
+    if (node.is_group)
+        return static_cast<const Group&>(node).abi;
+    UnitGraph* const graph = static_cast<const Synth&>(node).graph;
+    return graph ? graph->node() : nullptr;
 }
 
 Node& owner_of(::Node* node) noexcept {

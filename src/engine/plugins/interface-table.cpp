@@ -4,6 +4,7 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/plugins/abi-node.hpp"
 #include "engine/plugins/fft.hpp"
 #include "engine/plugins/plugin-command.hpp"
 #include "engine/plugins/plugin-host.hpp"
@@ -166,11 +167,11 @@ void done_action(int action, ::Unit* unit) {
 }
 ::Node* get_node(::World* world, int id) {
     Node* node = host_of(world).find_node(id);
-    return node ? static_cast<::Node*>(node->abi) : nullptr;
+    return node ? static_cast<::Node*>(abi_of(*node)) : nullptr;
 }
 ::Graph* get_graph(::World* world, int id) {
     Node* node = host_of(world).find_node(id);
-    return node && !node->is_group ? static_cast<::Graph*>(node->abi) : nullptr;
+    return node && !node->is_group ? static_cast<::Graph*>(abi_of(*node)) : nullptr;
 }
 
 void send_trigger(::Node* node, int id, float value) {

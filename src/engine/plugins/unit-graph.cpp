@@ -10,10 +10,13 @@
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/unit-command.hpp"
+#include "engine/rt/deadline.hpp"
 #include "engine/synthdef/program.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -119,6 +122,7 @@ struct Instance {
     PluginWorld* world;
     GuardUnit* guards;
     uint32_t num_guards;
+    uint32_t built; ///< how many units' constructors were called
     bool constructed;
     volatile uint32_t at; ///< index of the unit that is running
     const char* crashed_ugen;
@@ -143,8 +147,14 @@ struct Instance {
     /// Calls run(unit) for `count` units. false: one of them crashed.
     template <class Unit, class Run>
     bool guarded(Unit** units, uint32_t count, Run&& run) noexcept {
+        return guarded(units, 0, count, std::forward<Run>(run), [] { return false; });
+    }
+
+    /// The same from unit `first` on, until stops() before one of them.
+    template <class Unit, class Run, class Stops>
+    bool guarded(Unit** units, uint32_t first, uint32_t count, Run&& run, Stops&& stops) noexcept {
         const bool well = FaultGuard::run([&] {
-            for (uint32_t i = 0; i < count; ++i) {
+            for (uint32_t i = first; i < count && !stops(); ++i) {
                 at = i;
                 run(units[i]);
             }
@@ -324,19 +334,27 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
     return reinterpret_cast<UnitGraph*>(self);
 }
 
-bool UnitGraph::construct() noexcept {
+bool UnitGraph::construct(Deadline& deadline) noexcept {
+    constexpr int64_t each = 2000; // ns; constructors that clear delay lines take more
     Instance& self = instance(this);
-    self.constructed = true;
     GuardUnit* guard = self.guards;
     GuardUnit* const end = guard + self.num_guards;
-    bool well = self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&](::Unit* unit) {
+    while (guard != end && uint32_t(guard->unit.mParentIndex) < self.built)
+        ++guard;
+    const auto build = [&](::Unit* unit) {
+        ++self.built;
         for (; guard != end && guard->unit.mParentIndex == unit->mParentIndex; ++guard)
             GuardUnit::run(&guard->unit, 1);
         if (kernel_of(self.kernels, uint32_t(unit->mParentIndex)))
             NativeUnit::of(*unit).construct();
         else
             entry_of(*unit).construct(unit);
-    });
+    };
+    bool well = self.guarded(self.hosted.abi.mUnits, self.built, self.hosted.abi.mNumUnits, build,
+                             [&] { return deadline.spend(each); });
+    if (well && self.built < self.hosted.abi.mNumUnits)
+        return true;
+    self.constructed = true;
     self.early_commands.take_all(self.world->pool(), [&](::Unit* unit, UnitCmdFunc run, auto arguments) {
         well = well && self.run_command(unit, run, arguments);
     });
@@ -355,6 +373,19 @@ void UnitGraph::render(FaultLanding& landing) {
         units[i]->mCalcFunc(units[i], units[i]->mBufLength);
     }
     landing.leave();
+}
+
+void UnitGraph::render(FaultLanding& landing, Deadline& deadline, int64_t cost) {
+    Instance& self = instance(this);
+    ::Unit** const units = self.hosted.abi.mCalcUnits;
+    const uint32_t count = self.hosted.abi.mNumCalcUnits;
+    const int64_t each = cost / std::max(count, 1u);
+    for (uint32_t i = 0; i < count && !deadline.spend(each); ++i) {
+        landing.enter();
+        self.at = i;
+        units[i]->mCalcFunc(units[i], units[i]->mBufLength);
+        landing.leave();
+    }
 }
 
 void UnitGraph::crash() noexcept {
@@ -402,9 +433,9 @@ Status UnitGraph::command(int64_t index, std::string_view name, std::span<const 
 void UnitGraph::destroy() noexcept {
     Instance& self = instance(this);
     self.early_commands.take_all(self.world->pool(), [](auto...) {});
-    if (!self.constructed || self.crashed_ugen)
+    if (self.crashed_ugen)
         return;
-    (void)self.guarded(self.hosted.abi.mUnits, self.hosted.abi.mNumUnits, [&](::Unit* unit) {
+    (void)self.guarded(self.hosted.abi.mUnits, self.built, [&](::Unit* unit) {
         if (kernel_of(self.kernels, uint32_t(unit->mParentIndex)))
             NativeUnit::of(*unit).destroy();
         else if (const auto destroy = entry_of(*unit).destroy)

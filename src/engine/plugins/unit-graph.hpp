@@ -11,6 +11,7 @@
 
 namespace scs {
 
+class Deadline;
 class FaultLanding;
 class PluginWorld;
 struct Block;
@@ -31,12 +32,16 @@ public:
     static UnitGraph* make(void* memory, const Program&, UnitKernels kernels, const Block& block, PluginWorld&,
                            Synth& owner, const float* controls) noexcept;
 
-    /// Runs the constructors, in order, then the unit commands that came before. false: one of them crashed; the
-    /// instance must not run any more.
-    bool construct() noexcept;
+    /// Runs the constructors, in order, then the unit commands that came before. If the deadline passes, the next call
+    /// goes on from there; the instance is constructed() after the last. false: one of them crashed; the instance must
+    /// not run any more.
+    bool construct(Deadline&) noexcept;
     /// Computes a block under the caller's guard. If a fault ends it, the caller must call crash(). Exceptions pass
     /// through.
     void render(FaultLanding&);
+    /// The same for an instance that takes long: stops behind the unit in which the deadline passes. `cost`: of all
+    /// units, ns.
+    void render(FaultLanding&, Deadline&, int64_t cost);
     /// To be called when a unit has crashed in render(): the instance must not run any more.
     void crash() noexcept;
     /// Computes a block and prints every unit's inputs and outputs (their first samples). false: a unit crashed; the

@@ -185,7 +185,6 @@ TEST_CASE("nesting of any depth is walked, rendered and freed without a stack") 
     f.synth(100'000, 99'999);
     f.render(64);
     CHECK(f.engine->buses().control()[0] == 1.f);
-    f.engine->tree().set_control(f.engine->tree().root(), 0, 1.f);
     f.engine->tree().free_all(f.engine->tree().root());
     CHECK(f.engine->tree().group_count() == 1);
 }
@@ -297,13 +296,13 @@ TEST_CASE("running out of nodes or of memory is an answer") {
     small.synth(9999);
 }
 
-TEST_CASE("controls by index and name, over groups, out of range ignored; mapping and unmapping") {
+TEST_CASE("controls by index and name, out of range ignored; mapping and unmapping") {
     Fixture f;
     Definition* def = f.define(sine_def());
     Synth* s;
     Tree& t = f.engine->tree();
     REQUIRE(t.new_synth(*def, nullptr, 1, AddAction::tail, 0, s).ok());
-    t.set_control(t.root(), "amp", 0, 0.25f);
+    t.set_control(*s, "amp", 0, 0.25f);
     CHECK(control(*s, 1) == 0.25f);
     t.set_control(*s, "amp", 1, 9.f);
     t.set_control(*s, "none", 0, 9.f);

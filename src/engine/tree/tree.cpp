@@ -8,10 +8,12 @@
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/cache-line.hpp"
+#include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/buses.hpp"
+#include "engine/world/output-ports.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +22,13 @@
 
 namespace scs {
 namespace {
+
+// Estimates for the deadline, ns.
+constexpr int64_t visit_cost = 10;     // of passing a node
+constexpr int64_t free_cost = 400;     // of freeing one
+constexpr int64_t line_cost = 1000;    // of a line of text
+constexpr int64_t add_cost = 150;      // of a voice's turn that only adds what was computed before
+constexpr int64_t dear_synth = 20'000; // above this, the clock is read within a synth, too
 
 constexpr size_t aligned(size_t bytes) noexcept {
     return (bytes + 63) & ~size_t(63);
@@ -64,12 +73,13 @@ bool is_within(const Node* node, const Node* group) noexcept {
 } // namespace
 
 Tree::Tree(const Settings& settings, const Buses& buses, PluginWorld& world, Ensemble& ensemble, Pool& pool,
-           Outbox& outbox)
+           Outbox& outbox, Deadline& deadline)
     : buses_(buses),
       world_(world),
       ensemble_(ensemble),
       pool_(pool),
       outbox_(outbox),
+      deadline_(deadline),
       notifies_(settings.real_time),
       index_(settings.max_nodes) {
     ensemble_.set_host(this, [](void* tree, Synth& synth, int action) {
@@ -142,6 +152,7 @@ void Tree::link(Node& node, Place place) noexcept {
     node.next = from_left;
     from_left = &node;
     (node.next ? node.next->previous : place.parent->tail) = &node;
+    ++place.parent->children;
     ensemble_.entered(node);
 }
 
@@ -151,6 +162,7 @@ void Tree::unlink(Node& node) noexcept {
     (node.previous ? node.previous->next : node.parent->head) = node.next;
     (node.next ? node.next->previous : node.parent->tail) = node.previous;
     node.previous = node.next = nullptr;
+    --node.parent->children;
     node.parent = nullptr;
 }
 
@@ -235,7 +247,6 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
         return {Code::out_of_memory};
     made = new (memory) Synth;
     made->id = id;
-    made->run = Run::first;
     made->definition = &definition;
     std::byte* behind = static_cast<std::byte*>(memory) + own;
     if (code) {
@@ -248,11 +259,11 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     } else {
         made->graph =
             UnitGraph::make(behind, program, definition.kernels, ensemble_.block_for_graph(), world_, *made, values);
-        made->abi = made->graph->node();
     }
     ++definition.users;
     count(+1, 0, int64_t(program.units.size()));
     enter(*made, action, *target_node);
+    set(*made, Run::first);
     return {};
 }
 
@@ -287,6 +298,7 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
         count(0, -1, 0);
     } else {
         auto& synth = static_cast<Synth&>(node);
+        ages_.put(synth, AgeKind::none);
         if (synth.graph)
             synth.graph->destroy();
         count(-1, 0, -int64_t(synth.definition->program->units.size()));
@@ -296,9 +308,12 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
     pool_.free(&node);
 }
 
-void Tree::free_all(Group& group) noexcept {
+template <bool in_time>
+bool Tree::free_children(Group& group) noexcept {
     // Frees the first leaf below the group each time, so that deep nesting needs no stack.
     for (Node* node = group.head; node;) {
+        if (in_time && deadline_.spend(free_cost))
+            return false;
         if (node->is_group)
             if (Node* head = static_cast<Group*>(node)->head) {
                 node = head;
@@ -308,6 +323,15 @@ void Tree::free_all(Group& group) noexcept {
         drop(*node, EndEvent::without_place);
         node = parent->head ? parent->head : parent == &group ? nullptr : parent;
     }
+    return true;
+}
+
+void Tree::free_all(Group& group) noexcept {
+    (void)free_children<false>(group);
+}
+
+bool Tree::free_all_in_time(Group& group) noexcept {
+    return free_children<true>(group);
 }
 
 void Tree::free(Node& node) noexcept {
@@ -317,13 +341,35 @@ void Tree::free(Node& node) noexcept {
         drop(node, EndEvent::with_place);
 }
 
-void Tree::deep_free(Group& group) noexcept {
-    for (Node* node = following(&group, &group); node;) {
-        Node* next = following(node, &group);
-        if (!node->is_group)
-            drop(*node, EndEvent::without_place);
-        node = next;
+bool Tree::free_in_time(Node& node) noexcept {
+    if (node.is_group && !free_children<true>(static_cast<Group&>(node)))
+        return false;
+    free(node);
+    return true;
+}
+
+template <bool in_time>
+bool Tree::free_synths(Group& group, Node*& at) noexcept {
+    if (!at)
+        at = following(&group, &group);
+    while (at) {
+        if (in_time && deadline_.spend(free_cost))
+            return false;
+        Node* next = following(at, &group);
+        if (!at->is_group)
+            drop(*at, EndEvent::without_place);
+        at = next;
     }
+    return true;
+}
+
+void Tree::deep_free(Group& group) noexcept {
+    Node* at = nullptr;
+    (void)free_synths<false>(group, at);
+}
+
+bool Tree::deep_free_in_time(Group& group, Node*& at) noexcept {
+    return free_synths<true>(group, at);
 }
 
 void Tree::end(Node& node) noexcept {
@@ -337,9 +383,27 @@ void Tree::set(Node& node, Run run) noexcept {
     node.run = run;
     if (const Synth* synth = native(node))
         Ensemble::run_changed(*synth);
+    if (node.is_group)
+        return;
+    auto& synth = static_cast<Synth&>(node);
+    const bool runs = run == Run::first || run == Run::on || run == Run::traced;
+    const AgeKind kind = !runs ? AgeKind::none : synth.definition->ends_itself ? AgeKind::ends_itself : AgeKind::stays;
+    if (synth.aged != kind)
+        ages_.put(synth, kind);
+}
+
+void Tree::pause(Synth& synth) noexcept {
+    set_run(synth, false);
+    ages_.put(synth, AgeKind::paused);
+}
+
+void Tree::resume(Synth& synth) noexcept {
+    set_run(synth, true);
 }
 
 void Tree::set_run(Node& node, bool run) noexcept {
+    if (!run && !node.is_group && static_cast<Synth&>(node).aged == AgeKind::paused)
+        ages_.put(static_cast<Synth&>(node), AgeKind::none); // from now on it is the client that pauses it
     if (run && node.run == Run::off)
         set(node, Run::on);
     else if (run && node.run == Run::first_paused)
@@ -353,20 +417,27 @@ void Tree::set_run(Node& node, bool run) noexcept {
     notify(node, run ? NodeChange::on : NodeChange::off);
 }
 
-void Tree::trace(Node& node) noexcept {
+bool Tree::trace(Node& node, Node*& at) noexcept {
     if (node.run != Run::on)
-        return;
+        return true;
     if (!node.is_group) {
         set(node, Run::traced);
-        return;
+        return true;
     }
     TextLine line;
-    line.add("TRACE Group %d", node.id);
-    bool room = outbox_.print(line.take());
-    for (const Node* child = static_cast<Group&>(node).head; child && room; child = child->next) {
-        line.add("   %d %s", child->id, name_of(*child));
+    bool room = true;
+    if (!at) {
+        line.add("TRACE Group %d", node.id);
+        room = outbox_.print(line.take());
+        at = static_cast<Group&>(node).head;
+    }
+    for (; at && room; at = at->next) {
+        if (deadline_.spend(line_cost))
+            return false;
+        line.add("   %d %s", at->id, name_of(*at));
         room = outbox_.print(line.take());
     }
+    return true;
 }
 
 Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name,
@@ -393,13 +464,6 @@ Status Tree::hide_id(Synth& synth) noexcept {
     return {};
 }
 
-template <class F>
-void Tree::each_synth(Node& node, F&& f) noexcept {
-    for (Node* n = &node; n; n = following(n, &node))
-        if (!n->is_group)
-            f(static_cast<Synth&>(*n));
-}
-
 namespace {
 
 /// The index of the control `offset` places behind the one of this name, or -1.
@@ -410,7 +474,7 @@ int64_t index_of(const Synth& synth, std::string_view name, int64_t offset) noex
 
 } // namespace
 
-void Tree::set_one(Synth& synth, int64_t index, float value) noexcept {
+void Tree::set_control(Synth& synth, int64_t index, float value) noexcept {
     if (index < 0 || index >= control_count(synth))
         return;
     if (synth.voice)
@@ -419,7 +483,7 @@ void Tree::set_one(Synth& synth, int64_t index, float value) noexcept {
         synth.graph->set_control(int(index), value);
 }
 
-void Tree::map_one(Synth& synth, int64_t index, int64_t bus, bool audio) noexcept {
+void Tree::map_control(Synth& synth, int64_t index, int64_t bus, bool audio) noexcept {
     if (index < 0 || index >= control_count(synth) ||
         (bus >= 0 && !(audio ? buses_.audio_in_range(bus) : buses_.control_in_range(bus))))
         return;
@@ -433,20 +497,12 @@ void Tree::map_one(Synth& synth, int64_t index, int64_t bus, bool audio) noexcep
         synth.graph->map_to_control_bus(int(index), int(bus));
 }
 
-void Tree::set_control(Node& node, int64_t index, float value) noexcept {
-    each_synth(node, [&](Synth& synth) { set_one(synth, index, value); });
+void Tree::set_control(Synth& synth, std::string_view name, int64_t offset, float value) noexcept {
+    set_control(synth, index_of(synth, name, offset), value);
 }
 
-void Tree::set_control(Node& node, std::string_view name, int64_t offset, float value) noexcept {
-    each_synth(node, [&](Synth& synth) { set_one(synth, index_of(synth, name, offset), value); });
-}
-
-void Tree::map_control(Node& node, int64_t index, int64_t bus, bool audio) noexcept {
-    each_synth(node, [&](Synth& synth) { map_one(synth, index, bus, audio); });
-}
-
-void Tree::map_control(Node& node, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept {
-    each_synth(node, [&](Synth& synth) { map_one(synth, index_of(synth, name, offset), bus, audio); });
+void Tree::map_control(Synth& synth, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept {
+    map_control(synth, index_of(synth, name, offset), bus, audio);
 }
 
 // ---- notifying
@@ -472,27 +528,60 @@ void Tree::notify(const Node& node, NodeChange change) noexcept {
 
 // ---- rendering
 
-void Tree::first_block(Synth& synth, FaultLanding& landing) {
+/// false, here and below: the deadline passed before the end.
+bool Tree::first_block(Synth& synth, FaultLanding& landing) {
+    if (deadline_.spend(synth.definition->cost))
+        return false;
     const bool paused = synth.run == Run::first_paused;
     if (synth.voice) {
         ensemble_.start(synth);
-    } else if (!synth.graph->construct()) {
+    } else if (!synth.graph->construct(deadline_)) {
         free_crashed(synth);
-        return;
+        return true;
+    } else if (!synth.graph->constructed()) {
+        return false;
     }
     // As in scsynth, a done action in a constructor has no lasting effect on its own synth.
-    synth.run = paused ? Run::off : Run::on;
-    if (!paused)
-        render(synth, landing);
+    set(synth, paused ? Run::off : Run::on);
+    return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
 }
 
-void Tree::render(Synth& synth, FaultLanding& landing) {
-    if (synth.voice) {
-        turn_.next = ensemble_.take_turn(synth);
-        return;
-    }
+void Tree::note_cost(Definition& definition, int64_t nsec) noexcept {
+    definition.cost += definition.cost ? (nsec - definition.cost) / 4 : nsec;
+    definition.cost = std::max<int64_t>(definition.cost, 1);
+}
+
+bool Tree::take_turn(Synth& synth) noexcept {
+    const int voices = Ensemble::voices_in_turn(synth);
+    Definition& definition = *synth.definition;
+    const int64_t cost = definition.cost ? definition.cost * voices : Deadline::unknown;
+    if (deadline_.spend(voices ? cost : add_cost))
+        return false;
+    const bool measured = deadline_.just_read() && voices;
+    turn_.next = ensemble_.take_turn(synth);
+    if (deadline_.passed())
+        return false;
+    if (measured)
+        note_cost(definition, deadline_.measure() / voices);
+    return true;
+}
+
+bool Tree::render(Synth& synth, FaultLanding& landing) {
+    Definition& definition = *synth.definition;
+    const int64_t cost = definition.cost ? definition.cost : Deadline::unknown;
+    if (deadline_.spend(cost))
+        return false;
+    const bool measured = deadline_.just_read();
     turn_.running = &synth;
-    synth.graph->render(landing);
+    if (cost < dear_synth || !deadline_.bounded())
+        synth.graph->render(landing);
+    else
+        synth.graph->render(landing, deadline_, cost);
+    if (deadline_.passed())
+        return false;
+    if (measured)
+        note_cost(definition, deadline_.measure());
+    return true;
 }
 
 void Tree::free_crashed(Synth& synth) noexcept {
@@ -503,21 +592,36 @@ void Tree::free_crashed(Synth& synth) noexcept {
     free(synth);
 }
 
-void Tree::render() noexcept {
+void Tree::look_at_output(const Group& group) noexcept {
+    if (!suspects_->any_bad(buses_, ensemble_.block_number()))
+        return;
+    suspects_ = nullptr;
+    TextLine line;
+    line.add("group %d puts NaN or infinity on an output bus: the port is silent meanwhile", group.id);
+    outbox_.print(line.take());
+}
+
+bool Tree::render() noexcept {
     turn_ = {root_->run == Run::on ? root_->head : nullptr, root_, nullptr};
-    while (!FaultGuard::run_pieces([this](FaultLanding& landing) { walk(landing); })) {
+    bool whole = true;
+    while (!FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
         turn_.running->graph->crash();
         free_crashed(*turn_.running);
     }
+    if (!whole)
+        ensemble_.drop_block();
+    return whole;
 }
 
 /// Renders the nodes from turn_ on. turn_ is kept up to date, as a crash in a synth ends this function.
-void Tree::walk(FaultLanding& landing) {
+bool Tree::walk(FaultLanding& landing) {
     while (true) {
         Node* const node = turn_.next;
         if (!node) { // this group is done: continue behind it
+            if (suspects_)
+                look_at_output(*turn_.group);
             if (turn_.group == root_)
-                return;
+                return true;
             turn_.next = turn_.group->next;
             turn_.group = turn_.group->parent;
             continue;
@@ -527,14 +631,23 @@ void Tree::walk(FaultLanding& landing) {
         if (node->next)
             native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
         if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {
-            turn_.next = ensemble_.take_turn(*synth);
+            if (!take_turn(*synth))
+                return false;
             continue;
         }
+        if (deadline_.spend(visit_cost))
+            return false;
         switch (node->run) {
-        case Run::ending: free(*node); break;
+        case Run::ending:
+            if (!free_in_time(*node))
+                return false;
+            break;
         case Run::off: break;
         case Run::first:
-        case Run::first_paused: first_block(static_cast<Synth&>(*node), landing); break;
+        case Run::first_paused:
+            if (!first_block(static_cast<Synth&>(*node), landing))
+                return false;
+            break;
         case Run::traced:
             node->run = Run::on;
             if (Synth* synth = native(*node)) {
@@ -547,8 +660,8 @@ void Tree::walk(FaultLanding& landing) {
             if (node->is_group) {
                 turn_.group = static_cast<Group*>(node);
                 turn_.next = turn_.group->head;
-            } else {
-                render(static_cast<Synth&>(*node), landing);
+            } else if (!render(static_cast<Synth&>(*node), landing)) {
+                return false;
             }
             break;
         }

@@ -6,6 +6,7 @@
 #include "engine/definitions/definitions.hpp"
 #include "engine/messages/events.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/tree/ages.hpp"
 #include "engine/tree/node-index.hpp"
 
 #include <span>
@@ -14,9 +15,11 @@
 namespace scs {
 
 class Buses;
+class Deadline;
 class Ensemble;
 class FaultLanding;
 class Outbox;
+class OutputPorts;
 class PluginWorld;
 class Pool;
 
@@ -27,7 +30,7 @@ enum class AddAction : int32_t { head = 0, tail = 1, before = 2, after = 3, repl
 class Tree {
 public:
     /// [worker] Throws if the pool is too small for a root.
-    Tree(const Settings&, const Buses&, PluginWorld&, Ensemble&, Pool&, Outbox&);
+    Tree(const Settings&, const Buses&, PluginWorld&, Ensemble&, Pool&, Outbox&, Deadline&);
     ~Tree();
 
     Group& root() noexcept { return *root_; }
@@ -48,10 +51,18 @@ public:
     void free_all(Group&) noexcept;
     /// Frees all synths in the group and in its subgroups. The groups stay.
     void deep_free(Group&) noexcept;
+
+    // The same, in as many calls as it takes. false: the deadline passed before the end; call it again with the same
+    // arguments.
+    bool free_in_time(Node&) noexcept;
+    bool free_all_in_time(Group&) noexcept;
+    /// `at`: null at first, then where it goes on.
+    bool deep_free_in_time(Group&, Node*& at) noexcept;
     /// Runs or pauses the node.
     void set_run(Node&, bool run) noexcept;
-    /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace).
-    void trace(Node&) noexcept;
+    /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace). `at` and
+    /// result as for deep_free_in_time().
+    bool trace(Node&, Node*& at) noexcept;
     /// Gives a command to a synth's unit, see UnitGraph::command(). Frees the synth if that crashes.
     Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
     /// Moves a node. Error: move_into_itself if a group would come into its own descendants. The root cannot move.
@@ -62,20 +73,30 @@ public:
     /// isn't negative.
     void notify(const Node&, NodeChange) noexcept;
 
-    /// Sets a control of a synth, or of every synth in a group. As in scsynth, indices out of range are ignored.
-    void set_control(Node&, int64_t index, float value) noexcept;
-    void set_control(Node&, std::string_view name, int64_t offset, float value) noexcept;
+    /// Sets a control. As in scsynth, indices out of range are ignored.
+    void set_control(Synth&, int64_t index, float value) noexcept;
+    void set_control(Synth&, std::string_view name, int64_t offset, float value) noexcept;
     /// The same for mapping a control to a bus; bus -1 unmaps it. Buses out of range are ignored.
-    void map_control(Node&, int64_t index, int64_t bus, bool audio) noexcept;
-    void map_control(Node&, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept;
+    void map_control(Synth&, int64_t index, int64_t bus, bool audio) noexcept;
+    void map_control(Synth&, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept;
 
     /// Performs a UGen's done action, 0 to 15 as in scsynth.
     void done_action(int action, Synth&) noexcept;
     /// Marks a node to be freed when the walk next reaches it. The root stays.
     void end(Node&) noexcept;
 
-    /// Computes one block of all nodes that run, in tree order.
-    void render() noexcept;
+    /// Computes one block of all nodes that run, in tree order. false: the deadline passed before the end, and what is
+    /// on the buses is of no use.
+    bool render() noexcept;
+
+    /// In the next blocks, finds the group with whose end there is NaN or infinity on an output bus, and logs it once.
+    void find_bad_output(const OutputPorts& ports) noexcept { suspects_ = &ports; }
+
+    /// The synths that run, and those that pause() has paused, by age.
+    Ages& ages() noexcept { return ages_; }
+    /// Pauses a synth that runs, until resume() or /n_run; both notify.
+    void pause(Synth&) noexcept;
+    void resume(Synth&) noexcept;
 
     int synth_count() const noexcept { return synths_; }
     int group_count() const noexcept { return groups_; }
@@ -97,23 +118,29 @@ private:
     void drop(Node&, EndEvent) noexcept;
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
-    void first_block(Synth&, FaultLanding&);
-    void render(Synth&, FaultLanding&);
+    bool first_block(Synth&, FaultLanding&);
+    bool render(Synth&, FaultLanding&);
+    void look_at_output(const Group&) noexcept;
+    bool take_turn(Synth&) noexcept;
+    void note_cost(Definition&, int64_t nsec) noexcept;
+    template <bool in_time>
+    bool free_children(Group&) noexcept;
+    template <bool in_time>
+    bool free_synths(Group&, Node*& at) noexcept;
     void set(Node&, Run) noexcept;
-    void set_one(Synth&, int64_t index, float value) noexcept;
-    void map_one(Synth&, int64_t index, int64_t bus, bool audio) noexcept;
     void free_crashed(Synth&) noexcept;
-    void walk(FaultLanding&);
-    template <class F>
-    void each_synth(Node&, F&&) noexcept;
+    bool walk(FaultLanding&);
 
     const Buses& buses_;
     PluginWorld& world_;
     Ensemble& ensemble_;
     Pool& pool_;
     Outbox& outbox_;
-    bool notifies_; ///< false: offline
+    Deadline& deadline_;
+    bool notifies_;                         ///< false: offline
+    const OutputPorts* suspects_ = nullptr; ///< being searched for who makes them bad
     NodeIndex index_;
+    Ages ages_;
     Group* root_ = nullptr;
     int synths_ = 0, groups_ = 0;
     int64_t units_ = 0;

@@ -55,9 +55,11 @@ struct UnitFacts {
     uint16_t min_inputs = 0;
     uint16_t min_outputs = 0;
     uint16_t max_outputs = UINT16_MAX;
-    uint8_t rates = 0;          ///< rates that it may run at, a set of rate_bit()
-    bool refused = false;       ///< never defined
-    int8_t stand_in_input = -1; ///< its plugin isn't loaded, and a unit that outputs this input stands in for it
+    uint8_t rates = 0;             ///< rates that it may run at, a set of rate_bit()
+    bool refused = false;          ///< never defined
+    int8_t stand_in_input = -1;    ///< its plugin isn't loaded, and a unit that outputs this input stands in for it
+    int8_t done_action_input = -1; ///< the input with the done action; -1: none
+    bool frees = false;            ///< may free its synth without one
     Check special = Check::none;
     uint8_t num_counts = 0, num_limits = 0;
     PortCount count_rows[2]{};
@@ -85,6 +87,16 @@ struct UnitFacts {
     constexpr UnitFacts check(Check c) const {
         UnitFacts facts = *this;
         facts.special = c;
+        return facts;
+    }
+    constexpr UnitFacts done_action(int8_t input) const {
+        UnitFacts facts = *this;
+        facts.done_action_input = input;
+        return facts;
+    }
+    constexpr UnitFacts frees_synth() const {
+        UnitFacts facts = *this;
+        facts.frees = true;
         return facts;
     }
     constexpr UnitFacts stand_in(int8_t input) const {

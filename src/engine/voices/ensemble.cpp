@@ -17,10 +17,11 @@ int batch_lanes(const Settings& settings) {
 
 } // namespace
 
-Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool)
+Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool,
+                   Deadline& deadline)
     : held_(batch_lanes(settings), settings.block_size),
       records_(pool, held_, batch_lanes(settings)),
-      runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_),
+      runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, deadline),
       batching_(records_, batch_lanes(settings)),
       turns_(batching_, runner_, held_, batch_lanes(settings) != 0) {
     runner_.set_sample_rate(settings.sample_rate);

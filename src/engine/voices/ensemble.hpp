@@ -10,13 +10,16 @@ namespace scs {
 /// Either way the samples are the same bits. [rt], after construction.
 class Ensemble {
 public:
-    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&); // [worker]
+    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&); // [worker]
 
     /// Sets who performs done actions.
     void set_host(void* host, VoiceRunner::DoneAction done_action) noexcept { runner_.set_host(host, done_action); }
     /// New voices get this rate, Hz; existing ones keep theirs.
     void set_sample_rate(double rate) noexcept { runner_.set_sample_rate(rate); }
     void begin_block(int32_t number) noexcept { runner_.begin_block(number); }
+    int32_t block_number() const noexcept { return runner_.block_number(); }
+    /// The block isn't computed to its end: forgets what voices would still have added to buses.
+    void drop_block() noexcept { held_.drop_all(); }
 
     /// Lays a voice out in `memory` (Voice::bytes()). Null if there is no memory for its record. `controls`: a value
     /// for each. The voice starts at frame `sample_offset` of its first block plus `subsample_offset` of a frame.
@@ -41,6 +44,11 @@ public:
     /// Called when a voice leaves its group.
     void leave(Synth& synth) noexcept { batching_.leave(synth); }
 
+    /// How many voices the turn of this one computes, as far as can be told before.
+    static int voices_in_turn(const Synth& synth) noexcept {
+        const Batch* batch = synth.voice->batch;
+        return !batch ? 1 : pending(synth) ? 0 : batch->count();
+    }
     static bool pending(const Synth& synth) noexcept { return Turns::pending(synth); }
     Node* take_turn(Synth& synth) noexcept { return turns_.take(synth); }
     /// Makes a voice lone and takes its turn, printing each unit's inputs and outputs. For /n_trace.

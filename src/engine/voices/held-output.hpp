@@ -4,6 +4,7 @@
 #include "engine/base/aligned-array.hpp"
 #include "engine/voices/batch.hpp"
 
+#include <array>
 #include <vector>
 
 namespace scs {
@@ -19,6 +20,7 @@ public:
     bool take_slot(Batch& batch) noexcept {
         if (batch.slot < 0 && free_) {
             batch.slot = int8_t(std::countr_zero(free_));
+            owners_[size_t(batch.slot)] = &batch;
             free_ &= free_ - 1;
         }
         return batch.slot >= 0;
@@ -27,6 +29,16 @@ public:
         if (batch.slot >= 0)
             free_ |= 1u << batch.slot;
         batch.slot = -1;
+    }
+
+    /// Forgets what is held: the block isn't computed to its end.
+    void drop_all() noexcept {
+        for (uint32_t taken = ~free_; taken; taken &= taken - 1) {
+            Batch& batch = *owners_[size_t(std::countr_zero(taken))];
+            batch.pending = 0;
+            batch.slot = -1;
+        }
+        free_ = ~0u;
     }
 
     /// Makes kernels use a set of the batch's rows in place of the space's own.
@@ -41,7 +53,8 @@ private:
     size_t lanes_, frames_;
     AlignedArray<float> rows_;
     std::vector<int32_t> buses_;
-    uint32_t free_ = ~0u; ///< a bit for each slot
+    uint32_t free_ = ~0u;                ///< a bit for each slot
+    std::array<Batch*, slots> owners_{}; ///< of the slots that are taken
 };
 
 } // namespace scs

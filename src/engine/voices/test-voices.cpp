@@ -132,7 +132,8 @@ TEST_CASE("who ends, pauses, moves or is traced leaves; who is left finds each o
     f.blocks(2);
     CHECK(f.shape() == "[3 4 1 5]");
 
-    tree.trace(*f.find(4));
+    Node* at = nullptr;
+    REQUIRE(tree.trace(*f.find(4), at));
     f.printed.clear();
     f.blocks(1);
     CHECK(f.printed.find("TRACE 4  saw    #units: 6") != std::string::npos);
@@ -280,7 +281,8 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         go(2);
         apart(1, 7);
         go(40);
-        tree.trace(*f.find(3));
+        Node* at = nullptr;
+        REQUIRE(tree.trace(*f.find(3), at));
         go(40);
         REQUIRE(tree.move(*f.find(7), AddAction::head, tree.root()).ok());
         go(40);

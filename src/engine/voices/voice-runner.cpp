@@ -3,16 +3,24 @@
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/voices/fetch-ahead.hpp"
 #include "engine/world/buffers.hpp"
 #include "engine/world/buses.hpp"
 
 namespace scs {
+namespace {
+
+// Few programs have so many operations that the deadline must be asked before the next voice's turn.
+constexpr uint32_t most_at_once = 64;
+constexpr int64_t cost_at_once = 10'000; ///< ns, of so many operations on a lane or on all
+
+} // namespace
 
 VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buffers& buffers, RandomState* random,
-                         Pool& pool, HeldOutput& held)
-    : held_(held) {
+                         Pool& pool, HeldOutput& held, Deadline& deadline)
+    : held_(held), deadline_(deadline) {
     if (settings.native_ugens) {
         const size_t width = size_t(lanes), block = size_t(settings.block_size);
         audio_ = aligned_zeros<float>(most_audio_wires * block * width);
@@ -72,6 +80,10 @@ Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
     return block;
 }
 
+bool VoiceRunner::stops_at(size_t operation) noexcept {
+    return operation % most_at_once == most_at_once - 1 && deadline_.spend(cost_at_once);
+}
+
 // ---- a lone voice
 
 void VoiceRunner::follow_maps(const Voice& voice, std::byte* record, uint32_t lanes, uint32_t lane) noexcept {
@@ -89,11 +101,17 @@ void VoiceRunner::forget_triggers(Voice& voice) noexcept {
         voice.set_values()[control] = 0.f;
 }
 
-void VoiceRunner::run_lone(Synth& synth, const std::vector<Op>& ops) noexcept {
-    Synth* const synths[] = {&synth};
-    Block block = this->block(synth.voice->record, rates_at(synth.voice->sample_rate));
-    block.synths = synths;
-    block.mapped = synth.voice->mapped();
+Block VoiceRunner::lone_block(Synth* const& synth) noexcept {
+    Block block = this->block(synth->voice->record, rates_at(synth->voice->sample_rate));
+    block.synths = &synth;
+    block.mapped = synth->voice->mapped();
+    return block;
+}
+
+/// Runs operations that may not be left half done.
+void VoiceRunner::run_whole(Synth& synth, const std::vector<Op>& ops) noexcept {
+    Synth* const lone = &synth;
+    Block block = lone_block(lone);
     for (const Op& op : ops)
         op.run(op, block);
 }
@@ -104,18 +122,22 @@ void VoiceRunner::start(Synth& synth) noexcept {
     space_.subsample_offset = voice.subsample_offset;
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
-    run_lone(synth, voice.code->starts);
+    run_whole(synth, voice.code->starts);
 }
 
 void VoiceRunner::stop(Synth& synth) noexcept {
-    run_lone(synth, synth.voice->code->stops);
+    run_whole(synth, synth.voice->code->stops);
 }
 
 void VoiceRunner::run(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
-    run_lone(synth, voice.code->lone.ops);
+    Synth* const lone = &synth;
+    Block block = lone_block(lone);
+    const std::vector<Op>& ops = voice.code->lone.ops;
+    for (size_t i = 0; i < ops.size() && !stops_at(i); ++i)
+        ops[i].run(ops[i], block);
     forget_triggers(voice);
 }
 
@@ -143,8 +165,8 @@ void VoiceRunner::run(Batch& batch) noexcept {
     } else {
         const auto& ops = batch.code->batch.ops;
         FetchAhead ahead(batch, ops.size());
-        for (const Op& op : ops) {
-            op.run(op, block);
+        for (size_t i = 0; i < ops.size() && !stops_at(i); ++i) {
+            ops[i].run(ops[i], block);
             ahead.go_on();
         }
     }
@@ -156,7 +178,7 @@ void VoiceRunner::run(Batch& batch) noexcept {
 void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
     const auto& ops = batch.code->batch.ops;
     auto hold = batch.code->holds.begin();
-    for (uint32_t i = 0; i < ops.size(); ++i) {
+    for (uint32_t i = 0; i < ops.size() && !stops_at(i); ++i) {
         if (hold == batch.code->holds.end() || hold->op != i) {
             ops[i].run(ops[i], block);
             continue;

@@ -14,6 +14,7 @@ namespace scs {
 
 class Buffers;
 class Buses;
+class Deadline;
 class Outbox;
 class Pool;
 struct Program;
@@ -23,11 +24,12 @@ struct VoiceRates {
 };
 
 /// Computes voices and batches: calls their operations with wires and rows. These are scratch memory, without meaning
-/// from one call to the next. [rt], after construction.
+/// from one call to the next. When the deadline passes, it stops between two operations: then the block is of no use.
+/// [rt], after construction.
 class VoiceRunner {
 public:
     /// [worker] lanes: how many a batch has at most.
-    VoiceRunner(const Settings&, int lanes, Buses&, Buffers&, RandomState*, Pool&, HeldOutput&);
+    VoiceRunner(const Settings&, int lanes, Buses&, Buffers&, RandomState*, Pool&, HeldOutput&, Deadline&);
 
     using DoneAction = void (*)(void* host, Synth&, int action);
     void set_host(void* host, DoneAction) noexcept;
@@ -60,7 +62,10 @@ private:
     void follow_maps(const Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept;
     /// Sets the set values of TrigControls to 0; the units have already done so in the record.
     static void forget_triggers(Voice&) noexcept;
-    void run_lone(Synth&, const std::vector<Op>&) noexcept;
+    bool stops_at(size_t operation) noexcept;
+    /// `synth` must live as long as the Block.
+    Block lone_block(Synth* const& synth) noexcept;
+    void run_whole(Synth&, const std::vector<Op>&) noexcept;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept;
     VoiceRates rates_for(double sample_rate) const noexcept;
     /// Valid until the next call: those of older voices are computed anew each time.
@@ -72,6 +77,7 @@ private:
     void run_holding(Batch&, Block&) noexcept;
 
     HeldOutput& held_;
+    Deadline& deadline_;
     AlignedArray<float> audio_, control_, rows_;
     Space space_{};
     VoiceRates rates_{}, older_{}; ///< of new voices; of a voice from before a change of the rate

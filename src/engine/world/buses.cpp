@@ -35,6 +35,10 @@ void Buses::release_locks() noexcept {
     control_lock_[0] = unlocked_control;
 }
 
+void Buses::forget_audio(int32_t block_number) noexcept {
+    std::fill_n(audio_touched_.get(), audio_count_, int32_t(uint32_t(block_number) - 2));
+}
+
 Status Buses::set_control(int64_t bus, float value, int32_t block_number) noexcept {
     if (!control_in_range(bus))
         return {Code::index_out_of_range};

@@ -23,13 +23,18 @@ public:
 
     /// [rt] block_size samples. `bus` must be in range.
     float* audio(int bus) noexcept { return audio_.get() + size_t(bus) * block_; }
+    const float* audio(int bus) const noexcept { return audio_.get() + size_t(bus) * block_; }
     int32_t* audio_touched() noexcept { return audio_touched_.get(); }
+    const int32_t* audio_touched() const noexcept { return audio_touched_.get(); }
     float* control() noexcept { return control_; }
     int32_t* control_touched() noexcept { return control_touched_.get(); }
     bool control_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < control_count_; }
     bool audio_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < audio_count_; }
     /// [rt] Sets a control bus and marks it as touched in block `block_number`. Error: index_out_of_range.
     Status set_control(int64_t bus, float value, int32_t block_number) noexcept;
+
+    /// [rt] Makes all audio buses silent for who reads them in block `block_number` + 1.
+    void forget_audio(int32_t block_number) noexcept;
 
     void* audio_locks() noexcept { return audio_locks_.get(); }   ///< 64 bytes a bus
     void release_locks() noexcept;                                ///< [rt] releases all locks

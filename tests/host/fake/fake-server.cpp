@@ -17,7 +17,10 @@ extern "C" __attribute__((visibility("default"))) scs::test::FakeServer* fake_se
 namespace scs {
 
 /// Output i is a sine of (i + 1) × 100 Hz plus input i.
-void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept {
+void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
+                     const CycleLimit& limit) noexcept {
+    fake.deadline = limit.deadline;
+    fake.renders = limit.renders;
     fake.frames = frames;
     fake.rate = rate;
     fake.frame0 = frame0;

@@ -21,6 +21,8 @@ struct FakeServer {
     // Seen by the engine.
     std::atomic<int> frames{0}, idle_calls{0}, resets{0}, servers{0};
     std::atomic<double> rate{0};
+    std::atomic<int64_t> deadline{0}; ///< of the last cycle
+    std::atomic<bool> renders{true};
     std::atomic<NtpTime> frame0{0};
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 

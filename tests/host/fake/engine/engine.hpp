@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/engine-status.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/rt/deadline.hpp"
 #include "engine/rt/ntp-time.hpp"
 
 #include <atomic>
@@ -12,17 +14,14 @@ namespace scs {
 
 /// Stands in for engine/engine.hpp where the node is built for its tests: the part of the engine that the node
 /// knows, playing what fake-server.hpp says.
-struct EngineStatus {
-    std::atomic<uint64_t> cycles{0}, dropped_events{0}, late_bundles{0};
-};
-
 class Engine {
 public:
     explicit Engine(const Settings& settings) : settings_(settings) {}
 
     static void prepare_process() {}
     static void prepare_thread() noexcept {}
-    void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out) noexcept;
+    void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
+                 const CycleLimit& = {}) noexcept;
     bool run_idle() noexcept;
     int input_delay() const noexcept;
     void reset_carry() noexcept;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace scs {
+
+/// A monotonic clock, ns. Tests give one that they move themselves.
+struct NanoClock {
+    int64_t (*read)(void* data) = nullptr;
+    void* data = nullptr;
+
+    int64_t now() const noexcept { return read(data); }
+    /// [any] The system's.
+    static NanoClock system() noexcept;
+};
+
+/// The moment at which the present cycle has to stop. Whoever is about to work says how long that will take, and is
+/// told whether to leave it. The clock is read only when enough work has been announced, so asking often costs little.
+/// [rt]
+class Deadline {
+public:
+    static constexpr int64_t never = std::numeric_limits<int64_t>::max();
+    /// A cost: has the clock read now, but not again before other work is announced.
+    static constexpr int64_t unknown = 1'000'000'000;
+
+    explicit Deadline(NanoClock clock = NanoClock::system()) noexcept : clock_(clock) {}
+    void set_clock(NanoClock clock) noexcept { clock_ = clock; }
+    int64_t now() const noexcept { return clock_.now(); }
+
+    /// The time ends at `moment`, and the clock is read after each `interval` ns of announced work.
+    void begin(int64_t moment, int64_t interval) noexcept {
+        moment_ = moment;
+        interval_ = interval;
+        left_ = moment == never ? never : 0;
+        passed_ = just_read_ = false;
+    }
+    bool bounded() const noexcept { return moment_ != never; }
+
+    /// Work of about `cost` ns is next; 0 or more. true: it must be left, as the deadline has passed.
+    bool spend(int64_t cost) noexcept {
+        left_ -= cost;
+        return left_ < 0 && look(cost);
+    }
+    /// Whether a question since begin() was answered with true.
+    bool passed() const noexcept { return passed_; }
+
+    /// Whether the last question read the clock, so that the work after it can be measured. True once for each reading.
+    bool just_read() noexcept {
+        const bool was = just_read_;
+        just_read_ = false;
+        return was;
+    }
+    /// Reads the clock: ns since the last reading.
+    int64_t measure() noexcept {
+        const int64_t before = last_;
+        last_ = clock_.now();
+        return last_ - before;
+    }
+
+private:
+    bool look(int64_t cost) noexcept {
+        if (moment_ == never) {
+            left_ = never;
+            return false;
+        }
+        last_ = clock_.now();
+        just_read_ = true;
+        passed_ = passed_ || last_ >= moment_;
+        left_ = passed_ ? 0 : std::min(interval_, moment_ - last_) - (cost < unknown ? std::min(cost, interval_) : 0);
+        return passed_;
+    }
+
+    NanoClock clock_;
+    int64_t moment_ = never, interval_ = 0;
+    int64_t left_ = never; ///< announced work until the next reading, ns
+    int64_t last_ = 0;     ///< what the clock said last
+    bool passed_ = false, just_read_ = false;
+};
+
+/// What an engine may do in a cycle.
+struct CycleLimit {
+    int64_t deadline = Deadline::never; ///< of the engine's clock, ns; what isn't computed by then is left out
+    bool renders = true;                ///< false: only commands are carried out, the outputs are silent
+};
+
+} // namespace scs

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Cycles that have no time for everything: what is left out, what waits, and what is ended. The clock is the test's.
+#include "engine/test-support.hpp"
+
+#include <cmath>
+#include <doctest/doctest.h>
+#include <limits>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+constexpr int64_t cycle_nsec = 1'333'333; // 64 frames
+
+struct Timed : Fixture {
+    explicit Timed(Settings settings = {}) : Fixture(settings) {
+        engine->set_clock({[](void* self) { return static_cast<Timed*>(self)->look(); }, this});
+        sine = define(sine_def());
+    }
+    int64_t look() noexcept {
+        ++looks;
+        return now += each_look;
+    }
+    /// A cycle of 64 frames that may take `limit` ns. Returns output 0.
+    std::vector<float> cycle(int64_t limit = cycle_nsec, bool renders = true) {
+        std::vector<float> left(64, 9.f), right(64, 9.f);
+        float* const out[] = {left.data(), right.data()};
+        const float* const in[] = {nullptr, nullptr};
+        engine->process(64, ntp_advance(start, position, 48000), 48000, in, out, {now + limit, renders});
+        position += 64;
+        pump();
+        return left;
+    }
+    Synth& play(Definition& definition, int32_t id) {
+        Synth* made = nullptr;
+        REQUIRE(engine->tree().new_synth(definition, nullptr, id, AddAction::tail, 0, made).ok());
+        return *made;
+    }
+    /// A bundle of commands of which each takes `cost` ns and adds a letter to `order`.
+    CommandBundle* slow(const char* letters, int64_t cost, NtpTime time = immediately) {
+        auto* bundle = new CommandBundle;
+        bundle->time = time;
+        for (const char* letter = letters; *letter; ++letter)
+            bundle->append(new Call([this, letter = *letter, cost](Engine&) {
+                order += letter;
+                now += cost;
+                return Outcome::done;
+            }));
+        return bundle;
+    }
+    std::string events(char kind) {
+        std::string ids;
+        for (const NodeEvent& event : nodes)
+            if ("gefnmi"[size_t(event.change)] == kind)
+                ids += std::to_string(event.id) + " ";
+        return ids;
+    }
+
+    int64_t now = 1'000'000'000, each_look = 0;
+    int looks = 0;
+    Definition* sine;
+    std::string order;
+};
+
+bool silent(const std::vector<float>& sound) {
+    return std::all_of(sound.begin(), sound.end(), [](float x) { return x == 0.f; });
+}
+
+/// `def` with a unit that may free the synth: a line of 2 seconds with done action 2.
+SynthDef ending(SynthDef def) {
+    def.name += "-ends";
+    const auto two = uint32_t(def.constants.size());
+    def.constants.push_back(2.f);
+    def.units.push_back(unit("Line", Rate::control, {{-1, 0}, {-1, 0}, {-1, two}, {-1, two}}, {Rate::control}));
+    return def;
+}
+
+} // namespace
+
+TEST_CASE("a block that is cut is silent but for a fade, and the next one fades in") {
+    for (const bool native : {true, false}) {
+        Settings settings;
+        settings.native_ugens = native;
+        Timed t(settings);
+        t.play(*t.sine, 1000);
+        std::vector<float> sound;
+        const auto add = [&](const std::vector<float>& part) { sound.insert(sound.end(), part.begin(), part.end()); };
+        for (int i = 0; i < 20; ++i)
+            add(t.cycle());
+        CHECK(t.engine->status().cuts == 0);
+        add(t.cycle(0));
+        CHECK(t.engine->status().cuts == 1);
+        CHECK(sound.back() == 0.f);
+        const auto missing = t.cycle(0);
+        CHECK(silent(missing));
+        add(missing);
+        for (int i = 0; i < 3; ++i)
+            add(t.cycle());
+        CHECK(t.engine->status().cuts == 2);
+        // No step is larger than the sine's own, and a little for the fades.
+        float step = 0;
+        for (size_t i = 1; i < sound.size(); ++i)
+            step = std::max(step, std::abs(sound[i] - sound[i - 1]));
+        CHECK(step < 0.5f * 2 * float(M_PI) * 440 / 48000 + 0.5f / 64);
+        CHECK(*std::max_element(sound.end() - 64, sound.end()) > 0.4f);
+    }
+}
+
+TEST_CASE("commands that don't fit wait in their order, and no block is computed while a bundle is half done") {
+    Timed t;
+    t.play(*t.sine, 1000);
+    for (int i = 0; i < 3; ++i)
+        CHECK((i == 0 || !silent(t.cycle())));
+    REQUIRE(t.engine->submit(t.slow("abcdef", 500'000)));
+    REQUIRE(t.engine->submit(t.slow("g", 700'000)));
+    REQUIRE(t.engine->submit(t.slow("h", 0)));
+    (void)t.cycle(); // fades out
+    CHECK(t.order == "abc");
+    CHECK(silent(t.cycle()));
+    CHECK(t.order == "abcdef");
+    CHECK(t.freed == 1);
+    REQUIRE(t.engine->submit(t.slow("i", 0)));
+    // Bundles may take half of the cycle's time, and then there is a block. The one that was begun is finished.
+    CHECK_FALSE(silent(t.cycle()));
+    CHECK(t.order == "abcdefgh");
+    CHECK_FALSE(silent(t.cycle()));
+    CHECK(t.order == "abcdefghi");
+    CHECK(t.freed == 4);
+}
+
+TEST_CASE("a scheduled bundle that doesn't fit cuts its block; those of lost blocks run late, in order") {
+    Timed t;
+    const auto at = [&](int64_t frame) { return ntp_advance(t.start, frame, 48000); };
+    REQUIRE(t.engine->submit(t.slow("abc", 700'000, at(70))));
+    REQUIRE(t.engine->submit(t.slow("d", 0, at(140))));
+    REQUIRE(t.engine->submit(t.slow("e", 0, at(130))));
+    (void)t.cycle();
+    CHECK(t.order == "");
+    (void)t.cycle();
+    CHECK(t.order == "ab");
+    (void)t.cycle(0);
+    CHECK(t.order == "ab");
+    (void)t.cycle(0);
+    (void)t.cycle();
+    CHECK(t.order == "abced");
+}
+
+TEST_CASE("a command may do its work in pieces") {
+    Timed t;
+    int calls = 0;
+    auto* bundle = new CommandBundle;
+    bundle->append(new Call([&](Engine& engine) {
+        ++calls;
+        for (int i = 0; i < 4; ++i) {
+            if (engine.out_of_time(100'000))
+                return Outcome::again;
+            t.now += 200'000;
+        }
+        return Outcome::done;
+    }));
+    bundle->append(new Call([&](Engine&) {
+        calls += 100;
+        return Outcome::done;
+    }));
+    REQUIRE(t.engine->submit(bundle));
+    (void)t.cycle(500'000);
+    CHECK(calls < 100);
+    for (int i = 0; i < 5; ++i)
+        (void)t.cycle(500'000);
+    CHECK(calls < 100); // each call begins anew, as this command doesn't keep its place
+    (void)t.cycle(5'000'000);
+    CHECK(calls > 100);
+    CHECK(t.freed == 1);
+}
+
+TEST_CASE("an engine ends cleanly in the middle of a bundle") {
+    Timed t;
+    REQUIRE(t.engine->submit(t.slow("abcdef", 500'000)));
+    (void)t.cycle();
+    CHECK(t.order.size() < 6);
+}
+
+TEST_CASE("where nothing may be rendered, commands are carried out") {
+    Timed t;
+    t.play(*t.sine, 1000);
+    (void)t.cycle();
+    (void)t.cycle(cycle_nsec / 10, false);
+    REQUIRE(t.engine->submit(t.slow("a", 0)));
+    CHECK(silent(t.cycle(cycle_nsec / 10, false)));
+    CHECK(t.order == "a");
+}
+
+TEST_CASE("the clock is read seldom where synths are cheap, and between all where they are dear") {
+    Timed t;
+    for (int i = 0; i < 200; ++i)
+        t.play(*t.sine, 1000 + i);
+    t.each_look = 20; // so cheap that 200 of them are no work at all
+    for (int i = 0; i < 8; ++i)
+        (void)t.cycle();
+    t.looks = 0;
+    CHECK_FALSE(silent(t.cycle()));
+    CHECK(t.looks < 12);
+}
+
+TEST_CASE("an overload that stays: voices are ended, then others paused, the newest first, and these run again") {
+    for (const bool native : {true, false}) {
+        Settings settings;
+        settings.native_ugens = native;
+        Timed t(settings);
+        Definition* ends = t.define(ending(sine_def()));
+        REQUIRE(ends->ends_itself);
+        REQUIRE_FALSE(t.sine->ends_itself);
+        t.play(*t.sine, 1);
+        t.play(*ends, 2);
+        t.play(*t.sine, 3);
+        t.play(*ends, 4);
+        t.play(*t.sine, 5);
+        (void)t.cycle(Deadline::never - t.now);
+        CHECK(t.events('e') == "");
+        t.each_look = 400'000;
+        for (int i = 0; i < 100; ++i)
+            (void)t.cycle();
+        const std::string ended = t.events('e');
+        CAPTURE(ended);
+        CHECK(ended.starts_with("4 2 "));
+        const std::string paused = t.events('f');
+        CAPTURE(paused);
+        CHECK(paused.starts_with("5 "));
+        CHECK(t.engine->status().ended == 2);
+        CHECK(t.engine->status().paused > 0);
+        CHECK(t.printed.find("overload") != std::string::npos);
+        // The client's own pause stays, ours ends.
+        t.engine->tree().set_run(*t.engine->tree().find(5), false);
+        t.each_look = 0;
+        for (int i = 0; i < 5 * 750; ++i)
+            (void)t.cycle();
+        CHECK(t.engine->status().paused == 0);
+        CHECK(t.engine->tree().find(3)->run == Run::on);
+        CHECK(t.engine->tree().find(5)->run == Run::off);
+        CHECK(t.printed.find("there is time again") != std::string::npos);
+    }
+}
+
+TEST_CASE("overload: mute is silent for a second, none ends nothing") {
+    for (const char* policy : {"mute", "none"}) {
+        Settings settings;
+        settings.overload = policy;
+        Timed t(settings);
+        for (int i = 0; i < 10; ++i)
+            t.play(*t.sine, 1000 + i);
+        t.each_look = 300'000;
+        int rendered = 0;
+        for (int i = 0; i < 200; ++i)
+            rendered += !silent(t.cycle());
+        CHECK(rendered <= 1);
+        t.each_look = 0;
+        for (int i = 0; i < 700; ++i)
+            rendered += !silent(t.cycle());
+        CHECK((rendered > 600) == (std::string(policy) == "none"));
+        for (int i = 0; i < 200; ++i)
+            rendered += !silent(t.cycle());
+        CHECK(rendered > 100);
+        CHECK(t.events('e') == "");
+        CHECK(t.events('f') == "");
+        CHECK(t.printed.find("overload") != std::string::npos);
+    }
+}
+
+TEST_CASE("NaN and infinity don't leave the outputs, and the group is named once") {
+    for (const float bad : {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
+        Fixture f;
+        SynthDef def = sine_def();
+        def.constants = {0.f, 1.f};
+        Group* group;
+        REQUIRE(f.engine->tree().new_group(7, AddAction::tail, 0, group).ok());
+        Definition* sine = f.define(def);
+        Synth *good, *spoilt;
+        REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1, AddAction::head, 0, good).ok());
+        (void)f.render(640);
+        REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 2, AddAction::tail, 7, spoilt).ok());
+        f.engine->tree().set_control(*spoilt, 1, bad);
+        const auto sound = f.render(6400);
+        CHECK(std::all_of(sound.begin(), sound.end(), [](float x) { return std::isfinite(x); }));
+        CHECK(silent({sound.begin() + 64, sound.end()}));
+        CHECK(f.engine->status().bad_blocks == 100);
+        const auto first = f.printed.find("group 7 puts NaN or infinity");
+        CHECK(first != std::string::npos);
+        CHECK(f.printed.find("NaN", first + 20) == std::string::npos);
+        f.engine->tree().free(*spoilt);
+        const auto after = f.render(640);
+        CHECK(*std::max_element(after.begin(), after.end()) > 0.4f);
+    }
+}
+
+TEST_CASE("the output limit") {
+    Settings settings;
+    settings.output_limit = 0.25;
+    Fixture f(settings);
+    Synth* synth;
+    REQUIRE(f.engine->tree().new_synth(*f.define(sine_def()), nullptr, 1, AddAction::head, 0, synth).ok());
+    const auto sound = f.render(1024);
+    CHECK(*std::max_element(sound.begin(), sound.end()) == 0.25f);
+    CHECK(*std::min_element(sound.begin(), sound.end()) == -0.25f);
+}

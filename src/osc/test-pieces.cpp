@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Commands that are interrupted by the deadline as often as can be leave the same and answer the same as others.
+#include "osc/test-command-bench.hpp"
+
+#include <cstring>
+
+using namespace scs;
+using namespace scs::osc;
+using namespace scs::osc::test;
+
+namespace {
+
+/// The third look at it in a wake-up finds that the time is over.
+int64_t hasty_time = 0;
+constexpr NanoClock hasty{[](void*) { return hasty_time += 400'000; }};
+
+/// A SynthDef in SuperCollider's format: `controls` controls named c0, c1 … and a unit that has none of them.
+std::vector<std::byte> definition(const char* name, int controls) {
+    std::vector<std::byte> bytes;
+    const auto number = [&](auto value) {
+        for (int shift = int(sizeof value) * 8 - 8; shift >= 0; shift -= 8)
+            bytes.push_back(std::byte(uint64_t(value) >> shift));
+    };
+    const auto real = [&](float value) {
+        uint32_t bits;
+        std::memcpy(&bits, &value, sizeof bits);
+        number(bits);
+    };
+    const auto text = [&](const std::string& string) {
+        number(uint8_t(string.size()));
+        for (const char c : string)
+            bytes.push_back(std::byte(c));
+    };
+    for (const char c : {'S', 'C', 'g', 'f'})
+        bytes.push_back(std::byte(c));
+    number(int32_t(2));
+    number(int16_t(1));
+    text(name);
+    number(int32_t(1));
+    real(0.f);
+    number(int32_t(controls));
+    for (int i = 0; i < controls; ++i)
+        real(float(i));
+    number(int32_t(controls));
+    for (int i = 0; i < controls; ++i) {
+        text("c" + std::to_string(i));
+        number(int32_t(i));
+    }
+    number(int32_t(1));
+    text("DC");
+    number(uint8_t(1));
+    number(int32_t(1));
+    number(int32_t(1));
+    number(int16_t(0));
+    number(int32_t(-1));
+    number(int32_t(0));
+    number(uint8_t(1));
+    number(int16_t(0));
+    return bytes;
+}
+
+std::vector<ReplyArg> numbers(int first, int count, std::vector<ReplyArg> args = {}) {
+    for (int i = 0; i < count; ++i)
+        args.emplace_back(int32_t(first + i));
+    return args;
+}
+
+/// What all these commands answer and print, and how many wake-ups they took.
+std::string run_all(CommandBench& bench, uint64_t& cycles) {
+    std::string all;
+    const uint64_t before = bench.engine().status().cycles;
+    const auto send = [&](const char* address, std::vector<ReplyArg> args) {
+        all += bench.run(CommandBench::message(address, args));
+        all += bench.render();
+    };
+    const auto blob = definition("many", 50);
+    send("/d_recv", {ReplyArg(std::span<const std::byte>(blob))});
+    std::vector<ReplyArg> groups;
+    for (int32_t i = 1; i <= 30; ++i)
+        groups.insert(groups.end(), {ReplyArg(i), ReplyArg(int32_t(1)), ReplyArg(int32_t(i % 3 ? 0 : i - 1))});
+    send("/g_new", groups);
+    for (int32_t i = 100; i < 300; ++i) {
+        std::vector<ReplyArg> args{std::string_view("many"), i, int32_t(1), int32_t(i % 31)};
+        for (int32_t c = 0; c < 50; c += 7)
+            args.insert(args.end(), {ReplyArg(c), ReplyArg(float(c * i))});
+        send("/s_new", args);
+    }
+    std::vector<ReplyArg> set{int32_t(0)}, setn{int32_t(0)}, fill{int32_t(2)}, map{int32_t(3)}, mapn{int32_t(5)};
+    for (int32_t i = 0; i < 40; ++i) {
+        set.insert(set.end(), {ReplyArg(i), ReplyArg(float(i) * 0.5f)});
+        setn.insert(setn.end(), {ReplyArg(std::string_view("c7")), ReplyArg(int32_t(1)), ReplyArg(float(i))});
+        fill.insert(fill.end(), {ReplyArg(i), ReplyArg(int32_t(3)), ReplyArg(float(i) * 2)});
+        map.insert(map.end(), {ReplyArg(i), ReplyArg(i)});
+        mapn.insert(mapn.end(), {ReplyArg(i), ReplyArg(i), ReplyArg(int32_t(2))});
+    }
+    send("/n_set", set);
+    send("/n_setn", setn);
+    send("/n_fill", fill);
+    send("/n_map", map);
+    send("/n_mapn", mapn);
+    send("/g_queryTree", {int32_t(0), int32_t(1)});
+    send("/g_queryTree", {int32_t(0), int32_t(0), int32_t(3), int32_t(1), int32_t(4), int32_t(0)});
+    send("/n_query", numbers(100, 150));
+    std::vector<ReplyArg> run, beside;
+    for (int32_t i = 100; i < 200; ++i) {
+        run.insert(run.end(), {ReplyArg(i), ReplyArg(i % 2)});
+        beside.insert(beside.end(), {ReplyArg(i), ReplyArg(int32_t(299 - i % 40))});
+        beside.insert(beside.end(), {ReplyArg(i % 5 ? i : 7777), ReplyArg(int32_t(250 + i % 30))});
+    }
+    send("/n_run", run);
+    send("/n_before", beside);
+    send("/n_after", beside);
+    send("/n_order", numbers(150, 100, {int32_t(1), int32_t(4)}));
+    send("/n_order", numbers(7000, 100, {int32_t(1), int32_t(4)}));
+    send("/g_tail", numbers(120, 1, {int32_t(9), int32_t(121), int32_t(9), int32_t(122), int32_t(9)}));
+    send("/n_trace", {int32_t(4)});
+    send("/g_dumpTree", {int32_t(0), int32_t(1)});
+    send("/s_noid", numbers(280, 20));
+    send("/g_queryTree", {int32_t(0), int32_t(1)});
+    std::vector<ReplyArg> buses, ranges;
+    for (int32_t i = 0; i < 500; ++i)
+        buses.insert(buses.end(), {ReplyArg(int32_t(i * 3)), ReplyArg(float(i))});
+    send("/c_set", buses);
+    for (int32_t i = 0; i < 20; ++i)
+        ranges = numbers(i, 100, [&] {
+            ranges.insert(ranges.end(), {ReplyArg(int32_t(i * 50)), ReplyArg(int32_t(100))});
+            return ranges;
+        }());
+    send("/c_setn", ranges);
+    send("/c_fill", {int32_t(2000), int32_t(300), 0.25f, int32_t(2100), int32_t(10), 0.5f});
+    send("/c_getn", {int32_t(0), int32_t(3000)});
+    send("/b_alloc", {int32_t(0), int32_t(4096)});
+    buses.insert(buses.begin(), int32_t(0));
+    send("/b_set", buses);
+    ranges.insert(ranges.begin(), int32_t(0));
+    send("/b_setn", ranges);
+    send("/b_getn", {int32_t(0), int32_t(0), int32_t(4096)});
+    send("/n_free", numbers(110, 20));
+    send("/n_free", {int32_t(2), int32_t(9999), int32_t(4)});
+    send("/g_deepFree", {int32_t(1), int32_t(6)});
+    send("/g_queryTree", {int32_t(0), int32_t(1)});
+    send("/g_freeAll", {int32_t(4), int32_t(0)});
+    send("/g_queryTree", {int32_t(0), int32_t(0)});
+    send("/d_free", {std::string_view("none"), std::string_view("many"), std::string_view("more")});
+    send("/s_new", {std::string_view("many"), int32_t(1000)});
+    send("/d_recv", {ReplyArg(std::span<const std::byte>(blob))});
+    send("/d_freeAll", {});
+    send("/s_new", {std::string_view("many"), int32_t(1000)});
+    cycles = bench.engine().status().cycles - before;
+    return all;
+}
+
+} // namespace
+
+TEST_CASE("commands carried out in pieces answer and do the same as those that are done at once") {
+    CommandBench whole, pieces;
+    pieces.engine().set_clock(hasty);
+    uint64_t few = 0, many = 0;
+    const std::string expected = run_all(whole, few);
+    CHECK(expected.size() > 30'000);
+    CHECK(expected.find("/fail") != std::string::npos);
+    CHECK(run_all(pieces, many) == expected);
+    CHECK(many > few + 50);
+}
