@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""More than a cycle has time for, in a daemon as a desktop runs it: it lives, it answers, and another program's tone on
+the same driver has no gaps but those of a busy machine."""
+import os
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+from tests.lib import audio, desktop
+from tests.lib.build import ROOT
+from tests.lib.desktop import Desktop
+from tests.lib.osc import Client
+from tests.lib.ports import free_port
+from tests.lib.process import wait_for
+from tests.lib.recording import Recording
+from tests.lib.server import NodeServer
+
+DEFAULT = ROOT / "bench/synthdefs/default.scsyndef"
+LONG = os.environ.get("SCS_LONG") == "1"
+SECONDS = 60 if LONG else 4
+RATE, TONE, LEVEL = 48000, 1000.0, 0.25
+ANSWER_SECONDS = 0.1  # of pw-cli, more than its own start
+# Gaps that a busy machine may make beyond those without our load; an engine that held the loop up would make one in
+# each cycle.
+CHANCE = SECONDS
+PROBE = 200  # voices by which the load is measured
+ROOM = 0.7   # what a cycle has room for
+
+pytestmark = pytest.mark.skipif(desktop.lacking() is not None, reason=str(desktop.lacking()))
+
+
+class Stand:
+    """A server in a desktop's daemon, and a tone that another program plays to the same sink."""
+
+    def __init__(self, session, folder, quantum, settings):
+        self.session = session
+        session.force_quantum(quantum)
+        self.server = NodeServer(session, free_port(), settings)
+        self.client = Client(self.server.port)
+        self.client.wait_ready(timeout=30)
+        self.client.command("/d_recv", DEFAULT.read_bytes())
+        session.connect(self.server.node_name, "test-sink")
+        tone = folder / "tone.wav"
+        seconds = SECONDS + 40
+        frames = np.arange(RATE * seconds)
+        sound = LEVEL * np.sin(2 * np.pi * TONE / RATE * frames)
+        audio.write_wav(tone, np.stack([sound, sound], axis=1).astype(np.float32), RATE)
+        self.tone = session.start(["pw-play", "--target", "test-sink", str(tone)], "tone")
+
+    def property(self, name):
+        return self.session.node(self.server.node_name)["info"]["props"][f"scsynth.{name}"]
+
+    def play(self, first, count):
+        for number in range(first, first + count):
+            # So soft that the tone can be told from all of them.
+            self.client.send("/s_new", "default", 1000 + number, 0, 0, "freq", 3000.0 + number % 2000, "amp", 1e-7)
+            if number % 200 == 199:
+                time.sleep(0.02)  # the socket's buffer is finite
+
+    def assert_lives(self):
+        assert self.session.daemon.running(), self.session.logs()
+        own = time.monotonic()
+        subprocess.run(["pw-cli", "--version"], env=self.session.env, capture_output=True, check=True)
+        own = time.monotonic() - own
+        began = time.monotonic()
+        assert "PipeWire:Interface:Core" in self.session.pw_cli("info", "0")
+        assert time.monotonic() - began - own < ANSWER_SECONDS
+
+
+@pytest.fixture
+def stand(request, tmp_path):
+    quantum, settings = request.param
+    with Desktop() as session:
+        made = Stand(session, tmp_path, quantum, {"max-nodes": 65536, "rt-memory": 262144, "max-logins": 4, **settings})
+        with made.client:
+            yield made
+
+
+def gaps(sound):
+    """How many times the tone stops or leaps: parts of 10 ms in which it isn't the sine that it should be."""
+    left = sound[:, 0].astype(np.float64)
+    start = int(np.argmax(np.abs(left) > LEVEL / 2))
+    left = left[start:]
+    # A sine of known frequency: each sample follows from the two before.
+    factor = 2 * np.cos(2 * np.pi * TONE / RATE)
+    wrong = np.abs(left[2:] - factor * left[1:-1] + left[:-2]) > LEVEL / 50
+    places = np.flatnonzero(wrong)
+    return int(len(places) > 0) + int(np.count_nonzero(np.diff(places) > RATE // 100))
+
+
+CASES = [pytest.param((quantum, {"native-ugens": native}), factor, id=f"{quantum}-{name}-{factor}x",
+                      marks=[] if (quantum, name, factor) in [(64, "native", 3), (256, "plugins", 10),
+                                                              (1024, "native", 10), (1024, "plugins", 3)]
+                      else [pytest.mark.long])
+         for quantum in (64, 256, 1024) for native, name in (("true", "native"), ("false", "plugins"))
+         for factor in (3, 10)]
+
+
+@pytest.mark.parametrize(("stand", "factor"), CASES, indirect=["stand"])
+def test_more_voices_than_there_is_time_for(stand, factor, tmp_path):
+    client, session = stand.client, stand.session
+    with Recording(session, tmp_path / "before.wav") as recording:
+        recording.wait(SECONDS)
+    without = gaps(audio.read_wav(tmp_path / "before.wav")[0])
+    stand.play(0, PROBE)
+    client.sync(timeout=20)
+    time.sleep(1.5)  # the load is an average of a second
+    load = max(client.status()[5], 0.5) / 100
+    with Recording(session, tmp_path / "during.wav") as recording:
+        stand.play(PROBE, int(PROBE * ROOM * factor / load))
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            stand.assert_lives()
+            time.sleep(0.5)
+        recording.wait(0.1)
+    during = gaps(audio.read_wav(tmp_path / "during.wav")[0])
+    wait_for(lambda: int(stand.property("cuts")) > 0, "blocks that are cut")
+    assert int(stand.property("ended")) > 0
+    assert "overload" in session.daemon.output()
+    print(f"gaps: {without} without the voices, {during} with them")
+    assert during <= without + CHANCE, (during, without)
+    began = time.monotonic()
+    client.send("/g_freeAll", 0)
+    client.sync(timeout=10)
+    assert time.monotonic() - began < 1
+    client.send("/s_new", "default", 500, 0, 0, "amp", 0.3)
+    client.sync()
+    assert client.status()[2] == 1
+
+
+@pytest.mark.parametrize("stand", [(256, {})], indirect=True)
+def test_packets_that_set_thousands_of_controls_of_a_thousand_synths(stand, tmp_path):
+    client = stand.client
+    client.send("/g_new", 1, 0, 0)
+    for number in range(1000):
+        client.send("/s_new", "default", 1000 + number, 0, 1, "amp", 0.0)
+        if number % 200 == 199:
+            client.sync(timeout=20)
+    client.send("/n_run", 1, 0)
+    client.sync(timeout=20)
+    values = [item for _ in range(5000) for item in ("freq", 440.0)]
+    with Recording(stand.session, tmp_path / "during.wav") as recording:
+        for _ in range(12):
+            client.send("/n_set", 1, *values[:8000])
+        for _ in range(6):
+            stand.assert_lives()
+            time.sleep(0.5)
+        client.sync(timeout=60)
+        recording.wait(0.1)
+    assert gaps(audio.read_wav(tmp_path / "during.wav")[0]) <= CHANCE
+    assert stand.session.daemon.running(), stand.session.logs()
+    assert client.request("/s_get", 1500, "freq", reply="/n_set").args[-1] == 440.0
+
+
+@pytest.mark.parametrize("stand", [(256, {})], indirect=True)
+def test_a_synth_that_puts_out_nan_silences_itself_alone(stand, tmp_path):
+    client = stand.client
+    client.send("/s_new", "default", 1000, 0, 0, "amp", float("nan"))
+    client.sync()
+    with Recording(stand.session, tmp_path / "during.wav") as recording:
+        recording.wait(1)
+    sound = audio.read_wav(tmp_path / "during.wav")[0]
+    assert np.all(np.isfinite(sound))
+    assert audio.peak(sound[-RATE // 2:, 0]) == pytest.approx(LEVEL, rel=0.01)
+    wait_for(lambda: int(stand.property("bad-blocks")) > 0, "bad blocks")
+    wait_for(lambda: "puts NaN or infinity" in stand.session.daemon.output(), "the group's name in the log")
