@@ -2,6 +2,7 @@
 #include "cli/command-line.hpp"
 
 #include "dict.hpp"
+#include "osc/socket-address.hpp"
 #include "settings.hpp"
 
 #include <algorithm>
@@ -283,7 +284,21 @@ private:
             set("scsynth.synthdef-path", absolute_paths(spa::read_settings(nullptr).value().server.synthdef_path));
         if (const char* path = std::getenv("SC_PLUGIN_PATH"); path && !has("scsynth.ugen-path"))
             set("scsynth.ugen-path", absolute_paths(path));
+        if (is_beyond_this_machine(value_of("scsynth.osc.bind")) && !has("scsynth.allow"))
+            set("scsynth.allow", "any");
         return check_all();
+    }
+
+    std::string value_of(std::string_view key) const {
+        for (const auto& [each, value] : line_.settings)
+            if (each == key)
+                return value;
+        return {};
+    }
+
+    static bool is_beyond_this_machine(const std::string& bind) {
+        const auto address = osc::to_sockaddr(bind, 0);
+        return address && !osc::is_loopback(address.value().sin_addr);
     }
 
     bool has(std::string_view key) const {

@@ -73,6 +73,7 @@ TEST_CASE("every option that is a setting") {
                "-D", "0",  "-l",   "5",       "-p",   "word", "-V", "-1",  "-U",   "/a:/b", "-P", "/c:d"})
             .value();
     const std::pair<const char*, const char*> expected[] = {{"osc.bind", "0.0.0.0"},
+                                                            {"allow", "any"},
                                                             {"audio-buses", "500"},
                                                             {"control-buses", "600"},
                                                             {"inputs", "3"},
@@ -95,6 +96,12 @@ TEST_CASE("every option that is a setting") {
         CHECK(setting(line, std::string("scsynth.") + pair.first) == pair.second);
     }
     CHECK(line.verbosity == -1);
+}
+
+TEST_CASE("an address beyond this machine implies that anybody is obeyed") {
+    CHECK(setting(parse({"-u", "1", "-B", "127.0.0.1"}).value(), "scsynth.allow") == "(none)");
+    CHECK(setting(parse({"-u", "1", "--set", "osc.bind=192.168.1.2"}).value(), "scsynth.allow") == "any");
+    CHECK_FALSE(parse({"-u", "1", "-B", "0.0.0.0", "--set", "allow=own"}));
 }
 
 TEST_CASE("a number may be a float of sclang's, the last one counts") {

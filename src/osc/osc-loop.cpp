@@ -56,10 +56,11 @@ void OscLoop::lost() noexcept {
     callbacks_.log(Level::error, out_of_memory_);
 }
 
-OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, ServerCallbacks& callbacks, Worker& worker,
-                 Wakeup& wakeup, PacketCounters& counters)
+OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Admission admission, Services& services, ServerCallbacks& callbacks,
+                 Worker& worker, Wakeup& wakeup, PacketCounters& counters)
     : socket_(std::move(socket)),
       tcp_(std::move(tcp)),
+      admission_(std::move(admission)),
       port_(socket_.port()),
       services_(services),
       callbacks_(callbacks),
@@ -68,6 +69,8 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Services& services, ServerCallba
       counters_(counters),
       clients_(services.settings.max_logins) {
     services_.most_held = max_held * 3 / 4;
+    admission_.report_to(counters.refused, [this](const std::string& line) { callbacks_.log(Level::warning, line); });
+    tcp_events_.admits = [this](int connection) { return admission_.admits(connection); };
     tcp_events_.ready = [this] { return takes_tcp(); };
     tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) {
         if_memory_lasts([&] { take_packet(packet, from); });
@@ -172,11 +175,15 @@ void OscLoop::sleep(std::chrono::microseconds time) {
 // ---- in
 
 void OscLoop::receive() {
+    admission_.begin_turn();
     for (int n = 0; n < packets_at_once && socket_.fd() >= 0 && !stopping(); ++n) {
         const auto datagram = socket_.receive();
         if (!datagram)
             break;
-        if_memory_lasts([&] { take_packet(datagram->bytes, datagram->from); });
+        if_memory_lasts([&] {
+            if (admission_.admits(*datagram, socket_.fd()))
+                take_packet(datagram->bytes, datagram->from);
+        });
     }
     counters_.kernel_dropped.store(socket_.dropped(), std::memory_order_relaxed);
     if_memory_lasts([&] { tcp_.serve(tcp_events_); });

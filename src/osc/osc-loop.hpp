@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "osc/admission.hpp"
 #include "osc/clients.hpp"
 #include "osc/codec/compose.hpp"
 #include "osc/codec/decode.hpp"
@@ -28,7 +29,7 @@ namespace scs::osc {
 /// The OSC thread: packets in, commands to the engine, its events out. [osc], made on [main].
 class OscLoop final : public ReplyPort, private EventSink {
 public:
-    OscLoop(UdpSocket, TcpPort, Services&, ServerCallbacks&, Worker&, Wakeup&, PacketCounters&);
+    OscLoop(UdpSocket, TcpPort, Admission, Services&, ServerCallbacks&, Worker&, Wakeup&, PacketCounters&);
     ~OscLoop() override;
 
     uint16_t port() const noexcept { return port_; }
@@ -93,6 +94,7 @@ private:
     UdpSocket socket_;
     TcpPort tcp_;
     TcpPort::Events tcp_events_;
+    Admission admission_;
     uint16_t port_;
     Services& services_;
     ServerCallbacks& callbacks_;

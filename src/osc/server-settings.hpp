@@ -14,6 +14,7 @@ struct ServerSettings {
     int port = 57110;               ///< UDP and TCP; 0: any free one
     bool tcp = true;                ///< whether to listen on TCP, too
     std::string bind = "127.0.0.1"; ///< address to listen on
+    std::string allow = "own";      ///< whose packets are obeyed: "own", those of this user and root; "any"
     int max_logins = 4;             ///< clients that may be notified at once
     std::string password;           ///< what TCP clients send first, at most 31 bytes; empty: nothing
     std::string synthdef_path;      ///< colon-separated folders of .scsyndef files
@@ -54,6 +55,13 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .help = "serve TCP, too, on the same port",
       .more = "The option takes the port, which must be that of `-u` if both are given, as UDP is served there, too."}},
     {&ServerSettings::bind, {.key = "osc.bind", .letter = 'B', .value = "ADDRESS", .help = "the address to listen on"}},
+    {&ServerSettings::allow,
+     {.key = "allow",
+      .choices = "own|any",
+      .help = "whose commands are obeyed",
+      .more = "own: those of the user who runs the server, and of root. A packet whose sender is gone when it is read "
+              "is refused, too. any: everybody's who reaches the address. An address beyond this machine needs it; "
+              "`pw-scsynth -B` implies it there."}},
     {&ServerSettings::password,
      {.key = "password",
       .letter = 'p',

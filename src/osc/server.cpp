@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/server.hpp"
 
+#include "osc/admission.hpp"
 #include "osc/osc-loop.hpp"
 #include "osc/server-callbacks.hpp"
+#include "osc/setting-conflicts.hpp"
 #include "osc/start-definitions.hpp"
 #include "osc/worker.hpp"
 
@@ -34,17 +36,26 @@ std::thread start_thread(const char* name, F body) {
     return thread;
 }
 
+struct Opened {
+    UdpSocket udp;
+    TcpPort tcp;
+    Admission admission;
+};
+
 /// Both on the same port. If any port will do, one that is free for UDP may be in use for TCP: then another is tried.
-Result<std::pair<UdpSocket, TcpPort>> open_sockets(const ServerSettings& settings) {
+Result<Opened> open_sockets(const ServerSettings& settings) {
+    auto admission = Admission::open(settings);
+    if (!admission)
+        return Error{admission.error()};
     for (int tries_left = settings.port ? 1 : 16;; --tries_left) {
         auto udp = UdpSocket::open(settings.bind, uint16_t(settings.port));
         if (!udp)
             return Error{udp.error()};
         if (!settings.tcp)
-            return std::pair(std::move(udp.value()), TcpPort());
+            return Opened{std::move(udp.value()), TcpPort(), std::move(admission.value())};
         auto tcp = TcpPort::open(settings.bind, udp.value().port(), settings.password);
         if (tcp)
-            return std::pair(std::move(udp.value()), std::move(tcp.value()));
+            return Opened{std::move(udp.value()), std::move(tcp.value()), std::move(admission.value())};
         if (tries_left == 1)
             return Error{tcp.error()};
     }
@@ -56,9 +67,10 @@ Result<std::pair<UdpSocket, TcpPort>> open_sockets(const ServerSettings& setting
 struct Server::Private {
     using Level = ServerSettings::Level;
 
-    Private(ServerSettings s, UdpSocket socket, TcpPort tcp)
+    Private(ServerSettings s, Opened opened)
         : settings(std::move(s)),
-          loop(std::move(socket), std::move(tcp), services, callbacks, worker, wakeup, counters) {}
+          loop(std::move(opened.udp), std::move(opened.tcp), std::move(opened.admission), services, callbacks, worker,
+               wakeup, counters) {}
 
     ServerSettings settings;
     Services services{settings};
@@ -165,14 +177,13 @@ void Server::Private::work() {
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     if (std::string problem = first_problem(server_settings, settings); !problem.empty())
         return Error{std::move(problem)};
-    if (settings.password.size() > 31)
-        return Error{"a password has at most 31 bytes"};
+    if (std::string conflict = find_conflict(settings); !conflict.empty())
+        return Error{std::move(conflict)};
     auto sockets = open_sockets(settings);
     if (!sockets)
         return Error{sockets.error()};
     try {
-        auto& [udp, tcp] = sockets.value();
-        auto p = std::make_shared<Private>(std::move(settings), std::move(udp), std::move(tcp));
+        auto p = std::make_shared<Private>(std::move(settings), std::move(sockets.value()));
         p->callbacks.state("starting");
         std::unique_ptr<Server> server(new Server(p));
         p->worker_thread = start_thread("scsynth-worker", [p] { p->work(); });

@@ -12,9 +12,10 @@
 
 namespace scs::osc {
 
-/// Packets seen since the start. received = decoded + rejected, once idle.
+/// Packets seen since the start. received = decoded + rejected, once idle. refused: those, and TCP connections, of
+/// users who aren't obeyed.
 struct PacketCounters {
-    std::atomic<uint64_t> received{0}, decoded{0}, rejected{0}, kernel_dropped{0};
+    std::atomic<uint64_t> received{0}, decoded{0}, rejected{0}, refused{0}, kernel_dropped{0};
 };
 
 /// An engine with an OSC socket, the thread that serves it and the worker that runs slow jobs.

@@ -22,6 +22,11 @@ inline Result<sockaddr_in> to_sockaddr(const std::string& address, uint16_t port
     return name;
 }
 
+/// Whether packets from and to this address stay on this machine.
+inline bool is_loopback(const in_addr& address) noexcept {
+    return ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 /// "UDP port 57110 on 127.0.0.1 cannot be used: <what errno says>"
 inline Error port_error(const char* protocol, const std::string& address, uint16_t port, const char* what) {
     return Error{std::string(protocol) + " port " + std::to_string(port) + " on " + address + " " + what + ": " +

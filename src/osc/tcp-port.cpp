@@ -101,7 +101,7 @@ void TcpPort::serve(const Events& events) {
     for (int i = 0; i < count; ++i) {
         const uint64_t id = found[size_t(i)].data.u64;
         if (id == listener_id) {
-            accept_all();
+            accept_all(events);
             continue;
         }
         const auto it = connections_.find(id);
@@ -142,7 +142,7 @@ void TcpPort::wake_deaf(const Events& events) {
         }
 }
 
-void TcpPort::accept_all() {
+void TcpPort::accept_all(const Events& events) {
     while (connections_.size() < most_connections) {
         const auto entry = connections_.try_emplace(last_id_ + 1).first; // before there is a descriptor to lose
         const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -152,6 +152,11 @@ void TcpPort::accept_all() {
             if (all_accepted)
                 return;
             break;
+        }
+        if (!events.admits(fd)) {
+            ::close(fd);
+            connections_.erase(entry);
+            continue;
         }
         const int on = 1;
         ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -29,6 +29,8 @@ public:
 
     /// What serve() calls.
     struct Events {
+        /// Whether this connection, just accepted, may stay.
+        std::function<bool(int fd)> admits;
         /// Whether more may be read now.
         std::function<bool()> ready;
         std::function<void(std::span<const std::byte> packet, TcpPeer from)> packet;
@@ -68,7 +70,7 @@ private:
         bool ended = false;
     };
 
-    void accept_all();
+    void accept_all(const Events&);
     void listen();
     void wake_deaf(const Events&);
     void watch(uint64_t id, const Connection&);

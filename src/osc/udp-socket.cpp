@@ -37,6 +37,7 @@ Result<UdpSocket> UdpSocket::open(const std::string& address, uint16_t port) {
     const int on = 1;
     ::setsockopt(socket.fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer_bytes, sizeof receive_buffer_bytes);
     ::setsockopt(socket.fd_, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
+    ::setsockopt(socket.fd_, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
     if (::bind(socket.fd_, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0)
         return failed("cannot be used");
     socklen_t size = sizeof name;
@@ -73,7 +74,7 @@ void UdpSocket::close() noexcept {
 std::optional<UdpSocket::Datagram> UdpSocket::receive() {
     sockaddr_in from{};
     iovec into{buffer_.data(), buffer_.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(uint32_t))];
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(uint32_t)) + CMSG_SPACE(sizeof(timespec))];
     msghdr message{};
     message.msg_name = &from;
     message.msg_namelen = sizeof from;
@@ -87,11 +88,15 @@ std::optional<UdpSocket::Datagram> UdpSocket::receive() {
     while (size < 0 && (errno == EINTR || errno == ECONNREFUSED));
     if (size < 0)
         return {};
-    for (cmsghdr* c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
+    Datagram datagram{std::span<const std::byte>(buffer_).first(size_t(size)),
+                      UdpPeer{from.sin_addr.s_addr, from.sin_port}};
+    for (cmsghdr* c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL)
             std::memcpy(&dropped_, CMSG_DATA(c), sizeof dropped_);
-    return Datagram{std::span<const std::byte>(buffer_).first(size_t(size)),
-                    UdpPeer{from.sin_addr.s_addr, from.sin_port}};
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS)
+            std::memcpy(&datagram.arrived, CMSG_DATA(c), sizeof datagram.arrived);
+    }
+    return datagram;
 }
 
 bool UdpSocket::send(const UdpPeer& to, std::span<const std::byte> bytes) noexcept {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <time.h>
 
 namespace scs::osc {
 
@@ -22,6 +23,7 @@ public:
     struct Datagram {
         std::span<const std::byte> bytes; ///< valid until the next receive()
         UdpPeer from;
+        timespec arrived{}; ///< CLOCK_REALTIME, by the kernel; 0: it doesn't say
     };
 
     /// Port 0: any free one. The error names address and port.

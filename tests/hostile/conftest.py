@@ -41,7 +41,7 @@ class Victim:
     def counters(self):
         props = self.session.node(self.server.node_name)["info"]["props"]
         return {name: int(props[f"scsynth.packets.{name}"])
-                for name in ("received", "decoded", "rejected", "kernel-dropped")}
+                for name in ("received", "decoded", "rejected", "refused", "kernel-dropped")}
 
     def settled_counters(self):
         """The counters, once every packet has been counted as fetched or as dropped by the kernel."""
@@ -50,7 +50,7 @@ class Victim:
 
         def added_up():
             seen = self.counters()
-            arrived = seen["received"] + seen["kernel-dropped"]
+            arrived = seen["received"] + seen["refused"] + seen["kernel-dropped"]
             return self.sent <= arrived <= self.sent + extra and seen
 
         seen = wait_for(added_up, f"counters that add up to {self.sent}")

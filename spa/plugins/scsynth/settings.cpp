@@ -2,6 +2,7 @@
 #include "settings.hpp"
 
 #include "engine/simd/isa.hpp"
+#include "osc/setting-conflicts.hpp"
 
 #include <charconv>
 #include <cstdlib>
@@ -137,7 +138,7 @@ Error find_conflict(const NodeSettings& settings) {
     if (settings.sample_rate / engine.block_size > most_blocks)
         return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
                      "at most " + std::to_string(most_blocks) + " blocks a second");
-    return {};
+    return {osc::find_conflict(settings.server)};
 }
 
 } // namespace

@@ -239,6 +239,7 @@ bool SpaNode::set_counters() {
     bool changed = set_property("scsynth.packets.received", std::to_string(packets.received));
     changed |= set_property("scsynth.packets.decoded", std::to_string(packets.decoded));
     changed |= set_property("scsynth.packets.rejected", std::to_string(packets.rejected));
+    changed |= set_property("scsynth.packets.refused", std::to_string(packets.refused));
     changed |= set_property("scsynth.packets.kernel-dropped", std::to_string(packets.kernel_dropped));
     changed |= set_property("scsynth.overruns", std::to_string(cycle_.overruns()));
     static const EngineStatus none_yet;

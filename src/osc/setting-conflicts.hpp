@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "osc/server-settings.hpp"
+#include "osc/socket-address.hpp"
+
+#include <string>
+
+namespace scs::osc {
+
+/// What is wrong with settings each of which is allowed by its row; it begins with the key of one. Empty if nothing is.
+/// [any but rt]
+inline std::string find_conflict(const ServerSettings& settings) {
+    if (settings.password.size() > 31)
+        return "scsynth.password: expected at most 31 bytes";
+    const auto address = to_sockaddr(settings.bind, 0);
+    if (address && !is_loopback(address.value().sin_addr) && settings.allow != "any")
+        return "scsynth.osc.bind = \"" + settings.bind +
+               "\": expected an address of this machine alone, such as 127.0.0.1, or scsynth.allow = any, with which "
+               "whoever reaches the port commands the server";
+    return {};
+}
+
+} // namespace scs::osc
