@@ -276,7 +276,7 @@ private:
             line_.port = udp_ >= 0 ? udp_ : tcp_;
             set("scsynth.osc.port", std::to_string(line_.port));
             set("scsynth.osc.tcp", tcp_ >= 0 ? "true" : "false");
-            if (udp_ < 0)
+            if (udp_ < 0 && !has("scsynth.osc.udp") && value_of("scsynth.password").empty())
                 line_.warnings.push_back("-t: the port answers UDP, too");
         }
         // Wherever the server runs, it shall look in the folders that this process would look in.

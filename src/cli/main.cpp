@@ -4,9 +4,12 @@
 #include "cli/score-file.hpp"
 #include "cli/setting-text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -16,9 +19,24 @@ int fail(const std::string& text) {
     return 1;
 }
 
-int run(std::span<const char* const> arguments) {
+/// Every user can read the arguments of every process.
+void hide_passwords(std::span<char* const> arguments) {
+    for (size_t i = 0; i + 1 < arguments.size(); ++i) {
+        const std::string_view option = arguments[i], value = arguments[i + 1];
+        const size_t start = option == "-p"                           ? 0
+                             : option != "--set"                      ? value.npos
+                             : value.starts_with("password=")         ? value.find('=') + 1
+                             : value.starts_with("scsynth.password=") ? value.find('=') + 1
+                                                                      : value.npos;
+        if (start != value.npos)
+            std::fill(arguments[i + 1] + start, arguments[i + 1] + value.size(), '*');
+    }
+}
+
+int run(std::span<char* const> arguments) {
     using scs::cli::CommandLine;
-    const auto parsed = scs::cli::parse_command_line(arguments);
+    const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
+    hide_passwords(arguments);
     if (!parsed)
         return fail(parsed.error() + "\npw-scsynth --help lists the options");
     const CommandLine& line = parsed.value();

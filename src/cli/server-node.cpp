@@ -35,7 +35,9 @@ void ServerNode::drop() {
 int ServerNode::create(Place place, const std::map<std::string, std::string>& properties) {
     const spa::Dict dict(properties);
     if (place == Place::this_process) {
-        if (const int res = make_here(*dict.get()); res < 0)
+        std::map<std::string, std::string> shown = properties;
+        shown.erase("scsynth.password");
+        if (const int res = make_here(*dict.get(), *spa::Dict(shown).get()); res < 0)
             return res;
     } else {
         proxy_ = static_cast<pw_proxy*>(pw_core_create_object(connection_.core(), "spa-node-factory",
@@ -60,7 +62,7 @@ int ServerNode::create(Place place, const std::map<std::string, std::string>& pr
     return res;
 }
 
-int ServerNode::make_here(const spa_dict& properties) {
+int ServerNode::make_here(const spa_dict& properties, const spa_dict& shown) {
     handle_ = pw_context_load_spa_handle(connection_.context(), spa_dict_lookup(&properties, SPA_KEY_FACTORY_NAME),
                                          &properties);
     if (!handle_)
@@ -68,7 +70,7 @@ int ServerNode::make_here(const spa_dict& properties) {
     void* node = nullptr;
     int res = spa_handle_get_interface(handle_, SPA_TYPE_INTERFACE_Node, &node);
     if (res >= 0) {
-        proxy_ = pw_core_export(connection_.core(), SPA_TYPE_INTERFACE_Node, &properties, node, 0);
+        proxy_ = pw_core_export(connection_.core(), SPA_TYPE_INTERFACE_Node, &shown, node, 0);
         res = proxy_ ? 0 : -errno;
     }
     if (res < 0) {

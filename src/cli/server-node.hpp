@@ -28,7 +28,8 @@ public:
 private:
     static const pw_proxy_events proxy_events;
 
-    int make_here(const spa_dict& properties);
+    /// `shown`: those that all clients of PipeWire may see.
+    int make_here(const spa_dict& properties, const spa_dict& shown);
     void drop();
 
     Connection& connection_;

@@ -68,9 +68,9 @@ TEST_CASE("scsynth's defaults, where the node has others") {
 
 TEST_CASE("every option that is a setting") {
     const CommandLine line =
-        parse({"-u", "1",  "-B",   "0.0.0.0", "-a",   "500",  "-c", "600", "-i",   "3",     "-o", "4",   "-z",
-               "32", "-b", "2000", "-n",      "1000", "-d",   "9",  "-m",  "2048", "-w",    "99", "-r",  "7",
-               "-D", "0",  "-l",   "5",       "-p",   "word", "-V", "-1",  "-U",   "/a:/b", "-P", "/c:d"})
+        parse({"-u", "1",  "-t", "1",    "-B", "0.0.0.0", "-a", "500", "-c", "600",   "-i", "3",   "-o", "4",
+               "-z", "32", "-b", "2000", "-n", "1000",    "-d", "9",   "-m", "2048",  "-w", "99",  "-r", "7",
+               "-D", "0",  "-l", "5",    "-p", "word",    "-V", "-1",  "-U", "/a:/b", "-P", "/c:d"})
             .value();
     const std::pair<const char*, const char*> expected[] = {{"osc.bind", "0.0.0.0"},
                                                             {"allow", "any"},
@@ -102,6 +102,13 @@ TEST_CASE("an address beyond this machine implies that anybody is obeyed") {
     CHECK(setting(parse({"-u", "1", "-B", "127.0.0.1"}).value(), "scsynth.allow") == "(none)");
     CHECK(setting(parse({"-u", "1", "--set", "osc.bind=192.168.1.2"}).value(), "scsynth.allow") == "any");
     CHECK_FALSE(parse({"-u", "1", "-B", "0.0.0.0", "--set", "allow=own"}));
+}
+
+TEST_CASE("a password needs TCP, or UDP that is asked for") {
+    CHECK_FALSE(parse({"-u", "1", "-p", "word"}));
+    CHECK(parse({"-t", "1", "-p", "word"}));
+    CHECK(parse({"-t", "1", "-p", "word"}).value().warnings.empty());
+    CHECK(parse({"-u", "1", "-p", "word", "--set", "osc.udp=true"}));
 }
 
 TEST_CASE("a number may be a float of sclang's, the last one counts") {

@@ -109,6 +109,7 @@ std::optional<Failure> make_local_node(pw_impl_module* module, Properties settin
         return Failure{res, "the factory makes no node"};
     }
 
+    pw_properties_set(settings.get(), "scsynth.password", nullptr);
     const bool allow_quit = pw_properties_get_bool(settings.get(), "scsynth.allow-quit", false);
     pw_impl_node* node = pw_context_create_node(context, settings.release(), 0);
     if (!node) {

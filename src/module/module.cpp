@@ -3,9 +3,12 @@
 #include "remote-node.hpp"
 
 #include <pipewire/impl.h>
+#include <spa/utils/json.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string_view>
 
@@ -39,6 +42,25 @@ bool in_daemon(pw_impl_module* module) {
     return pw_properties_get_bool(host, PW_KEY_CORE_DAEMON, false);
 }
 
+/// Overwrites the password in `args` with asterisks: every client of PipeWire can read a module's arguments.
+void hide_password(char* args) {
+    spa_json outer, json;
+    spa_json_init(&outer, args, std::strlen(args));
+    if (spa_json_enter_object(&outer, &json) <= 0)
+        spa_json_init(&json, args, std::strlen(args));
+    char key[1024]; // PipeWire reads no longer ones
+    while (spa_json_get_string(&json, key, sizeof key) > 0) {
+        const char* value = nullptr;
+        const int size = spa_json_next(&json, &value);
+        if (size <= 0)
+            return;
+        if (std::string_view(key) == "scsynth.password")
+            std::fill_n(args + (value - args), size, '*');
+        else if (spa_json_is_container(value, size))
+            spa_json_container_len(&json, value, size);
+    }
+}
+
 std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
     Properties settings = parse(args);
     if (!settings)
@@ -65,6 +87,9 @@ void report(const Failure& failure, bool to_log) {
 extern "C" SPA_EXPORT int pipewire__module_init(pw_impl_module* module, const char* args) {
     using namespace scs::module;
     PW_LOG_TOPIC_INIT(log_topic);
+    // PipeWire's own copy, which it shows.
+    if (char* shown = const_cast<char*>(pw_impl_module_get_info(module)->args))
+        hide_password(shown);
     if (const auto failure = make_node(module, args)) {
         report(*failure, in_daemon(module));
         return failure->code;

@@ -61,7 +61,7 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Admission admission, Services& s
     : socket_(std::move(socket)),
       tcp_(std::move(tcp)),
       admission_(std::move(admission)),
-      port_(socket_.port()),
+      port_(socket_.fd() >= 0 ? socket_.port() : tcp_.port()),
       services_(services),
       callbacks_(callbacks),
       worker_(worker),

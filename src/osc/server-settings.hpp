@@ -13,6 +13,7 @@ struct ServerSettings {
     Settings engine;
     int port = 57110;               ///< UDP and TCP; 0: any free one
     bool tcp = true;                ///< whether to listen on TCP, too
+    std::string udp = "auto";       ///< whether to listen on UDP: "true", "false", "auto": without a password
     std::string bind = "127.0.0.1"; ///< address to listen on
     std::string allow = "own";      ///< whose packets are obeyed: "own", those of this user and root; "any"
     int max_logins = 4;             ///< clients that may be notified at once
@@ -37,6 +38,11 @@ struct ServerSettings {
     std::function<void(const std::string& state)> state;
 };
 
+/// Whether the settings ask for UDP. [any]
+inline bool serves_udp(const ServerSettings& settings) noexcept {
+    return settings.udp == "true" || (settings.udp == "auto" && settings.password.empty());
+}
+
 /// The server's part of the settings; see engine_settings.
 inline constexpr SettingRow<ServerSettings> server_settings[] = {
     {&ServerSettings::port,
@@ -54,6 +60,11 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .value = "PORT",
       .help = "serve TCP, too, on the same port",
       .more = "The option takes the port, which must be that of `-u` if both are given, as UDP is served there, too."}},
+    {&ServerSettings::udp,
+     {.key = "osc.udp",
+      .choices = "auto|true|false",
+      .help = "serve UDP",
+      .more = "auto: unless there is a password, as UDP has none."}},
     {&ServerSettings::bind, {.key = "osc.bind", .letter = 'B', .value = "ADDRESS", .help = "the address to listen on"}},
     {&ServerSettings::allow,
      {.key = "allow",
@@ -68,8 +79,8 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .value = "WORD",
       .unset = "none",
       .help = "what TCP clients must send first",
-      .more = "At most 31 bytes. UDP has none. It is a property of the node, which every client of PipeWire can "
-              "read."}},
+      .more = "At most 31 bytes. It turns UDP off (`osc.udp`). The node doesn't show it among its properties, nor "
+              "`pw-scsynth` in the list of processes."}},
     {&ServerSettings::max_logins,
      {.key = "max-logins",
       .low = 1,

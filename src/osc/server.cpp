@@ -42,11 +42,18 @@ struct Opened {
     Admission admission;
 };
 
-/// Both on the same port. If any port will do, one that is free for UDP may be in use for TCP: then another is tried.
+/// UDP and TCP, as far as the settings ask for them, on the same port. If any port will do, one that is free for UDP
+/// may be in use for TCP: then another is tried.
 Result<Opened> open_sockets(const ServerSettings& settings) {
     auto admission = Admission::open(settings);
     if (!admission)
         return Error{admission.error()};
+    if (!serves_udp(settings)) {
+        auto tcp = TcpPort::open(settings.bind, uint16_t(settings.port), settings.password);
+        if (!tcp)
+            return Error{tcp.error()};
+        return Opened{UdpSocket(), std::move(tcp.value()), std::move(admission.value())};
+    }
     for (int tries_left = settings.port ? 1 : 16;; --tries_left) {
         auto udp = UdpSocket::open(settings.bind, uint16_t(settings.port));
         if (!udp)

@@ -38,9 +38,10 @@ bool would_block() {
 } // namespace
 
 Result<TcpPort> TcpPort::open(const std::string& address, uint16_t port, std::string password) {
-    const auto name = to_sockaddr(address, port);
-    if (!name)
-        return Error{name.error()};
+    const auto parsed = to_sockaddr(address, port);
+    if (!parsed)
+        return Error{parsed.error()};
+    sockaddr_in name = parsed.value();
     TcpPort result;
     result.password_ = std::move(password);
     result.epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -49,9 +50,13 @@ Result<TcpPort> TcpPort::open(const std::string& address, uint16_t port, std::st
         return port_error("TCP", address, port, "cannot be opened");
     const int on = 1;
     ::setsockopt(result.listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (::bind(result.listener_, reinterpret_cast<const sockaddr*>(&name.value()), sizeof name.value()) != 0 ||
+    if (::bind(result.listener_, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
         ::listen(result.listener_, 64) != 0)
         return port_error("TCP", address, port, "cannot be used");
+    socklen_t size = sizeof name;
+    if (::getsockname(result.listener_, reinterpret_cast<sockaddr*>(&name), &size) != 0)
+        return port_error("TCP", address, port, "cannot be used");
+    result.port_ = ntohs(name.sin_port);
     result.listen();
     return result;
 }
@@ -65,6 +70,7 @@ TcpPort& TcpPort::operator=(TcpPort&& other) noexcept {
         close();
         epoll_ = std::exchange(other.epoll_, -1);
         listener_ = std::exchange(other.listener_, -1);
+        port_ = other.port_;
         listens_ = std::exchange(other.listens_, false);
         password_ = std::move(other.password_);
         connections_ = std::exchange(other.connections_, {});

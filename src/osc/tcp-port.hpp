@@ -38,7 +38,8 @@ public:
         std::function<void(TcpPeer, std::string_view why)> closed;
     };
 
-    /// `password`: what a client has to send first, as a packet; empty: nothing. The error names address and port.
+    /// `password`: what a client has to send first, as a packet; empty: nothing. Port 0: any free one.
+    /// The error names address and port.
     static Result<TcpPort> open(const std::string& address, uint16_t port, std::string password);
 
     TcpPort() = default;
@@ -48,6 +49,7 @@ public:
 
     /// Readable when serve() has something to do; -1 if not open.
     int fd() const noexcept { return epoll_; }
+    uint16_t port() const noexcept { return port_; }
     void close() noexcept;
 
     /// Accepts, reads and writes what can be now; at most one piece of each connection.
@@ -83,6 +85,7 @@ private:
     void drop(uint64_t id, const Events&);
 
     int epoll_ = -1, listener_ = -1;
+    uint16_t port_ = 0;
     bool listens_ = false;
     Clock::time_point accept_after_{};
     std::string password_;

@@ -240,3 +240,36 @@ TEST_CASE("a password") {
         CHECK(client.receive() == "");
     }
 }
+
+TEST_CASE("a password turns UDP off, unless it is asked for") {
+    for (const char* udp : {"auto", "true", "false"})
+        for (const char* password : {"", "secret"}) {
+            CAPTURE(udp);
+            CAPTURE(password);
+            ServerSettings settings = with_password(password);
+            settings.udp = udp;
+            Rig rig(settings);
+            REQUIRE(rig.server().port() > 0);
+            Stream tcp(rig);
+            if (*password)
+                tcp.raw(password_packet(password));
+            tcp.send("/sync", {1});
+            CHECK(tcp.receive() == "/synced 1");
+            Client client(rig);
+            client.try_send(message("/sync", {2}));
+            const bool expected = udp == std::string("true") || (udp == std::string("auto") && !*password);
+            if (expected)
+                CHECK(client.receive() == "/synced 2");
+            else
+                CHECK(client.receive(200) == "");
+        }
+}
+
+TEST_CASE("neither UDP nor TCP makes no server") {
+    ServerSettings settings = with_password("secret");
+    settings.port = 0;
+    settings.tcp = false;
+    const auto started = Server::start(settings);
+    REQUIRE_FALSE(started);
+    CHECK(started.error().find("scsynth.osc.udp") == 0);
+}

@@ -138,7 +138,8 @@ namespace {
 std::map<std::string, std::string> as_map(const spa_dict* dict) {
     std::map<std::string, std::string> map;
     for (uint32_t i = 0; dict && i < dict->n_items; ++i)
-        map[dict->items[i].key] = dict->items[i].value;
+        if (dict->items[i].value) // otherwise the key is to be removed
+            map[dict->items[i].key] = dict->items[i].value;
     return map;
 }
 

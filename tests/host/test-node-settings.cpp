@@ -39,7 +39,7 @@ TEST_CASE("each key arrives where it belongs") {
          {"scsynth.shared-memory", "false"}, {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
          {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},          {"clock.rate", "44100"},
          {"clock.quantum-limit", "4096"},    {"scsynth.cpu-limit", "0.45"},      {"scsynth.overload", "mute"},
-         {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"}});
+         {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"}});
     REQUIRE(node);
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
@@ -59,6 +59,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.engine.overload == "mute");
     CHECK(server.engine.output_limit == 2);
     CHECK(server.max_logins == 8);
+    CHECK(server.udp == "true");
     CHECK(server.allow == "any");
     CHECK(server.password == "secret");
     CHECK(server.engine.ugen_path == "/a:/b");

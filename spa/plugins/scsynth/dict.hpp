@@ -19,6 +19,12 @@ public:
     Dict(const Dict&) = delete;
     Dict& operator=(const Dict&) = delete;
 
+    /// Adds a key without a value: a host then removes its own property of that name.
+    void remove(const char* key) {
+        items_.push_back({key, nullptr});
+        dict_ = {0, uint32_t(items_.size()), items_.data()};
+    }
+
     const spa_dict* get() const noexcept { return &dict_; }
 
 private:

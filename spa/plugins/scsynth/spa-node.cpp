@@ -95,7 +95,7 @@ int SpaNode::start_server() {
     const std::string name = server_->port() == 57110 ? "scsynth" : "scsynth-" + port;
     set_property("node.name", name);
     set_property("node.description", "SuperCollider server");
-    set_property("media.name", "SuperCollider server, UDP port " + port);
+    set_property("media.name", "SuperCollider server, port " + port);
     set_property("node.always-process", "true");
     set_property("scsynth.autoconnect", "true");
     set_property("scsynth.osc.port", port);
@@ -272,7 +272,9 @@ bool SpaNode::set_resampling() {
 }
 
 void SpaNode::emit_info(uint64_t change_mask) {
-    const Dict properties(properties_);
+    Dict properties(properties_);
+    if (!settings_.server.password.empty())
+        properties.remove("scsynth.password"); // PipeWire makes properties of all settings; every client can read them
     spa_node_info info{};
     info.max_input_ports = uint32_t(settings_.server.engine.inputs);
     info.max_output_ports = uint32_t(settings_.server.engine.outputs);
