@@ -14,6 +14,8 @@ std::string file_failure(std::string_view path, const char* what, const std::str
     return "File '" + std::string(path) + "' could not be " + what + ": " + why + "\n";
 }
 
+constexpr const char* access_denied = "access denied";
+
 /// The channel list of the "Channel" commands: all ints up to the next argument of another type.
 std::vector<int32_t> get_channels(ArgReader& args) {
     std::vector<int32_t> channels;
@@ -23,12 +25,11 @@ std::vector<int32_t> get_channels(ArgReader& args) {
 }
 
 Result<SoundFile> open_file(const FileSelection& wanted, const std::string& restricted) {
-    const Result<std::string> path = allowed_path(wanted.path, restricted);
-    if (!path)
-        return Error{path.error()};
-    Result<SoundFile> file = SoundFile::open(path.value());
+    const FileAccess access(restricted);
+    bool denied = false;
+    Result<SoundFile> file = SoundFile::open([&](int flags) { return access.open(wanted.path, flags, denied); });
     if (!file)
-        return Error{file_failure(wanted.path, "opened", file.error())};
+        return Error{denied ? access_denied : file_failure(wanted.path, "opened", file.error())};
     for (const int32_t channel : wanted.channels)
         if (channel >= file.value().info().channels)
             return Error{"Channel index out of range.\n"};
@@ -153,13 +154,13 @@ WriteBuffer::WriteBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
 }
 
 void WriteBuffer::do_work() {
-    const Result<std::string> path = allowed_path(path_, services().settings.restricted_path);
-    if (!path)
-        return fail(path.error());
+    const FileAccess access(services().settings.restricted_path);
+    bool denied = false;
     Buffer buffer = latest();
-    Result<SoundFile> file = SoundFile::create(path.value(), format_, buffer.channels, buffer.sample_rate);
+    Result<SoundFile> file = SoundFile::create([&](int flags) { return access.open(path_, flags, denied); }, format_,
+                                               buffer.channels, buffer.sample_rate);
     if (!file)
-        return fail(file_failure(path_, "opened", file.error()));
+        return fail(denied ? access_denied : file_failure(path_, "opened", file.error()));
 
     const int64_t room = std::max<int64_t>(0, buffer.frames - start_);
     const int64_t frames = frames_ < 0 ? room : std::min(frames_, room);

@@ -4,59 +4,110 @@
 #include "engine/engine.hpp"
 #include "osc/file-access.hpp"
 
+#include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <dirent.h>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <glob.h>
 #include <set>
 #include <span>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
 
 namespace scs::osc {
 
 namespace {
 
-constexpr uintmax_t max_file_bytes = 64u << 20;
+constexpr off_t max_file_bytes = 64 << 20;
 constexpr size_t most_entries = 100'000; ///< of folders that one command looks through
 
-thread_local size_t entries_left; ///< for glob()'s callbacks, which get no argument
+struct CloseFolder {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+/// What one command may look into.
+class Files {
+public:
+    explicit Files(const std::string& restricted) : access_(restricted) {}
+
+    /// -1 and errno if there is no such file, or it is outside.
+    int open(const std::string& path, int flags) { return access_.open(path, flags, denied); }
+    Folder open_folder(const std::string& path) {
+        Descriptor fd(open(path, O_RDONLY | O_DIRECTORY));
+        Folder folder(fd.get() < 0 ? nullptr : ::fdopendir(fd.get()));
+        if (folder)
+            fd.take();
+        return folder;
+    }
+    /// The next entry; null at the end, and when the command has looked at enough of them.
+    dirent* next(DIR* folder) { return left_ && left_-- ? ::readdir(folder) : nullptr; }
+    bool exhausted() const { return left_ == 0; }
+
+    bool denied = false; ///< whether something was outside
+
+private:
+    FileAccess access_;
+    size_t left_ = most_entries;
+};
+
+thread_local Files* globbed; ///< for glob()'s callbacks, which get no argument
+
+int stat_globbed(const char* path, struct stat* found) {
+    const Descriptor fd(globbed->open(path, O_PATH));
+    return fd.get() < 0 ? -1 : ::fstat(fd.get(), found);
+}
 
 /// Paths that match, sorted. A pattern like "*/../*/../*" may match without end, so only so many entries of folders are
 /// looked at: glob() calls itself for each folder in the pattern.
-std::vector<std::string> matching_paths(const std::string& pattern) {
+std::vector<std::string> matching_paths(const std::string& pattern, Files& files) {
     std::vector<std::string> paths;
     if (pattern.size() >= PATH_MAX)
         return paths;
     glob_t matches{};
-    matches.gl_opendir = [](const char* path) -> void* { return entries_left ? ::opendir(path) : nullptr; };
-    matches.gl_closedir = [](void* folder) { ::closedir(static_cast<DIR*>(folder)); };
-    matches.gl_readdir = [](void* folder) {
-        return entries_left && entries_left-- ? ::readdir(static_cast<DIR*>(folder)) : nullptr;
+    matches.gl_opendir = [](const char* path) -> void* {
+        return globbed->exhausted() ? nullptr : globbed->open_folder(path).release();
     };
-    matches.gl_stat = [](const char* path, struct stat* found) { return ::stat(path, found); };
-    matches.gl_lstat = [](const char* path, struct stat* found) { return ::lstat(path, found); };
-    entries_left = most_entries;
+    matches.gl_closedir = [](void* folder) { ::closedir(static_cast<DIR*>(folder)); };
+    matches.gl_readdir = [](void* folder) { return globbed->next(static_cast<DIR*>(folder)); };
+    matches.gl_stat = stat_globbed;
+    matches.gl_lstat = stat_globbed;
+    globbed = &files;
     if (::glob(pattern.c_str(), GLOB_TILDE | GLOB_ALTDIRFUNC, nullptr, &matches) == 0)
         paths.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
     ::globfree(&matches);
     return paths;
 }
 
-void load_file(const std::string& path, const Settings& settings, LoadedDefinitions& into) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error))
+bool read_all(int fd, std::span<std::byte> into) {
+    while (!into.empty()) {
+        const ssize_t size = ::read(fd, into.data(), into.size());
+        if (size <= 0)
+            return false;
+        into = into.subspan(size_t(size));
+    }
+    return true;
+}
+
+void load_file(const std::string& path, const Settings& settings, Files& files, LoadedDefinitions& into) {
+    const Descriptor fd(files.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+    struct stat status;
+    if (fd.get() < 0 || ::fstat(fd.get(), &status) != 0) {
+        if (errno == EACCES || errno == EMFILE || errno == ENFILE)
+            into.errors.push_back(path + ": could not be read");
         return;
-    const uintmax_t size = std::filesystem::file_size(path, error);
-    if (error || size > max_file_bytes) {
+    }
+    if (!S_ISREG(status.st_mode))
+        return;
+    if (status.st_size > max_file_bytes) {
         into.errors.push_back(path + ": too large for a SynthDef file");
         return;
     }
-    std::vector<std::byte> bytes(size_t(size), std::byte(0));
-    std::ifstream file(path, std::ios::binary);
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!file) {
+    std::vector<std::byte> bytes(size_t(status.st_size), std::byte(0));
+    if (!read_all(fd.get(), bytes)) {
         into.errors.push_back(path + ": could not be read");
         return;
     }
@@ -64,53 +115,49 @@ void load_file(const std::string& path, const Settings& settings, LoadedDefiniti
         into.definitions.push_back(std::move(definition));
 }
 
-void load_allowed(const std::string& path, const std::string& restricted, const Settings& settings,
-                  LoadedDefinitions& into) {
-    const auto allowed = allowed_path(path, restricted);
-    if (allowed)
-        load_file(allowed.value(), settings, into);
-    else
-        into.denied = true;
-}
-
-bool is_definition_file(const std::filesystem::path& path) {
-    return path.extension() == ".scsyndef";
+bool is_definition_file(std::string_view path) {
+    return std::filesystem::path(path).extension() == ".scsyndef";
 }
 
 } // namespace
 
 LoadedDefinitions load_matching(std::string_view pattern, const std::string& restricted, const Settings& settings) {
     LoadedDefinitions result;
+    Files files(restricted);
     std::string text(pattern);
     if (!restricted.empty() && !text.starts_with('/'))
         text = restricted + "/" + text;
-    for (const std::string& path : matching_paths(text))
+    for (const std::string& path : matching_paths(text, files))
         if (is_definition_file(path))
-            load_allowed(path, restricted, settings, result);
+            load_file(path, settings, files, result);
+    result.denied = files.denied;
     return result;
 }
 
 LoadedDefinitions load_folder(std::string_view folder, const std::string& restricted, const Settings& settings) {
-    namespace fs = std::filesystem;
     LoadedDefinitions result;
-    const auto allowed = allowed_path(folder, restricted);
-    if (!allowed) {
-        result.denied = true;
-        return result;
+    Files files(restricted);
+    std::set<std::pair<dev_t, ino_t>> seen; // links may lead round in circles
+    std::vector<std::string> folders{std::string(folder)};
+    while (!folders.empty()) {
+        const std::string path = std::move(folders.back());
+        folders.pop_back();
+        const Folder open = files.open_folder(path);
+        struct stat status;
+        if (!open || ::fstat(::dirfd(open.get()), &status) != 0 || !seen.emplace(status.st_dev, status.st_ino).second)
+            continue;
+        while (const dirent* entry = files.next(open.get())) {
+            const std::string_view name = entry->d_name;
+            if (name == "." || name == "..")
+                continue;
+            std::string below = path + "/" + std::string(name);
+            if (is_definition_file(name))
+                load_file(below, settings, files, result);
+            if (entry->d_type == DT_DIR || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN)
+                folders.push_back(std::move(below));
+        }
     }
-    std::error_code error;
-    fs::recursive_directory_iterator files(
-        allowed.value(),
-        fs::directory_options::follow_directory_symlink | fs::directory_options::skip_permission_denied, error);
-    std::set<std::string> seen{allowed.value()}; // links may lead round in circles
-    size_t left = most_entries;
-    for (; !error && left > 0 && files != fs::recursive_directory_iterator(); files.increment(error), --left) {
-        std::error_code not_there;
-        if (files->is_directory(not_there) && !seen.insert(fs::canonical(files->path(), not_there).string()).second)
-            files.disable_recursion_pending();
-        if (is_definition_file(files->path()))
-            load_allowed(files->path().string(), restricted, settings, result);
-    }
+    result.denied = files.denied;
     return result;
 }
 

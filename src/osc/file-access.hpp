@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/base/result.hpp"
+#include "engine/base/descriptors.hpp"
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace scs::osc {
 
-/// [worker] The path that a file command may use: `path` itself when `restricted` is empty, otherwise its canonical
-/// form (links and ".." resolved, relative to `restricted`) if that is at or below `restricted`. The file need not
-/// exist. Error: "access denied".
-Result<std::string> allowed_path(std::string_view path, const std::string& restricted);
+/// The files that a command may touch: all, or those in one folder. [worker]
+class FileAccess {
+public:
+    /// `restricted`: the folder; empty: all files.
+    explicit FileAccess(const std::string& restricted);
+
+    /// As open(2); files that it makes get the mode 0666. -1 and errno if it fails; `denied` is set if the file would
+    /// be outside. A path is relative to the folder. Links and ".." may lead anywhere in it, and not outside, even if
+    /// somebody exchanges folders for links meanwhile.
+    int open(std::string_view path, int flags, bool& denied) const;
+
+private:
+    bool restricted_;
+    std::filesystem::path base_; ///< of the folder, without links
+    Descriptor folder_;          ///< -1: there is none, all is denied
+};
+
+/// What FileAccess does on a kernel without openat2(): opens a path of `folder` one name after the other and follows no
+/// link. `path`: without "..".
+int open_step_by_step(int folder, const std::string& path, int flags) noexcept;
 
 } // namespace scs::osc

@@ -63,26 +63,10 @@ Error system_error() {
     return {std::string("System error : ") + std::strerror(errno) + "."}; // libsndfile's wording
 }
 
-/// A descriptor that is closed unless it is taken.
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    Descriptor(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (fd_ >= 0)
-            ::close(fd_);
-    }
-    int get() const { return fd_; }
-    int take() { return std::exchange(fd_, -1); }
-
-private:
-    int fd_;
-};
-
 /// Opens a regular file; `bytes` gets its size. A pipe or a device could block the worker for ever. libsndfile isn't
 /// given the name, as it would take "-" for the daemon's standard input.
-Result<int> open_regular(const std::string& path, int flags, int64_t& bytes) {
-    Descriptor fd(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
+Result<Descriptor> open_regular(const FileOpener& open, int flags, int64_t& bytes) {
+    Descriptor fd(open(flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     struct stat status;
     if (fd.get() < 0 || ::fstat(fd.get(), &status) < 0)
         return system_error();
@@ -91,7 +75,11 @@ Result<int> open_regular(const std::string& path, int flags, int64_t& bytes) {
     if (!S_ISREG(status.st_mode))
         return Error{"not a regular file"};
     bytes = status.st_size;
-    return fd.take();
+    return fd;
+}
+
+FileOpener opener_of(const std::string& path) {
+    return [path](int flags) { return ::open(path.c_str(), flags, 0666); };
 }
 
 } // namespace
@@ -107,13 +95,17 @@ Result<int> sound_file_format(std::string_view header, std::string_view sample) 
 }
 
 Result<SoundFile> SoundFile::open(const std::string& path) {
+    return open(opener_of(path));
+}
+
+Result<SoundFile> SoundFile::open(const FileOpener& opener) {
     int64_t bytes = 0;
-    Result<int> fd = open_regular(path, O_RDONLY, bytes);
+    Result<Descriptor> fd = open_regular(opener, O_RDONLY, bytes);
     if (!fd)
         return Error{fd.error()};
 
     SF_INFO header{};
-    Handle file(sf_open_fd(fd.value(), SFM_READ, &header, SF_TRUE));
+    Handle file(sf_open_fd(fd.value().take(), SFM_READ, &header, SF_TRUE));
     if (!file)
         return Error{sf_strerror(nullptr)};
     if (header.channels < 1 || header.frames < 0 || header.samplerate < 0)
@@ -124,6 +116,10 @@ Result<SoundFile> SoundFile::open(const std::string& path) {
 }
 
 Result<SoundFile> SoundFile::create(const std::string& path, int format, int channels, double rate) {
+    return create(opener_of(path), format, channels, rate);
+}
+
+Result<SoundFile> SoundFile::create(const FileOpener& opener, int format, int channels, double rate) {
     if (!(rate >= 1 && rate < 2147483648.0))
         return Error{"the sample rate is out of range"};
     SF_INFO header{};
@@ -134,14 +130,13 @@ Result<SoundFile> SoundFile::create(const std::string& path, int format, int cha
         return Error{"the header format can't hold this sample format or number of channels"};
 
     int64_t bytes = 0;
-    Result<int> fd = open_regular(path, O_WRONLY | O_CREAT, bytes);
+    Result<Descriptor> fd = open_regular(opener, O_WRONLY | O_CREAT, bytes);
     if (!fd)
         return Error{fd.error()};
-    Descriptor owned(fd.value());
-    if (::ftruncate(owned.get(), 0) < 0)
+    if (::ftruncate(fd.value().get(), 0) < 0)
         return system_error();
 
-    Handle file(sf_open_fd(owned.take(), SFM_WRITE, &header, SF_TRUE));
+    Handle file(sf_open_fd(fd.value().take(), SFM_WRITE, &header, SF_TRUE));
     if (!file)
         return Error{sf_strerror(nullptr)};
     sf_command(as_sndfile(file.get()), SFC_SET_CLIPPING, nullptr, SF_TRUE);

@@ -4,6 +4,7 @@
 #include "engine/base/result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,15 +23,20 @@ struct SoundFileInfo {
 /// "unsupported sample format". [any]
 Result<int> sound_file_format(std::string_view header, std::string_view sample);
 
+/// Opens a certain file with the flags of open(2); -1 and errno if it fails.
+using FileOpener = std::function<int(int flags)>;
+
 /// A sound file that is open for reading or for writing; the destructor closes it. [worker] A file's content isn't
 /// trusted: whatever it holds, the result is samples or an error.
 class SoundFile {
 public:
     /// Opens a regular file in any format that libsndfile knows by its content.
     static Result<SoundFile> open(const std::string& path);
+    static Result<SoundFile> open(const FileOpener&);
     /// Makes or overwrites a file. Errors: the format can't hold that many channels, or the rate isn't between 1 and
     /// 2^31 - 1 Hz; an existing file then stays as it was. In integer formats samples beyond ±1 are clipped.
     static Result<SoundFile> create(const std::string& path, int format, int channels, double rate);
+    static Result<SoundFile> create(const FileOpener&, int format, int channels, double rate);
 
     const SoundFileInfo& info() const noexcept { return info_; }
 
