@@ -4,12 +4,14 @@
 #include "cli/node-properties.hpp"
 #include "cli/print-relay.hpp"
 #include "cli/server-node.hpp"
+#include "ugen-folders.hpp"
 
 #include <spa/utils/result.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 namespace scs::cli {
 
@@ -108,6 +110,13 @@ private:
                 port};
     }
 
+    std::string setting(std::string_view key) const {
+        for (const auto& [each, value] : line_.settings)
+            if (each == key)
+                return value;
+        return {};
+    }
+
     Error creation_error(int code) const {
         const std::string port = "port " + std::to_string(line_.port);
         const char* place = line_.in_this_process ? "this program" : "the PipeWire daemon";
@@ -115,6 +124,7 @@ private:
         case EADDRINUSE: return {port + " is taken by another server or program; choose another with -u"};
         case EADDRNOTAVAIL: return {"-B: that is no address of this machine"};
         case EACCES: return {port + " is not permitted: choose one above 1023"};
+        case EPERM: return {"-U: " + spa::how_to_allow(setting("scsynth.ugen-path"))};
         case ENOENT:
             return {std::string(place) + " finds no library scsynth/libspa-scsynth: is the plugin installed, or "
                                          "SPA_PLUGIN_DIR set for it?"};

@@ -2,6 +2,7 @@
 #include "cli/server-node.hpp"
 
 #include "dict.hpp"
+#include "ugen-folders.hpp"
 
 #include <pipewire/impl.h>
 
@@ -62,7 +63,17 @@ int ServerNode::create(Place place, const std::map<std::string, std::string>& pr
     return res;
 }
 
+/// From now on this process, which makes only the node that its user asked for, may load UGens from anywhere. The
+/// handle is kept until the process ends.
+static void trust_this_process(pw_context* context, const spa_dict& properties) {
+    spa_handle* handle = pw_context_load_spa_handle(context, spa::ugen_folders_factory, &properties);
+    void* folders = nullptr;
+    if (handle && spa_handle_get_interface(handle, spa::ugen_folders_interface, &folders) >= 0)
+        static_cast<spa::UgenFolders*>(folders)->trust(handle, true);
+}
+
 int ServerNode::make_here(const spa_dict& properties, const spa_dict& shown) {
+    trust_this_process(connection_.context(), properties);
     handle_ = pw_context_load_spa_handle(connection_.context(), spa_dict_lookup(&properties, SPA_KEY_FACTORY_NAME),
                                          &properties);
     if (!handle_)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "failure.hpp"
 
+#include "ugen-folders.hpp"
+
 #include <spa/support/plugin.h>
 #include <spa/utils/result.h>
 
@@ -22,6 +24,7 @@ std::string explain(int code, const spa_dict& settings) {
         return setting(settings, "scsynth.osc.bind", "127.0.0.1") +
                " is no address of this machine: correct scsynth.osc.bind";
     case EACCES: return port + " is not permitted: choose one above 1023 with scsynth.osc.port";
+    case EPERM: return spa::how_to_allow(setting(settings, "scsynth.ugen-path", ""));
     case EINVAL: return "a setting is wrong; the log of the PipeWire daemon names it";
     case ENOENT:
         return "PipeWire finds no library " + setting(settings, SPA_KEY_LIBRARY_NAME, "") + " with a factory " +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "local-node.hpp"
 #include "remote-node.hpp"
+#include "ugen-trust.hpp"
 
 #include <pipewire/impl.h>
 #include <spa/utils/json.h>
@@ -20,6 +21,7 @@ PW_LOG_TOPIC_STATIC(log_topic, "mod.scsynth");
 constexpr spa_dict_item module_info[] = {
     {PW_KEY_MODULE_DESCRIPTION, "A SuperCollider server in the graph"},
     {PW_KEY_MODULE_USAGE, "[ scsynth.<setting>=<value> … ] [ <node property>=<value> … ] "
+                          "[ scsynth.ugen-paths.allowed=<folders> ] [ scsynth.node=false ] "
                           "[ library.name=<SPA library> ] [ factory.name=<SPA factory> ] "
                           "[ remote.name=<daemon, if loaded by a client> ]"},
     {PW_KEY_MODULE_VERSION, SCS_VERSION},
@@ -65,8 +67,16 @@ std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
     Properties settings = parse(args);
     if (!settings)
         return Failure{-EINVAL, "args are no list of key = value"};
-    if (in_daemon(module))
-        return make_local_node(module, std::move(settings));
+    if (in_daemon(module)) {
+        const char* allowed = pw_properties_get(settings.get(), "scsynth.ugen-paths.allowed");
+        const bool makes_node = pw_properties_get_bool(settings.get(), "scsynth.node", true);
+        // Another plugin of the same factory, as tests have it, may know nothing of trust.
+        if (auto failure = pass_on_trust(module, settings->dict, allowed); failure && (allowed || !makes_node))
+            return failure;
+        for (const char* key : {"scsynth.ugen-paths.allowed", "scsynth.node"})
+            pw_properties_set(settings.get(), key, nullptr);
+        return makes_node ? make_local_node(module, std::move(settings)) : std::nullopt;
+    }
     return make_remote_node(std::move(settings));
 } catch (const std::exception& error) {
     return Failure{-ENOMEM, error.what()};

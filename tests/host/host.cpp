@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "host.hpp"
 
+#include "ugen-folders.hpp"
+
 #include <dlfcn.h>
 #include <spa/node/utils.h>
 #include <spa/param/audio/format-utils.h>
@@ -22,6 +24,7 @@ Host::Host(const std::string& library) : library_(dlopen(library.c_str(), RTLD_N
     uint32_t index = 0;
     if (!enumerate || enumerate(&factory_, &index) != 1 || std::strcmp(factory_->name, "audio.scsynth") != 0)
         throw std::runtime_error("no factory audio.scsynth");
+    trust(*enumerate, index);
     position_.clock.rate = {1, 48000};
     // Tests run faster than real time, on machines that may be busy: deadlines are for those that ask for them.
     position_.clock.flags = SPA_IO_CLOCK_FLAG_FREEWHEEL;
@@ -40,7 +43,21 @@ Host::Host(const std::string& library) : library_(dlopen(library.c_str(), RTLD_N
         std::this_thread::yield();
 }
 
+/// Nodes may load UGens from anywhere, as those of a daemon's own configuration may.
+void Host::trust(spa_handle_factory_enum_func_t enumerate, uint32_t index) {
+    const spa_handle_factory* factory = nullptr;
+    if (enumerate(&factory, &index) != 1)
+        throw std::runtime_error("the plugin has only one factory");
+    trust_.reset(static_cast<spa_handle*>(std::calloc(1, factory->get_size(factory, nullptr))), &std::free);
+    void* folders = nullptr;
+    if (factory->init(factory, trust_.get(), nullptr, nullptr, 0) < 0 ||
+        spa_handle_get_interface(trust_.get(), scs::spa::ugen_folders_interface, &folders) < 0)
+        throw std::runtime_error("the plugin can't be told what nodes may load");
+    static_cast<scs::spa::UgenFolders*>(folders)->trust(trust_.get(), true);
+}
+
 Host::~Host() {
+    spa_handle_clear(trust_.get());
     data_.run([this] { stop_ = true; });
     thread_.join();
     dlclose(library_);

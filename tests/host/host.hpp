@@ -52,7 +52,10 @@ public:
 private:
     friend class HostNode;
     void* library_ = nullptr;
+    void trust(spa_handle_factory_enum_func_t enumerate, uint32_t index);
+
     const spa_handle_factory* factory_ = nullptr;
+    std::shared_ptr<spa_handle> trust_;
     int error_ = 0;
     Log log_;
     MainLoop main_;

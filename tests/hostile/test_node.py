@@ -29,8 +29,9 @@ GOOD = [{"inputs": 0, "outputs": 0}, {"inputs": 128, "outputs": 128}, {"block-si
 
 
 @pytest.fixture(scope="module")
-def session():
-    with Session() as session:
+def session(tmp_path_factory):
+    allowed = f'scsynth.node = false scsynth.ugen-paths.allowed = "{tmp_path_factory.getbasetemp()}"'
+    with Session(modules=[f"{{ name = libpipewire-module-scsynth args = {{ {allowed} }} }}"]) as session:
         yield session
         assert session.daemon.running(), session.logs()
 

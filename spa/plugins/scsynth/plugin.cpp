@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "spa-node.hpp"
+#include "ugen-folders.hpp"
 
 #include <spa/support/plugin.h>
 
@@ -59,6 +60,13 @@ int make_node(Handle& self, const spa_dict* info, const Support& support) {
         log_error(support.log, settings.error());
         return -EINVAL;
     }
+    std::string& ugen_path = settings.value().server.engine.ugen_path;
+    Result<std::string> allowed = allowed_ugen_path(ugen_path);
+    if (!allowed) {
+        log_error(support.log, allowed.error());
+        return -EPERM;
+    }
+    ugen_path = std::move(allowed.value());
     auto node = std::make_unique<SpaNode>(support, std::move(settings.value()));
     if (const int res = node->start(); res < 0) {
         if (node->stop() < 0)
@@ -120,9 +128,9 @@ extern "C" __attribute__((visibility("default"))) int spa_handle_factory_enum(co
                                                                               uint32_t* index) {
     if (!found || !index)
         return -EINVAL;
-    if (*index > 0)
+    const spa_handle_factory* const factories[] = {&scs::spa::factory, &scs::spa::ugen_folders};
+    if (*index >= std::size(factories))
         return 0;
-    *found = &scs::spa::factory;
-    ++*index;
+    *found = factories[(*index)++];
     return 1;
 }

@@ -135,8 +135,10 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .value = "PATHS",
       .unset = "SuperCollider's own",
       .help = "folders of UGen plugins",
-      .more = "Colons separate them. The builds for supernova (`*_supernova.so`) are taken. UGens once loaded serve "
-              "every server of the daemon. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given."}},
+      .more =
+          "Colons separate them. The builds for supernova (`*_supernova.so`) are taken. UGens once loaded serve "
+          "every server of the daemon. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given. Folders "
+          "besides SuperCollider's own must be listed in PipeWire's configuration (`conf/README.md`)."}},
     {&Settings::cpu_limit,
      {.key = "cpu-limit",
       .low = 0,

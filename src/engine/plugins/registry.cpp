@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/registry.hpp"
 
+#include "engine/plugins/default-folders.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/stand-ins.hpp"
 #include "engine/plugins/ugens.hpp"
@@ -33,20 +34,6 @@ std::vector<std::string> folders_of(const std::string& path) {
         begin = end + 1;
     }
     return folders;
-}
-
-std::string default_path() {
-    if (const char* path = std::getenv("SC_PLUGIN_PATH"))
-        return path;
-    std::string path = "/usr/local/lib/SuperCollider/plugins:/usr/lib/SuperCollider/plugins:"
-                       "/usr/local/share/SuperCollider/Extensions:/usr/share/SuperCollider/Extensions";
-    const char* data = std::getenv("XDG_DATA_HOME");
-    const char* home = std::getenv("HOME");
-    if (data && *data)
-        path += std::string(":") + data + "/SuperCollider/Extensions";
-    else if (home && *home)
-        path += std::string(":") + home + "/.local/share/SuperCollider/Extensions";
-    return path;
 }
 
 std::vector<fs::path> plugin_files(const std::string& folder) {
@@ -91,7 +78,7 @@ PluginRegistry& PluginRegistry::instance() {
 Result<int> PluginRegistry::load(const std::string& path, const std::function<void(const std::string&)>& report) {
     const std::lock_guard serial(loading_);
     define_stand_ins(*this);
-    const std::string where = path.empty() ? default_path() : path;
+    const std::string where = path.empty() ? default_ugen_path() : path;
     int loaded = 0;
     for (const std::string& folder : folders_of(where))
         for (const fs::path& file : plugin_files(folder)) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ugen-folders.hpp"
+
+#include "engine/plugins/default-folders.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <vector>
+
+namespace scs::spa {
+namespace {
+
+namespace fs = std::filesystem;
+using Folders = std::vector<fs::path>;
+
+/// What one handle has said.
+struct Said {
+    Folders folders;
+    bool trust = false;
+};
+
+std::map<const spa_handle*, Said>& all_said() {
+    static std::map<const spa_handle*, Said> said;
+    return said;
+}
+
+Folders folders_of(const std::string& path) {
+    Folders folders;
+    std::istringstream list(path);
+    for (std::string each; std::getline(list, each, ':');)
+        if (!each.empty()) {
+            std::error_code error;
+            const fs::path real = fs::weakly_canonical(each, error);
+            if (!error)
+                folders.push_back(real);
+        }
+    return folders;
+}
+
+bool is_in(const fs::path& folder, const fs::path& other) {
+    return std::mismatch(other.begin(), other.end(), folder.begin(), folder.end()).first == other.end();
+}
+
+bool is_in_any(const fs::path& folder, const Folders& others) {
+    return std::any_of(others.begin(), others.end(), [&](const fs::path& other) { return is_in(folder, other); });
+}
+
+bool is_allowed(const fs::path& folder) {
+    if (is_in_any(folder, folders_of(default_ugen_path())) || is_in_any(folder, folders_of(supercollider_folders())))
+        return true;
+    return std::any_of(all_said().begin(), all_said().end(),
+                       [&](const auto& each) { return is_in_any(folder, each.second.folders); });
+}
+
+void allow(spa_handle* handle, const char* folders) {
+    for (const fs::path& each : folders_of(folders))
+        all_said()[handle].folders.push_back(each);
+}
+
+void trust(spa_handle* handle, bool on) {
+    all_said()[handle].trust = on;
+}
+
+UgenFolders functions = {allow, trust};
+
+int get_interface(spa_handle*, const char* type, void** interface) {
+    if (!type || !interface || std::strcmp(type, ugen_folders_interface) != 0)
+        return -ENOENT;
+    *interface = &functions;
+    return 0;
+}
+
+int clear(spa_handle* handle) {
+    all_said().erase(handle);
+    return 0;
+}
+
+int init(const spa_handle_factory*, spa_handle* handle, const spa_dict*, const spa_support*, uint32_t) {
+    *handle = {SPA_VERSION_HANDLE, get_interface, clear};
+    return 0;
+}
+
+int enum_interface_info(const spa_handle_factory*, const spa_interface_info** info, uint32_t* index) {
+    static const spa_interface_info interfaces[] = {{ugen_folders_interface}};
+    if (!info || !index)
+        return -EINVAL;
+    if (*index > 0)
+        return 0;
+    *info = &interfaces[(*index)++];
+    return 1;
+}
+
+} // namespace
+
+const spa_handle_factory ugen_folders = {SPA_VERSION_HANDLE_FACTORY,
+                                         ugen_folders_factory,
+                                         nullptr,
+                                         [](const spa_handle_factory*, const spa_dict*) { return sizeof(spa_handle); },
+                                         init,
+                                         enum_interface_info};
+
+Result<std::string> allowed_ugen_path(const std::string& path) {
+    const auto& said = all_said();
+    if (path.empty() || std::any_of(said.begin(), said.end(), [](const auto& each) { return each.second.trust; }))
+        return path;
+    std::string real;
+    for (const fs::path& folder : folders_of(path)) {
+        if (!is_allowed(folder))
+            return Error{"scsynth.ugen-path: " + how_to_allow(folder.string())};
+        real += (real.empty() ? "" : ":") + folder.string();
+    }
+    return real;
+}
+
+} // namespace scs::spa

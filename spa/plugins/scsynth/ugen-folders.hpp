@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/result.hpp"
+
+#include <spa/support/plugin.h>
+
+#include <string>
+
+namespace scs::spa {
+
+/// By this interface of a second factory the process that holds the plugin says from where its nodes may load UGens. A
+/// client of PipeWire can have the daemon make such a handle, but that does nothing, and it can't call the functions.
+struct UgenFolders {
+    /// [main] Nodes may load UGens from these folders, with colons between, and from those in them, as long as the
+    /// handle lives.
+    void (*allow)(spa_handle*, const char* folders);
+    /// [main] While it is on, and the handle lives, the nodes that are made may load UGens from anywhere.
+    void (*trust)(spa_handle*, bool on);
+};
+inline constexpr char ugen_folders_factory[] = "scsynth.ugen-folders";
+inline constexpr char ugen_folders_interface[] = "Scsynth:Interface:UgenFolders";
+
+/// What to tell somebody whose node may not load UGens from `folders`. [any but rt]
+inline std::string how_to_allow(const std::string& folders) {
+    return "UGens come only from SuperCollider's folders and those that PipeWire's configuration lists. To allow " +
+           folders +
+           ", put\n    context.modules = [ { name = libpipewire-module-scsynth args = { scsynth.node = false "
+           "scsynth.ugen-paths.allowed = \"" +
+           folders + "\" } } ]\ninto ~/.config/pipewire/pipewire.conf.d/91-scsynth-ugens.conf, and restart PipeWire";
+}
+
+extern const spa_handle_factory ugen_folders;
+
+/// [main] The path, without links, if a node may load UGens from all its folders. The error says which one it may not,
+/// and what to do.
+Result<std::string> allowed_ugen_path(const std::string& path);
+
+} // namespace scs::spa
