@@ -4,6 +4,7 @@
 #include "cli/node-properties.hpp"
 #include "cli/print-relay.hpp"
 #include "cli/server-node.hpp"
+#include "engine/base/printable.hpp"
 #include "ugen-folders.hpp"
 
 #include <spa/utils/result.h>
@@ -101,7 +102,7 @@ private:
         const uint32_t id = owner();
         const std::string port = std::to_string(line_.port);
         return {"port " + port + " is that of node " + std::to_string(id) + " in PipeWire, \"" +
-                connection_.graph().property(id, PW_KEY_NODE_NAME) +
+                printable(connection_.graph().property(id, PW_KEY_NODE_NAME)) +
                 "\", a SuperCollider server already.\nUse it, in sclang by\n"
                 "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " +
                 port +
@@ -150,7 +151,7 @@ private:
         if (started != Waited::done)
             return end(started);
         if (state().starts_with("failed"))
-            return Error{state()};
+            return Error{printable(state())};
         if (!gone())
             say_ready();
         return end(connection_.wait_until([&] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/printable.hpp"
 #include "local-node.hpp"
 #include "remote-node.hpp"
 #include "ugen-trust.hpp"
@@ -85,7 +86,7 @@ std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
 /// In a client it is printed: a client's log is off by default (client.conf), and pw-cli says only that it failed.
 void report(const Failure& failure, bool to_log) {
     if (to_log)
-        pw_logt_error(log_topic, "%s", failure.text.c_str());
+        pw_logt_error(log_topic, "%s", printable(failure.text).c_str());
     else
         std::fprintf(stderr, "libpipewire-module-scsynth: %s\n", failure.text.c_str());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/offline.hpp"
 
+#include "engine/base/printable.hpp"
 #include "engine/engine.hpp"
 #include "osc/clients.hpp"
 #include "osc/command-builder.hpp"
@@ -106,7 +107,7 @@ public:
 private:
     void log(const std::string& text) {
         if (settings_.log)
-            settings_.log(ServerSettings::Level::info, text);
+            settings_.log(ServerSettings::Level::info, printable(text));
     }
 
     const ServerSettings& settings_;

@@ -52,8 +52,14 @@ bool OscLoop::if_memory_lasts(F&& action) noexcept {
     return false;
 }
 
+void OscLoop::log_limited(LineLimit& limit, Level level, std::string line) {
+    if (const auto passed = limit.pass(std::move(line)))
+        callbacks_.log(level, *passed);
+}
+
 void OscLoop::lost() noexcept {
-    callbacks_.log(Level::error, out_of_memory_);
+    if (losses_.pass())
+        callbacks_.log(Level::error, out_of_memory_);
 }
 
 OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Admission admission, Services& services, ServerCallbacks& callbacks,
@@ -78,7 +84,7 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Admission admission, Services& s
     tcp_events_.closed = [this](TcpPeer peer, std::string_view why) {
         clients_.remove(peer);
         if (!why.empty())
-            callbacks_.log(Level::warning, "a TCP client's connection is closed: " + std::string(why));
+            log_limited(warnings_, Level::warning, "a TCP client's connection is closed: " + std::string(why));
     };
 }
 
@@ -276,7 +282,13 @@ void OscLoop::release(Handback* object) noexcept {
 }
 
 void OscLoop::print(std::string_view line) {
-    callbacks_.log(Level::output, std::string(line));
+    while (true) { // a dump of a packet has several lines
+        const size_t end = line.find('\n');
+        callbacks_.log(Level::output, std::string(line.substr(0, end)));
+        if (end == line.npos || end + 1 == line.size())
+            break;
+        line.remove_prefix(end + 1);
+    }
 }
 
 void OscLoop::late(double seconds) {
@@ -284,7 +296,7 @@ void OscLoop::late(double seconds) {
         return;
     char text[64];
     std::snprintf(text, sizeof text, "late %.9f", seconds);
-    callbacks_.log(Level::info, text);
+    log_limited(late_lines_, Level::info, text);
 }
 
 void OscLoop::completion(std::span<const std::byte> bytes, const Endpoint& from) {
@@ -292,7 +304,7 @@ void OscLoop::completion(std::span<const std::byte> bytes, const Endpoint& from)
     if (packet)
         take_bundles(hold(services_, std::move(packet.value())), from);
     else
-        callbacks_.log(Level::warning, "a plugin's completion message is malformed: " + packet.error());
+        log_limited(warnings_, Level::warning, "a plugin's completion message is malformed: " + packet.error());
 }
 
 void OscLoop::command_done(std::string_view name, const Endpoint& from) {
@@ -317,7 +329,7 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
     if (stopping()) // a packet may have hundreds of thousands of answers, an event a thousand receivers
         return true;
     if (const auto failure = failure_line(address, args))
-        callbacks_.log(Level::info, *failure);
+        log_limited(failures_, Level::info, *failure);
     if (std::holds_alternative<std::monostate>(to))
         return true;
     Result<std::span<const std::byte>> message = Error{};
@@ -325,7 +337,7 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
     if (!FaultGuard::run([&] { compose(composer_, address, args, message); }))
         throw std::bad_alloc();
     if (!message) {
-        callbacks_.log(Level::warning, "OSC reply not composed: " + message.error());
+        log_limited(warnings_, Level::warning, "OSC reply not composed: " + message.error());
         return true;
     }
     if (std::holds_alternative<UdpPeer>(to) && message.value().size() > UdpSocket::max_message)

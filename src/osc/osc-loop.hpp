@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/line-limit.hpp"
 #include "osc/admission.hpp"
 #include "osc/clients.hpp"
 #include "osc/codec/compose.hpp"
@@ -87,6 +88,7 @@ private:
     std::chrono::microseconds time_to_sleep();
     void sleep(std::chrono::microseconds);
 
+    void log_limited(LineLimit&, Level, std::string line);
     void transmit(const Endpoint&, std::span<const std::byte>);
     /// Stops listening, and says that the node may go.
     void close();
@@ -104,6 +106,11 @@ private:
     Clients clients_;
     ReplyComposer composer_;
     int dump_mode_ = 0;
+    // Clients can cause as many of these as they like.
+    LineLimit warnings_{5, std::chrono::seconds(1)};
+    LineLimit losses_{5, std::chrono::seconds(1)};
+    LineLimit failures_{50, std::chrono::milliseconds(100)}; ///< what pw-scsynth shows of their own mistakes
+    LineLimit late_lines_{50, std::chrono::milliseconds(100)};
     const std::string out_of_memory_ = "out of memory: an OSC packet is lost"; ///< made while there is some
 
     std::atomic<bool> stop_{false};

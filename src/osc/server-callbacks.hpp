@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/printable.hpp"
 #include "osc/print-socket.hpp"
 #include "osc/server.hpp"
 
@@ -23,12 +24,13 @@ public:
         const std::lock_guard lock(mutex_);
         print_socket_ = std::move(socket);
     }
+    /// One line; what isn't printable in it is escaped.
     void log(Level level, const std::string& text) noexcept {
         call([&] {
-            const bool printed = level != Level::debug && print_socket_.print(text);
-            const bool for_log = level != Level::output && level != Level::info;
-            if (settings_.log && (for_log || !printed))
-                settings_.log(level, text);
+            if (is_printable(text))
+                log_printable(level, text);
+            else
+                log_printable(level, printable(text));
         });
     }
     void state(const std::string& text) noexcept {
@@ -56,6 +58,12 @@ public:
     }
 
 private:
+    void log_printable(Level level, const std::string& line) {
+        const bool printed = level != Level::debug && print_socket_.print(line);
+        const bool for_log = level != Level::output && level != Level::info;
+        if (settings_.log && (for_log || !printed))
+            settings_.log(level, line);
+    }
     template <class F>
     void call(F&& callback) noexcept {
         const std::lock_guard lock(mutex_);

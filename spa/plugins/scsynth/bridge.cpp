@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "bridge.hpp"
 
+#include "engine/base/printable.hpp"
+
 #include <utility>
 
 namespace scs::spa {
@@ -33,9 +35,11 @@ void Bridge::close() {
 // PipeWire's loggers may be called from any thread at levels up to debug; only their trace level keeps a ring
 // that has room for one writer.
 void Bridge::log(spa_log_level level, const std::string& text) {
+    const std::string escaped = is_printable(text) ? std::string() : printable(text);
     const std::lock_guard lock(mutex_);
     if (log_)
-        spa_log_logt(log_, level, topic(log_), __FILE__, __LINE__, __func__, "%s", text.c_str());
+        spa_log_logt(log_, level, topic(log_), __FILE__, __LINE__, __func__, "%s",
+                     escaped.empty() ? text.c_str() : escaped.c_str());
 }
 
 void Bridge::report_state(const std::string& state) {

@@ -25,9 +25,9 @@ inline constexpr char ugen_folders_interface[] = "Scsynth:Interface:UgenFolders"
 inline std::string how_to_allow(const std::string& folders) {
     return "UGens come only from SuperCollider's folders and those that PipeWire's configuration lists. To allow " +
            folders +
-           ", put\n    context.modules = [ { name = libpipewire-module-scsynth args = { scsynth.node = false "
+           ", put   context.modules = [ { name = libpipewire-module-scsynth args = { scsynth.node = false "
            "scsynth.ugen-paths.allowed = \"" +
-           folders + "\" } } ]\ninto ~/.config/pipewire/pipewire.conf.d/91-scsynth-ugens.conf, and restart PipeWire";
+           folders + "\" } } ]   into ~/.config/pipewire/pipewire.conf.d/91-scsynth-ugens.conf, and restart PipeWire";
 }
 
 extern const spa_handle_factory ugen_folders;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace scs {
 
@@ -18,8 +19,8 @@ public:
     LineLimit(int at_once, std::chrono::milliseconds interval)
         : most_(at_once), left_(at_once), interval_(interval), counted_from_(Clock::now()) {}
 
-    /// `line` if it may be logged now, with the number of those that were left out since the last one.
-    std::optional<std::string> pass(std::string line, Clock::time_point now = Clock::now()) {
+    /// How many lines were left out since the last one, if another may be logged now.
+    std::optional<uint64_t> pass(Clock::time_point now = Clock::now()) noexcept {
         if (const auto intervals = (now - counted_from_) / interval_; intervals > 0) {
             left_ = int(std::min<int64_t>(most_, left_ + intervals));
             counted_from_ += intervals * interval_;
@@ -29,9 +30,15 @@ public:
             return {};
         }
         --left_;
-        if (left_out_ > 0)
-            line += " (" + std::to_string(left_out_) + " such lines were left out)";
-        left_out_ = 0;
+        return std::exchange(left_out_, 0);
+    }
+    /// `line` if it may be logged now, with that number.
+    std::optional<std::string> pass(std::string line, Clock::time_point now = Clock::now()) {
+        const auto left_out = pass(now);
+        if (!left_out)
+            return {};
+        if (*left_out > 0)
+            line += " (" + std::to_string(*left_out) + " such lines were left out)";
         return line;
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/codec/dump.hpp"
 
+#include "engine/base/printable.hpp"
+
 #include <cstdio>
 
 namespace scs::osc {
@@ -8,14 +10,6 @@ namespace {
 
 constexpr bool is_printable(unsigned char c) {
     return c >= 0x20 && c < 0x7f;
-}
-
-/// Text from the network goes to a terminal: no control characters, but any UTF-8.
-void append_text(std::string& out, std::string_view text) {
-    for (const char c : text) {
-        const auto code = static_cast<unsigned char>(c);
-        out += code < 0x20 || code == 0x7f ? '?' : c;
-    }
 }
 
 template <class... Values>
@@ -38,7 +32,7 @@ void append_argument(std::string& out, const Arg& arg) {
     case Arg::Type::timetag: out += std::to_string(arg.t); break;
     case Arg::Type::string:
         out += '"';
-        append_text(out, arg.text());
+        out += printable(arg.text());
         out += '"';
         break;
     case Arg::Type::blob: out += "DATA[" + std::to_string(arg.size) + "]"; break;
@@ -60,7 +54,7 @@ void append_message(std::string& out, const Message& message) {
         out += std::to_string(message.number);
     } else {
         out += '"';
-        append_text(out, message.address);
+        out += printable(message.address);
         out += '"';
     }
     out += ',';
