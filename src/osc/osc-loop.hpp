@@ -108,7 +108,7 @@ private:
     int dump_mode_ = 0;
     // Clients can cause as many of these as they like.
     LineLimit warnings_{5, std::chrono::seconds(1)};
-    LineLimit losses_{5, std::chrono::seconds(1)};
+    LineLimit losses_{20, std::chrono::seconds(1)};
     LineLimit failures_{50, std::chrono::milliseconds(100)}; ///< what pw-scsynth shows of their own mistakes
     LineLimit late_lines_{50, std::chrono::milliseconds(100)};
     const std::string out_of_memory_ = "out of memory: an OSC packet is lost"; ///< made while there is some

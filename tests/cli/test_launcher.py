@@ -98,7 +98,7 @@ def test_what_the_server_prints(launch, session, place):
         client.send("/n_free", 4712)
         client.send("/nothing")
         client.send("/s_new", "nobody", 1000, 0, 0)
-        client.send("/quit")
+        client.command("/quit")
     status, output = server.ended()
     assert status == 0
     lines = output.splitlines()
