@@ -83,7 +83,8 @@ class Check:
     def pytest(self, name, *paths, env=None, spread="loadfile"):
         """Run tests on all processors: files of tests beside each other (spread "loadfile"), or single tests ("load"); or
         one after the other (None)."""
-        beside = ["-n", "auto", "--dist", spread] if spread else []
+        # One more than there are processors, as these tests often wait.
+        beside = ["-n", str((os.cpu_count() or 1) + 1), "--dist", spread] if spread else []
         report = LOGS / f"{name}.xml"
         report.unlink(missing_ok=True)
         status, log = self.runner.run(name, ["/usr/bin/python3", "-B", "-m", "pytest", "-q", "-ra", "-c", "tests/pytest.ini",
