@@ -47,13 +47,9 @@ Status read_arguments(OscCommand& command, Engine& engine, Synth& synth, bool co
     return {};
 }
 
-/// /s_new, or with counted values /s_newargs.
-template <bool counted>
-Status s_new(OscCommand& command, Engine& engine) noexcept {
-    Place& place = command.place();
-    if (place.node)
-        return read_arguments(command, engine, static_cast<Synth&>(*place.node), counted);
-    ArgReader& args = place.args;
+/// Makes the synth of an /s_new, puts it into Place::node, and leaves Place::args at its controls.
+Status make_synth(OscCommand& command, Engine& engine) noexcept {
+    ArgReader& args = command.place().args;
     const std::string_view name = args.get_string();
     const int32_t id = args.get_int();
     const int32_t action = args.get_int();
@@ -75,10 +71,17 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
     Synth* synth = nullptr;
     const Status status = engine.tree().new_synth(*found.definition, found.values, id, static_cast<AddAction>(action),
                                                   target.node->id, synth);
-    if (status.failed())
-        return status;
-    place.node = synth;
-    return read_arguments(command, engine, *synth, counted);
+    command.place().node = synth;
+    return status;
+}
+
+/// /s_new, or with counted values /s_newargs.
+template <bool counted>
+Status s_new(OscCommand& command, Engine& engine) noexcept {
+    if (!command.place().node)
+        if (const Status status = make_synth(command, engine); status.failed())
+            return status;
+    return read_arguments(command, engine, static_cast<Synth&>(*command.place().node), counted);
 }
 
 /// The value of the control that is `offset` after `control`; 0 if the synth doesn't have it.

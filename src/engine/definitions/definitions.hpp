@@ -4,6 +4,7 @@
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
 #include "engine/messages/command.hpp"
+#include "engine/rt/deadline.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/code.hpp"
 
@@ -25,8 +26,11 @@ struct Definition final : Handback {
     std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
     bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf
     int64_t cost = 0;                   ///< [rt] ns that a block of one synth takes, as measured; 0: not yet
-    int32_t users = 0;                  ///< [rt] how many synths use it, plus one while it can be found by name
-    Definition* chain = nullptr;        ///< [rt] the next definition in the hash chain
+    /// [rt] The same of a synth's turn, in which others may be computed, too. Deadline::unknown: to be measured each
+    /// time.
+    int64_t turn_cost = Deadline::unknown;
+    int32_t users = 0;           ///< [rt] how many synths use it, plus one while it can be found by name
+    Definition* chain = nullptr; ///< [rt] the next definition in the hash chain
 };
 
 /// [worker] Reads, validates and compiles the SynthDefs in a file's bytes. Broken ones are reported in `errors`

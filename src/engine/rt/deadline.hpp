@@ -44,7 +44,14 @@ public:
         left_ -= cost;
         return left_ < 0 && look(cost);
     }
-    /// Whether a question since begin() was answered with true.
+    /// The same, but without looking at the clock. true: go on; false: ask again by spend().
+    bool spends_unseen(int64_t cost) noexcept {
+        if (left_ < cost)
+            return false;
+        left_ -= cost;
+        return true;
+    }
+    /// Whether a question since begin() was answered with true. All further ones are, too.
     bool passed() const noexcept { return passed_; }
 
     /// Whether the last question read the clock, so that the work after it can be measured. True once for each reading.
@@ -61,15 +68,17 @@ public:
     }
 
 private:
-    bool look(int64_t cost) noexcept {
+    [[gnu::cold]] bool look(int64_t cost) noexcept {
         if (moment_ == never) {
             left_ = never;
             return false;
         }
+        if (passed_)
+            return true;
         last_ = clock_.now();
         just_read_ = true;
-        passed_ = passed_ || last_ >= moment_;
-        left_ = passed_ ? 0 : std::min(interval_, moment_ - last_) - (cost < unknown ? std::min(cost, interval_) : 0);
+        passed_ = last_ >= moment_;
+        left_ = passed_ ? -1 : std::min(interval_, moment_ - last_) - (cost < unknown ? std::min(cost, interval_) : 0);
         return passed_;
     }
 

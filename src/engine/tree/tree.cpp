@@ -27,7 +27,6 @@ namespace {
 constexpr int64_t visit_cost = 10;     // of passing a node
 constexpr int64_t free_cost = 400;     // of freeing one
 constexpr int64_t line_cost = 1000;    // of a line of text
-constexpr int64_t add_cost = 150;      // of a voice's turn that only adds what was computed before
 constexpr int64_t dear_synth = 20'000; // above this, the clock is read within a synth, too
 
 constexpr size_t aligned(size_t bytes) noexcept {
@@ -546,42 +545,46 @@ bool Tree::first_block(Synth& synth, FaultLanding& landing) {
     return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
 }
 
-void Tree::note_cost(Definition& definition, int64_t nsec) noexcept {
-    definition.cost += definition.cost ? (nsec - definition.cost) / 4 : nsec;
-    definition.cost = std::max<int64_t>(definition.cost, 1);
+/// `voices`: how many synths were computed in `nsec`.
+void Tree::note_cost(Definition& definition, int64_t nsec, int voices) noexcept {
+    const auto follow = [](int64_t& mean, int64_t value, bool first) {
+        mean = std::max<int64_t>(first ? value : mean + (value - mean) / 4, 1);
+    };
+    follow(definition.turn_cost, nsec, definition.turn_cost == Deadline::unknown);
+    follow(definition.cost, nsec / voices, definition.cost == 0);
+    if (definition.turn_cost >= dear_synth)
+        definition.turn_cost = Deadline::unknown;
 }
 
 bool Tree::take_turn(Synth& synth) noexcept {
-    const int voices = Ensemble::voices_in_turn(synth);
     Definition& definition = *synth.definition;
-    const int64_t cost = definition.cost ? definition.cost * voices : Deadline::unknown;
-    if (deadline_.spend(voices ? cost : add_cost))
+    const int voices = Ensemble::voices_in_turn(synth);
+    if (deadline_.spend(definition.turn_cost))
         return false;
-    const bool measured = deadline_.just_read() && voices;
+    const bool measured = deadline_.just_read();
     turn_.next = ensemble_.take_turn(synth);
-    if (deadline_.passed())
-        return false;
-    if (measured)
-        note_cost(definition, deadline_.measure() / voices);
-    return true;
+    if (measured && voices && !deadline_.passed())
+        note_cost(definition, deadline_.measure(), voices);
+    return !deadline_.passed();
 }
 
 bool Tree::render(Synth& synth, FaultLanding& landing) {
     Definition& definition = *synth.definition;
-    const int64_t cost = definition.cost ? definition.cost : Deadline::unknown;
-    if (deadline_.spend(cost))
+    turn_.running = &synth;
+    if (deadline_.spends_unseen(definition.turn_cost)) {
+        synth.graph->render(landing);
+        return true;
+    }
+    if (deadline_.spend(definition.turn_cost))
         return false;
     const bool measured = deadline_.just_read();
-    turn_.running = &synth;
-    if (cost < dear_synth || !deadline_.bounded())
-        synth.graph->render(landing);
+    if (definition.turn_cost == Deadline::unknown && deadline_.bounded())
+        synth.graph->render(landing, deadline_, definition.cost ? definition.cost : Deadline::unknown);
     else
-        synth.graph->render(landing, deadline_, cost);
-    if (deadline_.passed())
-        return false;
-    if (measured)
-        note_cost(definition, deadline_.measure());
-    return true;
+        synth.graph->render(landing);
+    if (measured && !deadline_.passed())
+        note_cost(definition, deadline_.measure(), 1);
+    return !deadline_.passed();
 }
 
 void Tree::free_crashed(Synth& synth) noexcept {
@@ -621,7 +624,7 @@ bool Tree::walk(FaultLanding& landing) {
             if (suspects_)
                 look_at_output(*turn_.group);
             if (turn_.group == root_)
-                return true;
+                return !deadline_.passed();
             turn_.next = turn_.group->next;
             turn_.group = turn_.group->parent;
             continue;
@@ -631,7 +634,9 @@ bool Tree::walk(FaultLanding& landing) {
         if (node->next)
             native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
         if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {
-            if (!take_turn(*synth))
+            if (deadline_.spends_unseen(synth->definition->turn_cost))
+                turn_.next = ensemble_.take_turn(*synth);
+            else if (!take_turn(*synth))
                 return false;
             continue;
         }

@@ -101,17 +101,18 @@ void VoiceRunner::forget_triggers(Voice& voice) noexcept {
         voice.set_values()[control] = 0.f;
 }
 
-Block VoiceRunner::lone_block(Synth* const& synth) noexcept {
-    Block block = this->block(synth->voice->record, rates_at(synth->voice->sample_rate));
-    block.synths = &synth;
-    block.mapped = synth->voice->mapped();
-    return block;
-}
-
-/// Runs operations that may not be left half done.
-void VoiceRunner::run_whole(Synth& synth, const std::vector<Op>& ops) noexcept {
-    Synth* const lone = &synth;
-    Block block = lone_block(lone);
+/// `in_pieces`: stops when the deadline passes.
+template <bool in_pieces>
+void VoiceRunner::run_lone(Synth& synth, const std::vector<Op>& ops) noexcept {
+    Synth* const synths[] = {&synth};
+    Block block = this->block(synth.voice->record, rates_at(synth.voice->sample_rate));
+    block.synths = synths;
+    block.mapped = synth.voice->mapped();
+    if (in_pieces && ops.size() > most_at_once) {
+        for (size_t i = 0; i < ops.size() && !stops_at(i); ++i)
+            ops[i].run(ops[i], block);
+        return;
+    }
     for (const Op& op : ops)
         op.run(op, block);
 }
@@ -122,22 +123,18 @@ void VoiceRunner::start(Synth& synth) noexcept {
     space_.subsample_offset = voice.subsample_offset;
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
-    run_whole(synth, voice.code->starts);
+    run_lone<false>(synth, voice.code->starts);
 }
 
 void VoiceRunner::stop(Synth& synth) noexcept {
-    run_whole(synth, synth.voice->code->stops);
+    run_lone<false>(synth, synth.voice->code->stops);
 }
 
 void VoiceRunner::run(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
-    Synth* const lone = &synth;
-    Block block = lone_block(lone);
-    const std::vector<Op>& ops = voice.code->lone.ops;
-    for (size_t i = 0; i < ops.size() && !stops_at(i); ++i)
-        ops[i].run(ops[i], block);
+    run_lone<true>(synth, voice.code->lone.ops);
     forget_triggers(voice);
 }
 
@@ -165,10 +162,13 @@ void VoiceRunner::run(Batch& batch) noexcept {
     } else {
         const auto& ops = batch.code->batch.ops;
         FetchAhead ahead(batch, ops.size());
-        for (size_t i = 0; i < ops.size() && !stops_at(i); ++i) {
+        const size_t whole = std::min<size_t>(ops.size(), most_at_once);
+        for (size_t i = 0; i < whole; ++i) {
             ops[i].run(ops[i], block);
             ahead.go_on();
         }
+        for (size_t i = whole; i < ops.size() && !stops_at(i); ++i)
+            ops[i].run(ops[i], block);
     }
     if (!batch.code->forgotten.empty())
         for (uint32_t left = batch.live; left; left &= left - 1)
@@ -178,7 +178,9 @@ void VoiceRunner::run(Batch& batch) noexcept {
 void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
     const auto& ops = batch.code->batch.ops;
     auto hold = batch.code->holds.begin();
-    for (uint32_t i = 0; i < ops.size() && !stops_at(i); ++i) {
+    for (uint32_t i = 0; i < ops.size(); ++i) {
+        if (i >= most_at_once && stops_at(i))
+            return;
         if (hold == batch.code->holds.end() || hold->op != i) {
             ops[i].run(ops[i], block);
             continue;

@@ -63,9 +63,8 @@ private:
     /// Sets the set values of TrigControls to 0; the units have already done so in the record.
     static void forget_triggers(Voice&) noexcept;
     bool stops_at(size_t operation) noexcept;
-    /// `synth` must live as long as the Block.
-    Block lone_block(Synth* const& synth) noexcept;
-    void run_whole(Synth&, const std::vector<Op>&) noexcept;
+    template <bool in_pieces>
+    void run_lone(Synth&, const std::vector<Op>&) noexcept;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept;
     VoiceRates rates_for(double sample_rate) const noexcept;
     /// Valid until the next call: those of older voices are computed anew each time.
