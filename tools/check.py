@@ -18,6 +18,7 @@ POLICY = "policy-"
 THREADS = "threads"  # meson's suite of the tests with more than one thread of ours
 NOT_SANITIZED = {
     "fault-guard": "it reads null on purpose",
+    "fault-signals": "it corrupts the heap on purpose",
     "osc-broken-engine": "it writes to a wrong place on purpose",
     "osc-memory": "it takes the place of malloc",
     "module": "the daemon that loads the module isn't instrumented",

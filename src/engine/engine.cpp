@@ -22,7 +22,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <pthread.h>
+#include <optional>
 #include <set>
 #include <time.h>
 #include <utility>
@@ -61,15 +61,6 @@ std::string problem_with(const Settings& s) {
 }
 
 } // namespace
-
-/// How far the data loop has come, for the thread that watches it.
-struct Progress {
-    std::atomic<bool> rendering{false};
-    std::atomic<pthread_t> thread{};
-    std::atomic<uint64_t> blocks{0};
-    uint64_t seen_blocks = 0;   ///< [osc]
-    int64_t seen_cpu_nsec = -1; ///< [osc] the data loop's processor time when it was first seen at that block
-};
 
 /// The commands that are being carried out. They may have to wait for the next cycle at any moment; nothing else
 /// happens before they are done.
@@ -117,7 +108,6 @@ struct Engine::Parts final : PluginHost {
     Outbox outbox;
     Scheduler scheduler;
     Reblocker reblocker;
-    Progress progress;
     int32_t block = 0;
     NtpTime now = 0; ///< of the cycle's first frame; 0 before the first cycle
     double peak_age = 0;
@@ -162,6 +152,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
 Engine::~Engine() {
     if (!p_)
         return;
+    std::optional<FaultGuard::Watched> watched; // destructors of plugins run here
+    if (settings_.real_time)
+        watched.emplace(FaultGuard::Patience::much);
     if (!status_.broken && !FaultGuard::run_host([this] { p_->tree.reset(); }))
         status_.broken = true;
     if (status_.broken) {
@@ -216,6 +209,14 @@ void Engine::prepare_thread() noexcept {
     FaultGuard::prepare_thread();
 }
 
+bool Engine::watch_thread() noexcept {
+    return FaultGuard::watch_thread(FaultGuard::Patience::little);
+}
+
+void Engine::unwatch_thread() noexcept {
+    FaultGuard::unwatch_thread();
+}
+
 // ---- queues
 
 bool Engine::submit(CommandBundle* bundle) noexcept {
@@ -262,6 +263,7 @@ Outbox& Engine::outbox() noexcept {
 // Those of them that return a bool: false if there was no time to finish; go_on() has to be called in the next cycle.
 
 bool Engine::start(Command* command) noexcept {
+    FaultGuard::progress();
     switch (command->run(*this)) {
     case Outcome::done: return true;
     case Outcome::again: return false;
@@ -459,7 +461,7 @@ bool Engine::compute_block(NtpTime start, double rate, const float* const* in) n
 }
 
 void Engine::render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept {
-    p_->progress.blocks.fetch_add(1, std::memory_order_relaxed);
+    FaultGuard::progress();
     if (!p_->rendering) {
         p_->outputs.write_missing(out);
         return;
@@ -498,8 +500,6 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
 
 void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                        const CycleLimit& limit, int64_t began) noexcept {
-    p_->progress.thread.store(pthread_self(), std::memory_order_relaxed);
-    p_->progress.rendering.store(true, std::memory_order_release);
     set_rate(rate);
     p_->now = frame0;
     p_->world.set_block(p_->block);
@@ -518,12 +518,10 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
                                   .used = clock_.now() - began,
                                   .blocks = double(frames) / settings_.block_size,
                                   .missing = wanted && whole && !p_->rendering});
-    p_->progress.rendering.store(false, std::memory_order_release);
     publish();
 }
 
 void Engine::break_down() noexcept {
-    p_->progress.rendering.store(false, std::memory_order_relaxed);
     for (std::atomic<int32_t>* count : {&status_.units, &status_.synths})
         count->store(0, std::memory_order_relaxed);
     status_.broken.store(true, std::memory_order_release);
@@ -541,28 +539,6 @@ void Engine::set_rate(double rate) noexcept {
     TextLine line;
     line.add("the graph's rate is %.0f Hz now, not %.0f: synths that play stay as they were\n", rate, before);
     p_->outbox.print(line.take());
-}
-
-void Engine::end_endless_code() noexcept {
-    constexpr int64_t longest_ugen = 100'000'000, longest_host_code = 5'000'000'000; // ns
-    Progress& progress = p_->progress;
-    if (!progress.rendering.load(std::memory_order_acquire)) {
-        progress.seen_cpu_nsec = -1;
-        return;
-    }
-    const pthread_t thread = progress.thread.load(std::memory_order_relaxed);
-    const uint64_t blocks = progress.blocks.load(std::memory_order_relaxed);
-    clockid_t clock;
-    timespec used;
-    if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &used) != 0)
-        return;
-    const int64_t cpu_nsec = int64_t(used.tv_sec) * 1'000'000'000 + used.tv_nsec;
-    if (blocks != progress.seen_blocks || progress.seen_cpu_nsec < 0) {
-        progress.seen_blocks = blocks;
-        progress.seen_cpu_nsec = cpu_nsec;
-    } else if (const int64_t since = cpu_nsec - progress.seen_cpu_nsec; since > longest_ugen) {
-        FaultGuard::interrupt(thread, since > longest_host_code ? FaultGuard::Reach::all : FaultGuard::Reach::plugins);
-    }
 }
 
 void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {

@@ -49,6 +49,12 @@ public:
     /// [rt] To be called on the thread that will render, outside any cycle. Gives it a stack for signal handlers:
     /// without one, a UGen that overflows the thread's stack ends the process.
     static void prepare_thread() noexcept;
+    /// [rt] To be called on the thread that will render, outside any cycle. From then on code without end is ended on
+    /// this thread: a UGen that takes more than 30 ms of processor time by itself loses its synth, and host code that
+    /// takes 60 ms breaks the engine. false: the system has no timer left for that.
+    static bool watch_thread() noexcept;
+    /// [rt] Undoes watch_thread(), on the same thread.
+    static void unwatch_thread() noexcept;
     /// [any] Frees synths, bundles and SynthDefs. No thread may be in any of its functions.
     ~Engine();
 
@@ -80,10 +86,6 @@ public:
     int input_delay() const noexcept;
     /// [rt] Drops the frames carried over from the last cycle. For a start after a pause.
     void reset_carry() noexcept;
-
-    /// [osc] To be called some 20 times a second. Ends a UGen that has spent more than 100 ms of processor time in one
-    /// block. If host code spends five seconds in one, the engine is broken.
-    void end_endless_code() noexcept;
 
     // ---- for commands, all [rt]
     Tree& tree() noexcept;

@@ -119,7 +119,7 @@ void OscJob::work() noexcept {
         }
     };
     // Libraries read and write files here: if one crashes, the daemon must not.
-    if (!FaultGuard::run(work))
+    if (!FaultGuard::run_unhurried(work))
         set_failure("crashed");
 }
 

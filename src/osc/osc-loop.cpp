@@ -106,6 +106,7 @@ void OscLoop::engine_failed(std::string why) noexcept {
 }
 
 void OscLoop::run() {
+    const FaultGuard::Watched watched(FaultGuard::Patience::much);
     while (!stopping())
         if (!if_memory_lasts([this] { run_once(); }))
             std::this_thread::sleep_for(std::chrono::milliseconds(10)); // others may free some
@@ -123,8 +124,6 @@ void OscLoop::run_once() {
     submit_waiting();
     if (engine_ && watch_.is_stuck(engine_->status(), awaits_data_loop()))
         callbacks_.wake();
-    if (engine_)
-        engine_->end_endless_code();
     sleep(events < events_at_once ? time_to_sleep() : std::chrono::microseconds(0));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/server.hpp"
 
+#include "engine/guard/fault-guard.hpp"
 #include "osc/admission.hpp"
 #include "osc/osc-loop.hpp"
 #include "osc/server-callbacks.hpp"
@@ -27,7 +28,7 @@ template <class F>
 std::thread start_thread(const char* name, F body) {
     sigset_t all, before;
     sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
         sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     std::thread thread(std::move(body));
@@ -160,6 +161,7 @@ void Server::Private::give_up(std::string why) noexcept {
 
 void Server::Private::work() {
     Engine::prepare_process();
+    const FaultGuard::Watched watched(FaultGuard::Patience::much);
     try {
         open_print_socket();
         for (int engines = 1; !serve_engine(); ++engines) {

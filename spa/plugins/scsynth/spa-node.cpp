@@ -126,23 +126,34 @@ int SpaNode::enter_loops() {
     idle_.mask = SPA_IO_IN;
     idle_.data = this;
     idle_.func = [](spa_source* source) {
+        auto* self = static_cast<SpaNode*>(source->data);
         eventfd_t count;
         eventfd_read(source->fd, &count);
+        self->guard_data_loop();
         // What is left over waits for the next turn of the loop, so that cycles come in between.
-        if (static_cast<SpaNode*>(source->data)->cycle_.run_idle())
+        if (self->cycle_.run_idle())
             eventfd_write(source->fd, 1);
     };
     Engine::prepare_process();
     int added = -EIO;
     const int res = on_data_loop([&] {
-        Engine::prepare_thread();
         cycle_.set_server(server_.get());
         added = spa_loop_add_source(support_.data_loop, &idle_);
     });
     if (res < 0)
         return res;
     in_data_loop_ = true;
+    // A node of the daemon's configuration comes before the data loop's thread: that was done by the main loop.
+    eventfd_write(wake_fd_, 1);
     return added;
+}
+
+void SpaNode::guard_data_loop() noexcept {
+    if (guards_data_loop_)
+        return;
+    guards_data_loop_ = true;
+    Engine::prepare_thread();
+    lacks_timer_.store(!Engine::watch_thread(), std::memory_order_relaxed);
 }
 
 int SpaNode::stop() {
@@ -151,6 +162,8 @@ int SpaNode::stop() {
             if (idle_.loop)
                 spa_loop_remove_source(support_.data_loop, &idle_);
             cycle_.set_server(nullptr);
+            if (guards_data_loop_)
+                Engine::unwatch_thread();
         });
         if (res < 0)
             return res;
@@ -189,6 +202,8 @@ void SpaNode::on_news() {
 }
 
 void SpaNode::on_timer() {
+    if (lacks_timer_.exchange(false, std::memory_order_relaxed))
+        bridge_->log(SPA_LOG_LEVEL_WARN, "the system has no timer left: a UGen without end would stop the daemon");
     untold_ |= set_counters();
     untold_ |= settings_.sample_rate > 0 && set_resampling();
     tell();

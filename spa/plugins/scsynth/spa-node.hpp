@@ -11,6 +11,7 @@
 #include <spa/utils/hook.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -69,6 +70,8 @@ private:
 
     int start_server();
     int enter_loops();
+    /// [rt] Outside any cycle.
+    void guard_data_loop() noexcept;
     void call(void (SpaNode::*action)()) noexcept;
     void on_news();
     void on_timer();
@@ -109,6 +112,8 @@ private:
     int wake_fd_ = -1;
     spa_source idle_{};
     bool in_data_loop_ = false;
+    bool guards_data_loop_ = false;        ///< the data loop's
+    std::atomic<bool> lacks_timer_{false}; ///< to be told
     spa_source* news_ = nullptr;
     spa_source* timer_ = nullptr;
 };

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/guard/fault-guard.hpp"
 
+#include "engine/guard/fault-signals.hpp"
+#include "engine/guard/guard-state.hpp"
+#include "engine/guard/hang-watch.hpp"
+
 #include <array>
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cxxabi.h>
 #include <memory>
 #include <mutex>
-#include <unistd.h>
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
 
 namespace scs {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local GuardState guard_state{};
+
 namespace {
-
-constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGXCPU};
-
-// Initial-exec: other thread-local storage would be allocated when the data loop first touches it.
-[[gnu::tls_model("initial-exec")]] thread_local sigjmp_buf* target = nullptr;
-[[gnu::tls_model("initial-exec")]] thread_local sigjmp_buf* host_target = nullptr;
 
 [[gnu::tls_model("initial-exec")]] thread_local bool prepared = false;
 
@@ -31,43 +32,14 @@ std::array<std::unique_ptr<std::byte[]>, 8>& stacks() {
 }
 std::atomic<size_t> stacks_taken{0};
 
-std::array<struct sigaction, faults.size()> before;
+/// What the C++ ABI says that a thread's exceptions are: the stack of those caught, and how many are in flight.
+struct Exceptions {
+    void* caught;
+    unsigned uncaught;
+};
 
-bool is_ours(int signal, const siginfo_t& info) noexcept {
-    if (signal == SIGXCPU)
-        return info.si_code == SI_QUEUE && info.si_pid == getpid();
-    return info.si_code > 0; // sent by the kernel for something this thread did
-}
-
-/// Does what would have happened without our handler.
-void pass_on(int signal, siginfo_t* info, void* context) noexcept {
-    for (size_t i = 0; i < faults.size(); ++i) {
-        if (faults[i] != signal)
-            continue;
-        const struct sigaction& old = before[i];
-        if (old.sa_flags & SA_SIGINFO) {
-            old.sa_sigaction(signal, info, context);
-        } else if (old.sa_handler == SIG_DFL) {
-            ::sigaction(signal, &old, nullptr);
-            if (info->si_code <= 0 || signal == SIGXCPU)
-                ::raise(signal); // a fault is raised again when its instruction runs again
-        } else if (old.sa_handler != SIG_IGN) {
-            old.sa_handler(signal);
-        }
-    }
-}
-
-void on_fault(int signal, siginfo_t* info, void* context) {
-    if (!is_ours(signal, *info)) {
-        pass_on(signal, info, context);
-        return;
-    }
-    const bool too_short =
-        signal == SIGXCPU && target == host_target && info->si_value.sival_int == int(FaultGuard::Reach::plugins);
-    if (target && !too_short)
-        siglongjmp(*target, 1);
-    if (signal != SIGXCPU) // SIGXCPU isn't passed on: its sender tries again
-        pass_on(signal, info, context);
+Exceptions& exceptions() noexcept {
+    return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
 }
 
 unsigned float_mode() noexcept {
@@ -80,18 +52,20 @@ unsigned float_mode() noexcept {
 
 } // namespace
 
+void end_guarded(FaultGuard::Ending why) noexcept {
+    guard_state.ending = why;
+    guard_state.overdue = false;
+    if (why == FaultGuard::Ending::endless)
+        HangWatch::let_others_run();
+    siglongjmp(*guard_state.target, 1);
+}
+
 void FaultGuard::install() {
     static std::once_flag once;
     std::call_once(once, [] {
         for (auto& stack : stacks())
             stack = std::make_unique<std::byte[]>(stack_bytes);
-        struct sigaction action {};
-        action.sa_sigaction = on_fault;
-        // SA_NODEFER: the handler is left by a jump, and its signal must not stay blocked then.
-        action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART;
-        sigemptyset(&action.sa_mask);
-        for (size_t i = 0; i < faults.size(); ++i)
-            ::sigaction(faults[i], &action, &before[i]);
+        install_fault_handlers();
     });
 }
 
@@ -99,6 +73,7 @@ void FaultGuard::prepare_thread() noexcept {
     if (prepared)
         return;
     prepared = true;
+    (void)exceptions(); // is allocated when a thread first asks for it
     stack_t stack;
     if (::sigaltstack(nullptr, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
         return;
@@ -111,48 +86,101 @@ void FaultGuard::prepare_thread() noexcept {
     ::sigaltstack(&stack, nullptr);
 }
 
-void FaultGuard::interrupt(pthread_t thread, Reach reach) noexcept {
-    sigval value;
-    value.sival_int = int(reach);
-    pthread_sigqueue(thread, SIGXCPU, value);
+bool FaultGuard::watch_thread(Patience patience) noexcept {
+    install();
+    return HangWatch::begin(patience);
 }
 
-FaultGuard::Entry::Entry(sigjmp_buf* here) noexcept : outer_(target), float_mode_(float_mode()) {
-    target = here;
+void FaultGuard::unwatch_thread() noexcept {
+    HangWatch::end();
+}
+
+void FaultGuard::progress() noexcept {
+    ++guard_state.progress;
+}
+
+FaultGuard::Ending FaultGuard::last_ending() noexcept {
+    return guard_state.ending;
+}
+
+void FaultGuard::note_exception() noexcept {
+    guard_state.ending = Ending::fault;
+}
+
+FaultGuard::Entry::Entry(sigjmp_buf* here, const GuardedPieces* pieces) noexcept
+    : outer_(guard_state.target),
+      outer_caller_(guard_state.caller),
+      outer_pieces_(guard_state.pieces),
+      exceptions_(exceptions().caught),
+      uncaught_(exceptions().uncaught),
+      float_mode_(float_mode()),
+      outer_unhurried_(guard_state.unhurried) {
+    GuardState& state = guard_state;
+    state.pieces = pieces;
+    state.unhurried = false;
+    ++state.entries;
+    signal_fence();
+    state.caller = nullptr;
+    state.target = here;
 }
 
 FaultGuard::Entry::~Entry() {
-    target = outer_;
+    GuardState& state = guard_state;
+    state.target = outer_;
+    state.caller = outer_caller_;
+    signal_fence();
+    ++state.entries;
+    state.unhurried = outer_unhurried_;
+    state.pieces = outer_pieces_;
 }
 
 void FaultGuard::Entry::recover() const noexcept {
+    exceptions() = {exceptions_, uncaught_};
 #if defined(__SSE2__)
     _mm_setcsr(float_mode_);
 #endif
 }
 
-void FaultLanding::enter() noexcept {
-    target = here_;
+FaultGuard::UnhurriedEntry::UnhurriedEntry(sigjmp_buf* here) noexcept : Entry(here) {
+    guard_state.unhurried = true;
 }
 
-void FaultLanding::leave() noexcept {
-    target = host_target;
-}
-
-FaultGuard::HostEntry::HostEntry(sigjmp_buf* here) noexcept : Entry(here), outer_host_(host_target) {
-    host_target = here;
+FaultGuard::HostEntry::HostEntry(sigjmp_buf* here) noexcept : Entry(here), outer_host_(guard_state.host_target) {
+    guard_state.host_target = here;
 }
 
 FaultGuard::HostEntry::~HostEntry() {
-    host_target = outer_host_;
+    guard_state.host_target = outer_host_;
 }
 
-FaultGuard::HostCode::HostCode() noexcept : interrupted_(target) {
-    target = host_target;
+void FaultLanding::enter(const GuardedPieces& pieces) noexcept {
+    GuardState& state = guard_state;
+    state.pieces = &pieces;
+    ++state.entries;
+    signal_fence();
+    state.target = here_;
+}
+
+void FaultLanding::leave() noexcept {
+    guard_state.target = guard_state.host_target;
+}
+
+FaultGuard::HostCode::HostCode() noexcept : interrupted_(guard_state.target), outer_caller_(guard_state.caller) {
+    GuardState& state = guard_state;
+    ++state.progress;
+    if (!state.in_host())
+        state.caller = state.target;
+    signal_fence();
+    state.target = state.host_target;
 }
 
 FaultGuard::HostCode::~HostCode() {
-    target = interrupted_;
+    GuardState& state = guard_state;
+    state.target = interrupted_;
+    signal_fence();
+    state.caller = outer_caller_;
+    if (state.overdue && !state.in_host())
+        end_guarded(Ending::endless);
 }
 
 } // namespace scs

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <pthread.h>
+#include <cstdint>
 #include <setjmp.h>
 
 namespace scs {
 
 class FaultLanding;
 
-/// Runs code so that its crash ends that code alone and not the process. A SIGSEGV, SIGBUS, SIGFPE or SIGILL that the
-/// code causes, and interrupt(), jump back out of it. An exception ends there, too. What the code was changing stays
-/// half changed, and objects on its stack are not destroyed. Signals of any other origin go to the handlers that were
-/// there before.
+/// Plugins' code that consists of several pieces, such as the units of a synth: which of them is running. Only a piece
+/// that takes too long by itself is ended, and the guard may have to tell its name when nothing else works any more.
+struct GuardedPieces {
+    volatile uint32_t at = 0;
+    /// [any] The name of the running piece. Called in a signal handler; null: it has no name.
+    const char* (*name)(const GuardedPieces&) noexcept = nullptr;
+};
+
+/// Runs code so that its crash ends that code alone and not the process. These jump back out of it: a SIGSEGV, SIGBUS,
+/// SIGFPE or SIGILL that it causes, abort() unless the C library has found the heap corrupted, and on a watched thread
+/// code without end. An exception ends there, too. What the code was changing stays half changed, and objects on its
+/// stack are not destroyed. Signals of any other origin go to the handlers that were there before.
 class FaultGuard {
 public:
     /// [worker] Installs the signal handlers, once a process.
@@ -21,16 +29,40 @@ public:
     /// time. Works for the first eight threads of a process.
     static void prepare_thread() noexcept;
 
-    /// Which code an interrupt may end.
-    enum class Reach { plugins, all };
-    /// [any] Ends the guarded code that `thread` is running, if any; host code only with Reach::all. The thread must
-    /// exist.
-    static void interrupt(pthread_t thread, Reach) noexcept;
+    /// How much processor time guarded code of a watched thread may take: a piece of a plugin's code by itself, host
+    /// code between two calls of progress().
+    enum class Patience {
+        little, ///< 30 ms and 60 ms, for threads that render
+        much,   ///< 5 s each, for threads that work in the background
+    };
+    /// [any] From now on guarded code that takes longer on this thread is ended. false: the system has no timer left.
+    /// Makes system calls. Calls nest; the first one's patience counts.
+    static bool watch_thread(Patience) noexcept;
+    /// [any] Undoes a watch_thread(), also one that returned false.
+    static void unwatch_thread() noexcept;
+    /// Watches this thread while it lives.
+    class Watched {
+    public:
+        explicit Watched(Patience patience) noexcept { watch_thread(patience); }
+        ~Watched() { unwatch_thread(); }
+        Watched(const Watched&) = delete;
+        Watched& operator=(const Watched&) = delete;
+    };
 
-    /// [any] Runs a plugin's code f(). false: a fault ended it.
+    /// [any] To be called by host code in loops that may be long: it is not without end.
+    static void progress() noexcept;
+
+    /// [any] Runs a plugin's code f(), whose `pieces` may be told. false: a fault ended it.
     template <class F>
-    static bool run(F&& f) noexcept {
-        return guarded<Entry>(f);
+    static bool run(F&& f, const GuardedPieces* pieces = nullptr) noexcept {
+        return guarded<Entry>(f, pieces);
+    }
+
+    /// [any] Runs code f() that may take as long as it likes, such as a library that reads a file. false: a fault ended
+    /// it.
+    template <class F>
+    static bool run_unhurried(F&& f) noexcept {
+        return guarded<UnhurriedEntry>(f);
     }
 
     /// [any] Runs host code f(), which may run plugins' code that calls back into the host. false: a fault in host code
@@ -45,8 +77,13 @@ public:
     template <class F>
     static bool run_pieces(F&& f) noexcept;
 
+    /// Why guarded code was ended.
+    enum class Ending : uint8_t { fault, endless };
+    /// [any] That of the code that was ended last on this thread.
+    static Ending last_ending() noexcept;
+
     /// Marks host code that a plugin has called and that must not be left half done. While it lives, a fault ends the
-    /// run_host() around it.
+    /// run_host() around it. A plugin that has taken too long by then is ended when it is left.
     class HostCode {
     public:
         HostCode() noexcept;
@@ -56,22 +93,35 @@ public:
 
     private:
         sigjmp_buf* interrupted_;
+        sigjmp_buf* outer_caller_;
     };
 
 private:
     /// Makes `target` the place that faults jump to; the destructor restores the previous one.
     class Entry {
     public:
-        explicit Entry(sigjmp_buf* target) noexcept;
+        explicit Entry(sigjmp_buf* target, const GuardedPieces* pieces = nullptr) noexcept;
         ~Entry();
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
-        /// Undoes what the delivery of the signal changed.
+        /// Undoes what the delivery of the signal changed, and what the code did to the thread's exceptions.
         void recover() const noexcept;
 
     private:
         sigjmp_buf* outer_;
+        sigjmp_buf* outer_caller_;
+        const GuardedPieces* outer_pieces_;
+        void* exceptions_;
+        unsigned uncaught_;
         unsigned float_mode_;
+
+    protected:
+        bool outer_unhurried_;
+    };
+
+    class UnhurriedEntry : public Entry {
+    public:
+        explicit UnhurriedEntry(sigjmp_buf* target) noexcept;
     };
 
     /// The same, also for faults in host code.
@@ -84,10 +134,12 @@ private:
         sigjmp_buf* outer_host_;
     };
 
-    template <class E, class F>
-    static bool guarded(F&& f) noexcept {
+    static void note_exception() noexcept;
+
+    template <class E, class F, class... Pieces>
+    static bool guarded(F&& f, Pieces... pieces) noexcept {
         sigjmp_buf here;
-        const E entry(&here);
+        const E entry(&here, pieces...);
         if (sigsetjmp(here, 0) != 0) {
             entry.recover();
             return false;
@@ -96,6 +148,7 @@ private:
             f();
             return true;
         } catch (...) {
+            note_exception();
             return false;
         }
     }
@@ -104,8 +157,8 @@ private:
 /// The place that a fault in FaultGuard::run_pieces() jumps to. [any]
 class FaultLanding {
 public:
-    /// Plugin code begins.
-    void enter() noexcept;
+    /// Plugin code begins; `pieces` must live until leave().
+    void enter(const GuardedPieces& pieces) noexcept;
     /// Host code goes on.
     void leave() noexcept;
 
@@ -129,6 +182,7 @@ bool FaultGuard::run_pieces(F&& f) noexcept {
         f(landing);
         return true;
     } catch (...) {
+        note_exception();
         return false;
     }
 }

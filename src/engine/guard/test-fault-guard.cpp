@@ -4,15 +4,16 @@
 #include "engine/plugins/registry.hpp"
 #include "engine/test-support.hpp"
 
-#include <atomic>
+#include <cassert>
+#include <cstdlib>
+#include <ctime>
 #include <doctest/doctest.h>
-#include <thread>
+#include <exception>
 
 namespace scs::test {
 namespace {
 
 volatile float* volatile nowhere = nullptr;
-std::atomic<bool> endless{false};
 
 void calm(::Unit*, int) {}
 
@@ -23,7 +24,6 @@ void read_nowhere(::Unit* unit, int) {
 
 // Any computation that never ends would do.
 void go_on_for_ever(::Unit* unit, int) {
-    endless = true;
     for (volatile float* out = unit->mOutBuf[0];;)
         out[0] = out[0] + 1.f;
 }
@@ -37,6 +37,69 @@ void go_on_for_ever(::Unit* unit, int) {
 void overflow_stack(::Unit* unit, int) {
     volatile int depth = 1;
     unit->mOutBuf[0][0] = float(sink_deeper(&depth));
+}
+
+void abort_now(::Unit*, int) {
+    std::abort();
+}
+
+void fail_assertion(::Unit*, int) {
+    __assert_fail("1 == 2", "file", 1, "function");
+}
+
+/// A loop's bound that the compiler doesn't know.
+volatile int beyond = 48;
+
+void smash_stack(::Unit*, int) {
+    volatile char room[16];
+    for (int i = 0; i < beyond; ++i)
+        room[i] = 1;
+    (void)room[0];
+}
+
+/// As with -D_FORTIFY_SOURCE.
+void overrun(::Unit* unit, int) {
+    char room[64];
+    __builtin___memset_chk(room, unit->mNumInputs, size_t(beyond), 16);
+    asm volatile("" : : "r"(room) : "memory");
+}
+
+void terminate_now(::Unit*, int) {
+    std::terminate();
+}
+
+void throw_now(::Unit*, int) {
+    throw 1;
+}
+
+void throw_through_noexcept(::Unit* unit, int) noexcept {
+    throw_now(unit, 1);
+}
+
+/// Uses up processor time of this thread.
+void compute(int milliseconds) {
+    const auto used = [] {
+        timespec now;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+    };
+    for (const auto end = used() + milliseconds; used() < end;) {
+    }
+}
+
+void compute_for_a_while(::Unit*, int) {
+    compute(15);
+}
+
+void call_for_ever(::Unit* unit, int) {
+    for (volatile bool more = true; more;)
+        unit->mWorld->ft->fRTFree(unit->mWorld, unit->mWorld->ft->fRTAlloc(unit->mWorld, 100));
+}
+
+template <UnitCalcFunc calc>
+void calc_at_start(::Unit* unit) {
+    unit->mCalcFunc = calm;
+    calc(unit, 1);
 }
 
 template <UnitCalcFunc calc>
@@ -59,6 +122,17 @@ void define_test_units() {
     registry.define_unit("TestReadNowhere", sizeof(::Unit), construct<read_nowhere>, nullptr, 0);
     registry.define_unit("TestEndless", sizeof(::Unit), construct<go_on_for_ever>, nullptr, 0);
     registry.define_unit("TestOverflow", sizeof(::Unit), construct<overflow_stack>, nullptr, 0);
+    registry.define_unit("TestAbort", sizeof(::Unit), construct<abort_now>, nullptr, 0);
+    registry.define_unit("TestAssertion", sizeof(::Unit), construct<fail_assertion>, nullptr, 0);
+    registry.define_unit("TestSmashed", sizeof(::Unit), construct<smash_stack>, nullptr, 0);
+    registry.define_unit("TestOverrun", sizeof(::Unit), construct<overrun>, nullptr, 0);
+    registry.define_unit("TestTerminate", sizeof(::Unit), construct<terminate_now>, nullptr, 0);
+    registry.define_unit("TestNoexcept", sizeof(::Unit), construct<throw_through_noexcept>, nullptr, 0);
+    registry.define_unit("TestThrow", sizeof(::Unit), construct<throw_now>, nullptr, 0);
+    registry.define_unit("TestAbortAtStart", sizeof(::Unit), calc_at_start<abort_now>, nullptr, 0);
+    registry.define_unit("TestEndlessStart", sizeof(::Unit), calc_at_start<go_on_for_ever>, nullptr, 0);
+    registry.define_unit("TestEndlessCalls", sizeof(::Unit), construct<call_for_ever>, nullptr, 0);
+    registry.define_unit("TestSlow", sizeof(::Unit), construct<compute_for_a_while>, nullptr, 0);
     registry.define_unit("TestBadStart", sizeof(::Unit), construct_badly, nullptr, 0);
 }
 
@@ -150,37 +224,114 @@ TEST_CASE("host code that crashes under a plugin ends what is around the plugin"
     CHECK(FaultGuard::run_host([&] { (void)FaultGuard::run([] { (void)*nowhere; }); }));
 }
 
-#if !defined(__SANITIZE_THREAD__) // it delivers this signal only when the loop ends
-TEST_CASE("a UGen that never ends is ended") {
+TEST_CASE("a UGen that aborts loses its synth, whatever the reason") {
     CrashFixture f;
-    std::atomic<bool> done{false};
-    std::thread watch([&] {
-        while (!done) {
-            f.engine->end_endless_code();
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-    });
-    f.start("TestEndless");
-    CHECK(f.sine_plays());
-    CHECK(endless);
-    done = true;
-    watch.join();
+    for (const char* ugen : {"TestAbort", "TestAssertion", "TestSmashed", "TestOverrun", "TestTerminate",
+                             "TestNoexcept", "TestThrow", "TestAbortAtStart"}) {
+        CAPTURE(ugen);
+        f.printed.clear();
+        f.start(ugen);
+        CHECK(f.sine_plays());
+        CHECK(f.printed.find(std::string("UGen '") + ugen + "' of synth 1001") == 0);
+    }
 }
 
-TEST_CASE("an interrupt ends host code only if it is meant for all") {
-    FaultGuard::install();
-    for (const auto reach : {FaultGuard::Reach::plugins, FaultGuard::Reach::all}) {
-        int interrupts = 0;
-        const bool ended = !FaultGuard::run_host([&] {
-            (void)FaultGuard::run([&] {
-                const FaultGuard::HostCode host;
-                FaultGuard::interrupt(pthread_self(), reach);
-                ++interrupts;
-            });
-        });
-        CHECK(ended == (reach == FaultGuard::Reach::all));
-        CHECK(interrupts == (ended ? 0 : 1));
+TEST_CASE("an exception that was ended is not taken for one of the host's") {
+    CHECK_FALSE(FaultGuard::run([]() noexcept { throw_now(nullptr, 1); }));
+    CHECK(std::uncaught_exceptions() == 0);
+    CHECK_FALSE(std::current_exception());
+}
+
+#if !defined(__SANITIZE_THREAD__) // it delivers a timer's signal only when the loop ends
+
+[[noreturn]] void never_end() {
+    for (volatile bool more = true; more;) {
     }
+    std::abort();
+}
+
+struct WatchedFixture : CrashFixture {
+    FaultGuard::Watched watched{FaultGuard::Patience::little};
+};
+
+TEST_CASE("a UGen that never ends is ended") {
+    WatchedFixture f;
+    for (const char* ugen : {"TestEndless", "TestEndlessStart", "TestEndlessCalls"}) {
+        CAPTURE(ugen);
+        f.printed.clear();
+        f.start(ugen);
+        CHECK(f.sine_plays());
+        CHECK(f.printed ==
+              std::string("UGen '") + ugen + "' of synth 1001 (" + ugen + ") took too long; the synth is freed\n");
+        CHECK_FALSE(f.engine->status().broken);
+    }
+}
+
+TEST_CASE("a UGen is ended for the time that it takes alone") {
+    WatchedFixture f;
+    Synth* synth;
+    SynthDef def = def_with("TestSlow");
+    def.units.assign(8, def.units[0]);
+    REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1001, AddAction::head, 0, synth).ok());
+    f.render(64);
+    CHECK(f.engine->tree().find_synth(1001));
+    CHECK(f.printed.empty());
+}
+
+TEST_CASE("host code that never ends breaks its engine") {
+    WatchedFixture f;
+    SUBCASE("in a cycle") {
+        REQUIRE(f.engine->submit(bundle_of([](Engine&) { never_end(); })));
+        f.render(64);
+        CHECK(f.engine->status().broken);
+    }
+    SUBCASE("between cycles") {
+        REQUIRE(f.engine->submit(bundle_of([](Engine&) { never_end(); })));
+        CHECK_FALSE(f.engine->run_idle());
+        CHECK(f.engine->status().broken);
+    }
+    SUBCASE("but not if it gets on") {
+        REQUIRE(f.engine->submit(bundle_of([](Engine&) {
+            for (int i = 0; i < 20; ++i) {
+                compute(10);
+                FaultGuard::progress();
+            }
+        })));
+        f.render(64);
+        CHECK_FALSE(f.engine->status().broken);
+    }
+}
+
+TEST_CASE("host code under a plugin that never ends, ends what is around the plugin") {
+    const FaultGuard::Watched watched(FaultGuard::Patience::little);
+    bool after = false;
+    CHECK_FALSE(FaultGuard::run_host([&] {
+        (void)FaultGuard::run([] {
+            const FaultGuard::HostCode host;
+            never_end();
+        });
+        after = true;
+    }));
+    CHECK_FALSE(after);
+    CHECK(FaultGuard::last_ending() == FaultGuard::Ending::endless);
+}
+
+TEST_CASE("code is ended only where it is watched") {
+    CHECK(FaultGuard::run([] { compute(150); }));
+    {
+        const FaultGuard::Watched watched(FaultGuard::Patience::little), again(FaultGuard::Patience::little);
+        compute(150); // not guarded
+        CHECK(FaultGuard::run_unhurried([] { compute(150); }));
+        CHECK_FALSE(FaultGuard::run([] { never_end(); }));
+        CHECK_FALSE(FaultGuard::run_unhurried([] {
+            CHECK_FALSE(FaultGuard::run([] { never_end(); }));
+            throw 1;
+        }));
+        CHECK(FaultGuard::last_ending() == FaultGuard::Ending::fault);
+    }
+    CHECK(FaultGuard::run([] { compute(150); }));
+    const FaultGuard::Watched watched(FaultGuard::Patience::much);
+    CHECK(FaultGuard::run([] { compute(150); }));
 }
 #endif
 

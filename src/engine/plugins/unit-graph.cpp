@@ -124,8 +124,13 @@ struct Instance {
     uint32_t num_guards;
     uint32_t built; ///< how many units' constructors were called
     bool constructed;
-    volatile uint32_t at; ///< index of the unit that is running
+    /// The unit that is running: its index among all units, or among those that are called each block.
+    struct Running : GuardedPieces {
+        const Instance* instance;
+        bool among_called;
+    } running;
     const char* crashed_ugen;
+    FaultGuard::Ending crash_kind;
     UnitCommandQueue early_commands;
 
     /// The name of the UGen at an index of all units, or of those that are called each block. Looks at the program
@@ -143,6 +148,7 @@ struct Instance {
         }
         return "?";
     }
+    const char* running_name() const noexcept { return name_of(running.at, running.among_called); }
 
     /// Calls run(unit) for `count` units. false: one of them crashed.
     template <class Unit, class Run>
@@ -153,19 +159,22 @@ struct Instance {
     /// The same from unit `first` on, until stops() before one of them.
     template <class Unit, class Run, class Stops>
     bool guarded(Unit** units, uint32_t first, uint32_t count, Run&& run, Stops&& stops) noexcept {
-        const bool well = FaultGuard::run([&] {
+        running.among_called = units == hosted.abi.mCalcUnits;
+        const auto run_all = [&] {
             for (uint32_t i = first; i < count && !stops(); ++i) {
-                at = i;
+                running.at = i;
                 run(units[i]);
             }
-        });
+        };
+        const bool well = FaultGuard::run(run_all, &running);
         if (!well)
-            crash(name_of(at, units == hosted.abi.mCalcUnits));
+            crash(running_name());
         return well;
     }
 
     void crash(const char* ugen) noexcept {
         crashed_ugen = ugen;
+        crash_kind = FaultGuard::last_ending();
         world->release_locks();
     }
 
@@ -212,6 +221,10 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
     auto* self = new (layout.take<Instance>(1)) Instance{};
     self->program = &program;
     self->world = &world;
+    self->running.instance = self;
+    self->running.name = [](const GuardedPieces& pieces) noexcept {
+        return static_cast<const Instance::Running&>(pieces).instance->running_name();
+    };
     self->hosted.owner = &owner;
     self->kernels = kernels;
     self->block = block;
@@ -365,11 +378,12 @@ void UnitGraph::render(FaultLanding& landing) {
     Instance& self = instance(this);
     ::Unit** const units = self.hosted.abi.mCalcUnits;
     const uint32_t count = self.hosted.abi.mNumCalcUnits;
-    landing.enter();
+    self.running.among_called = true;
+    landing.enter(self.running);
     // Units are many and often small: unrolled, as in scsynth, the loop takes a quarter less time.
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < count; ++i) {
-        self.at = i;
+        self.running.at = i;
         units[i]->mCalcFunc(units[i], units[i]->mBufLength);
     }
     landing.leave();
@@ -380,9 +394,10 @@ void UnitGraph::render(FaultLanding& landing, Deadline& deadline, int64_t cost) 
     ::Unit** const units = self.hosted.abi.mCalcUnits;
     const uint32_t count = self.hosted.abi.mNumCalcUnits;
     const int64_t each = cost / std::max(count, 1u);
+    self.running.among_called = true;
     for (uint32_t i = 0; i < count && !deadline.spend(each); ++i) {
-        landing.enter();
-        self.at = i;
+        landing.enter(self.running);
+        self.running.at = i;
         units[i]->mCalcFunc(units[i], units[i]->mBufLength);
         landing.leave();
     }
@@ -390,7 +405,7 @@ void UnitGraph::render(FaultLanding& landing, Deadline& deadline, int64_t cost) 
 
 void UnitGraph::crash() noexcept {
     Instance& self = instance(this);
-    self.crash(self.name_of(self.at, true));
+    self.crash(self.running_name());
 }
 
 bool UnitGraph::render_traced() noexcept {
@@ -445,6 +460,10 @@ void UnitGraph::destroy() noexcept {
 
 const char* UnitGraph::crashed_ugen() const noexcept {
     return instance(this).crashed_ugen;
+}
+
+bool UnitGraph::took_too_long() const noexcept {
+    return crashed() && instance(this).crash_kind == FaultGuard::Ending::endless;
 }
 
 bool UnitGraph::constructed() const noexcept {

@@ -56,6 +56,8 @@ public:
     /// The UGen that crashed, or null.
     const char* crashed_ugen() const noexcept;
     bool crashed() const noexcept { return crashed_ugen(); }
+    /// Whether it was ended because it seemed to go on for ever.
+    bool took_too_long() const noexcept;
     bool constructed() const noexcept;
     /// The synth's node as plugins see it.
     void* node() noexcept;

@@ -285,6 +285,7 @@ Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& mad
 // ---- freeing
 
 void Tree::drop(Node& node, EndEvent event) noexcept {
+    FaultGuard::progress();
     if (event == EndEvent::with_place)
         notify(node, NodeChange::end);
     if (Synth* synth = native(node))
@@ -589,8 +590,8 @@ bool Tree::render(Synth& synth, FaultLanding& landing) {
 
 void Tree::free_crashed(Synth& synth) noexcept {
     TextLine line;
-    line.add("UGen '%s' of synth %d (%s) crashed; the synth is freed\n", synth.graph->crashed_ugen(), synth.id,
-             synth.definition->program->name.c_str());
+    line.add("UGen '%s' of synth %d (%s) %s; the synth is freed\n", synth.graph->crashed_ugen(), synth.id,
+             synth.definition->program->name.c_str(), synth.graph->took_too_long() ? "took too long" : "crashed");
     outbox_.print(line.take());
     free(synth);
 }
@@ -629,6 +630,7 @@ bool Tree::walk(FaultLanding& landing) {
             turn_.group = turn_.group->parent;
             continue;
         }
+        FaultGuard::progress();
         turn_.next = node->next;
         // The next node is mostly of the same kind. Native voices are small.
         if (node->next)

@@ -20,6 +20,8 @@ public:
 
     static void prepare_process() {}
     static void prepare_thread() noexcept {}
+    static bool watch_thread() noexcept { return true; }
+    static void unwatch_thread() noexcept {}
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                  const CycleLimit& = {}) noexcept;
     bool run_idle() noexcept;

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/guard/hang-watch.hpp"
+
+#include "engine/guard/guard-state.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <pthread.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if !defined(sigev_notify_thread_id)
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+namespace scs {
+namespace {
+
+constexpr int64_t milliseconds = 1'000'000; ///< ns
+
+struct Limits {
+    int64_t plugin, host, tick; ///< ns of processor time
+};
+constexpr Limits limits_of(FaultGuard::Patience patience) noexcept {
+    return patience == FaultGuard::Patience::little
+               ? Limits{30 * milliseconds, 60 * milliseconds, 10 * milliseconds}
+               : Limits{5000 * milliseconds, 5000 * milliseconds, 500 * milliseconds};
+}
+
+/// How long ticks have found the same.
+class Unchanged {
+public:
+    void forget() noexcept { since_ = -1; }
+    int64_t nsec(uint64_t what, int64_t now) noexcept {
+        if (since_ < 0 || what != what_)
+            since_ = now;
+        what_ = what;
+        return now - since_;
+    }
+
+private:
+    uint64_t what_ = 0;
+    int64_t since_ = -1;
+};
+
+struct Watch {
+    int users = 0;
+    bool armed = false;
+    timer_t timer{};
+    Limits limits{};
+    Unchanged plugin, host;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Watch watch;
+
+/// Its address marks our timers' signals.
+const char mark = 0;
+
+uintptr_t library_begin = 0, library_end = 0; ///< the C library's code
+
+int64_t cpu_nsec() noexcept {
+    timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return int64_t(used.tv_sec) * 1'000'000'000 + used.tv_nsec;
+}
+
+/// Whether the C library was interrupted. It may hold a lock of its own then, of the allocator for example.
+bool in_c_library(const void* context) noexcept {
+#if defined(__x86_64__)
+    const auto at = uintptr_t(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+    const auto at = uintptr_t(static_cast<const ucontext_t*>(context)->uc_mcontext.pc);
+#else
+    const uintptr_t at = 0;
+    (void)context;
+#endif
+    return at >= library_begin && at < library_end;
+}
+
+/// Whether code may be ended that has taken `nsec`: at its limit, but if that would be in the middle of the C library
+/// only at twice its limit.
+bool ends(int64_t nsec, int64_t limit, const void* context) noexcept {
+    return nsec >= (in_c_library(context) ? 2 * limit : limit);
+}
+
+} // namespace
+
+void HangWatch::prepare() noexcept {
+    const auto find = [](dl_phdr_info* library, size_t, void*) {
+        const auto function = reinterpret_cast<uintptr_t>(&::gnu_get_libc_version);
+        for (int i = 0; i < library->dlpi_phnum; ++i) {
+            const auto& part = library->dlpi_phdr[i];
+            const uintptr_t begin = library->dlpi_addr + part.p_vaddr;
+            if (part.p_type != PT_LOAD || !(part.p_flags & PF_X) || function < begin ||
+                function >= begin + part.p_memsz)
+                continue;
+            library_begin = begin;
+            library_end = begin + part.p_memsz;
+            return 1;
+        }
+        return 0;
+    };
+    dl_iterate_phdr(find, nullptr);
+}
+
+bool HangWatch::begin(FaultGuard::Patience patience) noexcept {
+    if (watch.users++ > 0)
+        return watch.armed;
+    watch.limits = limits_of(patience);
+    watch.plugin.forget();
+    watch.host.forget();
+    sigset_t tick;
+    sigemptyset(&tick);
+    sigaddset(&tick, signal);
+    pthread_sigmask(SIG_UNBLOCK, &tick, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = signal;
+    event.sigev_value.sival_ptr = const_cast<char*>(&mark);
+    event.sigev_notify_thread_id = gettid();
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &watch.timer) != 0)
+        return false;
+    const timespec period{time_t(0), long(watch.limits.tick)};
+    const itimerspec times{period, period};
+    if (timer_settime(watch.timer, 0, &times, nullptr) != 0) {
+        timer_delete(watch.timer);
+        return false;
+    }
+    return watch.armed = true;
+}
+
+void HangWatch::end() noexcept {
+    if (watch.users == 0 || --watch.users > 0 || !watch.armed)
+        return;
+    watch.armed = false;
+    timer_delete(watch.timer);
+}
+
+bool HangWatch::is_tick(const siginfo_t& info) noexcept {
+    return info.si_code == SI_TIMER && info.si_value.sival_ptr == &mark;
+}
+
+void HangWatch::tick(const void* context) noexcept {
+    GuardState& state = guard_state;
+    const bool plugin = state.in_plugin() && !state.unhurried;
+    const bool host = state.in_host() && state.target;
+    if (!plugin)
+        watch.plugin.forget();
+    if (!host)
+        watch.host.forget();
+    if (!watch.armed || (!plugin && !host))
+        return;
+    const int64_t now = cpu_nsec();
+    if (host) {
+        const int64_t nsec = watch.host.nsec(uint64_t(state.progress) << 32 | state.entries, now);
+        if (ends(nsec, watch.limits.host, context))
+            end_guarded(FaultGuard::Ending::endless);
+    }
+    if (plugin) {
+        const uint32_t piece = state.pieces ? state.pieces->at : 0;
+        const int64_t nsec = watch.plugin.nsec(uint64_t(state.entries) << 32 | piece, now);
+        if (state.in_host())
+            state.overdue = state.overdue || nsec >= watch.limits.plugin;
+        else if (ends(nsec, watch.limits.plugin, context))
+            end_guarded(FaultGuard::Ending::endless);
+    }
+}
+
+void HangWatch::let_others_run() noexcept {
+    const timespec moment{0, 100'000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+}
+
+} // namespace scs

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/guard/fault-guard.hpp"
+
+#include <csignal>
+
+namespace scs {
+
+/// Timers of threads' own processor time, which find guarded code that goes on for ever. They tick only while their
+/// thread computes: one that waits isn't woken. Real-time threads need them because the kernel kills the process of
+/// one that has computed for 200 ms without a pause (RLIMIT_RTTIME, as rtkit demands it).
+class HangWatch {
+public:
+    static constexpr int signal = SIGXCPU;
+
+    /// [any] Before any thread is watched.
+    static void prepare() noexcept;
+    /// [any] See FaultGuard::watch_thread().
+    static bool begin(FaultGuard::Patience) noexcept;
+    static void end() noexcept;
+
+    /// [any] Whether a signal of this number is a tick, and not somebody else's.
+    static bool is_tick(const siginfo_t&) noexcept;
+    /// [any] In the signal's handler, with what that was given: ends what has taken too long.
+    static void tick(const void* context) noexcept;
+
+    /// [any] Waits for a moment. To the kernel this is a pause, after which it counts a real-time thread's 200 ms anew.
+    static void let_others_run() noexcept;
+};
+
+} // namespace scs
