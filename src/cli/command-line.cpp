@@ -138,6 +138,11 @@ private:
         }
         if (argument == "--client") {
             line_.in_this_process = true;
+            set("scsynth.isolation", "process");
+            return {};
+        }
+        if (argument == "--isolated") {
+            line_.in_this_process = line_.isolated = last_ = true;
             return {};
         }
         if (argument == "--set")
@@ -157,7 +162,13 @@ private:
             key.insert(0, prefix);
         if (key == "scsynth.osc.port" || key == "scsynth.osc.tcp")
             return Error{"--set " + setting + ": the port is that of -u or -t"};
-        set(key, setting.substr(equals + 1));
+        const std::string value = setting.substr(equals + 1);
+        if (key == "scsynth.isolation") {
+            if (value != "loop" && value != "process")
+                return Error{"--set " + setting + ": expected loop or process"};
+            line_.in_this_process = value == "process";
+        }
+        set(key, value);
         return {};
     }
 

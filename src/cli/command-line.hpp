@@ -34,8 +34,11 @@ struct CommandLine {
     int rate = 0;                      ///< -S: Hz asked for; 0: the graph's
     int port = -1;                     ///< of -u or -t
     int verbosity = 0;
-    bool take_over = false;            ///< replace a node of ours that has the port
-    bool in_this_process = false;      ///< --client
+    bool take_over = false;       ///< replace a node of ours that has the port
+    bool in_this_process = false; ///< --client
+    /// --isolated, of the module alone: the node's properties come on standard input, and nothing else here counts. The
+    /// program ends when that is closed.
+    bool isolated = false;
     std::vector<std::string> warnings; ///< options that do nothing here, one sentence each
 };
 

@@ -65,7 +65,20 @@ bool Connection::connect(const char* config) {
     return true;
 }
 
+void Connection::end_with(int fd) {
+    life_line_ = pw_loop_add_io(
+        loop_, fd, SPA_IO_HUP, false,
+        [](void* data, int, uint32_t) {
+            auto* self = static_cast<Connection*>(data);
+            self->interrupted_ = true;
+            pw_loop_destroy_source(self->loop_, std::exchange(self->life_line_, nullptr));
+        },
+        this);
+}
+
 Connection::~Connection() {
+    if (life_line_)
+        pw_loop_destroy_source(loop_, life_line_);
     graph_.reset();
     if (core_) {
         spa_hook_remove(&listener_);

@@ -30,6 +30,8 @@ public:
     /// limit it waits as long as it takes.
     Waited wait_until(const std::function<bool()>& condition,
                       std::optional<std::chrono::milliseconds> limit = std::nullopt);
+    /// Takes it for SIGTERM when the other end of this descriptor is closed.
+    void end_with(int fd);
     /// Waits, at most 5 s, until the daemon has done all that it was asked before.
     Waited round_trip();
 
@@ -49,6 +51,7 @@ private:
     static const pw_core_events core_events;
 
     pw_loop* loop_ = nullptr;
+    spa_source* life_line_ = nullptr;
     pw_context* context_ = nullptr;
     pw_core* core_ = nullptr;
     spa_hook listener_{};

@@ -12,7 +12,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
+#include <unistd.h>
+#include <utility>
 
 namespace scs::cli {
 
@@ -22,17 +25,19 @@ using Waited = Connection::Waited;
 
 class Launcher {
 public:
-    Launcher(const CommandLine& line, const PrintRelay& relay, Connection& connection)
-        : line_(line), relay_(relay), connection_(connection), node_(connection) {}
+    Launcher(const CommandLine& line, const std::string& print_to, Connection& connection)
+        : line_(line), print_to_(print_to), connection_(connection), node_(connection) {}
+    /// The node that is made instead of the one of the command line.
+    void give(NodeRequest request) { given_ = std::move(request); }
 
     Result<int> run() {
         // The first round trip tells which nodes there are, the second their properties.
         for (int i = 0; i < 2; ++i)
             if (const Waited waited = connection_.round_trip(); waited != Waited::done)
                 return end(waited);
-        const NodeRequest request = make_request();
+        const NodeRequest request = given_ ? *given_ : make_request();
         if (int res = create(request); res < 0) {
-            if (res == -EADDRINUSE && owner() != SPA_ID_INVALID) {
+            if (!given_ && res == -EADDRINUSE && owner() != SPA_ID_INVALID) {
                 if (line_.take_over)
                     connection_.graph().destroy(owner());
                 else if (const Waited left = wait_for_leaving_owner(); left == Waited::late)
@@ -60,8 +65,8 @@ private:
             return is_name ? name : graph.property(graph.find(PW_KEY_NODE_DESCRIPTION, name), PW_KEY_NODE_NAME);
         };
         NodeRequest request = node_request(line_, daemon);
-        if (!relay_.path().empty())
-            request.properties["scsynth.print-to"] = relay_.path();
+        if (!print_to_.empty())
+            request.properties["scsynth.print-to"] = print_to_;
         if (line_.verbosity >= 0)
             for (const std::string& warning : request.warnings)
                 std::fprintf(stderr, "pw-scsynth: %s\n", warning.c_str());
@@ -152,7 +157,7 @@ private:
             return end(started);
         if (state().starts_with("failed"))
             return Error{printable(state())};
-        if (!gone())
+        if (!gone() && !given_)
             say_ready();
         return end(connection_.wait_until([&] {
             say_resampling();
@@ -185,24 +190,62 @@ private:
     }
 
     const CommandLine& line_;
-    const PrintRelay& relay_;
+    const std::string& print_to_;
     Connection& connection_;
     ServerNode node_;
+    std::optional<NodeRequest> given_;
     std::string resampling_;
 };
+
+/// Text on standard input up to a zero.
+std::string read_text() {
+    std::string text;
+    for (char byte; ::read(STDIN_FILENO, &byte, 1) == 1 && byte;)
+        text += byte;
+    return text;
+}
+
+/// What the module writes to standard input (--isolated): keys and values, and an empty key.
+Result<NodeRequest> read_request() {
+    NodeRequest request;
+    for (std::string key; !(key = read_text()).empty();)
+        request.properties[key] = read_text();
+    if (request.properties.empty())
+        return Error{"--isolated is for PipeWire's module: it expects a node's properties on standard input"};
+    return request;
+}
+
+Result<int> run_isolated(const CommandLine& line) {
+    setenv("PIPEWIRE_DEBUG", "spa.scsynth:3", 0);
+    pw_init(nullptr, nullptr);
+    auto request = read_request();
+    if (!request)
+        return Error{request.error()};
+    auto connection = Connection::open("client-rt.conf");
+    if (!connection)
+        return Error{connection.error()};
+    connection.value()->end_with(STDIN_FILENO);
+    const std::string nowhere;
+    Launcher launcher(line, nowhere, *connection.value());
+    launcher.give(std::move(request.value()));
+    return launcher.run();
+}
 
 } // namespace
 
 Result<int> run_server(const CommandLine& line) {
+    if (line.isolated)
+        return run_isolated(line);
     const PrintRelay relay;
+    const std::string print_to = relay.path();
     // The log of a node in this process is printed. What the relay prints needn't come twice.
     if (line.in_this_process)
-        setenv("PIPEWIRE_DEBUG", relay.path().empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0);
+        setenv("PIPEWIRE_DEBUG", print_to.empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0);
     pw_init(nullptr, nullptr);
     auto connection = Connection::open(line.in_this_process ? "client-rt.conf" : "client.conf");
     if (!connection)
         return Error{connection.error()};
-    return Launcher(line, relay, *connection.value()).run();
+    return Launcher(line, print_to, *connection.value()).run();
 }
 
 } // namespace scs::cli

@@ -13,6 +13,7 @@ public:
         auto& properties = request_.properties;
         properties = {{"factory.name", "audio.scsynth"},
                       {"library.name", "scsynth/libspa-scsynth"},
+                      {"scsynth.isolation", line_.in_this_process ? "process" : "loop"},
                       // /quit may end it: this program asked for it
                       {"scsynth.allow-quit", "true"}};
         for (const auto& [key, value] : line_.settings)

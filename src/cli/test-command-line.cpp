@@ -242,6 +242,20 @@ TEST_CASE("any setting of the node") {
     CHECK(!parse({"-u", "1", "--set"}));
 }
 
+TEST_CASE("a process of its own, by its option or the module's setting") {
+    for (const Arguments& apart :
+         {Arguments{"-u", "1", "--client"}, Arguments{"-u", "1", "--set", "isolation=process"}}) {
+        CHECK(parse(apart).value().in_this_process);
+        CHECK(property(request(apart), "scsynth.isolation") == "process");
+    }
+    CHECK_FALSE(parse({"-u", "1"}).value().in_this_process);
+    CHECK(property(request({"-u", "1"}), "scsynth.isolation") == "loop");
+    const auto wrong = parse({"-u", "1", "--set", "isolation=elsewhere"});
+    REQUIRE_FALSE(wrong);
+    CHECK(wrong.error() == "--set isolation=elsewhere: expected loop or process");
+    CHECK(parse({"--isolated"}).value().isolated);
+}
+
 TEST_CASE("devices by name and description") {
     const auto devices = [](const Arguments& arguments) {
         const NodeRequest made = request(arguments);

@@ -85,19 +85,18 @@ const pw_impl_module_events LocalNode::module_events = {
     .destroy = [](void* data) { static_cast<LocalNode*>(data)->on_module_destroy(); },
 };
 
-void add_defaults(pw_impl_module* module, const Properties& settings) {
+} // namespace
+
+void add_daemon_defaults(pw_impl_module* module, const Properties& settings) {
     const pw_properties* host = pw_context_get_properties(pw_impl_module_get_context(module));
     pw_properties_set(settings.get(), "clock.quantum-limit", pw_properties_get(host, "default.clock.quantum-limit"));
     set_default(settings, "scsynth.rate", pw_properties_get(host, "default.clock.rate"));
-    const uint32_t id = pw_global_get_id(pw_impl_module_get_global(module));
-    pw_properties_set(settings.get(), PW_KEY_MODULE_ID, std::to_string(id).c_str());
 }
-
-} // namespace
 
 std::optional<Failure> make_local_node(pw_impl_module* module, Properties settings) {
     pw_context* context = pw_impl_module_get_context(module);
-    add_defaults(module, settings);
+    const uint32_t id = pw_global_get_id(pw_impl_module_get_global(module));
+    pw_properties_set(settings.get(), PW_KEY_MODULE_ID, std::to_string(id).c_str());
     const spa_dict* dict = &settings->dict;
     spa_handle* handle = pw_context_load_spa_handle(context, spa_dict_lookup(dict, SPA_KEY_FACTORY_NAME), dict);
     if (!handle)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/printable.hpp"
+#include "isolation.hpp"
 #include "local-node.hpp"
+#include "log-topic.hpp"
+#include "process-node.hpp"
 #include "remote-node.hpp"
 #include "ugen-trust.hpp"
 
@@ -17,13 +20,14 @@
 namespace scs::module {
 namespace {
 
-PW_LOG_TOPIC_STATIC(log_topic, "mod.scsynth");
+spa_log_topic topic = SPA_LOG_TOPIC(0, "mod.scsynth");
 
 constexpr spa_dict_item module_info[] = {
     {PW_KEY_MODULE_DESCRIPTION, "A SuperCollider server in the graph"},
     {PW_KEY_MODULE_USAGE, "[ scsynth.<setting>=<value> … ] [ <node property>=<value> … ] "
                           "[ scsynth.ugen-paths.allowed=<folders> ] [ scsynth.node=false ] "
                           "[ library.name=<SPA library> ] [ factory.name=<SPA factory> ] "
+                          "[ program.name=<pw-scsynth, for scsynth.isolation=process> ] "
                           "[ remote.name=<daemon, if loaded by a client> ]"},
     {PW_KEY_MODULE_VERSION, SCS_VERSION},
 };
@@ -64,6 +68,27 @@ void hide_password(char* args) {
     }
 }
 
+std::optional<Failure> make_daemon_node(pw_impl_module* module, Properties settings) {
+    const auto isolation = isolation_of(settings);
+    if (!isolation)
+        return Failure{-EINVAL, "scsynth.isolation may be loop or process"};
+    const std::string marker = heap_marker_path(settings);
+    const bool corrupted = take_heap_marker(marker) && has_program(settings);
+    if (corrupted)
+        pw_logt_warn(log_topic,
+                     "the heap was corrupted in the last run, most likely by a UGen: this time the node runs "
+                     "in a process of its own");
+    if (!marker.empty())
+        pw_properties_set(settings.get(), "scsynth.heap-marker", marker.c_str());
+    const bool apart = corrupted || isolation == Isolation::process;
+    pw_properties_set(settings.get(), "scsynth.isolation",
+                      corrupted ? "process (the heap was corrupted last time)"
+                      : apart   ? "process"
+                                : "loop");
+    add_daemon_defaults(module, settings);
+    return apart ? make_process_node(module, std::move(settings)) : make_local_node(module, std::move(settings));
+}
+
 std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
     Properties settings = parse(args);
     if (!settings)
@@ -76,7 +101,7 @@ std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
             return failure;
         for (const char* key : {"scsynth.ugen-paths.allowed", "scsynth.node"})
             pw_properties_set(settings.get(), key, nullptr);
-        return makes_node ? make_local_node(module, std::move(settings)) : std::nullopt;
+        return makes_node ? make_daemon_node(module, std::move(settings)) : std::nullopt;
     }
     return make_remote_node(std::move(settings));
 } catch (const std::exception& error) {
@@ -92,6 +117,9 @@ void report(const Failure& failure, bool to_log) {
 }
 
 } // namespace
+
+spa_log_topic* const log_topic = &topic;
+
 } // namespace scs::module
 
 /// Called by PipeWire with the args of the configuration, or of pw-cli load-module. [main]

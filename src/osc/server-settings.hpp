@@ -24,6 +24,7 @@ struct ServerSettings {
     bool shared_memory = true;      ///< whether to open the segment by which local clients see buses and scopes
     bool allow_quit = true;         ///< whether /quit ends the node, or only frees everything
     std::string print_to;           ///< path of a PrintSocket that gets all but debug lines; empty: only the log
+    std::string heap_marker;        ///< path of a HeapMarker; empty: none
 
     /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long. output:
     /// what the server was asked to print (Poll, /dumpOSC …), to be shown wherever warnings are. If `print_to` is
@@ -121,6 +122,12 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .unset = "the daemon's log",
       .help = "socket that gets what the server prints",
       .more = "A Unix socket (`SOCK_SEQPACKET`). `pw-scsynth` makes one."}},
+    {&ServerSettings::heap_marker,
+     {.key = "heap-marker",
+      .value = "PATH",
+      .unset = "none",
+      .help = "file that is left if a UGen has corrupted the heap",
+      .more = "It is written if it isn't there. The module gives it."}},
     {&ServerSettings::allow_quit,
      {.key = "allow-quit",
       .unset = "true if a client made the node",

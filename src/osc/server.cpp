@@ -2,6 +2,7 @@
 #include "osc/server.hpp"
 
 #include "engine/guard/fault-guard.hpp"
+#include "engine/guard/heap-report.hpp"
 #include "osc/admission.hpp"
 #include "osc/osc-loop.hpp"
 #include "osc/server-callbacks.hpp"
@@ -81,6 +82,7 @@ struct Server::Private {
                wakeup, counters) {}
 
     ServerSettings settings;
+    HeapMarker heap_marker{settings.heap_marker};
     Services services{settings};
     ServerCallbacks callbacks{settings};
     PacketCounters counters;

@@ -39,7 +39,8 @@ TEST_CASE("each key arrives where it belongs") {
          {"scsynth.shared-memory", "false"}, {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
          {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},          {"clock.rate", "44100"},
          {"clock.quantum-limit", "4096"},    {"scsynth.cpu-limit", "0.45"},      {"scsynth.overload", "mute"},
-         {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"}});
+         {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"},
+         {"scsynth.heap-marker", "/m"},      {"scsynth.isolation", "process"}});
     REQUIRE(node);
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
@@ -67,6 +68,8 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK_FALSE(server.load_synthdefs);
     CHECK_FALSE(server.shared_memory);
     CHECK(server.restricted_path == "/r");
+    CHECK(server.heap_marker == "/m");
+    CHECK(node->properties["scsynth.isolation"] == "process");
     CHECK(server.engine.verbosity == -1);
     CHECK(server.allow_quit);
     CHECK(server.engine.sample_rate == 96000);

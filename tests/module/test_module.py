@@ -154,6 +154,8 @@ def test_the_drop_in_that_is_installed():
     ("library.name = scsynth/nothing", "no library scsynth/nothing"),
     ("factory.name = audio.nothing", "a factory audio.nothing"),
     ("nonsense", "no list of key = value"),
+    ("scsynth.isolation = elsewhere", "scsynth.isolation may be loop or process"),
+    ("scsynth.isolation = process program.name = /nothing", "cannot run /nothing"),
 ])
 def test_wrong_args_do_not_stop_the_daemon(args, reason):
     with Daemon(module_entry(args)) as daemon:

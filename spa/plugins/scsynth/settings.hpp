@@ -47,7 +47,7 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
       .help = "sample rate in Hz before the graph tells its own"}},
 };
 
-/// Properties that the node only shows: the WirePlumber policy reads them.
+/// Properties that the node only shows: the module and the WirePlumber policy read them.
 inline constexpr Setting shown_settings[] = {
     {.key = "autoconnect",
      .unset = "true",
@@ -63,6 +63,13 @@ inline constexpr Setting shown_settings[] = {
      .unset = "the default one",
      .help = "device to link the inputs to",
      .more = "As above."},
+    {.key = "isolation",
+     .choices = "loop|process",
+     .unset = "loop",
+     .help = "where a node of the daemon's configuration runs",
+     .more =
+         "`loop`: on the daemon's data loop. `process`: in a process of its own, as with `pw-scsynth --client`, which "
+         "the module starts again when it crashes. What each protects from: `docs/safety.md`."},
 };
 
 /// A setting and its field in a NodeSettings.
