@@ -14,10 +14,11 @@ namespace scs {
 namespace {
 
 // When glibc finds something wrong it prints a message, keeps it in this variable, which is meant for debuggers and
-// crash reports, and calls abort(). Whoever calls abort() otherwise leaves the variable alone; forget_abort_message()
-// therefore empties it. Nothing else tells the causes apart: a stack walk needs tables that the handler can't read
-// safely, and the functions in question aren't exported. While malloc and free find a corrupted heap they may hold the
-// lock of the arena, so leaving them by a jump would make a later call wait for ever. The other causes hold nothing.
+// crash reports, and calls abort(). Whoever calls abort() otherwise leaves the variable alone. It may then still have
+// the message of an earlier abort() that was contained, whose cause was harmless, too: the others end the process.
+// Nothing else tells the causes apart: a stack walk needs tables that the handler can't read safely, and the functions
+// in question aren't exported. While malloc and free find a corrupted heap they may hold the lock of the arena, so
+// leaving them by a jump would make a later call wait for ever. The other causes hold nothing.
 struct AbortMessage {
     unsigned size;
     char text[1];
@@ -57,10 +58,6 @@ AbortCause abort_cause() noexcept {
     while (text.ends_with('\n'))
         text.remove_suffix(1);
     return {is_harmless(text), text};
-}
-
-void forget_abort_message() noexcept {
-    message->store(nullptr, std::memory_order_release); // its pages stay: few, and somebody else may be reading them
 }
 
 bool raised_by_this_thread(int signal, const siginfo_t& info, const void* context) noexcept {

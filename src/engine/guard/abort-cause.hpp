@@ -21,9 +21,6 @@ void prepare_abort_cause() noexcept;
 /// [any] To be called in the handler of SIGABRT. Async-signal-safe.
 AbortCause abort_cause() noexcept;
 
-/// [any] The guarded code is ended: a later abort() has a cause of its own.
-void forget_abort_message() noexcept;
-
 /// [any] Whether the signal was raised by this thread itself, as abort() does. `context`: what the handler was given.
 bool raised_by_this_thread(int signal, const siginfo_t&, const void* context) noexcept;
 

@@ -58,10 +58,8 @@ void on_abort(siginfo_t* info, void* context) noexcept {
         const AbortCause cause = abort_cause();
         if (!cause.contained)
             report_heap_corruption(cause.text);
-        else if (guard_state.target) {
-            forget_abort_message();
+        else if (guard_state.target)
             end_guarded(FaultGuard::Ending::fault);
-        }
     }
     pass_on(SIGABRT, info, context);
 }

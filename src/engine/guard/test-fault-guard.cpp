@@ -316,6 +316,22 @@ TEST_CASE("host code under a plugin that never ends, ends what is around the plu
     CHECK(FaultGuard::last_ending() == FaultGuard::Ending::endless);
 }
 
+TEST_CASE("a plugin that spends its time in host code is ended when that returns") {
+    const FaultGuard::Watched watched(FaultGuard::Patience::little);
+    int left = 0;
+    CHECK(FaultGuard::run_host([&] {
+        CHECK_FALSE(FaultGuard::run([&] {
+            for (int i = 0; i < 60; ++i) {
+                const FaultGuard::HostCode host;
+                compute(5);
+                ++left;
+            }
+        }));
+    }));
+    CHECK(left < 60);
+    CHECK(FaultGuard::last_ending() == FaultGuard::Ending::endless);
+}
+
 TEST_CASE("code is ended only where it is watched") {
     CHECK(FaultGuard::run([] { compute(150); }));
     {
