@@ -144,6 +144,7 @@ bool Server::Private::serve_engine() {
     engine.store(owned_engine.get(), std::memory_order_release);
     loop.engine_ready(*owned_engine, std::move(first));
     callbacks.state("running");
+    const FaultGuard::Watched watched(FaultGuard::Patience::much);
     worker.run(*owned_engine);
     if (!worker.stopping())
         return false;
@@ -163,7 +164,6 @@ void Server::Private::give_up(std::string why) noexcept {
 
 void Server::Private::work() {
     Engine::prepare_process();
-    const FaultGuard::Watched watched(FaultGuard::Patience::much);
     try {
         open_print_socket();
         for (int engines = 1; !serve_engine(); ++engines) {

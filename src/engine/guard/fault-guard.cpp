@@ -31,6 +31,7 @@ std::array<std::unique_ptr<std::byte[]>, 8>& stacks() {
     return *all;
 }
 std::atomic<size_t> stacks_taken{0};
+std::atomic<bool> installed{false};
 
 /// What the C++ ABI says that a thread's exceptions are: the stack of those caught, and how many are in flight.
 struct Exceptions {
@@ -38,6 +39,7 @@ struct Exceptions {
     unsigned uncaught;
 };
 
+/// Allocated when a thread first asks for it, so it isn't asked for before it is needed.
 Exceptions& exceptions() noexcept {
     return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
 }
@@ -62,10 +64,13 @@ void end_guarded(FaultGuard::Ending why) noexcept {
 
 void FaultGuard::install() {
     static std::once_flag once;
+    if (installed.load(std::memory_order_acquire))
+        return; // call_once() has the thread allocate thread-local storage
     std::call_once(once, [] {
         for (auto& stack : stacks())
             stack = std::make_unique<std::byte[]>(stack_bytes);
         install_fault_handlers();
+        installed.store(true, std::memory_order_release);
     });
 }
 
@@ -73,7 +78,6 @@ void FaultGuard::prepare_thread() noexcept {
     if (prepared)
         return;
     prepared = true;
-    (void)exceptions(); // is allocated when a thread first asks for it
     stack_t stack;
     if (::sigaltstack(nullptr, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
         return;
@@ -111,8 +115,6 @@ FaultGuard::Entry::Entry(sigjmp_buf* here, const GuardedPieces* pieces) noexcept
     : outer_(guard_state.target),
       outer_caller_(guard_state.caller),
       outer_pieces_(guard_state.pieces),
-      exceptions_(exceptions().caught),
-      uncaught_(exceptions().uncaught),
       float_mode_(float_mode()),
       outer_unhurried_(guard_state.unhurried) {
     GuardState& state = guard_state;
@@ -135,7 +137,9 @@ FaultGuard::Entry::~Entry() {
 }
 
 void FaultGuard::Entry::recover() const noexcept {
-    exceptions() = {exceptions_, uncaught_};
+    // std::terminate() leaves the exceptions of the ended code behind. The host has none while guarded code runs.
+    if (guard_state.ending == Ending::abort)
+        exceptions() = {};
 #if defined(__SSE2__)
     _mm_setcsr(float_mode_);
 #endif

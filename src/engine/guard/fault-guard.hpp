@@ -78,7 +78,7 @@ public:
     static bool run_pieces(F&& f) noexcept;
 
     /// Why guarded code was ended.
-    enum class Ending : uint8_t { fault, endless };
+    enum class Ending : uint8_t { fault, abort, endless };
     /// [any] That of the code that was ended last on this thread.
     static Ending last_ending() noexcept;
 
@@ -111,8 +111,6 @@ private:
         sigjmp_buf* outer_;
         sigjmp_buf* outer_caller_;
         const GuardedPieces* outer_pieces_;
-        void* exceptions_;
-        unsigned uncaught_;
         unsigned float_mode_;
 
     protected:

@@ -59,7 +59,7 @@ void on_abort(siginfo_t* info, void* context) noexcept {
         if (!cause.contained)
             report_heap_corruption(cause.text);
         else if (guard_state.target)
-            end_guarded(FaultGuard::Ending::fault);
+            end_guarded(FaultGuard::Ending::abort);
     }
     pass_on(SIGABRT, info, context);
 }
