@@ -17,6 +17,7 @@
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/output-ports.hpp"
 #include "engine/world/shared-memory.hpp"
+#include "engine/world/streams.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -72,7 +73,8 @@ struct Performance {
 };
 
 struct Engine::Parts final : PluginHost {
-    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, EngineStatus& status)
+    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, Streams& streams,
+          EngineStatus& status)
         : pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
           results(Engine::most_bundles),
@@ -80,7 +82,7 @@ struct Engine::Parts final : PluginHost {
           scheduler(Engine::most_bundles),
           reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum),
           buses(s, shared ? shared->control_buses() : nullptr),
-          buffers(s.buffers),
+          buffers(s.buffers, streams),
           definitions(s.max_synthdefs),
           world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
           outputs(s),
@@ -121,7 +123,8 @@ struct Engine::Parts final : PluginHost {
     Shedding shedding;
 };
 
-Engine::Engine(const Settings& settings) : settings_(settings) {}
+Engine::Engine(const Settings& settings)
+    : settings_(settings), streams_(std::make_unique<Streams>(settings.real_time)) {}
 
 Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
                                                const std::function<void(const std::string&)>& report,
@@ -141,7 +144,8 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
     try {
         std::unique_ptr<Engine> engine(new Engine(settings));
         engine->shared_ = std::move(shared);
-        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(), engine->status_);
+        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(),
+                                             *engine->streams_, engine->status_);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
         return engine;
     } catch (const std::exception& e) {
@@ -541,6 +545,10 @@ void Engine::set_rate(double rate) noexcept {
     p_->outbox.print(line.take());
 }
 
+void Engine::abandon_streams() noexcept {
+    streams_->abandon();
+}
+
 void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {
     if (frames <= 0)
         return;
@@ -561,6 +569,9 @@ void Engine::publish() noexcept {
     status_.synths.store(p_->tree->synth_count(), std::memory_order_relaxed);
     status_.groups.store(p_->tree->group_count(), std::memory_order_relaxed);
     status_.synthdefs.store(p_->definitions.count(), std::memory_order_relaxed);
+    const StreamCounts& streams = streams_->counts();
+    status_.silent_frames.store(streams.silent.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    status_.dropped_frames.store(streams.dropped.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 int Engine::input_delay() const noexcept {

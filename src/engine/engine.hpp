@@ -22,6 +22,7 @@
 namespace scs {
 
 class SharedMemory;
+class Streams;
 
 /// What /error sets: whether failures are answered. Owned by the data loop.
 struct ErrorMode {
@@ -87,6 +88,9 @@ public:
     /// [rt] Drops the frames carried over from the last cycle. For a start after a pause.
     void reset_carry() noexcept;
 
+    /// [worker] Ends the streams of a broken engine, see Streams::abandon().
+    void abandon_streams() noexcept;
+
     // ---- for commands, all [rt]
     Tree& tree() noexcept;
     PluginWorld& world() noexcept;
@@ -137,6 +141,7 @@ private:
     EngineStatus status_;
     ErrorMode error_mode_;
     std::shared_ptr<SharedMemory> shared_;
+    std::unique_ptr<Streams> streams_;
     std::unique_ptr<Parts> p_; ///< left untouched, as a whole, once the engine is broken
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/world/streams.hpp"
 #include "osc/buffer-jobs.hpp"
 #include "osc/file-access.hpp"
 #include "osc/server.hpp"
@@ -43,20 +44,20 @@ void clip(FileSelection& wanted, const SoundFileInfo& info) {
         wanted.frames = info.frames - wanted.start;
 }
 
-/// Reads a clipped selection to `out`, interleaved. Frames that a damaged file lacks are not written to.
-void read_frames(SoundFile& file, const FileSelection& wanted, float* out) {
-    if (wanted.channels.empty()) {
-        file.read(wanted.start, wanted.frames, out);
-        return;
-    }
+/// Reads a clipped selection to `out`, interleaved. Frames that a damaged file lacks are not written to. Returns how
+/// many there were.
+int64_t read_frames(SoundFile& file, const FileSelection& wanted, float* out) {
+    if (wanted.channels.empty())
+        return file.read(wanted.start, wanted.frames, out);
     constexpr int64_t chunk_frames = 4096;
     const auto width = size_t(file.info().channels);
     std::vector<float> chunk(chunk_frames * width);
-    for (int64_t done = 0; done < wanted.frames;) {
+    int64_t done = 0;
+    while (done < wanted.frames) {
         const int64_t frames =
             file.read(wanted.start + done, std::min(chunk_frames, wanted.frames - done), chunk.data());
         if (frames == 0)
-            return;
+            break;
         for (int64_t frame = 0; frame < frames; ++frame)
             for (const int32_t channel : wanted.channels) {
                 const float value = channel < 0 ? 0 : chunk[size_t(frame) * width + size_t(channel)];
@@ -64,6 +65,11 @@ void read_frames(SoundFile& file, const FileSelection& wanted, float* out) {
             }
         done += frames;
     }
+    return done;
+}
+
+StreamedSamples streamed(const Buffer& buffer, double rate) {
+    return {buffer.data, buffer.frames, buffer.channels, rate};
 }
 
 int32_t channels_of(const SoundFile& file, const FileSelection& wanted) {
@@ -131,9 +137,17 @@ void ReadBuffer<some_channels>::do_work() {
 
     clip(file_, file.value().info());
     file_.frames = std::min(file_.frames, room);
-    read_frames(file.value(), file_, buffer.data + int64_t(buffer_start_) * buffer.channels);
-    buffer.sample_rate = file.value().info().rate;
-    buffer.sound_file = leave_open_ ? file.value().release() : nullptr;
+    close_stream(); // before the buffer is filled anew
+    buffer = latest();
+    const int64_t read = read_frames(file.value(), file_, buffer.data + int64_t(buffer_start_) * buffer.channels);
+    const SoundFileInfo info = file.value().info();
+    buffer.sample_rate = info.rate;
+    if (leave_open_) {
+        std::optional<int32_t> whole;
+        if (read == info.frames && read < buffer.frames && buffer_start_ == 0 && file_.channels.empty())
+            whole = int32_t(read);
+        buffer.stream = engine().buffers().streams().add(std::move(file.value()), streamed(buffer, engine_rate()), whole);
+    }
     publish(buffer);
 }
 
@@ -170,7 +184,10 @@ void WriteBuffer::do_work() {
     if (!leave_open_)
         if (const auto closed = file.value().close(); !closed)
             return fail(file_failure(path_, "written", closed.error()));
-    buffer.sound_file = file.value().release();
+    close_stream();
+    buffer.stream = leave_open_ ? engine().buffers().streams().add(std::move(file.value()),
+                                                                   streamed(buffer, engine_rate()), {})
+                                : nullptr;
     publish(buffer);
 }
 

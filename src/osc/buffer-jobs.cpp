@@ -4,24 +4,17 @@
 #include "engine/base/available-memory.hpp"
 #include "engine/engine.hpp"
 #include "engine/plugins/buf-gen.hpp"
+#include "engine/world/streams.hpp"
 #include "osc/argument-bytes.hpp"
 #include "osc/server.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <span>
-#include <thread>
 
 namespace scs::osc {
-
-namespace {
-
-constexpr std::chrono::milliseconds longest_write(100); ///< for DiskOut to write its last half of a buffer
-
-} // namespace
 
 Result<Samples> allocate_buffer(int64_t frames, int64_t channels) {
     if (frames < 1 || channels < 1)
@@ -54,6 +47,11 @@ BufferJob::BufferJob(CommandInit&& init) : OscJob(std::move(init)), rest_(args()
     set_done_value(index_);
 }
 
+BufferJob::~BufferJob() {
+    if (closed_ && !installed_)
+        engine().buffers().streams().keep(std::move(closed_));
+}
+
 Buffer BufferJob::latest() const noexcept {
     return engine().buffers().latest(index_);
 }
@@ -65,27 +63,28 @@ double BufferJob::usable_rate(double wanted) const noexcept {
     return rate > 0 ? rate : engine().settings().sample_rate;
 }
 
-void BufferJob::publish(const Buffer& buffer) {
-    const Buffer before = latest();
-    if (before.sound_file != buffer.sound_file)
-        await_recording();
+double BufferJob::engine_rate() const noexcept {
+    return usable_rate(engine().status().actual_rate.load(std::memory_order_relaxed));
+}
+
+void BufferJob::close_stream() {
+    Buffer buffer = latest();
+    if (!buffer.stream)
+        return;
+    closed_ = engine().buffers().streams().close(buffer.stream);
+    buffer.stream = nullptr;
     engine().buffers().set_latest(index_, buffer);
-    // From here on DiskIn and DiskOut don't find the old file any more.
-    if (before.sound_file != buffer.sound_file)
-        SoundFile::close_handle(before.sound_file);
-    if (before.data != buffer.data)
-        release(before.data);
     result_ = buffer;
 }
 
-void BufferJob::await_recording() const {
-    const Buffers& buffers = engine().buffers();
-    const int64_t before = buffers.recorded_frames(index_);
-    if (before < 0)
-        return;
-    const auto deadline = std::chrono::steady_clock::now() + longest_write;
-    while (buffers.recorded_frames(index_) == before && std::chrono::steady_clock::now() < deadline)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+void BufferJob::publish(const Buffer& buffer) {
+    if (latest().stream != buffer.stream)
+        close_stream();
+    const Buffer before = latest();
+    engine().buffers().set_latest(index_, buffer);
+    if (before.data != buffer.data)
+        release(before.data);
+    result_ = buffer;
 }
 
 void BufferJob::published() {
@@ -97,6 +96,7 @@ void BufferJob::release(float* data) {
 }
 
 void BufferJob::install(Engine& engine) noexcept {
+    installed_ = true;
     if (result_)
         engine.buffers().install(index_, *result_);
     if (released_)
@@ -142,7 +142,7 @@ CloseBuffer::CloseBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
 
 void CloseBuffer::do_work() {
     Buffer buffer = latest();
-    buffer.sound_file = nullptr;
+    buffer.stream = nullptr;
     publish(buffer);
 }
 
@@ -168,6 +168,8 @@ void GenerateBuffer::do_work() {
         return set_failure("buf gen routine crashed");
     if (outcome == BufGenOutcome::does_not_fit)
         return set_failure("the buffer is too small");
+    if (replaced)
+        close_stream(); // it knows the replaced data
     release(replaced);
     published();
 }

@@ -28,6 +28,7 @@ Result<Samples> allocate_buffer(int64_t frames, int64_t channels);
 class BufferJob : public OscJob {
 protected:
     explicit BufferJob(CommandInit&&);
+    ~BufferJob() override;
 
     /// [osc] The arguments after the buffer's number, for constructors.
     ArgReader rest_;
@@ -38,9 +39,14 @@ protected:
     Buffer latest() const noexcept;
     /// [worker] `wanted` if it is a rate (Hz), else the server's.
     double usable_rate(double wanted) const noexcept;
+    /// [worker] Hz, at which the engine runs now.
+    double engine_rate() const noexcept;
     /// [worker] /fail <name> <text> <buffer>
     void fail(std::string text) { set_failure(std::move(text), index_); }
 
+    /// [worker] Closes the file that is open, if any: a DiskOut's last samples are written. The buffer's memory isn't
+    /// touched by any stream then.
+    void close_stream();
     /// [worker] Makes `buffer` the latest state, to be installed. Closes the file and releases the data that it
     /// replaces.
     void publish(const Buffer& buffer);
@@ -52,10 +58,6 @@ protected:
     void install(Engine&) noexcept override;
 
 private:
-    /// [worker] Waits until a DiskOut that has just ended has written its last samples. The plugin's own thread writes
-    /// them, does not say when, and cannot once the file is closed.
-    void await_recording() const;
-
     struct Released;
     struct Release {
         void operator()(Released*) const noexcept;
@@ -64,6 +66,8 @@ private:
     int32_t index_;
     std::optional<Buffer> result_;
     std::unique_ptr<Released, Release> released_;
+    std::shared_ptr<FileStream> closed_; ///< which synths see until install()
+    bool installed_ = false;
 };
 
 /// Frames of a file and, for the "Channel" commands, which of its channels.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
 #include "engine/rt/pool.hpp"
-#include "engine/world/sound-file.hpp"
+#include "engine/world/streams.hpp"
 #include "osc/clients.hpp"
 #include "osc/command-table.hpp"
 #include "osc/reply-port.hpp"
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace scs::osc {
@@ -138,6 +139,9 @@ class Quit final : public OscJob {
 public:
     using OscJob::OscJob;
     ~Quit() override {
+        if (!installed_)
+            for (std::shared_ptr<FileStream>& stream : closed_)
+                services().engine->buffers().streams().keep(std::move(stream));
         for (float* samples : freed_)
             free_samples(samples);
     }
@@ -151,17 +155,18 @@ private:
     }
     void do_work() override {
         Buffers& buffers = services().engine->buffers();
+        closed_ = buffers.streams().close_all();
         for (int i = 0; i < buffers.count(); ++i) {
             const Buffer buffer = buffers.latest(i);
-            if (!buffer.data && !buffer.sound_file)
+            if (!buffer.data)
                 continue;
-            SoundFile::close_handle(buffer.sound_file);
             freed_.push_back(buffer.data);
             indices_.push_back(i);
             buffers.set_latest(i, {});
         }
     }
     void install(Engine& engine) noexcept override {
+        installed_ = true;
         for (int index : indices_)
             engine.buffers().install(index, {});
     }
@@ -170,8 +175,10 @@ private:
         port.quit();
     }
 
+    std::vector<std::shared_ptr<FileStream>> closed_; ///< which synths see until install()
     std::vector<float*> freed_;
     std::vector<int> indices_;
+    bool installed_ = false;
 };
 
 constexpr CommandSpec commands[] = {

@@ -167,6 +167,7 @@ void Server::Private::work() {
     try {
         open_print_socket();
         for (int engines = 1; !serve_engine(); ++engines) {
+            owned_engine->abandon_streams();
             (void)owned_engine.release();
             if (engines == most_engines) {
                 give_up("the engine crashed too often; make the node anew");

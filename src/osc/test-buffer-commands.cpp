@@ -190,13 +190,13 @@ TEST_CASE("files are written, left open and closed") {
     CHECK(bench("/b_write", 0, path, "wav", "float", -1, 1) == done("/b_write"));
     CHECK(SoundFile::open(path).value().info().frames == 3);
     CHECK(bench("/b_write", 0, path, "wav", "float", 0, 0, 1) == done("/b_write"));
-    CHECK(bench.engine().buffers().get(0).sound_file != nullptr);
+    CHECK(bench.engine().buffers().get(0).stream != nullptr);
     CHECK(bench("/b_close", 0) == done("/b_close"));
-    CHECK(bench.engine().buffers().get(0).sound_file == nullptr);
+    CHECK(bench.engine().buffers().get(0).stream == nullptr);
     CHECK(bench("/b_close", 0) == done("/b_close"));
     CHECK(bench("/b_write", 0, path, "wav", "int16", 2) == done("/b_write"));
     CHECK(bench("/b_read", 0, path, 0, -1, 0, 1) == done("/b_read"));
-    CHECK(bench.engine().buffers().get(0).sound_file != nullptr);
+    CHECK(bench.engine().buffers().get(0).stream != nullptr);
     CHECK(bench("/b_free", 0) == done("/b_free"));
 
     CHECK(bench("/b_write", 0, path, "nosuch").find("unsupported header format") != std::string::npos);

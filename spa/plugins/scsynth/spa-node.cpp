@@ -266,6 +266,8 @@ bool SpaNode::set_counters() {
     changed |= set_property("scsynth.ended", std::to_string(status.ended));
     changed |= set_property("scsynth.paused", std::to_string(status.paused));
     changed |= set_property("scsynth.bad-blocks", std::to_string(status.bad_blocks));
+    changed |= set_property("scsynth.streams.silent", std::to_string(status.silent_frames));
+    changed |= set_property("scsynth.streams.dropped", std::to_string(status.dropped_frames));
     // In steps of 5 %: each change goes to all clients of PipeWire.
     changed |= set_property("scsynth.load", std::to_string(5 * std::lround(status.average_cpu / 5)) + " %");
     return changed;

@@ -18,6 +18,8 @@ struct EngineStatus {
     std::atomic<uint64_t> bad_blocks{0}; ///< blocks with NaN or infinity on an output bus: silent there
     std::atomic<uint64_t> ended{0};      ///< synths that were ended for want of time
     std::atomic<int32_t> paused{0};      ///< synths that are paused for want of time, at present
+    std::atomic<uint64_t> silent_frames{0};  ///< of files that weren't read in time
+    std::atomic<uint64_t> dropped_frames{0}; ///< recorded, but not written in time
     /// The engine's own code crashed, most likely because a UGen wrote to memory that isn't its own. The engine is
     /// silent from now on and accepts nothing. What it holds stays untouched and is never freed.
     std::atomic<bool> broken{false};

@@ -4,6 +4,7 @@
 #include "engine/plugins/default-folders.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/stand-ins.hpp"
+#include "engine/plugins/stream-units.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/units/unit-facts.hpp"
 
@@ -78,6 +79,7 @@ PluginRegistry& PluginRegistry::instance() {
 Result<int> PluginRegistry::load(const std::string& path, const std::function<void(const std::string&)>& report) {
     const std::lock_guard serial(loading_);
     define_stand_ins(*this);
+    define_stream_units(*this);
     const std::string where = path.empty() ? default_ugen_path() : path;
     int loaded = 0;
     for (const std::string& folder : folders_of(where))

@@ -14,7 +14,7 @@ struct Buffers::Abi {
     // One more than there are buffers, because the ABI's range check accepts the index one past the last.
     std::vector<::SndBuf> live, latest;
     std::vector<::SndBufUpdates> updates;
-    std::mutex non_rt_lock; ///< over `latest`, which plugins' own threads read (DiskIn)
+    std::mutex non_rt_lock; ///< over `latest`, which plugins' own threads may read
 };
 
 /// Writes a buffer's fields, without touching its lock.

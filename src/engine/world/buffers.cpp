@@ -2,7 +2,7 @@
 #include "engine/world/buffers.hpp"
 
 #include "engine/world/buffers-abi.hpp"
-#include "engine/world/sound-file.hpp"
+#include "engine/world/streams.hpp"
 
 #include <bit>
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace scs {
 namespace {
 
 Buffer from_abi(const ::SndBuf& b) noexcept {
-    return {b.data, b.frames, b.channels, b.samplerate, b.sndfile};
+    return {b.data, b.frames, b.channels, b.samplerate, static_cast<FileStream*>(b.sndfile)};
 }
 
 } // namespace
@@ -32,8 +32,9 @@ void set_abi_buffer(::SndBuf& b, const Buffer& value) noexcept {
     b.mask = samples ? int(std::bit_floor(samples)) - 1 : 0;
     b.mask1 = b.mask - 1;
     b.coord = coord_None;
-    b.sndfile = value.sound_file;
-    if (value.sound_file) // DiskIn reads the mask as "more to come"
+    // The ABI leaves this pointer to the server and the units that stream files, and these are ours.
+    b.sndfile = value.stream;
+    if (value.stream) // DiskIn reads the mask as "more to come"
         b.mask = b.mask1 = -1;
 }
 
@@ -61,7 +62,7 @@ void free_samples(float* data) noexcept {
         std::free(reinterpret_cast<void**>(data)[-1]);
 }
 
-Buffers::Buffers(int count) : count_(count), abi_(std::make_unique<Abi>()) {
+Buffers::Buffers(int count, Streams& streams) : count_(count), streams_(streams), abi_(std::make_unique<Abi>()) {
     abi_->live = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->latest = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->updates.resize(size_t(count) + 1);
@@ -111,21 +112,9 @@ void Buffers::set_latest(int index, const Buffer& buffer) noexcept {
     set_abi_buffer(abi_->latest[size_t(index)], buffer);
 }
 
-int64_t Buffers::recorded_frames(int index) const noexcept {
-    const std::lock_guard lock(abi_->non_rt_lock); // DiskOut's thread may be writing
-    return SoundFile::written_frames(abi_->latest[size_t(index)].sndfile);
-}
-
-void Buffers::close_files() noexcept {
-    for (int i = 0; i < count_; ++i) {
-        Buffer buffer = latest(i);
-        if (!buffer.sound_file)
-            continue;
-        // DiskIn's and DiskOut's threads look for the file here, under the same lock.
-        void* file = std::exchange(buffer.sound_file, nullptr);
-        set_latest(i, buffer);
-        SoundFile::close_handle(file);
-    }
+void Buffers::close_files() {
+    for (std::shared_ptr<FileStream>& stream : streams_.close_all())
+        streams_.keep(std::move(stream)); // synths may still see it
 }
 
 } // namespace scs

@@ -7,13 +7,16 @@
 
 namespace scs {
 
+class FileStream;
+class Streams;
+
 /// A sample buffer as a plain value. `data`: frames × channels interleaved samples, 64-byte aligned, or null.
 struct Buffer {
     float* data = nullptr;
     int32_t frames = 0;
     int32_t channels = 0;
     double sample_rate = 0;
-    void* sound_file = nullptr; ///< a file that DiskIn or DiskOut has open (SNDFILE*), else null
+    FileStream* stream = nullptr; ///< of the file that is open for DiskIn or DiskOut, else null
     int64_t samples() const noexcept { return int64_t(frames) * channels; }
 };
 
@@ -26,7 +29,8 @@ void free_samples(float*) noexcept;
 /// worker's is ahead of it by the jobs that haven't been applied yet.
 class Buffers {
 public:
-    explicit Buffers(int count);
+    /// `streams`, those of the buffers, must outlive it.
+    Buffers(int count, Streams& streams);
     ~Buffers();
 
     int count() const noexcept { return count_; }
@@ -45,16 +49,17 @@ public:
     Buffer latest(int index) const noexcept;
     /// [worker] Sets the worker's copy. install() on the data loop must follow.
     void set_latest(int index, const Buffer& buffer) noexcept;
-    /// [worker] How many frames DiskOut has written to the buffer's file; -1 if no file is open for writing.
-    int64_t recorded_frames(int index) const noexcept;
-    /// [worker] Closes the files that are still open, which may wait for the disk. Otherwise the destructor does it.
-    void close_files() noexcept;
+    Streams& streams() noexcept { return streams_; }
+    /// [worker] Closes the files that are still open, which may wait for the disk (Streams::close_all()). Otherwise the
+    /// destructor does it.
+    void close_files();
 
     struct Abi;
     Abi& abi() noexcept { return *abi_; } ///< for src/engine/plugins only
 
 private:
     int count_;
+    Streams& streams_;
     std::unique_ptr<Abi> abi_;
 };
 

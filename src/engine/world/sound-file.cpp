@@ -112,7 +112,7 @@ Result<SoundFile> SoundFile::open(const FileOpener& opener) {
         return Error{"the header makes no sense"};
     if (header.frames / frames_per_byte > bytes)
         return Error{"the header claims more frames than the file can hold"};
-    return SoundFile(std::move(file), {header.frames, header.channels, double(header.samplerate)});
+    return SoundFile(std::move(file), {header.frames, header.channels, double(header.samplerate)}, false);
 }
 
 Result<SoundFile> SoundFile::create(const std::string& path, int format, int channels, double rate) {
@@ -140,7 +140,7 @@ Result<SoundFile> SoundFile::create(const FileOpener& opener, int format, int ch
     if (!file)
         return Error{sf_strerror(nullptr)};
     sf_command(as_sndfile(file.get()), SFC_SET_CLIPPING, nullptr, SF_TRUE);
-    return SoundFile(std::move(file), {0, channels, double(header.samplerate)});
+    return SoundFile(std::move(file), {0, channels, double(header.samplerate)}, true);
 }
 
 int64_t SoundFile::read(int64_t start, int64_t frames, float* out) noexcept {
@@ -151,7 +151,17 @@ int64_t SoundFile::read(int64_t start, int64_t frames, float* out) noexcept {
     return std::max<int64_t>(0, sf_readf_float(as_sndfile(file_.get()), out, frames));
 }
 
+int64_t SoundFile::read_on(int64_t frames, float* out) noexcept {
+    return writes_ ? 0 : std::max<int64_t>(0, sf_readf_float(as_sndfile(file_.get()), out, frames));
+}
+
+bool SoundFile::rewind() noexcept {
+    return !writes_ && sf_seek(as_sndfile(file_.get()), 0, SEEK_SET) == 0;
+}
+
 Result<int64_t> SoundFile::write(const float* in, int64_t frames) {
+    if (!writes_)
+        return Error{"the file is open for reading"};
     for (int64_t done = 0; done < frames;) {
         const int64_t piece = std::min(frames - done, frames_a_write);
         const int64_t written = sf_writef_float(as_sndfile(file_.get()), in + done * info_.channels, piece);
@@ -169,13 +179,8 @@ Result<int64_t> SoundFile::close() {
     return info_.frames;
 }
 
-void SoundFile::close_handle(void* handle) noexcept {
-    if (handle)
-        sf_close(as_sndfile(handle));
-}
-
-int64_t SoundFile::written_frames(void* handle) noexcept {
-    return handle ? sf_seek(as_sndfile(handle), 0, SEEK_CUR | SFM_WRITE) : -1;
+void SoundFile::Closer::operator()(void* handle) const noexcept {
+    sf_close(as_sndfile(handle));
 }
 
 } // namespace scs

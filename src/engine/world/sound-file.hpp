@@ -43,29 +43,30 @@ public:
     /// Moves to frame `start` (clipped to the file) and reads up to `frames` frames to `out`, interleaved. Returns how
     /// many it read. The rest of `out` isn't touched.
     int64_t read(int64_t start, int64_t frames, float* out) noexcept;
-    /// Appends interleaved frames. Errors: those of the disk, e.g. that it is full.
+    /// Reads up to `frames` frames from where the last read ended. Returns how many; 0: the end, or the file is open
+    /// for writing.
+    int64_t read_on(int64_t frames, float* out) noexcept;
+    /// Lets read_on() begin again with the first frame. false: it can't.
+    bool rewind() noexcept;
+    /// Appends interleaved frames. Errors: those of the disk, e.g. that it is full; the file is open for reading.
     Result<int64_t> write(const float* in, int64_t frames);
 
     /// Writes the rest and closes the file. Only needed to see whether that succeeds.
     Result<int64_t> close();
-    /// Gives the file (a SNDFILE*, at its present position) to the caller, who must pass it to close_handle().
-    void* release() noexcept { return file_.release(); }
-    /// Closes what release() gave; null is fine.
-    static void close_handle(void* handle) noexcept;
-    /// How many frames were written to a file that is open for writing; -1 for other files and for null. No other
-    /// thread may be using the file.
-    static int64_t written_frames(void* handle) noexcept;
+    /// Lets go of the file without closing it, because libsndfile crashed on it.
+    void abandon() noexcept { (void)file_.release(); }
 
 private:
     struct Closer {
-        void operator()(void* handle) const noexcept { close_handle(handle); }
+        void operator()(void* handle) const noexcept;
     };
     using Handle = std::unique_ptr<void, Closer>;
 
-    SoundFile(Handle file, SoundFileInfo info) : file_(std::move(file)), info_(info) {}
+    SoundFile(Handle file, SoundFileInfo info, bool writes) : file_(std::move(file)), info_(info), writes_(writes) {}
 
     Handle file_;
     SoundFileInfo info_;
+    bool writes_;
 };
 
 } // namespace scs

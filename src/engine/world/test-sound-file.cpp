@@ -266,34 +266,39 @@ TEST_CASE("files from another program") {
     }
 }
 
-TEST_CASE("a file is left open for streaming") {
+TEST_CASE("a file is read on from where the last read ended, and again from its start") {
     Folder folder;
     const auto samples = ramp(100, 1);
     write_file(folder / "a.wav", "wav", "float", samples, 1);
-    void* reading = nullptr;
-    {
-        auto file = SoundFile::open(folder / "a.wav");
-        REQUIRE(file);
-        float sample = 0;
-        file.value().read(9, 1, &sample);
-        reading = file.value().release();
-    }
-    float next = 0;
-    CHECK(sf_readf_float(static_cast<SNDFILE*>(reading), &next, 1) == 1);
-    CHECK(next == samples[10]);
-    CHECK(SoundFile::written_frames(reading) == -1);
-    CHECK(sf_readf_float(static_cast<SNDFILE*>(reading), &next, 1) == 1);
-    CHECK(next == samples[11]);
-    SoundFile::close_handle(reading);
+    auto file = SoundFile::open(folder / "a.wav");
+    REQUIRE(file);
+    std::array<float, 200> read{};
+    file.value().read(9, 1, read.data());
+    CHECK(file.value().read_on(2, read.data()) == 2);
+    CHECK(read[1] == samples[11]);
+    CHECK(file.value().read_on(200, read.data()) == 88);
+    CHECK(read[87] == samples[99]);
+    CHECK(file.value().read_on(1, read.data()) == 0);
+    CHECK(file.value().rewind());
+    CHECK(file.value().read_on(1, read.data()) == 1);
+    CHECK(read[0] == samples[0]);
+    CHECK_FALSE(file.value().write(samples.data(), 1));
+}
 
+TEST_CASE("a file that is written can't be read on") {
+    Folder folder;
+    const auto samples = ramp(10, 1);
     auto made = SoundFile::create(folder / "b.wav", sound_file_format("wav", "float").value(), 1, 48000);
     REQUIRE(made);
-    REQUIRE(made.value().write(samples.data(), 10));
-    void* writing = made.value().release();
-    CHECK(SoundFile::written_frames(writing) == 10);
-    CHECK(SoundFile::written_frames(nullptr) == -1);
-    CHECK(sf_writef_float(static_cast<SNDFILE*>(writing), samples.data() + 10, 5) == 5);
-    SoundFile::close_handle(writing);
-    CHECK(SoundFile::open(folder / "b.wav").value().info().frames == 15);
-    SoundFile::close_handle(nullptr);
+    REQUIRE(made.value().write(samples.data(), 5));
+    float sample = 0;
+    CHECK(made.value().read_on(1, &sample) == 0);
+    CHECK_FALSE(made.value().rewind()); // which would move the place that it writes to
+    REQUIRE(made.value().write(samples.data() + 5, 5));
+    REQUIRE(made.value().close());
+    auto file = SoundFile::open(folder / "b.wav");
+    REQUIRE(file);
+    std::array<float, 10> read{};
+    CHECK(file.value().read(0, 10, read.data()) == 10);
+    CHECK(std::equal(read.begin(), read.end(), samples.begin()));
 }

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/stream-units.hpp"
+
+#include "engine/base/text-line.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/messages/outbox.hpp"
+#include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/registry.hpp"
+#include "engine/world/buffers.hpp"
+#include "engine/world/streams.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+// The buffer is what is streamed through: while one half of it plays, the other is read from the file. A unit asks for a
+// half when it has left it, and stays where it is, silent, as long as a half isn't there that it needs.
+
+namespace scs {
+namespace {
+
+using Kind = FileStream::Kind;
+
+/// What the units have in common. A unit's memory is zeroed before its constructor runs.
+struct StreamUnit : ::Unit {
+    ::SndBuf* buffer; ///< null: no block has been computed yet
+    uint64_t serial;  ///< of the stream that the rest is about; 0: none
+
+    float in(int index) const noexcept { return mInBuf[index][0]; }
+};
+
+/// A unit that plays a file.
+struct Player : StreamUnit {
+    // The frames that it asked for last.
+    const ::SndBuf* asked;
+    Kind kind;
+    int32_t start, end;
+    uint64_t request; ///< 0: it couldn't be made yet
+};
+
+void clear(const ::Unit& unit, int frames) noexcept {
+    for (uint32_t i = 0; i < unit.mNumOutputs; ++i)
+        std::memset(unit.mOutBuf[i], 0, size_t(frames) * sizeof(float));
+}
+
+/// The buffer that input 0 says, one of the synth's own among them; the first one for a number that there isn't.
+::SndBuf& find_buffer(StreamUnit& unit) noexcept {
+    const float number = unit.in(0);
+    const auto index = number >= 0 && number < 16777216.f ? uint32_t(number) : 0u;
+    const ::World& world = *unit.mWorld;
+    const ::Graph& graph = *unit.mParent;
+    if (index < world.mNumSndBufs)
+        unit.buffer = world.mSndBufs + index;
+    else if (int64_t(index) - world.mNumSndBufs < graph.localBufNum)
+        unit.buffer = graph.mLocalSndBufs + (index - world.mNumSndBufs);
+    else
+        unit.buffer = world.mSndBufs;
+    return *unit.buffer;
+}
+
+/// The stream through this buffer, or null. Synths' own buffers have none.
+FileStream* stream_of(const ::World& world, const ::SndBuf& buffer) noexcept {
+    const bool shared = &buffer >= world.mSndBufs && &buffer < world.mSndBufs + world.mNumSndBufs;
+    return shared ? static_cast<FileStream*>(buffer.sndfile) : nullptr;
+}
+
+/// Whether files can be streamed through this buffer: as in scsynth it must have halves of whole blocks.
+bool has_halves(const ::World& world, const ::SndBuf& buffer) noexcept {
+    return buffer.data && buffer.frames > 0 && (buffer.frames & (2 * world.mBufLength - 1)) == 0;
+}
+
+/// Counts frames that came too late, and says so in the log, at most every ten seconds.
+void count_late(StreamUnit& unit, std::atomic<uint64_t>& count, int frames, const char* what) noexcept {
+    const FaultGuard::HostCode whole;
+    PluginWorld& world = owner_of(unit.mWorld);
+    const uint64_t total = count.fetch_add(uint64_t(frames), std::memory_order_relaxed) + uint64_t(frames);
+    const double blocks = 10 * unit.mWorld->mSampleRate / unit.mWorld->mBufLength;
+    if (!world.buffers().streams().may_report(unit.mWorld->mBufCounter, uint32_t(blocks)))
+        return;
+    TextLine line;
+    line.add(what, (unsigned long long)total);
+    world.outbox().print(line.take());
+}
+
+/// Moves interleaved frames to the outputs, from frame `at` on.
+void play(const float* from, const ::Unit& unit, int at, int frames) noexcept {
+    using Four = float __attribute__((vector_size(16)));
+    const size_t channels = unit.mNumOutputs;
+    float* const* out = unit.mOutBuf;
+    if (channels == 1) {
+        std::memcpy(out[0] + at, from, size_t(frames) * sizeof(float));
+        return;
+    }
+    int done = 0;
+    if (channels == 2)
+        for (; done + 4 <= frames; done += 4) {
+            Four first, second;
+            std::memcpy(&first, from + 2 * done, sizeof first);
+            std::memcpy(&second, from + 2 * done + 4, sizeof second);
+            const Four left = __builtin_shufflevector(first, second, 0, 2, 4, 6);
+            const Four right = __builtin_shufflevector(first, second, 1, 3, 5, 7);
+            std::memcpy(out[0] + at + done, &left, sizeof left);
+            std::memcpy(out[1] + at + done, &right, sizeof right);
+        }
+    for (; done < frames; ++done)
+        for (size_t channel = 0; channel < channels; ++channel)
+            out[channel][at + done] = from[size_t(done) * channels + channel];
+}
+
+// ---- asking for frames
+
+/// Zeroes some of the frames that were asked for of a buffer without a file; all of them by the time that they're played.
+void zero_some(Player& player, ::SndBuf& buffer, int frames) noexcept {
+    const int count = std::min(frames, player.end - player.start);
+    std::memset(buffer.data + size_t(player.start) * size_t(buffer.channels), 0,
+                size_t(count) * size_t(buffer.channels) * sizeof(float));
+    player.start += count;
+}
+
+void make_request(Player& player, FileStream& stream, ::SndBuf& buffer) noexcept {
+    const FaultGuard::HostCode whole;
+    player.request = stream.request(player.kind, player.start, player.end - player.start);
+    stream.take_answers([&](int32_t end) { buffer.mask = end; });
+}
+
+/// Asks for half of the buffer. `frames`: at least as many as the unit plays in a block.
+void ask(Player& player, FileStream* stream, ::SndBuf& buffer, Kind kind, int32_t start, int frames) noexcept {
+    // Where the file ends in the half that comes now; the units are done when they get there.
+    if (buffer.mask >= 0)
+        buffer.mask1 = buffer.mask;
+    player.asked = &buffer;
+    player.kind = kind;
+    player.start = start;
+    player.end = start + buffer.frames / 2;
+    if (stream) {
+        make_request(player, *stream, buffer);
+    } else {
+        buffer.mask = start; // as if a file had ended
+        zero_some(player, buffer, 2 * frames + 4);
+    }
+}
+
+/// To be called in each block, before anything is played. The stream, or null. `frames` as for ask().
+FileStream* attend(Player& player, ::SndBuf& buffer, int frames) noexcept {
+    FileStream* const stream = stream_of(*player.mWorld, buffer);
+    const uint64_t serial = stream ? stream->serial() : 0;
+    if (serial != player.serial || player.asked != &buffer || player.end > buffer.frames)
+        player.start = player.end = 0; // it is another buffer, or filled anew: what was asked for isn't needed any more
+    player.serial = serial;
+    if (player.start == player.end)
+        return stream;
+    if (!stream) {
+        zero_some(player, buffer, 2 * frames + 4);
+        return stream;
+    }
+    if (player.request == 0)
+        make_request(player, *stream, buffer);
+    else
+        stream->take_answers([&](int32_t end) { buffer.mask = end; });
+    if (player.request && stream->is_done(player.request))
+        player.start = player.end;
+    return stream;
+}
+
+/// Whether the player must wait for any of the frames from `from` up to `to` of the buffer, which is seen as a circle.
+bool waits_for(const Player& player, const FileStream* stream, const ::SndBuf& buffer, int64_t from, int64_t to) noexcept {
+    if (!stream || player.start == player.end)
+        return false;
+    for (const int64_t turn : {int64_t(-buffer.frames), int64_t(0), int64_t(buffer.frames)})
+        if (from < player.end + turn && to > player.start + turn)
+            return true;
+    return false;
+}
+
+void wait(Player& player, FileStream& stream, int frames) noexcept {
+    clear(player, frames);
+    count_late(player, stream.counts().silent, frames, "a file wasn't read in time: %llu frames of silence so far\n");
+}
+
+bool ends_before(const ::SndBuf& buffer, double position) noexcept {
+    return buffer.mask1 >= 0 && position >= buffer.mask1;
+}
+
+// ---- DiskIn: buffer, loop
+
+struct DiskIn : Player {
+    uint32_t position; ///< the frame of the buffer that comes next
+};
+
+/// Plays a loop of a file that is in the buffer as a whole: nothing has to be read.
+void play_whole(DiskIn& unit, const ::SndBuf& buffer, uint32_t length, int frames) noexcept {
+    if (length == 0) {
+        clear(unit, frames);
+        unit.mDone = true;
+        return;
+    }
+    unit.position %= length;
+    for (int done = 0; done < frames;) {
+        const int count = int(std::min(uint32_t(frames - done), length - unit.position));
+        play(buffer.data + size_t(unit.position) * size_t(buffer.channels), unit, done, count);
+        done += count;
+        unit.position += uint32_t(count);
+        if (unit.position == length)
+            unit.position = 0;
+    }
+}
+
+void disk_in(::Unit* self, int frames) {
+    auto& unit = *static_cast<DiskIn*>(self);
+    ::SndBuf& buffer = find_buffer(unit);
+    if (!has_halves(*unit.mWorld, buffer)) {
+        unit.position = 0;
+        clear(unit, frames);
+        return;
+    }
+    if (unit.mNumOutputs != uint32_t(buffer.channels)) {
+        clear(unit, frames);
+        return;
+    }
+    FileStream* const stream = attend(unit, buffer, frames);
+    const bool loops = int(unit.in(1)) != 0;
+    if (const int32_t length = stream && loops ? stream->whole() : -1; length >= 0) {
+        play_whole(unit, buffer, uint32_t(length), frames);
+        return;
+    }
+    const auto size = uint32_t(buffer.frames), half = size / 2;
+    unit.position -= unit.position % uint32_t(frames); // a loop in the buffer may have left it anywhere
+    if (unit.position >= size)
+        unit.position = 0;
+    if (waits_for(unit, stream, buffer, unit.position, int64_t(unit.position) + frames)) {
+        wait(unit, *stream, frames);
+        return;
+    }
+    play(buffer.data + size_t(unit.position) * size_t(buffer.channels), unit, 0, frames);
+    if (ends_before(buffer, unit.position))
+        unit.mDone = true;
+    unit.position += uint32_t(frames);
+    if (unit.position == size)
+        unit.position = 0;
+    if (unit.position == 0 || unit.position == half)
+        ask(unit, stream, buffer, loops ? Kind::loop : Kind::read, int32_t(half - unit.position), frames);
+}
+
+void start_disk_in(::Unit* unit) {
+    unit->mCalcFunc = disk_in;
+    clear(*unit, 1);
+}
+
+// ---- VDiskIn: buffer, rate, loop, ID of its messages
+
+struct VDiskIn : Player {
+    double position; ///< in the buffer
+    float rate;
+    uint32_t halves; ///< asked for so far
+    bool plain;      ///< its rate is 1 for ever: nothing is interpolated
+    bool started, complained;
+};
+
+void tell_position(VDiskIn& unit, uint32_t half) noexcept {
+    const int id = int(unit.in(3));
+    const auto frame = float(unit.position + double(float(unit.halves * half)));
+    if (id)
+        interface_table()->fSendNodeReply(&unit.mParent->mNode, id, "/diskin", 1, &frame);
+}
+
+void ask_next(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, int frames) noexcept {
+    const int32_t half = buffer.frames / 2;
+    ++unit.halves;
+    ask(unit, stream, buffer, int(unit.in(2)) != 0 ? Kind::loop : Kind::read, unit.position >= half ? 0 : half, frames);
+    tell_position(unit, uint32_t(half));
+}
+
+/// At rate 1. The loop of a whole file has `length` frames.
+void play_plain(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, uint32_t length, int frames) noexcept {
+    const bool is_whole = length != uint32_t(buffer.frames);
+    const uint32_t half = uint32_t(buffer.frames) / 2;
+    auto position = uint32_t(unit.position);
+    if (position >= length)
+        position %= length;
+    bool passed = false;
+    for (int done = 0; done < frames;) {
+        const uint32_t limit = !is_whole && position < half ? half : length;
+        const int count = int(std::min(uint32_t(frames - done), limit - position));
+        play(buffer.data + size_t(position) * size_t(buffer.channels), unit, done, count);
+        done += count;
+        position += uint32_t(count);
+        passed |= position == limit;
+        if (position == length)
+            position = 0;
+    }
+    unit.position = position;
+    if (is_whole)
+        return;
+    if (ends_before(buffer, position))
+        unit.mDone = true;
+    if (passed)
+        ask_next(unit, stream, buffer, frames);
+}
+
+/// Between b and c, by Hermite's cubic.
+float cubic(float part, float a, float b, float c, float d) noexcept {
+    const float c1 = 0.5f * (c - a);
+    const float c2 = a - 2.5f * b + 2.f * c - 0.5f * d;
+    const float c3 = 0.5f * (d - a) + 1.5f * (b - c);
+    return ((c3 * part + c2) * part + c1) * part + b;
+}
+
+/// At any rate, which goes to `rate` within the block.
+void play_varied(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, uint32_t length, float rate, int frames) noexcept {
+    const bool is_whole = length != uint32_t(buffer.frames);
+    const double size = buffer.frames, half = buffer.frames / 2;
+    const size_t channels = unit.mNumOutputs;
+    const float slope = float(double(rate - unit.rate) * unit.mRate->mSlopeFactor);
+    double position = unit.position;
+    if (is_whole)
+        position = std::fmod(position, double(length));
+    bool passed = false;
+    int sample = 0;
+    if (!unit.started) {
+        // scsynth's position doesn't move during the first sample.
+        for (size_t channel = 0; channel < channels; ++channel)
+            unit.mOutBuf[channel][0] = buffer.data[channel];
+        sample = 1;
+    }
+    for (; sample < frames; ++sample) {
+        const auto whole = uint32_t(position);
+        const auto part = float(position - double(whole));
+        const uint32_t b = whole >= length ? whole - length : whole, a = b ? b - 1 : length - 1;
+        const uint32_t c = b + 1 == length ? 0 : b + 1, d = c + 1 == length ? 0 : c + 1;
+        for (size_t channel = 0; channel < channels; ++channel) {
+            const float* data = buffer.data + channel;
+            unit.mOutBuf[channel][sample] =
+                cubic(part, data[a * channels], data[b * channels], data[c * channels], data[d * channels]);
+        }
+        unit.rate += slope;
+        const double before = position;
+        position += unit.rate;
+        if (is_whole) {
+            if (position >= length)
+                position = std::fmod(position, double(length));
+            continue;
+        }
+        // One frame later than it is left: the interpolation looks back.
+        passed |= before < half + 1 && position >= half + 1;
+        if (position >= size + 1) {
+            passed = true;
+            position -= size;
+        }
+    }
+    unit.started = true;
+    unit.position = position;
+    if (is_whole)
+        return;
+    if (ends_before(buffer, position))
+        unit.mDone = true;
+    if (passed)
+        ask_next(unit, stream, buffer, int(rate * float(frames)) + 1);
+}
+
+void vdisk_in(::Unit* self, int frames) {
+    auto& unit = *static_cast<VDiskIn*>(self);
+    ::SndBuf& buffer = find_buffer(unit);
+    if (!has_halves(*unit.mWorld, buffer)) {
+        unit.halves = 0;
+        clear(unit, frames);
+        return;
+    }
+    if (unit.mNumOutputs != uint32_t(buffer.channels)) {
+        clear(unit, frames);
+        return;
+    }
+    const float given = unit.in(1), rate = given > 0 ? given : 0.f;
+    const auto too_high = [&](float r) {
+        return !(r * float(frames) * float(1. / buffer.frames) < 0.5f);
+    };
+    if (!unit.plain && too_high(rate)) {
+        if (!unit.complained)
+            interface_table()->fPrint("VDiskIn: the rate is too high for a buffer of %d frames\n", buffer.frames);
+        unit.complained = true;
+        clear(unit, frames);
+        return;
+    }
+    if (!unit.plain && too_high(unit.rate))
+        unit.rate = rate;
+    const int advance = unit.plain ? frames : int(std::max(unit.rate, rate) * float(frames)) + 1;
+    FileStream* const stream = attend(unit, buffer, advance);
+    auto length = uint32_t(buffer.frames);
+    if (const int32_t whole = stream && int(unit.in(2)) != 0 ? stream->whole() : -1; whole >= 0)
+        length = uint32_t(whole);
+    if (length == 0) {
+        clear(unit, frames);
+        unit.mDone = true;
+        return;
+    }
+    if (!(unit.position < buffer.frames + 1))
+        unit.position = 0; // the buffer was replaced by a shorter one
+    const auto from = int64_t(unit.position), to = from + advance;
+    if (waits_for(unit, stream, buffer, unit.plain ? from : from - 1, unit.plain ? to : to + 3)) {
+        wait(unit, *stream, frames);
+        return;
+    }
+    if (unit.plain)
+        play_plain(unit, stream, buffer, length, frames);
+    else
+        play_varied(unit, stream, buffer, length, rate, frames);
+}
+
+void start_vdisk_in(::Unit* self) {
+    auto& unit = *static_cast<VDiskIn*>(self);
+    unit.rate = std::max(unit.in(1), 0.f);
+    unit.plain = unit.mInput[1]->mCalcRate == calc_ScalarRate && unit.rate == 1;
+    unit.mCalcFunc = vdisk_in;
+    clear(unit, 1);
+}
+
+// ---- DiskOut: buffer, signals
+
+struct DiskOut : StreamUnit {
+    uint32_t position, recorded;
+    uint64_t requests[2]; ///< the last one for each half
+};
+
+/// Moves the inputs to interleaved frames.
+void record(const ::Unit& unit, float* to, int frames) noexcept {
+    const size_t channels = unit.mNumInputs - 1;
+    const float* const* in = unit.mInBuf + 1;
+    if (channels == 1) {
+        std::memcpy(to, in[0], size_t(frames) * sizeof(float));
+        return;
+    }
+    for (int done = 0; done < frames; ++done)
+        for (size_t channel = 0; channel < channels; ++channel)
+            *to++ = in[channel][done];
+}
+
+/// Has the frames written that lie between the half's start and `end`.
+void write(DiskOut& unit, FileStream& stream, int32_t start, int32_t end) noexcept {
+    const FaultGuard::HostCode whole;
+    const uint64_t request = stream.request(Kind::write, start, end - start);
+    stream.take_answers([&](int32_t at) { unit.buffer->mask = at; });
+    unit.requests[start > 0] = request;
+    if (request == 0 && stream.is_open())
+        count_late(unit, stream.counts().dropped, end - start,
+                   "a file wasn't written in time: %llu frames were dropped so far\n");
+}
+
+void disk_out(::Unit* self, int frames) {
+    auto& unit = *static_cast<DiskOut*>(self);
+    ::SndBuf& buffer = find_buffer(unit);
+    if (!has_halves(*unit.mWorld, buffer)) {
+        unit.position = 0;
+        clear(unit, frames);
+        return;
+    }
+    if (unit.mNumInputs - 1 != uint32_t(buffer.channels)) {
+        clear(unit, frames);
+        return;
+    }
+    FileStream* const stream = stream_of(*unit.mWorld, buffer);
+    if (const uint64_t serial = stream ? stream->serial() : 0; serial != unit.serial) {
+        unit.serial = serial;
+        unit.requests[0] = unit.requests[1] = 0;
+    }
+    const auto size = uint32_t(buffer.frames), half = size / 2;
+    if (unit.position >= size)
+        unit.position = 0;
+    float* const out = unit.mOutBuf[0];
+    if (stream) {
+        stream->take_answers([&](int32_t end) { buffer.mask = end; });
+        if (!stream->is_done(unit.requests[unit.position >= half]) && stream->is_open()) {
+            std::fill_n(out, frames, float(unit.recorded));
+            count_late(unit, stream->counts().dropped, frames,
+                       "a file wasn't written in time: %llu frames were dropped so far\n");
+            return;
+        }
+    }
+    // The output may share its memory with an input.
+    record(unit, buffer.data + size_t(unit.position) * size_t(buffer.channels), frames);
+    for (int i = 0; i < frames; ++i)
+        out[i] = float(unit.recorded++);
+    unit.position += uint32_t(frames);
+    const uint32_t reached = unit.position;
+    if (unit.position == size)
+        unit.position = 0;
+    if (stream && (reached == half || reached == size))
+        write(unit, *stream, int32_t(reached - half), int32_t(reached));
+}
+
+void start_disk_out(::Unit* unit) {
+    unit->mCalcFunc = disk_out;
+    clear(*unit, 1);
+}
+
+/// The last half is written as far as it was recorded.
+void end_disk_out(::Unit* self) {
+    auto& unit = *static_cast<DiskOut*>(self);
+    FileStream* const stream = unit.buffer ? stream_of(*unit.mWorld, *unit.buffer) : nullptr;
+    if (!stream || stream->serial() != unit.serial)
+        return;
+    const auto position = int32_t(unit.position), half = unit.buffer->frames / 2;
+    const int32_t start = position > half ? half : 0;
+    if (position > 0 && position != half && position <= unit.buffer->frames)
+        write(unit, *stream, start, position);
+}
+
+} // namespace
+
+void define_stream_units(PluginRegistry& registry) {
+    registry.define_unit("DiskIn", sizeof(DiskIn), start_disk_in, nullptr, 0);
+    registry.define_unit("VDiskIn", sizeof(VDiskIn), start_vdisk_in, nullptr, 0);
+    registry.define_unit("DiskOut", sizeof(DiskOut), start_disk_out, end_disk_out, 0);
+}
+
+} // namespace scs
