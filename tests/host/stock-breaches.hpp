@@ -8,12 +8,8 @@ namespace scs::test {
 /// Breaches of unit generators in SuperCollider's own plugins on the data loop. We run the plugins as they are shipped,
 /// so these are known and accepted. docs/realtime.md has the same list for readers.
 inline const std::vector<Allowed>& stock_breaches() {
-    const char* const streams = "DiskIn, VDiskIn and DiskOut wake their file thread through a mutex and a condition";
     const char* const membrane = "MembraneCircle and MembraneHexagon allocate and free their mesh";
     static const std::vector<Allowed> all = {
-        {"pthread_mutex_lock", "DiskIO_UGens_supernova.so", streams},
-        {"pthread_cond_signal", "DiskIO_UGens_supernova.so", streams},
-        {"system call 202", "DiskIO_UGens_supernova.so", streams}, // futex
         {"printf", "ML_UGens_supernova.so", "BeatTrack prints when the sample rate isn't 44100 Hz"},
         {"puts", "DelayUGens_supernova.so", "LocalBuf warns when it has no MaxLocalBufs with room for it"},
         {"puts", "FFT_UGens_supernova.so", "PartConv says that its spectra aren't there"},

@@ -66,6 +66,33 @@ def test_vdisk_in_plays_at_its_rate(client, playing, tmp_path, rate, frequency):
     assert audio.clicks(heard[4:]) == []  # the first ones are interpolated with the silence before them
 
 
+def test_a_short_loop_has_no_gap(ours, client, playing, tmp_path):
+    path = tmp_path / "loop.wav"
+    audio.write_wav(path, np.arange(1, 1001) / 1024, RATE)
+    heard = hear(client, playing, path, "test_disk_in", "loop", 1)
+    assert len(heard) > 1.9 * RATE
+    assert np.array_equal(heard, (np.arange(len(heard)) % 1000 + 1) / 1024)
+
+
+def test_vdisk_in_tells_how_far_it_is(ours, client, playing, tmp_path):
+    """As in scsynth: how many frames have been asked for when half of the buffer has been played."""
+    path, half = tmp_path / "long.wav", 8192
+    audio.write_wav(path, np.zeros(4 * RATE), RATE)
+    client.command("/b_alloc", BUFFER, 2 * half, 1)
+    client.command("/b_read", BUFFER, str(path), 0, 2 * half, 0, 1)
+    client.send("/s_new", "test_vdisk_in", 1000, 0, 0, "buf", BUFFER, "id", 7)
+    told = [client.wait("/diskin").args for _ in range(4)]
+    assert [args[:2] for args in told] == [[1000, 7]] * 4
+    assert [args[2] for args in told] == [2 * half + 64, 2 * half + 64, 4 * half + 64, 4 * half + 64]
+    client.request("/n_free", 1000, reply="/n_end")
+
+
+def test_nothing_came_too_late(ours, playing):
+    """In all that streamed before."""
+    properties = playing.session.node(playing.node_name)["info"]["props"]
+    assert [int(properties[f"scsynth.streams.{what}"]) for what in ("silent", "dropped")] == [0, 0]
+
+
 def test_units_tell_the_clients(client):
     client.send("/s_new", "test_tell", 1000, 0, 0, "value", 1.5)
     told = [client.wait("/tr").args, client.wait("/told").args, client.wait("/tr").args]

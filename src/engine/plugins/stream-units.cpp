@@ -32,11 +32,15 @@ struct StreamUnit : ::Unit {
 
 /// A unit that plays a file.
 struct Player : StreamUnit {
-    // The frames that it asked for last.
-    const ::SndBuf* asked;
-    Kind kind;
-    int32_t start, end;
-    uint64_t request; ///< 0: it couldn't be made yet
+    /// A half of the buffer that it asked for and hasn't got yet.
+    struct Half {
+        int32_t start, end; ///< frames; equal if it has got it
+        Kind kind;
+        uint64_t request; ///< 0: it couldn't be made yet
+    };
+    Half halves[2];
+    int latest;            ///< of the two, the one that was asked for last
+    const ::SndBuf* asked; ///< the buffer that they belong to
 };
 
 void clear(const ::Unit& unit, int frames) noexcept {
@@ -110,66 +114,76 @@ void play(const float* from, const ::Unit& unit, int at, int frames) noexcept {
 
 // ---- asking for frames
 
-/// Zeroes some of the frames that were asked for of a buffer without a file; all of them by the time that they're played.
-void zero_some(Player& player, ::SndBuf& buffer, int frames) noexcept {
-    const int count = std::min(frames, player.end - player.start);
-    std::memset(buffer.data + size_t(player.start) * size_t(buffer.channels), 0,
+/// Zeroes some of a half that was asked for of a buffer without a file; all of it by the time that it's played.
+void zero_some(Player::Half& half, ::SndBuf& buffer, int frames) noexcept {
+    const int count = std::min(frames, half.end - half.start);
+    std::memset(buffer.data + size_t(half.start) * size_t(buffer.channels), 0,
                 size_t(count) * size_t(buffer.channels) * sizeof(float));
-    player.start += count;
+    half.start += count;
 }
 
-void make_request(Player& player, FileStream& stream, ::SndBuf& buffer) noexcept {
-    const FaultGuard::HostCode whole;
-    player.request = stream.request(player.kind, player.start, player.end - player.start);
-    stream.take_answers([&](int32_t end) { buffer.mask = end; });
+/// Takes a step towards the halves that aren't there yet, the one first that was asked for first. `frames`: at least as
+/// many as the unit plays in a block.
+void pursue(Player& player, FileStream* stream, ::SndBuf& buffer, int frames) noexcept {
+    const FaultGuard::HostCode uninterrupted;
+    for (Player::Half* half : {&player.halves[1 - player.latest], &player.halves[player.latest]}) {
+        if (half->start == half->end)
+            continue;
+        if (!stream) {
+            zero_some(*half, buffer, 2 * frames + 4);
+            continue;
+        }
+        if (half->request == 0)
+            half->request = stream->request(half->kind, half->start, half->end - half->start);
+        if (half->request == 0)
+            return;
+        stream->take_answers([&](int32_t end) { buffer.mask = end; });
+        if (stream->is_done(half->request))
+            half->start = half->end;
+    }
 }
 
-/// Asks for half of the buffer. `frames`: at least as many as the unit plays in a block.
+/// Asks for a half of the buffer. `frames` as for pursue().
 void ask(Player& player, FileStream* stream, ::SndBuf& buffer, Kind kind, int32_t start, int frames) noexcept {
     // Where the file ends in the half that comes now; the units are done when they get there.
     if (buffer.mask >= 0)
         buffer.mask1 = buffer.mask;
-    player.asked = &buffer;
-    player.kind = kind;
-    player.start = start;
-    player.end = start + buffer.frames / 2;
-    if (stream) {
-        make_request(player, *stream, buffer);
-    } else {
+    if (!stream)
         buffer.mask = start; // as if a file had ended
-        zero_some(player, buffer, 2 * frames + 4);
-    }
+    player.asked = &buffer;
+    player.latest = start > 0;
+    player.halves[player.latest] = {start, start + buffer.frames / 2, kind, 0};
+    pursue(player, stream, buffer, frames);
 }
 
-/// To be called in each block, before anything is played. The stream, or null. `frames` as for ask().
+/// To be called in each block, before anything is played. The stream, or null. `frames` as for pursue().
 FileStream* attend(Player& player, ::SndBuf& buffer, int frames) noexcept {
     FileStream* const stream = stream_of(*player.mWorld, buffer);
     const uint64_t serial = stream ? stream->serial() : 0;
-    if (serial != player.serial || player.asked != &buffer || player.end > buffer.frames)
-        player.start = player.end = 0; // it is another buffer, or filled anew: what was asked for isn't needed any more
+    // In another buffer, or one that was filled anew, nothing that was asked for is needed any more.
+    if (serial != player.serial || player.asked != &buffer ||
+        std::max(player.halves[0].end, player.halves[1].end) > buffer.frames)
+        for (Player::Half& half : player.halves)
+            half.start = half.end = 0;
     player.serial = serial;
-    if (player.start == player.end)
-        return stream;
-    if (!stream) {
-        zero_some(player, buffer, 2 * frames + 4);
-        return stream;
-    }
-    if (player.request == 0)
-        make_request(player, *stream, buffer);
-    else
-        stream->take_answers([&](int32_t end) { buffer.mask = end; });
-    if (player.request && stream->is_done(player.request))
-        player.start = player.end;
+    for (const Player::Half& half : player.halves)
+        if (half.start != half.end) {
+            pursue(player, stream, buffer, frames);
+            break;
+        }
     return stream;
 }
 
 /// Whether the player must wait for any of the frames from `from` up to `to` of the buffer, which is seen as a circle.
-bool waits_for(const Player& player, const FileStream* stream, const ::SndBuf& buffer, int64_t from, int64_t to) noexcept {
-    if (!stream || player.start == player.end)
+bool waits_for(const Player& player, const FileStream* stream, const ::SndBuf& buffer, int64_t from,
+               int64_t to) noexcept {
+    if (!stream)
         return false;
-    for (const int64_t turn : {int64_t(-buffer.frames), int64_t(0), int64_t(buffer.frames)})
-        if (from < player.end + turn && to > player.start + turn)
-            return true;
+    for (const Player::Half& half : player.halves)
+        if (half.start != half.end)
+            for (const int64_t turn : {int64_t(-buffer.frames), int64_t(0), int64_t(buffer.frames)})
+                if (from < half.end + turn && to > half.start + turn)
+                    return true;
     return false;
 }
 
@@ -252,21 +266,21 @@ void start_disk_in(::Unit* unit) {
 struct VDiskIn : Player {
     double position; ///< in the buffer
     float rate;
-    uint32_t halves; ///< asked for so far
+    uint32_t count; ///< of the halves that it asked for so far
     bool plain;      ///< its rate is 1 for ever: nothing is interpolated
     bool started, complained;
 };
 
 void tell_position(VDiskIn& unit, uint32_t half) noexcept {
     const int id = int(unit.in(3));
-    const auto frame = float(unit.position + double(float(unit.halves * half)));
+    const auto frame = float(unit.position + double(float(unit.count * half)));
     if (id)
         interface_table()->fSendNodeReply(&unit.mParent->mNode, id, "/diskin", 1, &frame);
 }
 
 void ask_next(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, int frames) noexcept {
     const int32_t half = buffer.frames / 2;
-    ++unit.halves;
+    ++unit.count;
     ask(unit, stream, buffer, int(unit.in(2)) != 0 ? Kind::loop : Kind::read, unit.position >= half ? 0 : half, frames);
     tell_position(unit, uint32_t(half));
 }
@@ -362,7 +376,7 @@ void vdisk_in(::Unit* self, int frames) {
     auto& unit = *static_cast<VDiskIn*>(self);
     ::SndBuf& buffer = find_buffer(unit);
     if (!has_halves(*unit.mWorld, buffer)) {
-        unit.halves = 0;
+        unit.count = 0;
         clear(unit, frames);
         return;
     }

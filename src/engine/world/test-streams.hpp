@@ -58,9 +58,12 @@ inline std::vector<float> read_file(const std::string& path) {
 template <class Condition>
 bool comes_true(Condition condition, std::chrono::milliseconds time = std::chrono::seconds(20)) {
     const auto deadline = std::chrono::steady_clock::now() + time;
-    while (!condition() && std::chrono::steady_clock::now() < deadline)
+    while (std::chrono::steady_clock::now() < deadline) {
+        if (condition())
+            return true;
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return condition();
+    }
+    return false;
 }
 
 /// While it lives, files of that inode don't answer: who reads or writes them waits.
