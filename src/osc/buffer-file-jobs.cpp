@@ -146,7 +146,8 @@ void ReadBuffer<some_channels>::do_work() {
         std::optional<int32_t> whole;
         if (read == info.frames && read < buffer.frames && buffer_start_ == 0 && file_.channels.empty())
             whole = int32_t(read);
-        buffer.stream = engine().buffers().streams().add(std::move(file.value()), streamed(buffer, engine_rate()), whole);
+        buffer.stream =
+            engine().buffers().streams().add(std::move(file.value()), streamed(buffer, engine_rate()), whole);
     }
     publish(buffer);
 }
@@ -185,9 +186,9 @@ void WriteBuffer::do_work() {
         if (const auto closed = file.value().close(); !closed)
             return fail(file_failure(path_, "written", closed.error()));
     close_stream();
-    buffer.stream = leave_open_ ? engine().buffers().streams().add(std::move(file.value()),
-                                                                   streamed(buffer, engine_rate()), {})
-                                : nullptr;
+    buffer.stream = leave_open_
+                        ? engine().buffers().streams().add(std::move(file.value()), streamed(buffer, engine_rate()), {})
+                        : nullptr;
     publish(buffer);
 }
 

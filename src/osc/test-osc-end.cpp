@@ -27,7 +27,7 @@ bool wait_for(Condition condition, std::chrono::milliseconds time) {
 /// Holds the OSC thread in the next reply that it sends.
 std::atomic<bool> hold{false}, held{false};
 
-/// Threads with the worker's name: it, and DiskIn's, which it started.
+/// Threads with the worker's name: it, and those that plugins start on it.
 int workers() {
     int count = 0;
     for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -30,8 +30,9 @@ struct Bench : CommandBench {
         define("in", {controls(), unit("DiskIn", {{0, 0}, {0, 1}}, {Rate::audio}), unit("Out", {{-1, 0}, {1, 0}}, {})});
         define("vin", {controls(), unit("VDiskIn", {{0, 0}, {0, 2}, {0, 1}, {-1, 0}}, {Rate::audio}),
                        unit("Out", {{-1, 0}, {1, 0}}, {})});
-        define("out", {controls(), unit("DC", {{-1, 1}}, {Rate::audio}), unit("Integrator", {{1, 0}, {-1, 1}}, {Rate::audio}),
-                       unit("DiskOut", {{0, 0}, {2, 0}}, {Rate::audio}), unit("Out", {{-1, 0}, {3, 0}}, {})});
+        define("out",
+               {controls(), unit("DC", {{-1, 1}}, {Rate::audio}), unit("Integrator", {{1, 0}, {-1, 1}}, {Rate::audio}),
+                unit("DiskOut", {{0, 0}, {2, 0}}, {Rate::audio}), unit("Out", {{-1, 0}, {3, 0}}, {})});
     }
     void define(const char* name, std::vector<UnitSpec> units) {
         SynthDef def;
@@ -43,7 +44,8 @@ struct Bench : CommandBench {
         auto program = compile(def, installed_ugens(), block, engine().settings().wire_buffers);
         REQUIRE_MESSAGE(program, program.error());
         Definition* replaced;
-        REQUIRE(engine().definitions().add(new Definition(std::move(program.value()), engine().settings()), replaced).ok());
+        REQUIRE(
+            engine().definitions().add(new Definition(std::move(program.value()), engine().settings()), replaced).ok());
     }
     /// What the next block sounds like.
     std::vector<float> play() {
@@ -194,9 +196,15 @@ TEST_CASE("the file is opened anew, closed and freed while it plays") {
         for (int i = 0; i < 10; ++i)
             CHECK(bench.play().back() == 0);
     }
-    SUBCASE("freed") { bench("/b_free", 0); }
-    SUBCASE("replaced by a shorter one") { bench("/b_alloc", 0, 2 * block, 1); }
-    SUBCASE("replaced by a longer one") { bench("/b_alloc", 0, 100 * block, 1); }
+    SUBCASE("freed") {
+        bench("/b_free", 0);
+    }
+    SUBCASE("replaced by a shorter one") {
+        bench("/b_alloc", 0, 2 * block, 1);
+    }
+    SUBCASE("replaced by a longer one") {
+        bench("/b_alloc", 0, 100 * block, 1);
+    }
     SUBCASE("freed while the disk doesn't answer") {
         const DeadFile dead(folder / "b");
         REQUIRE(comes_true([&] {

@@ -143,7 +143,7 @@ def assert_removed_in_time(session, make_busy):
 
 
 def workers(session):
-    """How many threads of the daemon have the worker's name. DiskIn's thread has it, too, as the worker started it."""
+    """How many threads of the daemon have the worker's name: it, and those that plugins start on it."""
     return [each["name"] for each in threads(session.daemon.pid).values()].count("scsynth-worker")
 
 

@@ -14,8 +14,8 @@
 #include <cmath>
 #include <cstring>
 
-// The buffer is what is streamed through: while one half of it plays, the other is read from the file. A unit asks for a
-// half when it has left it, and stays where it is, silent, as long as a half isn't there that it needs.
+// The buffer is what is streamed through: while one half of it plays, the other is read from the file. A unit asks for
+// a half when it has left it, and stays where it is, silent, as long as a half isn't there that it needs.
 
 namespace scs {
 namespace {
@@ -267,7 +267,7 @@ struct VDiskIn : Player {
     double position; ///< in the buffer
     float rate;
     uint32_t count; ///< of the halves that it asked for so far
-    bool plain;      ///< its rate is 1 for ever: nothing is interpolated
+    bool plain;     ///< its rate is 1 for ever: nothing is interpolated
     bool started, complained;
 };
 
@@ -321,7 +321,8 @@ float cubic(float part, float a, float b, float c, float d) noexcept {
 }
 
 /// At any rate, which goes to `rate` within the block.
-void play_varied(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, uint32_t length, float rate, int frames) noexcept {
+void play_varied(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, uint32_t length, float rate,
+                 int frames) noexcept {
     const bool is_whole = length != uint32_t(buffer.frames);
     const double size = buffer.frames, half = buffer.frames / 2;
     const size_t channels = unit.mNumOutputs;
@@ -385,9 +386,7 @@ void vdisk_in(::Unit* self, int frames) {
         return;
     }
     const float given = unit.in(1), rate = given > 0 ? given : 0.f;
-    const auto too_high = [&](float r) {
-        return !(r * float(frames) * float(1. / buffer.frames) < 0.5f);
-    };
+    const auto too_high = [&](float r) { return !(r * float(frames) * float(1. / buffer.frames) < 0.5f); };
     if (!unit.plain && too_high(rate)) {
         if (!unit.complained)
             interface_table()->fPrint("VDiskIn: the rate is too high for a buffer of %d frames\n", buffer.frames);

@@ -873,7 +873,8 @@ std::span<const RefusedFile> refused_files() {
     static constexpr RefusedFile files[] = {
         {"UIUGens_supernova.so", "opens X11 and starts a thread; stand-ins take its units' places"},
         {"DemoUGens_supernova.so", "a tutorial"},
-        {"DiskIO_UGens_supernova.so", "wakes a thread of its own from the data loop; units of ours take its units' places"},
+        {"DiskIO_UGens_supernova.so",
+         "wakes a thread of its own from the data loop; units of ours take its units' places"},
         {"StkInst_supernova.so", "reads files in its units' constructors and throws, which would end the process"},
         {"StkUGens_supernova.so", "the same"},
     };

@@ -14,7 +14,7 @@ std::atomic<uint64_t> last_serial{0};
 } // namespace
 
 FileStream::FileStream(SoundFile file, const StreamedSamples& samples, std::optional<int32_t> whole,
-               std::shared_ptr<StreamCounts> counts, bool synchronous)
+                       std::shared_ptr<StreamCounts> counts, bool synchronous)
     : serial_(last_serial.fetch_add(1, std::memory_order_relaxed) + 1),
       samples_(samples),
       counts_(std::move(counts)),

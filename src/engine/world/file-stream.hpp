@@ -38,10 +38,10 @@ public:
     static constexpr size_t most_requests = 64; ///< under way at once
     static constexpr size_t scratch_samples = 16384;
 
-    /// [worker] `whole`: how many frames the file has, if all of them are in the buffer from its start on. A synchronous
-    /// stream carries out what it is asked for at once.
+    /// [worker] `whole`: how many frames the file has, if all of them are in the buffer from its start on. A
+    /// synchronous stream carries out what it is asked for at once.
     FileStream(SoundFile, const StreamedSamples&, std::optional<int32_t> whole, std::shared_ptr<StreamCounts>,
-           bool synchronous);
+               bool synchronous);
     /// Closes the file, if that hasn't happened yet.
     ~FileStream();
 

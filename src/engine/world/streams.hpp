@@ -16,8 +16,8 @@ namespace scs {
 /// while half a buffer plays, as the data loop may not wake it, and it sleeps as long as there is no stream. Another
 /// thread watches it: if one file keeps the leader longer than `patience`, the watcher leads on with the other streams,
 /// and yet another thread watches. There are at most `most_threads`; so with three files that don't answer, all others
-/// still stream. A thread that comes back from its file ends, if there is a watcher. No thread is ever waited for longer
-/// than the others get on: one that is stuck is left behind with what it uses.
+/// still stream. A thread that comes back from its file ends, if there is a watcher. No thread is ever waited for
+/// longer than the others get on: one that is stuck is left behind with what it uses.
 class Streams {
 public:
     static constexpr int most_threads = 4;
@@ -29,12 +29,12 @@ public:
     Streams(const Streams&) = delete;
     Streams& operator=(const Streams&) = delete;
 
-    /// [worker] A new stream, see its constructor. It lives until close() or close_all(), whose result the caller has to
-    /// keep as long as the data loop may know it. Throws if there is no memory or no thread for it.
+    /// [worker] A new stream, see its constructor. It lives until close() or close_all(), whose result the caller has
+    /// to keep as long as the data loop may know it. Throws if there is no memory or no thread for it.
     FileStream* add(SoundFile, const StreamedSamples&, std::optional<int32_t> whole);
-    /// [worker] Does what the stream was asked for, closes its file, and lets go of the buffer's memory. Waits no longer
-    /// than 100 ms without any progress; what isn't written then is lost, and a thread closes the file when it can. Null
-    /// for null.
+    /// [worker] Does what the stream was asked for, closes its file, and lets go of the buffer's memory. Waits no
+    /// longer than 100 ms without any progress; what isn't written then is lost, and a thread closes the file when it
+    /// can. Null for null.
     std::shared_ptr<FileStream> close(FileStream*);
     /// [worker] The same for all streams.
     std::vector<std::shared_ptr<FileStream>> close_all();

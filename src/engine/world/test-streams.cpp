@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/world/streams.hpp"
 #include "engine/world/test-streams.hpp"
+#include "engine/world/streams.hpp"
 
 #include "engine/guard/fault-guard.hpp"
 
