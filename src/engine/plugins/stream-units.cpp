@@ -41,6 +41,8 @@ struct Player : StreamUnit {
     Half halves[2];
     int latest;            ///< of the two, the one that was asked for last
     const ::SndBuf* asked; ///< the buffer that they belong to
+
+    bool awaits_any() const noexcept { return halves[0].start != halves[0].end || halves[1].start != halves[1].end; }
 };
 
 void clear(const ::Unit& unit, int frames) noexcept {
@@ -87,9 +89,10 @@ void count_late(StreamUnit& unit, std::atomic<uint64_t>& count, int frames, cons
     world.outbox().print(line.take());
 }
 
+using Four = float __attribute__((vector_size(16)));
+
 /// Moves interleaved frames to the outputs, from frame `at` on.
 void play(const float* from, const ::Unit& unit, int at, int frames) noexcept {
-    using Four = float __attribute__((vector_size(16)));
     const size_t channels = unit.mNumOutputs;
     float* const* out = unit.mOutBuf;
     if (channels == 1) {
@@ -97,19 +100,22 @@ void play(const float* from, const ::Unit& unit, int at, int frames) noexcept {
         return;
     }
     int done = 0;
-    if (channels == 2)
-        for (; done + 4 <= frames; done += 4) {
+    if (channels == 2) {
+        float *left = out[0] + at, *right = out[1] + at;
+#pragma GCC unroll 4
+        for (; done + 4 <= frames; done += 4, from += 8, left += 4, right += 4) {
             Four first, second;
-            std::memcpy(&first, from + 2 * done, sizeof first);
-            std::memcpy(&second, from + 2 * done + 4, sizeof second);
-            const Four left = __builtin_shufflevector(first, second, 0, 2, 4, 6);
-            const Four right = __builtin_shufflevector(first, second, 1, 3, 5, 7);
-            std::memcpy(out[0] + at + done, &left, sizeof left);
-            std::memcpy(out[1] + at + done, &right, sizeof right);
+            std::memcpy(&first, from, sizeof first);
+            std::memcpy(&second, from + 4, sizeof second);
+            const Four lefts = __builtin_shufflevector(first, second, 0, 2, 4, 6);
+            const Four rights = __builtin_shufflevector(first, second, 1, 3, 5, 7);
+            std::memcpy(left, &lefts, sizeof lefts);
+            std::memcpy(right, &rights, sizeof rights);
         }
+    }
     for (; done < frames; ++done)
         for (size_t channel = 0; channel < channels; ++channel)
-            out[channel][at + done] = from[size_t(done) * channels + channel];
+            out[channel][at + done] = *from++;
 }
 
 // ---- asking for frames
@@ -166,18 +172,15 @@ FileStream* attend(Player& player, ::SndBuf& buffer, int frames) noexcept {
         for (Player::Half& half : player.halves)
             half.start = half.end = 0;
     player.serial = serial;
-    for (const Player::Half& half : player.halves)
-        if (half.start != half.end) {
-            pursue(player, stream, buffer, frames);
-            break;
-        }
+    if (player.awaits_any())
+        pursue(player, stream, buffer, frames);
     return stream;
 }
 
 /// Whether the player must wait for any of the frames from `from` up to `to` of the buffer, which is seen as a circle.
 bool waits_for(const Player& player, const FileStream* stream, const ::SndBuf& buffer, int64_t from,
                int64_t to) noexcept {
-    if (!stream)
+    if (!stream || !player.awaits_any())
         return false;
     for (const Player::Half& half : player.halves)
         if (half.start != half.end)
@@ -239,7 +242,7 @@ void disk_in(::Unit* self, int frames) {
         return;
     }
     const auto size = uint32_t(buffer.frames), half = size / 2;
-    unit.position -= unit.position % uint32_t(frames); // a loop in the buffer may have left it anywhere
+    unit.position &= ~uint32_t(frames - 1); // a loop in the buffer may have left it anywhere
     if (unit.position >= size)
         unit.position = 0;
     if (waits_for(unit, stream, buffer, unit.position, int64_t(unit.position) + frames)) {
@@ -312,12 +315,20 @@ void play_plain(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, uint32_t le
         ask_next(unit, stream, buffer, frames);
 }
 
-/// Between b and c, by Hermite's cubic.
-float cubic(float part, float a, float b, float c, float d) noexcept {
-    const float c1 = 0.5f * (c - a);
-    const float c2 = a - 2.5f * b + 2.f * c - 0.5f * d;
-    const float c3 = 0.5f * (d - a) + 1.5f * (b - c);
+/// Between b and c, by Hermite's cubic; T is a float or a vector of floats.
+template <class T>
+T cubic(float part, T a, T b, T c, T d) noexcept {
+    const T c1 = 0.5f * (c - a);
+    const T c2 = a - 2.5f * b + 2.f * c - 0.5f * d;
+    const T c3 = 0.5f * (d - a) + 1.5f * (b - c);
     return ((c3 * part + c2) * part + c1) * part + b;
+}
+
+/// Two neighbouring samples.
+Four two(const float* from) noexcept {
+    Four both{};
+    std::memcpy(&both, from, 2 * sizeof(float));
+    return both;
 }
 
 /// At any rate, which goes to `rate` within the block.
@@ -338,19 +349,28 @@ void play_varied(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, uint32_t l
             unit.mOutBuf[channel][0] = buffer.data[channel];
         sample = 1;
     }
+    // Copies that stay in registers.
+    const float* const data = buffer.data;
+    float* const* const out = unit.mOutBuf;
+    float now = unit.rate;
     for (; sample < frames; ++sample) {
-        const auto whole = uint32_t(position);
+        const auto whole = uint32_t(int64_t(position));
         const auto part = float(position - double(whole));
         const uint32_t b = whole >= length ? whole - length : whole, a = b ? b - 1 : length - 1;
         const uint32_t c = b + 1 == length ? 0 : b + 1, d = c + 1 == length ? 0 : c + 1;
-        for (size_t channel = 0; channel < channels; ++channel) {
-            const float* data = buffer.data + channel;
-            unit.mOutBuf[channel][sample] =
-                cubic(part, data[a * channels], data[b * channels], data[c * channels], data[d * channels]);
+        if (channels == 2) {
+            const Four both = cubic(part, two(data + size_t(a) * 2), two(data + size_t(b) * 2),
+                                    two(data + size_t(c) * 2), two(data + size_t(d) * 2));
+            out[0][sample] = both[0];
+            out[1][sample] = both[1];
+        } else {
+            for (size_t channel = 0; channel < channels; ++channel)
+                out[channel][sample] = cubic(part, data[a * channels + channel], data[b * channels + channel],
+                                             data[c * channels + channel], data[d * channels + channel]);
         }
-        unit.rate += slope;
+        now += slope;
         const double before = position;
-        position += unit.rate;
+        position += now;
         if (is_whole) {
             if (position >= length)
                 position = std::fmod(position, double(length));
@@ -363,6 +383,7 @@ void play_varied(VDiskIn& unit, FileStream* stream, ::SndBuf& buffer, uint32_t l
             position -= size;
         }
     }
+    unit.rate = now;
     unit.started = true;
     unit.position = position;
     if (is_whole)
