@@ -35,6 +35,7 @@ private:
 
     int frames_;
     float limit_; ///< absolute; 0: none
+    bool checks_; ///< false: offline, where a file gets what scsynth writes
     std::vector<Port> ports_;
 };
 
