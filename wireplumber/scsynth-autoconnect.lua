@@ -29,13 +29,19 @@ local metadata_om = ObjectManager {
   Interest { type = "metadata", Constraint { "metadata.name", "=", "default" } }
 }
 
+-- As the registry has it. Among its properties, a port of a node that runs in a client shows the number that it has
+-- there, once they arrive: one that other objects may have, too.
+local function serial_of(proxy)
+  return proxy["global-properties"]["object.serial"]
+end
+
 local function read_ports(node)
   local ports = {}
   for proxy in node:iterate_ports() do
     local props = proxy.properties
     ports[#ports + 1] = {
       id = proxy["bound-id"],
-      serial = props["object.serial"],
+      serial = serial_of(proxy),
       name = props["port.name"] or "",
       index = tonumber(props["port.id"]) or 0,
       direction = props["port.direction"],
@@ -49,7 +55,7 @@ end
 local function read_peer(node)
   return node and {
     id = node["bound-id"],
-    serial = node.properties["object.serial"],
+    serial = serial_of(node),
     class = node.properties["media.class"],
     ports = read_ports(node),
   }
@@ -64,7 +70,7 @@ end
 
 local function find_target(target)
   local key = tonumber(target) and "object.serial" or "node.name"
-  return nodes_om:lookup { Constraint { key, "=", target, type = "pw" } }
+  return nodes_om:lookup { Constraint { key, "=", target, type = "pw-global" } }
 end
 
 local function find_metadata(id, key)
@@ -74,7 +80,7 @@ end
 
 local function port_exists(serial)
   for node in nodes_om:iterate() do
-    if node:lookup_port { Constraint { "object.serial", "=", serial, type = "pw" } } then
+    if node:lookup_port { Constraint { "object.serial", "=", serial, type = "pw-global" } } then
       return true
     end
   end
@@ -245,7 +251,7 @@ local function scan()
   local foreign, present = foreign_links(), {}
   for node in nodes_om:iterate() do
     local props = node.properties
-    local serial = props["object.serial"]
+    local serial = serial_of(node)
     if records[serial] or props["scsynth.autoconnect"] ~= nil then
       present[serial] = true
       records[serial] = records[serial] or {
