@@ -32,21 +32,20 @@ const pw_core_events Connection::core_events = {
     .error =
         [](void* data, uint32_t id, int, int code, const char*) {
             auto* self = static_cast<Connection*>(data);
-            self->errors_[id] = code;
-            if (id == PW_ID_CORE && code == -EPIPE)
+            if (id == PW_ID_CORE && (code == -EPIPE || code == -ECONNRESET))
                 self->lost_ = true;
         },
 };
 
 Result<std::unique_ptr<Connection>> Connection::open(const char* config) {
     std::unique_ptr<Connection> made(new Connection);
-    if (!made->connect(config))
+    if (!made->make_context(config) || !made->connect())
         return Error{std::string("no connection to PipeWire (") + spa_strerror(-errno) +
                      "): is the daemon running? Start it with: systemctl --user start pipewire wireplumber"};
     return made;
 }
 
-bool Connection::connect(const char* config) {
+bool Connection::make_context(const char* config) {
     loop_ = pw_loop_new(nullptr);
     if (!loop_)
         return false;
@@ -55,8 +54,10 @@ bool Connection::connect(const char* config) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         pw_loop_add_signal(loop_, number, interrupt, this);
     context_ = pw_context_new(loop_, pw_properties_new(PW_KEY_CONFIG_NAME, config, nullptr), 0);
-    if (!context_)
-        return false;
+    return context_ != nullptr;
+}
+
+bool Connection::connect() {
     core_ = pw_context_connect(context_, nullptr, 0);
     if (!core_)
         return false;
@@ -76,14 +77,22 @@ void Connection::end_with(int fd) {
         this);
 }
 
-Connection::~Connection() {
-    if (life_line_)
-        pw_loop_destroy_source(loop_, life_line_);
+void Connection::disconnect() {
     graph_.reset();
     if (core_) {
         spa_hook_remove(&listener_);
         pw_core_disconnect(core_);
+        core_ = nullptr;
     }
+    daemon_.clear();
+    done_ = -1;
+    lost_ = false;
+}
+
+Connection::~Connection() {
+    if (life_line_)
+        pw_loop_destroy_source(loop_, life_line_);
+    disconnect();
     if (context_)
         pw_context_destroy(context_);
     if (loop_) {
@@ -119,11 +128,6 @@ Connection::Waited Connection::round_trip() {
 std::string Connection::daemon_property(const std::string& key) const {
     const auto found = daemon_.find(key);
     return found == daemon_.end() ? std::string() : found->second;
-}
-
-int Connection::error_of(pw_proxy* proxy) const {
-    const auto found = errors_.find(pw_proxy_get_id(proxy));
-    return found == errors_.end() ? 0 : found->second;
 }
 
 Error unanswered(Connection::Waited how) {

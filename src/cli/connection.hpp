@@ -26,12 +26,22 @@ public:
 
     enum class Waited { done, interrupted, lost, late };
 
+    /// Leaves the daemon, gone or not, and forgets what was known of it. All proxies must have been destroyed, and only
+    /// waiting is allowed until connect() has succeeded.
+    void disconnect();
+    /// Connects to the daemon that is there now. False: there is none.
+    bool connect();
+
     /// Serves events until the condition is true, a signal has come, the daemon is gone, or the time is over. Without a
     /// limit it waits as long as it takes.
     Waited wait_until(const std::function<bool()>& condition,
                       std::optional<std::chrono::milliseconds> limit = std::nullopt);
     /// Takes it for SIGTERM when the other end of this descriptor is closed.
     void end_with(int fd);
+    /// Serves events for that time, or until a signal has come or the daemon is gone: `late` if it passed.
+    Waited pause(std::chrono::milliseconds time) {
+        return wait_until([] { return false; }, time);
+    }
     /// Waits, at most 5 s, until the daemon has done all that it was asked before.
     Waited round_trip();
 
@@ -41,12 +51,9 @@ public:
     /// A property of the daemon, empty if it has none of that name. Known after a round trip.
     std::string daemon_property(const std::string& key) const;
 
-    /// The error that the daemon reported for this proxy, a negative errno; 0 if none.
-    int error_of(pw_proxy* proxy) const;
-
 private:
     Connection() = default;
-    bool connect(const char* config);
+    bool make_context(const char* config);
 
     static const pw_core_events core_events;
 
@@ -57,8 +64,7 @@ private:
     spa_hook listener_{};
     std::unique_ptr<GraphView> graph_;
     GraphView::Properties daemon_;
-    std::map<uint32_t, int> errors_; ///< by proxy id
-    int done_ = -1;                  ///< sequence number of the last round trip that is over
+    int done_ = -1; ///< sequence number of the last round trip that is over
     bool interrupted_ = false, lost_ = false;
 };
 

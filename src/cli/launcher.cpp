@@ -9,9 +9,12 @@
 
 #include <spa/utils/result.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <unistd.h>
@@ -22,20 +25,59 @@ namespace scs::cli {
 namespace {
 
 using Waited = Connection::Waited;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr milliseconds shortest_pause(50), longest_pause(1000); // between two attempts to connect
+// A daemon that ends so soon after our node was made, so many times in a row, ends because of it. It isn't made again,
+// as that would silence the desktop again.
+constexpr auto short_life = std::chrono::seconds(10);
+constexpr int most_short_lives = 3;
 
 class Launcher {
 public:
-    Launcher(const CommandLine& line, const std::string& print_to, Connection& connection)
-        : line_(line), print_to_(print_to), connection_(connection), node_(connection) {}
-    /// The node that is made instead of the one of the command line.
+    Launcher(const CommandLine& line, std::unique_ptr<PrintRelay> relay, Connection& connection)
+        : line_(line), connection_(connection), port_(std::to_string(line.port)), relay_(std::move(relay)) {}
+    /// The node that is made instead of the one of the command line, once: the program ends with the daemon, too.
     void give(NodeRequest request) { given_ = std::move(request); }
 
     Result<int> run() {
+        for (;;) {
+            Result<int> ended = live();
+            if (!daemon_gone_)
+                return ended;
+            if (served_within_short_life() && ++short_lives_ == most_short_lives)
+                return Error{"the PipeWire daemon has ended " + std::to_string(most_short_lives) +
+                             " times right after the server's start, which isn't tried again"};
+            if (!std::exchange(waiting_, true) && line_.verbosity >= 0)
+                std::fputs("pw-scsynth: PipeWire is gone; waiting for it\n", stderr);
+            if (!wait_for_daemon())
+                return 0;
+        }
+    }
+
+private:
+    /// A node's life, from asking for it to its end. If the daemon is gone, daemon_gone_ tells.
+    Result<int> live() {
+        daemon_gone_ = false;
+        made_.reset();
+        // The path of the former one was used up by the node that connected to it.
+        if (!relay_ && !given_)
+            relay_ = std::make_unique<PrintRelay>();
+        node_.emplace(connection_);
+        Result<int> ended = make_and_serve();
+        node_.reset();
+        relay_.reset();
+        return ended;
+    }
+
+    Result<int> make_and_serve() {
         // The first round trip tells which nodes there are, the second their properties.
         for (int i = 0; i < 2; ++i)
             if (const Waited waited = connection_.round_trip(); waited != Waited::done)
                 return end(waited);
         const NodeRequest request = given_ ? *given_ : make_request();
+        made_ = Clock::now();
         if (int res = create(request); res < 0) {
             if (!given_ && res == -EADDRINUSE && owner() != SPA_ID_INVALID) {
                 if (line_.take_over)
@@ -45,41 +87,62 @@ public:
                 else if (left != Waited::done)
                     return end(left);
                 res = create_soon(request);
+            } else if (res == -EADDRINUSE && was_ready_) { // the former daemon may still be about to end
+                res = create_soon(request);
             }
-            if (res == -EINTR)
-                return 0;
-            if (res < 0)
-                return creation_error(res);
+            switch (-res) {
+            case 0: break;
+            case EINTR: return 0;
+            case EPIPE: return end(Waited::lost);
+            case ETIMEDOUT: return end(Waited::late);
+            default: return creation_error(res);
+            }
         }
         return serve();
     }
 
-private:
+    /// False if a signal has come.
+    bool wait_for_daemon() {
+        connection_.disconnect();
+        do {
+            if (connection_.pause(pause_) == Waited::interrupted)
+                return false;
+            pause_ = std::min(pause_ * 2, longest_pause);
+        } while (!connection_.connect());
+        return true;
+    }
+
     NodeRequest make_request() {
         DaemonFacts daemon;
         daemon.rate = connection_.daemon_property("default.clock.rate");
         daemon.quantum_limit = connection_.daemon_property("default.clock.quantum-limit");
         daemon.find_node = [this](const std::string& name) {
             const GraphView& graph = connection_.graph();
-            const bool is_name = graph.find(PW_KEY_NODE_NAME, name) != SPA_ID_INVALID;
-            return is_name ? name : graph.property(graph.find(PW_KEY_NODE_DESCRIPTION, name), PW_KEY_NODE_NAME);
+            std::string& known = devices_[name]; // when the daemon is back, its devices may come later than we do
+            if (known.empty())
+                known = graph.find(PW_KEY_NODE_NAME, name) != SPA_ID_INVALID
+                            ? name
+                            : graph.property(graph.find(PW_KEY_NODE_DESCRIPTION, name), PW_KEY_NODE_NAME);
+            return known;
         };
         NodeRequest request = node_request(line_, daemon);
-        if (!print_to_.empty())
-            request.properties["scsynth.print-to"] = print_to_;
-        if (line_.verbosity >= 0)
+        if (!relay_->path().empty())
+            request.properties["scsynth.print-to"] = relay_->path();
+        if (was_ready_)
+            request.properties["scsynth.osc.port"] = port_;
+        if (line_.verbosity >= 0 && !was_ready_)
             for (const std::string& warning : request.warnings)
                 std::fprintf(stderr, "pw-scsynth: %s\n", warning.c_str());
         return request;
     }
 
     int create(const NodeRequest& request) {
-        return node_.create(line_.in_this_process ? ServerNode::Place::this_process : ServerNode::Place::daemon,
-                            request.properties);
+        return node_->create(line_.in_this_process ? ServerNode::Place::this_process : ServerNode::Place::daemon,
+                             request.properties);
     }
 
     /// The node of ours that has the port.
-    uint32_t owner() const { return connection_.graph().find("scsynth.osc.port", std::to_string(line_.port)); }
+    uint32_t owner() const { return connection_.graph().find("scsynth.osc.port", port_); }
 
     /// The owner may have been told to quit just now: clients start the next server right after that.
     Waited wait_for_leaving_owner() {
@@ -88,7 +151,7 @@ private:
                 const uint32_t id = owner();
                 return id == SPA_ID_INVALID || connection_.graph().property(id, "scsynth.state") == "quit";
             },
-            std::chrono::milliseconds(1000));
+            milliseconds(1000));
     }
 
     /// Creates our node once the port is free. An owner in a process of its own holds the port until that process
@@ -96,24 +159,25 @@ private:
     int create_soon(const NodeRequest& request) {
         int res = -EADDRINUSE;
         for (int attempt = 0; attempt < 50 && res == -EADDRINUSE; ++attempt) {
-            if (connection_.wait_until([] { return false; }, std::chrono::milliseconds(50)) == Waited::interrupted)
-                return -EINTR;
-            res = create(request);
+            switch (connection_.pause(milliseconds(50))) {
+            case Waited::interrupted: return -EINTR;
+            case Waited::lost: return -EPIPE;
+            default: res = create(request);
+            }
         }
         return res;
     }
 
     Error owned_error() const {
         const uint32_t id = owner();
-        const std::string port = std::to_string(line_.port);
-        return {"port " + port + " is that of node " + std::to_string(id) + " in PipeWire, \"" +
+        return {"port " + port_ + " is that of node " + std::to_string(id) + " in PipeWire, \"" +
                 printable(connection_.graph().property(id, PW_KEY_NODE_NAME)) +
                 "\", a SuperCollider server already.\nUse it, in sclang by\n"
                 "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " +
-                port +
+                port_ +
                 "))\n"
                 "if it has room for 32 clients at most (pw-scsynth -l 4), or replace it: pw-scsynth --take-over -u " +
-                port};
+                port_};
     }
 
     std::string setting(std::string_view key) const {
@@ -124,7 +188,7 @@ private:
     }
 
     Error creation_error(int code) const {
-        const std::string port = "port " + std::to_string(line_.port);
+        const std::string port = "port " + port_;
         const char* place = line_.in_this_process ? "this program" : "the PipeWire daemon";
         switch (-code) {
         case EADDRINUSE: return {port + " is taken by another server or program; choose another with -u"};
@@ -134,8 +198,6 @@ private:
         case ENOENT:
             return {std::string(place) + " finds no library scsynth/libspa-scsynth: is the plugin installed, or "
                                          "SPA_PLUGIN_DIR set for it?"};
-        case ETIMEDOUT: return unanswered(Waited::late);
-        case EPIPE: return unanswered(Waited::lost);
         default:
             return {std::string("cannot make the node: ") + spa_strerror(code) + "; " +
                     (line_.in_this_process
@@ -144,9 +206,9 @@ private:
         }
     }
 
-    std::string state() const { return connection_.graph().property(node_.id(), "scsynth.state"); }
+    std::string state() const { return connection_.graph().property(node_->id(), "scsynth.state"); }
 
-    bool gone() const { return node_.id() == SPA_ID_INVALID || state() == "quit"; }
+    bool gone() const { return node_->id() == SPA_ID_INVALID || state() == "quit"; }
 
     Result<int> serve() {
         const Waited started = connection_.wait_until([&] {
@@ -158,16 +220,20 @@ private:
         if (state().starts_with("failed"))
             return Error{printable(state())};
         if (!gone() && !given_)
-            say_ready();
-        return end(connection_.wait_until([&] {
+            on_ready();
+        const Waited over = connection_.wait_until([&] {
             say_resampling();
             return gone();
-        }));
+        });
+        // A daemon that is told to end may remove its nodes before it closes the connection.
+        if (over == Waited::done && state() != "quit" && connection_.pause(milliseconds(200)) == Waited::lost)
+            return end(Waited::lost);
+        return end(over);
     }
 
     /// Says that the node resamples, again whenever that changes.
     void say_resampling() {
-        const std::string now = connection_.graph().property(node_.id(), "scsynth.resampling");
+        const std::string now = connection_.graph().property(node_->id(), "scsynth.resampling");
         if (now == resampling_)
             return;
         resampling_ = now;
@@ -175,26 +241,49 @@ private:
             std::fprintf(stderr, "pw-scsynth: %s\n", now.c_str());
     }
 
-    void say_ready() const {
+    void on_ready() {
         if (line_.port == 0)
-            std::printf("port %s\n", connection_.graph().property(node_.id(), "scsynth.osc.port").c_str());
-        // What clients that start a server wait for.
+            port_ = connection_.graph().property(node_->id(), "scsynth.osc.port");
+        if (line_.port == 0 && !was_ready_)
+            std::printf("port %s\n", port_.c_str());
+        // Clients that start a server wait for a line that begins so. supriya fails at a second one.
         if (line_.verbosity >= 0)
-            std::puts("SuperCollider 3 server ready.");
+            std::puts(was_ready_ ? "PipeWire is back: SuperCollider 3 server ready." : "SuperCollider 3 server ready.");
+        was_ready_ = true;
+        waiting_ = false;
+        pause_ = shortest_pause;
     }
 
-    static Result<int> end(Waited how) {
-        if (how == Waited::lost || how == Waited::late)
-            return unanswered(how);
-        return 0;
+    bool served_within_short_life() {
+        if (made_ && Clock::now() - *made_ < short_life)
+            return true;
+        if (made_)
+            short_lives_ = 0;
+        return false;
+    }
+
+    /// Once it was ready, the server outlives the daemon.
+    Result<int> end(Waited how) {
+        if (how != Waited::lost && how != Waited::late)
+            return 0;
+        daemon_gone_ = was_ready_;
+        return unanswered(how);
     }
 
     const CommandLine& line_;
-    const std::string& print_to_;
     Connection& connection_;
-    ServerNode node_;
+    std::string port_;                           ///< as asked for, or as found if any is right
+    std::map<std::string, std::string> devices_; ///< node.name by what -H calls them, as far as they were found
+    std::unique_ptr<PrintRelay> relay_;
+    std::optional<ServerNode> node_;        ///< goes before what it prints to
+    std::optional<Clock::time_point> made_; ///< when the node was asked for
     std::optional<NodeRequest> given_;
     std::string resampling_;
+    bool was_ready_ = false;
+    bool daemon_gone_ = false; ///< it went, and is to be waited for
+    bool waiting_ = false;     ///< since it went the server wasn't ready
+    int short_lives_ = 0;
+    milliseconds pause_ = shortest_pause;
 };
 
 /// Text on standard input up to a zero.
@@ -225,8 +314,7 @@ Result<int> run_isolated(const CommandLine& line) {
     if (!connection)
         return Error{connection.error()};
     connection.value()->end_with(STDIN_FILENO);
-    const std::string nowhere;
-    Launcher launcher(line, nowhere, *connection.value());
+    Launcher launcher(line, nullptr, *connection.value());
     launcher.give(std::move(request.value()));
     return launcher.run();
 }
@@ -236,16 +324,15 @@ Result<int> run_isolated(const CommandLine& line) {
 Result<int> run_server(const CommandLine& line) {
     if (line.isolated)
         return run_isolated(line);
-    const PrintRelay relay;
-    const std::string print_to = relay.path();
+    auto relay = std::make_unique<PrintRelay>();
     // The log of a node in this process is printed. What the relay prints needn't come twice.
     if (line.in_this_process)
-        setenv("PIPEWIRE_DEBUG", print_to.empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0);
+        setenv("PIPEWIRE_DEBUG", relay->path().empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0);
     pw_init(nullptr, nullptr);
     auto connection = Connection::open(line.in_this_process ? "client-rt.conf" : "client.conf");
     if (!connection)
         return Error{connection.error()};
-    return Launcher(line, print_to, *connection.value()).run();
+    return Launcher(line, std::move(relay), *connection.value()).run();
 }
 
 } // namespace scs::cli

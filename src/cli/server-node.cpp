@@ -14,6 +14,7 @@ const pw_proxy_events ServerNode::proxy_events = {
     .version = PW_VERSION_PROXY_EVENTS,
     .bound = [](void* data, uint32_t id) { static_cast<ServerNode*>(data)->id_ = id; },
     .removed = [](void* data) { static_cast<ServerNode*>(data)->id_ = SPA_ID_INVALID; },
+    .error = [](void* data, int, int code, const char*) { static_cast<ServerNode*>(data)->error_ = code; },
 };
 
 ServerNode::~ServerNode() {
@@ -34,6 +35,7 @@ void ServerNode::drop() {
 }
 
 int ServerNode::create(Place place, const std::map<std::string, std::string>& properties) {
+    error_ = 0;
     const spa::Dict dict(properties);
     if (place == Place::this_process) {
         std::map<std::string, std::string> shown = properties;
@@ -49,11 +51,11 @@ int ServerNode::create(Place place, const std::map<std::string, std::string>& pr
     pw_proxy_add_listener(proxy_, &listener_, &proxy_events, this);
 
     using Waited = Connection::Waited;
-    const Waited waited = connection_.wait_until(
-        [&] { return id_ != SPA_ID_INVALID || connection_.error_of(proxy_) < 0; }, std::chrono::seconds(5));
+    const Waited waited =
+        connection_.wait_until([&] { return id_ != SPA_ID_INVALID || error_ < 0; }, std::chrono::seconds(5));
     int res = 0;
     switch (waited) {
-    case Waited::done: res = id_ == SPA_ID_INVALID ? connection_.error_of(proxy_) : 0; break;
+    case Waited::done: res = id_ == SPA_ID_INVALID ? error_ : 0; break;
     case Waited::interrupted: res = -EINTR; break;
     case Waited::lost: res = -EPIPE; break;
     case Waited::late: res = -ETIMEDOUT; break;
@@ -66,7 +68,10 @@ int ServerNode::create(Place place, const std::map<std::string, std::string>& pr
 /// From now on this process, which makes only the node that its user asked for, may load UGens from anywhere. The
 /// handle is kept until the process ends.
 static void trust_this_process(pw_context* context, const spa_dict& properties) {
-    spa_handle* handle = pw_context_load_spa_handle(context, spa::ugen_folders_factory, &properties);
+    static spa_handle* handle = nullptr;
+    if (handle)
+        return;
+    handle = pw_context_load_spa_handle(context, spa::ugen_folders_factory, &properties);
     void* folders = nullptr;
     if (handle && spa_handle_get_interface(handle, spa::ugen_folders_interface, &folders) >= 0)
         static_cast<spa::UgenFolders*>(folders)->trust(handle, true);

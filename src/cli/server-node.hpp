@@ -37,6 +37,7 @@ private:
     spa_hook listener_{};
     spa_handle* handle_ = nullptr; ///< of a node in this process
     uint32_t id_ = SPA_ID_INVALID;
+    int error_ = 0; ///< the last one that the daemon reported for the node, a negative errno
 };
 
 } // namespace scs::cli

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.cli.conftest import PW_SCSYNTH, Program
+from tests.cli.conftest import PW_SCSYNTH
 from tests.integration.conftest import SYNTHDEFS
 from tests.lib import audio
 from tests.lib.daemon import Session, pkg_variable
@@ -341,15 +341,6 @@ def test_without_the_plugin_in_the_daemon(tmp_path):
         status, _, said = run("-u", free_port(), env=bare.env)
     assert status == 1
     assert "the PipeWire daemon finds no library scsynth/libspa-scsynth" in said
-
-
-def test_when_the_daemon_ends(tmp_path):
-    with Session(wireplumber=False, sinks={}) as short:
-        server = Program(short)
-        short.daemon.stop()
-        status, output = server.ended()
-    assert status == 1
-    assert "the connection to PipeWire is lost" in output
 
 
 def test_help_and_version():

@@ -3,6 +3,7 @@
 the user's. All waiting is for conditions, and each started process is ended by its pid."""
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -28,6 +29,7 @@ class Session(Graph):
         self.with_wireplumber = wireplumber
         self.wireplumber = None
         self.daemon = None
+        self._conf = None
         self._modules, self._objects, self._fragments = modules, objects, fragments or {}
         self._policy = ROOT / "wireplumber" if policy else None
         self._extra_env = env or {}
@@ -61,18 +63,34 @@ class Session(Graph):
     def _start(self):
         self.env = self._environment()
         self._start_bus()
-        conf = session_config.write(self.dir / "pipewire", self.sinks, self.sources, self._modules,
-                                    self._objects, self._fragments, self.with_wireplumber)
-        self.daemon = self.start(["pipewire"], "pipewire", PIPEWIRE_CONFIG_DIR=str(conf))
-        socket = self.dir / "run" / "pipewire-0"
-        self.wait_until(socket.exists, "the daemon's socket")
+        self._conf = session_config.write(self.dir / "pipewire", self.sinks, self.sources, self._modules,
+                                          self._objects, self._fragments, self.with_wireplumber)
         if self.with_wireplumber:
             session_config.write_wireplumber(self.dir / "config/wireplumber", self._policy)
-            self.wireplumber = self.start(["wireplumber"], "wireplumber")
+        self.start_daemons()
+
+    def start_daemons(self):
+        """Start PipeWire and WirePlumber, and wait for the devices."""
+        socket = self.dir / "run" / "pipewire-0"
+        socket.unlink(missing_ok=True)  # of a daemon that was killed
+        self.daemon = self.start(["pipewire"], "pipewire", PIPEWIRE_CONFIG_DIR=str(self._conf))
+        self.wait_until(socket.exists, "the daemon's socket")
+        if self.with_wireplumber:
+            self.start_wireplumber()
         for name in (*self.sinks, *self.sources):
             self.wait_until(lambda name=name: self.ports(name), f"the ports of {name}")
         if self.with_wireplumber and self.sinks:
             self.wait_until(lambda: self.default_sink() in self.sinks, "a default sink")
+
+    def start_wireplumber(self):
+        self.wireplumber = self.start(["wireplumber"], "wireplumber")
+
+    def stop_daemons(self, number=signal.SIGTERM):
+        """End PipeWire by a signal; WirePlumber ends with it."""
+        os.kill(self.daemon.pid, number)
+        self.daemon.wait(10)
+        if self.wireplumber:
+            self.wireplumber.stop()
 
     def _environment(self):
         env = {key: value for key, value in os.environ.items()
