@@ -3,17 +3,21 @@
 import os
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import PW_SCSYNTH, Program
 from tests.integration.conftest import SYNTHDEFS
-from tests.lib import audio
+from tests.lib import audio, sclang
+from tests.lib.build import ROOT
 from tests.lib.daemon import Session
 from tests.lib.osc import Client, NoReply
+from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 from tests.lib.recording import Recording
 
+SCRIPT = Path(__file__).with_name("restart.scd")
 PLACES = pytest.mark.parametrize("place", [(), ("--client",)], ids=["daemon", "client"])
 GONE = "pw-scsynth: PipeWire is gone; waiting for it\n"
 BACK = "PipeWire is back: SuperCollider 3 server ready.\n"
@@ -138,3 +142,24 @@ def test_a_lost_connection_leaves_nothing_behind(bare):
             client.sync()
         counts.append(held(server.child.pid))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("classes", ["ours", "stock"])
+def test_sclang(session, tmp_path, classes):
+    """With our classes it goes on with the new server by itself, as after a boot; without them, by s.reboot."""
+    port = free_port()
+    child = sclang.start(SCRIPT, port, classes, PW_SCSYNTH, folder=tmp_path, env=session.env,
+                         classes=[ROOT / "sclang/PipeWireServer"] if classes == "ours" else [])
+    try:
+        child.wait_output("STEP booted 1")
+        session.stop_daemons(signal.SIGKILL)
+        child.wait_output("STEP unresponsive true")
+        session.start_daemons()
+        output = sclang.finish(child)
+    finally:
+        child.stop()
+    steps = sclang.steps(output)
+    assert {steps.pop(name) for name in list(steps) if name not in ("booted", "quits")} == {"true"}, output
+    assert steps == {"booted": "1", "quits": "1"}, output
+    assert output.count("exited with exit code 0") == (1 if classes == "ours" else 2), output
+    session.wait_gone(f"scsynth-{port}")
