@@ -20,13 +20,16 @@ public:
         host.position().clock.nsec = first_nsec;
         host.before_process = [this] {
             const uint64_t now = host_.position().clock.nsec;
-            clock_.emplace(now, now + wall_ahead);
+            clock_.emplace(now, now + wall_ahead + uint64_t(wall_leap));
         };
         host.after_process = [this] { clock_.reset(); };
     }
     ~ScriptedCycles() { host_.before_process = host_.after_process = nullptr; }
     ScriptedCycles(const ScriptedCycles&) = delete;
     ScriptedCycles& operator=(const ScriptedCycles&) = delete;
+
+    /// How far the wall clock was set since the start, ns; may be changed between cycles.
+    int64_t wall_leap = 0;
 
 private:
     Host& host_;
