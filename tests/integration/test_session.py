@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A playing node while the session around it changes: WirePlumber restarts, default devices come and go, nodes are
+suspended, the daemon is stopped for a while."""
+import json
+import os
+import signal
+import time
+
+import pytest
+
+from tests.integration.conftest import SYNTHDEFS
+from tests.lib import audio
+from tests.lib.daemon import Session
+from tests.lib.osc import Client
+from tests.lib.ports import free_port
+from tests.lib.process import resident_kib, wait_for
+from tests.lib.recording import Recording
+from tests.lib.server import NODE, NodeServer
+
+pytestmark = pytest.mark.usefixtures("ours")
+SINKS = ("test-sink", "second-sink")
+
+
+@pytest.fixture
+def session():
+    """A session with the policy and two sinks. One arena: with several, the daemon grows whenever another is used."""
+    with Session(policy=True, sinks=dict.fromkeys(SINKS, 2), env={"MALLOC_ARENA_MAX": "1"}) as session:
+        session.force_quantum(1024)
+        yield session
+        assert session.daemon.running(), session.logs()
+
+
+@pytest.fixture
+def client(session):
+    """A client of a server that plays a sine on both channels."""
+    server = NodeServer(session, free_port())
+    with Client(server.port) as client:
+        client.command("/notify", 1)
+        client.command("/d_loadDir", str(SYNTHDEFS))
+        client.request("/s_new", "test_sine", 1000, 0, 0, "freq", 440.0, "amp", 0.2, reply="/n_go")
+        yield client
+
+
+def links_to(sink):
+    return [(f"{NODE}:out_{number}", f"{sink}:playback_{channel}") for number, channel in ((1, "FL"), (2, "FR"))]
+
+
+def own_links(session):
+    """All of the outputs; a link that is there twice is there twice."""
+    return [link for link in session.links() if link[0].startswith(f"{NODE}:out_")]
+
+
+def linked_to(session, sink):
+    session.wait_until(lambda: own_links(session) == links_to(sink), f"links to {sink} alone")
+
+
+def is_heard(session, folder, sink, channels=2):
+    """The sine without a gap, on so many channels."""
+    with Recording(session, folder / "heard.wav", node=sink) as recording:
+        recording.wait(0.5)
+    for channel in audio.read_wav(recording.path)[0][-16384:, :channels].T:
+        assert audio.frequency(channel, 48000) == pytest.approx(440, abs=4)
+        # A gap, or a leap of the phase, would be steeper than the sine.
+        assert abs(channel[1:] - channel[:-1]).max() < 0.2 * 2 * 3.1416 * 440 / 48000 * 1.1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_wireplumber_restarts(session, client, tmp_path, number):
+    linked_to(session, session.default_sink())
+    for _ in range(2):
+        os.kill(session.wireplumber.pid, number)
+        session.wireplumber.wait(10)
+        # Its links have gone with it, as those of all streams do; the server plays on unheard.
+        session.wait_until(lambda: own_links(session) == [], "the end of the links")
+        assert client.status()[2] == 1
+        session.start_wireplumber()
+        # Both sinks are as good, so it may choose the other one now.
+        session.wait_until(lambda: own_links(session) == links_to(session.default_sink()), "links")
+    sink = session.default_sink()
+    is_heard(session, tmp_path, sink)
+
+
+def toggle(session, times):
+    """Change the default sink ten times a second; the last one."""
+    for number in range(times):
+        sink = SINKS[number % 2]
+        began = time.monotonic()
+        session.run("pw-metadata", "0", "default.configured.audio.sink", json.dumps({"name": sink}), "Spa:String:JSON")
+        time.sleep(max(0.0, began + 0.1 - time.monotonic()))
+    return sink
+
+
+def test_a_default_sink_that_changes_ten_times_a_second(session, client, tmp_path):
+    linked_to(session, session.default_sink())
+    linked_to(session, toggle(session, 20))
+    session.wait_until(lambda: len(session.links()) == 2, "no other links")
+    objects = len(session.pw_dump())
+    daemon, policy = (resident_kib(process.pid) for process in (session.daemon, session.wireplumber))
+    sink = toggle(session, 50)
+    linked_to(session, sink)
+    session.wait_until(lambda: len(session.pw_dump()) == objects, f"{objects} objects as before")
+    assert resident_kib(session.daemon.pid) - daemon < 256
+    assert resident_kib(session.wireplumber.pid) - policy < 2048
+    is_heard(session, tmp_path, sink)
+    assert client.status()[2] == 1
+
+
+@pytest.mark.parametrize("which", ["node", "sink"])
+def test_suspended_while_it_plays(session, client, tmp_path, which):
+    sink = session.default_sink()
+    linked_to(session, sink)
+    name = NODE if which == "node" else sink
+    for _ in range(3):
+        session.pw_cli("send-command", session.node(name)["id"], "Suspend", "{}")
+        # Commands are carried out all the same.
+        client.request("/s_new", "test_sine", 1001, 0, 0, "amp", 0.0, reply="/n_go")
+        client.request("/n_free", 1001, reply="/n_end")
+    # PipeWire 0.3.65 may leave the second link paused then, whatever plays there.
+    is_heard(session, tmp_path, sink, channels=1)
+    assert session.node(NODE)["info"]["state"] == "running"
+    assert own_links(session) == links_to(sink)
+
+
+def test_a_daemon_that_is_stopped_for_a_while(session, client, tmp_path):
+    """As by a debugger, or with the machine."""
+    sink = session.default_sink()
+    linked_to(session, sink)
+    os.kill(session.daemon.pid, signal.SIGSTOP)
+    time.sleep(3)
+    os.kill(session.daemon.pid, signal.SIGCONT)
+    wait_for(lambda: client.status()[2] == 1, "an answer")
+    is_heard(session, tmp_path, sink)
+    # Bundles are on time again at once.
+    late = session.node(NODE)["info"]["props"]["scsynth.late"]
+    client.send_at(time.time() + 0.2, ("/n_set", 1000, "amp", 0.1), ("/sync", 77))
+    client.wait("/synced", where=lambda args: args == [77])
+    client.sync()
+    assert session.node(NODE)["info"]["props"]["scsynth.late"] == late
