@@ -47,8 +47,12 @@ Bytes osc_message(const std::string& address, const std::vector<OscArg>& args) {
     Bytes message;
     put_string(message, address);
     std::string types = ",";
-    for (const OscArg& arg : args)
-        types += "ifsb"[arg.index()];
+    for (const OscArg& arg : args) {
+        if (const auto* floats = std::get_if<Floats>(&arg))
+            types += '[' + std::string(floats->size(), 'f') + ']';
+        else
+            types += "ifsb"[arg.index()];
+    }
     put_string(message, types);
     for (const OscArg& arg : args) {
         if (const auto* number = std::get_if<int32_t>(&arg))
@@ -57,6 +61,9 @@ Bytes osc_message(const std::string& address, const std::vector<OscArg>& args) {
             put(message, *real);
         else if (const auto* text = std::get_if<std::string>(&arg))
             put_string(message, *text);
+        else if (const auto* floats = std::get_if<Floats>(&arg))
+            for (const float each : *floats)
+                put(message, each);
         else {
             const Bytes& blob = std::get<Bytes>(arg);
             put(message, blob.size(), 4);
@@ -78,7 +85,7 @@ Bytes osc_bundle(NtpTime time, const std::vector<Bytes>& messages) {
     return bundle;
 }
 
-Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units) {
+Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units, uint32_t controls) {
     std::vector<float> constants;
     for (const DefUnit& unit : units)
         for (const DefUnit::Input& input : unit.inputs)
@@ -92,8 +99,10 @@ Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units) 
     put(file, constants.size(), 4);
     for (const float constant : constants)
         put(file, constant);
-    put(file, 0, 4); // controls
-    put(file, 0, 4); // their names
+    put(file, controls, 4);
+    for (uint32_t i = 0; i < controls; ++i)
+        put(file, 0.f);
+    put(file, 0, 4); // names of controls
     put(file, units.size(), 4);
     uint32_t constant = 0;
     for (const DefUnit& unit : units) {

@@ -12,7 +12,8 @@
 namespace scs::test {
 
 using Bytes = std::vector<std::byte>;
-using OscArg = std::variant<int32_t, float, std::string, Bytes>;
+using Floats = std::vector<float>; ///< an array
+using OscArg = std::variant<int32_t, float, std::string, Bytes, Floats>;
 
 /// An OSC message, and a bundle of such messages.
 Bytes osc_message(const std::string& address, const std::vector<OscArg>& args = {});
@@ -28,8 +29,8 @@ struct DefUnit {
     std::vector<Input> inputs;
     bool has_output = true;
 };
-/// A SynthDef file with one definition.
-Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units);
+/// A SynthDef file with one definition. Its `controls` have no names.
+Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units, uint32_t controls = 0);
 
 /// A UDP client of a server on this machine.
 class OscClient {
