@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The same packets to stock scsynth and to ours give the same answers, byte for byte, except for the differences that
-differences.py lists with their reasons."""
+differences.py lists with their reasons. To those ours answers what answers.txt says."""
 import socket
 import struct
 
 import pytest
 
+from tests.differential import answers
 from tests.differential.cases import PROBES, SETUP, cases
 from tests.differential.differences import reason_for
 from tests.lib import scsynth, server as servers
@@ -15,6 +16,7 @@ from tests.lib.ports import free_port
 
 SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"
 CASES = list(cases())
+SETTINGS = {"buffers": 1024, "load-synthdefs": "false"}
 
 
 class Server:
@@ -64,7 +66,7 @@ class Pair:
         self._start()
 
     def _start(self):
-        self._node = servers.NodeServer(self._session, free_port(), {"buffers": 1024, "load-synthdefs": "false"})
+        self._node = servers.NodeServer(self._session, free_port(), SETTINGS)
         self._process = scsynth.StockServer(self._session, free_port(), ["-D", "0"])
         for server in (self._node, self._process):
             self._session.connect(server.node_name, "test-sink")
@@ -102,10 +104,22 @@ def readable(datagrams):
     result = []
     for datagram in datagrams:
         try:
-            result.append(str(decode(datagram)))
+            packet = decode(datagram)
+            result.append(f"{packet.address} {packet.args}" if isinstance(packet, Message) else str(packet))
         except OscError:
             result.append(str(datagram))
     return result
+
+
+STATED = answers.load()
+
+
+def test_all_differences_and_no_others_are_stated():
+    assert list(STATED) and sorted(STATED) == sorted(name for name, *_ in answers.listed())
+
+
+def test_stated_answers_are_read_as_they_are_written():
+    assert answers.load(answers.as_text(STATED)) == STATED
 
 
 @pytest.mark.parametrize("name, group, packet", CASES, ids=[name for name, *_ in CASES])
@@ -114,6 +128,7 @@ def test_same_answers(pair, name, group, packet):
     reason = reason_for(name)
     if reason:
         assert stock != ours, f"no difference any more, listed as: {reason}"
+        assert tuple(map(readable, ours)) == STATED[name]
         return
     assert stock, f"stock scsynth doesn't live through this; ours answers {readable(ours[0])}"
     assert readable(ours[0]) == readable(stock[0])
