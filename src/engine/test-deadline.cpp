@@ -146,6 +146,30 @@ TEST_CASE("a scheduled bundle that doesn't fit cuts its block; those of lost blo
     CHECK(t.order == "abced");
 }
 
+TEST_CASE("a nest that is deeper than a cycle is long is freed in pieces") {
+    Settings settings;
+    settings.max_nodes = 6000;
+    Timed t(settings);
+    Tree& tree = t.engine->tree();
+    constexpr int depth = 5000;
+    Group* group = nullptr;
+    for (int i = 1; i <= depth; ++i)
+        REQUIRE(tree.new_group(i, AddAction::head, i - 1, group).ok());
+    t.each_look = 2000;
+    int pieces = 0;
+    auto* bundle = new CommandBundle;
+    bundle->append(new Call([&](Engine&) {
+        ++pieces;
+        return tree.free_in_time(*tree.find(1)) ? Outcome::done : Outcome::again;
+    }));
+    REQUIRE(t.engine->submit(bundle));
+    for (int i = 0; i < 2000 && tree.find(1); ++i)
+        (void)t.cycle(100'000);
+    CHECK(pieces > 10);
+    CHECK_FALSE(tree.find(1));
+    CHECK(tree.group_count() == 1);
+}
+
 TEST_CASE("a command may do its work in pieces") {
     Timed t;
     int calls = 0;

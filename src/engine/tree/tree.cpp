@@ -24,7 +24,7 @@ namespace scs {
 namespace {
 
 // Estimates for the deadline, ns.
-constexpr int64_t visit_cost = 10;     // of passing a node
+constexpr int64_t visit_cost = 100;    // of passing a node that isn't in the cache
 constexpr int64_t free_cost = 400;     // of freeing one
 constexpr int64_t line_cost = 1000;    // of a line of text
 constexpr int64_t dear_synth = 20'000; // above this, the clock is read within a synth, too
@@ -310,18 +310,18 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
 
 template <bool in_time>
 bool Tree::free_children(Group& group) noexcept {
-    // Frees the first leaf below the group each time, so that deep nesting needs no stack.
-    for (Node* node = group.head; node;) {
+    // A group that has groups in it gives them up to its own place first: so nesting needs neither a stack nor a way
+    // down that an interruption would make us go again.
+    while (Node* const node = group.head) {
         if (in_time && deadline_.spend(free_cost))
             return false;
-        if (node->is_group)
-            if (Node* head = static_cast<Group*>(node)->head) {
-                node = head;
-                continue;
-            }
-        Group* parent = node->parent;
-        drop(*node, EndEvent::without_place);
-        node = parent->head ? parent->head : parent == &group ? nullptr : parent;
+        Node* const child = node->is_group ? static_cast<Group*>(node)->head : nullptr;
+        if (child && child->is_group && static_cast<Group*>(child)->head) {
+            unlink(*child);
+            link(*child, {&group, nullptr});
+        } else {
+            drop(child ? *child : *node, EndEvent::without_place);
+        }
     }
     return true;
 }
@@ -628,6 +628,8 @@ bool Tree::walk(FaultLanding& landing) {
                 return !deadline_.passed();
             turn_.next = turn_.group->next;
             turn_.group = turn_.group->parent;
+            if (deadline_.spend(visit_cost)) // the way up from a deep nest is long
+                return false;
             continue;
         }
         FaultGuard::progress();
