@@ -7,12 +7,12 @@ import sys
 import time
 from functools import partial
 
-from tools import counts
+from tools import counts, fuzz_corpus
 from tools.counts import Counts
 from tools.runs import LOGS, ROOT, Broken, Late, Runner, tail
 
-# Below CI's limit of 90 minutes, so that what hangs has a name. --long has soaks of an hour.
-MINUTES = {False: 85, True: 8 * 60}
+# Below CI's limit of 90 minutes, so that what hangs has a name. --long fuzzes for hours.
+MINUTES = {False: 85, True: 16 * 60}
 STYLE = ("layers", "format", "spelling")  # modules of tools; the exit status says whether all is well
 POLICY = "policy-"
 THREADS = "threads"  # meson's suite of the tests with more than one thread of ours
@@ -26,7 +26,10 @@ NOT_SANITIZED = {
 }
 ALL = ("-Dsimd=all",)  # ./demo's build may have fewer
 DEVELOPED = ("-Ddebug=true", "-Db_pch=false")  # the same folder's, if ./demo made it; ccache knows no precompiled headers
-FUZZ_SECONDS = {False: 10, True: 120}
+# Of each target; whichever comes first.
+FUZZ_SECONDS = {False: 10, True: int(os.environ.get("SCS_FUZZ_SECONDS", 3 * 3600))}
+FUZZ_RUNS = {False: -1, True: int(os.environ.get("SCS_FUZZ_RUNS", 100_000_000))}
+SOAK_HOURS = {False: 0.5, True: float(os.environ.get("SCS_SOAK_HOURS", 72))}  # of audio
 # Options of builds that only ./check uses. Kernels are compiled once, in `build`: sanitizers leave them out anyway, and
 # those of a release are the same.
 LINES = ("-Ddebug=false", "-Dcpp_args=-g1")
@@ -158,19 +161,33 @@ class Check:
         return total
 
     def _fuzz_one(self, target, source):
-        """Found inputs stay in the build folder; the corpus beside the source is only read."""
+        """Found inputs stay in the build folder; the corpus beside the source is only read. --long puts what it has found
+        into tests/fuzz-corpus, to be committed."""
         grown = target.parent / f"{target.name}.corpus"
-        grown.mkdir(exist_ok=True)
+        fuzz_corpus.unpack(fuzz_corpus.FOLDER / f"{target.name}.zip", grown)
         seeds = [folder for folder in (target.parent / f"{target.name}.seeds",
                                        source / "corpus" / target.name, source / "corpus")
                  if folder.is_dir()][:1]
-        status, log = self.runner.run(target.name, [target, f"-max_total_time={FUZZ_SECONDS[self.long]}", "-timeout=10",
+        status, log = self.runner.run(target.name, [target, f"-max_total_time={FUZZ_SECONDS[self.long]}",
+                                                    f"-runs={FUZZ_RUNS[self.long]}", "-timeout=10",
                                                     "-rss_limit_mb=2048", "-print_final_stats=1",
                                                     f"-artifact_prefix={LOGS}/{target.name}-", grown, *seeds])
         if status:
             print(tail(log))
             return Counts(failed=1)
-        return Counts(passed=1)
+        if self.long:
+            print("\n".join(line for line in log.read_text(errors="replace").splitlines() if line.startswith("stat::")))
+            status, log = self.runner.run(f"{target.name}-corpus",
+                                          ["/usr/bin/python3", "-B", "-m", "tools.fuzz_corpus", target.name])
+            print(tail(log))
+        return Counts(failed=1) if status else Counts(passed=1)
+
+    def soak(self):
+        self.plain()
+        status, log = self.runner.run("soak", ["/usr/bin/python3", "-B", "-m", "tests.hostile.soak",
+                                               str(SOAK_HOURS[self.long])])
+        print(tail(log))
+        return Counts(failed=1) if status else Counts(passed=1)
 
     def policy(self):
         self.plain()
@@ -218,6 +235,7 @@ STAGES = {
     "differential": partial(Check.tests, name="differential"), "cli": partial(Check.tests, name="cli"),
     "policy": Check.policy, "integration": partial(Check.tests, name="integration"),
     "clients": partial(Check.tests, name="clients"), "release": Check.release, "asan": Check.asan, "fuzz": Check.fuzz,
+    "soak": Check.soak,
     # By itself: it wears the machine out, and looks at how long things take meanwhile.
     "tsan": Check.tsan, "hostile": partial(Check.tests, name="hostile", spread=None),
 }

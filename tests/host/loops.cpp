@@ -261,6 +261,11 @@ bool Log::has(const std::string& text) {
     return false;
 }
 
+void Log::forget() {
+    const std::lock_guard lock(mutex_);
+    lines_.clear();
+}
+
 std::string Log::all() {
     const std::lock_guard lock(mutex_);
     std::string all;

@@ -91,6 +91,7 @@ public:
     /// Whether a message contains `text`.
     bool has(const std::string& text);
     std::string all();
+    void forget();
 
 private:
     static void logt(void*, spa_log_level, const spa_log_topic*, const char* file, int line, const char* function,
