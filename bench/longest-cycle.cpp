@@ -236,13 +236,16 @@ public:
     bool settle(bool limited = false) {
         send("/sync", {1});
         stream_->flush();
-        const int64_t give_up = now_nsec(CLOCK_MONOTONIC) + 60 * second;
+        const int64_t give_up = now_nsec(CLOCK_MONOTONIC) + 20 * second;
         for (uint64_t number = 0; now_nsec(CLOCK_MONOTONIC) < give_up; ++number) {
             for (std::string address; !(address = stream_->receive()).empty();)
                 if (address == "/synced")
                     return true;
             cycle(limited);
         }
+        const std::string said = host_.log().all();
+        std::fprintf(stderr, "no answer; the log ends with:\n%s\n",
+                     said.substr(said.size() - std::min<size_t>(said.size(), 1000)).c_str());
         return false;
     }
     void run(double seconds, bool limited) {
