@@ -429,6 +429,7 @@ bool Engine::free_definitions() noexcept {
 }
 
 bool Engine::out_of_time(int64_t nsec) noexcept {
+    FaultGuard::progress();
     return p_->deadline.spend(nsec);
 }
 

@@ -140,37 +140,25 @@ Status move(Engine& engine, Node& node, AddAction action, Node& target, bool sil
     return engine.tree().move(node, action, target, !silent);
 }
 
-/// A node and where it is to go.
-struct Pair {
-    NodeArg node, target;
-    explicit operator bool() const noexcept { return node && target; }
-};
-
-Pair read_pair(ArgReader& args, Tree& tree) noexcept {
-    const NodeArg node = read_node(args, tree);
-    return {node, read_node(args, tree)};
-}
-
 /// Pairs of a node and its target; pairs with a missing node are skipped. Of successive pairs with the same node only
-/// the last is carried out.
+/// the last is carried out, so each waits for the next one, in Place::node and Place::other.
 template <AddAction action>
 Status n_beside(OscCommand& command, Engine& engine) noexcept {
-    ArgReader& args = command.place().args;
-    while (args.remain() > 0) {
+    Place& place = command.place();
+    while (place.args.remain() > 0) {
         if (engine.out_of_time(node_cost))
             return command.unfinished();
-        const Pair pair = read_pair(args, engine.tree());
-        if (!pair)
+        const NodeArg node = read_node(place.args, engine.tree());
+        const NodeArg target = read_node(place.args, engine.tree());
+        if (!node || !target)
             continue;
-        Pair next;
-        for (ArgReader ahead = args; !next && ahead.remain() > 0;)
-            next = read_pair(ahead, engine.tree());
-        if (next && next.node.node == pair.node.node)
-            continue;
-        if (const Status status = move(engine, *pair.node.node, action, *pair.target.node); status.failed())
-            return status;
+        if (place.node && place.node != node.node)
+            if (const Status status = move(engine, *place.node, action, *place.other); status.failed())
+                return status;
+        place.node = node.node;
+        place.other = target.node;
     }
-    return {};
+    return place.node ? move(engine, *place.node, action, *place.other) : Status{};
 }
 
 void warn_of_missing_node(Engine& engine) noexcept {

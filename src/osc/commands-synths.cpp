@@ -20,6 +20,11 @@ struct Found {
 
 /// "name", or "name.variant".
 Found find_definition(Definitions& definitions, std::string_view name) noexcept {
+    // SynthDef files give each of the two a byte for its length. A longer name isn't looked at: each dot would cost
+    // another search.
+    constexpr size_t longest = 2 * 255 + 1;
+    if (name.size() > longest)
+        return {};
     if (Definition* definition = definitions.find(name))
         return {definition, nullptr};
     for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1))

@@ -99,6 +99,7 @@ std::shared_ptr<const Packet> hold(const Services&, Packet&&);
 struct Place {
     ArgReader args; ///< at first all arguments
     Node* node = nullptr;
+    Node* other = nullptr;
     int64_t number = 0, end = 0;
 };
 

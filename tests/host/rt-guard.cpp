@@ -175,8 +175,11 @@ void guard_thread() {
     constexpr auto ip = uint32_t(offsetof(seccomp_data, instruction_pointer));
     sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 6, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_gettime, 8, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 7, 0),
+        // What the watch over hanging code does in its signal, see HangWatch::tick().
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrusage, 6, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clock_nanosleep, 5, 0),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ip),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, uint32_t(passed), 0, 2),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ip + 4),

@@ -16,6 +16,7 @@ from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 from tests.lib.recording import Recording
 from tests.lib.server import NodeServer
+from tests.oracle.references import synthdef
 
 DEFAULT = ROOT / "bench/synthdefs/default.scsyndef"
 LONG = os.environ.get("SCS_LONG") == "1"
@@ -166,3 +167,21 @@ def test_a_synth_that_puts_out_nan_silences_itself_alone(stand, tmp_path):
     assert audio.peak(sound[-RATE // 2:, 0]) == pytest.approx(LEVEL, rel=0.01)
     wait_for(lambda: int(stand.property("bad-blocks")) > 0, "bad blocks")
     wait_for(lambda: "puts NaN or infinity" in stand.session.daemon.output(), "the group's name in the log")
+
+
+@pytest.mark.parametrize("stand", [(256, {"overload": "none", "native-ugens": "false"})], indirect=True)
+def test_a_stream_of_synths_whose_start_takes_longer_than_a_cycle(stand):
+    """Nothing cuts a constructor. The data loop is given its pauses all the same, or the kernel would end the daemon."""
+    client = stand.client
+    # Random numbers, each the mean of 65536 others: some 0.3 ms for each unit.
+    client.command("/d_recv", synthdef("slow", [("NRand", 0, [0.0, 1.0, 65536.0], 1, 0)] * 300))
+    end = time.monotonic() + 3
+    number = 1000
+    while time.monotonic() < end:
+        client.send("/s_new", "slow", number, 0, 0)
+        number += 1
+        time.sleep(0.004)
+        assert stand.session.daemon.running(), stand.session.logs()
+    client.send("/g_freeAll", 0)
+    client.sync(timeout=30)
+    stand.assert_lives()

@@ -10,6 +10,7 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -32,6 +33,10 @@ constexpr Limits limits_of(FaultGuard::Patience patience) noexcept {
                : Limits{5000 * milliseconds, 5000 * milliseconds, 500 * milliseconds};
 }
 
+/// Processor time without a rest after which a thread is given one. The kernel kills the process after 200 ms of it, in
+/// ticks of its own, where PipeWire has its priority through RTKit, whoever takes that time.
+constexpr int64_t longest_without_rest = 80 * milliseconds;
+
 /// How long ticks have found the same.
 class Unchanged {
 public:
@@ -53,7 +58,7 @@ struct Watch {
     bool armed = false;
     timer_t timer{};
     Limits limits{};
-    Unchanged plugin, host;
+    Unchanged plugin, host, awake;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Watch watch;
 
@@ -113,6 +118,7 @@ bool HangWatch::begin(FaultGuard::Patience patience) noexcept {
     watch.limits = limits_of(patience);
     watch.plugin.forget();
     watch.host.forget();
+    watch.awake.forget();
     sigset_t tick;
     sigemptyset(&tick);
     sigaddset(&tick, signal);
@@ -152,9 +158,10 @@ void HangWatch::tick(const void* context) noexcept {
         watch.plugin.forget();
     if (!host)
         watch.host.forget();
-    if (!watch.armed || (!plugin && !host))
+    if (!watch.armed)
         return;
     const int64_t now = cpu_nsec();
+    rest_if_due(now);
     if (host) {
         const int64_t nsec = watch.host.nsec(uint64_t(state.progress) << 32 | state.entries, now);
         if (ends(nsec, watch.limits.host, context))
@@ -168,6 +175,13 @@ void HangWatch::tick(const void* context) noexcept {
         else if (ends(nsec, watch.limits.plugin, context))
             end_guarded(FaultGuard::Ending::endless);
     }
+}
+
+void HangWatch::rest_if_due(int64_t now) noexcept {
+    rusage usage;
+    if (getrusage(RUSAGE_THREAD, &usage) == 0 &&
+        watch.awake.nsec(uint64_t(usage.ru_nvcsw), now) >= longest_without_rest)
+        let_others_run();
 }
 
 void HangWatch::let_others_run() noexcept {

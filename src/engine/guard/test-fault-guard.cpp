@@ -9,6 +9,7 @@
 #include <ctime>
 #include <doctest/doctest.h>
 #include <exception>
+#include <sys/resource.h>
 
 namespace scs::test {
 namespace {
@@ -330,6 +331,32 @@ TEST_CASE("a plugin that spends its time in host code is ended when that returns
     }));
     CHECK(left < 60);
     CHECK(FaultGuard::last_ending() == FaultGuard::Ending::endless);
+}
+
+TEST_CASE("a watched thread that computes without a pause is given one before the kernel's patience ends") {
+    const auto pauses = [] {
+        rusage usage;
+        REQUIRE(getrusage(RUSAGE_THREAD, &usage) == 0);
+        return usage.ru_nvcsw;
+    };
+    const auto compute = [] {
+        timespec used;
+        double end = 0;
+        do {
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+            const double now = double(used.tv_sec) + 1e-9 * double(used.tv_nsec);
+            end = end == 0 ? now + 0.3 : end;
+            if (now > end)
+                return;
+        } while (true);
+    };
+    const auto before = pauses();
+    compute();
+    CHECK(pauses() == before);
+    REQUIRE(FaultGuard::watch_thread(FaultGuard::Patience::little));
+    compute();
+    CHECK(pauses() >= before + 2);
+    FaultGuard::unwatch_thread();
 }
 
 TEST_CASE("code is ended only where it is watched") {

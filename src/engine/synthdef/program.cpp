@@ -81,7 +81,8 @@ void lay_out(Program& program, const SynthDef& def, const UgenCatalog& catalog) 
 } // namespace
 
 const ControlSlot* Program::find_control(std::string_view control_name) const noexcept {
-    if (control_table.empty())
+    constexpr size_t longest = 255; // a byte has its length in a SynthDef; longer ones would take long to hash
+    if (control_table.empty() || control_name.size() > longest)
         return nullptr;
     const size_t mask = control_table.size() - 1;
     for (size_t at = hash(control_name) & mask; control_table[at] != 0; at = (at + 1) & mask) {
