@@ -169,7 +169,8 @@ def test_a_synth_that_puts_out_nan_silences_itself_alone(stand, tmp_path):
     wait_for(lambda: "puts NaN or infinity" in stand.session.daemon.output(), "the group's name in the log")
 
 
-@pytest.mark.parametrize("stand", [(256, {"overload": "none", "native-ugens": "false"})], indirect=True)
+@pytest.mark.parametrize("stand", [(256, {"native-ugens": "false", "rt-memory": 8192, "max-nodes": 1024})],
+                         indirect=True)
 def test_a_stream_of_synths_whose_start_takes_longer_than_a_cycle(stand):
     """Nothing cuts a constructor. The data loop is given its pauses all the same, or the kernel would end the daemon."""
     client = stand.client

@@ -8,7 +8,6 @@
 #include "engine/tree/tree.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace scs {
 namespace {
@@ -28,7 +27,7 @@ Shedding::Shedding(const Settings& settings, Tree& tree, Outbox& outbox, Deadlin
     : policy_(settings.overload == "mute"   ? Policy::mute
               : settings.overload == "none" ? Policy::none
                                             : Policy::shed),
-      limit_percent_(int(std::lround(settings.cpu_limit * 100))),
+      limit_percent_(settings.cpu_limit * 100),
       tree_(tree),
       outbox_(outbox),
       deadline_(deadline),
@@ -108,19 +107,25 @@ void Shedding::resume() noexcept {
 
 void Shedding::tell() noexcept {
     TextLine line;
+    const int paused = tree_.ages().count(AgeKind::paused);
     if (resumed_ && !ended_ && !paused_ && !due_) {
-        line.add("there is time again: %d paused synths run (%d are still paused)", resumed_,
-                 tree_.ages().count(AgeKind::paused));
+        line.add("there is time again: %d paused synths run (%d are still paused)", resumed_, paused);
     } else {
-        line.add("overload: the synths need more than %d %% of a cycle's %.2f ms: ", limit_percent_,
+        line.add("overload: the synths need more than %g %% of a cycle's %.2f ms (scsynth.cpu-limit):", limit_percent_,
                  last_.seconds * 1000);
         if (policy_ == Policy::mute)
-            line.add("silent for a second");
-        else if (policy_ == Policy::none)
-            line.add("blocks are left out");
-        else
-            line.add("ended the %d newest that would have ended by themselves, paused %d, resumed %d", ended_, paused_,
-                     resumed_);
+            line.add(" silent for a second;");
+        if (policy_ == Policy::none)
+            line.add(" blocks are left out;");
+        if (ended_)
+            line.add(" ended the %d newest of those that end by themselves;", ended_);
+        if (paused_)
+            line.add(" paused the %d newest;", paused_);
+        if (resumed_)
+            line.add(" resumed %d;", resumed_);
+        if (paused)
+            line.add(" %d are paused now;", paused);
+        line.add(" free some, or take a larger quantum");
     }
     outbox_.print(line.take());
     ended_ = paused_ = resumed_ = 0;

@@ -39,7 +39,7 @@ private:
     void tell() noexcept;
 
     Policy policy_;
-    int limit_percent_;
+    double limit_percent_;
     Tree& tree_;
     Outbox& outbox_;
     Deadline& deadline_;
