@@ -67,6 +67,8 @@ Status b_setn(OscCommand& command, Engine& engine) noexcept {
         place.args = first;
     while (place.args.remain()) {
         if (place.number >= place.end) {
+            if (engine.out_of_time(4 * sample_cost))
+                return command.unfinished();
             place.number = place.args.get_int();
             place.end = place.number + place.args.get_int();
         }
@@ -113,8 +115,9 @@ public:
         ranges_ = args();
         if (!get_samples(ranges_, engine, index_, samples))
             return ended({Code::index_out_of_range}, engine);
-        int64_t work = 0;
-        for_each_fill(ranges_, samples, [&](std::span<float> range, float) { work += int64_t(range.size()); });
+        auto work = int64_t(ranges_.remain()); // ranges take time to read
+        if (work <= max_fill_at_once)
+            for_each_fill(ranges_, samples, [&](std::span<float> range, float) { work += int64_t(range.size()); });
         if (work > max_fill_at_once)
             return Outcome::job;
         fill(ranges_, samples);

@@ -3,6 +3,7 @@
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 namespace scs::osc {
@@ -17,7 +18,7 @@ constexpr int64_t set_cost = 60, node_cost = 200; // ns, estimates for the deadl
 
 /// A command that sets or maps controls of a synth, or of each synth in a group. `read_next` reads a control and what
 /// it gets; false: there is none left.
-template <bool read_next(ArgReader&, Tree&, Synth&) noexcept>
+template <int64_t read_next(ArgReader&, Tree&, Synth&) noexcept>
 Status of_controls(OscCommand& command, Engine& engine) noexcept {
     Tree& tree = engine.tree();
     ArgReader controls = command.args();
@@ -32,8 +33,8 @@ Status of_controls(OscCommand& command, Engine& engine) noexcept {
     }
     while (synth) {
         place.node = synth;
-        while (read_next(place.args, tree, *synth))
-            if (engine.out_of_time(set_cost))
+        for (int64_t values; (values = read_next(place.args, tree, *synth)) >= 0;)
+            if (engine.out_of_time((values + 1) * set_cost))
                 return command.unfinished();
         synth = next_synth(*arg.node, *synth);
         place.args = controls;
@@ -78,25 +79,23 @@ bool n_trace(Tree& tree, Node& node, ArgReader&, Place& place) noexcept {
     return tree.trace(node, place.node);
 }
 
-bool n_set(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+int64_t n_set(ArgReader& args, Tree& tree, Synth& synth) noexcept {
     if (args.remain() < 8)
-        return false;
+        return -1;
     const ControlArg control = read_control(args);
-    read_values(args, tree, synth, control, UnknownText::keeps_place);
-    return true;
+    return read_values(args, tree, synth, control, UnknownText::keeps_place);
 }
 
-bool n_setn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+int64_t n_setn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
     if (args.remain() == 0)
-        return false;
+        return -1;
     const ControlArg control = read_control(args);
-    read_counted_values(args, tree, synth, control);
-    return true;
+    return read_counted_values(args, tree, synth, control);
 }
 
-bool n_fill(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+int64_t n_fill(ArgReader& args, Tree& tree, Synth& synth) noexcept {
     if (args.remain() < 12)
-        return false;
+        return -1;
     const ControlArg control = read_control(args);
     const Offsets offsets = clip_offsets(synth, control, args.get_int());
     const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
@@ -107,28 +106,28 @@ bool n_fill(ArgReader& args, Tree& tree, Synth& synth) noexcept {
         else
             set_control(tree, synth, control, i, value);
     }
-    return true;
+    return std::max<int64_t>(offsets.end - offsets.first, 0);
 }
 
 template <bool audio>
-bool n_map(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+int64_t n_map(ArgReader& args, Tree& tree, Synth& synth) noexcept {
     if (args.remain() < 8)
-        return false;
+        return -1;
     const ControlArg control = read_control(args);
     map_control(tree, synth, control, 0, args.get_int(), audio);
-    return true;
+    return 1;
 }
 
 template <bool audio>
-bool n_mapn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
+int64_t n_mapn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
     if (args.remain() < 12)
-        return false;
+        return -1;
     const ControlArg control = read_control(args);
     const int64_t bus = args.get_int();
     const Offsets offsets = clip_offsets(synth, control, args.get_int());
     for (int64_t i = offsets.first; i < offsets.end; ++i)
         map_control(tree, synth, control, i, bus == -1 ? -1 : bus + i, audio);
-    return true;
+    return std::max<int64_t>(offsets.end - offsets.first, 0);
 }
 
 /// Moves a node; what scsynth ignores without a failure is ignored here too: moving the root, or a node beside itself.

@@ -44,10 +44,9 @@ Status read_arguments(OscCommand& command, Engine& engine, Synth& synth, bool co
         if (engine.out_of_time(set_cost))
             return command.unfinished();
         const ControlArg control = read_control(args);
-        if (counted)
-            read_counted_values(args, tree, synth, control);
-        else
-            read_values(args, tree, synth, control, UnknownText::takes_place);
+        const int64_t values = counted ? read_counted_values(args, tree, synth, control)
+                                       : read_values(args, tree, synth, control, UnknownText::takes_place);
+        (void)engine.out_of_time(values * set_cost); // the next round asks
     }
     return {};
 }

@@ -105,7 +105,7 @@ Offsets clip_offsets(const Synth& synth, const ControlArg& control, int64_t coun
     return {std::max<int64_t>(0, -index), std::min(count, int64_t(synth.definition->program->controls.size()) - index)};
 }
 
-void read_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control, UnknownText text) noexcept {
+int64_t read_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control, UnknownText text) noexcept {
     int64_t offset = 0;
     int depth = 0;
     do {
@@ -135,11 +135,13 @@ void read_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& co
         default: args.skip();
         }
     } while (depth > 0 && args.tag());
+    return offset;
 }
 
-void read_counted_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control) noexcept {
+int64_t read_counted_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control) noexcept {
     const int32_t count = args.get_int();
-    for (int32_t i = 0; i < count && args.remain() > 0; ++i) {
+    int32_t i = 0;
+    for (; i < count && args.remain() > 0; ++i) {
         if (!args.at_string()) {
             set_control(tree, synth, control, i, args.get_float());
             continue;
@@ -148,6 +150,7 @@ void read_counted_values(ArgReader& args, Tree& tree, Synth& synth, const Contro
         if (bus.valid)
             map_control(tree, synth, control, i, bus.bus, bus.audio);
     }
+    return i;
 }
 
 } // namespace scs::osc

@@ -56,10 +56,11 @@ Offsets clip_offsets(const Synth&, const ControlArg&, int64_t count) noexcept;
 /// What a text in an array of values that is no bus does: the value after it goes to the same control, or to the next.
 enum class UnknownText : bool { keeps_place, takes_place };
 /// [rt] Reads what follows a control in /n_set and /s_new, a number, a bus, or an array of them for adjacent controls,
-/// and sets or maps the controls.
-void read_values(ArgReader&, Tree&, Synth&, const ControlArg&, UnknownText) noexcept;
-/// [rt] Reads what follows a control in /n_setn and /s_newargs, a count and that many values, and sets or maps.
-void read_counted_values(ArgReader&, Tree&, Synth&, const ControlArg&) noexcept;
+/// and sets or maps the controls. Returns how many values there were.
+int64_t read_values(ArgReader&, Tree&, Synth&, const ControlArg&, UnknownText) noexcept;
+/// [rt] Reads what follows a control in /n_setn and /s_newargs, a count and that many values, and sets or maps; result
+/// as above.
+int64_t read_counted_values(ArgReader&, Tree&, Synth&, const ControlArg&) noexcept;
 
 /// [rt] The node after `node` in depth-first order inside `top`, or null.
 Node* next_in(const Group& top, Node& node) noexcept;

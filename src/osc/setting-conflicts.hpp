@@ -15,7 +15,8 @@ inline std::string find_conflict(const ServerSettings& settings) {
         return "scsynth.password: expected at most 31 bytes";
     if (!serves_udp(settings) && !settings.tcp)
         return "scsynth.osc.udp = \"" + settings.udp +
-               "\": a password turns UDP off, so say scsynth.osc.tcp = true (pw-scsynth -t PORT), or scsynth.osc.udp = true";
+               "\": a password turns UDP off, so say scsynth.osc.tcp = true (pw-scsynth -t PORT), or scsynth.osc.udp = "
+               "true";
     const auto address = to_sockaddr(settings.bind, 0);
     if (address && !is_loopback(address.value().sin_addr) && settings.allow != "any")
         return "scsynth.osc.bind = \"" + settings.bind +
