@@ -111,7 +111,9 @@ Result<std::string> allowed_ugen_path(const std::string& path) {
     for (const fs::path& folder : folders_of(path)) {
         if (!is_allowed(folder))
             return Error{"scsynth.ugen-path: " + how_to_allow(folder.string())};
-        real += (real.empty() ? "" : ":") + folder.string();
+        if (!real.empty())
+            real += ':';
+        real += folder.string();
     }
     return real;
 }
