@@ -2,6 +2,7 @@
 """More than a cycle has time for, in a daemon as a desktop runs it: it lives, it answers, and another program's tone on
 the same driver has no gaps but those of a busy machine."""
 import os
+import statistics
 import subprocess
 import time
 
@@ -36,7 +37,7 @@ class Stand:
     """A server in a desktop's daemon, and a tone that another program plays to the same sink."""
 
     def __init__(self, session, folder, quantum, settings):
-        self.session = session
+        self.session, self.answers = session, []
         session.force_quantum(quantum)
         self.server = NodeServer(session, free_port(), settings)
         self.client = Client(self.server.port)
@@ -67,7 +68,10 @@ class Stand:
         own = time.monotonic() - own
         began = time.monotonic()
         assert "PipeWire:Interface:Core" in self.session.pw_cli("info", "0")
-        assert time.monotonic() - began - own < ANSWER_SECONDS
+        self.answers.append(time.monotonic() - began - own)
+        # A machine that is busy with something else may be slow once.
+        assert statistics.median(self.answers) < ANSWER_SECONDS, self.answers
+        assert max(self.answers) < 20 * ANSWER_SECONDS, self.answers
 
 
 @pytest.fixture
