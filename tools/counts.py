@@ -19,14 +19,25 @@ class Counts:
     passed: int = 0
     failed: int = 0
     skipped: list = field(default_factory=list)
+    alone: list = field(default_factory=list)  # those of the passed ones that failed beside others
 
     def __add__(self, other):
         return Counts(self.passed + other.passed, self.failed + other.failed,
-                      self.skipped + other.skipped)
+                      self.skipped + other.skipped, self.alone + other.alone)
 
     def line(self):
         text = f"{self.passed} passed, {self.failed} failed"
         return text + (f", {len(self.skipped)} skipped" if self.skipped else "")
+
+
+def end(total):
+    """The end of a run: what was skipped and why, the line of counts; the exit status."""
+    for reason in total.skipped:
+        print(f"skipped: {reason}")
+    for name in total.alone:
+        print(f"passed only by itself: {name}")
+    print(total.line())
+    return 1 if total.failed else 0
 
 
 def of_meson_log(text):
@@ -40,16 +51,35 @@ def of_meson_log(text):
 def of_junit(text):
     """The counts of pytest's JUnit file."""
     total = Counts()
-    for case in ElementTree.fromstring(text).iter("testcase"):
-        name = f"{case.get('classname')}.{case.get('name')}"
+    for name, case in _cases(text):
         skip = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
+        if _has_failed(case):
             total.failed += 1
         elif skip is not None:
             total.skipped.append(f"{name}: {skip.get('message')}")
         else:
             total.passed += 1
     return total
+
+
+def again(first, *later):
+    """The counts of a run, of which the tests that failed were run again by themselves, once or until they passed: pytest's
+    JUnit files of all."""
+    found = of_junit(first)
+    failed = {name for name, case in _cases(first) if _has_failed(case)}
+    found.alone = sorted(failed & {name for each in later for name, case in _cases(each) if not len(case)})
+    found.passed += len(found.alone)
+    found.failed -= len(found.alone)
+    return found
+
+
+def _cases(text):
+    for case in ElementTree.fromstring(text).iter("testcase"):
+        yield f"{case.get('classname')}.{case.get('name')}", case
+
+
+def _has_failed(case):
+    return case.find("failure") is not None or case.find("error") is not None
 
 
 def _of_program(test):

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 --
--- Auto-connection for WirePlumber 0.4: watches nodes, links, metadata and the default nodes, lets
+-- Auto-connection for WirePlumber 0.4 and 0.5: watches nodes, links, metadata and the default nodes, lets
 -- scripts/lib/scsynth-policy.lua decide, and makes or destroys its own links. The links have no
--- object.linger, so they vanish with WirePlumber, and are not passive, so they keep a sink awake.
+-- object.linger, so they vanish with WirePlumber, and are not passive, so they keep a sink awake: as long as the node
+-- isn't idle.
 
 -- An error in a script's first run ends WirePlumber. So where something is missing, this one does nothing.
 local loaded, policy = pcall(require, "scsynth-policy")
@@ -14,6 +15,7 @@ if not loaded or not default_nodes then
 end
 
 local REMOVAL_DELAY_MS = 500
+local SETTLING_MS = 1000  -- from a change of a link's state until all links of a node should have followed
 local DEFAULT_CLASS = { out = "Audio/Sink", ["in"] = "Audio/Source" }
 
 local state = State("scsynth-autoconnect")
@@ -21,6 +23,7 @@ local remembered = state:load()  -- node.name -> encoded port names
 local records = {}               -- object.serial of a managed node -> what we know of it
 local ready = false
 local scan_pending = false
+local look_pending = false
 local schedule_scan
 
 local nodes_om = ObjectManager { Interest { type = "node" } }
@@ -96,6 +99,22 @@ local function remember(name, manual)
   end
 end
 
+-- The ids of the ports that a link connects: what its ids are in a record, too.
+local function ids_of(link)
+  local props = link.properties
+  return (props["link.output.port"] or "") .. ":" .. (props["link.input.port"] or "")
+end
+
+local function find_own(ids)
+  for _, record in pairs(records) do
+    for _, link in pairs(record.links) do
+      if link.ids == ids then
+        return record, link
+      end
+    end
+  end
+end
+
 -- Links that are not ours, by the id of each port they touch.
 local function foreign_links()
   local ours, foreign = {}, {}
@@ -107,7 +126,7 @@ local function foreign_links()
   for link in links_om:iterate() do
     local out = tonumber(link.properties["link.output.port"])
     local inp = tonumber(link.properties["link.input.port"])
-    if out and inp and not ours[out .. ":" .. inp] then
+    if out and inp and not ours[ids_of(link)] then
       foreign[out] = foreign[out] or {}
       foreign[out][inp] = true
       foreign[inp] = foreign[inp] or {}
@@ -184,6 +203,17 @@ local function create_link(record, direction, node_id, peer, pair)
   end)
 end
 
+-- From 0.5.16 on the proxy of a link that WirePlumber made itself can't destroy it, but the object manager's can.
+local function destroy_link(link)
+  for found in links_om:iterate() do
+    if ids_of(found) == link.ids then
+      found:request_destroy()
+      return
+    end
+  end
+  link.proxy:request_destroy()
+end
+
 local function apply(record, direction, node_id, peer, wanted, foreign)
   local links = {}
   for key, link in pairs(record.links) do
@@ -204,7 +234,7 @@ local function apply(record, direction, node_id, peer, wanted, foreign)
   end
   for _, key in ipairs(drop) do
     record.links[key].state = "dropping"
-    record.links[key].proxy:request_destroy()
+    destroy_link(record.links[key])
   end
 end
 
@@ -215,11 +245,14 @@ local function scan_node(node, record, foreign)
     node:request_destroy()
     return
   end
-  if not policy.is_managed(props, find_metadata(id, "scsynth.autoconnect")) then
+  local managed = policy.is_managed(props, find_metadata(id, "scsynth.autoconnect"))
+  if not managed or policy.is_idle(props) then
     apply(record, "out", id, nil, {}, foreign)
     apply(record, "in", id, nil, {}, foreign)
-    -- Switched on again, it starts anew.
-    record.adopted, record.attached, record.failed = {}, {}, {}
+    if not managed then
+      -- Switched on again, it starts anew.
+      record.adopted, record.attached, record.failed = {}, {}, {}
+    end
     return
   end
 
@@ -268,6 +301,41 @@ local function scan()
   end
 end
 
+-- Makes links anew that are left behind while others of their node play.
+local function look_at_states()
+  local states = {}
+  for link in links_om:iterate() do
+    states[ids_of(link)] = link.state
+  end
+  for _, record in pairs(records) do
+    for _, direction in ipairs { "out", "in" } do
+      local own = {}
+      for key, link in pairs(record.links) do
+        if link.direction == direction and link.state == "bound" then
+          own[key] = states[link.ids]
+        end
+      end
+      for _, key in ipairs(policy.stuck(own, record.failed)) do
+        local link = record.links[key]
+        Log.info("scsynth: the link of " .. record.name .. ":" .. link.pair.own.name .. " doesn't play; it is made anew")
+        record.failed[key] = (record.failed[key] or 0) + 1
+        link.state = "dropping"
+        destroy_link(link)
+      end
+    end
+  end
+end
+
+local function schedule_look()
+  if not look_pending then
+    look_pending = true
+    Core.timeout_add(SETTLING_MS, function()
+      look_pending = false
+      look_at_states()
+    end)
+  end
+end
+
 -- However many events come at once, one scan follows when the server has sent the last of them.
 schedule_scan = function()
   if not ready or scan_pending then
@@ -282,7 +350,7 @@ end
 
 nodes_om:connect("object-added", function(_, node)
   node:connect("ports-changed", schedule_scan)
-  if not node.properties["media.class"] then
+  if policy.is_left_to_us(node.properties) then
     node:connect("notify::properties", schedule_scan)
   end
   schedule_scan()
@@ -293,8 +361,23 @@ nodes_om:connect("installed", function()
   schedule_scan()
 end)
 
-links_om:connect("object-added", schedule_scan)
-links_om:connect("object-removed", schedule_scan)
+links_om:connect("object-added", function(_, added)
+  local _, link = find_own(ids_of(added))
+  if link and link.state == "dropping" then  -- before it was here
+    added:request_destroy()
+  end
+  added:connect("state-changed", schedule_look)
+  schedule_look()
+  schedule_scan()
+end)
+-- Nor is that proxy told from 0.5.16 on that its link went away.
+links_om:connect("object-removed", function(_, gone)
+  local record, link = find_own(ids_of(gone))
+  if link and link.state ~= "pending" then
+    on_destroyed(record, link)
+  end
+  schedule_scan()
+end)
 
 metadata_om:connect("object-added", function(_, metadata)
   metadata:connect("changed", function(_, subject, key, _, value)

@@ -19,13 +19,24 @@ function policy.is_true(value)
   return value == "true" or value == "1" or value == true
 end
 
--- Whether the node asks for links. The metadata value, where there is one, wins over the property.
--- A media.class hands the node to WirePlumber's own policies: two policies would link it twice.
+-- Whether WirePlumber's own policies make no links for such a node: two policies would link it twice. A media.class
+-- hands it to them, but a stream that doesn't ask for links has its class for mixers alone.
+function policy.is_left_to_us(props)
+  local class = props["media.class"]
+  return class == nil or (class == "Stream/Output/Audio" and not policy.is_true(props["node.autoconnect"]))
+end
+
+-- Whether the node asks for links of ours. The metadata value, where there is one, wins over the property.
 function policy.is_managed(props, metadata_value)
-  if props["media.class"] or props["scsynth.autoconnect"] == nil then
+  if not policy.is_left_to_us(props) or props["scsynth.autoconnect"] == nil then
     return false
   end
   return policy.is_true(metadata_value or props["scsynth.autoconnect"])
+end
+
+-- Whether the server has had no synths for a while, so that nobody misses its links and the devices may sleep.
+function policy.is_idle(props)
+  return props["scsynth.idle"] == "true"
 end
 
 -- Whether a client ended the server by /quit and the node waits to be removed.
@@ -177,6 +188,21 @@ function policy.plan(wanted, view)
     table.sort(drop)
   end
   return create, drop
+end
+
+-- The links to make anew: PipeWire 0.3.65 may leave one paused for good when its device is suspended at that moment.
+--   states   PipeWire's states of our links of one direction by key
+--   failed   as in plan()
+function policy.stuck(states, failed)
+  local paused, plays = {}, false
+  for key, state in pairs(states) do
+    plays = plays or state == "active"
+    if state == "paused" and (failed[key] or 0) < GIVE_UP_AFTER - 1 then
+      paused[#paused + 1] = key
+    end
+  end
+  table.sort(paused)
+  return plays and paused or {}
 end
 
 -- The remembered removals of one node as a string, and back: port names with spaces between.

@@ -75,6 +75,11 @@ equal("running", policy.has_quit({ ["scsynth.state"] = "running" }), false)
 equal("quit", policy.has_quit({ ["scsynth.state"] = "quit" }), true)
 equal("stateless", policy.has_quit({}), false)
 
+-- is_idle
+equal("idle", policy.is_idle({ ["scsynth.idle"] = "true" }), true)
+equal("awake", policy.is_idle({ ["scsynth.idle"] = "false" }), false)
+equal("not said", policy.is_idle({}), false)
+
 -- is_managed
 equal("no property", policy.is_managed({}, nil), false)
 equal("property", policy.is_managed({ ["scsynth.autoconnect"] = "true" }, nil), true)
@@ -82,8 +87,12 @@ equal("property off", policy.is_managed({ ["scsynth.autoconnect"] = "false" }, n
 equal("metadata off", policy.is_managed({ ["scsynth.autoconnect"] = "true" }, "false"), false)
 equal("metadata on", policy.is_managed({ ["scsynth.autoconnect"] = "false" }, "true"), true)
 equal("metadata alone", policy.is_managed({}, "true"), false)
-equal("media class", policy.is_managed(
-  { ["scsynth.autoconnect"] = "true", ["media.class"] = "Stream/Output/Audio" }, nil), false)
+local stream = { ["scsynth.autoconnect"] = "true", ["media.class"] = "Stream/Output/Audio" }
+equal("class for mixers", policy.is_managed(stream, nil), true)
+stream["node.autoconnect"] = "true"
+equal("stream that WirePlumber links", policy.is_managed(stream, nil), false)
+equal("another class", policy.is_managed(
+  { ["scsynth.autoconnect"] = "true", ["media.class"] = "Audio/Source" }, nil), false)
 
 -- target
 local devices = { ["scsynth.sink"] = "speaker", ["target.object"] = "both" }
@@ -218,6 +227,12 @@ equal("waiting", plan(now, { waiting = { [now[2].key] = true } }),
 equal("failed twice", plan(now, { failed = { [now[1].key] = 2 } }), { create = both, drop = 0 })
 equal("failed for good", plan(now, { failed = { [now[1].key] = 3 } }),
   { create = { "out_2>playback_2" }, drop = 0 })
+
+-- links that don't play
+equal("all play", policy.stuck({ a = "active", b = "active" }, {}), {})
+equal("none plays yet", policy.stuck({ a = "paused", b = "paused" }, {}), {})
+equal("two are left behind", policy.stuck({ a = "paused", b = "active", c = "paused", d = "init" }, {}), { "a", "c" })
+equal("tried twice", policy.stuck({ a = "paused", b = "active" }, { a = 2 }), {})
 
 -- remembered removals
 equal("encode", policy.encode_manual({ out_2 = true, in_1 = true }), "in_1 out_2")

@@ -3,8 +3,10 @@
 
 #include <spa/utils/result.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <utility>
 
 namespace scs::cli {
@@ -14,6 +16,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto answer_time = std::chrono::seconds(5);
 
+/// PipeWire's configuration for clients. Since 1.3.81 client.conf gives data loops real-time priority; before, that was
+/// client-rt.conf.
+const char* config_name(bool with_node) {
+    std::array<int, 3> version{};
+    std::sscanf(pw_get_library_version(), "%d.%d.%d", &version[0], &version[1], &version[2]);
+    return with_node && version < std::array{1, 3, 81} ? "client-rt.conf" : "client.conf";
+}
+
 } // namespace
 
 const pw_core_events Connection::core_events = {
@@ -21,6 +31,7 @@ const pw_core_events Connection::core_events = {
     .info =
         [](void* data, const pw_core_info* info) {
             auto* self = static_cast<Connection*>(data);
+            self->version_ = info->version ? info->version : "";
             const spa_dict nothing = {0, 0, nullptr};
             const spa_dict_item* item;
             spa_dict_for_each(item, info->props ? info->props : &nothing) {
@@ -37,15 +48,15 @@ const pw_core_events Connection::core_events = {
         },
 };
 
-Result<std::unique_ptr<Connection>> Connection::open(const char* config) {
+Result<std::unique_ptr<Connection>> Connection::open(bool with_node) {
     std::unique_ptr<Connection> made(new Connection);
-    if (!made->make_context(config) || !made->connect())
+    if (!made->make_context(with_node) || !made->connect())
         return Error{std::string("no connection to PipeWire (") + spa_strerror(-errno) +
                      "): is the daemon running? Start it with: systemctl --user start pipewire wireplumber"};
     return made;
 }
 
-bool Connection::make_context(const char* config) {
+bool Connection::make_context(bool with_node) {
     loop_ = pw_loop_new(nullptr);
     if (!loop_)
         return false;
@@ -53,7 +64,7 @@ bool Connection::make_context(const char* config) {
     const auto interrupt = [](void* data, int) { static_cast<Connection*>(data)->interrupted_ = true; };
     for (const int number : {SIGINT, SIGTERM, SIGHUP})
         pw_loop_add_signal(loop_, number, interrupt, this);
-    context_ = pw_context_new(loop_, pw_properties_new(PW_KEY_CONFIG_NAME, config, nullptr), 0);
+    context_ = pw_context_new(loop_, pw_properties_new(PW_KEY_CONFIG_NAME, config_name(with_node), nullptr), 0);
     return context_ != nullptr;
 }
 

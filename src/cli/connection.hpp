@@ -17,9 +17,9 @@ namespace scs::cli {
 /// A connection to the PipeWire daemon on a loop of this thread, which also takes SIGINT, SIGTERM and SIGHUP.
 class Connection {
 public:
-    /// `config` is the name of PipeWire's configuration for the client: "client.conf", or "client-rt.conf" if a data
-    /// loop is going to run. The error says how to start the daemon.
-    static Result<std::unique_ptr<Connection>> open(const char* config);
+    /// `with_node`: a node is going to run here, so the data loop needs real-time priority. The error says how to start
+    /// the daemon.
+    static Result<std::unique_ptr<Connection>> open(bool with_node);
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
     ~Connection();
@@ -50,10 +50,12 @@ public:
     GraphView& graph() { return *graph_; }
     /// A property of the daemon, empty if it has none of that name. Known after a round trip.
     std::string daemon_property(const std::string& key) const;
+    /// As "1.4.2". Known after a round trip.
+    const std::string& daemon_version() const { return version_; }
 
 private:
     Connection() = default;
-    bool make_context(const char* config);
+    bool make_context(bool with_node);
 
     static const pw_core_events core_events;
 
@@ -64,6 +66,7 @@ private:
     spa_hook listener_{};
     std::unique_ptr<GraphView> graph_;
     GraphView::Properties daemon_;
+    std::string version_;
     int done_ = -1; ///< sequence number of the last round trip that is over
     bool interrupted_ = false, lost_ = false;
 };

@@ -5,6 +5,7 @@
 #include "cli/print-relay.hpp"
 #include "cli/server-node.hpp"
 #include "engine/base/printable.hpp"
+#include "module/data-loop.hpp"
 #include "ugen-folders.hpp"
 
 #include <spa/utils/result.h>
@@ -115,6 +116,7 @@ private:
     NodeRequest make_request() {
         DaemonFacts daemon;
         daemon.rate = connection_.daemon_property("default.clock.rate");
+        daemon.has_named_loops = module::has_named_loops(connection_.daemon_version().c_str());
         daemon.quantum_limit = connection_.daemon_property("default.clock.quantum-limit");
         daemon.find_node = [this](const std::string& name) {
             const GraphView& graph = connection_.graph();
@@ -310,7 +312,7 @@ Result<int> run_isolated(const CommandLine& line) {
     auto request = read_request();
     if (!request)
         return Error{request.error()};
-    auto connection = Connection::open("client-rt.conf");
+    auto connection = Connection::open(true);
     if (!connection)
         return Error{connection.error()};
     connection.value()->end_with(STDIN_FILENO);
@@ -329,7 +331,7 @@ Result<int> run_server(const CommandLine& line) {
     if (line.in_this_process)
         setenv("PIPEWIRE_DEBUG", relay->path().empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0);
     pw_init(nullptr, nullptr);
-    auto connection = Connection::open(line.in_this_process ? "client-rt.conf" : "client.conf");
+    auto connection = Connection::open(line.in_this_process);
     if (!connection)
         return Error{connection.error()};
     return Launcher(line, std::move(relay), *connection.value()).run();

@@ -26,6 +26,8 @@ public:
         if (line_.quantum > 0)
             properties["node.latency"] = std::to_string(line_.quantum) + "/" +
                                          properties[line_.rate > 0 ? "scsynth.sample-rate" : "scsynth.rate"];
+        if (const auto loop = properties.find("scsynth.loop"); loop != properties.end() && daemon_.has_named_loops)
+            properties["node.loop.name"] = loop->second;
         set_devices();
         return std::move(request_);
     }

@@ -14,6 +14,7 @@ namespace scs::cli {
 struct DaemonFacts {
     std::string rate;          ///< default.clock.rate
     std::string quantum_limit; ///< default.clock.quantum-limit
+    bool has_named_loops = false;
     /// The node.name of the node of that name or description, empty if there is none.
     std::function<std::string(const std::string&)> find_node;
 };

@@ -3,6 +3,8 @@
 
 #include "cli/command-line.hpp"
 
+#include <cstdint>
+
 namespace scs::cli {
 
 /// Renders a score to a sound file as `scsynth -N` does, with the line's settings. What the engine says goes to

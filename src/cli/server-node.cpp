@@ -2,6 +2,7 @@
 #include "cli/server-node.hpp"
 
 #include "dict.hpp"
+#include "module/data-loop.hpp"
 #include "ugen-folders.hpp"
 
 #include <pipewire/impl.h>
@@ -36,13 +37,11 @@ void ServerNode::drop() {
 
 int ServerNode::create(Place place, const std::map<std::string, std::string>& properties) {
     error_ = 0;
-    const spa::Dict dict(properties);
     if (place == Place::this_process) {
-        std::map<std::string, std::string> shown = properties;
-        shown.erase("scsynth.password");
-        if (const int res = make_here(*dict.get(), *spa::Dict(shown).get()); res < 0)
+        if (const int res = make_here(properties); res < 0)
             return res;
     } else {
+        const spa::Dict dict(properties);
         proxy_ = static_cast<pw_proxy*>(pw_core_create_object(connection_.core(), "spa-node-factory",
                                                               PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, dict.get(), 0));
         if (!proxy_)
@@ -77,16 +76,27 @@ static void trust_this_process(pw_context* context, const spa_dict& properties) 
         static_cast<spa::UgenFolders*>(folders)->trust(handle, true);
 }
 
-int ServerNode::make_here(const spa_dict& properties, const spa_dict& shown) {
-    trust_this_process(connection_.context(), properties);
-    handle_ = pw_context_load_spa_handle(connection_.context(), spa_dict_lookup(&properties, SPA_KEY_FACTORY_NAME),
-                                         &properties);
+int ServerNode::make_here(std::map<std::string, std::string> properties) {
+    pw_context* context = connection_.context();
+    const auto loop = module::data_loop_for(context, *spa::Dict(properties).get());
+    if (!loop) {
+        pw_log_error("%s", loop.error().c_str());
+        return -EINVAL;
+    }
+    if (!loop.value().empty())
+        properties["node.loop.name"] = loop.value();
+    const spa::Dict settings(properties);
+    trust_this_process(context, *settings.get());
+    handle_ =
+        pw_context_load_spa_handle(context, spa_dict_lookup(settings.get(), SPA_KEY_FACTORY_NAME), settings.get());
     if (!handle_)
         return -errno;
     void* node = nullptr;
     int res = spa_handle_get_interface(handle_, SPA_TYPE_INTERFACE_Node, &node);
     if (res >= 0) {
-        proxy_ = pw_core_export(connection_.core(), SPA_TYPE_INTERFACE_Node, &shown, node, 0);
+        auto shown = properties; // to all clients of PipeWire
+        shown.erase("scsynth.password");
+        proxy_ = pw_core_export(connection_.core(), SPA_TYPE_INTERFACE_Node, spa::Dict(shown).get(), node, 0);
         res = proxy_ ? 0 : -errno;
     }
     if (res < 0) {

@@ -28,8 +28,7 @@ public:
 private:
     static const pw_proxy_events proxy_events;
 
-    /// `shown`: those that all clients of PipeWire may see.
-    int make_here(const spa_dict& properties, const spa_dict& shown);
+    int make_here(std::map<std::string, std::string> properties);
     void drop();
 
     Connection& connection_;

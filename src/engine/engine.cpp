@@ -146,6 +146,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
         engine->shared_ = std::move(shared);
         engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(),
                                              *engine->streams_, engine->status_);
+        engine->status_.release = release_to_follow(settings);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
         return engine;
     } catch (const std::exception& e) {
@@ -289,11 +290,13 @@ bool Engine::start(Command* command) noexcept {
 
 bool Engine::go_on() noexcept {
     Performance& performance = p_->performance;
+    for (; performance.next; performance.next = performance.next->next)
+        if (!p_->tree->finish_frees() || p_->deadline.spend(Deadline::unknown) || !start(performance.next))
+            return false;
+    if (!p_->tree->finish_frees())
+        return false;
     if (!performance.bundle)
         return true;
-    for (; performance.next; performance.next = performance.next->next)
-        if (p_->deadline.spend(Deadline::unknown) || !start(performance.next))
-            return false;
     const Performance done = std::exchange(performance, {});
     if (!done.finished)
         error_mode_.local = 0;
@@ -510,8 +513,9 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     p_->world.set_block(p_->block);
     p_->ensemble.begin_block(p_->block);
     const bool whole = take_in(limit, began);
-    const bool wanted = p_->shedding.before_cycle() && limit.renders;
-    p_->rendering = wanted && whole;
+    // While a command is half done no synth is ended: it may stand at that one.
+    const bool wanted = whole && p_->shedding.before_cycle() && limit.renders;
+    p_->rendering = wanted;
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
     });
@@ -522,7 +526,7 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
                                   .limit = limit.deadline - began,
                                   .used = clock_.now() - began,
                                   .blocks = double(frames) / settings_.block_size,
-                                  .missing = wanted && whole && !p_->rendering});
+                                  .missing = wanted && !p_->rendering});
     publish();
 }
 
@@ -544,6 +548,18 @@ void Engine::set_rate(double rate) noexcept {
     TextLine line;
     line.add("the graph's rate is %.0f Hz now, not %.0f: synths that play stay as they were\n", rate, before);
     p_->outbox.print(line.take());
+}
+
+void Engine::close_files() {
+    const auto free_synths = [this] {
+        p_->deadline.begin(Deadline::never, 0);
+        (void)p_->tree->finish_frees();
+        p_->tree->free(p_->tree->root());
+    };
+    if (!status_.broken && !FaultGuard::run_host(free_synths))
+        break_down();
+    if (!status_.broken)
+        p_->buffers.close_files();
 }
 
 void Engine::abandon_streams() noexcept {
@@ -570,6 +586,7 @@ void Engine::publish() noexcept {
     status_.synths.store(p_->tree->synth_count(), std::memory_order_relaxed);
     status_.groups.store(p_->tree->group_count(), std::memory_order_relaxed);
     status_.synthdefs.store(p_->definitions.count(), std::memory_order_relaxed);
+    status_.scheduled.store(!p_->scheduler.empty(), std::memory_order_relaxed);
     const StreamCounts& streams = streams_->counts();
     status_.silent_frames.store(streams.silent.load(std::memory_order_relaxed), std::memory_order_relaxed);
     status_.dropped_frames.store(streams.dropped.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -88,6 +88,9 @@ public:
     /// [rt] Drops the frames carried over from the last cycle. For a start after a pause.
     void reset_carry() noexcept;
 
+    /// [worker] Frees all synths, whose DiskOut units have the rest written then, and closes all files; that may wait
+    /// for the disk, see Streams::close_all(). No other thread may be in the engine any more.
+    void close_files();
     /// [worker] Ends the streams of a broken engine, see Streams::abandon().
     void abandon_streams() noexcept;
 

@@ -10,15 +10,29 @@
 
 using namespace scs;
 
-#pragma GCC visibility push(default)
-extern "C" FILE* fopen64(const char* path, const char* mode) {
+namespace {
+
+/// Opens a file by the C library's function `name`, but for the one in which the kernel tells of the memory.
+FILE* open_file(const char* path, const char* mode, const char* name) {
     if (std::string_view(path) == "/proc/meminfo") {
         FILE* file = std::tmpfile();
         std::fputs("MemTotal: 99999999 kB\nMemAvailable: 307200 kB\nBuffers: 1 kB\n", file);
         std::rewind(file);
         return file;
     }
-    return reinterpret_cast<FILE* (*)(const char*, const char*)>(::dlsym(RTLD_NEXT, "fopen64"))(path, mode);
+    return reinterpret_cast<FILE* (*)(const char*, const char*)>(::dlsym(RTLD_NEXT, name))(path, mode);
+}
+
+} // namespace
+
+// libstdc++ opens files by the one or the other. Where files have 64-bit sizes, the header calls fopen64 by both names.
+#pragma GCC visibility push(default)
+extern "C" FILE* fopen64(const char* path, const char* mode) {
+    return open_file(path, mode, "fopen64");
+}
+extern "C" FILE* plain_fopen(const char* path, const char* mode) __asm__("fopen");
+FILE* plain_fopen(const char* path, const char* mode) {
+    return open_file(path, mode, "fopen");
 }
 #pragma GCC visibility pop
 

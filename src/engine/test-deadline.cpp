@@ -5,6 +5,7 @@
 #include <cmath>
 #include <doctest/doctest.h>
 #include <limits>
+#include <tuple>
 
 using namespace scs;
 using namespace scs::test;
@@ -36,6 +37,12 @@ struct Timed : Fixture {
         Synth* made = nullptr;
         REQUIRE(engine->tree().new_synth(definition, nullptr, id, AddAction::tail, 0, made).ok());
         return *made;
+    }
+    /// Synths 1000 and so on at the end of a group.
+    void fill(int32_t group, int count, int32_t first = 1000) {
+        Synth* made = nullptr;
+        for (int i = 0; i < count; ++i)
+            REQUIRE(engine->tree().new_synth(*sine, nullptr, first + i, AddAction::tail, group, made).ok());
     }
     /// A bundle of commands of which each takes `cost` ns and adds a letter to `order`.
     CommandBundle* slow(const char* letters, int64_t cost, NtpTime time = immediately) {
@@ -168,6 +175,150 @@ TEST_CASE("a nest that is deeper than a cycle is long is freed in pieces") {
     CHECK(pieces > 10);
     CHECK_FALSE(tree.find(1));
     CHECK(tree.group_count() == 1);
+}
+
+TEST_CASE("what a done action frees of a large group is freed in pieces, before the next command") {
+    // Numbers of done actions, the neighbour whose contents they free, and how many groups are left.
+    for (const auto& row : {std::tuple{5, 1, 3}, {6, 2, 3}, {11, 1, 4}, {12, 2, 4}}) {
+        const int action = std::get<0>(row), neighbour = std::get<1>(row), left = std::get<2>(row);
+        CAPTURE(action);
+        Timed t;
+        Tree& tree = t.engine->tree();
+        Group* group = nullptr;
+        Synth* synth = nullptr;
+        REQUIRE(tree.new_group(1, AddAction::tail, 0, group).ok());
+        Synth& middle = t.play(*t.sine, 3);
+        REQUIRE(tree.new_group(2, AddAction::tail, 0, group).ok());
+        REQUIRE(tree.new_group(4, AddAction::tail, neighbour, group).ok());
+        t.fill(neighbour, 100);
+        t.fill(4, 100, 1100);
+        (void)t.cycle(Deadline::never - t.now);
+        tree.done_action(action, middle);
+        CHECK(tree.synth_count() == 201);
+        t.each_look = 20'000;
+        int cycles = 0, synths = -1;
+        REQUIRE(t.engine->submit(bundle_of([&](Engine&) {
+            // The ID is free again, and what comes now stays.
+            synths = tree.synth_count();
+            REQUIRE(tree.new_synth(*t.sine, nullptr, 1000, AddAction::tail, neighbour, synth).ok());
+        })));
+        for (; synths < 0 && cycles < 100; ++cycles)
+            (void)t.cycle(100'000);
+        CHECK(cycles > 3);
+        CHECK(synths >= 0);
+        CHECK(synths <= 1); // which may only have been marked as ending
+        t.each_look = 0;
+        (void)t.cycle();
+        CHECK(tree.synth_count() == 1);
+        CHECK(tree.find(1000));
+        CHECK(tree.group_count() == left);
+    }
+}
+
+TEST_CASE("a group that is to be emptied may be freed before") {
+    Timed t;
+    Tree& tree = t.engine->tree();
+    Group *first, *second;
+    REQUIRE(tree.new_group(1, AddAction::tail, 0, first).ok());
+    Synth& middle = t.play(*t.sine, 3);
+    REQUIRE(tree.new_group(2, AddAction::tail, 0, second).ok());
+    t.fill(1, 10);
+    t.fill(2, 10, 1010);
+    tree.done_action(5, middle);
+    tree.done_action(12, middle);
+    tree.free(*first);
+    (void)t.cycle();
+    (void)t.cycle();
+    CHECK(tree.synth_count() == 0);
+    CHECK(tree.group_count() == 2);
+    // In the middle of it, too.
+    t.fill(2, 20);
+    Synth& next = t.play(*t.sine, 3);
+    tree.done_action(11, next);
+    t.each_look = 20'000;
+    (void)t.cycle(50'000);
+    CHECK(tree.synth_count() > 1);
+    t.each_look = 0;
+    tree.free(*second);
+    (void)t.cycle();
+    (void)t.cycle();
+    CHECK(tree.synth_count() == 0);
+    CHECK(tree.group_count() == 1);
+}
+
+TEST_CASE("a large group is replaced in pieces") {
+    Timed t;
+    Tree& tree = t.engine->tree();
+    Group* group = nullptr;
+    Synth* synth = nullptr;
+    REQUIRE(tree.new_group(1, AddAction::tail, 0, group).ok());
+    t.fill(1, 100);
+    (void)t.cycle(Deadline::never - t.now);
+    auto* bundle = new CommandBundle;
+    bundle->append(new Call([&](Engine&) {
+        REQUIRE(tree.new_synth(*t.sine, nullptr, 1, AddAction::replace, 1, synth).ok());
+        return Outcome::done;
+    }));
+    int synths = 0;
+    bundle->append(new Call([&](Engine&) {
+        synths = tree.synth_count();
+        return Outcome::done;
+    }));
+    REQUIRE(t.engine->submit(bundle));
+    t.each_look = 20'000;
+    int cycles = 0;
+    for (; !synths && cycles < 100; ++cycles)
+        (void)t.cycle(100'000);
+    CHECK(cycles > 3);
+    CHECK(synths == 1);
+    CHECK(tree.find(1) == synth);
+    CHECK(tree.root().head == synth);
+    CHECK(tree.group_count() == 1);
+}
+
+TEST_CASE("an engine ends cleanly while a group is being replaced") {
+    Timed t(plugins_alone());
+    Tree& tree = t.engine->tree();
+    Group* group = nullptr;
+    Synth* synth = nullptr;
+    REQUIRE(tree.new_group(1, AddAction::tail, 0, group).ok());
+    t.fill(1, 100);
+    REQUIRE(t.engine->submit(
+        bundle_of([&](Engine&) { REQUIRE(tree.new_synth(*t.sine, nullptr, 1, AddAction::replace, 1, synth).ok()); })));
+    t.each_look = 20'000;
+    (void)t.cycle(100'000);
+    CHECK(tree.synth_count() > 1);
+}
+
+TEST_CASE("a native synth whose start is interrupted sounds as if it wasn't") {
+    // A chain of lags, each of which starts at its input's first value: a constant comes out, if none of them is lost.
+    const auto lags = [](float value, float bus) {
+        SynthDef def;
+        def.name = "lags" + std::to_string(bus);
+        def.constants = {value, 1.f, bus};
+        def.units = {unit("DC", Rate::audio, {{-1, 0}}, {Rate::audio})};
+        for (int32_t i = 0; i < 200; ++i)
+            def.units.push_back(unit("Lag", Rate::audio, {{i, 0}, {-1, 1}}, {Rate::audio}));
+        def.units.push_back(unit("Out", Rate::audio, {{-1, 2}, {200, 0}}, {}));
+        return def;
+    };
+    Settings settings;
+    settings.overload = "none";
+    Timed t(settings);
+    Definition* const quarter = t.define(lags(0.25f, 1));
+    Definition* const half = t.define(lags(0.5f, 0));
+    t.play(*quarter, 1000);
+    (void)t.cycle(Deadline::never - t.now);
+    const Synth& started = t.play(*half, 1001);
+    t.each_look = 20'000;
+    int cycles = 0;
+    for (; started.run != Run::on && cycles < 100; ++cycles)
+        (void)t.cycle(300'000);
+    CHECK(cycles > 1);
+    CHECK(cycles < 100);
+    t.each_look = 0;
+    (void)t.cycle(); // fades in
+    CHECK(t.cycle() == std::vector<float>(64, 0.5f));
 }
 
 TEST_CASE("a command may do its work in pieces") {

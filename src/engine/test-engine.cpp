@@ -192,7 +192,7 @@ TEST_CASE("a new rate is for new synths; those that play keep theirs, and the lo
         return crossings;
     };
     CHECK(play_at(48000, 1) == 43); // a tenth of a second of 440 Hz: 44 periods, the first from zero
-    f.engine->tree().free_all(f.engine->tree().root());
+    f.engine->tree().free_all_in_time(f.engine->tree().root());
     f.pump();
     CHECK(f.printed.empty());
     CHECK(play_at(96000, 2) == 21);

@@ -4,6 +4,7 @@
 #include "engine/engine.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/program.hpp"
+#include "engine/tree/controls.hpp"
 
 #include <cstring>
 #include <functional>
@@ -76,6 +77,17 @@ inline SynthDef counting_def() {
         unit("Out", Rate::control, {{-1, 0}, {0, 0}}, {}),
     };
     return def;
+}
+
+/// As Tree's functions, with the control that is `offset` behind the first of this name; a name that isn't there has no
+/// effect.
+inline void set_named(Tree& tree, Synth& synth, std::string_view name, int64_t offset, float value) {
+    if (const ControlRange controls = controls_named(synth, name); offset < controls.count)
+        tree.set_control(synth, controls.first + offset, value);
+}
+inline void map_named(Tree& tree, Synth& synth, std::string_view name, int64_t offset, int64_t bus, bool audio) {
+    if (const ControlRange controls = controls_named(synth, name); offset < controls.count)
+        tree.map_control(synth, controls.first + offset, bus, audio);
 }
 
 struct Fixture {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "local-node.hpp"
 
+#include "data-loop.hpp"
+
 #include <pipewire/impl.h>
 #include <spa/node/node.h>
 
@@ -97,6 +99,11 @@ std::optional<Failure> make_local_node(pw_impl_module* module, Properties settin
     pw_context* context = pw_impl_module_get_context(module);
     const uint32_t id = pw_global_get_id(pw_impl_module_get_global(module));
     pw_properties_set(settings.get(), PW_KEY_MODULE_ID, std::to_string(id).c_str());
+    const auto loop = data_loop_for(context, settings->dict);
+    if (!loop)
+        return Failure{-EINVAL, loop.error()};
+    if (!loop.value().empty())
+        pw_properties_set(settings.get(), "node.loop.name", loop.value().c_str());
     const spa_dict* dict = &settings->dict;
     spa_handle* handle = pw_context_load_spa_handle(context, spa_dict_lookup(dict, SPA_KEY_FACTORY_NAME), dict);
     if (!handle)

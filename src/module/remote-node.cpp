@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "remote-node.hpp"
 
+#include "data-loop.hpp"
+
 #include <pipewire/impl.h>
 #include <pipewire/pipewire.h>
 #include <spa/utils/result.h>
@@ -75,6 +77,8 @@ private:
             return;
         if (info.props)
             set_default(settings_, "scsynth.rate", spa_dict_lookup(info.props, "default.clock.rate"));
+        if (has_named_loops(info.version))
+            set_default(settings_, "node.loop.name", pw_properties_get(settings_.get(), "scsynth.loop"));
         pw_properties_set(settings_.get(), PW_KEY_REMOTE_NAME, nullptr);
         pw_properties_set(settings_.get(), PW_KEY_OBJECT_LINGER, "true");
         proxy_ = static_cast<pw_proxy*>(pw_core_create_object(core_, "spa-node-factory", PW_TYPE_INTERFACE_Node,

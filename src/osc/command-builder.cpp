@@ -47,6 +47,8 @@ std::unique_ptr<OscCommand> build_command(Services& services, const std::shared_
     CommandInit init{packet, &message, spec ? spec : &unknown_spec, &services, from};
     if (!known)
         return std::make_unique<UnknownCommand>(std::move(init));
+    if (spec->plays && services.resting.load(std::memory_order_relaxed) && services.resting.exchange(false))
+        services.rouse();
     auto command = spec->make ? spec->make(std::move(init)) : std::make_unique<OscCommand>(std::move(init));
     if (!has_types(message.args, spec->types))
         command->reject({Code::wrong_argument_type});

@@ -86,7 +86,7 @@ bool free_all(Tree& tree, Group& group, Place&) noexcept {
 }
 
 bool deep_free(Tree& tree, Group& group, Place& place) noexcept {
-    return tree.deep_free_in_time(group, place.node);
+    return tree.deep_free_in_time(group, place.walk);
 }
 
 /// `free`: false if there was no time for all of it.
@@ -172,7 +172,6 @@ void query_node(ReplyWriter& reply, const Node& node, bool controls) noexcept {
         query_controls(reply, synth);
 }
 
-/// Place::node is the node that was added last.
 Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
     Place& place = command.place();
     ReplyWriter& reply = command.reply();
@@ -183,17 +182,18 @@ Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
         if (!group)
             return not_found(arg);
         const bool controls = args.get_int() != 0;
-        if (!place.node) {
+        NodeWalk& walk = place.walk;
+        if (!walk.node) {
             reply.begin("/g_queryTree.reply");
             reply.add(int32_t(controls));
-            query_node(reply, *group, controls);
-            place.node = group;
+            walk.node = group;
         }
-        while (Node* next = reply.overflowed() ? nullptr : next_in(*group, *place.node)) {
+        while (walk.node && !reply.overflowed()) {
             if (engine.out_of_time(node_cost))
                 return command.unfinished();
-            query_node(reply, *next, controls);
-            place.node = next;
+            if (!walk.behind)
+                query_node(reply, *walk.node, controls);
+            walk.step(*group);
         }
         place = {args};
     }
@@ -224,26 +224,30 @@ bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
 }
 
 /// Prints a tree, line by line, until all is there or the log can take no more (then `room` becomes false). One pass:
-/// the deepest tree takes no longer than another of as many nodes. Place: the node that was printed last, and its
-/// depth. false: there was no time for all of it.
+/// the deepest tree takes no longer than another of as many nodes. Place::number is the depth. false: there was no time
+/// for all of it.
 bool dump_tree(Engine& engine, Group& group, bool controls, Place& place, bool& room) noexcept {
     TextLine line;
-    if (!place.node) {
+    NodeWalk& walk = place.walk;
+    if (!walk.node) {
         line.add("NODE TREE Group %d", group.id);
         room = engine.outbox().print(line.take());
-        place.node = &group;
+        walk.node = &group;
     }
-    int depth = int(place.number);
-    while (Node* n = room ? next_in(group, *place.node, depth) : nullptr) {
-        if (engine.out_of_time(line_cost))
+    while (walk.node && room) {
+        if (engine.out_of_time(walk.behind ? node_cost : line_cost))
             return false;
-        line.indent(depth);
-        line.add("%d %s", n->id, n->is_group ? "group" : static_cast<Synth*>(n)->definition->program->name.c_str());
-        room = engine.outbox().print(line.take());
-        if (controls && room && !n->is_group && control_count(*static_cast<Synth*>(n)) > 0)
-            room = dump_controls(engine, *static_cast<Synth*>(n), depth + 1);
-        place.node = n;
-        place.number = depth;
+        const Node& node = *walk.node;
+        const int depth = int(place.number);
+        if (!walk.behind && &node != &group) {
+            const Synth* synth = node.is_group ? nullptr : &static_cast<const Synth&>(node);
+            line.indent(depth);
+            line.add("%d %s", node.id, synth ? synth->definition->program->name.c_str() : "group");
+            room = engine.outbox().print(line.take());
+            if (controls && room && synth && control_count(*synth) > 0)
+                room = dump_controls(engine, *synth, depth + 1);
+        }
+        place.number += walk.step(group);
     }
     return true;
 }

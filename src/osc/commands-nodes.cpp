@@ -16,28 +16,30 @@ Status not_found(const NodeArg& arg) noexcept {
 
 constexpr int64_t set_cost = 60, node_cost = 200; // ns, estimates for the deadline
 
-/// A command that sets or maps controls of a synth, or of each synth in a group. `read_next` reads a control and what
-/// it gets; false: there is none left.
-template <int64_t read_next(ArgReader&, Tree&, Synth&) noexcept>
+/// A command that sets or maps controls of a synth, or of each synth in a group. An item, a control and what it gets,
+/// has at least `bytes`. `carry_out` does the one at Place::args, and moves on to the next; false: it has to be called
+/// again.
+template <size_t bytes, bool carry_out(Place&, Engine&, Synth&) noexcept>
 Status of_controls(OscCommand& command, Engine& engine) noexcept {
-    Tree& tree = engine.tree();
     ArgReader controls = command.args();
-    const NodeArg arg = read_node(controls, tree);
+    const NodeArg arg = read_node(controls, engine.tree());
     if (!arg)
         return not_found(arg);
     Place& place = command.place();
-    auto* synth = static_cast<Synth*>(place.node);
-    if (!synth) {
-        synth = first_synth(*arg.node);
+    NodeWalk& walk = place.walk;
+    if (!walk.node) {
+        walk.node = arg.node;
         place.args = controls;
     }
-    while (synth) {
-        place.node = synth;
-        for (int64_t values; (values = read_next(place.args, tree, *synth)) >= 0;)
-            if (engine.out_of_time((values + 1) * set_cost))
-                return command.unfinished();
-        synth = next_synth(*arg.node, *synth);
+    while (walk.node) {
+        if (engine.out_of_time(set_cost))
+            return command.unfinished();
+        if (!walk.node->is_group)
+            while (place.args.remain() >= bytes)
+                if (!carry_out(place, engine, static_cast<Synth&>(*walk.node)))
+                    return command.unfinished();
         place.args = controls;
+        walk.step(*arg.node);
     }
     return {};
 }
@@ -79,55 +81,60 @@ bool n_trace(Tree& tree, Node& node, ArgReader&, Place& place) noexcept {
     return tree.trace(node, place.node);
 }
 
-int64_t n_set(ArgReader& args, Tree& tree, Synth& synth) noexcept {
-    if (args.remain() < 8)
-        return -1;
-    const ControlArg control = read_control(args);
-    return read_values(args, tree, synth, control, UnknownText::keeps_place);
+bool n_set(Place& place, Engine& engine, Synth& synth) noexcept {
+    return set_values(place, engine, synth, UnknownText::keeps_place);
 }
 
-int64_t n_setn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
-    if (args.remain() == 0)
-        return -1;
-    const ControlArg control = read_control(args);
-    return read_counted_values(args, tree, synth, control);
+/// Calls `carry_out` with each of the first `count` controls of a range, and its offset, that hasn't had its turn; then
+/// the item is done, which ends at `behind`. Place::number is the next one's offset.
+template <class F>
+bool each_control(Place& place, Engine& engine, const ControlRange& controls, int64_t count, ArgReader behind,
+                  F carry_out) noexcept {
+    const int64_t end = std::min(count, controls.count);
+    for (int64_t i = std::max({int64_t(0), -controls.first, place.number}); i < end; place.number = ++i) {
+        if (engine.out_of_time(set_cost))
+            return false;
+        carry_out(controls.first + i, i);
+    }
+    place.args = behind;
+    place.number = 0;
+    return !engine.out_of_time(set_cost);
 }
 
-int64_t n_fill(ArgReader& args, Tree& tree, Synth& synth) noexcept {
-    if (args.remain() < 12)
-        return -1;
-    const ControlArg control = read_control(args);
-    const Offsets offsets = clip_offsets(synth, control, args.get_int());
+bool n_fill(Place& place, Engine& engine, Synth& synth) noexcept {
+    ArgReader args = place.args;
+    const ControlRange controls = find_controls(synth, read_control(args));
+    const int32_t count = args.get_int();
     const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
     const float value = bus.valid ? 0.0f : args.get_float();
-    for (int64_t i = offsets.first; i < offsets.end; ++i) {
+    return each_control(place, engine, controls, count, args, [&](int64_t control, int64_t offset) {
         if (bus.valid)
-            map_control(tree, synth, control, i, int64_t(bus.bus) + i, bus.audio);
+            engine.tree().map_control(synth, control, bus.bus + offset, bus.audio);
         else
-            set_control(tree, synth, control, i, value);
-    }
-    return std::max<int64_t>(offsets.end - offsets.first, 0);
+            engine.tree().set_control(synth, control, value);
+    });
 }
 
 template <bool audio>
-int64_t n_map(ArgReader& args, Tree& tree, Synth& synth) noexcept {
-    if (args.remain() < 8)
-        return -1;
-    const ControlArg control = read_control(args);
-    map_control(tree, synth, control, 0, args.get_int(), audio);
-    return 1;
+bool n_map(Place& place, Engine& engine, Synth& synth) noexcept {
+    if (engine.out_of_time(set_cost))
+        return false;
+    const ControlRange controls = find_controls(synth, read_control(place.args));
+    const int32_t bus = place.args.get_int();
+    if (controls.count > 0)
+        engine.tree().map_control(synth, controls.first, bus, audio);
+    return true;
 }
 
 template <bool audio>
-int64_t n_mapn(ArgReader& args, Tree& tree, Synth& synth) noexcept {
-    if (args.remain() < 12)
-        return -1;
-    const ControlArg control = read_control(args);
+bool n_mapn(Place& place, Engine& engine, Synth& synth) noexcept {
+    ArgReader args = place.args;
+    const ControlRange controls = find_controls(synth, read_control(args));
     const int64_t bus = args.get_int();
-    const Offsets offsets = clip_offsets(synth, control, args.get_int());
-    for (int64_t i = offsets.first; i < offsets.end; ++i)
-        map_control(tree, synth, control, i, bus == -1 ? -1 : bus + i, audio);
-    return std::max<int64_t>(offsets.end - offsets.first, 0);
+    const int32_t count = args.get_int();
+    return each_control(place, engine, controls, count, args, [&](int64_t control, int64_t offset) {
+        engine.tree().map_control(synth, control, bus == -1 ? -1 : bus + offset, audio);
+    });
 }
 
 /// Moves a node; what scsynth ignores without a failure is ignored here too: moving the root, or a node beside itself.
@@ -210,16 +217,16 @@ constexpr CommandSpec commands[] = {
     {.number = 11, .name = "/n_free", .handler = of_each_node<n_free>},
     {.number = 12, .name = "/n_run", .handler = of_each_node<n_run>},
     {.number = 13, .name = "/n_cmd"},
-    {.number = 14, .name = "/n_map", .handler = of_controls<n_map<false>>},
-    {.number = 15, .name = "/n_set", .handler = of_controls<n_set>},
-    {.number = 16, .name = "/n_setn", .handler = of_controls<n_setn>},
-    {.number = 17, .name = "/n_fill", .handler = of_controls<n_fill>},
+    {.number = 14, .name = "/n_map", .handler = of_controls<8, n_map<false>>},
+    {.number = 15, .name = "/n_set", .handler = of_controls<8, n_set>},
+    {.number = 16, .name = "/n_setn", .handler = of_controls<1, set_counted_values>},
+    {.number = 17, .name = "/n_fill", .handler = of_controls<12, n_fill>},
     {.number = 18, .name = "/n_before", .handler = n_beside<AddAction::before>},
     {.number = 19, .name = "/n_after", .handler = n_beside<AddAction::after>},
     {.number = 46, .name = "/n_query", .handler = of_each_node<n_query>},
-    {.number = 48, .name = "/n_mapn", .handler = of_controls<n_mapn<false>>},
-    {.number = 60, .name = "/n_mapa", .handler = of_controls<n_map<true>>},
-    {.number = 61, .name = "/n_mapan", .handler = of_controls<n_mapn<true>>},
+    {.number = 48, .name = "/n_mapn", .handler = of_controls<12, n_mapn<false>>},
+    {.number = 60, .name = "/n_mapa", .handler = of_controls<8, n_map<true>>},
+    {.number = 61, .name = "/n_mapan", .handler = of_controls<12, n_mapn<true>>},
     {.number = 62, .name = "/n_order", .handler = n_order},
 };
 

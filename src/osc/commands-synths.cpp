@@ -38,16 +38,11 @@ constexpr int64_t set_cost = 60; // ns, an estimate for the deadline
 
 /// Sets the controls of a synth that was made, from Place::args on.
 Status read_arguments(OscCommand& command, Engine& engine, Synth& synth, bool counted) noexcept {
-    Tree& tree = engine.tree();
-    ArgReader& args = command.place().args;
-    while (args.remain() >= (counted ? 1u : 8u)) {
-        if (engine.out_of_time(set_cost))
+    Place& place = command.place();
+    while (place.args.remain() >= (counted ? 1u : 8u))
+        if (!(counted ? set_counted_values(place, engine, synth)
+                      : set_values(place, engine, synth, UnknownText::takes_place)))
             return command.unfinished();
-        const ControlArg control = read_control(args);
-        const int64_t values = counted ? read_counted_values(args, tree, synth, control)
-                                       : read_values(args, tree, synth, control, UnknownText::takes_place);
-        (void)engine.out_of_time(values * set_cost); // the next round asks
-    }
     return {};
 }
 
@@ -90,16 +85,10 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
 
 /// The value of the control that is `offset` after `control`; 0 if the synth doesn't have it.
 float control_value(const Synth& synth, const ControlArg& control, int64_t offset) noexcept {
-    int64_t index = control.index + offset;
-    if (control.named) {
-        const ControlSlot* slot = synth.definition->program->find_control(control.name);
-        if (!slot || offset >= int64_t(slot->channels))
-            return 0.0f;
-        index = slot->index + offset;
-    }
-    if (index < 0 || index >= control_count(synth))
-        return 0.0f;
-    return scs::control(synth, int(index));
+    const ControlRange controls = find_controls(synth, control);
+    const int64_t index = controls.first + offset;
+    const bool there = offset < controls.count && index >= 0 && index < control_count(synth);
+    return there ? scs::control(synth, int(index)) : 0.0f;
 }
 
 void add_control(ReplyWriter& reply, const ControlArg& control) noexcept {
@@ -170,11 +159,11 @@ Status s_noid(OscCommand& command, Engine& engine) noexcept {
 }
 
 constexpr CommandSpec commands[] = {
-    {.number = 9, .name = "/s_new", .types = "s", .handler = s_new<false>},
+    {.number = 9, .name = "/s_new", .types = "s", .handler = s_new<false>, .plays = true},
     {.number = 44, .name = "/s_get", .handler = s_get, .reply_room = s_get_room},
     {.number = 45, .name = "/s_getn", .handler = s_getn, .reply_room = s_getn_room},
     {.number = 49, .name = "/s_noid", .handler = s_noid},
-    {.number = 59, .name = "/s_newargs", .types = "s", .handler = s_new<true>},
+    {.number = 59, .name = "/s_newargs", .types = "s", .handler = s_new<true>, .plays = true},
 };
 
 } // namespace

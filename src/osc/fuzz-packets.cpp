@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // libFuzzer target: a row of packets, with blocks rendered in between, through decoder, commands, engine, jobs and
-// replies, all threads in one. Each input has an engine of its own, so nothing is left for the next. See Packets for
-// the input's form.
+// replies, all threads in one. See FuzzPacket for the input's form.
+//
+// Making an engine takes longer than most inputs, so one serves many of them and is emptied after each. If an input
+// that crashed doesn't crash by itself, an earlier one has left something behind: the inputs that the engine has had
+// are in the file that is named at the start, and SCS_FUZZ_REPLAY=<file> runs them again.
 #include "engine/engine.hpp"
+#include "engine/rt/pool.hpp"
 #include "osc/clients.hpp"
 #include "osc/codec/compose.hpp"
 #include "osc/codec/decode.hpp"
@@ -60,6 +64,7 @@ public:
     std::string plugins() const { return top_ / "plugins"; }
     std::string nothing() const { return top_ / "nothing"; }
     std::string files() const { return top_ / "files"; }
+    std::string history() const { return top_ / "history"; }
 
     /// After a command has written: as at the start.
     void clean_files() const {
@@ -126,12 +131,10 @@ public:
             fault(engine.error().c_str());
         engine_ = std::move(engine.value());
         services_.engine = engine_.get();
+        empty_pool_ = engine_->world().pool().used_blocks();
     }
-    ~FuzzServer() override {
-        engine_.reset();
-        if (may_have_written_)
-            folders().clean_files();
-    }
+    FuzzServer(const FuzzServer&) = delete;
+    FuzzServer& operator=(const FuzzServer&) = delete;
 
     void take(std::span<const std::byte> bytes, const Endpoint& from) {
         may_have_written_ = may_have_written_ || may_write_files(bytes);
@@ -162,8 +165,33 @@ public:
 
     /// Whatever came, the server answers, and nothing is under way once the schedule is empty.
     void check() {
-        take(encode("/clearSched", {}), UdpPeer{1, 99});
-        take(encode("/sync", {int32_t(1234)}), UdpPeer{1, 99});
+        take(encode("/clearSched", {}), test());
+        finish();
+    }
+
+    /// Makes everything that clients can change as it was at the start. false: the engine must be replaced.
+    bool empty() {
+        take(encode("/quit", {}), test());
+        take(encode("/c_fill", {int32_t(0), int32_t(settings_.engine.control_buses), 0.f}), test());
+        take(encode("/error", {int32_t(1)}), test());
+        finish();
+        const EngineStatus& status = engine_->status();
+        if (status.broken)
+            return false;
+        if (status.synths != 0 || status.groups != 1 || status.synthdefs != 0)
+            fault("/quit has left something behind");
+        dump_mode_ = 0;
+        now_ = start;
+        if (std::exchange(may_have_written_, false))
+            folders().clean_files();
+        return engine_->world().pool().used_blocks() == empty_pool_; // what crashed keeps its memory
+    }
+
+private:
+    static Endpoint test() { return UdpPeer{1, 99}; }
+
+    void finish() {
+        take(encode("/sync", {int32_t(1234)}), test());
         synced_ = false;
         for (int i = 0; i < 2000 && !(synced_ && in_flight_ == 0); ++i)
             render();
@@ -173,7 +201,6 @@ public:
             fault("bundles are lost");
     }
 
-private:
     std::span<const std::byte> encode(std::string_view address, std::vector<ReplyArg> args) {
         const auto message = composer_.compose(address, args);
         if (!message)
@@ -229,12 +256,27 @@ private:
     std::unique_ptr<Engine> engine_;
     std::deque<Command*> jobs_;
     std::deque<Handback*> releases_;
-    NtpTime now_ = NtpTime(fuzz_start_seconds) << 32;
+    size_t empty_pool_;
+    static constexpr NtpTime start = NtpTime(fuzz_start_seconds) << 32;
+    NtpTime now_ = start;
     float samples_[2][block];
     const float* in_[2] = {nullptr, nullptr};
     float* out_[2] = {samples_[0], samples_[1]};
     int in_flight_ = 0;
     bool synced_ = false, may_have_written_ = false;
+};
+
+/// The inputs that the present engine has had, each behind its size.
+class History {
+public:
+    void forget() { std::ofstream(path(), std::ios::binary | std::ios::trunc); }
+    void add(std::span<const uint8_t> input) {
+        std::ofstream file(path(), std::ios::binary | std::ios::app);
+        const uint64_t size = input.size();
+        file.write(reinterpret_cast<const char*>(&size), sizeof size);
+        file.write(reinterpret_cast<const char*>(input.data()), std::streamsize(size));
+    }
+    static std::string path() { return folders().history(); }
 };
 
 } // namespace
@@ -245,14 +287,43 @@ extern "C" const char* __asan_default_options() {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    constexpr int inputs_an_engine = 200;
+    static int served = 0;
     static bool first = true;
-    FuzzServer server(std::exchange(first, false));
+    static std::unique_ptr<FuzzServer> server;
+    static History history;
+    if (!server) {
+        server = std::make_unique<FuzzServer>(std::exchange(first, false));
+        history.forget();
+        served = 0;
+    }
+    history.add({data, size});
     uint16_t count = 0;
     for (const FuzzPacket& packet : split_packets({data, size})) {
-        server.take(std::as_bytes(packet.bytes), UdpPeer{1, uint16_t(count++ % 6)});
+        server->take(std::as_bytes(packet.bytes), UdpPeer{1, uint16_t(count++ % 6)});
         for (int i = 0; i < packet.blocks; ++i)
-            server.render();
+            server->render();
     }
-    server.check();
+    server->check();
+    if (!server->empty() || ++served == inputs_an_engine)
+        server.reset();
     return 0;
+}
+
+/// With SCS_FUZZ_REPLAY nothing is fuzzed: the inputs of that file are run.
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    const char* replayed = std::getenv("SCS_FUZZ_REPLAY");
+    if (!replayed) {
+        std::fprintf(stderr, "fuzz-packets: the inputs of the engine are in %s\n", History::path().c_str());
+        return 0;
+    }
+    std::ifstream file(replayed, std::ios::binary);
+    std::vector<uint8_t> input;
+    for (uint64_t size; file.read(reinterpret_cast<char*>(&size), sizeof size);) {
+        input.resize(size);
+        if (!file.read(reinterpret_cast<char*>(input.data()), std::streamsize(size)))
+            break;
+        LLVMFuzzerTestOneInput(input.data(), input.size());
+    }
+    std::exit(0);
 }

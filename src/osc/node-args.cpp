@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/node-args.hpp"
 
-#include "engine/definitions/definitions.hpp"
+#include "engine/engine.hpp"
 
 namespace scs::osc {
 
@@ -21,10 +21,11 @@ Node* step(Node& from, char direction) noexcept {
 } // namespace
 
 NodeArg read_node(ArgReader& args, Tree& tree) noexcept {
+    constexpr size_t most_steps = 1000; // a limit on the time
     const std::string_view steps = args.at_string() ? args.get_string() : std::string_view();
     NodeArg result;
     result.id = args.get_int();
-    result.node = tree.find(result.id);
+    result.node = steps.size() <= most_steps ? tree.find(result.id) : nullptr;
     for (size_t i = 0; i < steps.size() && result.node; ++i)
         result.node = step(*result.node, steps[i]);
     return result;
@@ -50,65 +51,39 @@ BusText parse_bus(std::string_view text) noexcept {
     return result;
 }
 
-void set_control(Tree& tree, Synth& synth, const ControlArg& control, int64_t offset, float value) noexcept {
+ControlRange find_controls(const Synth& synth, const ControlArg& control) noexcept {
     if (control.named)
-        tree.set_control(synth, control.name, offset, value);
-    else
-        tree.set_control(synth, control.index + offset, value);
+        return controls_named(synth, control.name);
+    return {control.index, control_count(synth) - control.index};
 }
 
-void map_control(Tree& tree, Synth& synth, const ControlArg& control, int64_t offset, int64_t bus,
-                 bool audio) noexcept {
-    if (control.named)
-        tree.map_control(synth, control.name, offset, bus, audio);
-    else
-        tree.map_control(synth, control.index + offset, bus, audio);
-}
+namespace {
 
-Node* next_in(const Group& top, Node& node, int& depth) noexcept {
-    if (node.is_group && static_cast<Group&>(node).head) {
-        ++depth;
-        return static_cast<Group&>(node).head;
+constexpr int64_t set_cost = 60, skip_cost = 5; // ns, estimates for the deadline
+
+} // namespace
+
+// While an item is half done, Place::within is what is left of it, Place::number the offset of the next value, and
+// Place::end 1 more than the number of open brackets, or than the count of values.
+
+bool set_values(Place& place, Engine& engine, Synth& synth, UnknownText text) noexcept {
+    Tree& tree = engine.tree();
+    ArgReader args = place.args;
+    const ControlRange controls = find_controls(synth, read_control(args));
+    int64_t offset = 0, depth = 0;
+    if (place.end > 0) {
+        args = place.within;
+        offset = place.number;
+        depth = place.end - 1;
     }
-    for (Node* n = &node; n && n != &top; n = n->parent, --depth)
-        if (n->next)
-            return n->next;
-    return nullptr;
-}
-
-Node* next_in(const Group& top, Node& node) noexcept {
-    int depth = 0;
-    return next_in(top, node, depth);
-}
-
-Synth* first_synth(Node& top) noexcept {
-    if (!top.is_group)
-        return static_cast<Synth*>(&top);
-    Node* node = static_cast<Group&>(top).head;
-    while (node && node->is_group)
-        node = next_in(static_cast<Group&>(top), *node);
-    return static_cast<Synth*>(node);
-}
-
-Synth* next_synth(Node& top, Synth& synth) noexcept {
-    if (!top.is_group)
-        return nullptr;
-    Node* node = &synth;
-    do
-        node = next_in(static_cast<Group&>(top), *node);
-    while (node && node->is_group);
-    return static_cast<Synth*>(node);
-}
-
-Offsets clip_offsets(const Synth& synth, const ControlArg& control, int64_t count) noexcept {
-    const int64_t index = control.named ? 0 : control.index;
-    return {std::max<int64_t>(0, -index), std::min(count, int64_t(synth.definition->program->controls.size()) - index)};
-}
-
-int64_t read_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control, UnknownText text) noexcept {
-    int64_t offset = 0;
-    int depth = 0;
     do {
+        const bool counts = offset < controls.count;
+        if (engine.out_of_time(counts ? set_cost : skip_cost)) {
+            place.within = args;
+            place.number = offset;
+            place.end = depth + 1;
+            return false;
+        }
         switch (args.tag()) {
         case '[':
             ++depth;
@@ -120,8 +95,8 @@ int64_t read_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg&
             break;
         case 's': {
             const BusText bus = parse_bus(args.get_string());
-            if (bus.valid)
-                map_control(tree, synth, control, offset, bus.bus, bus.audio);
+            if (bus.valid && counts)
+                tree.map_control(synth, controls.first + offset, bus.bus, bus.audio);
             if (bus.valid || text == UnknownText::takes_place)
                 ++offset;
             break;
@@ -129,28 +104,49 @@ int64_t read_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg&
         case 'i':
         case 'f':
         case 'd':
-            set_control(tree, synth, control, offset, args.get_float());
+            if (counts)
+                tree.set_control(synth, controls.first + offset, args.get_float());
+            else
+                args.skip();
             ++offset;
             break;
         default: args.skip();
         }
     } while (depth > 0 && args.tag());
-    return offset;
+    place.args = args;
+    place.number = place.end = 0;
+    return true;
 }
 
-int64_t read_counted_values(ArgReader& args, Tree& tree, Synth& synth, const ControlArg& control) noexcept {
-    const int32_t count = args.get_int();
-    int32_t i = 0;
-    for (; i < count && args.remain() > 0; ++i) {
+bool set_counted_values(Place& place, Engine& engine, Synth& synth) noexcept {
+    Tree& tree = engine.tree();
+    ArgReader args = place.args;
+    const ControlRange controls = find_controls(synth, read_control(args));
+    if (place.end > 0)
+        args = place.within;
+    else
+        place.end = 1 + int64_t(std::max(args.get_int(), 0));
+    for (; place.number < place.end - 1 && args.remain() > 0; ++place.number) {
+        const bool counts = place.number < controls.count;
+        if (engine.out_of_time(counts ? set_cost : skip_cost)) {
+            place.within = args;
+            return false;
+        }
+        if (!counts) {
+            args.skip();
+            continue;
+        }
         if (!args.at_string()) {
-            set_control(tree, synth, control, i, args.get_float());
+            tree.set_control(synth, controls.first + place.number, args.get_float());
             continue;
         }
         const BusText bus = parse_bus(args.get_string());
         if (bus.valid)
-            map_control(tree, synth, control, i, bus.bus, bus.audio);
+            tree.map_control(synth, controls.first + place.number, bus.bus, bus.audio);
     }
-    return i;
+    place.args = args;
+    place.number = place.end = 0;
+    return true;
 }
 
 } // namespace scs::osc

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/tree/controls.hpp"
 #include "engine/tree/tree.hpp"
 #include "osc/arg-reader.hpp"
+#include "osc/osc-command.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -22,7 +24,7 @@ struct NodeArg {
 };
 
 /// [rt] Reads a node ID, or a string of steps and then the ID that they start from: h head, t tail, u up,
-/// p previous, n next.
+/// p previous, n next. More than a thousand steps lead to no node.
 NodeArg read_node(ArgReader&, Tree&) noexcept;
 
 /// The control that an argument names, by its name or by its index.
@@ -42,32 +44,17 @@ struct BusText {
 };
 BusText parse_bus(std::string_view) noexcept;
 
-/// [rt] Sets or maps the control that is `offset` after `control`.
-void set_control(Tree&, Synth&, const ControlArg& control, int64_t offset, float value) noexcept;
-void map_control(Tree&, Synth&, const ControlArg& control, int64_t offset, int64_t bus, bool audio) noexcept;
-
-/// A range of offsets from a control.
-struct Offsets {
-    int64_t first, end; ///< the last + 1
-};
-/// [rt] Those of the offsets 0 … count - 1 at which there can be a control.
-Offsets clip_offsets(const Synth&, const ControlArg&, int64_t count) noexcept;
+/// [rt] Where values for a control and those behind it go. By index `first` may be negative, where there is none.
+/// Looked up once for all values: there may be a million, and none of them may have a control.
+ControlRange find_controls(const Synth&, const ControlArg&) noexcept;
 
 /// What a text in an array of values that is no bus does: the value after it goes to the same control, or to the next.
 enum class UnknownText : bool { keeps_place, takes_place };
-/// [rt] Reads what follows a control in /n_set and /s_new, a number, a bus, or an array of them for adjacent controls,
-/// and sets or maps the controls. Returns how many values there were.
-int64_t read_values(ArgReader&, Tree&, Synth&, const ControlArg&, UnknownText) noexcept;
-/// [rt] Reads what follows a control in /n_setn and /s_newargs, a count and that many values, and sets or maps; result
-/// as above.
-int64_t read_counted_values(ArgReader&, Tree&, Synth&, const ControlArg&) noexcept;
-
-/// [rt] The node after `node` in depth-first order inside `top`, or null.
-Node* next_in(const Group& top, Node& node) noexcept;
-/// [rt] The first synth among `top` and the nodes below it, or null, and the one after `synth`.
-Synth* first_synth(Node& top) noexcept;
-Synth* next_synth(Node& top, Synth& synth) noexcept;
-/// [rt] The same as next_in(); `depth` must be that of `node` below `top`, and becomes that of the node returned.
-Node* next_in(const Group& top, Node& node, int& depth) noexcept;
+/// [rt] Reads a control at Place::args and what follows it in /n_set and /s_new, a number, a bus, or an array of them
+/// for adjacent controls, and sets or maps these. Uses `within`, `number` and `end` of the place, which are 0 and empty
+/// between two items. false: there was no time for all values; to be called again.
+bool set_values(Place&, Engine&, Synth&, UnknownText) noexcept;
+/// [rt] The same with what follows in /n_setn and /s_newargs, a count and that many values.
+bool set_counted_values(Place&, Engine&, Synth&) noexcept;
 
 } // namespace scs::osc

@@ -3,6 +3,7 @@
 
 #include "engine/base/status.hpp"
 #include "engine/messages/command.hpp"
+#include "engine/nodes/node.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/decode.hpp"
 #include "osc/codec/reply-record.hpp"
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -24,7 +26,6 @@
 
 namespace scs {
 class Engine;
-struct Node;
 } // namespace scs
 
 namespace scs::osc {
@@ -39,6 +40,8 @@ struct Services {
     Engine* engine = nullptr; ///< set before the first work()
     SharedMemorySlot shared_memory;
     HeldTotal held = std::make_shared<std::atomic<size_t>>(0); ///< [osc]
+    std::atomic<bool> resting{false};                          ///< see Server::rest()
+    std::function<void()> rouse;                               ///< [osc] what ends that
     /// If `held` exceeds this, commands get no room for long replies.
     size_t most_held = std::numeric_limits<size_t>::max();
 
@@ -90,6 +93,7 @@ struct CommandSpec {
     Handler handler = nullptr;      ///< null, and make too: not there (yet), answered "Command not found"
     ReplyRoom reply_room = nullptr; ///< null: the handler doesn't reply
     Maker make = nullptr;           ///< instead of a handler
+    bool plays = false;             ///< whether it may bring a server to sound that is silent
 };
 
 /// The packet, its memory counted in Services::held as long as it exists. [osc]
@@ -97,7 +101,9 @@ std::shared_ptr<const Packet> hold(const Services&, Packet&&);
 
 /// How far a handler has come. It may use the fields as it likes.
 struct Place {
-    ArgReader args; ///< at first all arguments
+    ArgReader args;   ///< at first all arguments
+    ArgReader within; ///< what is left of an item at `args` that has many values
+    NodeWalk walk;
     Node* node = nullptr;
     Node* other = nullptr;
     int64_t number = 0, end = 0;

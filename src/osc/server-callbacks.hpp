@@ -45,6 +45,12 @@ public:
                 settings_.wake();
         });
     }
+    void rouse() noexcept {
+        call([&] {
+            if (settings_.rouse)
+                settings_.rouse();
+        });
+    }
     void quit() noexcept {
         call([&] {
             if (settings_.quit)

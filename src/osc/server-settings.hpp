@@ -35,6 +35,8 @@ struct ServerSettings {
     std::function<void()> wake;
     /// [osc] /quit has been answered and the server has stopped listening: the node may go.
     std::function<void()> quit;
+    /// [osc] A command that makes a synth has come after Server::rest(). It hasn't been carried out yet.
+    std::function<void()> rouse;
     /// [osc, worker] The state changed: "starting" → "running" or "failed: <why>"; later "quit".
     std::function<void(const std::string& state)> state;
 };

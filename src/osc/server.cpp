@@ -79,7 +79,9 @@ struct Server::Private {
     Private(ServerSettings s, Opened opened)
         : settings(std::move(s)),
           loop(std::move(opened.udp), std::move(opened.tcp), std::move(opened.admission), services, callbacks, worker,
-               wakeup, counters) {}
+               wakeup, counters) {
+        services.rouse = [this] { callbacks.rouse(); };
+    }
 
     ServerSettings settings;
     HeapMarker heap_marker{settings.heap_marker};
@@ -148,7 +150,7 @@ bool Server::Private::serve_engine() {
     worker.run(*owned_engine);
     if (!worker.stopping())
         return false;
-    owned_engine->buffers().close_files();
+    owned_engine->close_files();
     return true;
 }
 
@@ -233,6 +235,10 @@ Engine* Server::engine() noexcept {
 
 uint16_t Server::port() const noexcept {
     return p_->loop.port();
+}
+
+void Server::rest() noexcept {
+    p_->services.resting.store(true);
 }
 
 const PacketCounters& Server::counters() const noexcept {

@@ -33,6 +33,8 @@ public:
     /// [any] The port that it listens on.
     uint16_t port() const noexcept;
     const PacketCounters& counters() const noexcept;
+    /// [any] From now on the server isn't heard: the next command that makes a synth calls ServerSettings::rouse, once.
+    void rest() noexcept;
 
 private:
     struct Private;

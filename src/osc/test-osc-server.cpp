@@ -28,6 +28,20 @@ void receive_definition(Client& client, std::string_view name) {
     REQUIRE(client.receive() == "/done /d_recv");
 }
 
+/// synthdef() in version 3 of the format, with blocks of this many frames; 0: the server's.
+Bytes synthdef_of_version_3(std::string_view name, int block_size) {
+    constexpr int head = 10, version_at = 7, fields = 16;
+    Bytes b = synthdef(name, "");
+    b[version_at] = std::byte(3);
+    Bytes size;
+    put_int(size, 4 + b.size() - head + fields, 4);
+    b.insert(b.begin() + head, size.begin(), size.end());
+    put_int(b, uint64_t(block_size), 4);
+    for (const uint32_t field : {0xffffffffu, 0x3f800000u, 0xffffffffu}) // no control, a factor of 1, no control
+        put_int(b, field, 4);
+    return b;
+}
+
 } // namespace
 
 TEST_CASE("login") {
@@ -102,6 +116,20 @@ TEST_CASE("a broken SynthDef fails, and then is done") {
     CHECK(client.receive().starts_with("/status.reply "));
     CHECK(client.receive() == "/fail /d_recv bad: UGen 'NoSuchUGen' not installed");
     CHECK(client.receive() == "/done /d_recv");
+}
+
+TEST_CASE("a SynthDef that asks for blocks of its own fails by name; others of version 3 play") {
+    Rig rig;
+    Client client(rig);
+    client.send("/d_recv", {blob(synthdef_of_version_3("small", 16))});
+    CHECK(client.receive() ==
+          "/fail /d_recv small: it asks for blocks of 16 frames; SynthDefs can't have block sizes of their own here");
+    CHECK(client.receive() == "/done /d_recv");
+    client.send("/d_recv",
+                {blob(synthdef_of_version_3("usual", 0)), blob(message("/s_new", {text("usual"), num(1000)}))});
+    CHECK(client.receive() == "/done /d_recv");
+    client.send("/s_get", {num(1000), text("gate")});
+    CHECK(client.receive() == "/n_set 1000 gate 3f");
 }
 
 TEST_CASE("a completion message is answered before the command, and a sync after all") {

@@ -65,12 +65,38 @@ std::vector<ReplyArg> numbers(int first, int count, std::vector<ReplyArg> args =
     return args;
 }
 
+/// The message with its strings "[" and "]" made brackets.
+std::vector<std::byte> with_arrays(std::vector<std::byte> message) {
+    const auto text = [&](size_t at) { return std::string(reinterpret_cast<const char*>(&message[at])); };
+    size_t tag = padded(text(0).size() + 1);
+    size_t value = tag + padded(text(tag).size() + 1);
+    for (++tag; message[tag] != std::byte(0); ++tag) {
+        if (message[tag] != std::byte('s')) {
+            value += 4;
+        } else if (const std::string found = text(value); found == "[" || found == "]") {
+            message[tag] = std::byte(found[0]);
+            message.erase(message.begin() + ptrdiff_t(value), message.begin() + ptrdiff_t(value + 4));
+        } else {
+            value += padded(found.size() + 1);
+        }
+    }
+    return message;
+}
+
+std::vector<ReplyArg> array(int count, std::vector<ReplyArg> before) {
+    before.emplace_back(std::string_view("["));
+    for (int i = 0; i < count; ++i)
+        before.emplace_back(float(i) + 0.5f);
+    before.emplace_back(std::string_view("]"));
+    return before;
+}
+
 /// What all these commands answer and print, and how many wake-ups they took.
 std::string run_all(CommandBench& bench, uint64_t& cycles) {
     std::string all;
     const uint64_t before = bench.engine().status().cycles;
     const auto send = [&](const char* address, std::vector<ReplyArg> args) {
-        all += bench.run(CommandBench::message(address, args));
+        all += bench.run(with_arrays(CommandBench::message(address, args)));
         all += bench.render();
     };
     const auto blob = definition("many", 50);
@@ -98,6 +124,16 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/n_fill", fill);
     send("/n_map", map);
     send("/n_mapn", mapn);
+    send("/n_set", array(3, array(45, {int32_t(0), int32_t(2), 0.75f, std::string_view("c9")})));
+    send("/n_set", array(45, {int32_t(0), int32_t(3)}));
+    send("/n_setn", numbers(70, 45, {int32_t(4), int32_t(5), int32_t(60)}));
+    send("/n_fill", {int32_t(6), int32_t(-3), int32_t(60), 0.125f, int32_t(10), int32_t(20), std::string_view("c5")});
+    send("/n_mapn", {int32_t(7), int32_t(20), int32_t(100), int32_t(90)});
+    send("/s_new", array(49, {std::string_view("many"), int32_t(400), int32_t(1), int32_t(8), int32_t(1)}));
+    send("/s_newargs",
+         numbers(500, 50, {std::string_view("many"), int32_t(401), int32_t(1), int32_t(8), int32_t(0), int32_t(50)}));
+    send("/g_new", {int32_t(10), int32_t(4), int32_t(10), int32_t(40), int32_t(4), int32_t(15)});
+    send("/s_new", array(49, {std::string_view("many"), int32_t(20), int32_t(4), int32_t(20), int32_t(1)}));
     send("/g_queryTree", {int32_t(0), int32_t(1)});
     send("/g_queryTree", {int32_t(0), int32_t(0), int32_t(3), int32_t(1), int32_t(4), int32_t(0)});
     send("/n_query", numbers(100, 150));

@@ -39,7 +39,7 @@ uint64_t indexed_arguments(ArgReader indices) noexcept {
 
 uint64_t ranged_arguments(ArgReader ranges) noexcept {
     uint64_t arguments = 0;
-    while (ranges.remain()) {
+    while (ranges.remain() && arguments <= max_values_bytes) {
         ranges.skip();
         arguments += 2 + uint64_t(std::max(0, ranges.get_int()));
     }

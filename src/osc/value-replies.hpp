@@ -22,7 +22,7 @@ size_t values_message_bytes(std::string_view address, uint64_t arguments) noexce
 size_t values_room(std::string_view address, uint64_t arguments) noexcept;
 
 /// How many arguments the reply to a list of indices has, and to a list of starts and counts; without the buffer
-/// number. [any]
+/// number. If there are more than can be sent, as many as show that. [any]
 uint64_t indexed_arguments(ArgReader indices) noexcept;
 uint64_t ranged_arguments(ArgReader ranges) noexcept;
 

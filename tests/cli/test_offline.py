@@ -2,6 +2,7 @@
 """`pw-scsynth -N` beside `scsynth -N`: the same command line makes the same file, to the byte without native units."""
 import os
 import pty
+import shutil
 import struct
 import subprocess
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import PW_SCSYNTH
 from tests.lib.audio import read_wav, rms, write_wav
+from tests.lib.build import ROOT
 from tests.lib.osc import Bundle, Message, encode
 from tests.lib.scsynth import score_bytes
 from tests.oracle.test_oracle import SYNTHDEFS
@@ -200,3 +202,24 @@ def test_progress_on_a_terminal_only(tmp_path):
         os.close(ours)
         os.close(theirs)
     assert " s of " not in run(*command)[1]
+
+
+def test_plugins_of_another_api(tmp_path):
+    """They are refused by name, never called; without others the reason isn't that there are none."""
+    folder = tmp_path / "later"
+    folder.mkdir()
+    # A build that users make has no plugins of the tests' own.
+    shutil.copy(ROOT / "build/tests/hostile/later_api_supernova.so", folder)
+    score = tmp_path / "a.score"
+    score.write_bytes(score_bytes([(0, ("/s_new", "default", 1000, 0, 0))], 0.01))
+
+    def render(folders):
+        return subprocess.run([PW_SCSYNTH, "-N", score, "_", tmp_path / "a.wav", "48000", "WAV", "float", "-U", folders],
+                              capture_output=True, text=True, timeout=60, check=False)
+    alone = render(str(folder))
+    assert alone.returncode != 0
+    assert "later_api_supernova.so: plugin API version 7, not 3" in alone.stdout + alone.stderr
+    assert "have plugin API version 7, not 3: install SuperCollider 3.13 or 3.14" in alone.stdout + alone.stderr
+    beside = render(f"{folder}:/usr/lib/SuperCollider/plugins")
+    assert beside.returncode == 0
+    assert "later_api_supernova.so: plugin API version 7, not 3" in beside.stdout + beside.stderr

@@ -11,6 +11,10 @@ from tests.lib import audio
 from tests.lib.build import PW_SCSYNTH, ROOT
 from tests.lib.daemon import Session
 
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pw-scsynth/clients"
+# Where tools/clients puts them, unless an environment variable names another folder.
+FOLDERS = {"SCS_SONIC_PI": Path("/usr/lib/sonic-pi"), "SCS_SUPERDIRT": CACHE / "superdirt",
+           "SCS_SUPERCOLLIDERJS": CACHE / "supercolliderjs/node_modules", "SCS_OVERTONE": CACHE / "overtone"}
 SERVERS = {"ours": PW_SCSYNTH, "stock": "pw-jack /usr/bin/scsynth"}
 RELAY = """\
 #!/bin/sh
@@ -65,11 +69,16 @@ class Heard:
         return cls(**json.loads(scsynth.log.read_text()))
 
 
+def folder_of(variable):
+    """A client's folder: one of FOLDERS, or the one that the environment's variable names."""
+    return Path(os.environ.get(variable) or FOLDERS[variable])
+
+
 def needs(variable, *names):
-    """A mark: skip without an environment variable that names a folder with these in it."""
-    folder = os.environ.get(variable)
-    lacking = [name for name in names if not folder or not (Path(folder) / name).exists()]
-    return pytest.mark.skipif(bool(lacking), reason=f"{variable} names no folder with {', '.join(lacking)}")
+    """A mark: skip unless these are in the client's folder."""
+    lacking = [name for name in names if not (folder_of(variable) / name).exists()]
+    return pytest.mark.skipif(bool(lacking), reason=f"tools/clients wasn't run: {folder_of(variable)} has no "
+                                                    f"{', '.join(lacking)} ({variable} names another folder)")
 
 
 def steps(output):

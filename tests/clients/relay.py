@@ -34,20 +34,28 @@ class Relay:
         """Run until the program ends. Returns its exit status."""
         signal.signal(signal.SIGTERM, lambda *_: self._child.terminate())
         while self._child.poll() is None:
-            for key, _ in self._selector.select(0.1):
-                if key.data is None:
-                    packet, address = self._listening.recvfrom(LARGEST)
-                    self._note(packet, self._sent)
-                    self._pass(self._server_for(address), packet)
-                else:
-                    self._answer(key.fileobj, key.data)
+            self._pass_on(0.1)
+        while self._pass_on(0): # what was sent just before it was ended
+            pass
         self._write()
         return self._child.returncode
+
+    def _pass_on(self, seconds):
+        """Wait so long for packets; whether there were any."""
+        found = self._selector.select(seconds)
+        for key, _ in found:
+            if key.data is None:
+                packet, address = self._listening.recvfrom(LARGEST)
+                self._note(packet, self._sent)
+                self._pass(self._server_for(address), packet)
+            else:
+                self._answer(key.fileobj, key.data)
+        return bool(found)
 
     def _answer(self, server, address):
         try:
             packet = server.recv(LARGEST)
-        except ConnectionRefusedError: # the program doesn't listen yet
+        except (ConnectionRefusedError, BlockingIOError): # the program doesn't listen yet; _pass() was told so meanwhile
             return
         self._note(packet, self._answers)
         self._listening.sendto(packet, address)
@@ -57,6 +65,7 @@ class Relay:
         if address not in self._clients:
             server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             server.connect(("127.0.0.1", self._port))
+            server.setblocking(False)
             self._selector.register(server, selectors.EVENT_READ, address)
             self._clients[address] = server
         return self._clients[address]

@@ -2,28 +2,24 @@
 """Sonic Pi's own server, without its window, boots pw-scsynth as its scsynth and plays all that it has, as
 with scsynth.
 
-SCS_SONIC_PI names Sonic Pi 3.2 as Debian's sonic-pi-server installs it (/usr/lib/sonic-pi). Its ports are open to the
-network while it runs, so it is only started on request."""
-import os
-import signal
-import socket
+SCS_SONIC_PI names Sonic Pi as Debian's sonic-pi-server installs it (/usr/lib/sonic-pi)."""
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.clients.conftest import Heard, needs
+from tests.clients import sonic_pi
+from tests.clients.conftest import Heard, folder_of, needs
 from tests.lib import audio
-from tests.lib.osc import Message, decode, encode
-from tests.lib.ports import free_port
+from tests.lib.ports import only_loopback
 from tests.lib.process import wait_for
 from tests.lib.recording import Recording
 
 PIECE = Path(__file__).with_name("sonic_pi.rb")
-SERVER = "app/server/ruby/bin/sonic-pi-server.rb"
-pytestmark = needs("SCS_SONIC_PI", SERVER)
-NO_NETWORK = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy")} # it looks for new versions
+pytestmark = [needs("SCS_SONIC_PI", sonic_pi.FOLDER),
+              pytest.mark.skipif(not only_loopback(), reason="its ports would be open to the network: run ./check clients, "
+                                                             "or this under `unshare -rn` with `ip link set lo up`")]
 
 
 @dataclass
@@ -36,48 +32,18 @@ class Performance:
 
 def performance(session, scsynth, folder):
     """Boot, play the piece, exit."""
-    ports = [free_port() for _ in range(9)]
-    listen, gui, server = ports[0], ports[1], ports[2]
-    window = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    window.bind(("127.0.0.1", gui))
-    # scsynth's port is given twice: the one that it listens on, and the one that Sonic Pi sends to.
-    words = ["-u", listen, gui, server, server, *ports[3:]]
-    child = session.start(["ruby", Path(os.environ["SCS_SONIC_PI"]) / SERVER, *words], "sonic-pi",
-                          PATH=scsynth.path, **NO_NETWORK)
+    server = sonic_pi.boot(session, folder_of("SCS_SONIC_PI"), scsynth.path)
     try:
-        child.wait_output("Server successfully booted", 60)
         if not session.links():
             session.connect("SuperCollider", "test-sink")
         with Recording(session, folder / "heard.wav") as recording:
-            window.sendto(encode(Message("/run-code", "test", PIECE.read_text())), ("127.0.0.1", listen))
-            errors = errors_until_played(window)
+            server.play(PIECE.read_text())
             recording.wait(0.2)
-        window.sendto(encode(Message("/exit", "test")), ("127.0.0.1", listen))
-        status = child.wait(20)
+        status = server.exit()
         wait_for(scsynth.log.exists, "the end of its scsynth")
     finally:
-        window.close()
-        child.stop()
-        end_the_rest(child.pid)
-    return Performance(errors, Heard.of(scsynth), audio.read_wav(folder / "heard.wav")[0], status)
-
-
-def errors_until_played(window):
-    """The errors that Sonic Pi reports to its window until everything has been played."""
-    errors = []
-    window.settimeout(60)
-    while (message := decode(window.recv(65536))).address != "/runs/all-completed":
-        if "error" in message.address:
-            errors.append(message.args)
-    return errors
-
-
-def end_the_rest(group):
-    """End the Erlang that Sonic Pi leaves behind."""
-    try:
-        os.killpg(group, signal.SIGTERM)
-    except ProcessLookupError:
-        pass
+        server.stop()
+    return Performance(server.errors, Heard.of(scsynth), audio.read_wav(folder / "heard.wav")[0], status)
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +59,12 @@ def test_plays_without_errors(played):
 def test_nothing_fails(played):
     ours, stock = played["ours"].heard, played["stock"].heard
     assert ours.fails == []
-    assert ours.sent == stock.sent
+    # Asked until it answers.
+    assert {**ours.sent, "/status": 0} == {**stock.sent, "/status": 0}
     assert ours.sent["/s_new"] > 300
     # Ours also prints the names of SynthDefs that /quit frees.
-    assert {**ours.answers, "/d_removed": 0} == {**stock.answers, "/d_removed": 0}
+    other = {"/d_removed": 0, "/status.reply": 0}
+    assert {**ours.answers, **other} == {**stock.answers, **other}
 
 
 def test_sounds_as_with_scsynth(played):

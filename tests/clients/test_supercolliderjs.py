@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """supercolliderjs boots pw-scsynth as its server. SCS_SUPERCOLLIDERJS names a node_modules with it."""
-import os
 from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import PW_SCSYNTH, needs, steps, tone
+from tests.clients.conftest import PW_SCSYNTH, folder_of, needs, steps, tone
 from tests.lib import audio
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
@@ -16,7 +15,7 @@ SCRIPT = Path(__file__).with_name("supercolliderjs.js")
 
 
 def test_boots_plays_and_quits(session, tmp_path):
-    modules = os.environ["SCS_SUPERCOLLIDERJS"]
+    modules = folder_of("SCS_SUPERCOLLIDERJS")
     (session.dir / ".supercollider.yaml").write_text("sclang: /usr/bin/sclang\n")
     port = free_port()
     with Recording(session, tmp_path / "heard.wav") as recording:

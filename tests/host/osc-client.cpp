@@ -107,7 +107,7 @@ Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units, 
     uint32_t constant = 0;
     for (const DefUnit& unit : units) {
         put_name(file, unit.name);
-        put(file, 2, 1); // audio rate
+        put(file, unit.rate, 1);
         put(file, unit.inputs.size(), 4);
         put(file, unit.has_output ? 1 : 0, 4);
         put(file, 0, 2);
@@ -116,7 +116,7 @@ Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units, 
             put(file, input.unit < 0 ? constant++ : 0, 4);
         }
         if (unit.has_output)
-            put(file, 2, 1);
+            put(file, unit.rate, 1);
     }
     put(file, 0, 2); // variants
     return file;
@@ -140,13 +140,18 @@ void OscClient::send(const Bytes& packet) {
         throw std::runtime_error("send");
 }
 
-std::string OscClient::receive(int timeout_ms) {
+std::string OscClient::receive(int timeout_ms, int32_t* last) {
     pollfd ready = {socket_, POLLIN, 0};
     if (poll(&ready, 1, timeout_ms) != 1)
         return {};
     char packet[65536];
     const ssize_t size = recv(socket_, packet, sizeof packet - 1, 0);
     packet[size < 0 ? 0 : size] = 0;
+    if (last && size >= 4) {
+        uint32_t bytes;
+        std::memcpy(&bytes, packet + size - 4, sizeof bytes);
+        *last = int32_t(ntohl(bytes));
+    }
     return packet;
 }
 

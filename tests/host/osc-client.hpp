@@ -28,6 +28,7 @@ struct DefUnit {
     };
     std::vector<Input> inputs;
     bool has_output = true;
+    uint8_t rate = 2; ///< 0 scalar, 1 control, 2 audio
 };
 /// A SynthDef file with one definition. Its `controls` have no names.
 Bytes synthdef_file(const std::string& name, const std::vector<DefUnit>& units, uint32_t controls = 0);
@@ -41,8 +42,9 @@ public:
     OscClient& operator=(const OscClient&) = delete;
 
     void send(const Bytes& packet);
-    /// The address of the next packet, or "" if none arrives in time.
-    std::string receive(int timeout_ms = 5000);
+    /// The address of the next packet, or "" if none arrives in time. `last` gets its last four bytes, which are a
+    /// number if the last argument is one.
+    std::string receive(int timeout_ms = 5000, int32_t* last = nullptr);
     /// Waits until everything sent has been carried out. Returns false if there is no answer.
     bool sync();
 

@@ -114,11 +114,14 @@ private:
     }
     /// Until everything that was sent is done.
     void settle() {
-        client_->send(osc_message("/sync", {++syncs_}));
+        // An answer to an older one, sent twice, says nothing of this one.
+        const int32_t first = ++syncs_;
+        client_->send(osc_message("/sync", {first}));
         for (int turn = 1;; ++turn) {
             cycle();
-            for (std::string address; !(address = client_->receive(1)).empty();)
-                if (address == "/synced")
+            int32_t id = 0;
+            for (std::string address; !(address = client_->receive(1, &id)).empty();)
+                if (address == "/synced" && id >= first)
                     return;
             if (turn % 500 == 0) // its answer, or it itself, was lost
                 client_->send(osc_message("/sync", {++syncs_}));

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <ctime>
 
@@ -29,7 +30,20 @@ uint64_t now_nsec(clockid_t clock) {
     return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
 }
 
+/// Where a frame is heard that the driver's clock has at `monotonic`, if nothing is behind us.
+scs::NtpTime heard_at(uint64_t monotonic) {
+    const uint64_t nsec = monotonic + now_nsec(CLOCK_REALTIME) - now_nsec(CLOCK_MONOTONIC);
+    return scs::ntp_from_unix(int64_t(nsec / 1'000'000'000), uint32_t(nsec % 1'000'000'000));
+}
+
+const char* host_version = "";
+
 } // namespace
+
+/// As PipeWire's library, which the plugin finds in its host.
+extern "C" __attribute__((visibility("default"))) const char* pw_get_library_version() {
+    return host_version;
+}
 
 TEST_CASE("sound goes on across any quantum") {
     FakeHost host;
@@ -162,14 +176,10 @@ TEST_CASE("frame 0 is timed by the driver's clock, the wall clock and the latenc
     auto node = host.create({});
     node->link(out, 0);
     node->start();
-    const auto expected = [&](uint64_t monotonic) {
-        const uint64_t nsec = monotonic + now_nsec(CLOCK_REALTIME) - now_nsec(CLOCK_MONOTONIC);
-        return scs::ntp_from_unix(int64_t(nsec / 1'000'000'000), uint32_t(nsec % 1'000'000'000));
-    };
     const uint64_t moment = now_nsec(CLOCK_MONOTONIC) + 5'000'000;
     host.position().clock.nsec = moment;
     host.cycle(480);
-    CHECK(std::abs(scs::ntp_seconds_between(expected(moment), host.fake.frame0)) < 1e-3);
+    CHECK(std::abs(scs::ntp_seconds_between(heard_at(moment), host.fake.frame0)) < 1e-3);
 
     spa_latency_info beyond{};
     beyond.direction = in;
@@ -179,7 +189,32 @@ TEST_CASE("frame 0 is timed by the driver's clock, the wall clock and the latenc
     node->set_latency(out, 0, beyond);
     const uint64_t next = host.position().clock.nsec;
     host.cycle(480);
-    CHECK(std::abs(scs::ntp_seconds_between(expected(next), host.fake.frame0) - 0.060) < 1e-3);
+    CHECK(std::abs(scs::ntp_seconds_between(heard_at(next), host.fake.frame0) - 0.060) < 1e-3);
+}
+
+TEST_CASE("what an async node plays is timed for the cycle in which it is heard, whether the host says so or not") {
+    struct {
+        std::string version, async;
+        int uncounted;
+    } const cases[] = {{"1.4.2", "true", 1},  {"1.4.2", "1", 1},    {"1.4.2", "false", 0}, {"0.3.65", "true", 0},
+                       {"1.1.82", "true", 0}, {"1.2.0", "true", 1}, {"1.5.80", "true", 1}, {"1.5.81", "true", 0},
+                       {"1.6.9", "true", 0},  {"2.0.0", "true", 0}, {"", "true", 0}};
+    FakeHost host;
+    for (const auto& each : cases) {
+        CAPTURE(each.version);
+        host_version = each.version.c_str();
+        auto node = host.create({{"node.async", each.async}});
+        host_version = "";
+        REQUIRE(node);
+        node->link(out, 0);
+        node->start();
+        const uint64_t moment = now_nsec(CLOCK_MONOTONIC) + 5'000'000;
+        host.position().clock.nsec = moment;
+        host.cycle(480);
+        CHECK(std::abs(scs::ntp_seconds_between(heard_at(moment), host.fake.frame0) - 0.010 * each.uncounted) < 1e-3);
+        CHECK(node->latency(in, 0, in).max_quantum == each.uncounted);
+        CHECK(node->latency(out, 0, out).min_quantum == each.uncounted);
+    }
 }
 
 TEST_CASE("the rate is the clock's") {

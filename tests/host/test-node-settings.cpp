@@ -40,7 +40,7 @@ TEST_CASE("each key arrives where it belongs") {
          {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},          {"clock.rate", "44100"},
          {"clock.quantum-limit", "4096"},    {"scsynth.cpu-limit", "0.45"},      {"scsynth.overload", "mute"},
          {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"},
-         {"scsynth.heap-marker", "/m"},      {"scsynth.isolation", "process"}});
+         {"scsynth.heap-marker", "/m"},      {"scsynth.isolation", "process"},   {"scsynth.supercollider", "3.14"}});
     REQUIRE(node);
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
@@ -69,11 +69,23 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK_FALSE(server.shared_memory);
     CHECK(server.restricted_path == "/r");
     CHECK(server.heap_marker == "/m");
+    CHECK(server.engine.supercollider == "3.14");
     CHECK(node->properties["scsynth.isolation"] == "process");
     CHECK(server.engine.verbosity == -1);
     CHECK(server.allow_quit);
     CHECK(server.engine.sample_rate == 96000);
     CHECK(server.engine.max_quantum == 4096);
+}
+
+TEST_CASE("a data loop by name has to be the one that PipeWire gives") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.loop", "synths"}, {"node.loop.name", "synths"}});
+    REQUIRE(node);
+    CHECK(node->properties["scsynth.loop"] == "synths");
+    CHECK_FALSE(host.create({{"scsynth.loop", "synths"}, {"node.loop.name", "data-loop.0"}}));
+    CHECK(host.error() == -EINVAL);
+    CHECK_FALSE(host.create({{"scsynth.loop", "synths"}}));
+    CHECK(host.create({{"node.loop.name", "data-loop.0"}}));
 }
 
 TEST_CASE("the daemon's rate counts where none is set") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real node to the sample: quanta, bundles, latency, and the thread's floating-point mode. Its clocks are the
 // test's, so nothing here depends on how long anything takes.
+#include "engine/rt/float-mode.hpp"
 #include "playing.hpp"
 #include "scripted-cycles.hpp"
 
@@ -8,10 +9,7 @@
 
 #include <algorithm>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
+using namespace scs;
 using namespace scs::test;
 
 namespace {
@@ -139,7 +137,7 @@ TEST_CASE("inputs are delayed by what is reported, at any quantum") {
     }
 }
 
-#if defined(__SSE2__)
+#if defined(__SSE2__) || defined(__aarch64__)
 TEST_CASE("denormals are flushed in process() and nowhere else") {
     Host host(library());
     Playing p(host);
@@ -149,9 +147,9 @@ TEST_CASE("denormals are flushed in process() and nowhere else") {
     p.node->link(out, 0);
     float given = 0;
     p.node->feed = [&](uint32_t, uint64_t, float* samples, uint32_t frames) { std::fill_n(samples, frames, given); };
-    unsigned before = 0, after = 0;
-    host.before_process = [&] { before = _mm_getcsr(); };
-    host.after_process = [&] { after = _mm_getcsr(); };
+    FloatMode before = 0, after = 0;
+    host.before_process = [&] { before = float_mode(); };
+    host.after_process = [&] { after = float_mode(); };
     p.node->start();
     given = 1e-30f;
     host.cycle(64);
@@ -159,14 +157,14 @@ TEST_CASE("denormals are flushed in process() and nowhere else") {
     host.cycle(64);
     CHECK(p.node->output(0)[0] == 2e-30f);
     CHECK(p.node->output(0)[64] == 0.f);
-    CHECK((before & 0x8040) == 0);
+    CHECK((before & flushes_to_zero) == 0);
     // The flags of exceptions that occurred remain; their handling is as before.
     CHECK((after & ~0x3fu) == (before & ~0x3fu));
     // If the host flushes denormals itself, it still does so afterwards.
-    host.data().run([] { _mm_setcsr(_mm_getcsr() | 0x8040); });
+    host.data().run([] { set_float_mode(float_mode() | flushes_to_zero); });
     host.cycle(64);
-    CHECK((before & 0x8040) == 0x8040);
-    CHECK((after & 0x8040) == 0x8040);
+    CHECK((before & flushes_to_zero) == flushes_to_zero);
+    CHECK((after & flushes_to_zero) == flushes_to_zero);
     host.before_process = host.after_process = nullptr;
 }
 #endif

@@ -2,6 +2,7 @@
 """More than a cycle has time for, in a daemon as a desktop runs it: it lives, it answers, and another program's tone on
 the same driver has no gaps but those of a busy machine."""
 import os
+import re
 import statistics
 import subprocess
 import time
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.lib import audio, desktop
-from tests.lib.build import ROOT
+from tests.lib.build import BUILD, ROOT
 from tests.lib.desktop import Desktop
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
@@ -37,7 +38,7 @@ class Stand:
     """A server in a desktop's daemon, and a tone that another program plays to the same sink."""
 
     def __init__(self, session, folder, quantum, settings):
-        self.session, self.answers = session, []
+        self.session, self.quantum, self.answers = session, quantum, []
         session.force_quantum(quantum)
         self.server = NodeServer(session, free_port(), settings)
         self.client = Client(self.server.port)
@@ -45,7 +46,7 @@ class Stand:
         self.client.command("/d_recv", DEFAULT.read_bytes())
         session.connect(self.server.node_name, "test-sink")
         tone = folder / "tone.wav"
-        seconds = SECONDS + 40
+        seconds = 2 * SECONDS + 40
         frames = np.arange(RATE * seconds)
         sound = LEVEL * np.sin(2 * np.pi * TONE / RATE * frames)
         audio.write_wav(tone, np.stack([sound, sound], axis=1).astype(np.float32), RATE)
@@ -95,6 +96,13 @@ def gaps(sound):
     return int(len(places) > 0) + int(np.count_nonzero(np.diff(places) > RATE // 100))
 
 
+def lost_by_the_machine(quantum):
+    """How many cycles that are as full are late without PipeWire and without an engine, in the same time."""
+    said = subprocess.run([BUILD / "bench/bare-loop", str(quantum), str(SECONDS), str(ROOM)], capture_output=True, text=True,
+                          check=True).stdout
+    return int(re.search(r"(\d+) late cycles", said)[1])
+
+
 CASES = [pytest.param((quantum, {"native-ugens": native}), factor, id=f"{quantum}-{name}-{factor}x",
                       marks=[] if (quantum, name, factor) in [(64, "native", 3), (256, "plugins", 10),
                                                               (1024, "native", 10), (1024, "plugins", 3)]
@@ -109,6 +117,7 @@ def test_more_voices_than_there_is_time_for(stand, factor, tmp_path):
     with Recording(session, tmp_path / "before.wav") as recording:
         recording.wait(SECONDS)
     without = gaps(audio.read_wav(tmp_path / "before.wav")[0])
+    lost = lost_by_the_machine(stand.quantum)
     stand.play(0, PROBE)
     client.sync(timeout=20)
     time.sleep(1.5)  # the load is an average of a second
@@ -124,8 +133,8 @@ def test_more_voices_than_there_is_time_for(stand, factor, tmp_path):
     wait_for(lambda: int(stand.property("cuts")) > 0, "blocks that are cut")
     assert int(stand.property("ended")) > 0
     assert "overload" in session.daemon.output()
-    print(f"gaps: {without} without the voices, {during} with them")
-    assert during <= 2 * without + CHANCE, (during, without)
+    print(f"gaps: {without} without the voices, {during} with them; cycles that the machine loses: {lost}")
+    assert during <= 2 * without + CHANCE + lost, (during, without, lost)
     began = time.monotonic()
     client.send("/g_freeAll", 0)
     client.sync(timeout=10)

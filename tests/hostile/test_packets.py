@@ -19,10 +19,13 @@ def raw(address, tags, data=b""):
 
 
 def synthdef(constants=0, controls=0, names=0, units=0, variants=0, tail=b"", version=2, count=1,
-             name=b"evil", numbers=b""):
-    return (b"SCgf" + struct.pack(">ih", version, count) + bytes([len(name)]) + name
-            + struct.pack(">i", constants) + numbers + struct.pack(">ii", controls, names)
+             name=b"evil", numbers=b"", size=None, blocks=(0, -1, 1.0, -1)):
+    body = (bytes([len(name)]) + name + struct.pack(">i", constants) + numbers + struct.pack(">ii", controls, names)
             + struct.pack(">i", units) + tail + struct.pack(">h", variants))
+    if version == 3:
+        body += struct.pack(">iifi", *blocks)
+        body = struct.pack(">i", 4 + len(body) if size is None else size) + body
+    return b"SCgf" + struct.pack(">ih", version, count) + body
 
 
 def unit(name, rate, inputs, outputs, special=0):
@@ -195,6 +198,10 @@ PACKETS = {
     "a huge count of variants": (Message("/d_recv", synthdef(variants=32767)), BROKEN),
     "a huge count of definitions": (Message("/d_recv", synthdef(count=32767)), BROKEN),
     "an unknown version": (Message("/d_recv", synthdef(version=77)), BROKEN),
+    "version 3 with a size of nothing": (Message("/d_recv", synthdef(version=3, size=0)), BROKEN),
+    "version 3 with a size of minus one": (Message("/d_recv", synthdef(version=3, size=-1)), BROKEN),
+    "version 3 with a huge size": (Message("/d_recv", synthdef(version=3, size=MOST)), BROKEN),
+    "blocks of a definition's own": (Message("/d_recv", synthdef(version=3, blocks=(32, -1, 1.0, -1))), BROKEN),
     "a definition without a name": (Message("/d_recv", synthdef(name=b"")), BROKEN),
     "an unknown UGen": (Message("/d_recv", one_unit(b"Nothing", 2, [1.0], [2])), BROKEN),
     "too few inputs": (Message("/d_recv", one_unit(b"SinOsc", 2, [], [2])), BROKEN),

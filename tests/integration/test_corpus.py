@@ -24,7 +24,7 @@ STOCK_OPTIONS = ("-n", 8192, "-w", 2048, "-m", 65536, "-b", 4096, "-D", 0)
 @pytest.fixture(scope="module")
 def server():
     with Session() as session:
-        session.force_quantum(256)
+        session.force_quantum(1024)
         server = (StockServer(session, free_port(), STOCK_OPTIONS) if servers.is_stock()
                   else servers.NodeServer(session, free_port(), SETTINGS))
         if not session.links():

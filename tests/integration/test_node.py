@@ -31,7 +31,14 @@ def test_node_with_ports_and_properties(session):
     props = properties(session)
     assert int(props["scsynth.osc.port"]) == port
     assert str(props["scsynth.autoconnect"]).lower() == "true"
-    assert "media.class" not in props
+    assert props["media.class"] == "Stream/Output/Audio"
+
+
+@pytest.mark.parametrize("given, followed", [({}, ("3.13", "3.14")), ({"supercollider": "auto"}, ("3.13", "3.14")),
+                                             ({"supercollider": "3.14"}, ("3.14",))], ids=["default", "auto", "chosen"])
+def test_the_supercollider_that_native_units_follow_is_published(session, given, followed):
+    NodeServer(session, free_port(), given)
+    process.wait_for(lambda: str(properties(session).get("scsynth.supercollider")) in followed, "the release")
 
 
 def test_ports_as_many_as_asked_for(session):

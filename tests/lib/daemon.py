@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from tests.lib import session_config
-from tests.lib.build import BUILD, ROOT
+from tests.lib.build import BUILD, ROOT  # noqa: F401: others take it from here
 from tests.lib.graph import Graph
 from tests.lib.process import Process, WaitError, wait_for
 
@@ -17,21 +17,21 @@ from tests.lib.process import Process, WaitError, wait_for
 class Session(Graph):
     """Use as a context manager. `sinks` and `sources` map names to channel counts; `modules` and
     `objects` are further entries of context.modules and context.objects; `fragments` maps file
-    names to texts for pipewire.conf.d; `build` is where the plugin and module were built;
-    `policy` adds our auto-connection policy to WirePlumber's."""
+    names to texts for pipewire.conf.d; `build` is where the plugin and module were built, None if the
+    installed ones are meant; `policy` adds our auto-connection policy to WirePlumber's."""
 
     def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
                  wireplumber=True, policy=False, build=BUILD, env=None):
         super().__init__(None)
         self.sinks = {"test-sink": 2} if sinks is None else sinks
         self.sources = sources or {}
-        self.build = Path(build)
+        self.build = build and Path(build)
         self.with_wireplumber = wireplumber
         self.wireplumber = None
         self.daemon = None
         self._conf = None
         self._modules, self._objects, self._fragments = modules, objects, fragments or {}
-        self._policy = ROOT / "wireplumber" if policy else None
+        self._policy = policy
         self._extra_env = env or {}
         self._processes = []
         self._closing = []
@@ -66,7 +66,8 @@ class Session(Graph):
         self._conf = session_config.write(self.dir / "pipewire", self.sinks, self.sources, self._modules,
                                           self._objects, self._fragments, self.with_wireplumber)
         if self.with_wireplumber:
-            session_config.write_wireplumber(self.dir / "config/wireplumber", self._policy)
+            session_config.write_wireplumber(self.dir / "config/wireplumber", self.dir / "data/wireplumber",
+                                             self._policy)
         self.start_daemons()
 
     def start_daemons(self):
@@ -101,11 +102,13 @@ class Session(Graph):
             HOME=str(self.dir), XDG_RUNTIME_DIR=str(self.dir / "run"),
             PIPEWIRE_RUNTIME_DIR=str(self.dir / "run"), XDG_CONFIG_HOME=str(self.dir / "config"),
             XDG_DATA_HOME=str(self.dir / "data"), XDG_STATE_HOME=str(self.dir / "state"),
-            XDG_CACHE_HOME=str(self.dir / "cache"),
-            SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", self.build / "tests",
-                                 pkg_variable("libspa-0.2", "plugindir")),
-            PIPEWIRE_MODULE_DIR=_path(self.build / "src/module",
-                                      pkg_variable("libpipewire-0.3", "moduledir")))
+            XDG_CACHE_HOME=str(self.dir / "cache"))
+        if self.build:
+            env.update(
+                SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", self.build / "tests",
+                                     pkg_variable("libspa-0.2", "plugindir")),
+                PIPEWIRE_MODULE_DIR=_path(self.build / "src/module",
+                                          pkg_variable("libpipewire-0.3", "moduledir")))
         env.update(self._extra_env)
         return env
 

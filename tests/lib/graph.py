@@ -109,6 +109,12 @@ class Graph:
         self.wait_until(lambda: str(self.metadata("settings").get("clock.force-quantum")) == str(frames),
                     f"quantum {frames}")
 
+    def set_quantum(self, frames):
+        """Set the default quantum, which counts where none is forced. It leaves no gap, while since about PipeWire 1.0.5
+        all nodes are suspended for a change of the forced one."""
+        self.run("pw-metadata", "-n", "settings", "0", "clock.quantum", frames)
+        self.wait_until(lambda: str(self.metadata("settings").get("clock.quantum")) == str(frames), f"quantum {frames}")
+
     def _complete(self, *command, timeout=20.0):
         return subprocess.run([str(word) for word in command], env=self.env, timeout=timeout,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,

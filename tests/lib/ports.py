@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Free ports on the loopback interface."""
+"""Ports on the loopback interface."""
 import socket
 from pathlib import Path
 from pathlib import Path
@@ -19,3 +19,11 @@ def free_port():
                 continue
         if not Path(f"/dev/shm/SuperColliderServer_{port}").exists():
             return port
+
+
+def only_loopback():
+    """Whether no other interface of this network has a route or an address."""
+    routes = Path("/proc/net/route").read_text().splitlines()[1:]
+    addresses = Path("/proc/net/if_inet6").read_text().splitlines()
+    interfaces = {line.split()[0] for line in routes} | {line.split()[-1] for line in addresses}
+    return interfaces <= {"lo"}

@@ -4,6 +4,8 @@ top, and WirePlumber's with everything that touches hardware switched off."""
 import shutil
 from pathlib import Path
 
+from tests.lib import wireplumber
+
 STOCK = Path("/usr/share/pipewire")
 
 CLOCK = """\
@@ -34,8 +36,9 @@ NULL_DEVICE = """\
     }}
 """
 
-# Without a session manager nobody else would give the device its ports.
-OWN_PORTS = "adapter.auto-port-config = { mode = dsp monitor = true position = preserve }"
+# Without a session manager nobody else would give the device its ports, nor, since PipeWire 1.2, a format.
+OWN_PORTS = ("audio.format = F32P audio.rate = 48000 "
+             "adapter.auto-port-config = { mode = dsp monitor = true position = preserve }")
 
 # Of WirePlumber 0.4, by the folder of each part; and of 0.5, in one file.
 WIREPLUMBER_0_4 = {
@@ -44,12 +47,6 @@ WIREPLUMBER_0_4 = {
         "v4l2_monitor.enabled = false\n"
         "libcamera_monitor.enabled = false\n",
     "bluetooth.lua.d/51-no-hardware.lua": "bluez_monitor.enabled = false\n",
-}
-# Our policy's files and where 0.4 looks for them.
-POLICY = {
-    "90-scsynth.lua": "policy.lua.d/90-scsynth.lua",
-    "scsynth-autoconnect.lua": "scripts/scsynth-autoconnect.lua",
-    "scsynth-policy.lua": "scripts/lib/scsynth-policy.lua",
 }
 WIREPLUMBER_0_5 = """\
 wireplumber.profiles = {
@@ -79,14 +76,14 @@ def write(folder, sinks, sources, modules, objects, fragments, session_manager):
     return folder
 
 
-def write_wireplumber(folder, policy=None):
-    """Write WirePlumber's configuration folder; `policy` is the folder of our policy's files."""
-    files = WIREPLUMBER_0_4 | {"wireplumber.conf.d/51-no-hardware.conf": WIREPLUMBER_0_5}
-    if policy:
-        files |= {place: (policy / name).read_text() for name, place in POLICY.items()}
+def write_wireplumber(config, data, policy):
+    """Write WirePlumber's folder for configuration; with `policy` also our policy, in part below `data`."""
+    files = WIREPLUMBER_0_4 if wireplumber.reads_lua() else {"wireplumber.conf.d/51-no-hardware.conf": WIREPLUMBER_0_5}
     for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+        (config / name).parent.mkdir(parents=True, exist_ok=True)
+        (config / name).write_text(text)
+    if policy:
+        wireplumber.install_policy(config, data)
 
 
 def positions(channels):

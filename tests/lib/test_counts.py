@@ -69,3 +69,19 @@ def test_junit():
         '</testsuite></testsuites>')
     assert (found.passed, found.failed, found.skipped) == (1, 2, ["a.not: why"])
     assert found.line() == "1 passed, 2 failed, 1 skipped"
+
+
+def junit(**outcomes):
+    """A report of tests and what became of each: an element's name, or nothing."""
+    cases = "".join(f'<testcase classname="c" name="{name}">{f"<{outcome}/>" if outcome else ""}</testcase>'
+                    for name, outcome in outcomes.items())
+    return f"<testsuites><testsuite>{cases}</testsuite></testsuites>"
+
+
+def test_what_passes_by_itself_has_passed_and_is_named():
+    first = junit(a="", b="failure", c="error", d="failure", e="skipped")
+    found = counts.again(first, junit(b="", c="failure", d="skipped"))
+    assert (found.passed, found.failed, found.alone, len(found.skipped)) == (2, 2, ["c.b"], 1)
+    assert counts.again(first, junit()).failed == 3
+    once_more = counts.again(first, junit(b="", c="failure", d="failure"), junit(c="", d="failure"))
+    assert (once_more.passed, once_more.failed, once_more.alone) == (3, 1, ["c.b", "c.c"])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A node without ports, by the real one's library and factory names: it binds scsynth.osc.port,
-// announces its properties, and takes any packet to the port for /quit, which it sends back.
+// announces its properties, and takes any packet to the port for /quit, which it sends back. To the packet "threads" it
+// answers with the IDs of two: the one of its data loop and the one of its cycles.
 #include <spa/node/io.h>
 #include <spa/node/node.h>
 #include <spa/node/utils.h>
@@ -9,9 +10,12 @@
 #include <spa/utils/string.h>
 
 #include <arpa/inet.h>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +29,7 @@ struct Node {
     spa_source* source;
     uint16_t port;
     const char* state;
+    std::atomic<int32_t> loop_thread, cycle_thread;
 };
 
 Node* self(void* object) {
@@ -54,6 +59,11 @@ void on_packet(void* data, int fd, uint32_t) {
     const ssize_t received = recvfrom(fd, packet, sizeof packet, 0, address, &size);
     if (received < 0)
         return;
+    if (std::string_view(packet, size_t(received)) == "threads") {
+        const std::array<int32_t, 2> threads{self(data)->loop_thread, self(data)->cycle_thread};
+        sendto(fd, threads.data(), sizeof threads, 0, address, size);
+        return;
+    }
     self(data)->state = "quit";
     emit_info(self(data));
     sendto(fd, packet, size_t(received), 0, address, size);
@@ -75,7 +85,10 @@ const spa_node_methods methods = {
     .set_param = [](void*, uint32_t, uint32_t, const spa_pod*) { return -ENOENT; },
     .set_io = [](void*, uint32_t, void*, size_t) { return 0; },
     .send_command = [](void*, const spa_command*) { return 0; },
-    .process = [](void*) -> int { return SPA_STATUS_HAVE_DATA; },
+    .process = [](void* object) -> int {
+        self(object)->cycle_thread = gettid();
+        return SPA_STATUS_HAVE_DATA;
+    },
 };
 
 int get_interface(spa_handle* handle, const char* type, void** interface) {
@@ -125,6 +138,14 @@ int init(const spa_handle_factory*, spa_handle* handle, const spa_dict* info, co
     node->state = "running";
     node->loop = static_cast<spa_loop_utils*>(spa_support_find(support, count, SPA_TYPE_INTERFACE_LoopUtils));
     node->source = spa_loop_utils_add_io(node->loop, fd, SPA_IO_IN, true, on_packet, node);
+    auto* data_loop = static_cast<spa_loop*>(spa_support_find(support, count, SPA_TYPE_INTERFACE_DataLoop));
+    spa_loop_invoke(
+        data_loop,
+        [](spa_loop*, bool, uint32_t, const void*, size_t, void* data) {
+            self(data)->loop_thread = gettid();
+            return 0;
+        },
+        0, nullptr, 0, true, node);
     return 0;
 }
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from tests.lib import scsynth
 from tests.lib.audio import read_wav, write_wav
-from tests.lib.build import PW_SCSYNTH
 from tests.oracle import compare
 from tests.oracle.native import NATIVE
 
@@ -56,7 +55,7 @@ def played(definition, inputs, folder):
     score = folder / "a.score"
     end = len(samples) / compare.RATE
     score.write_bytes(scsynth.score_bytes([(0, ("/d_recv", definition), ("/s_new", "reference", 1000, 0, 0))], end))
-    sound, said = compare.offline(PW_SCSYNTH, score, folder / "ours.wav", inputs=folder / "inputs.wav", settings=NATIVE)
+    sound, said = compare.offline_ours(score, folder / "ours.wav", inputs=folder / "inputs.wav", settings=NATIVE)
     assert "FAILURE" not in said, said
     return read_wav(sound)[0][:len(samples), 0]  # it ends with a block more
 

@@ -75,7 +75,7 @@ def test_short_loops(tmp_path, unit, length):
     score = tmp_path / "short.score"
     score.write_bytes(score_bytes([(0, ("/d_loadDir", str(SYNTHDEFS))), (0, *cue(tmp_path, length)),
                                    (START, synth(unit, 1, loop=1))], 0.2))
-    output, _ = compare.offline(compare.PW_SCSYNTH, score, tmp_path / "short.wav", settings=compare.BINARIES)
+    output, _ = compare.offline_ours(score, tmp_path / "short.wav", settings=compare.BINARIES)
     ours = read_wav(output)[0][FIRST:, :3]
     expected = np.zeros_like(ours)
     if length:

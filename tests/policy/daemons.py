@@ -4,11 +4,14 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2] / "wireplumber"
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.lib import wireplumber  # noqa: E402
+
 TIMEOUT = 30  # seconds
 
 PIPEWIRE_CONF = """
@@ -78,12 +81,8 @@ class Session:
         drop_in = self.config / "pipewire" / "pipewire.conf.d"
         drop_in.mkdir(parents=True)
         (drop_in / "10-test.conf").write_text(PIPEWIRE_CONF)
-        for source, folder in (("90-scsynth.lua", "policy.lua.d"),
-                               ("scsynth-autoconnect.lua", "scripts"),
-                               ("scsynth-policy.lua", "scripts/lib")):
-            target = self.config / "wireplumber" / folder
-            target.mkdir(parents=True, exist_ok=True)
-            shutil.copy(SOURCE / source, target)
+        self.policy = wireplumber.install_policy(self.config / "wireplumber",
+                                                 Path(self.env["XDG_DATA_HOME"]) / "wireplumber")
 
     def spawn(self, name, *command):
         log = open(self.folder / f"{name}.log", "ab")

@@ -54,6 +54,12 @@ void Bridge::report_quit() {
     signal();
 }
 
+void Bridge::report_roused() {
+    const std::lock_guard lock(mutex_);
+    news_.roused = true;
+    signal();
+}
+
 void Bridge::signal() {
     if (event_)
         spa_loop_utils_signal_event(utils_, event_);

@@ -26,10 +26,13 @@ public:
     void report_state(const std::string& state);
     /// [any but rt] Notes that the node may go and wakes the main loop.
     void report_quit();
+    /// [any but rt] Notes that the server is about to sound and wakes the main loop.
+    void report_roused();
 
     struct News {
         std::string state; ///< empty: unchanged
         bool quit = false;
+        bool roused = false;
     };
     /// [main] What was reported since the last call.
     News take();

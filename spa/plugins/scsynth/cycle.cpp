@@ -40,6 +40,7 @@ Cycle::Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rat
       outputs_(outputs),
       in_(inputs),
       out_(outputs),
+      gains_(outputs),
       max_quantum_(max_quantum),
       rate_(rate),
       time_(cpu_limit) {}
@@ -120,8 +121,10 @@ int Cycle::process() noexcept {
     else
         render(span, frame0, limit);
 
-    for (PortIo& output : outputs_)
-        output.end_output(span.frames);
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+        gains_[i].apply(out_[i], span.frames, span.rate);
+        outputs_[i].end_output(span.frames);
+    }
     report(span, uint64_t(begun), cuts_before);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "cycle-time.hpp"
 #include "engine/rt/clock.hpp"
 #include "engine/rt/rate-adapter.hpp"
+#include "gain.hpp"
 #include "osc/server.hpp"
 #include "ports.hpp"
 
@@ -35,6 +36,7 @@ public:
     PortIo& port(spa_direction direction, uint32_t id) noexcept {
         return direction == SPA_DIRECTION_INPUT ? inputs_[id] : outputs_[id];
     }
+    Gain& gain(uint32_t output) noexcept { return gains_[output]; }
     void set_server(osc::Server* server) noexcept { server_ = server; }
     void set_clock(const spa_io_clock* clock) noexcept { clock_ = clock; }
     void set_position(const spa_io_position* position) noexcept { position_ = position; }
@@ -71,6 +73,7 @@ private:
     std::vector<PortIo> inputs_, outputs_;
     std::vector<const float*> in_;
     std::vector<float*> out_;
+    std::vector<Gain> gains_; ///< of the outputs
     uint32_t max_quantum_;
     double rate_;
     std::unique_ptr<RateAdapter> rate_adapter_; ///< null: the engine's rate is the graph's

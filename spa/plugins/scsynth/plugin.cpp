@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "async-latency.hpp"
 #include "spa-node.hpp"
 #include "ugen-folders.hpp"
 
@@ -60,6 +61,10 @@ int make_node(Handle& self, const spa_dict* info, const Support& support) {
         log_error(support.log, settings.error());
         return -EINVAL;
     }
+    if (const Error missing = find_missing_loop(info); !missing.what.empty()) {
+        log_error(support.log, missing.what);
+        return -EINVAL;
+    }
     std::string& ugen_path = settings.value().server.engine.ugen_path;
     Result<std::string> allowed = allowed_ugen_path(ugen_path);
     if (!allowed) {
@@ -67,6 +72,7 @@ int make_node(Handle& self, const spa_dict* info, const Support& support) {
         return -EPERM;
     }
     ugen_path = std::move(allowed.value());
+    settings.value().uncounted_cycles = uncounted_cycles(info);
     auto node = std::make_unique<SpaNode>(support, std::move(settings.value()));
     if (const int res = node->start(); res < 0) {
         if (node->stop() < 0)

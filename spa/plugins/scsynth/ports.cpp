@@ -9,24 +9,32 @@
 namespace scs::spa {
 namespace {
 
-/// FL and FR for the first two of several, so that a stereo sink's ports match; the rest has no place in a room.
-std::string channel_name(uint32_t id, uint32_t count) {
-    if (count == 1)
-        return "MONO";
-    if (id < 2)
-        return id == 0 ? "FL" : "FR";
-    return "AUX" + std::to_string(id);
+std::string channel_name(uint32_t channel) {
+    switch (channel) {
+    case SPA_AUDIO_CHANNEL_MONO: return "MONO";
+    case SPA_AUDIO_CHANNEL_FL: return "FL";
+    case SPA_AUDIO_CHANNEL_FR: return "FR";
+    default: return "AUX" + std::to_string(channel - SPA_AUDIO_CHANNEL_AUX0);
+    }
 }
 
 constexpr uint32_t readable = SPA_PARAM_INFO_READ, writable = SPA_PARAM_INFO_WRITE;
 
 } // namespace
 
+uint32_t channel_of(uint32_t id, uint32_t count) {
+    if (count == 1)
+        return SPA_AUDIO_CHANNEL_MONO;
+    if (id < 2)
+        return id == 0 ? SPA_AUDIO_CHANNEL_FL : SPA_AUDIO_CHANNEL_FR;
+    return SPA_AUDIO_CHANNEL_AUX0 + id;
+}
+
 Port::Port(spa_direction direction, uint32_t id, uint32_t count)
     : direction_(direction),
       id_(id),
       name_((direction == SPA_DIRECTION_OUTPUT ? "out_" : "in_") + std::to_string(id + 1)),
-      channel_(channel_name(id, count)) {
+      channel_(channel_name(channel_of(id, count))) {
     params_[enum_format] = {SPA_PARAM_EnumFormat, readable};
     params_[meta] = {SPA_PARAM_Meta, readable};
     params_[io] = {SPA_PARAM_IO, readable};

@@ -39,6 +39,10 @@ private:
     bool writing_ = false;
 };
 
+/// The channel of port `id` of `count`, as SPA numbers them: FL and FR for the first two of several, so that a stereo
+/// sink's ports match; the rest has no place in a room. [any]
+uint32_t channel_of(uint32_t id, uint32_t count);
+
 /// A mono port of 32-bit floats as the main loop sees it: what it is, and the params that a host asks for.
 class Port {
 public:

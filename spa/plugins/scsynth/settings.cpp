@@ -187,4 +187,14 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
     return settings;
 }
 
+Error find_missing_loop(const spa_dict* info) {
+    const char* wanted = info ? spa_dict_lookup(info, "scsynth.loop") : nullptr;
+    const char* given = info ? spa_dict_lookup(info, "node.loop.name") : nullptr;
+    if (!wanted || (given && std::string_view(wanted) == given))
+        return {};
+    return wrong("scsynth.loop", wanted,
+                 given ? "a data loop that PipeWire has (it gives " + std::string(given) + ")"
+                       : "no such setting: before 1.2 PipeWire has one data loop");
+}
+
 } // namespace scs::spa

@@ -3,6 +3,7 @@
 
 #include "engine/base/result.hpp"
 #include "osc/server-settings.hpp"
+#include "volume.hpp"
 
 #include <spa/utils/dict.h>
 
@@ -18,6 +19,10 @@ struct NodeSettings {
     osc::ServerSettings server;
     int sample_rate = 0;    ///< Hz that the engine keeps whatever the graph's rate; 0: it follows the graph
     int graph_rate = 48000; ///< Hz, of a host that doesn't tell it in each cycle
+    int idle_after = 10;    ///< seconds without synths; 0: never
+    double volume = 1;      ///< of the outputs at the start, a factor
+    bool mute = false;
+    int uncounted_cycles = 0; ///< not a setting: see async-latency.hpp
     /// Node properties that the host gave and that may replace ours: name, description, always-process, …
     std::vector<std::pair<std::string, std::string>> given;
     /// One line each for settings that are known but have no effect, or aren't known at all.
@@ -45,6 +50,23 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
       .high = highest_rate,
       .unset = "the daemon's",
       .help = "sample rate in Hz before the graph tells its own"}},
+    {&NodeSettings::idle_after,
+     {.key = "idle-after",
+      .low = 0,
+      .high = 86400,
+      .help = "seconds without synths until the devices may sleep; 0: never",
+      .more =
+          "Then WirePlumber's policy takes its links away (`scsynth.idle`), so that the sound card is suspended. The "
+          "next command that makes a synth brings them back."}},
+    {&NodeSettings::volume,
+     {.key = "volume",
+      .low = 0,
+      .high = Volume::highest,
+      .help = "volume of the outputs at the start",
+      .more =
+          "A factor: 0.5 is -6 dB. Later the desktop's mixer sets it, or `wpctl set-volume`. With another value than "
+          "1, or with `mute`, WirePlumber 0.5 doesn't restore the volume that it remembers."}},
+    {&NodeSettings::mute, {.key = "mute", .help = "silent until somebody unmutes it"}},
 };
 
 /// Properties that the node only shows: the module and the WirePlumber policy read them.
@@ -70,6 +92,13 @@ inline constexpr Setting shown_settings[] = {
      .more =
          "`loop`: on the daemon's data loop. `process`: in a process of its own, as with `pw-scsynth --client`, which "
          "the module starts again when it crashes. What each protects from: `docs/safety.md`."},
+    {.key = "loop",
+     .value = "NAME",
+     .unset = "any",
+     .help = "data loop to run on, by its loop.name",
+     .more =
+         "For PipeWire 1.2 and later, whose `context.data-loops` makes them (`docs/safety.md`). Without such a loop "
+         "there is no server."},
 };
 
 /// A setting and its field in a NodeSettings.
@@ -84,5 +113,9 @@ std::vector<BoundSetting> all_settings(NodeSettings& settings);
 /// [main] Reads a factory's info dict: the `scsynth.*` keys, `clock.quantum-limit`, `clock.rate` and what may replace
 /// our properties. The error names the key, its value and what it may be. Null is an empty dict.
 Result<NodeSettings> read_settings(const spa_dict* info);
+
+/// [main] Whether a factory's info dict names the data loop that `scsynth.loop` asks for, if that is there: PipeWire
+/// takes another one where it has none of that name. The error's text is empty if all is well.
+Error find_missing_loop(const spa_dict* info);
 
 } // namespace scs::spa

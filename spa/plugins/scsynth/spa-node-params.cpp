@@ -2,17 +2,21 @@
 #include "spa-node.hpp"
 
 #include <spa/node/utils.h>
+#include <spa/param/audio/raw.h>
+#include <spa/param/format.h>
 #include <spa/param/props.h>
 #include <spa/pod/filter.h>
 #include <spa/pod/parser.h>
 
 #include <cerrno>
 #include <limits>
+#include <utility>
 
 namespace scs::spa {
 namespace {
 
 constexpr int64_t max_offset_nsec = 10'000'000'000;
+constexpr size_t most_in_mixers = 64; ///< outputs; PipeWire up to 1.4 has no room for more in one format
 
 spa_pod* object(void* pod) {
     return static_cast<spa_pod*>(pod);
@@ -39,7 +43,7 @@ int SpaNode::enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const
     result.id = id;
     uint32_t emitted = 0;
     for (uint32_t index = start; emitted < num; ++index) {
-        uint8_t memory[1024];
+        uint8_t memory[4096]; // twice the volumes and the names of 128 channels: filtering makes a copy
         spa_pod_builder b{};
         spa_pod_builder_init(&b, memory, sizeof memory);
         int error = 0;
@@ -61,16 +65,32 @@ int SpaNode::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, con
         switch (id) {
         case SPA_PARAM_PropInfo:
             if (index > 0)
-                return nullptr;
+                return Volume::info(index - 1, b);
             return object(spa_pod_builder_add_object(
                 &b, SPA_TYPE_OBJECT_PropInfo, id, SPA_PROP_INFO_id, SPA_POD_Id(SPA_PROP_latencyOffsetNsec),
                 SPA_PROP_INFO_description, SPA_POD_String("Added to the output latency that bundles are timed by (ns)"),
                 SPA_PROP_INFO_type, SPA_POD_CHOICE_RANGE_Long(int64_t(0), -max_offset_nsec, max_offset_nsec)));
-        case SPA_PARAM_Props:
+        case SPA_PARAM_Props: {
             if (index > 0)
                 return nullptr;
-            return object(spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_Props, id, SPA_PROP_latencyOffsetNsec,
-                                                     SPA_POD_Long(latency_offset_nsec_)));
+            spa_pod_frame frame;
+            spa_pod_builder_push_object(&b, &frame, SPA_TYPE_OBJECT_Props, id);
+            spa_pod_builder_add(&b, SPA_PROP_latencyOffsetNsec, SPA_POD_Long(latency_offset_nsec_), 0);
+            volume_.write(b);
+            return object(spa_pod_builder_pop(&b, &frame));
+        }
+        case SPA_PARAM_Format: {
+            if (index > 0 || !is_stream())
+                return nullptr;
+            // For mixers alone, which want to know the channels and some rate; the ports have their own.
+            const std::vector<uint32_t>& channels = volume_.channels();
+            return object(spa_pod_builder_add_object(
+                &b, SPA_TYPE_OBJECT_Format, id, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_audio),
+                SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_AUDIO_format,
+                SPA_POD_Id(SPA_AUDIO_FORMAT_F32P), SPA_FORMAT_AUDIO_rate, SPA_POD_Int(settings_.graph_rate),
+                SPA_FORMAT_AUDIO_channels, SPA_POD_Int(int(channels.size())), SPA_FORMAT_AUDIO_position,
+                SPA_POD_Array(sizeof(uint32_t), SPA_TYPE_Id, uint32_t(channels.size()), channels.data())));
+        }
         case SPA_PARAM_ProcessLatency: {
             const spa_process_latency_info latency = own_latency();
             return index > 0 ? nullptr : spa_process_latency_build(&b, id, &latency);
@@ -88,13 +108,15 @@ int SpaNode::set_param(uint32_t id, uint32_t flags, const spa_pod* param) {
     if (id != SPA_PARAM_Props)
         return -ENOENT;
     int64_t offset = param ? latency_offset_nsec_ : 0;
+    Volume volume = param ? volume_ : volume_at_start(settings_);
     if (param && spa_pod_parse_object(param, SPA_TYPE_OBJECT_Props, nullptr, SPA_PROP_latencyOffsetNsec,
                                       SPA_POD_OPT_Long(&offset)) < 0)
         return -EINVAL;
-    if (offset < -max_offset_nsec || offset > max_offset_nsec)
+    if (offset < -max_offset_nsec || offset > max_offset_nsec || (param && !volume.read(param)))
         return -EINVAL;
     if (flags & SPA_NODE_PARAM_FLAG_TEST_ONLY)
         return 0;
+    set_volume(std::move(volume));
     return set_latency_offset(offset);
 }
 
@@ -142,6 +164,30 @@ int SpaNode::port_set_param(spa_direction direction, uint32_t id, uint32_t param
     }
 }
 
+// ---- volume
+
+Volume volume_at_start(const NodeSettings& settings) {
+    const auto outputs = uint32_t(settings.server.engine.outputs);
+    std::vector<uint32_t> channels;
+    for (uint32_t i = 0; i < outputs; ++i)
+        channels.push_back(channel_of(i, outputs));
+    return {std::move(channels), float(settings.volume), settings.mute};
+}
+
+bool SpaNode::is_stream() const {
+    return !volume_.channels().empty() && volume_.channels().size() <= most_in_mixers;
+}
+
+void SpaNode::set_volume(Volume volume) {
+    if (volume == volume_)
+        return;
+    volume_ = std::move(volume);
+    for (uint32_t i = 0; i < volume_.channels().size(); ++i)
+        cycle_.gain(i).set(volume_.gain(i));
+    params_[props].flags ^= SPA_PARAM_INFO_SERIAL;
+    emit_info(SPA_NODE_CHANGE_MASK_PARAMS);
+}
+
 // ---- latency
 
 spa_process_latency_info SpaNode::own_latency() const {
@@ -173,6 +219,8 @@ int SpaNode::update_latencies() {
         for (const Port& port : ports(reverse(direction)))
             spa_latency_info_combine(&sum, &port.latency(direction));
         spa_latency_info_combine_finish(&sum);
+        sum.min_quantum += float(settings_.uncounted_cycles);
+        sum.max_quantum += float(settings_.uncounted_cycles);
         if (direction == SPA_DIRECTION_INPUT)
             output = sum;
         const spa_process_latency_info own = own_latency();

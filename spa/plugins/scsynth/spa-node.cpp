@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -17,7 +18,11 @@
 namespace scs::spa {
 namespace {
 
-constexpr timespec report_interval = {1, 0};
+// Mixers list nodes of this class. WirePlumber makes no links for one that says nothing of its formats (EnumFormat), so
+// that it stays our policy's.
+constexpr const char* stream_class = "Stream/Output/Audio";
+
+constexpr timespec report_interval = {1, 0}; // set_idle() counts them
 
 spa_log_level spa_level(osc::ServerSettings::Level level) {
     using Level = osc::ServerSettings::Level;
@@ -38,17 +43,24 @@ SpaNode::SpaNode(const Support& support, NodeSettings settings)
       settings_(std::move(settings)),
       bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
       cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
-             uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate, settings_.server.engine.cpu_limit) {
+             uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate, settings_.server.engine.cpu_limit),
+      volume_(volume_at_start(settings_)) {
     spa_hook_list_init(&hooks_);
     const Settings& engine = settings_.server.engine;
     for (uint32_t i = 0; i < uint32_t(engine.inputs); ++i)
         ports(SPA_DIRECTION_INPUT).emplace_back(SPA_DIRECTION_INPUT, i, uint32_t(engine.inputs));
     for (uint32_t i = 0; i < uint32_t(engine.outputs); ++i)
         ports(SPA_DIRECTION_OUTPUT).emplace_back(SPA_DIRECTION_OUTPUT, i, uint32_t(engine.outputs));
+    for (uint32_t i = 0; i < uint32_t(engine.outputs); ++i) {
+        cycle_.gain(i).start_at(volume_.gain(i));
+        if (engine.output_limit > 0)
+            cycle_.gain(i).limit_to(float(engine.output_limit));
+    }
     params_[prop_info] = {SPA_PARAM_PropInfo, SPA_PARAM_INFO_READ};
     params_[props] = {SPA_PARAM_Props, SPA_PARAM_INFO_READWRITE};
     params_[process_latency] = {SPA_PARAM_ProcessLatency, SPA_PARAM_INFO_READ};
     params_[io] = {SPA_PARAM_IO, SPA_PARAM_INFO_READ};
+    params_[format] = {SPA_PARAM_Format, is_stream() ? SPA_PARAM_INFO_READ : 0u};
 }
 
 SpaNode::~SpaNode() {
@@ -68,7 +80,9 @@ int SpaNode::start() {
         return -errno;
     if (const int res = start_server(); res < 0)
         return res;
-    return enter_loops();
+    if (const int res = enter_loops(); res < 0)
+        return res;
+    return update_latencies();
 }
 
 int SpaNode::start_server() {
@@ -78,6 +92,7 @@ int SpaNode::start_server() {
     };
     server.state = [bridge = bridge_](const std::string& state) { bridge->report_state(state); };
     server.quit = [bridge = bridge_] { bridge->report_quit(); };
+    server.rouse = [bridge = bridge_] { bridge->report_roused(); };
     server.wake = [fd = wake_fd_] { eventfd_write(fd, 1); };
 
     set_property("scsynth.state", "starting");
@@ -99,6 +114,12 @@ int SpaNode::start_server() {
     set_property("node.always-process", "true");
     set_property("scsynth.autoconnect", "true");
     set_property("scsynth.osc.port", port);
+    set_property("scsynth.idle", "false");
+    if (is_stream())
+        set_property("media.class", stream_class);
+    // What was asked for is not replaced by what was remembered.
+    if (volume_ != Volume(volume_.channels(), 1, false))
+        set_property("state.restore-props", "false");
     set_counters();
     if (settings_.sample_rate > 0) {
         // First ask the graph for our rate: if it takes it, nothing is resampled.
@@ -196,6 +217,8 @@ void SpaNode::on_news() {
     if (news.quit)
         untold_ |= set_property("scsynth.state", "quit");
     quits_ |= news.quit;
+    if (news.roused)
+        untold_ |= set_idle(true);
     if (untold_)
         set_counters();
     tell();
@@ -205,6 +228,7 @@ void SpaNode::on_timer() {
     if (lacks_timer_.exchange(false, std::memory_order_relaxed))
         bridge_->log(SPA_LOG_LEVEL_WARN, "the system has no timer left: a UGen without end would stop the daemon");
     untold_ |= set_counters();
+    untold_ |= set_idle(false);
     untold_ |= settings_.sample_rate > 0 && set_resampling();
     tell();
     if (cycle_.input_delay() != reported_delay_)
@@ -260,6 +284,8 @@ bool SpaNode::set_counters() {
     static const EngineStatus none_yet;
     Engine* engine = server_->engine();
     const EngineStatus& status = engine ? engine->status() : none_yet;
+    if (engine) // in place of "auto"
+        changed |= set_property("scsynth.supercollider", std::string(name_of(status.release)));
     changed |= set_property("scsynth.late", std::to_string(status.late_bundles));
     changed |= set_property("scsynth.dropped-events", std::to_string(status.dropped_events));
     changed |= set_property("scsynth.cuts", std::to_string(status.cuts));
@@ -271,6 +297,18 @@ bool SpaNode::set_counters() {
     // In steps of 5 %: each change goes to all clients of PipeWire.
     changed |= set_property("scsynth.load", std::to_string(5 * std::lround(status.average_cpu / 5)) + " %");
     return changed;
+}
+
+bool SpaNode::set_idle(bool roused) {
+    Engine* engine = server_->engine();
+    const bool needed = roused || !engine || engine->status().synths > 0 || engine->status().scheduled;
+    silent_seconds_ = needed ? 0 : std::min(silent_seconds_ + 1, settings_.idle_after);
+    const bool idle = settings_.idle_after > 0 && silent_seconds_ == settings_.idle_after;
+    if (!set_property("scsynth.idle", idle ? "true" : "false"))
+        return false;
+    if (idle)
+        server_->rest();
+    return true;
 }
 
 bool SpaNode::set_resampling() {

@@ -5,6 +5,7 @@
 #include "cycle.hpp"
 #include "ports.hpp"
 #include "settings.hpp"
+#include "volume.hpp"
 
 #include <spa/node/node.h>
 #include <spa/support/loop.h>
@@ -61,7 +62,7 @@ public:
     int port_reuse_buffer(uint32_t port, uint32_t buffer);
 
 private:
-    enum ParamSlot { prop_info, props, process_latency, io, slots };
+    enum ParamSlot { prop_info, props, process_latency, io, format, slots };
 
     template <class F>
     int on_data_loop(F&&);
@@ -75,6 +76,8 @@ private:
     void call(void (SpaNode::*action)()) noexcept;
     void on_news();
     void on_timer();
+    /// Whether the devices may sleep; `roused`: they are needed now.
+    bool set_idle(bool roused);
     /// Tells the host what has changed.
     void tell();
     void remove_ports();
@@ -87,6 +90,9 @@ private:
     std::vector<Port>& ports(spa_direction direction) { return ports_[direction]; }
     Port* find_port(spa_direction, uint32_t id);
 
+    /// Whether mixers list the node among the programs that play.
+    bool is_stream() const;
+    void set_volume(Volume);
     int set_latency_offset(int64_t nsec);
     int update_latencies();
     spa_process_latency_info own_latency() const;
@@ -102,9 +108,11 @@ private:
     std::array<std::vector<Port>, 2> ports_;
     spa_hook_list hooks_;
     std::vector<std::pair<std::string, std::string>> properties_;
-    bool untold_ = false; ///< whether properties have changed since the host was told
-    bool quits_ = false;  ///< whether the ports are to be removed
+    bool untold_ = false;    ///< whether properties have changed since the host was told
+    int silent_seconds_ = 0; ///< since there was a synth
+    bool quits_ = false;     ///< whether the ports are to be removed
     std::array<spa_param_info, slots> params_{};
+    Volume volume_;
     int64_t latency_offset_nsec_ = 0;
     int reported_delay_ = 0;
 
@@ -119,6 +127,9 @@ private:
 };
 
 // ---- for the node's own files
+
+/// The volume that a node is made with.
+Volume volume_at_start(const NodeSettings&);
 
 /// Runs `f` on the data loop and waits for it, so that it never races with a cycle.
 template <class F>

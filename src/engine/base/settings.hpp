@@ -28,10 +28,11 @@ struct Settings {
     bool native_ugens = true;
     bool batching = true;
     std::string simd = "auto";
-    std::string ugen_path;      ///< empty: SuperCollider's own folders
-    int max_quantum = 8192;     ///< the longest cycle process() will be asked for, frames; see quantum_limit
-    double sample_rate = 48000; ///< Hz, nominal, lowest_rate … highest_rate
-    bool real_time = true;      ///< false: offline, slow jobs run in place and nothing is notified
+    std::string supercollider = "auto"; ///< or name_of() a Release
+    std::string ugen_path;              ///< empty: SuperCollider's own folders
+    int max_quantum = 8192;             ///< the longest cycle process() will be asked for, frames; see quantum_limit
+    double sample_rate = 48000;         ///< Hz, nominal, lowest_rate … highest_rate
+    bool real_time = true;              ///< false: offline, slow jobs run in place and nothing is notified
 };
 
 /// Hz, of the engine and of the graph.
@@ -175,6 +176,12 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .more =
           "sse2, avx2 and avx512 compute 4, 8 and 16 voices at once. auto: the widest that the CPU has. The samples "
           "are the same bits."}},
+    {&Settings::supercollider,
+     {.key = "supercollider",
+      .choices = "auto|3.13|3.14",
+      .help = "whose units the native ones sound as",
+      .more = "3.14 changed what many units start with. auto: as the plugins that are loaded; the node's property then "
+              "says which."}},
 };
 
 /// Not a setting: the host gives it in its property clock.quantum-limit.

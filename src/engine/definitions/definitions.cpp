@@ -3,6 +3,7 @@
 
 #include "engine/base/settings.hpp"
 #include "engine/plugins/ugens.hpp"
+#include "engine/synthdef/later-inputs.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
 #include "engine/units/unit-facts.hpp"
@@ -32,7 +33,8 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
                               [this](const UnitPlan& unit) { return frees_synth(*program, unit); });
     if (!settings.native_ugens)
         return;
-    const NativeUgens& ugens = native_ugens(settings.simd);
+    NativeUgens ugens = native_ugens(settings.simd);
+    ugens.release = release_to_follow(settings);
     code = generate(*program, ugens, settings.block_size);
     if (!code)
         kernels = kernels_among_plugins(*program, ugens, settings.block_size);
@@ -46,7 +48,8 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
         errors.push_back(defs.error());
         return loaded;
     }
-    for (const SynthDef& def : defs.value()) {
+    for (SynthDef& def : defs.value()) {
+        add_later_inputs(def, release_to_follow(settings));
         Result<std::unique_ptr<Program>> program =
             compile(def, installed_ugens(), settings.block_size, settings.wire_buffers);
         if (program)

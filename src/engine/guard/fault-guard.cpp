@@ -12,9 +12,6 @@
 #include <cxxabi.h>
 #include <memory>
 #include <mutex>
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
 
 namespace scs {
 
@@ -42,14 +39,6 @@ struct Exceptions {
 /// Allocated when a thread first asks for it, so it isn't asked for before it is needed.
 Exceptions& exceptions() noexcept {
     return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
-}
-
-unsigned float_mode() noexcept {
-#if defined(__SSE2__)
-    return _mm_getcsr();
-#else
-    return 0;
-#endif
 }
 
 } // namespace
@@ -140,9 +129,7 @@ void FaultGuard::Entry::recover() const noexcept {
     // std::terminate() leaves the exceptions of the ended code behind. The host has none while guarded code runs.
     if (guard_state.ending == Ending::abort)
         exceptions() = {};
-#if defined(__SSE2__)
-    _mm_setcsr(float_mode_);
-#endif
+    set_float_mode(float_mode_);
 }
 
 FaultGuard::UnhurriedEntry::UnhurriedEntry(sigjmp_buf* here) noexcept : Entry(here) {

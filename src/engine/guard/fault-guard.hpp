@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/rt/float-mode.hpp"
+
 #include <cstdint>
 #include <setjmp.h>
 
@@ -111,7 +113,7 @@ private:
         sigjmp_buf* outer_;
         sigjmp_buf* outer_caller_;
         const GuardedPieces* outer_pieces_;
-        unsigned float_mode_;
+        FloatMode float_mode_;
 
     protected:
         bool outer_unhurried_;

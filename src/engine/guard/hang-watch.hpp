@@ -24,8 +24,8 @@ public:
     /// [any] Whether a signal of this number is a tick, and not somebody else's.
     static bool is_tick(const siginfo_t&) noexcept;
     /// [any] In the signal's handler, with what that was given: ends what has taken too long, and gives a thread that
-    /// has computed for 80 ms without a pause a short one, guarded code or not. A pause is a system call, the only one
-    /// on the data loop besides reading clocks; without it the kernel would end the process.
+    /// has computed for 80 ms without a pause a short one, guarded code or not; otherwise the kernel would end the
+    /// process. Counting pauses and making one are system calls, the only ones on the data loop besides reading clocks.
     static void tick(const void* context) noexcept;
 
     /// [any] Waits for a moment. To the kernel this is a pause, after which it counts a real-time thread's 200 ms anew.

@@ -44,12 +44,38 @@ struct Node {
     Node* same_hash = nullptr;
 };
 
+/// What a done action frees of a group as soon as the block is done; none of it is computed until then.
+enum class Emptying : uint8_t { nothing, children, synths };
+
 struct Group : Node {
+    Emptying emptying = Emptying::nothing;
+    Group* next_emptying = nullptr;
     Node* head = nullptr;
     Node* tail = nullptr;
     uint32_t entered = 0; ///< how many nodes have come into it so far; batches of voices in it watch this
     int32_t children = 0;
     void* abi = nullptr; ///< this group as UGen plugins see it; of synths the UnitGraph has it
+};
+
+/// A walk through a node and all below it in depth-first order, in steps of a small cost. [rt]
+struct NodeWalk {
+    Node* node = nullptr; ///< where it is; the top at first, null at the end
+    bool behind = false;  ///< it has come back to a group from what is in it
+
+    /// Returns the change of the depth.
+    int step(const Node& top) noexcept {
+        if (Node* head = !behind && node->is_group ? static_cast<Group*>(node)->head : nullptr) {
+            node = head;
+            return 1;
+        }
+        if (node == &top) {
+            node = nullptr;
+            return 0;
+        }
+        behind = !node->next;
+        node = behind ? node->parent : node->next;
+        return behind ? -1 : 0;
+    }
 };
 
 /// Made of plugin units or of native ones.
@@ -60,5 +86,11 @@ struct Synth : Node {
     Synth* older = nullptr;     ///< in its list of Ages
     Synth* newer = nullptr;
 };
+
+/// This node as a synth of native UGens; null if it is none.
+inline Synth* native(Node& node) noexcept {
+    Synth* synth = node.is_group ? nullptr : &static_cast<Synth&>(node);
+    return synth && synth->voice ? synth : nullptr;
+}
 
 } // namespace scs

@@ -9,6 +9,7 @@ namespace scs {
 /// Where SuperCollider keeps UGen plugins, with colons between. [any but rt]
 inline std::string supercollider_folders() {
     std::string path = "/usr/local/lib/SuperCollider/plugins:/usr/lib/SuperCollider/plugins:"
+                       "/usr/lib64/SuperCollider/plugins:"
                        "/usr/local/share/SuperCollider/Extensions:/usr/share/SuperCollider/Extensions";
     const char* data = std::getenv("XDG_DATA_HOME");
     const char* home = std::getenv("HOME");

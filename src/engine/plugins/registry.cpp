@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/registry.hpp"
 
+#include "engine/base/settings.hpp"
 #include "engine/plugins/default-folders.hpp"
 #include "engine/plugins/interface-table.hpp"
+#include "engine/plugins/release-probe.hpp"
 #include "engine/plugins/stand-ins.hpp"
 #include "engine/plugins/stream-units.hpp"
 #include "engine/plugins/ugens.hpp"
@@ -51,8 +53,8 @@ std::vector<fs::path> plugin_files(const std::string& folder) {
     return files;
 }
 
-/// Why the file could not be loaded; empty if it was.
-std::string load_file(const fs::path& file) {
+/// Why the file could not be loaded; empty if it was. `other_api` becomes the version of its plugin API if that is why.
+std::string load_file(const fs::path& file, int& other_api) {
     void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle)
         return dlerror();
@@ -61,8 +63,11 @@ std::string load_file(const fs::path& file) {
     const auto load = reinterpret_cast<void (*)(::InterfaceTable*)>(dlsym(handle, "load"));
     if (!version || !load)
         return file.string() + ": not a SuperCollider plugin";
-    if (version() != api_version)
-        return file.string() + ": plugin API version " + std::to_string(version()) + ", not 3";
+    if (const int its = version(); its != api_version) {
+        other_api = its;
+        return file.string() + ": plugin API version " + std::to_string(its) + ", not " + std::to_string(api_version) +
+               " (SuperCollider 3.15's development versions have others)";
+    }
     if (server && server() != sc_server_supernova)
         return file.string() + ": not built for supernova";
     load(interface_table());
@@ -81,20 +86,26 @@ Result<int> PluginRegistry::load(const std::string& path, const std::function<vo
     define_stand_ins(*this);
     define_stream_units(*this);
     const std::string where = path.empty() ? default_ugen_path() : path;
-    int loaded = 0;
+    int loaded = 0, other_api = 0;
     for (const std::string& folder : folders_of(where))
         for (const fs::path& file : plugin_files(folder)) {
             std::error_code ignored;
             const std::string real = fs::weakly_canonical(file, ignored).string();
             if (std::find(loaded_files_.begin(), loaded_files_.end(), real) != loaded_files_.end())
                 continue;
-            if (const std::string problem = load_file(file); !problem.empty()) {
+            if (const std::string problem = load_file(file, other_api); !problem.empty()) {
                 report("UGen plugin not loaded: " + problem);
                 continue;
             }
             loaded_files_.push_back(real);
             ++loaded;
         }
+    if (const UgenInfo* saw = find("LFSaw"))
+        release_ = probe_release(static_cast<const UgenEntry*>(saw->entry)->construct, saw->unit_bytes);
+    if (other_api && (!find("Control") || !find("Out")))
+        return Error{"the UGen plugins in " + where + " have plugin API version " + std::to_string(other_api) +
+                     ", not " + std::to_string(api_version) +
+                     ": install SuperCollider 3.13 or 3.14, or set scsynth.ugen-path"};
     if (!find("Control") || !find("Out"))
         return Error{"no IOUGens_supernova.so in " + where +
                      ": install SuperCollider's supernova plugins (package supercollider-supernova) or set "
@@ -164,6 +175,10 @@ bool PluginRegistry::define_buf_gen(const char* name, BufGenFunc run) {
 
 const UgenCatalog& installed_ugens() {
     return PluginRegistry::instance();
+}
+
+Release release_to_follow(const Settings& settings) {
+    return release_named(settings.supercollider).value_or(PluginRegistry::instance().release());
 }
 
 Result<int> load_ugens(const std::string& path, const std::function<void(const std::string&)>& report) {

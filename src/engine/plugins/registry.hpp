@@ -2,9 +2,11 @@
 #pragma once
 
 #include "engine/abi/abi.hpp"
+#include "engine/base/release.hpp"
 #include "engine/base/result.hpp"
 #include "engine/synthdef/ugen-catalog.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -39,7 +41,8 @@ public:
 
     /// [worker] Loads the supernova plugin files below the folders of `path` (colon-separated; empty: the environment's
     /// SC_PLUGIN_PATH or SuperCollider's own folders) that aren't loaded yet. `report` gets a line for each file that
-    /// could not be loaded. Error: afterwards units that every SynthDef needs are still missing.
+    /// could not be loaded. Error: afterwards units that every SynthDef needs are still missing; it says so if plugins
+    /// were there but of another version of the plugin API.
     Result<int> load(const std::string& path, const std::function<void(const std::string&)>& report);
 
     /// [any] Finds an entry that was defined before the caller's Engine was made.
@@ -47,6 +50,8 @@ public:
     BufGenFunc find_buf_gen(std::string_view name) const;
     const PluginCommand* find_command(std::string_view name) const;
     size_t ugen_count() const;
+    /// [any] Which release's units these are.
+    Release release() const noexcept { return release_; }
     std::vector<std::string> ugen_names() const;
 
     // For the interface table.
@@ -64,6 +69,7 @@ private:
     std::map<std::string, BufGenFunc, std::less<>> buf_gens_;
     std::map<std::string, PluginCommand, std::less<>> commands_;
     std::vector<std::string> loaded_files_;
+    std::atomic<Release> release_{Release::v3_13};
 };
 
 } // namespace scs

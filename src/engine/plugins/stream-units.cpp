@@ -13,6 +13,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 // The buffer is what is streamed through: while one half of it plays, the other is read from the file. A unit asks for
 // a half when it has left it, and stays where it is, silent, as long as a half isn't there that it needs.
@@ -25,6 +28,8 @@ using Kind = FileStream::Kind;
 /// What the units have in common. A unit's memory is zeroed before its constructor runs.
 struct StreamUnit : ::Unit {
     ::SndBuf* buffer; ///< null: no block has been computed yet
+    float number;     ///< that input 0 had for this buffer
+    bool own;         ///< it is one of the synth's own, which have no streams
     uint64_t serial;  ///< of the stream that the rest is about; 0: none
 
     float in(int index) const noexcept { return mInBuf[index][0]; }
@@ -50,25 +55,33 @@ void clear(const ::Unit& unit, int frames) noexcept {
         std::memset(unit.mOutBuf[i], 0, size_t(frames) * sizeof(float));
 }
 
-/// The buffer that input 0 says, one of the synth's own among them; the first one for a number that there isn't.
-::SndBuf& find_buffer(StreamUnit& unit) noexcept {
-    const float number = unit.in(0);
+[[gnu::noinline]] void change_buffer(StreamUnit& unit) noexcept {
+    const float number = unit.number = unit.in(0);
     const auto index = number >= 0 && number < 16777216.f ? uint32_t(number) : 0u;
     const ::World& world = *unit.mWorld;
     const ::Graph& graph = *unit.mParent;
-    if (index < world.mNumSndBufs)
-        unit.buffer = world.mSndBufs + index;
-    else if (int64_t(index) - world.mNumSndBufs < graph.localBufNum)
+    unit.own = index >= world.mNumSndBufs && int64_t(index) - world.mNumSndBufs < graph.localBufNum;
+    if (unit.own)
         unit.buffer = graph.mLocalSndBufs + (index - world.mNumSndBufs);
     else
-        unit.buffer = world.mSndBufs;
+        unit.buffer = world.mSndBufs + (index < world.mNumSndBufs ? index : 0);
+}
+
+/// The buffer that input 0 says, one of the synth's own among them; the first one for a number that there isn't. Where
+/// a buffer is never changes while the synth plays, so this is worked out for each new number only.
+::SndBuf& find_buffer(StreamUnit& unit) noexcept {
+    if (!(unit.in(0) == unit.number) || !unit.buffer) [[unlikely]]
+        change_buffer(unit);
     return *unit.buffer;
 }
 
-/// The stream through this buffer, or null. Synths' own buffers have none.
-FileStream* stream_of(const ::World& world, const ::SndBuf& buffer) noexcept {
-    const bool shared = &buffer >= world.mSndBufs && &buffer < world.mSndBufs + world.mNumSndBufs;
-    return shared ? static_cast<FileStream*>(buffer.sndfile) : nullptr;
+/// The stream through the unit's buffer, or null.
+FileStream* stream_of(const StreamUnit& unit) noexcept {
+    return unit.own ? nullptr : static_cast<FileStream*>(unit.buffer->sndfile);
+}
+
+uint64_t serial_of(const FileStream* stream) noexcept {
+    return stream ? stream->serial() : 0;
 }
 
 /// Whether files can be streamed through this buffer: as in scsynth it must have halves of whole blocks.
@@ -91,31 +104,74 @@ void count_late(StreamUnit& unit, std::atomic<uint64_t>& count, int frames, cons
 
 using Four = float __attribute__((vector_size(16)));
 
+/// Moves four frames of two channels.
+[[gnu::always_inline]] inline void part_four(const float* from, float* left, float* right) noexcept {
+    Four first, second;
+    std::memcpy(&first, from, sizeof first);
+    std::memcpy(&second, from + 4, sizeof second);
+    const Four lefts = __builtin_shufflevector(first, second, 0, 2, 4, 6);
+    const Four rights = __builtin_shufflevector(first, second, 1, 3, 5, 7);
+    std::memcpy(left, &lefts, sizeof lefts);
+    std::memcpy(right, &rights, sizeof rights);
+}
+
+constexpr int unrolled = 32; ///< frames
+
+#if defined(__x86_64__)
+const bool has_avx = __builtin_cpu_supports("avx");
+
+/// Moves multiples of `unrolled` frames of two channels.
+[[gnu::target("avx")]] void part_wide(const float* from, float* left, float* right, int frames) noexcept {
+    for (; frames > 0; frames -= unrolled, from += 2 * unrolled, left += unrolled, right += unrolled)
+#pragma GCC unroll 4
+        for (int i = 0; i < unrolled; i += 8) {
+            const float* four = from + 2 * i;
+            const __m256 even =
+                _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(four)), _mm_loadu_ps(four + 8), 1);
+            const __m256 odd =
+                _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(four + 4)), _mm_loadu_ps(four + 12), 1);
+            _mm256_storeu_ps(left + i, _mm256_shuffle_ps(even, odd, 0x88));
+            _mm256_storeu_ps(right + i, _mm256_shuffle_ps(even, odd, 0xdd));
+        }
+}
+#else
+constexpr bool has_avx = false;
+void part_wide(const float*, float*, float*, int) noexcept {}
+#endif
+
+/// Moves interleaved frames of two channels to `left` and `right`.
+void part(const float* from, float* left, float* right, int frames) noexcept {
+    for (; frames >= unrolled; frames -= unrolled, from += 2 * unrolled, left += unrolled, right += unrolled)
+#pragma GCC unroll 8
+        for (int i = 0; i < unrolled; i += 4)
+            part_four(from + 2 * i, left + i, right + i);
+    for (; frames >= 4; frames -= 4, from += 8, left += 4, right += 4)
+        part_four(from, left, right);
+    for (; frames > 0; --frames) {
+        *left++ = *from++;
+        *right++ = *from++;
+    }
+}
+
 /// Moves interleaved frames to the outputs, from frame `at` on.
-void play(const float* from, const ::Unit& unit, int at, int frames) noexcept {
+[[gnu::noinline]] void play_channels(const float* from, const ::Unit& unit, int at, int frames) noexcept {
     const size_t channels = unit.mNumOutputs;
     float* const* out = unit.mOutBuf;
     if (channels == 1) {
         std::memcpy(out[0] + at, from, size_t(frames) * sizeof(float));
         return;
     }
-    int done = 0;
-    if (channels == 2) {
-        float *left = out[0] + at, *right = out[1] + at;
-#pragma GCC unroll 4
-        for (; done + 4 <= frames; done += 4, from += 8, left += 4, right += 4) {
-            Four first, second;
-            std::memcpy(&first, from, sizeof first);
-            std::memcpy(&second, from + 4, sizeof second);
-            const Four lefts = __builtin_shufflevector(first, second, 0, 2, 4, 6);
-            const Four rights = __builtin_shufflevector(first, second, 1, 3, 5, 7);
-            std::memcpy(left, &lefts, sizeof lefts);
-            std::memcpy(right, &rights, sizeof rights);
-        }
-    }
-    for (; done < frames; ++done)
+    for (int done = 0; done < frames; ++done)
         for (size_t channel = 0; channel < channels; ++channel)
             out[channel][at + done] = *from++;
+}
+
+inline void play(const float* from, const ::Unit& unit, int at, int frames) noexcept {
+    if (unit.mNumOutputs == 2)
+        (has_avx && frames % unrolled == 0 ? part_wide : part)(from, unit.mOutBuf[0] + at, unit.mOutBuf[1] + at,
+                                                               frames);
+    else
+        play_channels(from, unit, at, frames);
 }
 
 // ---- asking for frames
@@ -157,31 +213,34 @@ void ask(Player& player, FileStream* stream, ::SndBuf& buffer, Kind kind, int32_
     if (!stream)
         buffer.mask = start; // as if a file had ended
     player.asked = &buffer;
+    player.serial = serial_of(stream);
     player.latest = start > 0;
     player.halves[player.latest] = {start, start + buffer.frames / 2, kind, 0};
     pursue(player, stream, buffer, frames);
 }
 
-/// To be called in each block, before anything is played. The stream, or null. `frames` as for pursue().
-FileStream* attend(Player& player, ::SndBuf& buffer, int frames) noexcept {
-    FileStream* const stream = stream_of(*player.mWorld, buffer);
-    const uint64_t serial = stream ? stream->serial() : 0;
+/// Takes a step towards the halves that were asked for, or forgets them.
+[[gnu::noinline]] void go_on(Player& player, FileStream* stream, ::SndBuf& buffer, int frames) noexcept {
     // In another buffer, or one that was filled anew, nothing that was asked for is needed any more.
-    if (serial != player.serial || player.asked != &buffer ||
-        std::max(player.halves[0].end, player.halves[1].end) > buffer.frames)
+    if (serial_of(stream) != player.serial || player.asked != &buffer ||
+        std::max(player.halves[0].end, player.halves[1].end) > buffer.frames) {
         for (Player::Half& half : player.halves)
             half.start = half.end = 0;
-    player.serial = serial;
-    if (player.awaits_any())
-        pursue(player, stream, buffer, frames);
+        return;
+    }
+    pursue(player, stream, buffer, frames);
+}
+
+/// To be called in each block, before anything is played. The stream, or null. `frames` as for pursue().
+FileStream* attend(Player& player, ::SndBuf& buffer, int frames) noexcept {
+    FileStream* const stream = stream_of(player);
+    if (player.awaits_any()) [[unlikely]]
+        go_on(player, stream, buffer, frames);
     return stream;
 }
 
-/// Whether the player must wait for any of the frames from `from` up to `to` of the buffer, which is seen as a circle.
-bool waits_for(const Player& player, const FileStream* stream, const ::SndBuf& buffer, int64_t from,
-               int64_t to) noexcept {
-    if (!stream || !player.awaits_any())
-        return false;
+/// Whether any of the frames from `from` up to `to` of the buffer, which is seen as a circle, isn't there yet.
+[[gnu::noinline]] bool lacks(const Player& player, const ::SndBuf& buffer, int64_t from, int64_t to) noexcept {
     for (const Player::Half& half : player.halves)
         if (half.start != half.end)
             for (const int64_t turn : {int64_t(-buffer.frames), int64_t(0), int64_t(buffer.frames)})
@@ -190,23 +249,55 @@ bool waits_for(const Player& player, const FileStream* stream, const ::SndBuf& b
     return false;
 }
 
-void wait(Player& player, FileStream& stream, int frames) noexcept {
+/// Whether the player must wait for any of these frames.
+bool waits_for(const Player& player, const FileStream* stream, const ::SndBuf& buffer, int64_t from,
+               int64_t to) noexcept {
+    return stream && player.awaits_any() && lacks(player, buffer, from, to);
+}
+
+[[gnu::noinline]] void wait(Player& player, FileStream& stream, int frames) noexcept {
     clear(player, frames);
     count_late(player, stream.counts().silent, frames, "a file wasn't read in time: %llu frames of silence so far\n");
 }
 
-bool ends_before(const ::SndBuf& buffer, double position) noexcept {
-    return buffer.mask1 >= 0 && position >= buffer.mask1;
+/// `position`: in the buffer, 0 or more.
+template <class T>
+bool ends_before(const ::SndBuf& buffer, T position) noexcept {
+    return buffer.mask1 >= 0 && position >= T(buffer.mask1);
 }
 
 // ---- DiskIn: buffer, loop
 
 struct DiskIn : Player {
     uint32_t position; ///< the frame of the buffer that comes next
+    /// What the last block found. As long as all of it is so, nothing else has to be looked at before `limit`.
+    struct {
+        uint32_t limit; ///< the end of the half; 0: look at everything
+        int32_t loop;   ///< the bits of input 1
+        const float* data;
+        int32_t frames;
+        const void* file;
+        uint64_t serial;
+    } last;
+
+    int32_t loop_bits() const noexcept {
+        int32_t bits;
+        std::memcpy(&bits, mInBuf[1], sizeof bits);
+        return bits;
+    }
+    /// Whether the next block is in the middle of a half that is there, and nothing has changed since the last one.
+    bool goes_on(int count) const noexcept {
+        return position + uint32_t(count) < last.limit && in(0) == number && loop_bits() == last.loop &&
+               buffer->data == last.data && buffer->frames == last.frames && buffer->channels == int(mNumOutputs) &&
+               buffer->mask1 < 0 && buffer->sndfile == last.file && serial_of(stream_of(*this)) == last.serial;
+    }
+    void remember(uint32_t end) noexcept {
+        last = {end, loop_bits(), buffer->data, buffer->frames, buffer->sndfile, serial_of(stream_of(*this))};
+    }
 };
 
 /// Plays a loop of a file that is in the buffer as a whole: nothing has to be read.
-void play_whole(DiskIn& unit, const ::SndBuf& buffer, uint32_t length, int frames) noexcept {
+[[gnu::noinline]] void play_whole(DiskIn& unit, const ::SndBuf& buffer, uint32_t length, int frames) noexcept {
     if (length == 0) {
         clear(unit, frames);
         unit.mDone = true;
@@ -223,8 +314,8 @@ void play_whole(DiskIn& unit, const ::SndBuf& buffer, uint32_t length, int frame
     }
 }
 
-void disk_in(::Unit* self, int frames) {
-    auto& unit = *static_cast<DiskIn*>(self);
+[[gnu::noinline]] void look_and_play(DiskIn& unit, int frames) noexcept {
+    unit.last.limit = 0;
     ::SndBuf& buffer = find_buffer(unit);
     if (!has_halves(*unit.mWorld, buffer)) {
         unit.position = 0;
@@ -257,6 +348,18 @@ void disk_in(::Unit* self, int frames) {
         unit.position = 0;
     if (unit.position == 0 || unit.position == half)
         ask(unit, stream, buffer, loops ? Kind::loop : Kind::read, int32_t(half - unit.position), frames);
+    else if (!unit.awaits_any())
+        unit.remember(unit.position < half ? half : size);
+}
+
+void disk_in(::Unit* self, int frames) {
+    auto& unit = *static_cast<DiskIn*>(self);
+    if (!unit.goes_on(frames)) {
+        look_and_play(unit, frames);
+        return;
+    }
+    play(unit.last.data + size_t(unit.position) * unit.mNumOutputs, unit, 0, frames);
+    unit.position += uint32_t(frames);
 }
 
 void start_disk_in(::Unit* unit) {
@@ -491,8 +594,8 @@ void disk_out(::Unit* self, int frames) {
         clear(unit, frames);
         return;
     }
-    FileStream* const stream = stream_of(*unit.mWorld, buffer);
-    if (const uint64_t serial = stream ? stream->serial() : 0; serial != unit.serial) {
+    FileStream* const stream = stream_of(unit);
+    if (const uint64_t serial = serial_of(stream); serial != unit.serial) {
         unit.serial = serial;
         unit.requests[0] = unit.requests[1] = 0;
     }
@@ -529,7 +632,7 @@ void start_disk_out(::Unit* unit) {
 /// The last half is written as far as it was recorded.
 void end_disk_out(::Unit* self) {
     auto& unit = *static_cast<DiskOut*>(self);
-    FileStream* const stream = unit.buffer ? stream_of(*unit.mWorld, *unit.buffer) : nullptr;
+    FileStream* const stream = unit.buffer ? stream_of(unit) : nullptr;
     if (!stream || stream->serial() != unit.serial)
         return;
     const auto position = int32_t(unit.position), half = unit.buffer->frames / 2;

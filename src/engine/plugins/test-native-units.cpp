@@ -104,3 +104,40 @@ TEST_CASE("what only a plugin's unit can know stays with the plugins") {
     };
     CHECK(natives(*f.define(def)) == "");
 }
+
+TEST_CASE("native units start as those of the release that is followed") {
+    // The first samples of a saw and of a line.
+    const auto first = [](bool native_units, const char* release) {
+        Settings settings = native(native_units);
+        settings.supercollider = release;
+        const auto sample = [&](const UnitSpec& source) {
+            Fixture f(settings);
+            SynthDef def;
+            def.name = "first";
+            def.constants = {0.f, 1.f, 3000.f};
+            def.units = {source, unit("Out", Rate::audio, {{-1, 0}, {0, 0}}, {})};
+            Definition* made = f.define(def);
+            CHECK(bool(made->code) == native_units);
+            Synth* synth = nullptr;
+            REQUIRE(f.engine->tree().new_synth(*made, nullptr, 1, AddAction::head, 0, synth).ok());
+            return f.render(64)[0];
+        };
+        return std::pair(sample(unit("LFSaw", Rate::audio, {{-1, 2}, {-1, 0}}, {Rate::audio})),
+                         sample(unit("Line", Rate::audio, {{-1, 1}, {-1, 0}, {-1, 1}, {-1, 0}}, {Rate::audio})));
+    };
+    const std::pair older(0.125f, 1.f - 1.f / 48000), newer(0.f, 1.f);
+    CHECK(first(true, "3.13") == older);
+    CHECK(first(true, "3.14") == newer);
+    const auto installed = first(false, "auto");
+    CHECK((installed == older || installed == newer));
+    CHECK(first(true, "auto") == installed);
+    CHECK(first(false, "3.13") == installed); // plugins aren't changed by it
+    CHECK(first(false, "3.14") == installed);
+}
+
+TEST_CASE("releases have names") {
+    for (const Release release : {Release::v3_13, Release::v3_14})
+        CHECK(release_named(name_of(release)) == release);
+    CHECK_FALSE(release_named("auto"));
+    CHECK_FALSE(release_named("3.12"));
+}

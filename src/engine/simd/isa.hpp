@@ -7,7 +7,7 @@
 namespace scs {
 
 /// Instruction sets that kernels can be compiled for, each wider than the one before. `plain` is what every CPU of the
-/// architecture has, which is SSE2 on x86-64. A build has all of its architecture, or one (meson's option `simd`).
+/// architecture has: SSE2 on x86-64, NEON on aarch64. A build has all of its architecture's, or one (meson's `simd`).
 enum class Isa { plain, sse2 = plain, avx2, avx512 };
 
 /// [any] Whether this CPU has it and the operating system saves its registers.

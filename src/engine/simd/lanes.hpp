@@ -14,6 +14,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace scs::SCS_SIMD {
@@ -228,12 +230,39 @@ SCS_EXTREME(max)
 #undef SCS_LONE
 #undef SCS_WIDE
 } // namespace detail
+#elif defined(__aarch64__)
+namespace detail {
+// The same results as x86-64's instructions. NEON's own have others for NaN and zeros of both signs; but of a number
+// and itself they make 0 of a denormal, where denormals count as zero, and leave all else as it is.
+#define SCS_EXTREME(name, op, condition)                                                                               \
+    template <class Part>                                                                                              \
+    SCS_INLINE Part name(Part a, Part b) {                                                                             \
+        if constexpr (std::is_same_v<Part, float>)                                                                     \
+            asm("fcmp %s1, %s2\n\tfcsel %s0, %s1, %s2, " condition "\n\tfmax %s0, %s0, %s0"                            \
+                : "=w"(a)                                                                                              \
+                : "w"(a), "w"(b)                                                                                       \
+                : "cc");                                                                                               \
+        else if constexpr (std::is_same_v<Part, double>)                                                               \
+            asm("fcmp %d1, %d2\n\tfcsel %d0, %d1, %d2, " condition "\n\tfmax %d0, %d0, %d0"                            \
+                : "=w"(a)                                                                                              \
+                : "w"(a), "w"(b)                                                                                       \
+                : "cc");                                                                                               \
+        else if constexpr (std::is_same_v<decltype(a[0] + 0), float>)                                                  \
+            a = a op b ? a : b, a = Part(vmaxq_f32(a, a));                                                             \
+        else                                                                                                           \
+            a = a op b ? a : b, a = Part(vmaxq_f64(a, a));                                                             \
+        return a;                                                                                                      \
+    }
+SCS_EXTREME(min, <, "mi")
+SCS_EXTREME(max, >, "gt")
+#undef SCS_EXTREME
+} // namespace detail
 #endif
 
 /// b if either is NaN, or both are zero.
 template <class T, int N>
 SCS_INLINE Vec<T, N> min(Vec<T, N> a, Vec<T, N> b) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
     if constexpr (std::is_floating_point_v<T>) {
         constexpr int parts = Vec<T, N>::parts;
         SCS_PARTS(a.part[i] = detail::min(a.part[i], b.part[i]));
@@ -244,7 +273,7 @@ SCS_INLINE Vec<T, N> min(Vec<T, N> a, Vec<T, N> b) {
 }
 template <class T, int N>
 SCS_INLINE Vec<T, N> max(Vec<T, N> a, Vec<T, N> b) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
     if constexpr (std::is_floating_point_v<T>) {
         constexpr int parts = Vec<T, N>::parts;
         SCS_PARTS(a.part[i] = detail::max(a.part[i], b.part[i]));
@@ -303,7 +332,7 @@ struct Pair {
     To low, high;
 };
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 // Conversions that gcc 12 would otherwise take apart and put together again. (With masks, because intrinsics without a
 // mask start from an uninitialised register, about which gcc warns.)
 #define SCS_WIDEN(To, From, LOW, HIGH)                                                                                 \
@@ -357,7 +386,7 @@ SCS_WIDEN(uint64_t, uint32_t, _mm256_cvtepu32_epi64(low_half(__m256i(v))), _mm25
 SCS_NARROW(float, double, join(__m128i(_mm256_cvtpd_ps(a)), __m128i(_mm256_cvtpd_ps(b))))
 SCS_NARROW(int32_t, double, join(_mm256_cvttpd_epi32(a), _mm256_cvttpd_epi32(b)))
 SCS_NARROW(int32_t, int64_t, _mm256_permute4x64_epi64(__m256i(_mm256_shuffle_ps(__m256(a), __m256(b), 0x88)), 0xd8))
-#else
+#elif defined(__SSE2__)
 SCS_WIDEN(double, float, _mm_cvtps_pd(v), _mm_cvtps_pd(_mm_movehl_ps(v, v)))
 SCS_WIDEN(double, int32_t, _mm_cvtepi32_pd(__m128i(v)), _mm_cvtepi32_pd(_mm_shuffle_epi32(__m128i(v), 0xee)))
 SCS_WIDEN(int64_t, int32_t, _mm_unpacklo_epi32(__m128i(v), __m128i(v >> 31)),
@@ -366,6 +395,14 @@ SCS_WIDEN(uint64_t, uint32_t, _mm_unpacklo_epi32(__m128i(v), __m128i{}), _mm_unp
 SCS_NARROW(float, double, _mm_movelh_ps(_mm_cvtpd_ps(a), _mm_cvtpd_ps(b)))
 SCS_NARROW(int32_t, double, _mm_unpacklo_epi64(_mm_cvttpd_epi32(a), _mm_cvttpd_epi32(b)))
 SCS_NARROW(int32_t, int64_t, _mm_shuffle_ps(__m128(a), __m128(b), 0x88))
+#else
+SCS_WIDEN(double, float, vcvt_f64_f32(vget_low_f32(v)), vcvt_high_f64_f32(v))
+SCS_WIDEN(double, int32_t, vcvtq_f64_s64(vmovl_s32(vget_low_s32(v))), vcvtq_f64_s64(vmovl_high_s32(v)))
+SCS_WIDEN(int64_t, int32_t, vmovl_s32(vget_low_s32(v)), vmovl_high_s32(v))
+SCS_WIDEN(uint64_t, uint32_t, vmovl_u32(vget_low_u32(v)), vmovl_high_u32(v))
+SCS_NARROW(float, double, vcvt_high_f32_f64(vcvt_f32_f64(a), b))
+SCS_NARROW(int32_t, double, vuzp1q_s32(int32x4_t(vcvtq_s64_f64(a)), int32x4_t(vcvtq_s64_f64(b))))
+SCS_NARROW(int32_t, int64_t, vuzp1q_s32(int32x4_t(a), int32x4_t(b)))
 #endif
 #undef SCS_WIDEN
 #undef SCS_NARROW
@@ -454,7 +491,7 @@ SCS_INLINE F32<N> count_up() {
     return F32<N>::load(all);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 namespace detail {
 /// A bit for each number of a register, set if its mask is.
 template <class T, class Part>
@@ -469,11 +506,16 @@ SCS_INLINE uint32_t register_bitmask(Part mask) {
         return uint32_t(_mm256_movemask_ps(__m256(mask)));
     else
         return uint32_t(_mm256_movemask_pd(__m256d(mask)));
-#else
+#elif defined(__SSE2__)
     if constexpr (sizeof(T) == 4)
         return uint32_t(_mm_movemask_ps(__m128(mask)));
     else
         return uint32_t(_mm_movemask_pd(__m128d(mask)));
+#else
+    if constexpr (sizeof(T) == 4)
+        return vaddvq_u32(uint32x4_t(mask) & uint32x4_t{1, 2, 4, 8});
+    else
+        return uint32_t(vaddvq_u64(uint64x2_t(mask) & uint64x2_t{1, 2}));
 #endif
 }
 } // namespace detail
@@ -482,7 +524,7 @@ SCS_INLINE uint32_t register_bitmask(Part mask) {
 /// A bit for each lane, set if its mask is.
 template <class T, int N>
 SCS_INLINE uint32_t bitmask(Vec<T, N> mask) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__aarch64__)
     if constexpr (N > 1) {
         constexpr int parts = Vec<T, N>::parts;
         uint32_t made = 0;
@@ -498,10 +540,18 @@ SCS_INLINE uint32_t bitmask(Vec<T, N> mask) {
 
 template <class T, int N>
 SCS_INLINE bool any(Vec<T, N> mask) {
-    if constexpr (N == 1)
+    if constexpr (N == 1) {
         return mask.part[0] != 0;
-    else
+    } else {
+#if defined(__aarch64__)
+        auto joined = mask.part[0];
+        if constexpr (Vec<T, N>::parts == 2)
+            joined |= mask.part[1];
+        return vmaxvq_u32(uint32x4_t(joined)) != 0;
+#else
         return bitmask(mask) != 0;
+#endif
+    }
 }
 template <class T, int N>
 SCS_INLINE bool all(Vec<T, N> mask) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 
 namespace scs {
 namespace {
@@ -78,6 +79,24 @@ void lay_out(Program& program, const SynthDef& def, const UgenCatalog& catalog) 
     }
 }
 
+/// What the definition wants to be computed at, if it isn't the server's own block size and sample rate.
+std::optional<Error> check_own_rate(const OwnRate& own, int block_size) {
+    const auto from_control = [](int32_t control) { return " that control " + std::to_string(control) + " sets"; };
+    if (own.block_size < 0)
+        return Error{"it asks for a block size" + from_control(own.block_size_control) +
+                     "; SynthDefs can't have block sizes of their own here"};
+    if (own.block_size != 0 && own.block_size != block_size)
+        return Error{"it asks for blocks of " + std::to_string(own.block_size) +
+                     " frames; SynthDefs can't have block sizes of their own here"};
+    if (own.resample < 0)
+        return Error{"it asks for a resampling factor" + from_control(own.resample_control) +
+                     "; SynthDefs can't have sample rates of their own here"};
+    if (own.resample != 0 && own.resample != 1)
+        return Error{"it asks for a resampling factor of " + std::to_string(own.resample) +
+                     "; SynthDefs can't have sample rates of their own here"};
+    return {};
+}
+
 } // namespace
 
 const ControlSlot* Program::find_control(std::string_view control_name) const noexcept {
@@ -105,6 +124,8 @@ Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog&
     if (block_size < 1)
         return Error{"the block size is " + std::to_string(block_size)};
     if (auto wrong = validate(def, catalog))
+        return *wrong;
+    if (auto wrong = check_own_rate(def.own_rate, block_size))
         return *wrong;
 
     auto program = std::make_unique<Program>();

@@ -72,7 +72,8 @@ struct Program {
 
 /// [worker] Validates a definition and lays it out. Audio outputs share wire buffers exactly as in scsynth, so that
 /// units that compute in place see the same inputs and outputs. block_size: frames, 1 or more. Errors: those of
-/// validate(), and "exceeded number of interconnect buffers" if more than max_wire_buffers are needed. The result keeps
+/// validate(), "exceeded number of interconnect buffers" if more than max_wire_buffers are needed, and what a
+/// definition asks for that no synth of ours has: blocks of another size, or another sample rate. The result keeps
 /// pointers into the catalog.
 Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
                                          int max_wire_buffers);

@@ -16,16 +16,25 @@ namespace {
 /// Reads big-endian values from bytes. After the first failure, all reads give zeros and change nothing.
 class Cursor {
 public:
-    explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes), end_(bytes.size()) {}
 
     bool ok() const { return !failure_; }
     size_t position() const { return position_; }
-    size_t remaining() const { return bytes_.size() - position_; }
+    size_t remaining() const { return end_ - position_; }
     const std::string& failure() const { return *failure_; }
 
     void fail_at(size_t position, std::string what) {
         if (!failure_)
             failure_ = std::move(what) + " at byte " + std::to_string(position);
+    }
+
+    /// From here on, reads stay within the bytes before `end`.
+    void enter(size_t end) { end_ = end; }
+    /// Skips what wasn't read of them.
+    void leave() {
+        if (ok())
+            position_ = end_;
+        end_ = bytes_.size();
     }
 
     uint8_t u8(std::string_view what) { return uint8_t(take(1, what)); }
@@ -45,7 +54,8 @@ public:
 private:
     bool has(size_t count, std::string_view what) {
         if (ok() && count > remaining())
-            fail_at(position_, "the file ends within " + std::string(what));
+            fail_at(position_, (end_ < bytes_.size() ? "the definition's size ends within " : "the file ends within ") +
+                                   std::string(what));
         return ok();
     }
 
@@ -60,7 +70,7 @@ private:
     }
 
     std::span<const std::byte> bytes_;
-    size_t position_ = 0;
+    size_t position_ = 0, end_;
     std::optional<std::string> failure_;
 };
 
@@ -74,17 +84,18 @@ public:
         if (uint32_t(in_.i32("the magic number")) != magic)
             in_.fail_at(0, "not a SynthDef file: no 'SCgf'");
         const int32_t version = in_.i32("the version");
-        if (version != 1 && version != 2)
+        if (version < 1 || version > 3)
             in_.fail_at(4, "SCgf version " + std::to_string(version) + " is not supported");
-        wide_ = version == 2;
+        wide_ = version >= 2;
+        sized_ = version >= 3;
 
         std::vector<SynthDef> defs;
-        const size_t smallest_def = 1 + 4 * index_bytes() + 2;
+        const size_t smallest_def = 1 + 4 * index_bytes() + 2 + (sized_ ? size_bytes + own_rate_bytes : 0);
         const size_t count =
             checked_count(in_.position(), in_.i16("the definition count"), smallest_def, "definitions");
         for (size_t i = 0; i < count && in_.ok(); ++i) {
             place_ = "definition " + std::to_string(i);
-            defs.push_back(definition());
+            defs.push_back(sized_ ? sized_definition() : definition());
         }
         if (!in_.ok())
             return Error{place_.empty() ? in_.failure() : place_ + ": " + in_.failure()};
@@ -92,6 +103,8 @@ public:
     }
 
 private:
+    static constexpr size_t size_bytes = 4, own_rate_bytes = 16;
+
     size_t index_bytes() const { return wide_ ? 4 : 2; }
 
     int32_t index(std::string_view what) { return wide_ ? in_.i32(what) : in_.i16(what); }
@@ -191,6 +204,26 @@ private:
         }
     }
 
+    /// Its size comes first, and more fields may follow those known here.
+    SynthDef sized_definition() {
+        const size_t position = in_.position();
+        const int32_t size = in_.i32("the definition's size");
+        if (in_.ok() && (size < int32_t(size_bytes) || size_t(size) - size_bytes > in_.remaining())) {
+            in_.fail_at(position, "a definition of " + std::to_string(size) + " bytes, but " +
+                                      std::to_string(in_.remaining() + size_bytes) + " remain,");
+            return {};
+        }
+        if (in_.ok())
+            in_.enter(position + size_t(size));
+        SynthDef def = definition();
+        def.own_rate.block_size = in_.i32("the block size");
+        def.own_rate.block_size_control = in_.i32("the block size's control");
+        def.own_rate.resample = in_.f32("the resampling factor");
+        def.own_rate.resample_control = in_.i32("the resampling factor's control");
+        in_.leave();
+        return def;
+    }
+
     SynthDef definition() {
         SynthDef def;
         def.name = in_.text("the definition's name");
@@ -211,7 +244,8 @@ private:
     }
 
     Cursor in_;
-    bool wide_ = false;
+    bool wide_ = false;  ///< counts and indices have four bytes
+    bool sized_ = false; ///< definitions begin with their size
     std::string place_;
 };
 

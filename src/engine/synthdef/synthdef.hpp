@@ -43,6 +43,17 @@ struct Variant {
     std::vector<float> values;
 };
 
+/// The blocks and the sample rate that a definition asks for, from version 3 of the format on. A negative number says
+/// that the control of this index has it when a synth is made.
+struct OwnRate {
+    int32_t block_size = 0; ///< frames; 0: the server's
+    int32_t block_size_control = -1;
+    float resample = 0; ///< samples for each of the server's; 0: one
+    int32_t resample_control = -1;
+
+    bool operator==(const OwnRate&) const = default;
+};
+
 /// One synth definition as read from an SCgf file, not yet validated.
 struct SynthDef {
     std::string name;
@@ -51,6 +62,7 @@ struct SynthDef {
     std::vector<ControlName> control_names;
     std::vector<UnitSpec> units;
     std::vector<Variant> variants;
+    OwnRate own_rate;
 };
 
 } // namespace scs

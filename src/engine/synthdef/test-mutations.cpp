@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 
 using namespace scs;
@@ -49,14 +50,15 @@ private:
 TEST_CASE("20000 damaged files") {
     const test::PermissiveCatalog catalog;
     const std::vector<SynthDef> defs{test::example(), test::example()};
-    const Bytes originals[] = {test::write_synthdefs(defs, 1), test::write_synthdefs(defs, 2)};
+    const Bytes originals[] = {test::write_synthdefs(defs, 1), test::write_synthdefs(defs, 2),
+                               test::write_synthdefs(defs, 3, 3)};
     Mutator mutate(1);
     int unread = 0;
     int refused = 0;
     int compiled = 0;
     for (int i = 0; i < 20000; ++i) {
         CAPTURE(i);
-        auto read = read_synthdefs(mutate(originals[i % 2]));
+        auto read = read_synthdefs(mutate(originals[i % std::size(originals)]));
         if (!read) {
             ++unread;
             REQUIRE_FALSE(read.error().empty());

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace scs;
 using test::example;
 using test::PermissiveCatalog;
@@ -186,4 +188,23 @@ TEST_CASE("variants by their full name") {
     REQUIRE(program->find_variant("example.low") != nullptr);
     CHECK(program->find_variant("example.low")->values[0] == 110.0f);
     CHECK(program->find_variant("low") == nullptr);
+}
+
+TEST_CASE("blocks and sample rates of a definition's own are refused") {
+    const auto refusal = [](OwnRate own) {
+        SynthDef def = example();
+        def.own_rate = own;
+        auto program = compile(def, PermissiveCatalog(), block_size, 64);
+        return program ? std::string() : program.error();
+    };
+    CHECK(refusal({}).empty());
+    CHECK(refusal({block_size, -1, 1.f, -1}).empty());
+    CHECK(refusal({32, -1, 1.f, -1}) ==
+          "it asks for blocks of 32 frames; SynthDefs can't have block sizes of their own here");
+    CHECK(refusal({2 * block_size, 0, 0.f, -1}).starts_with("it asks for blocks of 128 frames; "));
+    CHECK(refusal({-1, 2, 1.f, -1}).starts_with("it asks for a block size that control 2 sets; "));
+    CHECK(refusal({0, -1, 4.f, -1}) ==
+          "it asks for a resampling factor of 4.000000; SynthDefs can't have sample rates of their own here");
+    CHECK(refusal({0, -1, -1.f, 1}).starts_with("it asks for a resampling factor that control 1 sets; "));
+    CHECK(refusal({0, -1, std::nanf(""), -1}).starts_with("it asks for a resampling factor of nan; "));
 }

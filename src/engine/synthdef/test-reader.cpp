@@ -32,8 +32,8 @@ void put32(Bytes& bytes, size_t at, uint32_t value) {
 
 } // namespace
 
-TEST_CASE("both versions say the same") {
-    for (int version : {1, 2}) {
+TEST_CASE("all versions say the same") {
+    for (int version : {1, 2, 3}) {
         CAPTURE(version);
         auto read = read_synthdefs(file(version));
         REQUIRE(read);
@@ -53,15 +53,18 @@ TEST_CASE("both versions say the same") {
 TEST_CASE("a file may hold several definitions, or none") {
     std::vector<SynthDef> defs{example(), example(), example()};
     defs[1].name = "second";
-    auto read = read_synthdefs(write_synthdefs(defs, 2));
-    REQUIRE(read);
-    REQUIRE(read.value().size() == 3);
-    CHECK(read.value()[1].name == "second");
-    CHECK(read.value()[2].units == example().units);
+    for (int version : {1, 2, 3}) {
+        CAPTURE(version);
+        auto read = read_synthdefs(write_synthdefs(defs, version));
+        REQUIRE(read);
+        REQUIRE(read.value().size() == 3);
+        CHECK(read.value()[1].name == "second");
+        CHECK(read.value()[2].units == example().units);
 
-    auto none = read_synthdefs(write_synthdefs({}, 2));
-    REQUIRE(none);
-    CHECK(none.value().empty());
+        auto none = read_synthdefs(write_synthdefs({}, version));
+        REQUIRE(none);
+        CHECK(none.value().empty());
+    }
 }
 
 TEST_CASE("bytes after the last definition are ignored") {
@@ -72,8 +75,8 @@ TEST_CASE("bytes after the last definition are ignored") {
 
 TEST_CASE("other versions are refused by name") {
     Bytes bytes = file();
-    put32(bytes, 4, 3);
-    CHECK(error_of(bytes) == "SCgf version 3 is not supported at byte 4");
+    put32(bytes, 4, 4);
+    CHECK(error_of(bytes) == "SCgf version 4 is not supported at byte 4");
     put32(bytes, 4, 0);
     CHECK(error_of(bytes) == "SCgf version 0 is not supported at byte 4");
 }
@@ -86,7 +89,7 @@ TEST_CASE("what is no SynthDef file is refused") {
 }
 
 TEST_CASE("every proper beginning of a file is refused") {
-    for (int version : {1, 2}) {
+    for (int version : {1, 2, 3}) {
         const Bytes whole = file(version);
         for (size_t size = 0; size < whole.size(); ++size) {
             CAPTURE(size);
@@ -108,6 +111,44 @@ TEST_CASE("counts are checked against the bytes that remain") {
     Bytes many = file();
     many[8] = many[9] = std::byte{0x7f};
     CHECK(error_of(many).starts_with("32639 definitions, but "));
+}
+
+TEST_CASE("version 3 has blocks and rates") {
+    std::vector<SynthDef> defs{example(), example()};
+    defs[0].own_rate = {128, 1, 2.f, 2};
+    defs[1].own_rate = {-1, 0, -1.f, 2};
+    auto read = read_synthdefs(write_synthdefs(defs, 3));
+    REQUIRE(read);
+    CHECK(read.value()[0].own_rate == OwnRate{128, 1, 2.f, 2});
+    CHECK(read.value()[1].own_rate == OwnRate{-1, 0, -1.f, 2});
+    CHECK(read_synthdefs(write_synthdefs(defs, 2)).value()[0].own_rate == OwnRate{});
+}
+
+TEST_CASE("a definition of version 3 ends where its size says") {
+    std::vector<SynthDef> defs{example(), example()};
+    defs[1].name = "second";
+    auto read = read_synthdefs(write_synthdefs(defs, 3, 5));
+    REQUIRE(read);
+    REQUIRE(read.value().size() == 2);
+    CHECK(read.value()[1].name == "second");
+    CHECK(read.value()[1].units == example().units);
+    CHECK(read.value()[1].own_rate == OwnRate{});
+
+    Bytes bytes = write_synthdefs(defs, 3);
+    const size_t first_at = 10, first_size = write_synthdefs({defs.data(), 1}, 3).size() - first_at;
+    for (uint32_t size : {0u, 3u, 0x80000000u, 0xffffffffu, uint32_t(bytes.size() - first_at + 1)}) {
+        CAPTURE(size);
+        put32(bytes, first_at, size);
+        CHECK(error_of(bytes).starts_with("definition 0: a definition of " + std::to_string(int32_t(size)) +
+                                          " bytes, but "));
+    }
+    // No part of it is read beyond its size, though the file goes on.
+    for (uint32_t size = 4; size < first_size; ++size) {
+        CAPTURE(size);
+        put32(bytes, first_at, size);
+        const std::string error = error_of(bytes);
+        CHECK((error.find("the definition's size ends within") != error.npos || error.find("remain,") != error.npos));
+    }
 }
 
 TEST_CASE("errors within a unit name it") {

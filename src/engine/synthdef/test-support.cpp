@@ -10,7 +10,7 @@ namespace {
 
 class Writer {
 public:
-    explicit Writer(int version) : wide_(version == 2) {
+    explicit Writer(int version) : wide_(version >= 2) {
         number(0x53436766, 4);
         number(uint32_t(version), 4);
     }
@@ -28,6 +28,13 @@ public:
     void floats(const std::vector<float>& values) {
         for (float value : values)
             number(std::bit_cast<uint32_t>(value), 4);
+    }
+
+    size_t size() const { return bytes_.size(); }
+    /// Writes the number of bytes from `begin` on there.
+    void put_size(size_t begin) {
+        for (size_t i = 0; i < 4; ++i)
+            bytes_[begin + i] = static_cast<std::byte>((size() - begin) >> (24 - 8 * i));
     }
 
     Bytes take() { return std::move(bytes_); }
@@ -53,10 +60,13 @@ void write_unit(Writer& out, const UnitSpec& unit) {
 
 } // namespace
 
-Bytes write_synthdefs(std::span<const SynthDef> defs, int version) {
+Bytes write_synthdefs(std::span<const SynthDef> defs, int version, size_t after) {
     Writer out(version);
     out.number(uint32_t(defs.size()), 2);
     for (const SynthDef& def : defs) {
+        const size_t begin = out.size();
+        if (version >= 3)
+            out.number(0, 4);
         out.text(def.name);
         out.index(def.constants.size());
         out.floats(def.constants);
@@ -75,6 +85,15 @@ Bytes write_synthdefs(std::span<const SynthDef> defs, int version) {
             out.text(variant.name);
             out.floats(variant.values);
         }
+        if (version < 3)
+            continue;
+        out.number(uint32_t(def.own_rate.block_size), 4);
+        out.number(uint32_t(def.own_rate.block_size_control), 4);
+        out.floats({def.own_rate.resample});
+        out.number(uint32_t(def.own_rate.resample_control), 4);
+        for (size_t i = 0; i < after; ++i)
+            out.number(0xa5, 1);
+        out.put_size(begin);
     }
     return out.take();
 }

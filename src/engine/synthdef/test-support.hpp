@@ -16,8 +16,8 @@ namespace scs::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// The SCgf file of these definitions; version 1 or 2.
-Bytes write_synthdefs(std::span<const SynthDef> defs, int version);
+/// The SCgf file of these definitions; version 1, 2 or 3. `after`: bytes at the end of each definition of version 3.
+Bytes write_synthdefs(std::span<const SynthDef> defs, int version, size_t after = 0);
 
 /// A catalog in which every name is installed. UGens in `cant_alias` can't alias their inputs.
 class PermissiveCatalog : public UgenCatalog {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tree/controls.hpp"
 
+#include "engine/definitions/definitions.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/voices/voice.hpp"
 
@@ -8,6 +9,11 @@ namespace scs {
 
 int control_count(const Synth& synth) noexcept {
     return synth.voice ? int(synth.voice->code->controls) : synth.graph->control_count();
+}
+
+ControlRange controls_named(const Synth& synth, std::string_view name) noexcept {
+    const ControlSlot* slot = synth.definition->program->find_control(name);
+    return slot ? ControlRange{int64_t(slot->index), int64_t(slot->channels)} : ControlRange();
 }
 
 float control(const Synth& synth, int index) noexcept {

@@ -3,11 +3,20 @@
 
 #include "engine/nodes/node.hpp"
 
+#include <cstdint>
+#include <string_view>
+
 namespace scs {
 
 // The controls of a synth, be it a UnitGraph or a Voice. [rt] Indices must be in range.
 
 int control_count(const Synth&) noexcept;
+/// Adjacent controls: `first` and those behind it.
+struct ControlRange {
+    int64_t first = 0, count = 0;
+};
+/// The controls of this name; none if the synth doesn't have it.
+ControlRange controls_named(const Synth&, std::string_view name) noexcept;
 /// The value that was set last, even while the control is mapped.
 float control(const Synth&, int index) noexcept;
 /// What the control is mapped to; `bus` gets the number.

@@ -4,8 +4,8 @@
 namespace scs {
 
 // The numbers and their meanings are SuperCollider's (Done.schelp). A node that ends stays in the tree until the walk
-// reaches it: the walk that is under way may hold pointers to it. Only the children of a neighbouring group may be
-// freed at once.
+// reaches it: the walk that is under way may hold pointers to it. The contents of a neighbouring group are freed behind
+// the block, in pieces if they are many.
 void Tree::done_action(int action, Synth& synth) noexcept {
     Node* const previous = synth.previous;
     Node* const next = synth.next;
@@ -15,13 +15,13 @@ void Tree::done_action(int action, Synth& synth) noexcept {
     };
     const auto free_contents_or_end = [this](Node* node) {
         if (node && node->is_group)
-            free_all(static_cast<Group&>(*node));
+            empty_later(static_cast<Group&>(*node), Emptying::children);
         else if (node)
             end(*node);
     };
     const auto deep_free_or_end = [this](Node* node) {
         if (node && node->is_group)
-            deep_free(static_cast<Group&>(*node));
+            empty_later(static_cast<Group&>(*node), Emptying::synths);
         else if (node)
             end(*node);
     };

@@ -157,7 +157,8 @@ TEST_CASE("freeing: one, a group's contents, only the synths, the root's childre
     f.synth(5);
     Tree& t = f.engine->tree();
     f.events();
-    t.deep_free(*t.find_group(1));
+    NodeWalk walk;
+    CHECK(t.deep_free_in_time(*t.find_group(1), walk));
     CHECK(f.shape() == "1(2()) 5");
     CHECK(f.events() == "e3 e4");
     f.synth(6, 2);
@@ -185,7 +186,7 @@ TEST_CASE("nesting of any depth is walked, rendered and freed without a stack") 
     f.synth(100'000, 99'999);
     f.render(64);
     CHECK(f.engine->buses().control()[0] == 1.f);
-    f.engine->tree().free_all(f.engine->tree().root());
+    f.engine->tree().free_all_in_time(f.engine->tree().root());
     CHECK(f.engine->tree().group_count() == 1);
 }
 
@@ -302,16 +303,16 @@ TEST_CASE("controls by index and name, out of range ignored; mapping and unmappi
     Synth* s;
     Tree& t = f.engine->tree();
     REQUIRE(t.new_synth(*def, nullptr, 1, AddAction::tail, 0, s).ok());
-    t.set_control(*s, "amp", 0, 0.25f);
+    set_named(t, *s, "amp", 0, 0.25f);
     CHECK(control(*s, 1) == 0.25f);
-    t.set_control(*s, "amp", 1, 9.f);
-    t.set_control(*s, "none", 0, 9.f);
+    set_named(t, *s, "amp", 1, 9.f);
+    set_named(t, *s, "none", 0, 9.f);
     t.set_control(*s, 2, 9.f);
     t.set_control(*s, -1, 9.f);
     CHECK(control(*s, 0) == 440.f);
     CHECK(control(*s, 1) == 0.25f);
     int bus = -1;
-    t.map_control(*s, "freq", 0, 7, false);
+    map_named(t, *s, "freq", 0, 7, false);
     CHECK(mapping(*s, 0, bus) == Mapping::control);
     CHECK(bus == 7);
     t.map_control(*s, 0, 16384, false);

@@ -7,13 +7,11 @@
 #include "engine/plugins/abi-node.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/unit-graph.hpp"
-#include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/buses.hpp"
-#include "engine/world/output-ports.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -24,43 +22,15 @@ namespace scs {
 namespace {
 
 // Estimates for the deadline, ns.
-constexpr int64_t visit_cost = 100;    // of passing a node that isn't in the cache
-constexpr int64_t free_cost = 400;     // of freeing one
-constexpr int64_t line_cost = 1000;    // of a line of text
-constexpr int64_t dear_synth = 20'000; // above this, the clock is read within a synth, too
+constexpr int64_t free_cost = 400;  // of freeing a node
+constexpr int64_t line_cost = 1000; // of a line of text
 
 constexpr size_t aligned(size_t bytes) noexcept {
     return (bytes + 63) & ~size_t(63);
 }
 
-/// The next node in a walk below `top` that visits a group before its children.
-Node* following(Node* node, const Node* top) noexcept {
-    if (node->is_group)
-        if (Node* head = static_cast<Group*>(node)->head)
-            return head;
-    while (node != top && !node->next)
-        node = node->parent;
-    return node == top ? nullptr : node->next;
-}
-
 const char* name_of(const Node& node) noexcept {
     return node.is_group ? "group" : static_cast<const Synth&>(node).definition->program->name.c_str();
-}
-
-/// Prefetches the first `bytes` of a node, and so of its synth, into the cache while another is computed: with hundreds
-/// of synths, none is still there from the last block. Reaching beyond a smaller synth does no harm.
-template <size_t bytes>
-void fetch_ahead(const Node* node) noexcept {
-    const auto* at = reinterpret_cast<const char*>(node);
-#pragma GCC unroll 24
-    for (size_t i = 0; i < bytes; i += cache_line)
-        __builtin_prefetch(at + i);
-}
-
-/// This node as a synth of native UGens; null if it is none.
-Synth* native(Node& node) noexcept {
-    Synth* synth = node.is_group ? nullptr : &static_cast<Synth&>(node);
-    return synth && synth->voice ? synth : nullptr;
 }
 
 bool is_within(const Node* node, const Node* group) noexcept {
@@ -96,7 +66,8 @@ Tree::Tree(const Settings& settings, const Buses& buses, PluginWorld& world, Ens
 }
 
 Tree::~Tree() {
-    free_all(*root_);
+    (void)finish_frees<false>();
+    (void)free_children<false>(*root_);
     pool_.free(root_);
 }
 
@@ -212,15 +183,18 @@ Status Tree::check_new(int32_t& id, AddAction action, int32_t target, Node*& tar
 }
 
 void Tree::enter(Node& node, AddAction action, Node& target) noexcept {
-    Place place;
-    (void)resolve(action, target, place); // checked before
-    if (action == AddAction::replace) {
-        // As in scsynth, the replaced node sends no /n_end: its ID already belongs to the new one.
+    // As in scsynth, the replaced node sends no /n_end: its ID already belongs to the new one.
+    if (action == AddAction::replace)
         rename(target, next_hidden_id());
-        free(target);
-    }
     index_.add(node);
     recent_id_ = node.id;
+    if (action == AddAction::replace) {
+        replacing_ = {&node, &target};
+        (void)finish_frees();
+        return;
+    }
+    Place place;
+    (void)resolve(action, target, place); // checked before
     link(node, place);
     notify(node, NodeChange::go);
 }
@@ -295,12 +269,17 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
         notify(node, NodeChange::end);
     index_.remove(node);
     if (node.is_group) {
+        stop_emptying(static_cast<Group&>(node));
         count(0, -1, 0);
     } else {
         auto& synth = static_cast<Synth&>(node);
         ages_.put(synth, AgeKind::none);
         if (synth.graph)
             synth.graph->destroy();
+        if (starting_ == &synth) {
+            ensemble_.abandon_start();
+            starting_ = nullptr;
+        }
         count(-1, 0, -int64_t(synth.definition->program->units.size()));
         if (--synth.definition->users == 0)
             outbox_.hand_back(synth.definition, Handback::Kind::release);
@@ -326,17 +305,13 @@ bool Tree::free_children(Group& group) noexcept {
     return true;
 }
 
-void Tree::free_all(Group& group) noexcept {
-    (void)free_children<false>(group);
-}
-
 bool Tree::free_all_in_time(Group& group) noexcept {
     return free_children<true>(group);
 }
 
 void Tree::free(Node& node) noexcept {
     if (node.is_group)
-        free_all(static_cast<Group&>(node));
+        (void)free_children<false>(static_cast<Group&>(node));
     if (&node != root_)
         drop(node, EndEvent::with_place);
 }
@@ -349,27 +324,67 @@ bool Tree::free_in_time(Node& node) noexcept {
 }
 
 template <bool in_time>
-bool Tree::free_synths(Group& group, Node*& at) noexcept {
-    if (!at)
-        at = following(&group, &group);
-    while (at) {
+bool Tree::free_synths(Group& group, NodeWalk& walk) noexcept {
+    if (!walk.node)
+        walk.node = &group;
+    while (Node* const node = walk.node) {
         if (in_time && deadline_.spend(free_cost))
             return false;
-        Node* next = following(at, &group);
-        if (!at->is_group)
-            drop(*at, EndEvent::without_place);
-        at = next;
+        walk.step(group);
+        if (!node->is_group)
+            drop(*node, EndEvent::without_place);
     }
     return true;
 }
 
-void Tree::deep_free(Group& group) noexcept {
-    Node* at = nullptr;
-    (void)free_synths<false>(group, at);
+bool Tree::deep_free_in_time(Group& group, NodeWalk& walk) noexcept {
+    return free_synths<true>(group, walk);
 }
 
-bool Tree::deep_free_in_time(Group& group, Node*& at) noexcept {
-    return free_synths<true>(group, at);
+void Tree::empty_later(Group& group, Emptying emptying) noexcept {
+    if (group.emptying == Emptying::nothing) {
+        (emptying_.last ? emptying_.last->next_emptying : emptying_.first) = &group;
+        emptying_.last = &group;
+    }
+    if (group.emptying != Emptying::children)
+        group.emptying = emptying;
+}
+
+void Tree::stop_emptying(Group& group) noexcept {
+    if (group.emptying == Emptying::nothing)
+        return;
+    if (emptying_.first == &group)
+        emptying_.walk = {};
+    Group* before = nullptr;
+    for (Group* other = emptying_.first; other != &group; other = other->next_emptying)
+        before = other;
+    (before ? before->next_emptying : emptying_.first) = group.next_emptying;
+    if (emptying_.last == &group)
+        emptying_.last = before;
+    group.next_emptying = nullptr;
+    group.emptying = Emptying::nothing;
+}
+
+template <bool in_time>
+bool Tree::finish_frees() noexcept {
+    while (Group* const group = emptying_.first) {
+        const bool whole = group->emptying == Emptying::children ? free_children<in_time>(*group)
+                                                                 : free_synths<in_time>(*group, emptying_.walk);
+        if (!whole)
+            return false;
+        stop_emptying(*group);
+    }
+    if (!replacing_.made)
+        return true;
+    Node& replaced = *replacing_.replaced;
+    if (replaced.is_group && !free_children<in_time>(static_cast<Group&>(replaced)))
+        return false;
+    const Place place{replaced.parent, replaced.previous};
+    free(replaced);
+    link(*replacing_.made, place);
+    notify(*replacing_.made, NodeChange::go);
+    replacing_ = {};
+    return true;
 }
 
 void Tree::end(Node& node) noexcept {
@@ -464,16 +479,6 @@ Status Tree::hide_id(Synth& synth) noexcept {
     return {};
 }
 
-namespace {
-
-/// The index of the control `offset` places behind the one of this name, or -1.
-int64_t index_of(const Synth& synth, std::string_view name, int64_t offset) noexcept {
-    const ControlSlot* slot = synth.definition->program->find_control(name);
-    return slot && offset >= 0 && offset < slot->channels ? int64_t(slot->index) + offset : -1;
-}
-
-} // namespace
-
 void Tree::set_control(Synth& synth, int64_t index, float value) noexcept {
     if (index < 0 || index >= control_count(synth))
         return;
@@ -497,14 +502,6 @@ void Tree::map_control(Synth& synth, int64_t index, int64_t bus, bool audio) noe
         synth.graph->map_to_control_bus(int(index), int(bus));
 }
 
-void Tree::set_control(Synth& synth, std::string_view name, int64_t offset, float value) noexcept {
-    set_control(synth, index_of(synth, name, offset), value);
-}
-
-void Tree::map_control(Synth& synth, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept {
-    map_control(synth, index_of(synth, name, offset), bus, audio);
-}
-
 // ---- notifying
 
 void Tree::notify(const Node& node, NodeChange change) noexcept {
@@ -524,157 +521,6 @@ void Tree::notify(const Node& node, NodeChange change) noexcept {
         id(group ? group->tail : nullptr),
     };
     outbox_.notify(event);
-}
-
-// ---- rendering
-
-/// false, here and below: the deadline passed before the end.
-bool Tree::first_block(Synth& synth, FaultLanding& landing) {
-    if (deadline_.spend(synth.definition->cost))
-        return false;
-    const bool paused = synth.run == Run::first_paused;
-    if (synth.voice) {
-        ensemble_.start(synth);
-    } else if (!synth.graph->construct(deadline_)) {
-        free_crashed(synth);
-        return true;
-    } else if (!synth.graph->constructed()) {
-        return false;
-    }
-    // As in scsynth, a done action in a constructor has no lasting effect on its own synth.
-    set(synth, paused ? Run::off : Run::on);
-    return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
-}
-
-/// `voices`: how many synths were computed in `nsec`.
-void Tree::note_cost(Definition& definition, int64_t nsec, int voices) noexcept {
-    const auto follow = [](int64_t& mean, int64_t value, bool first) {
-        mean = std::max<int64_t>(first ? value : mean + (value - mean) / 4, 1);
-    };
-    follow(definition.turn_cost, nsec, definition.turn_cost == Deadline::unknown);
-    follow(definition.cost, nsec / voices, definition.cost == 0);
-    if (definition.turn_cost >= dear_synth)
-        definition.turn_cost = Deadline::unknown;
-}
-
-bool Tree::take_turn(Synth& synth) noexcept {
-    Definition& definition = *synth.definition;
-    const int voices = Ensemble::voices_in_turn(synth);
-    if (deadline_.spend(definition.turn_cost))
-        return false;
-    const bool measured = deadline_.just_read();
-    turn_.next = ensemble_.take_turn(synth);
-    if (measured && voices && !deadline_.passed())
-        note_cost(definition, deadline_.measure(), voices);
-    return !deadline_.passed();
-}
-
-bool Tree::render(Synth& synth, FaultLanding& landing) {
-    Definition& definition = *synth.definition;
-    turn_.running = &synth;
-    if (deadline_.spends_unseen(definition.turn_cost)) {
-        synth.graph->render(landing);
-        return true;
-    }
-    if (deadline_.spend(definition.turn_cost))
-        return false;
-    const bool measured = deadline_.just_read();
-    if (definition.turn_cost == Deadline::unknown && deadline_.bounded())
-        synth.graph->render(landing, deadline_, definition.cost ? definition.cost : Deadline::unknown);
-    else
-        synth.graph->render(landing);
-    if (measured && !deadline_.passed())
-        note_cost(definition, deadline_.measure(), 1);
-    return !deadline_.passed();
-}
-
-void Tree::free_crashed(Synth& synth) noexcept {
-    TextLine line;
-    line.add("UGen '%s' of synth %d (%s) %s; the synth is freed\n", synth.graph->crashed_ugen(), synth.id,
-             synth.definition->program->name.c_str(), synth.graph->took_too_long() ? "took too long" : "crashed");
-    outbox_.print(line.take());
-    free(synth);
-}
-
-void Tree::look_at_output(const Group& group) noexcept {
-    if (!suspects_->any_bad(buses_, ensemble_.block_number()))
-        return;
-    suspects_ = nullptr;
-    TextLine line;
-    line.add("group %d puts NaN or infinity on an output bus: the port is silent meanwhile", group.id);
-    outbox_.print(line.take());
-}
-
-bool Tree::render() noexcept {
-    turn_ = {root_->run == Run::on ? root_->head : nullptr, root_, nullptr};
-    bool whole = true;
-    while (!FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
-        turn_.running->graph->crash();
-        free_crashed(*turn_.running);
-    }
-    if (!whole)
-        ensemble_.drop_block();
-    return whole;
-}
-
-/// Renders the nodes from turn_ on. turn_ is kept up to date, as a crash in a synth ends this function.
-bool Tree::walk(FaultLanding& landing) {
-    while (true) {
-        Node* const node = turn_.next;
-        if (!node) { // this group is done: continue behind it
-            if (suspects_)
-                look_at_output(*turn_.group);
-            if (turn_.group == root_)
-                return !deadline_.passed();
-            turn_.next = turn_.group->next;
-            turn_.group = turn_.group->parent;
-            if (deadline_.spend(visit_cost)) // the way up from a deep nest is long
-                return false;
-            continue;
-        }
-        FaultGuard::progress();
-        turn_.next = node->next;
-        // The next node is mostly of the same kind. Native voices are small.
-        if (node->next)
-            native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
-        if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {
-            if (deadline_.spends_unseen(synth->definition->turn_cost))
-                turn_.next = ensemble_.take_turn(*synth);
-            else if (!take_turn(*synth))
-                return false;
-            continue;
-        }
-        if (deadline_.spend(visit_cost))
-            return false;
-        switch (node->run) {
-        case Run::ending:
-            if (!free_in_time(*node))
-                return false;
-            break;
-        case Run::off: break;
-        case Run::first:
-        case Run::first_paused:
-            if (!first_block(static_cast<Synth&>(*node), landing))
-                return false;
-            break;
-        case Run::traced:
-            node->run = Run::on;
-            if (Synth* synth = native(*node)) {
-                ensemble_.take_turn_traced(*synth, *synth->definition->program, outbox_);
-            } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
-                free_crashed(hosted);
-            }
-            break;
-        case Run::on:
-            if (node->is_group) {
-                turn_.group = static_cast<Group*>(node);
-                turn_.next = turn_.group->head;
-            } else if (!render(static_cast<Synth&>(*node), landing)) {
-                return false;
-            }
-            break;
-        }
-    }
 }
 
 } // namespace scs

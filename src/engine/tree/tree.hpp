@@ -41,23 +41,25 @@ public:
 
     /// Makes a synth with its controls at `values` (null: the program's initial ones), puts it into the tree and
     /// announces it (/n_go). Its constructors run when the next block's walk reaches it. id -1: it gets a new negative
-    /// one.
+    /// one. If it replaces a group, it may come into the tree in finish_frees() only.
     Status new_synth(Definition&, const float* values, int32_t id, AddAction, int32_t target, Synth*& made) noexcept;
     Status new_group(int32_t id, AddAction, int32_t target, Group*& made) noexcept;
 
     /// Frees a node at once, a group with everything in it. The root itself stays: only its children are freed.
     void free(Node&) noexcept;
-    /// Frees every child.
-    void free_all(Group&) noexcept;
-    /// Frees all synths in the group and in its subgroups. The groups stay.
-    void deep_free(Group&) noexcept;
 
-    // The same, in as many calls as it takes. false: the deadline passed before the end; call it again with the same
-    // arguments.
+    // In as many calls as it takes. false: the deadline passed before the end; call it again with the same arguments.
+
     bool free_in_time(Node&) noexcept;
+    /// Frees every child.
     bool free_all_in_time(Group&) noexcept;
-    /// `at`: null at first, then where it goes on.
-    bool deep_free_in_time(Group&, Node*& at) noexcept;
+    /// Frees all synths in the group and in its subgroups. The groups stay. `walk`: new at first, then how far it
+    /// has come.
+    bool deep_free_in_time(Group&, NodeWalk& walk) noexcept;
+    /// Frees what done actions have left to be freed, and groups that were replaced. To be called before each command
+    /// and each block.
+    bool finish_frees() noexcept { return (!emptying_.first && !replacing_.made) || finish_frees<true>(); }
+
     /// Runs or pauses the node.
     void set_run(Node&, bool run) noexcept;
     /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace). `at` and
@@ -75,10 +77,8 @@ public:
 
     /// Sets a control. As in scsynth, indices out of range are ignored.
     void set_control(Synth&, int64_t index, float value) noexcept;
-    void set_control(Synth&, std::string_view name, int64_t offset, float value) noexcept;
     /// The same for mapping a control to a bus; bus -1 unmaps it. Buses out of range are ignored.
     void map_control(Synth&, int64_t index, int64_t bus, bool audio) noexcept;
-    void map_control(Synth&, std::string_view name, int64_t offset, int64_t bus, bool audio) noexcept;
 
     /// Performs a UGen's done action, 0 to 15 as in scsynth.
     void done_action(int action, Synth&) noexcept;
@@ -119,6 +119,8 @@ private:
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
     bool first_block(Synth&, FaultLanding&);
+    bool start(Synth&) noexcept;
+    bool finish_start() noexcept;
     bool render(Synth&, FaultLanding&);
     void look_at_output(const Group&) noexcept;
     bool take_turn(Synth&) noexcept;
@@ -126,7 +128,11 @@ private:
     template <bool in_time>
     bool free_children(Group&) noexcept;
     template <bool in_time>
-    bool free_synths(Group&, Node*& at) noexcept;
+    bool free_synths(Group&, NodeWalk&) noexcept;
+    void empty_later(Group&, Emptying) noexcept;
+    void stop_emptying(Group&) noexcept;
+    template <bool in_time>
+    bool finish_frees() noexcept;
     void set(Node&, Run) noexcept;
     void free_crashed(Synth&) noexcept;
     bool walk(FaultLanding&);
@@ -145,10 +151,20 @@ private:
     int synths_ = 0, groups_ = 0;
     int64_t units_ = 0;
     struct {
+        Group* first;
+        Group* last;
+        NodeWalk walk; ///< how far the first of them has come
+    } emptying_{};     ///< groups, in the order in which done actions have named them
+    struct {
+        Node* made; ///< null: none is under way
+        Node* replaced;
+    } replacing_{};
+    struct {
         Node* next; ///< the node to render next; null at the end of the group
         Group* group;
         Synth* running;
-    } turn_{}; ///< how far render() has come
+    } turn_{};                  ///< how far render() has come
+    Synth* starting_ = nullptr; ///< a native one for whose start there was no time
     int32_t hidden_id_ = -8, recent_id_ = 0;
 };
 

@@ -29,15 +29,18 @@ template <int N>
 struct FeedbackState {
     static constexpr size_t items64 = 0;
     float number[N];    ///< the bus in the block before
-    int32_t in_time[N]; ///< whether a channel was read in the block in which it was written
+    int32_t in_time[N]; ///< a bit for each channel: whether it was read in the block in which it was written
 };
+constexpr size_t most_channels = 32;
 
+/// Until 3.13 all channels share one bit.
+template <bool ByChannel>
 struct InFeedback {
     template <int L>
     SCS_INLINE static void begin(const Op& op, Block& block, int lane, float number) {
         auto& s = state<FeedbackState<L>>(op, block);
         if (number != s.number[lane])
-            s.in_time[lane] = false;
+            s.in_time[lane] = 0;
         s.number[lane] = number;
     }
     template <int L>
@@ -46,8 +49,9 @@ struct InFeedback {
         int32_t& in_time = state<FeedbackState<L>>(op, block).in_time[lane];
         const int32_t bus = bus_behind(first, channel, space.audio_buses);
         const uint32_t blocks = bus < 0 ? 2 : age(space, space.audio_touched[bus]);
-        const bool heard = blocks == 0 || (blocks == 1 && !in_time);
-        in_time = blocks == 0;
+        const int32_t bit = ByChannel ? int32_t(1u << channel) : 1;
+        const bool heard = blocks == 0 || (blocks == 1 && !(in_time & bit));
+        in_time = blocks == 0 ? in_time | bit : in_time & ~bit;
         return heard ? audio_bus(space, bus) : nullptr;
     }
 };
@@ -119,11 +123,20 @@ constexpr Kernel reader() {
 }
 
 constexpr Kernel in = reader<In, Stateless>();
-constexpr Kernel in_feedback = reader<InFeedback, FeedbackState>();
+constexpr Kernel in_feedback = reader<InFeedback<false>, FeedbackState>();
+constexpr Kernel in_feedback_by_channel = reader<InFeedback<true>, FeedbackState>();
+
+const Kernel* choose_in_feedback(const Signature& s) {
+    if (s.rate != Rate::audio || s.audio(0))
+        return nullptr;
+    if (s.release < Release::v3_14)
+        return &in_feedback;
+    return s.outputs <= most_channels ? &in_feedback_by_channel : nullptr;
+}
 
 constexpr NativeUgen list[] = {
     {"In", [](const Signature& s) { return s.rate == Rate::audio && !s.audio(0) ? &in : nullptr; }},
-    {"InFeedback", [](const Signature& s) { return s.rate == Rate::audio && !s.audio(0) ? &in_feedback : nullptr; }},
+    {"InFeedback", choose_in_feedback},
 };
 
 } // namespace

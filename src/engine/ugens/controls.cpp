@@ -94,7 +94,9 @@ const Kernel* choose_lag_control(const Signature& s) {
 struct AudioControlState {
     float previous[most_outputs]; ///< the control bus's value at the end of the last block
     int32_t followed;             ///< what the first control was mapped to in the last block
-    int32_t heard;                ///< whether the audio bus had been written in its block before this voice read it
+    /// Whether the audio bus had been written in its block before this voice read it. Until 3.13 all controls share a
+    /// bit.
+    int32_t heard;
 };
 
 void audio_control(const Op& op, Block& block, int frames) {
@@ -102,7 +104,7 @@ void audio_control(const Op& op, Block& block, int frames) {
     const Space& space = *block.space;
     const int32_t* mapped = block.mapped + op.special_index;
     if (s.followed != mapped[0])
-        s.heard = false;
+        s.heard = 0;
     s.followed = mapped[0];
     for (int c = 0; c < op.outputs; ++c) {
         float* out = output(op, block, size_t(c));
@@ -120,11 +122,12 @@ void audio_control(const Op& op, Block& block, int frames) {
             // What was written in the previous block counts only if this voice hasn't already heard it there.
             const int32_t age = space.block_number - space.audio_touched[bus];
             const float* wire = space.audio_bus + int64_t(bus) * space.block_size;
-            const bool sounds = age == 0 || (age == 1 && !s.heard);
+            const int32_t bit = space.release >= Release::v3_14 ? 1 << c : 1;
+            const bool sounds = age == 0 || (age == 1 && !(s.heard & bit));
             for (int i = 0; i < frames; ++i)
                 out[i] = sounds ? wire[i] : 0.f;
             if (age == 0 || !sounds)
-                s.heard = age == 0;
+                s.heard = age == 0 ? s.heard | bit : s.heard & ~bit;
         }
     }
 }

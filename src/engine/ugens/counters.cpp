@@ -13,7 +13,7 @@ SCS_INLINE I32<N> plus_one(I32<N> count) {
 
 // ---- counting triggers
 
-struct PulseCount {
+struct PulseCount : SampleUnit<PulseCount> {
     static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 3;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<PulseCount, N>& kept, const F32<N>* in) {
@@ -23,11 +23,10 @@ struct PulseCount {
         kept.f[1] = in[1];
         return kept.f[2];
     }
-    SCS_INLINE static F32<1> start(Kept<PulseCount, 1>& kept, const F32<1>* in) { return step(kept, in); }
 };
 
 /// Passes one of every in[1] triggers.
-struct PulseDivider {
+struct PulseDivider : SampleUnit<PulseDivider> {
     static constexpr int inputs = 3, follows = 1, doubles = 0, floats = 2;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<PulseDivider, N>& kept, const F32<N>* in) {
@@ -40,15 +39,15 @@ struct PulseDivider {
         kept.keep_integer(1, select(full, I32<N>(0), select(rise, count, kept.integer(1))));
         return select(full, F32<N>(1.f), 0.f);
     }
-    SCS_INLINE static F32<1> start(Kept<PulseDivider, 1>& kept, const F32<1>* in) {
+    SCS_INLINE static void begin(Kept<PulseDivider, 1>& kept, const F32<1>* in, Release) {
         const auto first = floor(convert<double>(in[2]) + F64<1>(0.5));
         kept.keep_integer(1, select(first < F64<1>(0x1p63), I64<1>(to_int(first)[0]), int64_t(INT32_MIN))[0]);
-        return step(kept, in);
     }
 };
 
 /// x modulo `size`; 0 if `size` is 0. A negative size comes from limits in the wrong order; the result is
-/// SuperCollider's.
+/// SuperCollider's, which is rounded towards minus infinity since 3.14.
+template <bool Floored>
 SCS_INLINE int64_t modulo(int64_t x, int64_t size) {
     if (x >= size) {
         x -= size;
@@ -64,11 +63,14 @@ SCS_INLINE int64_t modulo(int64_t x, int64_t size) {
     if (size == 0)
         return 0;
     const int64_t rest = x % size;
+    if (Floored && size < 0)
+        return rest > 0 ? rest + size : rest;
     return rest < 0 ? rest + size : rest;
 }
 
 /// Counts in steps between two limits.
-struct Stepper {
+template <bool Floored>
+struct Stepper : SampleUnit<Stepper<Floored>> {
     static constexpr int inputs = 6, follows = 3, doubles = 0, floats = 3;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<Stepper, N>& kept, const F32<N>* in) {
@@ -83,22 +85,21 @@ struct Stepper {
                     const int64_t low = int_of(in[2][lane]), high = int_of(in[3][lane]);
                     const int64_t to = resets[lane] ? int_of(in[5][lane])
                                                     : int32_t(int64_t(int_of(level[lane])) + int_of(in[4][lane]));
-                    level[lane] = float(int32_t(modulo(int32_t(to - low), int32_t(high - low + 1)) + low));
+                    level[lane] = float(int32_t(modulo<Floored>(int32_t(to - low), int32_t(high - low + 1)) + low));
                 }
             kept.f[2] = F32<N>::load(level);
         }
         return kept.f[2];
     }
-    SCS_INLINE static F32<1> start(Kept<Stepper, 1>& kept, const F32<1>* in) {
+    SCS_INLINE static void begin(Kept<Stepper, 1>& kept, const F32<1>* in, Release) {
         kept.f[2] = F32<1>(float(int_of(in[5][0])));
-        return step(kept, in);
     }
 };
 
 // ---- measuring time; crossings are interpolated between samples
 
 template <class Unit>
-struct Measure {
+struct Measure : SampleUnit<Unit> {
     static constexpr int inputs = 1, follows = 1, doubles = 0, floats = 4;
     enum { previous, fraction, level, count };
     template <int N>
@@ -113,10 +114,6 @@ struct Measure {
         kept.f[previous] = in[0];
         return kept.f[level];
     }
-    SCS_INLINE static F32<1> start(Kept<Unit, 1>& kept, const F32<1>* in) {
-        kept.f[previous] = in[0];
-        return F32<1>(0.f);
-    }
 };
 
 struct Timer : Measure<Timer> {
@@ -125,6 +122,14 @@ struct Timer : Measure<Timer> {
     SCS_INLINE static F32<N> of(F32<N> samples, const UnitRate& rate) {
         return convert<float>(F64<N>(rate.duration) * convert<double>(samples));
     }
+    /// Since 3.14 time runs from the first sample on, also if that is above 0.
+    SCS_INLINE static void begin(Kept<Timer, 1>& kept, const F32<1>* in, Release release) {
+        if (release >= Release::v3_14)
+            kept.keep_integer(count, I32<1>(-1));
+        else
+            kept.f[previous] = in[0];
+    }
+    SCS_INLINE static F32<1> start(Kept<Timer, 1>&, const F32<1>*, Release) { return F32<1>(0.f); }
 };
 
 struct ZeroCrossing : Measure<ZeroCrossing> {
@@ -133,11 +138,19 @@ struct ZeroCrossing : Measure<ZeroCrossing> {
     SCS_INLINE static F32<N> of(F32<N> samples, const UnitRate& rate) {
         return convert<float>(F64<N>(rate.samples) / convert<double>(samples));
     }
+    SCS_INLINE static void begin(Kept<ZeroCrossing, 1>& kept, const F32<1>* in, Release) { kept.f[previous] = in[0]; }
+    SCS_INLINE static F32<1> start(Kept<ZeroCrossing, 1>&, const F32<1>*, Release) { return F32<1>(0.f); }
 };
 
+const Kernel* choose_stepper(const Signature& s) {
+    return s.release >= Release::v3_14 ? EachSample<Stepper<true>>::choose(s) : EachSample<Stepper<false>>::choose(s);
+}
+
 constexpr NativeUgen list[] = {
-    {"PulseCount", EachSample<PulseCount>::choose},     {"PulseDivider", EachSample<PulseDivider>::choose},
-    {"Stepper", EachSample<Stepper>::choose},           {"Timer", EachSample<Timer>::choose},
+    {"PulseCount", EachSample<PulseCount>::choose},
+    {"PulseDivider", EachSample<PulseDivider>::choose},
+    {"Stepper", choose_stepper},
+    {"Timer", EachSample<Timer>::choose},
     {"ZeroCrossing", EachSample<ZeroCrossing>::choose},
 };
 

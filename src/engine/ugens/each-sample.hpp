@@ -6,7 +6,9 @@
 //
 // Such a Unit has: `inputs`; `follows`, a bit for each input whose every sample is used if it is at audio rate (of
 // other inputs only the first sample in a block is); `doubles` and `floats`, how many of each it keeps; step(), which
-// computes the next sample; and start(), which does what the constructor does and gives the first sample.
+// computes the next sample; begin(), which fills in what it keeps at the start; start(), which computes the first
+// sample after that; and steps_back(), whether it forgets what start() changed. SampleUnit has what most have of the
+// last three.
 
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
@@ -32,6 +34,15 @@ struct Kept {
     /// An integer stored in place of a float.
     SCS_INLINE I32<N> integer(int index) const { return bits<int32_t>(f[index]); }
     SCS_INLINE void keep_integer(int index, I32<N> value) { f[index] = bits<float>(value); }
+};
+
+/// The defaults of a Unit, as most are: their constructors compute a sample, and since 3.14 they undo what that
+/// changed.
+template <class Unit>
+struct SampleUnit {
+    SCS_INLINE static bool steps_back(Release release) { return release >= Release::v3_14; }
+    SCS_INLINE static void begin(Kept<Unit, 1>&, const F32<1>*, Release) {}
+    SCS_INLINE static F32<1> start(Kept<Unit, 1>& kept, const F32<1>* in, Release) { return Unit::step(kept, in); }
 };
 
 template <class Unit>
@@ -96,8 +107,13 @@ struct EachSample {
         F32<1> in[Unit::inputs];
         for (int k = 0; k < Unit::inputs; ++k)
             in[k] = F32<1>(*input(op, block, size_t(k)));
-        Unit::start(kept, in).store(output(op, block));
-        kept.store();
+        const Release release = block.space->release;
+        Unit::begin(kept, in, release);
+        if (Unit::steps_back(release))
+            kept.store();
+        Unit::start(kept, in, release).store(output(op, block));
+        if (!Unit::steps_back(release))
+            kept.store();
     }
 
     static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);

@@ -23,7 +23,7 @@ enum Input : int {
 };
 constexpr int node_level = 0, node_time = 1, node_shape = 2, node_curve = 3, node_inputs = 4;
 
-constexpr int32_t not_started = 1000000000, forever = INT32_MAX;
+constexpr int32_t not_started = 1000000000, ended = INT32_MAX, forever = INT32_MAX; ///< stages; a count
 constexpr double pi = 3.14159265358979323846;
 
 /// The kinds of segments. Up to `cubed` the numbers are SuperCollider's shapes, but exponentials are curves towards 0.
@@ -31,12 +31,13 @@ enum Kind : int32_t { staying, linear, exponential, sine, welch, curve, squared,
 
 template <int N>
 struct EnvState {
-    static constexpr size_t items64 = 6;
+    static constexpr size_t items64 = 7;
     double level[N];  ///< the next sample
     double end[N];    ///< level at the segment's end
     double growth[N]; ///< what is added or multiplied at each sample
     double offset[N]; ///< what y1 is added to or subtracted from
     double y1[N], y2[N];
+    double rest[N];     ///< since 3.14: by how many samples the segments before were too short
     float gate[N];      ///< its value in the last block
     int32_t counter[N]; ///< remaining samples of the segment
     int32_t stage[N], kind[N];
@@ -83,18 +84,24 @@ public:
         const float before = s_.gate[lane_];
         s_.gate[lane_] = now;
         if (before <= 0.f && now > 0.f) {
+            settle();
             s_.stage[lane_] = -1;
             s_.released[lane_] = false;
+            s_.rest[lane_] = 0.0;
             done_flag(op_, block_, lane_) = false;
             counter() = 0;
         } else if (before > -1.f && now <= -1.f) {
             // Forced release: the last segment, from the present level, in the time that the gate gives.
+            settle();
             s_.stage[lane_] = int32_t(int64_t(int_of(in(stages))) - 1);
             s_.released[lane_] = true;
             begin(level(), double(-now - 1.f), true);
+            s_.rest[lane_] = 0.0;
         } else if (before > 0.f && now <= 0.f && releasable()) {
+            settle();
             s_.stage[lane_] = s_.release_node[lane_] - 1;
             s_.released[lane_] = true;
+            s_.rest[lane_] = 0.0;
             counter() = 0;
         }
     }
@@ -102,10 +109,13 @@ public:
     /// Begins the next segment, when the counter has run down.
     void turn_stage() {
         const int64_t count = int_of(in(stages)), next = int64_t(s_.stage[lane_]) + 1;
-        if (next >= count) {
-            counter() = forever;
-            s_.kind[lane_] = staying;
-            level() = s_.end[lane_];
+        if (s_.stage[lane_] == ended) {
+            stay();
+        } else if (next >= count) {
+            if (since_3_14())
+                stay_soon();
+            else
+                stay();
             done(op_, block_, lane_, in(action));
         } else if (s_.stage[lane_] == not_started) {
             counter() = forever;
@@ -115,9 +125,7 @@ public:
                 s_.stage[lane_] = loop;
                 begin_in_time();
             } else {
-                counter() = forever;
-                s_.kind[lane_] = staying;
-                level() = s_.end[lane_];
+                stay();
             }
         } else {
             s_.stage[lane_] = int32_t(next);
@@ -127,18 +135,25 @@ public:
 
     /// Does what the constructor does. Returns the first sample.
     float construct() {
-        s_.end[lane_] = level() = in(first_level)*in(level_scale) + in(level_bias);
-        s_.stage[lane_] = not_started;
-        s_.kind[lane_] = held;
-        s_.release_node[lane_] = int_of(in(release_node));
-        if (op_.inputs > nodes + node_shape && int_of(in(nodes + node_shape)) == held)
-            level() = in(nodes + node_level);
+        prepare();
         turn_gate(in(gate));
         if (counter() <= 0)
             turn_stage();
         float first;
+        if (!since_3_14()) {
+            perform(&first, 1);
+            --counter();
+            return first;
+        }
+        const bool over = done_flag(op_, block_, lane_);
+        const int32_t left = over ? forever : counter();
         perform(&first, 1);
-        --counter();
+        prepare();
+        counter() = left;
+        if (over && !is_audio(op_, op_.inputs)) { // the first level follows what a segment of shape `held` begins with
+            s_.stage[lane_] = ended;
+            counter() = 1;
+        }
         return first;
     }
 
@@ -212,6 +227,42 @@ public:
     }
 
 private:
+    SCS_INLINE bool since_3_14() const { return block_.space->release >= Release::v3_14; }
+
+    /// Before the first segment, with a gate that was closed.
+    void prepare() {
+        s_.end[lane_] = level() = in(first_level)*in(level_scale) + in(level_bias);
+        s_.stage[lane_] = not_started;
+        s_.kind[lane_] = held;
+        s_.gate[lane_] = 0.f;
+        s_.released[lane_] = false;
+        s_.release_node[lane_] = int_of(in(release_node));
+        s_.rest[lane_] = 0.0;
+        if (op_.inputs > nodes + node_shape && int_of(in(nodes + node_shape)) == held)
+            level() = in(nodes + node_level);
+    }
+
+    /// Stays at the segment's end.
+    void stay() {
+        counter() = forever;
+        s_.kind[lane_] = staying;
+        level() = s_.end[lane_];
+    }
+    /// After the last segment the level to which its last step has led is heard, then the end's. With an audio gate it
+    /// is heard from then on.
+    void stay_soon() {
+        const bool at_once = is_audio(op_, gate) && is_audio(op_, op_.inputs);
+        s_.kind[lane_] = staying;
+        s_.stage[lane_] = at_once ? s_.stage[lane_] : ended;
+        counter() = at_once ? forever : 1;
+    }
+
+    /// Does what is left of stay_soon().
+    void settle() {
+        if (s_.stage[lane_] == ended && counter() <= 0)
+            stay();
+    }
+
     SCS_INLINE float in(int index) const { return input(op_, block_, size_t(index))[lane_]; }
     SCS_INLINE bool releasable() const { return s_.release_node[lane_] >= 0 && !s_.released[lane_]; }
 
@@ -227,8 +278,16 @@ private:
     void begin(double from, double seconds, bool forced) {
         const int64_t at = node();
         const double rate = is_audio(op_, op_.inputs) ? block_.audio->samples : block_.control->samples;
-        const int32_t count = at_least_one(int_of(seconds * rate));
+        double samples = seconds * rate;
+        if (since_3_14())
+            samples += s_.rest[lane_];
+        const int32_t count = at_least_one(int_of(samples));
         counter() = count;
+        double span = count; // what the segment's slope is computed from
+        if (since_3_14()) {
+            span = samples > 1.0 ? samples : 1.0;
+            s_.rest[lane_] = samples - count;
+        }
         if (at < 0 || at + node_inputs > op_.inputs) { // beyond the envelope's end
             silence();
             return;
@@ -247,14 +306,14 @@ private:
         switch (kind) {
         case staying: from = end; break;
         case held: from = previous_end; break;
-        case linear: growth = (end - from) / count; break;
+        case linear: growth = (end - from) / span; break;
         case exponential:
-            growth = power(end / from, 1.0 / count);
+            growth = power(end / from, 1.0 / span);
             offset = 0.0;
             y1 = forced ? -level() : -from;
             break;
         case sine: {
-            const double turn = pi / count;
+            const double turn = pi / span;
             offset = (end + from) * 0.5;
             growth = 2.0 * cos(F64<1>(turn))[0];
             y1 = (end - from) * 0.5;
@@ -263,7 +322,7 @@ private:
             break;
         }
         case welch: {
-            const double turn = pi * 0.5 / count;
+            const double turn = pi * 0.5 / span;
             growth = 2.0 * cos(F64<1>(turn))[0];
             if (end >= from) {
                 offset = from;
@@ -280,15 +339,15 @@ private:
         case curve:
             y1 = (end - from) / (1.0 - exponential_of(bend));
             offset = from + y1;
-            growth = exponential_of(bend / count);
+            growth = exponential_of(bend / span);
             break;
         case squared:
             y1 = root(from);
-            growth = (root(end) - y1) / count;
+            growth = (root(end) - y1) / span;
             break;
         case cubed:
             y1 = power(from, 1.0 / 3.0);
-            growth = (power(end, 1.0 / 3.0) - y1) / count;
+            growth = (power(end, 1.0 / 3.0) - y1) / span;
             break;
         default: kind = staying;
         }

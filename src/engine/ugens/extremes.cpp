@@ -86,7 +86,8 @@ struct Extreme {
 
     static void start(const Op& op, Block& block) {
         auto& s = state<ExtremeState<1>>(op, block);
-        s.level[0] = *output(op, block) = *input(op, block, 0);
+        const F32<1> x(*input(op, block, 0)); // Peak took its sign along until 3.13
+        s.level[0] = *output(op, block) = (block.space->release >= Release::v3_14 ? Kind::size(x) : x)[0];
         if (op.operands[1].rate == Rate::scalar)
             s.trigger[0] = *input(op, block, 1); // a constant never triggers
     }
@@ -184,7 +185,8 @@ struct PeakFollower {
 void start_peak_follower(const Op& op, Block& block) {
     auto& s = state<FollowerState<1>>(op, block);
     s.decay[0] = *input(op, block, 1);
-    s.level[0] = *output(op, block) = *input(op, block, 0);
+    const F32<1> x(*input(op, block, 0));
+    s.level[0] = *output(op, block) = (block.space->release >= Release::v3_14 ? abs(x) : x)[0];
 }
 
 constexpr Kernel peak_follower = lane_kernel<PeakFollower, FollowerState>(start_peak_follower);
@@ -192,7 +194,7 @@ constexpr Kernel peak_follower = lane_kernel<PeakFollower, FollowerState>(start_
 // ---- which of two signals changes more, or less
 
 template <bool Most>
-struct Change {
+struct Change : SampleUnit<Change<Most>> {
     static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 3;
     enum { before, other_before, other };
     template <int N>
@@ -205,14 +207,13 @@ struct Change {
         kept.f[other_before] = in[1];
         return select(kept.f[other] != zero, in[1], in[0]);
     }
-    SCS_INLINE static F32<1> start(Kept<Change, 1>& kept, const F32<1>* in) {
+    SCS_INLINE static void begin(Kept<Change, 1>& kept, const F32<1>*, Release) {
         kept.f[other] = F32<1>(Most ? 1.f : 0.f);
-        return step(kept, in);
     }
 };
 
 /// The value before the last change that was at least in[1].
-struct LastValue {
+struct LastValue : SampleUnit<LastValue> {
     static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 2;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<LastValue, N>& kept, const F32<N>* in) {
@@ -221,10 +222,7 @@ struct LastValue {
         kept.f[1] = select(changes, in[0], kept.f[1]);
         return kept.f[0];
     }
-    SCS_INLINE static F32<1> start(Kept<LastValue, 1>& kept, const F32<1>* in) {
-        kept.f[0] = kept.f[1] = in[0];
-        return step(kept, in);
-    }
+    SCS_INLINE static void begin(Kept<LastValue, 1>& kept, const F32<1>* in, Release) { kept.f[0] = kept.f[1] = in[0]; }
 };
 
 constexpr NativeUgen list[] = {

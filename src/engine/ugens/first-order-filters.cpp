@@ -91,6 +91,7 @@ struct LeakDC : FirstOrder {
 };
 
 struct Decay : FirstOrder {
+    static constexpr bool steps_back = true;
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         c[0] = decay_factor(p[0], rate);
@@ -108,6 +109,7 @@ struct Decay : FirstOrder {
 /// The difference of two decays; the faster one makes an attack.
 struct Decay2 : FirstOrder {
     static constexpr int parameters = 2, coefficients = 2, memories = 2, zapped = 0;
+    static constexpr bool steps_back = true;
     template <int N>
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         c[0] = decay_factor(p[1], rate);

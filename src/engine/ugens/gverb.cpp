@@ -110,11 +110,11 @@ bool is_prime(int n) {
     return true;
 }
 
-/// The prime number nearest to n > 0, at most n / 2 away from it; -1 if there is none.
-int nearest_prime(int n) {
+/// The prime number nearest to n > 0, at most n / 2 away from it; -1 if there is none. 3.14 looks no further than at n.
+int nearest_prime(int n, Release release) {
     if (is_prime(n))
         return n;
-    for (int k = 1; k <= n / 2; ++k) {
+    for (int k = 1; k <= n / 2 && release < Release::v3_14; ++k) {
         if (is_prime(n + k))
             return n + k;
         if (is_prime(n - k))
@@ -138,6 +138,7 @@ struct Level {
 };
 
 struct Room {
+    Release release;
     float size, time, damping, bandwidth, largest_size;
     double alpha; ///< the decay per frame
     Damper input;
@@ -154,10 +155,15 @@ struct Room {
         tap[2] = 5 + frames_of(0.155 * double(delay));
         tap[3] = 5;
     }
+    /// The network's gains are computed from alpha in single precision until 3.13.
+    float gain_after(int frames) const {
+        const double each = release >= Release::v3_14 ? alpha : double(float(alpha));
+        return 0.f - float(power(each, double(frames)));
+    }
     void set_gains(float each) {
         for (int j = 0; j < order; ++j) {
             const float before = gain[j];
-            gain[j] = 0.f - float(power(double(float(alpha)), double(length[j])));
+            gain[j] = gain_after(length[j]);
             slope[j] = (gain[j] - before) * each;
         }
     }
@@ -341,8 +347,8 @@ Room* make_room(const Op& op, const Block& block) {
     const float delay = float(rate * double(p(room_size)) / double(340.f));
     if (!(delay >= 1.f && delay < float(most_frames / 8)))
         return nullptr;
-    int length[order] = {nearest_prime(int(delay)), rounded(0.816490f * delay), rounded(0.707100f * delay),
-                         rounded(0.632450f * delay)};
+    int length[order] = {nearest_prime(int(delay), block.space->release), rounded(0.816490f * delay),
+                         rounded(0.707100f * delay), rounded(0.632450f * delay)};
     const float scale = float(double(float(length[3])) / (210. + 159. + 562. + 410.));
     const float wide = p(spread);
     if (!(wide > -300.f && wide < 300.f))
@@ -375,16 +381,19 @@ Room* make_room(const Op& op, const Block& block) {
     float* samples = reinterpret_cast<float*>(memory + sizeof(Room));
     for (int i = 0; i < frames; ++i)
         samples[i] = 0.f;
+    room.release = block.space->release;
     room.size = p(room_size);
     room.time = p(reverb_time);
     room.damping = p(p_damping);
     room.largest_size = p(largest_room);
+    if (room.release >= Release::v3_14 && !(room.largest_size >= 1.0001f))
+        room.largest_size = 1.0001f;
     room.alpha = power(double(0.001f), 1.0 / double(float(rate * double(room.time))));
     room.input.damping = 1.f;
     room.taps = {samples, tap_frames, 0};
     for (int j = 0; j < order; ++j) {
         room.length[j] = length[j];
-        room.gain[j] = 0.f - float(power(double(float(room.alpha)), double(length[j])));
+        room.gain[j] = room.gain_after(length[j]);
         room.network[j] = {samples + places[j], sizes[j], 0};
         room.dampers[j].damping = room.damping;
     }

@@ -125,7 +125,12 @@ struct IEnvGen {
 void start(const Op& op, Block& block) {
     auto& s = state<IEnvState<1>>(op, block);
     const Reader<1> reader(op, block, 0);
-    s.place[0] = reader.in(pointer)-reader.in(offset);
+    const float place = reader.in(pointer)-reader.in(offset);
+    s.place[0] = place;
+    if (block.space->release >= Release::v3_14) {
+        s.place[0] = place > 0.f ? place : 0.f;
+        s.level[0] = __builtin_nanf(""); // what a segment of shape `hold` puts out, as nothing was before it
+    }
     *output(op, block) = reader.at(s.place[0], s.level[0]);
 }
 

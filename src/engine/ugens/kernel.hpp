@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/release.hpp"
 #include "engine/synthdef/synthdef.hpp"
 
 #include <cstddef>
@@ -109,7 +110,8 @@ struct Space {
     void* buffers;           ///< for buffer
     SampleBuffer (*buffer)(void* buffers, int32_t number); ///< 0 <= number < buffer_count; holds for the block
     int32_t buffer_count;
-    void* host; ///< for done_action
+    Release release; ///< whose units these are to sound as; for constructors, and what is as rare
+    void* host;      ///< for done_action
     void (*done_action)(void* host, Synth&, int action);
     void* allocator;                                  ///< for allocate and free
     void* (*allocate)(void* allocator, size_t bytes); ///< real-time memory, 64-byte aligned, or null
@@ -174,6 +176,7 @@ struct Signature {
     int special_index;
     std::span<const Input> inputs;
     size_t outputs;
+    Release release;
 
     bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
 };
@@ -193,6 +196,7 @@ struct NativeUgen {
 struct NativeUgens {
     int lanes; ///< voices in a batch
     std::span<const std::span<const NativeUgen>> families;
+    Release release = Release::v3_13; ///< whose units they are to sound as
 
     /// [any] The kernel for a unit, or null.
     const Kernel* find(std::string_view name, const Signature&) const noexcept;

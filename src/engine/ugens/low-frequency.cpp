@@ -59,10 +59,20 @@ SCS_INLINE void each_frame(const Op& op, const Block& block, double cycle, doubl
     Form::keep(kept, phase);
 }
 
+/// Starts with a state, and computes the first frame from it. Until 3.13 that frame changes the state.
+template <class State>
+void start_at(KernelFunction run, const Op& op, Block& block, const State& first) {
+    state<State>(op, block) = first;
+    run_first_frame(run, op, block);
+    if (block.space->release >= Release::v3_14)
+        state<State>(op, block) = first;
+}
+
 // ---- LFTri, LFPar, LFCub
 
 struct Triangle {
     static constexpr double cycle = 4.0, begin = 0.0;
+    static constexpr bool wraps_at_start = true;
     template <int N>
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto z = select(phase > F64<N>(1.0), F64<N>(2.0) - phase, phase);
@@ -74,6 +84,7 @@ struct Triangle {
 
 struct Parabolas {
     static constexpr double cycle = 4.0, begin = 0.0;
+    static constexpr bool wraps_at_start = false;
     template <int N>
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto below = phase >= F64<N>(1.0), wraps = phase >= F64<N>(3.0);
@@ -88,6 +99,7 @@ struct Parabolas {
 
 struct Cubics {
     static constexpr double cycle = 2.0, begin = 0.5;
+    static constexpr bool wraps_at_start = false;
     template <int N>
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto falls = phase >= F64<N>(1.0), wraps = phase >= F64<N>(2.0);
@@ -113,8 +125,10 @@ struct Waves {
         };
     };
     static void start(const Op& op, Block& block) {
-        state<PhaseState<1>>(op, block).phase[0] = double(*input(op, block, 1)) + Wave::begin;
-        run_first_frame(At<false>::template Run<Scalar>::run, op, block);
+        const double phase = double(*input(op, block, 1)) + Wave::begin;
+        const bool wraps = Wave::wraps_at_start && block.space->release >= Release::v3_14;
+        const double first = wraps ? phase - Wave::cycle * floor(F64<1>(phase / Wave::cycle))[0] : phase;
+        start_at<PhaseState<1>>(At<false>::template Run<Scalar>::run, op, block, {{first}});
     }
     static constexpr AtBothRates<At<true>::template Run, PhaseState, Scalar> moving{start};
     static constexpr AtBothRates<At<false>::template Run, PhaseState, Scalar> held{start};
@@ -161,8 +175,7 @@ struct HeldSaw {
 };
 
 void start_saw(const Op& op, Block& block) {
-    state<PhaseState<1>>(op, block).phase[0] = double(*input(op, block, 1));
-    run_first_frame(HeldSaw<Scalar>::run, op, block);
+    start_at<PhaseState<1>>(HeldSaw<Scalar>::run, op, block, {{double(*input(op, block, 1))}});
 }
 
 constexpr AtBothRates<MovingSaw, PhaseState, Scalar> moving_saw{start_saw};
@@ -199,10 +212,8 @@ struct Pulse {
         }
     };
     static void start(const Op& op, Block& block) {
-        auto& s = state<PulseState<1>>(op, block);
-        s.phase[0] = double(*input(op, block, 1));
-        s.width[0] = *input(op, block, 2);
-        run_first_frame(Pulse<false>::Run<Scalar>::run, op, block);
+        start_at<PulseState<1>>(Pulse<false>::Run<Scalar>::run, op, block,
+                                {{double(*input(op, block, 1))}, {*input(op, block, 2)}});
     }
     static constexpr AtBothRates<Run, PulseState, Scalar> kernels{start};
 };

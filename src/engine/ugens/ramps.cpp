@@ -23,6 +23,11 @@ int32_t count_of(const Op& op, const Block& block) {
     return int_of(double(*input(op, block, duration)) * rate + 0.5);
 }
 
+/// Until 3.13 the first level is never heard.
+bool begins_with_first(const Block& block) {
+    return block.space->release >= Release::v3_14;
+}
+
 // put(): computes `count` samples and returns the next level. If `whole_block`, these are a block in which the line
 // doesn't end. whole(): computes such a block with put(frame, sample), in single precision as four interleaved
 // sequences, as in SuperCollider.
@@ -54,7 +59,7 @@ struct Straight {
         s.end[0] = float(last);
         s.counter[0] = at_least_one(count);
         s.growth[0] = count == 0 ? 0.0 : (last - first) / s.counter[0];
-        s.level[0] = count == 0 ? last : first + s.growth[0];
+        s.level[0] = count == 0 ? last : first + (begins_with_first(block) ? 0.0 : s.growth[0]);
         *output(op, block) = float(s.level[0]);
     }
 };
@@ -87,7 +92,7 @@ struct Exponential {
         s.counter[0] = count;
         if (count != 0) {
             s.growth[0] = pow(F64<1>(last / first), F64<1>(1.0 / count))[0];
-            s.level[0] = first * s.growth[0];
+            s.level[0] = begins_with_first(block) ? first : first * s.growth[0];
         }
         *output(op, block) = float(count == 0 ? last : first);
     }

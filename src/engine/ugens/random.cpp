@@ -48,7 +48,7 @@ void start_lin_rand(const Op& op, Block& block) {
 }
 
 void start_n_rand(const Op& op, Block& block) {
-    constexpr int most = 0x10000; // a limit on the time; the result is the mean by then anyway
+    constexpr int most = 1024; // a limit on the time; the result is the mean by then anyway
     const float low = *input(op, block, 0), high = *input(op, block, 1);
     const int32_t wanted = int_of(*input(op, block, 2)), count = wanted < most ? wanted : most;
     Taus88 random(block);

@@ -16,6 +16,7 @@
 //   step()         a frame
 //   derive()       the derived numbers
 //   begin()        the first sample, which SuperCollider's constructors compute, and what is kept after it
+//   steps_back     whether since 3.14 nothing is kept after it
 //
 // or, in place of step(), the functions of Poles, which make lone voices faster: everything but the poles is computed
 // for several frames at once.
@@ -80,6 +81,7 @@ struct Filter {
     static constexpr bool at_once = true;
     /// Whether step() needs the position of the frame in its step of three.
     static constexpr bool phased = false;
+    static constexpr bool steps_back = false;
     template <int N>
     SCS_INLINE static void derive(F64<N>*) {}
     /// Computes the first sample with the coefficients of the first parameters.
@@ -408,6 +410,8 @@ struct Recursive {
         repeat<memories + Kind::derived>([&](int k) { m[k] = F64<1>(0.0); });
         const F64<1> x(double(*input(op, block, 0)));
         *output(op, block) = convert<float>(Kind::template begin<Kind>(x, c, m))[0];
+        if (Kind::steps_back && block.space->release >= Release::v3_14)
+            return;
         repeat<memories>([&](int k) { (k < Kind::zapped ? zap(m[k]) : m[k]).store(s.memory[k]); });
     }
     static void start_audio(const Op& op, Block& block) {

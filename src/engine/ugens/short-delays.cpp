@@ -10,7 +10,7 @@ namespace {
 template <int N>
 struct SampleState {
     static constexpr size_t items64 = 0;
-    float one[N], two[N]; ///< the inputs one and two samples ago
+    float one[N], two[N]; ///< the inputs one and two samples ago; since 3.14 inputs 1 and 2 say what they were before
 };
 
 template <bool Two>
@@ -33,12 +33,21 @@ struct Samples {
         }
     };
     static void start(const Op& op, Block& block) {
-        const float x = *input(op, block, 0);
-        state<SampleState<1>>(op, block).one[0] = x;
-        *output(op, block) = Two ? 0.f : x;
+        auto& s = state<SampleState<1>>(op, block);
+        if (block.space->release < Release::v3_14) {
+            s.one[0] = *input(op, block, 0);
+            *output(op, block) = Two ? 0.f : s.one[0];
+            return;
+        }
+        s.one[0] = *input(op, block, 1);
+        if (Two)
+            s.two[0] = *input(op, block, 2);
+        *output(op, block) = Two ? s.two[0] : s.one[0];
     }
     static constexpr Kernel kernel = vector_kernel<Run, SampleState, Scalar>(start);
     static const Kernel* choose(const Signature& s) {
+        if (s.release >= Release::v3_14 && s.inputs.size() < (Two ? 3 : 2))
+            return nullptr;
         return s.rate == Rate::audio ? (s.audio(0) ? &kernel : nullptr) : s.rate == Rate::control ? &kernel : nullptr;
     }
 };

@@ -8,9 +8,9 @@ namespace {
 
 // Straight lines that triggers reset. A trigger at audio rate resets them between two samples.
 
-/// Rises by `rate` per second, without an end.
-template <bool AudioTrigger, bool AudioRate>
-struct Sweep {
+/// Rises by `rate` per second, without an end. Since 3.14 a sample is the level before its own rise.
+template <bool AudioTrigger, bool AudioRate, bool RisesAfter>
+struct Sweep : SampleUnit<Sweep<AudioTrigger, AudioRate, RisesAfter>> {
     static constexpr int inputs = 2, follows = 3, doubles = 1, floats = 1;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<Sweep, N>& kept, const F32<N>* in) {
@@ -26,24 +26,37 @@ struct Sweep {
         }
         const auto rise = widen_mask(rises(kept.f[0], in[0]));
         kept.f[0] = in[0];
+        if constexpr (RisesAfter) {
+            const auto now = select(rise, first, kept.d[0]);
+            kept.d[0] = now + each;
+            return convert<float>(now);
+        }
         if constexpr (AudioTrigger)
             kept.d[0] = select(rise, first, kept.d[0] + each);
         else
             kept.d[0] = select(rise, first, kept.d[0]) + each;
         return convert<float>(kept.d[0]);
     }
-    SCS_INLINE static F32<1> start(Kept<Sweep, 1>& kept, const F32<1>* in) {
-        kept.f[0] = in[0];
-        return F32<1>(0.f);
+    SCS_INLINE static void begin(Kept<Sweep, 1>& kept, const F32<1>* in, Release) {
+        if (!RisesAfter)
+            kept.f[0] = in[0];
     }
+    SCS_INLINE static F32<1> start(Kept<Sweep, 1>&, const F32<1>*, Release) { return F32<1>(0.f); }
 };
+
+template <bool RisesAfter>
+const Kernel* choose_sweep_that(const Signature& s) {
+    if (s.audio(0))
+        return s.audio(1) ? EachSample<Sweep<true, true, RisesAfter>>::choose(s)
+                          : EachSample<Sweep<true, false, RisesAfter>>::choose(s);
+    return s.audio(1) ? EachSample<Sweep<false, true, RisesAfter>>::choose(s)
+                      : EachSample<Sweep<false, false, RisesAfter>>::choose(s);
+}
 
 const Kernel* choose_sweep(const Signature& s) {
     if (s.inputs.size() != 2)
         return nullptr;
-    if (s.audio(0))
-        return s.audio(1) ? EachSample<Sweep<true, true>>::choose(s) : EachSample<Sweep<true, false>>::choose(s);
-    return s.audio(1) ? EachSample<Sweep<false, true>>::choose(s) : EachSample<Sweep<false, false>>::choose(s);
+    return s.release >= Release::v3_14 ? choose_sweep_that<true>(s) : choose_sweep_that<false>(s);
 }
 
 template <int N>
@@ -61,7 +74,7 @@ SCS_INLINE F64<N> wrap(F64<N> x, F64<N> low, F64<N> high) {
 /// Counts from `low` to `high` and starts again. If the trigger isn't at audio rate, the rate isn't either, and new
 /// limits are used at once.
 template <bool Precise, bool AudioRate>
-struct Phasor {
+struct Phasor : SampleUnit<Phasor<Precise, AudioRate>> {
     static constexpr int inputs = 5, follows = AudioRate ? 3 : 1, doubles = 1, floats = 1;
     enum { trigger, rate, low, high, to };
     template <int N>
@@ -80,10 +93,13 @@ struct Phasor {
         kept.f[0] = in[trigger];
         return convert<float>(level);
     }
-    SCS_INLINE static F32<1> start(Kept<Phasor, 1>& kept, const F32<1>* in) {
-        kept.f[0] = in[trigger];
+    SCS_INLINE static void begin(Kept<Phasor, 1>& kept, const F32<1>* in, Release release) {
+        if (release < Release::v3_14)
+            kept.f[0] = in[trigger];
         kept.d[0] = convert<double>(in[low]);
-        return in[low];
+    }
+    SCS_INLINE static F32<1> start(Kept<Phasor, 1>& kept, const F32<1>* in, Release release) {
+        return release >= Release::v3_14 ? step(kept, in) : in[low];
     }
 };
 

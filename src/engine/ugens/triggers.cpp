@@ -6,12 +6,6 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-/// For units whose constructor computes a sample and keeps the changes of state.
-template <class Unit>
-struct StartsWithStep {
-    SCS_INLINE static F32<1> start(Kept<Unit, 1>& kept, const F32<1>* in) { return Unit::step(kept, in); }
-};
-
 /// A time in samples, plus 0.5 for rounding, in single precision as in SuperCollider.
 template <int N>
 SCS_INLINE F32<N> rounded_samples(F32<N> seconds, const UnitRate& rate) {
@@ -38,7 +32,7 @@ struct PulseOne {
 };
 
 template <class Level>
-struct Pulse : StartsWithStep<Pulse<Level>> {
+struct Pulse : SampleUnit<Pulse<Level>> {
     static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 3;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<Pulse, N>& kept, const F32<N>* in) {
@@ -55,7 +49,7 @@ struct Pulse : StartsWithStep<Pulse<Level>> {
 };
 
 /// Delays a trigger.
-struct TDelay : StartsWithStep<TDelay> {
+struct TDelay : SampleUnit<TDelay> {
     static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 2;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<TDelay, N>& kept, const F32<N>* in) {
@@ -72,7 +66,7 @@ struct TDelay : StartsWithStep<TDelay> {
 
 // ---- flip-flops
 
-struct ToggleFF {
+struct ToggleFF : SampleUnit<ToggleFF> {
     static constexpr int inputs = 1, follows = 1, doubles = 0, floats = 2;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<ToggleFF, N>& kept, const F32<N>* in) {
@@ -80,10 +74,12 @@ struct ToggleFF {
         kept.f[0] = in[0];
         return kept.f[1];
     }
-    SCS_INLINE static F32<1> start(Kept<ToggleFF, 1>&, const F32<1>*) { return F32<1>(0.f); }
+    SCS_INLINE static F32<1> start(Kept<ToggleFF, 1>& kept, const F32<1>* in, Release release) {
+        return release >= Release::v3_14 ? step(kept, in) : F32<1>(0.f);
+    }
 };
 
-struct SetResetFF : StartsWithStep<SetResetFF> {
+struct SetResetFF : SampleUnit<SetResetFF> {
     static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 3;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<SetResetFF, N>& kept, const F32<N>* in) {
@@ -96,7 +92,7 @@ struct SetResetFF : StartsWithStep<SetResetFF> {
 };
 
 /// 1 after the input was above in[2], until it is below in[1].
-struct Schmidt : StartsWithStep<Schmidt> {
+struct Schmidt : SampleUnit<Schmidt> {
     static constexpr int inputs = 3, follows = 1, doubles = 0, floats = 1;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<Schmidt, N>& kept, const F32<N>* in) {
@@ -108,7 +104,7 @@ struct Schmidt : StartsWithStep<Schmidt> {
 
 // ---- holding a signal
 
-struct Latch {
+struct Latch : SampleUnit<Latch> {
     static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 2;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<Latch, N>& kept, const F32<N>* in) {
@@ -116,12 +112,10 @@ struct Latch {
         kept.f[0] = in[1];
         return kept.f[1];
     }
-    SCS_INLINE static F32<1> start(Kept<Latch, 1>&, const F32<1>* in) {
-        return select(in[1] > F32<1>(0.f), in[0], 0.f);
-    }
+    SCS_INLINE static bool steps_back(Release) { return true; }
 };
 
-struct Gate : StartsWithStep<Gate> {
+struct Gate : SampleUnit<Gate> {
     static constexpr int inputs = 2, follows = 3, doubles = 0, floats = 1;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<Gate, N>& kept, const F32<N>* in) {

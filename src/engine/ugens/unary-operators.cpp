@@ -95,6 +95,10 @@ SCS_OPERATOR(Exponential, exp(x))
 SCS_OPERATOR(AudioExponential, finite(exp(x)))
 SCS_OPERATOR(Reciprocal, V(1.f) / x)
 SCS_OPERATOR(MidiCps, midicps(x))
+// Since 3.14 divided, not multiplied with a rounded twelfth.
+SCS_OPERATOR(DividedMidiCps, V(440.f) * detail::exp2_of((x - V(69.f)) / V(12.f)))
+SCS_OPERATOR(DividedMidiRatio, detail::exp2_of(x / V(12.f)))
+SCS_OPERATOR(AudioDividedMidiRatio, finite(detail::exp2_of(x / V(12.f))))
 SCS_OPERATOR(CpsMidi, cpsmidi(x))
 SCS_OPERATOR(AudioCpsMidi, audio_log(abs(x), cpsmidi(abs(x)), 12.f, 69.f))
 SCS_OPERATOR(MidiRatio, midiratio(x))
@@ -153,6 +157,7 @@ constexpr Kernel absolute_value = with_role(Unary<Absolute>::control, Role::abso
 const Kernel* choose(const Signature& s) {
     if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(0)))
         return nullptr;
+    const bool divides = s.release >= Release::v3_14;
     switch (s.special_index) {
     case 0: return Unary<Negative>::choose(s);
     case 1: return Unary<Not>::choose(s);
@@ -167,9 +172,9 @@ const Kernel* choose(const Signature& s) {
     case 14: return Unary<SquareRoot>::choose(s);
     case 15: return dear<Exponential, AudioExponential>(s);
     case 16: return Unary<Reciprocal>::choose(s);
-    case 17: return dear<MidiCps>(s);
+    case 17: return divides ? dear<DividedMidiCps>(s) : dear<MidiCps>(s);
     case 18: return dear<CpsMidi, AudioCpsMidi>(s);
-    case 19: return dear<MidiRatio, AudioMidiRatio>(s);
+    case 19: return divides ? dear<DividedMidiRatio, AudioDividedMidiRatio>(s) : dear<MidiRatio, AudioMidiRatio>(s);
     case 20: return dear<RatioMidi, AudioRatioMidi>(s);
     case 21: return dear<DbAmp, AudioDbAmp>(s);
     case 22: return dear<AmpDb, AudioAmpDb>(s);

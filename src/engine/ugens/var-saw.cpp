@@ -149,6 +149,8 @@ void start(const Op& op, Block& block) {
     phase_of(F64<1>(double(*input(op, block, iphase)))).store(s.phase);
     clip_duty(F32<1>(*input(op, block, width))).store(s.duty);
     *output(op, block) = 0.f;
+    if (block.space->release >= Release::v3_14)
+        Triangle<1>(F32<1>(s.duty[0])).at(upper_half(U64<1>(s.phase[0]))).store(output(op, block));
 }
 
 constexpr Kernel frame_by_frame = vector_kernel<EachFrame, VarSawState, Scalar>(start);

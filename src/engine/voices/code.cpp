@@ -388,7 +388,9 @@ private:
             ends_itself_alone = ends_itself_alone && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
         }
         well = well && ends_itself_alone;
-        code_->batchable = well;
+        // To join and leave a batch, what a voice keeps is moved item by item.
+        constexpr uint32_t most_bytes = 65536;
+        code_->batchable = well && code_->record_bytes <= most_bytes;
         code_->draws = draws > 0;
         const auto adders = uint64_t(std::count_if(effects_.begin(), effects_.end(), [](const auto& use) {
             return use.effect != Effect::reads_control && use.effect != Effect::draws;

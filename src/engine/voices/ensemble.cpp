@@ -44,9 +44,9 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
     return voice;
 }
 
-void Ensemble::start(Synth& synth) noexcept {
+bool Ensemble::start(Synth& synth) noexcept {
     synth.voice->constructed = true;
-    runner_.start(synth);
+    return runner_.start(synth);
 }
 
 void Ensemble::destroy(Synth& synth) noexcept {

@@ -25,8 +25,10 @@ public:
     /// for each. The voice starts at frame `sample_offset` of its first block plus `subsample_offset` of a frame.
     Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset,
                 float subsample_offset) noexcept;
-    /// Starts the voice's units.
-    void start(Synth&) noexcept;
+    /// Starts the voice's units. false: the deadline passed before the end; call it again for the same voice before any
+    /// other turn, or abandon_start().
+    bool start(Synth&) noexcept;
+    void abandon_start() noexcept { runner_.abandon_start(); }
     /// Takes the voice out of its batch and frees what it owns.
     void destroy(Synth&) noexcept;
     void set_control(Synth&, int index, float value) noexcept;

@@ -141,10 +141,10 @@ TEST_CASE("who ends, pauses, moves or is traced leaves; who is left finds each o
     f.blocks(2);
     CHECK(f.shape() == "[3 4 1 5]");
 
-    tree.set_control(*f.find(4), "gate", 0, 0.f);
+    set_named(tree, *f.find(4), "gate", 0, 0.f);
     f.blocks(30);
     CHECK(f.shape() == "[3 1 5]");
-    tree.free_all(tree.root());
+    tree.free_all_in_time(tree.root());
     CHECK(f.shape() == "");
     CHECK(tree.synth_count() == 0);
 }
@@ -211,12 +211,12 @@ TEST_CASE("voices of several SynthDefs that take turns are batches, while what i
     tree.free(*f.find(20));
     f.blocks(40);
     CHECK((batch(1) && batch(1) == batch(7)));
-    tree.map_control(*f.find(14), "amp", 0, 0, true);
+    map_named(tree, *f.find(14), "amp", 0, 0, true);
     f.blocks(2);
     CHECK(batch(1) != batch(7));
     // They are freed while others are between them.
     for (const int id : {1, 3, 5, 7})
-        tree.set_control(*f.find(id), "gate", 0, 0.f);
+        set_named(tree, *f.find(id), "gate", 0, 0.f);
     f.blocks(40);
     CHECK(tree.synth_count() == 4);
 }
@@ -289,7 +289,7 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         tree.free(*f.find(1));
         f.synth(13, AddAction::head, 0, hiss);
         go(40);
-        tree.set_control(*f.find(5), "gate", 0, 0.f);
+        set_named(tree, *f.find(5), "gate", 0, 0.f);
         go(40);
         CHECK(tree.synth_count() == 9);
         return all;
@@ -314,10 +314,10 @@ TEST_CASE("controls are set and mapped in a batch as alone") {
             all.insert(all.end(), part.begin(), part.end());
         };
         go(1);
-        tree.set_control(*f.find(2), "freq", 0, 333.f);
+        set_named(tree, *f.find(2), "freq", 0, 333.f);
         go(2);
         REQUIRE(f.engine->buses().set_control(5, 777.f, 0).ok());
-        tree.map_control(*f.find(2), "freq", 0, 5, false);
+        map_named(tree, *f.find(2), "freq", 0, 5, false);
         go(2);
         CHECK(control(*f.find(2), 0) == 333.f);
         int bus = -1;
@@ -325,15 +325,15 @@ TEST_CASE("controls are set and mapped in a batch as alone") {
         CHECK(bus == 5);
         REQUIRE(f.engine->buses().set_control(5, 555.f, 0).ok());
         go(2);
-        tree.map_control(*f.find(2), "freq", 0, -1, false);
+        map_named(tree, *f.find(2), "freq", 0, -1, false);
         go(2);
-        tree.map_control(*f.find(3), "amp", 0, 0, true); // mapped to the output of those before it
+        map_named(tree, *f.find(3), "amp", 0, 0, true); // mapped to the output of those before it
         go(3);
         CHECK(mapping(*f.find(3), 1, bus) == Mapping::audio);
         CHECK(bus == 0);
-        tree.set_control(*f.find(3), "amp", 0, 0.25f);
+        set_named(tree, *f.find(3), "amp", 0, 0.25f);
         go(3);
-        tree.set_control(*f.find(4), "out", 0, -1.f);
+        set_named(tree, *f.find(4), "out", 0, -1.f);
         go(2);
         return all;
     };
@@ -521,7 +521,7 @@ TEST_CASE("without memory for a batch voices stay alone, and sound") {
     CHECK(lone > 0);
     const auto sound = f.render(64);
     CHECK(sound != std::vector<float>(64));
-    f.engine->tree().free_all(f.engine->tree().root());
+    f.engine->tree().free_all_in_time(f.engine->tree().root());
     REQUIRE(f.engine->tree().new_synth(*f.def, nullptr, 1, AddAction::tail, 0, made).ok());
 }
 
@@ -535,7 +535,7 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
         const auto fill = [&](int id) {
             if (tree.new_synth(*f.def, nullptr, id, AddAction::head, 0, made).failed())
                 return false;
-            tree.set_control(*made, "out", 0, 9.f);
+            set_named(tree, *made, "out", 0, 9.f);
             tree.set_run(*made, false);
             return true;
         };
@@ -543,7 +543,7 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
             int count = 0;
             for (; fill(1000 + count); ++count) {
             }
-            tree.free_all(tree.root());
+            tree.free_all_in_time(tree.root());
             return count;
         };
         const int room_at_start = batching ? room() : 0;
@@ -566,12 +566,12 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
         go(1);
         CHECK(f.find(1)->voice->batch == nullptr);
         CHECK((f.find(1)->voice->retired != nullptr) == batching);
-        tree.set_control(*f.find(1), "freq", 0, 321.f);
+        set_named(tree, *f.find(1), "freq", 0, 321.f);
         go(2);
         tree.set_run(*f.find(2), true);
         tree.free(*f.find(3));
         for (const int id : {6, 7})
-            tree.set_control(*f.find(id), "gate", 0, 0.f);
+            set_named(tree, *f.find(id), "gate", 0, 0.f);
         go(20);
         for (int i = 0; i < fillers; ++i)
             tree.free(*f.find(100 + i));
@@ -656,16 +656,16 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
                 REQUIRE(
                     tree.new_synth(*defs[pick(mix) == 0], nullptr, next++, action, beside ? one->id : 0, made).ok());
                 tree.set_control(*made, 0, 50.f + float(pick(900)));
-                tree.set_control(*made, "out", 0, float(pick(3) / 2));
+                set_named(tree, *made, "out", 0, float(pick(3) / 2));
                 return;
             }
             switch (what) {
-            case 5: tree.set_control(*one, "gate", 0, 0.f); break;
+            case 5: set_named(tree, *one, "gate", 0, 0.f); break;
             case 6: tree.free(*one); break;
             case 7: tree.set_run(*one, pick(2)); break;
             case 8: tree.set_run(*one, true); break;
-            case 9: tree.set_control(*one, "amp", 0, float(pick(9)) / 16.f); break;
-            case 10: tree.map_control(*one, "freq", 0, pick(3) - 1, pick(4) == 0); break;
+            case 9: set_named(tree, *one, "amp", 0, float(pick(9)) / 16.f); break;
+            case 10: map_named(tree, *one, "freq", 0, pick(3) - 1, pick(4) == 0); break;
             default:
                 if (one != other)
                     REQUIRE(tree.move(*one, pick(2) ? AddAction::before : AddAction::after, *other).ok());

@@ -26,7 +26,8 @@ const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const Nati
         const WireSpec& wire = program.wires[program.inputs[unit.first_input + i]];
         inputs.push_back({wire.rate, wire.from_unit < 0, wire.value});
     }
-    const Kernel* kernel = ugens.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs});
+    const Kernel* kernel =
+        ugens.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs, ugens.release});
     if (!kernel || (unit.is_calc() && !kernel->lone) || (kernel->reads_after_writing && !unit.ugen->cant_alias))
         return nullptr;
     for (uint32_t i = 0; i < unit.num_outputs; ++i)

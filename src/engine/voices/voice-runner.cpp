@@ -3,6 +3,7 @@
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/plugins/ugens.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/voices/fetch-ahead.hpp"
@@ -15,6 +16,8 @@ namespace {
 // Few programs have so many operations that the deadline must be asked before the next voice's turn.
 constexpr uint32_t most_at_once = 64;
 constexpr int64_t cost_at_once = 10'000; ///< ns, of so many operations on a lane or on all
+constexpr size_t starts_at_once = 8;
+constexpr int64_t start_cost = 200; ///< ns, of the start of a unit
 
 } // namespace
 
@@ -44,6 +47,7 @@ VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buff
     space_.buffer_count = buffers.count();
     space_.random = random;
     space_.rows = rows_.get();
+    space_.release = release_to_follow(settings);
     space_.allocator = &pool;
     // Kernels in a UnitGraph call these, too. There a fault may end the synth at any instruction, but not within these.
     space_.allocate = [](void* pool_memory, size_t bytes) {
@@ -101,13 +105,19 @@ void VoiceRunner::forget_triggers(Voice& voice) noexcept {
         voice.set_values()[control] = 0.f;
 }
 
+Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
+    const Voice& voice = *(*synth)->voice;
+    Block block = this->block(voice.record, rates_at(voice.sample_rate));
+    block.synths = synth;
+    block.mapped = voice.mapped();
+    return block;
+}
+
 /// `in_pieces`: stops when the deadline passes.
 template <bool in_pieces>
 void VoiceRunner::run_lone(Synth& synth, const std::vector<Op>& ops) noexcept {
     Synth* const synths[] = {&synth};
-    Block block = this->block(synth.voice->record, rates_at(synth.voice->sample_rate));
-    block.synths = synths;
-    block.mapped = synth.voice->mapped();
+    Block block = lone_block(synths);
     if (in_pieces && ops.size() > most_at_once) {
         for (size_t i = 0; i < ops.size() && !stops_at(i); ++i)
             ops[i].run(ops[i], block);
@@ -117,13 +127,24 @@ void VoiceRunner::run_lone(Synth& synth, const std::vector<Op>& ops) noexcept {
         op.run(op, block);
 }
 
-void VoiceRunner::start(Synth& synth) noexcept {
+bool VoiceRunner::start(Synth& synth) noexcept {
     const Voice& voice = *synth.voice;
     space_.sample_offset = voice.sample_offset;
     space_.subsample_offset = voice.subsample_offset;
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
-    run_lone<false>(synth, voice.code->starts);
+    Synth* const synths[] = {&synth};
+    Block block = lone_block(synths);
+    const std::vector<Op>& ops = voice.code->starts;
+    for (size_t i = started_; i < ops.size(); ++i) {
+        if (i % starts_at_once == 0 && deadline_.spend(starts_at_once * start_cost)) {
+            started_ = i;
+            return false;
+        }
+        ops[i].run(ops[i], block);
+    }
+    started_ = 0;
+    return true;
 }
 
 void VoiceRunner::stop(Synth& synth) noexcept {

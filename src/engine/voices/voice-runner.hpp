@@ -42,8 +42,10 @@ public:
     /// the Block.
     Block block(std::byte* record, const VoiceRates&) noexcept;
 
-    /// Starts the voice's units.
-    void start(Synth&) noexcept;
+    /// Starts the voice's units. false: the deadline passed before the end; call it again for the same voice before
+    /// anything else is run, or abandon_start().
+    bool start(Synth&) noexcept;
+    void abandon_start() noexcept { started_ = 0; }
     /// Stops the voice's units.
     void stop(Synth&) noexcept;
     /// Computes a block of a lone voice.
@@ -63,6 +65,7 @@ private:
     /// Sets the set values of TrigControls to 0; the units have already done so in the record.
     static void forget_triggers(Voice&) noexcept;
     bool stops_at(size_t operation) noexcept;
+    Block lone_block(Synth* const* synth) noexcept;
     template <bool in_pieces>
     void run_lone(Synth&, const std::vector<Op>&) noexcept;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept;
@@ -79,6 +82,7 @@ private:
     Deadline& deadline_;
     AlignedArray<float> audio_, control_, rows_;
     Space space_{};
+    size_t started_ = 0;           ///< units of the voice that is being started
     VoiceRates rates_{}, older_{}; ///< of new voices; of a voice from before a change of the rate
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <boost/interprocess/containers/vector.hpp>
+#include <boost/container/vector.hpp>
+#include <boost/interprocess/allocators/allocator.hpp>
 #include <boost/interprocess/managed_shared_memory.hpp>
 #include <boost/interprocess/offset_ptr.hpp>
 
@@ -48,7 +49,7 @@ struct Root {
 
     alignas(8) std::byte unused[32] = {}; ///< scsynth has a std::string here
     ipc::offset_ptr<float> control_buses;
-    ipc::vector<ScopePtr, Allocator> scopes;
+    boost::container::vector<ScopePtr, Allocator> scopes;
 };
 
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);

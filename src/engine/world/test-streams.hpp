@@ -66,6 +66,12 @@ bool comes_true(Condition condition, std::chrono::milliseconds time = std::chron
     return false;
 }
 
+inline ino_t inode_of(const std::string& path) {
+    struct stat status {};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    return status.st_ino;
+}
+
 /// While it lives, files of that inode don't answer: who reads or writes them waits.
 inline std::atomic<ino_t> dead_inodes[8];
 inline std::atomic<int> held{0}; ///< threads that wait
@@ -73,10 +79,9 @@ inline std::atomic<int> held{0}; ///< threads that wait
 class DeadFile {
 public:
     explicit DeadFile(const std::string& path) {
-        struct stat status {};
-        REQUIRE(::stat(path.c_str(), &status) == 0);
+        const ino_t inode = inode_of(path);
         for (auto& slot : dead_inodes)
-            if (ino_t none = 0; slot.compare_exchange_strong(none, status.st_ino)) {
+            if (ino_t none = 0; slot.compare_exchange_strong(none, inode)) {
                 slot_ = &slot;
                 return;
             }
@@ -94,6 +99,7 @@ private:
 };
 
 inline std::atomic<ino_t> crashing_inode{0}; ///< who reads that file crashes
+inline std::atomic<ino_t> slow_inode{0};     ///< each access to that file takes 1 ms
 
 inline void hold_if_dead(int fd) {
     struct stat status {};
@@ -101,6 +107,8 @@ inline void hold_if_dead(int fd) {
         return;
     if (crashing_inode && crashing_inode == status.st_ino)
         *static_cast<volatile int*>(nullptr) = 0;
+    if (slow_inode && slow_inode == status.st_ino)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     const auto dead = [&] {
         for (auto& slot : dead_inodes)
             if (slot.load() && slot == status.st_ino)

@@ -33,7 +33,7 @@ struct Adder {
         return lo_message_add_string(message, std::string(text).c_str()) == 0;
     }
     bool operator()(std::span<const std::byte> bytes) const {
-        if (bytes.size() > max_blob)
+        if (bytes.empty() || bytes.size() > max_blob)
             return false;
         const BlobPtr blob(lo_blob_new(int32_t(bytes.size()), bytes.data()));
         return blob && lo_message_add_blob(message, blob.get()) == 0;

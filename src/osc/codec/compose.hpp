@@ -16,7 +16,7 @@ namespace scs::osc {
 class ReplyComposer {
 public:
     /// The serialised message; valid until the next call. Address and strings go up to their first
-    /// NUL. Error: an empty address, a blob that is empty (liblo makes none) or over 1 GiB, or no
+    /// NUL. Error: an empty address, a blob that is empty (liblo makes none before 0.32) or over 1 GiB, or no
     /// memory.
     Result<std::span<const std::byte>> compose(std::string_view address, std::span<const ReplyArg> args);
 

@@ -94,6 +94,10 @@ uint16_t Server::port() const noexcept {
     return p_->settings.port;
 }
 
+void Server::rest() noexcept {
+    fake.resting = true;
+}
+
 const PacketCounters& Server::counters() const noexcept {
     return p_->counters;
 }

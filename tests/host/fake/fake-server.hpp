@@ -23,6 +23,7 @@ struct FakeServer {
     std::atomic<double> rate{0};
     std::atomic<int64_t> deadline{0}; ///< of the last cycle
     std::atomic<bool> renders{true};
+    std::atomic<bool> resting{false}; ///< rest() was called
     std::atomic<NtpTime> frame0{0};
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tree's walk, which computes a block.
+#include "engine/base/text-line.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/messages/outbox.hpp"
+#include "engine/plugins/unit-graph.hpp"
+#include "engine/rt/cache-line.hpp"
+#include "engine/rt/deadline.hpp"
+#include "engine/tree/tree.hpp"
+#include "engine/voices/ensemble.hpp"
+#include "engine/world/output-ports.hpp"
+
+#include <algorithm>
+
+namespace scs {
+namespace {
+
+constexpr int64_t visit_cost = 100;    // ns, of passing a node that isn't in the cache: an estimate for the deadline
+constexpr int64_t dear_synth = 20'000; // ns; above this, the clock is read within a synth, too
+
+/// Prefetches the first `bytes` of a node, and so of its synth, into the cache while another is computed: with hundreds
+/// of synths, none is still there from the last block. Reaching beyond a smaller synth does no harm.
+template <size_t bytes>
+void fetch_ahead(const Node* node) noexcept {
+    const auto* at = reinterpret_cast<const char*>(node);
+#pragma GCC unroll 24
+    for (size_t i = 0; i < bytes; i += cache_line)
+        __builtin_prefetch(at + i);
+}
+
+} // namespace
+
+/// false, here and below: the deadline passed before the end.
+bool Tree::start(Synth& synth) noexcept {
+    starting_ = ensemble_.start(synth) ? nullptr : &synth;
+    return !starting_;
+}
+
+/// Of what was computed for a start there is nothing left once other voices have had their turns, so it is the first of
+/// a block's work.
+bool Tree::finish_start() noexcept {
+    Synth& synth = *starting_;
+    if (synth.run == Run::ending) {
+        ensemble_.abandon_start();
+        starting_ = nullptr;
+        return true;
+    }
+    if (!start(synth))
+        return false;
+    set(synth, synth.run == Run::first_paused ? Run::off : Run::on);
+    return true;
+}
+
+bool Tree::first_block(Synth& synth, FaultLanding& landing) {
+    if (deadline_.spend(synth.definition->cost))
+        return false;
+    const bool paused = synth.run == Run::first_paused;
+    if (synth.voice) {
+        if (!start(synth))
+            return false;
+    } else if (!synth.graph->construct(deadline_)) {
+        free_crashed(synth);
+        return true;
+    } else if (!synth.graph->constructed()) {
+        return false;
+    }
+    // As in scsynth, a done action in a constructor has no lasting effect on its own synth.
+    set(synth, paused ? Run::off : Run::on);
+    return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
+}
+
+/// `voices`: how many synths were computed in `nsec`.
+void Tree::note_cost(Definition& definition, int64_t nsec, int voices) noexcept {
+    const auto follow = [](int64_t& mean, int64_t value, bool first) {
+        mean = std::max<int64_t>(first ? value : mean + (value - mean) / 4, 1);
+    };
+    follow(definition.turn_cost, nsec, definition.turn_cost == Deadline::unknown);
+    follow(definition.cost, nsec / voices, definition.cost == 0);
+    if (definition.turn_cost >= dear_synth)
+        definition.turn_cost = Deadline::unknown;
+}
+
+bool Tree::take_turn(Synth& synth) noexcept {
+    Definition& definition = *synth.definition;
+    const int voices = Ensemble::voices_in_turn(synth);
+    if (deadline_.spend(definition.turn_cost))
+        return false;
+    const bool measured = deadline_.just_read();
+    turn_.next = ensemble_.take_turn(synth);
+    if (measured && voices && !deadline_.passed())
+        note_cost(definition, deadline_.measure(), voices);
+    return !deadline_.passed();
+}
+
+bool Tree::render(Synth& synth, FaultLanding& landing) {
+    Definition& definition = *synth.definition;
+    turn_.running = &synth;
+    if (deadline_.spends_unseen(definition.turn_cost)) {
+        synth.graph->render(landing);
+        return true;
+    }
+    if (deadline_.spend(definition.turn_cost))
+        return false;
+    const bool measured = deadline_.just_read();
+    if (definition.turn_cost == Deadline::unknown && deadline_.bounded())
+        synth.graph->render(landing, deadline_, definition.cost ? definition.cost : Deadline::unknown);
+    else
+        synth.graph->render(landing);
+    if (measured && !deadline_.passed())
+        note_cost(definition, deadline_.measure(), 1);
+    return !deadline_.passed();
+}
+
+void Tree::free_crashed(Synth& synth) noexcept {
+    TextLine line;
+    line.add("UGen '%s' of synth %d (%s) %s; the synth is freed\n", synth.graph->crashed_ugen(), synth.id,
+             synth.definition->program->name.c_str(), synth.graph->took_too_long() ? "took too long" : "crashed");
+    outbox_.print(line.take());
+    free(synth);
+}
+
+void Tree::look_at_output(const Group& group) noexcept {
+    if (!suspects_->any_bad(buses_, ensemble_.block_number()))
+        return;
+    suspects_ = nullptr;
+    TextLine line;
+    line.add("group %d puts NaN or infinity on an output bus: the port is silent meanwhile", group.id);
+    outbox_.print(line.take());
+}
+
+bool Tree::render() noexcept {
+    if (starting_ && !finish_start())
+        return false;
+    turn_ = {root_->run == Run::on ? root_->head : nullptr, root_, nullptr};
+    bool whole = true;
+    while (!FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
+        turn_.running->graph->crash();
+        free_crashed(*turn_.running);
+    }
+    if (!whole)
+        ensemble_.drop_block();
+    else
+        (void)finish_frees(); // what isn't done in time is done before the next command
+    return whole;
+}
+
+/// Renders the nodes from turn_ on. turn_ is kept up to date, as a crash in a synth ends this function.
+bool Tree::walk(FaultLanding& landing) {
+    while (true) {
+        Node* const node = turn_.next;
+        if (!node) { // this group is done: continue behind it
+            if (suspects_)
+                look_at_output(*turn_.group);
+            if (turn_.group == root_)
+                return !deadline_.passed();
+            turn_.next = turn_.group->next;
+            turn_.group = turn_.group->parent;
+            if (deadline_.spend(visit_cost)) // the way up from a deep nest is long
+                return false;
+            continue;
+        }
+        FaultGuard::progress();
+        turn_.next = node->next;
+        // The next node is mostly of the same kind. Native voices are small.
+        if (node->next)
+            native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
+        if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {
+            if (deadline_.spends_unseen(synth->definition->turn_cost))
+                turn_.next = ensemble_.take_turn(*synth);
+            else if (!take_turn(*synth))
+                return false;
+            continue;
+        }
+        if (deadline_.spend(visit_cost))
+            return false;
+        switch (node->run) {
+        case Run::ending:
+            if (!free_in_time(*node))
+                return false;
+            break;
+        case Run::off: break;
+        case Run::first:
+        case Run::first_paused:
+            if (!first_block(static_cast<Synth&>(*node), landing))
+                return false;
+            break;
+        case Run::traced:
+            node->run = Run::on;
+            if (Synth* synth = native(*node)) {
+                ensemble_.take_turn_traced(*synth, *synth->definition->program, outbox_);
+            } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
+                free_crashed(hosted);
+            }
+            break;
+        case Run::on:
+            if (node->is_group && static_cast<Group*>(node)->emptying != Emptying::nothing) {
+                break;
+            } else if (node->is_group) {
+                turn_.group = static_cast<Group*>(node);
+                turn_.next = turn_.group->head;
+            } else if (!render(static_cast<Synth&>(*node), landing)) {
+                return false;
+            }
+            break;
+        }
+    }
+}
+
+} // namespace scs

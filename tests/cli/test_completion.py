@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""bash's completion offers what --help lists."""
+import re
+import shlex
+import subprocess
+
+import pytest
+
+from tests.cli.conftest import PW_SCSYNTH
+from tests.lib.daemon import ROOT
+
+COMPLETION = ROOT / "completions/pw-scsynth"
+
+
+def completed(*words, folder=None):
+    """What bash would offer for the last of the words behind the program's name."""
+    words = ["pw-scsynth", *words]
+    script = f"""compopt() {{ :; }}
+        . {shlex.quote(str(COMPLETION))}
+        COMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}
+        _pw_scsynth {shlex.join([str(PW_SCSYNTH), words[-1], words[-2]])}
+        printf '%s\\n' "${{COMPREPLY[@]}}" """
+    done = subprocess.run(["bash", "-u", "-c", script], cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return set(filter(None, done.stdout.splitlines()))
+
+
+@pytest.fixture(name="help_text", scope="module")
+def fixture_help_text():
+    return subprocess.run([PW_SCSYNTH, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def test_all_options(help_text):
+    described = help_text.partition("Without effect")[0]
+    assert completed("-") == set(re.findall(r"(?<=\s)--?[a-zA-Z][a-z-]*", described))
+    assert completed("--ta") == {"--take-over"}
+
+
+def test_all_keys(help_text):
+    keys = re.findall(r"^    ([a-z.-]+) ", help_text, re.M)
+    assert "cpu-limit" in keys
+    assert completed("--set", "") == {f"{key}=" for key in keys}
+    assert completed("--set", "cpu") == {"cpu-limit="}
+
+
+def test_values(tmp_path):
+    (tmp_path / "score.osc").touch()
+    (tmp_path / "folder").mkdir()
+    assert completed("-D", "") == {"0", "1"}
+    assert completed("-l", "") == set()
+    assert completed("-P", "", folder=tmp_path) == {"folder"}
+    assert completed("-N", "", folder=tmp_path) == {"folder", "score.osc"}
+    assert completed("-N", "score.osc", "", folder=tmp_path) == {"folder", "score.osc"}
+    assert completed("-N", "score.osc", "_", "out.wav", "-", folder=tmp_path) == completed("-")
+    assert completed("--set", "synthdef-path", "=", folder=tmp_path) == {"folder", "score.osc"}
+    assert completed("--set", "synthdef-path", "=", "fol", folder=tmp_path) == {"folder"}
