@@ -445,6 +445,31 @@ const std::vector<Case> cases = {
      [](Stand& s) { s.send("/g_freeAll", {1}); }},
     {"/g_deepFree, 100,000 nested groups", nested, [](Stand& s) { s.send("/g_deepFree", {0}); }},
     {"/g_freeAll, 100,000 nested groups", nested, [](Stand& s) { s.send("/g_freeAll", {0}); }},
+    {"/s_new in place of 100,000 groups", flat,
+     [](Stand& s) {
+         s.send("/s_new", {"default", 1, 4, 1});
+     }},
+    {"a done action that frees 100,000 groups",
+     [](Stand& s) {
+         flat(s);
+         s.define(synthdef_file("end", {{"Line", {{-1, 0}, {-1, 0}, {-1, 0.01f}, {-1, 5}}}}));
+     },
+     [](Stand& s) {
+         s.send("/s_new", {"end", 500'000, 3, 1});
+         s.settle(true);
+         s.run(0.5, true);
+     }},
+    {"a done action that ends it and all of its 100,000 neighbours",
+     [](Stand& s) {
+         s.paused_synths(many);
+         s.define(synthdef_file("end", {{"Line", {{-1, 0}, {-1, 0}, {-1, 0.01f}, {-1, 13}}}}));
+     },
+     [](Stand& s) {
+         s.send("/s_new", {"end", 500'000, 0, 1});
+         s.send("/n_run", {1, 1});
+         s.settle(true);
+         s.run(0.5, true);
+     }},
     {"/n_free of a group of 100,000 groups", flat, [](Stand& s) { s.send("/n_free", {1}); }},
     {"/n_free of 10,000", flat, [](Stand& s) { s.send("/n_free", ids({}, 2, 10'000)); }},
     {"/n_free by 4 MB of steps from 0", flat,
@@ -488,6 +513,11 @@ const std::vector<Case> cases = {
      }},
     {"/g_head of 10,000, 100,000 nested groups", nested,
      [](Stand& s) { s.send("/g_head", ids({}, many - 10'000, 10'000, {1})); }},
+    {"/g_head of the first into the last of 100,000 nested groups, 10 times", nested,
+     [](Stand& s) {
+         for (int i = 0; i < 10; ++i)
+             s.send("/g_head", {many, 1});
+     }},
     {"/g_new of 100,000 that are there", flat,
      [](Stand& s) {
          s.send("/g_new", ids({}, 2, many, {1, 1}));
@@ -599,6 +629,15 @@ const std::vector<Case> cases = {
     {"one synth of 20,000 units, native", [](Stand& s) { s.define(large_definition("large", 20'000)); }, large_synth},
     {"one synth of 20,000 units, plugins", [](Stand& s) { s.define(large_definition("large", 20'000)); }, large_synth,
      false},
+    {"synths whose start draws 300,000 numbers, native",
+     [](Stand& s) {
+         s.define(
+             synthdef_file("draws", std::vector<DefUnit>(300, {"NRand", {{-1, 0}, {-1, 1}, {-1, 1024}}, true, 0})));
+     },
+     [](Stand& s) {
+         for (int i = 0; i < 20; ++i)
+             s.send("/s_new", {"draws", 1000 + i, 0, 0});
+     }},
     {"300 synths of 2000 units, native", [](Stand& s) { s.define(large_definition("large", 2000)); },
      some_large_synths},
     {"300 synths of 2000 units, plugins", [](Stand& s) { s.define(large_definition("large", 2000)); },

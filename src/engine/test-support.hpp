@@ -90,6 +90,15 @@ inline void map_named(Tree& tree, Synth& synth, std::string_view name, int64_t o
         tree.map_control(synth, controls.first + offset, bus, audio);
 }
 
+/// Moves a node, with all the time that it takes.
+inline Status move_now(Tree& tree, Node& node, AddAction action, Node& target) {
+    Node* above = nullptr;
+    Status status;
+    if (!tree.move_in_time(node, action, target, above, status))
+        throw std::runtime_error("a deadline passed");
+    return status;
+}
+
 struct Fixture {
     explicit Fixture(Settings settings = {}, std::shared_ptr<SharedMemory> shared = {}) {
         auto made = Engine::create(

@@ -63,20 +63,24 @@ Status g_new(OscCommand& command, Engine& engine) noexcept {
 
 template <AddAction action>
 Status g_move(OscCommand& command, Engine& engine) noexcept {
-    ArgReader& args = command.place().args;
-    while (args.remain() > 0) {
+    Place& place = command.place();
+    while (place.args.remain() > 0) {
         if (engine.out_of_time(node_cost))
             return command.unfinished();
+        ArgReader args = place.args;
         const NodeArg group = read_node(args, engine.tree());
         if (!group.group())
             return not_found(group);
         const NodeArg arg = read_node(args, engine.tree());
         if (!arg)
             return {Code::node_not_found, arg.id};
-        if (arg.node == &engine.tree().root())
-            continue;
-        if (const Status status = engine.tree().move(*arg.node, action, *group.node); status.failed())
+        Status status;
+        if (arg.node != &engine.tree().root() &&
+            !engine.tree().move_in_time(*arg.node, action, *group.node, place.walk.node, status))
+            return command.unfinished();
+        if (status.failed())
             return status;
+        place.args = args;
     }
     return {};
 }

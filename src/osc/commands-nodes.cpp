@@ -138,12 +138,14 @@ bool n_mapn(Place& place, Engine& engine, Synth& synth) noexcept {
 }
 
 /// Moves a node; what scsynth ignores without a failure is ignored here too: moving the root, or a node beside itself.
-Status move(Engine& engine, Node& node, AddAction action, Node& target, bool silent = false) noexcept {
+/// false: there was no time for it.
+bool move(Engine& engine, Node& node, AddAction action, Node& target, Place& place, Status& status,
+          bool silent = false) noexcept {
     if (&node == &target || &node == &engine.tree().root())
-        return {};
+        return true;
     if ((action == AddAction::before || action == AddAction::after) && &target == &engine.tree().root())
-        return {};
-    return engine.tree().move(node, action, target, !silent);
+        return true;
+    return engine.tree().move_in_time(node, action, target, place.walk.node, status, !silent);
 }
 
 /// Pairs of a node and its target; pairs with a missing node are skipped. Of successive pairs with the same node only
@@ -151,20 +153,27 @@ Status move(Engine& engine, Node& node, AddAction action, Node& target, bool sil
 template <AddAction action>
 Status n_beside(OscCommand& command, Engine& engine) noexcept {
     Place& place = command.place();
+    Status status;
     while (place.args.remain() > 0) {
         if (engine.out_of_time(node_cost))
             return command.unfinished();
-        const NodeArg node = read_node(place.args, engine.tree());
-        const NodeArg target = read_node(place.args, engine.tree());
-        if (!node || !target)
-            continue;
-        if (place.node && place.node != node.node)
-            if (const Status status = move(engine, *place.node, action, *place.other); status.failed())
+        ArgReader args = place.args;
+        const NodeArg node = read_node(args, engine.tree());
+        const NodeArg target = read_node(args, engine.tree());
+        if (node && target) {
+            if (place.node && place.node != node.node &&
+                !move(engine, *place.node, action, *place.other, place, status))
+                return command.unfinished();
+            if (status.failed())
                 return status;
-        place.node = node.node;
-        place.other = target.node;
+            place.node = node.node;
+            place.other = target.node;
+        }
+        place.args = args;
     }
-    return place.node ? move(engine, *place.node, action, *place.other) : Status{};
+    if (place.node && !move(engine, *place.node, action, *place.other, place, status))
+        return command.unfinished();
+    return status;
 }
 
 void warn_of_missing_node(Engine& engine) noexcept {
@@ -194,20 +203,25 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
     while (place.args.remain() > 0) {
         if (engine.out_of_time(node_cost))
             return command.unfinished();
-        const NodeArg arg = read_node(place.args, engine.tree());
+        args = place.args;
+        const NodeArg arg = read_node(args, engine.tree());
         last_id = arg.id;
         if (!arg) {
             warn_of_missing_node(engine);
+            place.args = args;
             continue;
         }
         Node* const before = place.node;
         // As in scsynth: no /n_move for the first node if it was in that group already.
         const bool silent = !before && inside && arg.node->parent == target.node;
-        const Status status = before ? move(engine, *arg.node, AddAction::after, *before)
-                                     : move(engine, *arg.node, action, *target.node, silent);
+        Status status;
+        if (before ? !move(engine, *arg.node, AddAction::after, *before, place, status)
+                   : !move(engine, *arg.node, action, *target.node, place, status, silent))
+            return command.unfinished();
         if (status.failed())
             return status;
         place.node = arg.node;
+        place.args = args;
     }
     return place.node ? Status{} : Status{Code::node_not_found, last_id};
 }

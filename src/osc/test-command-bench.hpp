@@ -25,7 +25,8 @@ public:
     explicit CommandBench(const std::string& restricted_path = {}) {
         settings_.engine.buffers = 8;
         settings_.engine.control_buses = 16384;
-        settings_.engine.rt_memory_kib = 1024;
+        settings_.engine.rt_memory_kib = 32 * 1024;
+        settings_.engine.max_nodes = 65536;
         settings_.restricted_path = restricted_path;
         auto engine = Engine::create(settings_.engine, [](const std::string&) {});
         REQUIRE(engine);

@@ -175,6 +175,24 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/n_free", {int32_t(2), int32_t(9999), int32_t(4)});
     send("/g_deepFree", {int32_t(1), int32_t(6)});
     send("/g_queryTree", {int32_t(0), int32_t(1)});
+    // Each in the one before, and so deep that the way up has to be interrupted, too.
+    constexpr int32_t deep = 40'000, first = 10'000;
+    for (int32_t i = 0; i < deep; i += 1000) {
+        std::vector<ReplyArg> nested;
+        for (int32_t id = first + i; id < first + i + 1000; ++id)
+            nested.insert(nested.end(), {ReplyArg(id), ReplyArg(int32_t(1)), ReplyArg(id == first ? 0 : id - 1)});
+        send("/g_new", nested);
+        send("/n_run", {first, int32_t(0)}); // no block has time for so many
+    }
+    constexpr int32_t last = first + deep - 1;
+    constexpr int32_t one = 9001, two = 9002;
+    send("/g_new", {one, int32_t(0), int32_t(0), two, int32_t(0), int32_t(0)});
+    send("/g_head", {last, one, last, two});
+    send("/g_tail", {last, one, last, first, last, two});
+    send("/n_after", {two, last, one, last});
+    send("/n_before", {two, last, first, last});
+    send("/n_order", {int32_t(0), last, one, two, first});
+    send("/g_queryTree", {last - 1, int32_t(0)});
     send("/g_freeAll", {int32_t(4), int32_t(0)});
     send("/g_queryTree", {int32_t(0), int32_t(0)});
     send("/d_free", {std::string_view("none"), std::string_view("many"), std::string_view("more")});
@@ -195,6 +213,9 @@ TEST_CASE("commands carried out in pieces answer and do the same as those that a
     const std::string expected = run_all(whole, few);
     CHECK(expected.size() > 30'000);
     CHECK(expected.find("/fail") != std::string::npos);
+    // Either may have been interrupted there.
+    for (const char* command : {"/g_tail", "/n_before", "/n_order"})
+        CHECK(expected.find(std::string(command) + "\", \"a group can't be moved into itself") != std::string::npos);
     CHECK(run_all(pieces, many) == expected);
     CHECK(many > few + 50);
 }

@@ -55,7 +55,9 @@ class Server:
             self.ask(message)
         self.ask()  # so that new synths have had their first block
         self.ask()
-        return self.ask(packet), self.ask(Message("/error", 1), *PROBES[group])
+        answers = self.ask(packet)
+        # One after the other: stock sends some answers itself and others by a thread of its own, in no certain order.
+        return answers, [answer for probe in (Message("/error", 1), *PROBES[group]) for answer in self.ask(probe)]
 
 
 class Pair:

@@ -44,12 +44,20 @@ struct Node {
     Node* same_hash = nullptr;
 };
 
-/// What a done action frees of a group as soon as the block is done; none of it is computed until then.
-enum class Emptying : uint8_t { nothing, children, synths };
+/// What done actions free of a group as soon as the block is done; none of its children or synths is computed until
+/// then.
+enum class Emptying : uint8_t {
+    nothing,
+    some, ///< what ends_back_from and ends_on_from say
+    synths,
+    children,
+};
 
 struct Group : Node {
     Emptying emptying = Emptying::nothing;
     Group* next_emptying = nullptr;
+    Node* ends_back_from = nullptr; ///< it and all in front of it are to be ended; null: none
+    Node* ends_on_from = nullptr;   ///< it and all behind it
     Node* head = nullptr;
     Node* tail = nullptr;
     uint32_t entered = 0; ///< how many nodes have come into it so far; batches of voices in it watch this

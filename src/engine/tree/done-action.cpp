@@ -2,6 +2,11 @@
 #include "engine/tree/tree.hpp"
 
 namespace scs {
+namespace {
+
+constexpr int ended_at_once = 1000; // neighbours; those beyond are computed once more
+
+} // namespace
 
 // The numbers and their meanings are SuperCollider's (Done.schelp). A node that ends stays in the tree until the walk
 // reaches it: the walk that is under way may hold pointers to it. The contents of a neighbouring group are freed behind
@@ -45,14 +50,8 @@ void Tree::done_action(int action, Synth& synth) noexcept {
         end(synth);
         free_contents_or_end(next);
         return;
-    case 7:
-        for (Node* node = &synth; node; node = node->previous)
-            end(*node);
-        return;
-    case 8:
-        for (Node* node = &synth; node; node = node->next)
-            end(*node);
-        return;
+    case 7: end_neighbours(synth, true, false); return;
+    case 8: end_neighbours(synth, false, true); return;
     case 9:
         end(synth);
         if (previous)
@@ -71,10 +70,7 @@ void Tree::done_action(int action, Synth& synth) noexcept {
         end(synth);
         deep_free_or_end(next);
         return;
-    case 13:
-        for (Node* node = synth.parent->head; node; node = node->next)
-            end(*node);
-        return;
+    case 13: end_neighbours(synth, true, true); return;
     case 14: end(*synth.parent); return;
     case 15:
         end(synth);
@@ -83,6 +79,22 @@ void Tree::done_action(int action, Synth& synth) noexcept {
         return;
     default: return;
     }
+}
+
+/// Those in front of the synth have had their turns in this block, so that they can wait until it is done.
+void Tree::end_neighbours(Synth& synth, bool front, bool behind) noexcept {
+    Group& group = *synth.parent;
+    end(synth);
+    if (front)
+        group.ends_back_from = synth.previous;
+    if (behind && !group.ends_on_from) {
+        Node* node = synth.next;
+        for (int i = 0; node && i < ended_at_once; ++i, node = node->next)
+            end(*node);
+        group.ends_on_from = node;
+    }
+    if (group.ends_back_from || group.ends_on_from)
+        empty_later(group, Emptying::some);
 }
 
 } // namespace scs

@@ -135,16 +135,17 @@ TEST_CASE("moves, and moves that would tie a knot") {
     Synth& s = f.synth(3);
     f.synth(4);
     Tree& t = f.engine->tree();
-    CHECK(t.move(s, AddAction::head, *t.find(2)).ok());
+    const auto move = [&](Node& node, AddAction action, Node& target) { return move_now(t, node, action, target); };
+    CHECK(move(s, AddAction::head, *t.find(2)).ok());
     CHECK(f.shape() == "1(2(3)) 4");
-    CHECK(t.move(*t.find(4), AddAction::before, *t.find(1)).ok());
+    CHECK(move(*t.find(4), AddAction::before, *t.find(1)).ok());
     CHECK(f.shape() == "4 1(2(3))");
-    CHECK(t.move(*t.find(1), AddAction::tail, *t.find(2)).code == Code::move_into_itself);
-    CHECK(t.move(*t.find(1), AddAction::tail, *t.find(1)).code == Code::move_into_itself);
-    CHECK(t.move(*t.find(4), AddAction::after, *t.find(4)).ok());
-    CHECK(t.move(*t.find(4), AddAction::before, *t.find(4)).ok());
-    CHECK(t.move(*t.find(1), AddAction::tail, t.root()).ok());
-    CHECK(t.move(t.root(), AddAction::tail, *t.find(1)).failed());
+    CHECK(move(*t.find(1), AddAction::tail, *t.find(2)).code == Code::move_into_itself);
+    CHECK(move(*t.find(1), AddAction::tail, *t.find(1)).code == Code::move_into_itself);
+    CHECK(move(*t.find(4), AddAction::after, *t.find(4)).ok());
+    CHECK(move(*t.find(4), AddAction::before, *t.find(4)).ok());
+    CHECK(move(*t.find(1), AddAction::tail, t.root()).ok());
+    CHECK(move(t.root(), AddAction::tail, *t.find(1)).failed());
     CHECK(f.shape() == "4 1(2(3))");
 }
 
@@ -236,6 +237,27 @@ TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
     f.engine->tree().done_action(14, inner);
     f.render(64);
     CHECK(f.shape() == "3");
+}
+
+TEST_CASE("done actions that end more neighbours than are marked at once") {
+    constexpr int many = 1500, each_side = many / 2;
+    for (const int action : {7, 8, 13}) {
+        CAPTURE(action);
+        Settings s;
+        s.max_nodes = 2048;
+        TreeFixture f(s);
+        for (int i = 0; i < many; ++i)
+            f.synth(1 + i);
+        f.render(64);
+        Tree& tree = f.engine->tree();
+        tree.done_action(action, *tree.find_synth(each_side));
+        f.render(64);
+        CHECK(tree.synth_count() == (action == 7 ? many - each_side : action == 8 ? each_side - 1 : 0));
+        CHECK(!tree.find(each_side));
+        f.synth(9000); // a new neighbour isn't one of them
+        f.render(64);
+        CHECK(tree.find(9000));
+    }
 }
 
 TEST_CASE("execution is strictly in tree order") {

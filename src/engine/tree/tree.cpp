@@ -23,6 +23,8 @@ namespace {
 
 // Estimates for the deadline, ns.
 constexpr int64_t free_cost = 400;  // of freeing a node
+constexpr int64_t end_cost = 100;   // of marking one as ending
+constexpr int64_t climb_cost = 50;  // of looking at the group around one
 constexpr int64_t line_cost = 1000; // of a line of text
 
 constexpr size_t aligned(size_t bytes) noexcept {
@@ -31,12 +33,6 @@ constexpr size_t aligned(size_t bytes) noexcept {
 
 const char* name_of(const Node& node) noexcept {
     return node.is_group ? "group" : static_cast<const Synth&>(node).definition->program->name.c_str();
-}
-
-bool is_within(const Node* node, const Node* group) noexcept {
-    while (node && node != group)
-        node = node->parent;
-    return node != nullptr;
 }
 
 } // namespace
@@ -136,21 +132,36 @@ void Tree::unlink(Node& node) noexcept {
     node.parent = nullptr;
 }
 
-Status Tree::move(Node& node, AddAction action, Node& target, bool notifies) noexcept {
+bool Tree::move_in_time(Node& node, AddAction action, Node& target, Node*& above, Status& status,
+                        bool notifies) noexcept {
     Place place;
-    if (const Status status = resolve(action, target, place); status.failed())
-        return status;
-    if (&node == root_)
-        return {Code::cannot_replace_root};
-    if (node.is_group && is_within(place.parent, &node))
-        return {Code::move_into_itself};
+    status = resolve(action, target, place);
+    if (status.failed())
+        return true;
+    if (&node == root_) {
+        status = {Code::cannot_replace_root};
+        return true;
+    }
+    if (node.is_group) {
+        Node* at = above ? above : place.parent;
+        for (; at && at != &node; at = at->parent)
+            if (deadline_.spend(climb_cost)) {
+                above = at;
+                return false;
+            }
+        above = nullptr;
+        if (at) {
+            status = {Code::move_into_itself};
+            return true;
+        }
+    }
     if (place.previous == &node) // already there
         place.previous = node.previous;
     unlink(node);
     link(node, place);
     if (notifies)
         notify(node, NodeChange::move);
-    return {};
+    return true;
 }
 
 // ---- making
@@ -264,6 +275,12 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
         notify(node, NodeChange::end);
     if (Synth* synth = native(node))
         ensemble_.destroy(*synth);
+    if (Group& group = *node.parent; group.emptying != Emptying::nothing) {
+        if (group.ends_back_from == &node)
+            group.ends_back_from = node.previous;
+        if (group.ends_on_from == &node)
+            group.ends_on_from = node.next;
+    }
     unlink(node);
     if (event == EndEvent::without_place)
         notify(node, NodeChange::end);
@@ -346,8 +363,19 @@ void Tree::empty_later(Group& group, Emptying emptying) noexcept {
         (emptying_.last ? emptying_.last->next_emptying : emptying_.first) = &group;
         emptying_.last = &group;
     }
-    if (group.emptying != Emptying::children)
-        group.emptying = emptying;
+    group.emptying = std::max(group.emptying, emptying);
+}
+
+template <bool in_time>
+bool Tree::end_some(Group& group) noexcept {
+    while (Node* const node = group.ends_back_from ? group.ends_back_from : group.ends_on_from) {
+        if (in_time && deadline_.spend(end_cost))
+            return false;
+        end(*node);
+        (node == group.ends_back_from ? group.ends_back_from : group.ends_on_from) =
+            node == group.ends_back_from ? node->previous : node->next;
+    }
+    return true;
 }
 
 void Tree::stop_emptying(Group& group) noexcept {
@@ -362,15 +390,15 @@ void Tree::stop_emptying(Group& group) noexcept {
     if (emptying_.last == &group)
         emptying_.last = before;
     group.next_emptying = nullptr;
+    group.ends_back_from = group.ends_on_from = nullptr;
     group.emptying = Emptying::nothing;
 }
 
 template <bool in_time>
 bool Tree::finish_frees() noexcept {
     while (Group* const group = emptying_.first) {
-        const bool whole = group->emptying == Emptying::children ? free_children<in_time>(*group)
-                                                                 : free_synths<in_time>(*group, emptying_.walk);
-        if (!whole)
+        if (!end_some<in_time>(*group) || (group->emptying == Emptying::children && !free_children<in_time>(*group)) ||
+            (group->emptying == Emptying::synths && !free_synths<in_time>(*group, emptying_.walk)))
             return false;
         stop_emptying(*group);
     }

@@ -67,8 +67,10 @@ public:
     bool trace(Node&, Node*& at) noexcept;
     /// Gives a command to a synth's unit, see UnitGraph::command(). Frees the synth if that crashes.
     Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
-    /// Moves a node. Error: move_into_itself if a group would come into its own descendants. The root cannot move.
-    Status move(Node&, AddAction, Node& target, bool notifies = true) noexcept;
+    /// Moves a node; `status` says whether it could. Error: move_into_itself if a group would come into its own
+    /// descendants. The root cannot move. false: the deadline passed before the end, as for free_in_time(); `above`:
+    /// null at first, then how far it has come.
+    bool move_in_time(Node&, AddAction, Node& target, Node*& above, Status& status, bool notifies = true) noexcept;
     /// Gives the synth a negative ID (/s_noid).
     Status hide_id(Synth&) noexcept;
     /// Emits an event about the node. `info`, the answer to /n_query, is always emitted, the others only if the ID
@@ -129,6 +131,9 @@ private:
     bool free_children(Group&) noexcept;
     template <bool in_time>
     bool free_synths(Group&, NodeWalk&) noexcept;
+    void end_neighbours(Synth&, bool front, bool behind) noexcept;
+    template <bool in_time>
+    bool end_some(Group&) noexcept;
     void empty_later(Group&, Emptying) noexcept;
     void stop_emptying(Group&) noexcept;
     template <bool in_time>

@@ -128,7 +128,7 @@ TEST_CASE("who ends, pauses, moves or is traced leaves; who is left finds each o
 
     f.synth(5);
     f.blocks(2);
-    REQUIRE(tree.move(*f.find(1), AddAction::after, *f.find(4)).ok());
+    REQUIRE(move_now(tree, *f.find(1), AddAction::after, *f.find(4)).ok());
     f.blocks(2);
     CHECK(f.shape() == "[3 4 1 5]");
 
@@ -284,7 +284,7 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         Node* at = nullptr;
         REQUIRE(tree.trace(*f.find(3), at));
         go(40);
-        REQUIRE(tree.move(*f.find(7), AddAction::head, tree.root()).ok());
+        REQUIRE(move_now(tree, *f.find(7), AddAction::head, tree.root()).ok());
         go(40);
         tree.free(*f.find(1));
         f.synth(13, AddAction::head, 0, hiss);
@@ -668,7 +668,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
             case 10: map_named(tree, *one, "freq", 0, pick(3) - 1, pick(4) == 0); break;
             default:
                 if (one != other)
-                    REQUIRE(tree.move(*one, pick(2) ? AddAction::before : AddAction::after, *other).ok());
+                    REQUIRE(move_now(tree, *one, pick(2) ? AddAction::before : AddAction::after, *other).ok());
             }
         }
         std::vector<float> play() {
