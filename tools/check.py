@@ -50,7 +50,7 @@ NEWER_SUPERCOLLIDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".c
 class Check:
     """A run of some stages."""
     kernels = ("-Dsimd=all",)  # ./demo's build may have fewer
-    few, again = 4, 1  # failed tests that are run again by themselves, and how often
+    few, again = 8, 2  # failed tests that are run again by themselves, and how often
     brings_clients = False  # tools/clients is left to the user
 
     def __init__(self, long):

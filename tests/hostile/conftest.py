@@ -14,7 +14,7 @@ from tests.lib.process import wait_for
 
 SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"
 BUFFERS = 256
-TRIES = 3
+TRIES = 10
 TONE_RATE, TONE_SECONDS, TONE_LEVEL = 8000, 60, 0.001
 
 

@@ -30,6 +30,7 @@ ANSWER_SECONDS = 0.1  # of pw-cli, more than its own start
 CHANCE = 5 * SECONDS
 PROBE = 200  # voices by which the load is measured
 ROOM = 0.7   # what a cycle has room for
+TRIES = 3    # an engine that holds the loop up does so each time, a machine that is busy with something else doesn't
 
 pytestmark = pytest.mark.skipif(desktop.lacking() is not None, reason=str(desktop.lacking()))
 
@@ -46,7 +47,7 @@ class Stand:
         self.client.command("/d_recv", DEFAULT.read_bytes())
         session.connect(self.server.node_name, "test-sink")
         tone = folder / "tone.wav"
-        seconds = 2 * SECONDS + 40
+        seconds = 3 * TRIES * SECONDS + 60
         frames = np.arange(RATE * seconds)
         sound = LEVEL * np.sin(2 * np.pi * TONE / RATE * frames)
         audio.write_wav(tone, np.stack([sound, sound], axis=1).astype(np.float32), RATE)
@@ -111,30 +112,52 @@ CASES = [pytest.param((quantum, {"native-ugens": native}), factor, id=f"{quantum
          for factor in (3, 10)]
 
 
+def assert_few_gaps(stand, folder, act, again):
+    """While act() goes on, the tone has no more gaps than a machine makes that is busy with something else: those of a
+    recording before it, and the cycles that are lost without PipeWire, too. again(): before another try."""
+    told = []
+    for _ in range(TRIES):
+        with Recording(stand.session, folder / "before.wav") as recording:
+            recording.wait(SECONDS)
+        without = gaps(audio.read_wav(folder / "before.wav")[0])
+        lost = lost_by_the_machine(stand.quantum)
+        with Recording(stand.session, folder / "during.wav") as recording:
+            act()
+            recording.wait(0.1)
+        during = gaps(audio.read_wav(folder / "during.wav")[0])
+        told.append(f"{without} before, {during} meanwhile; cycles that the machine loses: {lost}")
+        print(f"gaps: {told[-1]}")
+        if during <= 2 * without + CHANCE + lost:
+            return
+        again()
+    raise AssertionError("; ".join(told))
+
+
 @pytest.mark.parametrize(("stand", "factor"), CASES, indirect=["stand"])
 def test_more_voices_than_there_is_time_for(stand, factor, tmp_path):
     client, session = stand.client, stand.session
-    with Recording(session, tmp_path / "before.wav") as recording:
-        recording.wait(SECONDS)
-    without = gaps(audio.read_wav(tmp_path / "before.wav")[0])
-    lost = lost_by_the_machine(stand.quantum)
+
+    def silence():
+        client.send("/g_freeAll", 0)
+        client.sync(timeout=10)
+
     stand.play(0, PROBE)
     client.sync(timeout=20)
     time.sleep(1.5)  # the load is an average of a second
     load = max(client.status()[5], 0.5) / 100
-    with Recording(session, tmp_path / "during.wav") as recording:
-        stand.play(PROBE, int(PROBE * ROOM * factor / load))
+    silence()
+
+    def overload():
+        stand.play(0, int(PROBE * ROOM * factor / load))
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             stand.assert_lives()
             time.sleep(0.5)
-        recording.wait(0.1)
-    during = gaps(audio.read_wav(tmp_path / "during.wav")[0])
+
+    assert_few_gaps(stand, tmp_path, overload, silence)
     wait_for(lambda: int(stand.property("cuts")) > 0, "blocks that are cut")
     assert int(stand.property("ended")) > 0
     assert "overload" in session.daemon.output()
-    print(f"gaps: {without} without the voices, {during} with them; cycles that the machine loses: {lost}")
-    assert during <= 2 * without + CHANCE + lost, (during, without, lost)
     began = time.monotonic()
     client.send("/g_freeAll", 0)
     client.sync(timeout=10)
@@ -154,16 +177,17 @@ def test_packets_that_set_thousands_of_controls_of_a_thousand_synths(stand, tmp_
             client.sync(timeout=20)
     client.send("/n_run", 1, 0)
     client.sync(timeout=20)
-    values = [item for _ in range(5000) for item in ("freq", 440.0)]
-    with Recording(stand.session, tmp_path / "during.wav") as recording:
+    values = [item for _ in range(4000) for item in ("freq", 440.0)]
+
+    def set_thousands():
         for _ in range(12):
-            client.send("/n_set", 1, *values[:8000])
+            client.send("/n_set", 1, *values)
         for _ in range(6):
             stand.assert_lives()
             time.sleep(0.5)
         client.sync(timeout=60)
-        recording.wait(0.1)
-    assert gaps(audio.read_wav(tmp_path / "during.wav")[0]) <= CHANCE
+
+    assert_few_gaps(stand, tmp_path, set_thousands, lambda: None)
     assert stand.session.daemon.running(), stand.session.logs()
     assert client.request("/s_get", 1500, "freq", reply="/n_set").args[-1] == 440.0
 
