@@ -243,11 +243,25 @@ private:
             std::fprintf(stderr, "pw-scsynth: %s\n", now.c_str());
     }
 
+    /// As scsynth does: Sonic Pi shows its user what it reads there. Without a quantum of our own it is the daemon's.
+    void say_rate() {
+        const GraphView& graph = connection_.graph();
+        int quantum = 0, rate = 0;
+        if (std::sscanf(graph.property(node_->id(), "node.latency").c_str(), "%d/%d", &quantum, &rate) != 2) {
+            quantum = std::atoi(connection_.daemon_property("default.clock.quantum").c_str());
+            rate =
+                std::atoi(graph.property(node_->id(), line_.rate > 0 ? "scsynth.sample-rate" : "scsynth.rate").c_str());
+        }
+        std::printf("SC_AudioDriver: sample rate = %f, driver's block size = %d\n", double(rate), quantum);
+    }
+
     void on_ready() {
         if (line_.port == 0)
             port_ = connection_.graph().property(node_->id(), "scsynth.osc.port");
         if (line_.port == 0 && !was_ready_)
             std::printf("port %s\n", port_.c_str());
+        if (line_.verbosity >= 0 && !was_ready_)
+            say_rate();
         // Clients that start a server wait for a line that begins so. supriya fails at a second one.
         if (line_.verbosity >= 0)
             std::puts(was_ready_ ? "PipeWire is back: SuperCollider 3 server ready." : "SuperCollider 3 server ready.");
