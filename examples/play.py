@@ -11,6 +11,9 @@ from examples.client import Client, NoReply  # noqa: E402
 
 
 def main(arguments):
+    if len(arguments) > 1 or arguments and not arguments[0].isdecimal():
+        print("python3 play.py [PORT]: a number, 57110 without one", file=sys.stderr)
+        return 2
     port = int(arguments[0]) if arguments else 57110
     with Client(port) as client:
         try:

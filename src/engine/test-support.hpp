@@ -150,7 +150,7 @@ struct Fixture {
                 std::memcpy(&nodes.back(), record.data(), sizeof(NodeEvent));
             } else if (header.kind == EventKind::late) {
                 ++late;
-            } else if (header.kind == EventKind::print) {
+            } else if (header.kind == EventKind::print || header.kind == EventKind::complain) {
                 printed.append(reinterpret_cast<const char*>(record.data()) + sizeof header,
                                header.bytes - sizeof header);
             } else if (header.kind == EventKind::handback) {

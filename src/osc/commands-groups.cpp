@@ -14,7 +14,8 @@ namespace scs::osc {
 
 namespace {
 
-constexpr int64_t node_cost = 200, line_cost = 1000; // ns, estimates for the deadline
+constexpr int64_t node_cost = 200, line_cost = 1000, control_cost = 50; // ns, estimates for the deadline
+constexpr int64_t controls_at_once = 64;
 
 Status not_found(const NodeArg& arg) noexcept {
     return {Code::group_not_found, arg.id};
@@ -109,29 +110,26 @@ Status g_free(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-/// The names of a program's controls by index, asked for in rising order.
+/// The names of a program's controls by index, asked for in rising order from `first` on.
 class ControlNames {
 public:
-    explicit ControlNames(const Program& program) noexcept
-        : slots_(program.control_slots),
-          sorted_(std::is_sorted(slots_.begin(), slots_.end(),
-                                 [](const auto& a, const auto& b) { return a.index < b.index; })) {}
+    ControlNames(const Program& program, uint32_t first) noexcept
+        : program_(program),
+          next_(std::lower_bound(
+              program.slots_by_index.begin(), program.slots_by_index.end(), first,
+              [&](uint32_t slot, uint32_t index) { return program.control_slots[slot].index < index; })) {}
 
     /// Empty if there is none; the last of several.
     std::string_view at(uint32_t index) noexcept {
-        if (!sorted_)
-            next_ = 0;
         std::string_view name;
-        for (; next_ < slots_.size() && !(sorted_ && slots_[next_].index > index); ++next_)
-            if (slots_[next_].index == index)
-                name = slots_[next_].name;
+        for (; next_ != program_.slots_by_index.end() && program_.control_slots[*next_].index == index; ++next_)
+            name = program_.control_slots[*next_].name;
         return name;
     }
 
 private:
-    const std::vector<ControlSlot>& slots_;
-    bool sorted_; ///< as nearly always
-    size_t next_ = 0;
+    const Program& program_;
+    std::vector<uint32_t>::const_iterator next_;
 };
 
 /// The bus that a control is mapped to, as "c12" or "a4"; empty if it isn't.
@@ -144,11 +142,16 @@ std::string_view mapping_text(const Synth& synth, int index, char (&text)[16]) n
     return {text, size_t(length)};
 }
 
-void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
+/// `next`: the control to go on with. false: there was no time for all of them.
+bool query_controls(Engine& engine, ReplyWriter& reply, const Synth& synth, int64_t& next) noexcept {
     const int count = control_count(synth);
-    reply.add(int32_t(count));
-    ControlNames names(*synth.definition->program);
-    for (int i = 0; i < count && !reply.overflowed(); ++i) {
+    if (next == 0)
+        reply.add(int32_t(count));
+    ControlNames names(*synth.definition->program, uint32_t(next));
+    for (; next < count && !reply.overflowed(); ++next) {
+        if (next % controls_at_once == controls_at_once - 1 && engine.out_of_time(controls_at_once * control_cost))
+            return false;
+        const int i = int(next);
         const std::string_view name = names.at(uint32_t(i));
         if (name.empty())
             reply.add(int32_t(i));
@@ -161,19 +164,18 @@ void query_controls(ReplyWriter& reply, const Synth& synth) noexcept {
         else
             reply.add(mapping);
     }
+    next = 0;
+    return true;
 }
 
-void query_node(ReplyWriter& reply, const Node& node, bool controls) noexcept {
+void query_node(ReplyWriter& reply, const Node& node) noexcept {
     reply.add(node.id);
     if (node.is_group) {
         reply.add(static_cast<const Group&>(node).children);
         return;
     }
-    const auto& synth = static_cast<const Synth&>(node);
     reply.add(int32_t(-1));
-    reply.add(std::string_view(synth.definition->program->name));
-    if (controls)
-        query_controls(reply, synth);
+    reply.add(std::string_view(static_cast<const Synth&>(node).definition->program->name));
 }
 
 Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
@@ -195,8 +197,11 @@ Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
         while (walk.node && !reply.overflowed()) {
             if (engine.out_of_time(node_cost))
                 return command.unfinished();
-            if (!walk.behind)
-                query_node(reply, *walk.node, controls);
+            if (!walk.behind && place.number == 0)
+                query_node(reply, *walk.node);
+            if (controls && !walk.node->is_group &&
+                !query_controls(engine, reply, static_cast<Synth&>(*walk.node), place.number))
+                return command.unfinished();
             walk.step(*group);
         }
         place = {args};
@@ -212,7 +217,7 @@ size_t g_query_tree_room(ArgReader args) noexcept {
 bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
     TextLine line;
     line.indent(depth);
-    ControlNames names(*synth.definition->program);
+    ControlNames names(*synth.definition->program, 0);
     for (int i = 0; i < control_count(synth) && !line.full(); ++i) {
         const std::string_view name = names.at(uint32_t(i));
         if (!name.empty())

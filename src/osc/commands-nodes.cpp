@@ -178,7 +178,7 @@ Status n_beside(OscCommand& command, Engine& engine) noexcept {
 
 void warn_of_missing_node(Engine& engine) noexcept {
     constexpr std::string_view text = "Warning Node not found";
-    engine.outbox().print(text);
+    engine.outbox().complain(text);
 }
 
 /// An action, a target and the nodes that go there, one behind the other. Place::node is the last that was moved.

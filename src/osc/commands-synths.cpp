@@ -34,7 +34,8 @@ Found find_definition(Definitions& definitions, std::string_view name) noexcept 
     return {};
 }
 
-constexpr int64_t set_cost = 60; // ns, an estimate for the deadline
+constexpr int64_t set_cost = 60, value_cost = 30; // ns, estimates for the deadline
+constexpr int64_t values_at_once = 64;
 
 /// Sets the controls of a synth that was made, from Place::args on.
 Status read_arguments(OscCommand& command, Engine& engine, Synth& synth, bool counted) noexcept {
@@ -56,7 +57,7 @@ Status make_synth(OscCommand& command, Engine& engine) noexcept {
     if (!found.definition) {
         TextLine line; // as in scsynth the only one that names it
         line.add("*** ERROR: SynthDef %.*s not found", int(std::min<size_t>(name.size(), 256)), name.data());
-        engine.outbox().print(line.take());
+        engine.outbox().complain(line.take());
         return {Code::synthdef_not_found};
     }
     if (action < 0 || action > 4)
@@ -83,9 +84,8 @@ Status s_new(OscCommand& command, Engine& engine) noexcept {
     return read_arguments(command, engine, static_cast<Synth&>(*command.place().node), counted);
 }
 
-/// The value of the control that is `offset` after `control`; 0 if the synth doesn't have it.
-float control_value(const Synth& synth, const ControlArg& control, int64_t offset) noexcept {
-    const ControlRange controls = find_controls(synth, control);
+/// The value of the control that is `offset` after the first of these; 0 if the synth doesn't have it.
+float control_value(const Synth& synth, const ControlRange& controls, int64_t offset) noexcept {
     const int64_t index = controls.first + offset;
     const bool there = offset < controls.count && index >= 0 && index < control_count(synth);
     return there ? scs::control(synth, int(index)) : 0.0f;
@@ -98,18 +98,31 @@ void add_control(ReplyWriter& reply, const ControlArg& control) noexcept {
         reply.add(int32_t(control.index));
 }
 
-Status s_get(OscCommand& command, Engine& engine) noexcept {
+/// Begins the reply about a synth's controls in the first call, with Place::args behind the synth's ID and Place::end
+/// set. Returns the synth in each call.
+NodeArg begin_values(OscCommand& command, Engine& engine, const char* address) noexcept {
     ArgReader args = command.args();
     const NodeArg arg = read_node(args, engine.tree());
+    if (arg.synth() && command.place().end == 0) {
+        command.place() = {.args = args, .end = 1};
+        command.reply().begin(address);
+        command.reply().add(arg.node->id);
+    }
+    return arg;
+}
+
+Status s_get(OscCommand& command, Engine& engine) noexcept {
+    Place& place = command.place();
+    const NodeArg arg = begin_values(command, engine, "/n_set");
     if (!arg.synth())
         return {Code::node_not_found, arg.id};
     ReplyWriter& reply = command.reply();
-    reply.begin("/n_set");
-    reply.add(arg.node->id);
-    while (args.remain() >= 4 && !reply.overflowed()) {
-        const ControlArg control = read_control(args);
+    while (place.args.remain() >= 4 && !reply.overflowed()) {
+        if (engine.out_of_time(set_cost))
+            return command.unfinished();
+        const ControlArg control = read_control(place.args);
         add_control(reply, control);
-        reply.add(control_value(*arg.synth(), control, 0));
+        reply.add(control_value(*arg.synth(), find_controls(*arg.synth(), control), 0));
     }
     return {};
 }
@@ -119,20 +132,28 @@ size_t s_get_room(ArgReader args) noexcept {
 }
 
 Status s_getn(OscCommand& command, Engine& engine) noexcept {
-    ArgReader args = command.args();
-    const NodeArg arg = read_node(args, engine.tree());
+    Place& place = command.place();
+    const NodeArg arg = begin_values(command, engine, "/n_setn");
     if (!arg.synth())
         return {Code::node_not_found, arg.id};
     ReplyWriter& reply = command.reply();
-    reply.begin("/n_setn");
-    reply.add(arg.node->id);
-    while (args.remain() > 0 && !reply.overflowed()) {
+    while (place.args.remain() > 0 && !reply.overflowed()) {
+        if (engine.out_of_time(set_cost))
+            return command.unfinished();
+        ArgReader args = place.args;
         const ControlArg control = read_control(args);
         const int32_t count = args.get_int();
-        add_control(reply, control);
-        reply.add(count);
-        for (int32_t i = 0; i < count && !reply.overflowed(); ++i)
-            reply.add(control_value(*arg.synth(), control, i));
+        const ControlRange controls = find_controls(*arg.synth(), control);
+        if (place.number == 0) {
+            add_control(reply, control);
+            reply.add(count);
+        }
+        for (; place.number < count && !reply.overflowed(); ++place.number) {
+            if (place.number % values_at_once == values_at_once - 1 && engine.out_of_time(values_at_once * value_cost))
+                return command.unfinished();
+            reply.add(control_value(*arg.synth(), controls, place.number));
+        }
+        place = {.args = args, .end = place.end};
     }
     return {};
 }

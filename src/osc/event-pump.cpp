@@ -108,6 +108,7 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
             notify(port, event, record.subspan(sizeof event));
         break;
     case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header))); break;
+    case EventKind::complain: sink.complain(text_of(record.subspan(sizeof header))); break;
     case EventKind::late:
         if (LateEvent event; read(record, event))
             sink.late(event.seconds);

@@ -27,6 +27,8 @@ public:
     virtual void release(Handback*) noexcept = 0;
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;
+    /// The same about a client's mistake, of which there may be too many for a log.
+    virtual void complain(std::string_view line) { print(line); }
     /// A bundle came so long after its time.
     virtual void late(double seconds) = 0;
     /// A packet that a plugin's command asks to be performed, as if it had come from `from`.

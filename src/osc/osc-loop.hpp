@@ -59,6 +59,7 @@ private:
     void retired(CommandBundle*) noexcept override;
     void release(Handback*) noexcept override;
     void print(std::string_view line) override;
+    void complain(std::string_view line) override { log_limited(failures_, Level::output, std::string(line)); }
     void late(double seconds) override;
     void completion(std::span<const std::byte> packet, const Endpoint& from) override;
     void command_done(std::string_view name, const Endpoint& from) override;

@@ -90,6 +90,19 @@ TEST_CASE("five hundred broken connections give a handful of lines") {
     CHECK(lines <= 6 + seconds);
 }
 
+TEST_CASE("a thousand mistakes that are told of give a part of the lines") {
+    Rig rig;
+    Client client(rig);
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 1000; ++i)
+        client.send("/s_new", {std::string_view("nothing"), 1000, 0, 0});
+    client.until_synced();
+    const auto tenths = size_t((std::chrono::steady_clock::now() - began) / std::chrono::milliseconds(100));
+    const size_t lines = count(rig.log(), "SynthDef nothing not found");
+    CHECK(lines >= 1);
+    CHECK(lines <= 51 + tenths);
+}
+
 TEST_CASE("names with control characters are printed without them") {
     Rig rig;
     Client client(rig);

@@ -175,6 +175,14 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/n_free", {int32_t(2), int32_t(9999), int32_t(4)});
     send("/g_deepFree", {int32_t(1), int32_t(6)});
     send("/g_queryTree", {int32_t(0), int32_t(1)});
+    const auto wide = definition("wide", 700);
+    send("/d_recv", {ReplyArg(std::span<const std::byte>(wide))});
+    send("/g_new", {int32_t(9000), int32_t(1), int32_t(0)});
+    send("/s_new", {std::string_view("wide"), int32_t(9010), int32_t(1), int32_t(9000)});
+    send("/g_queryTree", {int32_t(9000), int32_t(1)});
+    send("/s_get", numbers(0, 600, {int32_t(9010)}));
+    send("/s_getn",
+         {int32_t(9010), int32_t(-3), int32_t(720), std::string_view("c200"), int32_t(300), int32_t(0), int32_t(0)});
     // Each in the one before, and so deep that the way up has to be interrupted, too.
     constexpr int32_t deep = 40'000, first = 10'000;
     for (int32_t i = 0; i < deep; i += 1000) {

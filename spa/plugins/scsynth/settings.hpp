@@ -65,7 +65,8 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
       .help = "volume of the outputs at the start",
       .more =
           "A factor: 0.5 is -6 dB. Later the desktop's mixer sets it, or `wpctl set-volume`. With another value than "
-          "1, or with `mute`, WirePlumber 0.5 doesn't restore the volume that it remembers."}},
+          "1, or with `mute`, WirePlumber 0.5 doesn't restore the volume that it remembers; 0.4 does so "
+          "nevertheless."}},
     {&NodeSettings::mute, {.key = "mute", .help = "silent until somebody unmutes it"}},
 };
 

@@ -7,11 +7,14 @@
 #include <spa/pod/parser.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
 namespace scs::spa {
 namespace {
+
+constexpr float unset = -INFINITY;
 
 bool allowed(float value) {
     return value >= 0 && value <= Volume::highest; // NaN isn't
@@ -34,25 +37,26 @@ std::vector<float> read_channels(const spa_pod* array, size_t count) {
 } // namespace
 
 Volume::Volume(std::vector<uint32_t> channels, float volume, bool mute)
-    : channels_(std::move(channels)), volume_(volume), mute_(mute), channel_volumes_(channels_.size(), 1.f) {}
+    : channels_(std::move(channels)), mute_(mute), channel_volumes_(channels_.size(), volume) {}
 
 float Volume::gain(size_t index) const {
-    return mute_ ? 0 : volume_ * channel_volumes_[index];
+    return mute_ ? 0 : channel_volumes_[index];
 }
 
 bool Volume::read(const spa_pod* props) {
-    float volume = volume_;
+    float volume = unset;
     bool mute = mute_;
     const spa_pod* array = nullptr;
     if (spa_pod_parse_object(props, SPA_TYPE_OBJECT_Props, nullptr, SPA_PROP_volume, SPA_POD_OPT_Float(&volume),
                              SPA_PROP_mute, SPA_POD_OPT_Bool(&mute), SPA_PROP_channelVolumes,
                              SPA_POD_OPT_Pod(&array)) < 0 ||
-        !allowed(volume))
+        (volume != unset && !allowed(volume)))
         return false;
-    std::vector<float> values = array ? read_channels(array, channels_.size()) : channel_volumes_;
+    std::vector<float> values = array             ? read_channels(array, channels_.size())
+                                : volume != unset ? std::vector<float>(channels_.size(), volume)
+                                                  : channel_volumes_;
     if (values.size() != channels_.size())
         return false;
-    volume_ = volume;
     mute_ = mute;
     channel_volumes_ = std::move(values);
     return true;
@@ -60,7 +64,7 @@ bool Volume::read(const spa_pod* props) {
 
 void Volume::write(spa_pod_builder& b) const {
     const auto count = uint32_t(channels_.size());
-    spa_pod_builder_add(&b, SPA_PROP_volume, SPA_POD_Float(volume_), SPA_PROP_mute, SPA_POD_Bool(mute_),
+    spa_pod_builder_add(&b, SPA_PROP_volume, SPA_POD_Float(1.f), SPA_PROP_mute, SPA_POD_Bool(mute_),
                         SPA_PROP_channelVolumes,
                         SPA_POD_Array(sizeof(float), SPA_TYPE_Float, count, channel_volumes_.data()),
                         SPA_PROP_channelMap, SPA_POD_Array(sizeof(uint32_t), SPA_TYPE_Id, count, channels_.data()), 0);

@@ -9,6 +9,10 @@
 namespace scs::spa {
 
 /// The volume and mute of a node's outputs, as mixers read and set them among its Props. [main]
+///
+/// Props have a volume for all channels and one for each. Mixers show and set only the latter, so the first is always 1
+/// here, and setting it sets each channel's: otherwise it would be a factor that nobody sees and that session managers
+/// restore.
 class Volume {
 public:
     static constexpr int highest = 10;
@@ -20,8 +24,9 @@ public:
     float gain(size_t index) const;
     const std::vector<uint32_t>& channels() const { return channels_; }
 
-    /// Takes what these Props say of volume and mute, and leaves the rest as it is. Channel volumes of another number
-    /// than ours count as their mean. Returns false, and changes nothing, if one is no number from 0 to highest.
+    /// Takes what these Props say of volume and mute, and leaves the rest as it is. A volume for all channels counts if
+    /// there are no channel volumes; those of another number than ours count as their mean. Returns false, and changes
+    /// nothing, if one is no number from 0 to highest.
     bool read(const spa_pod* props);
     /// Adds all of it to an object of Props that is under construction.
     void write(spa_pod_builder&) const;
@@ -32,7 +37,6 @@ public:
 
 private:
     std::vector<uint32_t> channels_;
-    float volume_;
     bool mute_;
     std::vector<float> channel_volumes_;
 };

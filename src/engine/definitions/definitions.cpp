@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/definitions/definitions.hpp"
 
+#include "engine/base/available-memory.hpp"
+#include "engine/base/hash.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/later-inputs.hpp"
@@ -11,7 +13,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 
 namespace scs {
 
@@ -25,6 +26,11 @@ bool frees_synth(const Program& program, const UnitPlan& unit) {
     const WireSpec& action = program.wires[program.inputs[unit.first_input + uint32_t(facts->done_action_input)]];
     return action.from_unit >= 0 || (action.value >= 2.f && action.value < 16.f);
 }
+
+// How many times the bytes of its file a SynthDef takes at most while it is read, and of files from which size on that
+// is asked for: small ones are read by the hundred.
+constexpr int64_t most_growth = 16;
+constexpr size_t unasked = 64 << 10;
 
 } // namespace
 
@@ -43,6 +49,10 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
 std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::byte> file, const Settings& settings,
                                                           std::vector<std::string>& errors) {
     std::vector<std::unique_ptr<Definition>> loaded;
+    if (file.size() > unasked && !leaves_memory(int64_t(file.size()) * most_growth)) {
+        errors.push_back("not enough memory for SynthDefs of " + std::to_string(file.size() >> 20) + " MiB");
+        return loaded;
+    }
     Result<std::vector<SynthDef>> defs = read_synthdefs(file);
     if (!defs) {
         errors.push_back(defs.error());
@@ -72,7 +82,7 @@ Definitions::~Definitions() {
 }
 
 Definition** Definitions::link_to(std::string_view name) noexcept {
-    Definition** link = &buckets_[std::hash<std::string_view>{}(name) & (buckets_.size() - 1)];
+    Definition** link = &buckets_[hash_of_name(name) >> 32 & (buckets_.size() - 1)];
     while (*link && (*link)->program->name != name)
         link = &(*link)->chain;
     return link;

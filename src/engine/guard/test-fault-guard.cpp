@@ -171,7 +171,7 @@ TEST_CASE("a UGen that reads where nothing is loses its synth, and the others pl
     CrashFixture f;
     f.start("TestReadNowhere");
     CHECK(f.sine_plays());
-    CHECK(f.printed == "UGen 'TestReadNowhere' of synth 1001 (TestReadNowhere) crashed; the synth is freed\n");
+    CHECK(f.printed == "UGen 'TestReadNowhere' of synth 1001 (TestReadNowhere) crashed; the synth is freed");
     SUBCASE("the locks that it held are open again") {
         f.start("TestReadNowhere"); // takes the same lock: would hang
         CHECK(f.sine_plays());
@@ -277,7 +277,7 @@ TEST_CASE("a UGen that never ends is ended") {
         f.start(ugen);
         CHECK(f.sine_plays());
         CHECK(f.printed ==
-              std::string("UGen '") + ugen + "' of synth 1001 (" + ugen + ") took too long; the synth is freed\n");
+              std::string("UGen '") + ugen + "' of synth 1001 (" + ugen + ") took too long; the synth is freed");
         CHECK_FALSE(f.engine->status().broken);
     }
 }

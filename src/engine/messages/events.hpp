@@ -17,6 +17,7 @@ enum class EventKind : uint32_t {
     trigger,      ///< TriggerEvent
     node_reply,   ///< NodeReplyEvent and the data that follows it
     print,        ///< EventHeader, then text without a terminator
+    complain,     ///< the same, of which the log may leave some out
     late,         ///< LateEvent
     completion,   ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now
     command_done, ///< ReplyEvent, then the name of a plugin's command that has been carried out

@@ -39,11 +39,9 @@ public:
     }
 
     /// Emits a print event (for the server's log). Text is cut at 1000 bytes. false: dropped.
-    bool print(std::string_view text) noexcept {
-        text = text.substr(0, 1000);
-        const EventHeader header{EventKind::print, uint32_t(sizeof header + text.size())};
-        return notify(header, std::as_bytes(std::span(text)));
-    }
+    bool print(std::string_view text) noexcept { return say(EventKind::print, text); }
+    /// The same with what a client did wrong, and may do wrong again at any rate: the log leaves out what is too much.
+    void complain(std::string_view text) noexcept { (void)say(EventKind::complain, text); }
 
     /// Hands an object back to the thread that `what` implies. Never lost.
     void hand_back(Handback* object, Handback::Kind what) noexcept {
@@ -68,6 +66,11 @@ public:
     }
 
 private:
+    bool say(EventKind kind, std::string_view text) noexcept {
+        text = text.substr(0, 1000);
+        const EventHeader header{kind, uint32_t(sizeof header + text.size())};
+        return notify(header, std::as_bytes(std::span(text)));
+    }
     bool write(Handback* object) noexcept {
         const HandbackEvent event{{EventKind::handback, sizeof(HandbackEvent)}, object->handed_as, object};
         void* room = ring_.reserve(sizeof event);

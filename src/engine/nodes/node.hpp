@@ -56,6 +56,7 @@ enum class Emptying : uint8_t {
 struct Group : Node {
     Emptying emptying = Emptying::nothing;
     Group* next_emptying = nullptr;
+    Group* previous_emptying = nullptr;
     Node* ends_back_from = nullptr; ///< it and all in front of it are to be ended; null: none
     Node* ends_on_from = nullptr;   ///< it and all behind it
     Node* head = nullptr;

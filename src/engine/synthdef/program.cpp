@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/synthdef/program.hpp"
 
+#include "engine/base/hash.hpp"
 #include "engine/synthdef/validator.hpp"
 #include "engine/synthdef/wire-buffers.hpp"
 
@@ -12,40 +13,37 @@
 namespace scs {
 namespace {
 
-/// FNV-1a.
-uint32_t hash(std::string_view text) noexcept {
-    uint32_t value = 2166136261u;
-    for (char c : text)
-        value = (value ^ static_cast<unsigned char>(c)) * 16777619u;
-    return value;
+/// Where the search for a name begins in a table of 2^n places.
+size_t place_of(std::string_view name, const std::vector<uint32_t>& table) noexcept {
+    return size_t(hash_of_name(name) >> (64 - std::countr_zero(table.size())));
 }
 
 /// A name covers the controls from its index up to where the next name starts. If several names have the same index,
 /// only the last one listed covers any controls, as in scsynth.
-std::vector<ControlSlot> control_slots(const SynthDef& def) {
-    const auto& names = def.control_names;
-    std::vector<ControlSlot> slots;
-    slots.reserve(names.size());
-    for (const ControlName& control : names)
+void name_controls(Program& program, const SynthDef& def) {
+    std::vector<ControlSlot>& slots = program.control_slots;
+    slots.reserve(def.control_names.size());
+    for (const ControlName& control : def.control_names)
         slots.push_back({control.name, control.index, 0});
 
-    std::vector<size_t> order(names.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return names[a].index < names[b].index; });
+    std::vector<uint32_t>& order = program.slots_by_index;
+    order.resize(slots.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return slots[a].index < slots[b].index; });
     for (size_t i = 0; i < order.size(); ++i) {
-        const size_t end = i + 1 < order.size() ? names[order[i + 1]].index : def.controls.size();
+        const size_t end = i + 1 < order.size() ? slots[order[i + 1]].index : def.controls.size();
         ControlSlot& slot = slots[order[i]];
         slot.channels = uint32_t(end) - slot.index;
     }
-    return slots;
 }
 
 /// If several slots have the same name, the first one listed is found, as in scsynth.
 std::vector<uint32_t> control_table(const std::vector<ControlSlot>& slots) {
-    std::vector<uint32_t> table(std::bit_ceil(2 * slots.size() + 1), 0);
+    std::vector<uint32_t> table(std::bit_ceil(2 * slots.size() + 2), 0);
     const size_t mask = table.size() - 1;
     for (size_t i = 0; i < slots.size(); ++i) {
-        size_t at = hash(slots[i].name) & mask;
+        size_t at = place_of(slots[i].name, table);
         while (table[at] != 0 && slots[table[at] - 1].name != slots[i].name)
             at = (at + 1) & mask;
         if (table[at] == 0)
@@ -104,7 +102,7 @@ const ControlSlot* Program::find_control(std::string_view control_name) const no
     if (control_table.empty() || control_name.size() > longest)
         return nullptr;
     const size_t mask = control_table.size() - 1;
-    for (size_t at = hash(control_name) & mask; control_table[at] != 0; at = (at + 1) & mask) {
+    for (size_t at = place_of(control_name, control_table); control_table[at] != 0; at = (at + 1) & mask) {
         const ControlSlot& slot = control_slots[control_table[at] - 1];
         if (slot.name == control_name)
             return &slot;
@@ -113,10 +111,10 @@ const ControlSlot* Program::find_control(std::string_view control_name) const no
 }
 
 const Variant* Program::find_variant(std::string_view full_name) const noexcept {
-    for (const Variant& variant : variants)
-        if (variant.name == full_name)
-            return &variant;
-    return nullptr;
+    const auto found =
+        std::lower_bound(variants.begin(), variants.end(), full_name,
+                         [](const Variant& variant, std::string_view name) { return variant.name < name; });
+    return found != variants.end() && found->name == full_name ? &*found : nullptr;
 }
 
 Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
@@ -132,9 +130,11 @@ Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog&
     program->name = def.name;
     program->block_size = block_size;
     program->controls = def.controls;
-    program->control_slots = control_slots(def);
+    name_controls(*program, def);
     program->control_table = control_table(program->control_slots);
     program->variants = def.variants;
+    std::stable_sort(program->variants.begin(), program->variants.end(),
+                     [](const Variant& a, const Variant& b) { return a.name < b.name; });
     lay_out(*program, def, catalog);
     program->guards = input_guards(def, block_size);
     program->num_wire_buffers = assign_wire_buffers(def, program->units, program->wires);

@@ -51,7 +51,8 @@ struct Program {
     int block_size = 0;          ///< frames in a wire buffer
     std::vector<float> controls; ///< initial values
     std::vector<ControlSlot> control_slots;
-    std::vector<Variant> variants;  ///< each a full set of initial values, named "definition.variant"
+    std::vector<uint32_t> slots_by_index; ///< the slots in rising order of their controls
+    std::vector<Variant> variants;  ///< each a full set of initial values, named "definition.variant"; sorted by name
     std::vector<WireSpec> wires;    ///< the constants, then all outputs in the order of the units
     std::vector<uint32_t> inputs;   ///< wire indices; each unit's are consecutive
     std::vector<UnitPlan> units;    ///< in the order in which they run
@@ -62,7 +63,8 @@ struct Program {
 
     /// [rt] The control of this name, or null. Never allocates.
     const ControlSlot* find_control(std::string_view control_name) const noexcept;
-    /// [rt] The variant of this full name ("definition.variant"), or null. Never allocates.
+    /// [rt] The variant of this full name ("definition.variant"), or null; the first listed of several. Never
+    /// allocates.
     const Variant* find_variant(std::string_view full_name) const noexcept;
 
     /// Hash table of control_slots with linear probing. Its size is a power of two; entries are slot indices plus one,

@@ -188,6 +188,23 @@ TEST_CASE("variants by their full name") {
     REQUIRE(program->find_variant("example.low") != nullptr);
     CHECK(program->find_variant("example.low")->values[0] == 110.0f);
     CHECK(program->find_variant("low") == nullptr);
+    SynthDef def = example();
+    const size_t controls = def.controls.size();
+    def.variants.clear();
+    for (const char* name : {"example.z", "example.a", "example.m", "example.a"})
+        def.variants.push_back({name, std::vector<float>(controls, float(def.variants.size()))});
+    program = compiled(def, PermissiveCatalog());
+    CHECK(program->find_variant("example.z")->values[0] == 0.f);
+    CHECK(program->find_variant("example.a")->values[0] == 1.f); // the first of two
+    CHECK(program->find_variant("example.m")->values[0] == 2.f);
+    CHECK(program->find_variant("example.b") == nullptr);
+}
+
+TEST_CASE("slots in the order of their controls") {
+    SynthDef def = example();
+    def.control_names = {{"amp", 2}, {"freqs", 0}, {"level", 2}};
+    const auto program = compiled(def, PermissiveCatalog());
+    CHECK(program->slots_by_index == std::vector<uint32_t>{1, 0, 2});
 }
 
 TEST_CASE("blocks and sample rates of a definition's own are refused") {

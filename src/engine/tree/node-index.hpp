@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/hash.hpp"
 #include "engine/nodes/node.hpp"
 
 #include <bit>
@@ -40,12 +41,15 @@ public:
 
 private:
     size_t bucket(int32_t id) const noexcept {
-        // Fibonacci hashing, which spreads IDs that are sequential or differ only in their upper bits, as those of
-        // clients do.
-        return size_t((uint32_t(id) * 2654435769u) >> (32 - std::countr_zero(buckets_.size())));
+        // The second step is Fibonacci hashing, which spreads IDs that are sequential or differ only in their upper
+        // bits, as those of clients do, whatever the first one makes of them.
+        uint64_t value = uint32_t(id) * multiplier_;
+        value = (value ^ value >> 32) * 0x9E3779B97F4A7C15u;
+        return size_t(value >> (64 - std::countr_zero(buckets_.size())));
     }
 
     std::vector<Node*> buckets_;
+    const uint64_t multiplier_ = hash_seed | 1;
     int max_, size_ = 0;
 };
 

@@ -239,6 +239,30 @@ TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
     CHECK(f.shape() == "3");
 }
 
+TEST_CASE("no choice of IDs makes a node hard to find") {
+    // These all come to one place of a table of 8192 by Fibonacci hashing alone: multiples of its inverse.
+    constexpr uint32_t golden = 2654435769u, count = 4096;
+    uint32_t inverse = golden;
+    for (int i = 0; i < 5; ++i)
+        inverse *= 2 - golden * inverse;
+    REQUIRE(golden * inverse == 1u);
+    NodeIndex index(count);
+    std::vector<Node> nodes(count);
+    for (uint32_t i = 0; i < count; ++i) {
+        nodes[i].id = int32_t(i * inverse);
+        index.add(nodes[i]);
+    }
+    int longest = 0;
+    for (const Node& node : nodes) {
+        CHECK(index.find(node.id) == &node);
+        int length = 0;
+        for (const Node* at = &node; at; at = at->same_hash)
+            ++length;
+        longest = std::max(longest, length);
+    }
+    CHECK(longest < 20);
+}
+
 TEST_CASE("done actions that end more neighbours than are marked at once") {
     constexpr int many = 1500, each_side = many / 2;
     for (const int action : {7, 8, 13}) {

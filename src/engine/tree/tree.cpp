@@ -360,6 +360,7 @@ bool Tree::deep_free_in_time(Group& group, NodeWalk& walk) noexcept {
 
 void Tree::empty_later(Group& group, Emptying emptying) noexcept {
     if (group.emptying == Emptying::nothing) {
+        group.previous_emptying = emptying_.last;
         (emptying_.last ? emptying_.last->next_emptying : emptying_.first) = &group;
         emptying_.last = &group;
     }
@@ -383,13 +384,10 @@ void Tree::stop_emptying(Group& group) noexcept {
         return;
     if (emptying_.first == &group)
         emptying_.walk = {};
-    Group* before = nullptr;
-    for (Group* other = emptying_.first; other != &group; other = other->next_emptying)
-        before = other;
-    (before ? before->next_emptying : emptying_.first) = group.next_emptying;
-    if (emptying_.last == &group)
-        emptying_.last = before;
-    group.next_emptying = nullptr;
+    Group *const before = group.previous_emptying, *const behind = group.next_emptying;
+    (before ? before->next_emptying : emptying_.first) = behind;
+    (behind ? behind->previous_emptying : emptying_.last) = before;
+    group.next_emptying = group.previous_emptying = nullptr;
     group.ends_back_from = group.ends_on_from = nullptr;
     group.emptying = Emptying::nothing;
 }

@@ -113,9 +113,9 @@ bool Tree::render(Synth& synth, FaultLanding& landing) {
 
 void Tree::free_crashed(Synth& synth) noexcept {
     TextLine line;
-    line.add("UGen '%s' of synth %d (%s) %s; the synth is freed\n", synth.graph->crashed_ugen(), synth.id,
+    line.add("UGen '%s' of synth %d (%s) %s; the synth is freed", synth.graph->crashed_ugen(), synth.id,
              synth.definition->program->name.c_str(), synth.graph->took_too_long() ? "took too long" : "crashed");
-    outbox_.print(line.take());
+    outbox_.complain(line.take());
     free(synth);
 }
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string_view>
+
+namespace scs {
+
+/// A number that is another one in each process and that nobody can tell from outside. With it, clients can't choose
+/// IDs or names that all come to the same place of a hash table, where each look-up would take as long as a search.
+inline const uint64_t hash_seed = [] {
+    std::random_device random;
+    return uint64_t(random()) << 32 | random();
+}();
+
+/// [any] Of a name. The upper bits are the best ones.
+inline uint64_t hash_of_name(std::string_view text) noexcept {
+    uint64_t value = hash_seed;
+    for (const char c : text)
+        value = (value ^ static_cast<unsigned char>(c)) * 0x9E3779B97F4A7C15u; // 2^64 / golden ratio
+    return value;
+}
+
+} // namespace scs
