@@ -348,6 +348,7 @@ void Tree::empty_later(Group& group, Emptying emptying) noexcept {
     }
     if (group.emptying != Emptying::children)
         group.emptying = emptying;
+    ensemble_.order_changed();
 }
 
 void Tree::stop_emptying(Group& group) noexcept {
@@ -398,8 +399,10 @@ void Tree::set(Node& node, Run run) noexcept {
     node.run = run;
     if (const Synth* synth = native(node))
         Ensemble::run_changed(*synth);
-    if (node.is_group)
+    if (node.is_group) {
+        ensemble_.order_changed();
         return;
+    }
     auto& synth = static_cast<Synth&>(node);
     const bool runs = run == Run::first || run == Run::on || run == Run::traced;
     const AgeKind kind = !runs ? AgeKind::none : synth.definition->ends_itself ? AgeKind::ends_itself : AgeKind::stays;

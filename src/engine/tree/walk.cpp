@@ -133,10 +133,12 @@ bool Tree::render() noexcept {
         return false;
     turn_ = {root_->run == Run::on ? root_->head : nullptr, root_, nullptr};
     bool whole = true;
+    ensemble_.begin_walk();
     while (!FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
         turn_.running->graph->crash();
         free_crashed(*turn_.running);
     }
+    ensemble_.end_walk();
     if (!whole)
         ensemble_.drop_block();
     else
@@ -173,6 +175,8 @@ bool Tree::walk(FaultLanding& landing) {
         }
         if (deadline_.spend(visit_cost))
             return false;
+        if (!node->is_group)
+            ensemble_.pass(static_cast<const Synth&>(*node));
         switch (node->run) {
         case Run::ending:
             if (!free_in_time(*node))

@@ -13,25 +13,41 @@ Node* Turns::take(Synth& synth) noexcept {
         runner_.run(synth);
         return synth.next;
     }
-    Node* last = &synth;
+    Node* next = synth.next;
     if (pending(synth)) {
         add_held(synth);
+    } else if (computed_ahead(synth)) {
+        Batch& batch = *synth.voice->batch;
+        runner_.run_kept(batch, ahead_->kept());
+        next = end_turn(synth, batch);
     } else if (Batch* batch = batch_to_run(synth)) {
         runner_.run(*batch);
-        if (batch->interleaved) {
-            batch->pending = batch->live;
-            add_held(synth);
-        } else {
-            last = batch->synths[batch->last()];
-        }
+        next = end_turn(synth, *batch);
     } else {
         if (synth.voice->backoff)
             --synth.voice->backoff;
         runner_.run(synth);
+        if (ahead_ && !acts_on_itself(synth))
+            list_.pass_barrier();
     }
-    Node* const next = last->next;
     batching_.after_turn(synth, ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0);
     return next;
+}
+
+bool Turns::computed_ahead(const Synth& synth) noexcept {
+    Batch* const batch = synth.voice->batch;
+    return batch && batch->job >= 0 && ahead_->take(*batch);
+}
+
+/// After the turn of a batch, which is this voice's. Returns the node behind the last that has had its turn.
+Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
+    if (ahead_)
+        list_.add(batch);
+    if (!batch.interleaved)
+        return batch.synths[batch.last()]->next;
+    batch.pending = batch.live;
+    add_held(synth);
+    return synth.next;
 }
 
 /// The batch to compute in this voice's turn; null: the voice alone.
