@@ -4,6 +4,7 @@
 
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/voices/ahead.hpp"
+#include "engine/voices/voice.hpp"
 
 #include <doctest/doctest.h>
 
@@ -272,6 +273,75 @@ TEST_CASE("whatever happens to the tree, the bits and the events are those of on
     }
     for (const uint64_t batches : computed)
         CHECK(batches > 1000);
+}
+
+TEST_CASE("what may reach a batch before its turn isn't overtaken") {
+    const Helped helped;
+    // Three ways in which a synth that pauses the next node comes to have its turn before batches: it was there before,
+    // runs again, or is moved there.
+    enum class Way { there, resumed, moved };
+    for (const char* pausing : {"pauses-after", "plugin-pauses"})
+        for (const Way way : {Way::there, Way::resumed, Way::moved})
+            for (int after = 0; after < 5; ++after) { // its done action comes within these blocks
+                const auto play = [&](int threads) {
+                    Player f(with(threads), 1, 0);
+                    Tree& tree = f.engine->tree();
+                    (void)tree.free_all_in_time(tree.root());
+                    const Kind plugin{.name = "plugin-pauses", .done = 10, .plugin = true};
+                    Definition* of = f.define(def_of(plugin.name == std::string(pausing) ? plugin : Kind{pausing, 10}));
+                    Synth* made;
+                    for (int id = 1000; id < 1032; ++id)
+                        REQUIRE(tree.new_synth(*f.defs[0], nullptr, id, AddAction::tail, 0, made).ok());
+                    Synth* first = tree.find_synth(1000);
+                    REQUIRE(tree.new_synth(*of, nullptr, 2000, way == Way::moved ? AddAction::tail : AddAction::head, 0,
+                                           made)
+                                .ok());
+                    f.go(20);
+                    const bool batched = first->voice->batch != nullptr;
+                    CHECK(batched);
+                    set_named(tree, *made, "gate", 0, 0.f);
+                    if (way == Way::resumed)
+                        tree.set_run(*made, false);
+                    f.go(after);
+                    if (way == Way::resumed)
+                        tree.set_run(*made, true);
+                    if (Synth* there = tree.find_synth(2000); there && way == Way::moved)
+                        REQUIRE(tree.move(*there, AddAction::head, tree.root()).ok());
+                    f.go(10);
+                    tree.set_run(*first, true);
+                    f.go(10);
+                    f.played.events = f.nodes;
+                    if (threads > 1 && way == Way::moved)
+                        CHECK(f.computed_ahead() > 0);
+                    return std::move(f.played);
+                };
+                CAPTURE(pausing);
+                CAPTURE(int(way));
+                CAPTURE(after);
+                CHECK(same(play(1), play(2)));
+            }
+}
+
+TEST_CASE("buses that begin to overlap are added to voice by voice") {
+    const Helped helped;
+    const auto play = [](int threads) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        (void)tree.free_all_in_time(tree.root());
+        Synth* made;
+        for (int id = 1000; id < 1032; ++id) {
+            REQUIRE(tree.new_synth(*f.defs[4], nullptr, id, AddAction::tail, 0, made).ok());
+            tree.set_control(*made, 0, 100.f + float(id));
+        }
+        f.go(20);
+        for (int id = 1000; id < 1032; ++id)
+            set_named(tree, *tree.find_synth(id), "second", 0, 0.f);
+        f.go(2);
+        if (threads > 1)
+            CHECK(f.computed_ahead() > 0);
+        return std::move(f.played);
+    };
+    CHECK(same(play(1), play(2)));
 }
 
 TEST_CASE("one thread computes nothing ahead, nor do voices that aren't batched") {
