@@ -19,23 +19,23 @@ namespace {
 
 constexpr int pauses_at_once = 32; ///< between two readings of the clock
 
-class PlainThreads final : public ThreadMaker {
-    void* start(void* (*body)(void*), void* argument) override {
-        // A blocked fault ends the process without calling the handler.
-        sigset_t all, before;
+/// While it lives, threads that are started get no signals but the faults that they cause themselves: a blocked fault
+/// ends the process without calling the handler.
+class FaultsOnly {
+public:
+    FaultsOnly() {
+        sigset_t all;
         sigfillset(&all);
         for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
             sigdelset(&all, fault);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pthread_t thread;
-        const bool started = pthread_create(&thread, nullptr, body, argument) == 0;
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        if (!started)
-            return nullptr;
-        pthread_setname_np(thread, "scsynth-help");
-        return reinterpret_cast<void*>(thread);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
-    void join(void* thread) noexcept override { pthread_join(reinterpret_cast<pthread_t>(thread), nullptr); }
+    ~FaultsOnly() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    FaultsOnly(const FaultsOnly&) = delete;
+    FaultsOnly& operator=(const FaultsOnly&) = delete;
+
+private:
+    sigset_t before_;
 };
 
 void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) noexcept {
@@ -51,10 +51,6 @@ void delay_for_test() noexcept {
 
 std::atomic<void (*)() noexcept> Helpers::delay{nullptr};
 
-std::shared_ptr<ThreadMaker> ThreadMaker::plain() {
-    return std::make_shared<PlainThreads>();
-}
-
 Helpers::Helpers(JobList& list, Run run, void* data, const Settings& settings, std::shared_ptr<ThreadMaker> maker)
     : list_(list),
       run_(run),
@@ -62,6 +58,7 @@ Helpers::Helpers(JobList& list, Run run, void* data, const Settings& settings, s
       settings_(settings),
       maker_(std::move(maker)),
       helpers_(size_t(settings.threads)) {
+    const FaultsOnly mask;
     for (Helper& helper : helpers_) {
         helper.pool = this;
         helper.number = size_t(&helper - helpers_.data()) + 1;
@@ -101,18 +98,22 @@ void Helpers::begin_round() noexcept {
     delay_for_test();
 }
 
-void Helpers::wait_for(size_t job) noexcept {
-    for (int rounds = 0; !list_.done(job); ++rounds) {
-        if (const size_t other = list_.take_ahead(job); other != JobList::none) {
-            run_(data_, 0, other);
-            list_.finish(other);
-            continue;
-        }
-        for (int i = 0; i < pauses_at_once && !list_.done(job); ++i)
-            spin_pause();
-        if (settings_.yields && rounds > pauses_at_once)
-            sched_yield();
+bool Helpers::wait_for(size_t job) noexcept {
+    if (list_.done(job))
+        return true;
+    if (const size_t other = list_.take_ahead(job); other != JobList::none) {
+        run_(data_, 0, other);
+        list_.finish(other);
+        return list_.done(job);
     }
+    for (int i = 0; i < pauses_at_once; ++i) {
+        if (list_.done(job))
+            return true;
+        spin_pause();
+    }
+    if (settings_.yields)
+        sched_yield();
+    return false;
 }
 
 uint64_t Helpers::jobs_done() const noexcept {

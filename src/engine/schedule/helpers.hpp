@@ -2,27 +2,14 @@
 #pragma once
 
 #include "engine/schedule/job-list.hpp"
+#include "engine/schedule/thread-maker.hpp"
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
 namespace scs {
-
-/// Starts threads, with the priority that the caller's work needs. [worker]
-class ThreadMaker {
-public:
-    virtual ~ThreadMaker() = default;
-    /// A thread; null: it could not be started. All signals but faults are blocked in it.
-    virtual void* start(void* (*body)(void*), void* argument) = 0;
-    /// Waits for its end.
-    virtual void join(void* thread) noexcept = 0;
-
-    /// Plain threads, with the priority of the caller's.
-    static std::shared_ptr<ThreadMaker> plain();
-};
 
 /// Threads that do jobs of a list before their owner needs them. The owner works in cycles, and in rounds within these.
 /// Between two rounds the helpers wait without sleeping, for `patience` at most; between two cycles they sleep.
@@ -55,9 +42,9 @@ public:
     /// Has the helpers look at the list, which has been opened. Those that sleep are woken in the first round of a
     /// cycle, by one system call.
     void begin_round() noexcept;
-    /// Waits until a job is done that somebody has begun, doing others behind it meanwhile. Bounded by the duration of
-    /// a job, if the helper is running.
-    void wait_for(size_t job) noexcept;
+    /// To be called again and again until a job is done that somebody has begun, which it returns. Meanwhile does
+    /// another job behind it, or waits for less than a microsecond if all are begun.
+    bool wait_for(size_t job) noexcept;
 
     /// [any] How many jobs helpers have done so far.
     uint64_t jobs_done() const noexcept;

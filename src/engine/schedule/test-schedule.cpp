@@ -31,7 +31,8 @@ struct Crew {
             run(0, job);
             return;
         }
-        helpers->wait_for(job);
+        while (!helpers->wait_for(job)) {
+        }
         list.settle(job);
     }
 

@@ -15,9 +15,11 @@ namespace {
 constexpr size_t fewest_jobs = 4;  // fewer aren't worth it to tell helpers of them
 constexpr size_t sets_per_job = 2; // which are kept, on average: most batches are stereo
 
+constexpr double rest_after_wait = 1e9; // ns
+
 } // namespace
 
-std::atomic<double> Ahead::waking_load{0.1};
+Ahead::Limits Ahead::limits;
 
 size_t Ahead::most_jobs(const Settings& settings) noexcept {
     return size_t(std::clamp(settings.max_nodes / 4, 64, 1024));
@@ -56,8 +58,10 @@ void Ahead::set_sample_rate(double rate) noexcept {
 // ---- cycles and blocks
 
 bool Ahead::worthwhile() const noexcept {
+    if (rest_nsec_ > 0)
+        return false;
     // With helpers the load is smaller.
-    const double waking = waking_load.load(std::memory_order_relaxed), sleeping = waking / (2 * threads_);
+    const double waking = limits.waking_load, sleeping = waking / (2 * threads_);
     return !real_time_ || load_ >= (helped_ ? sleeping : waking);
 }
 
@@ -66,6 +70,9 @@ void Ahead::end_cycle() noexcept {
     if (!blocks_)
         return;
     load_ += (double(spent_) / (blocks_ * block_nsec_) - load_) / 8;
+    rest_nsec_ =
+        real_time_ && longest_wait_ > limits.longest_wait ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
+    longest_wait_ = 0;
     helped_ = worthwhile();
     spent_ = blocks_ = 0;
 }
@@ -117,7 +124,7 @@ void Ahead::close_block() noexcept {
         // These have gone on by a block, which nobody hears. But who was to end must end.
         for (size_t i = 0; i < count_; ++i)
             if (Batch* batch = jobs_[i].batch) {
-                helpers_->wait_for(i);
+                wait_for(i);
                 job_list_.settle(i);
                 let_go(jobs_[i]);
                 perform(jobs_[i], *batch);
@@ -169,13 +176,22 @@ void Ahead::perform(const Job& job, Batch& batch) noexcept {
             done_action_(host_, *batch.synths[each.lane], each.action);
 }
 
+void Ahead::wait_for(size_t job) noexcept {
+    if (helpers_->wait_for(job))
+        return;
+    const int64_t since = clock_.now();
+    while (!helpers_->wait_for(job))
+        FaultGuard::progress();
+    longest_wait_ = std::max(longest_wait_, clock_.now() - since);
+}
+
 bool Ahead::take(Batch& batch) noexcept {
     const auto number = size_t(std::exchange(batch.job, -1));
     Job& job = jobs_[number];
     ++taken_count_;
     const bool begun = !job_list_.take(number);
     if (begun) {
-        helpers_->wait_for(number);
+        wait_for(number);
         job_list_.settle(number);
     }
     job.batch = nullptr; // not before, as a helper may just be reading it

@@ -20,9 +20,17 @@ namespace scs {
 /// on who computes a batch. [rt], after construction.
 class Ahead {
 public:
-    /// The load of the walks, of the time that their blocks sound, from which on helpers are woken. Well below it they
-    /// sleep again. Offline they never do. Tests set it to 0.
-    static std::atomic<double> waking_load;
+    /// When helpers are asked in real time; tests change it before they make an engine. Offline they always are.
+    struct Limits {
+        /// The load of the walks, of the time that their blocks sound, from which on they are. Well below it they are
+        /// no longer.
+        double waking_load = 0.1;
+        /// ns. A helper that the walk has waited for so long has lost its processor to others, which may happen again:
+        /// the threads have no real-time priority then, or there are more of them than processors. None is asked for a
+        /// second.
+        int64_t longest_wait = 300'000;
+    };
+    static Limits limits;
     /// How many batches at most are computed ahead in a block.
     static size_t most_jobs(const Settings&) noexcept;
 
@@ -70,6 +78,7 @@ private:
 
     bool worthwhile() const noexcept;
     bool may_open(Batch&) noexcept;
+    void wait_for(size_t job) noexcept;
     void run(size_t who, size_t job) noexcept;
     void let_go(Job&) noexcept;
     void perform(const Job&, Batch&) noexcept;
@@ -100,6 +109,8 @@ private:
     int blocks_ = 0;                ///< of this cycle
     double load_ = 0;               ///< of the walks: of the time that their blocks sound
     bool helped_ = false;           ///< whether it was worthwhile in the last cycle
+    int64_t longest_wait_ = 0;      ///< ns, for a helper in this cycle
+    double rest_nsec_ = 0;          ///< how long helpers are still left alone
     std::atomic<bool> failed_{false};
     JobList job_list_;
     std::unique_ptr<Helpers> helpers_; ///< ended first, as its threads use the others
