@@ -362,6 +362,36 @@ TEST_CASE("buses that begin to overlap are added to voice by voice") {
     CHECK(same(play(1), play(2)));
 }
 
+TEST_CASE("blocks that are cut end in time, and who is to end ends") {
+    const Helped helped;
+    for (const int threads : {1, 2, 3}) {
+        CAPTURE(threads);
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        (void)tree.free_all_in_time(tree.root());
+        // Reading the clock takes a microsecond, so the deadline comes at any place in a block.
+        static int64_t now;
+        now = 0;
+        f.engine->set_clock({[](void*) { return now += 1000; }});
+        Synth* made;
+        for (int id = 1000; id < 1200; ++id)
+            REQUIRE(tree.new_synth(*f.defs[0], nullptr, id, AddAction::tail, 0, made).ok());
+        f.go(20);
+        for (int id = 1000; id < 1200; ++id)
+            set_named(tree, *tree.find_synth(id), "gate", 0, 0.f);
+        const uint64_t before = f.engine->status().cuts;
+        float part[2][64], *out[] = {part[0], part[1]};
+        const float* in[] = {nullptr, nullptr};
+        for (int i = 0; i < 60; ++i)
+            f.engine->process(64, ntp_advance(f.start, f.position += 64, 48000), 48000, in, out,
+                              {.deadline = now + 1000 * (1 + f.pick(60))});
+        CHECK(f.engine->status().cuts > before);
+        CHECK(f.engine->status().cuts < before + 60);
+        f.go(50);
+        CHECK(tree.synth_count() == 0);
+    }
+}
+
 TEST_CASE("one thread computes nothing ahead, nor do voices that aren't batched") {
     const Helped helped;
     for (const Settings& settings : {with(1), with(2, false)}) {
