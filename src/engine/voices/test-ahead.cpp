@@ -381,7 +381,8 @@ TEST_CASE("blocks that are cut end in time, and who is to end ends") {
         float part[2][64], *out[] = {part[0], part[1]};
         const float* in[] = {nullptr, nullptr};
         for (int i = 0; i < 200; ++i) {
-            set_named(tree, *tree.find_synth(1000 + i), "gate", 0, 0.f);
+            // From the last one on, as it is the last ones that a cut leaves out.
+            set_named(tree, *tree.find_synth(1199 - i), "gate", 0, 0.f);
             f.engine->process(64, ntp_advance(f.start, f.position += 64, 48000), 48000, in, out,
                               {.deadline = f.pick(3) ? Deadline::never : now + 1000 * (10 + f.pick(50))});
         }
