@@ -15,7 +15,7 @@ namespace {
 constexpr size_t fewest_jobs = 4;  // fewer aren't worth it to tell helpers of them
 constexpr size_t sets_per_job = 2; // which are kept, on average: most batches are stereo
 
-constexpr double rest_after_wait = 1e9; // ns
+constexpr double rest_after_wait = 1e9; // ns of sound
 
 } // namespace
 
@@ -71,7 +71,7 @@ void Ahead::end_cycle() noexcept {
         return;
     load_ += (double(spent_) / (blocks_ * block_nsec_) - load_) / 8;
     rest_nsec_ =
-        real_time_ && longest_wait_ > limits.longest_wait ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
+        longest_wait_ > limits.longest_wait ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
     longest_wait_ = 0;
     helped_ = worthwhile();
     spent_ = blocks_ = 0;
