@@ -18,6 +18,8 @@ namespace scs {
 namespace {
 
 constexpr int pauses_at_once = 32; ///< between two readings of the clock
+constexpr int errand_pauses = 128; ///< until the owner does an errand itself
+constexpr size_t errand_begun = SIZE_MAX;
 
 /// While it lives, threads that are started get no signals but the faults that they cause themselves: a blocked fault
 /// ends the process without calling the handler.
@@ -51,9 +53,11 @@ void delay_for_test() noexcept {
 
 std::atomic<void (*)() noexcept> Helpers::delay{nullptr};
 
-Helpers::Helpers(JobList& list, Run run, void* data, const Settings& settings, std::shared_ptr<ThreadMaker> maker)
+Helpers::Helpers(JobList& list, Run run, Errand errand, void* data, const Settings& settings,
+                 std::shared_ptr<ThreadMaker> maker)
     : list_(list),
       run_(run),
+      do_(errand),
       data_(data),
       settings_(settings),
       maker_(std::move(maker)),
@@ -116,6 +120,22 @@ bool Helpers::wait_for(size_t job) noexcept {
     return false;
 }
 
+void Helpers::send(size_t who) noexcept {
+    errand_.store(who, std::memory_order_release);
+    for (int i = 0; i < errand_pauses && errand_.load(std::memory_order_relaxed) == who; ++i)
+        spin_pause();
+    size_t waiting = who;
+    if (errand_.compare_exchange_strong(waiting, 0, std::memory_order_acquire)) {
+        do_(data_, 0);
+        return;
+    }
+    for (int i = 1; errand_.load(std::memory_order_acquire); ++i) {
+        spin_pause();
+        if (settings_.yields && i % pauses_at_once == 0)
+            sched_yield();
+    }
+}
+
 uint64_t Helpers::jobs_done() const noexcept {
     uint64_t sum = 0;
     for (const Helper& helper : helpers_)
@@ -130,24 +150,35 @@ void Helpers::work(Helper& self) noexcept {
     while (!ending_.load(std::memory_order_relaxed)) {
         JobList::Place place = list_.place(self.number - 1, helpers_.size());
         for (size_t job; (job = list_.take_next(place)) != JobList::none;) {
+            do_errand(self);
             delay_for_test();
             run_(data_, self.number, job);
             list_.finish(job);
             self.jobs.store(self.jobs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
             delay_for_test();
         }
-        wait_for_round(seen);
+        wait_for_round(self, seen);
         seen = round_.load(std::memory_order_acquire);
     }
 }
 
-void Helpers::wait_for_round(uint32_t seen) noexcept {
+void Helpers::do_errand(const Helper& self) noexcept {
+    size_t mine = self.number;
+    if (errand_.load(std::memory_order_relaxed) == mine &&
+        errand_.compare_exchange_strong(mine, errand_begun, std::memory_order_acquire)) {
+        do_(data_, self.number);
+        errand_.store(0, std::memory_order_release);
+    }
+}
+
+void Helpers::wait_for_round(const Helper& self, uint32_t seen) noexcept {
     const NanoClock clock = NanoClock::system();
     const int64_t until = clock.now() + settings_.patience;
     while (active_.load(std::memory_order_relaxed) || settings_.lingers) {
         for (int i = 0; i < pauses_at_once; ++i) {
             if (round_.load(std::memory_order_acquire) != seen)
                 return;
+            do_errand(self);
             spin_pause();
         }
         if (clock.now() >= until)

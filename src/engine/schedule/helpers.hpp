@@ -17,6 +17,8 @@ class Helpers {
 public:
     /// [any thread of a helper, and the owner's] Does a job. `who`: 0 the owner, from 1 on the helpers.
     using Run = void (*)(void* data, size_t who, size_t job) noexcept;
+    /// The same: does what the owner has send() for.
+    using Errand = void (*)(void* data, size_t who) noexcept;
     struct Settings {
         int threads = 1;            ///< helpers
         int64_t patience = 200'000; ///< ns
@@ -25,7 +27,7 @@ public:
     };
 
     /// [worker] The list and `data` must live longer. Throws if a thread can't be started.
-    Helpers(JobList&, Run, void* data, const Settings&, std::shared_ptr<ThreadMaker>);
+    Helpers(JobList&, Run, Errand, void* data, const Settings&, std::shared_ptr<ThreadMaker>);
     /// [worker] Ends the threads. The owner must be in no round.
     ~Helpers();
     Helpers(const Helpers&) = delete;
@@ -45,6 +47,9 @@ public:
     /// To be called again and again until a job is done that somebody has begun, which it returns. Meanwhile does
     /// another job behind it, or waits for less than a microsecond if all are begun.
     bool wait_for(size_t job) noexcept;
+    /// Has a helper do an errand, as it has what that takes in its core's cache, and waits for its end. If the helper
+    /// doesn't come within some microseconds, the owner does it.
+    void send(size_t who) noexcept;
 
     /// [any] How many jobs helpers have done so far.
     uint64_t jobs_done() const noexcept;
@@ -60,12 +65,14 @@ private:
         std::atomic<uint64_t> jobs{0};
     };
     void work(Helper&) noexcept;
+    void do_errand(const Helper&) noexcept;
     /// Returns when there is another round than `seen`, or the end.
-    void wait_for_round(uint32_t seen) noexcept;
+    void wait_for_round(const Helper&, uint32_t seen) noexcept;
     void join() noexcept;
 
     JobList& list_;
     Run run_;
+    Errand do_;
     void* data_;
     Settings settings_;
     std::shared_ptr<ThreadMaker> maker_;
@@ -74,6 +81,7 @@ private:
     alignas(cache_line) std::atomic<uint32_t> round_{0};
     std::atomic<bool> active_{false}, ending_{false};
     alignas(cache_line) std::atomic<uint32_t> sleeping_{0};
+    alignas(cache_line) std::atomic<size_t> errand_{0}; ///< whose; 0: there is none
 };
 
 } // namespace scs

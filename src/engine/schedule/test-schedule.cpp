@@ -17,13 +17,18 @@ namespace {
 struct Crew {
     explicit Crew(size_t most, int threads, bool lingers = false) : list(most), counts(most) {
         helpers = std::make_unique<Helpers>(
-            list, [](void* data, size_t who, size_t job) noexcept { static_cast<Crew*>(data)->run(who, job); }, this,
+            list, [](void* data, size_t who, size_t job) noexcept { static_cast<Crew*>(data)->run(who, job); },
+            [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this,
             Helpers::Settings{.threads = threads, .lingers = lingers, .yields = true}, ThreadMaker::plain());
     }
     void run(size_t who, size_t job) {
         if (on_run)
             on_run(who, job);
         ++counts[job];
+    }
+    void do_errand(size_t who) {
+        ++errands;
+        errands_by_helpers += who > 0;
     }
     /// The owner comes to a job: does it, or uses what was done.
     void reach(size_t job) {
@@ -38,6 +43,7 @@ struct Crew {
 
     JobList list;
     std::vector<int> counts;
+    int errands = 0, errands_by_helpers = 0;
     std::function<void(size_t, size_t)> on_run;
     std::unique_ptr<Helpers> helpers;
 };
@@ -144,6 +150,25 @@ TEST_CASE("helpers begin behind the split, and go on in front of it") {
     CHECK(list.done(3));
 }
 
+TEST_CASE("an errand is done once, at the latest by the owner, before it goes on") {
+    const Delayed delayed;
+    Crew crew(8, 3);
+    int expected = 0;
+    for (int cycle = 0; cycle < 300 || (crew.errands_by_helpers == 0 && cycle < 100'000); ++cycle) {
+        crew.helpers->begin_cycle();
+        crew.list.open(8, 0);
+        crew.helpers->begin_round();
+        for (size_t job = 0; job < 8; ++job)
+            crew.reach(job);
+        for (size_t who = 1; who <= 3; ++who) {
+            crew.helpers->send(who);
+            REQUIRE(crew.errands == ++expected);
+        }
+        crew.helpers->end_cycle();
+    }
+    CHECK(crew.errands_by_helpers > 0);
+}
+
 TEST_CASE("helpers end while they sleep, wait or have never had anything to do") {
     for (const bool cycle : {false, true}) {
         Crew crew(4, 3);
@@ -172,6 +197,6 @@ TEST_CASE("threads that can't be started are an error") {
     JobList list(1);
     const auto maker = std::make_shared<Refusing>();
     CHECK_THROWS(Helpers(
-        list, [](void*, size_t, size_t) noexcept {}, nullptr, {.threads = 3}, maker));
+        list, [](void*, size_t, size_t) noexcept {}, [](void*, size_t) noexcept {}, nullptr, {.threads = 3}, maker));
     CHECK(maker->joined == 1);
 }

@@ -151,8 +151,10 @@ bool Tree::walk(FaultLanding& landing) {
     while (true) {
         Node* const node = turn_.next;
         if (!node) { // this group is done: continue behind it
-            if (suspects_)
+            if (suspects_) {
+                ensemble_.flush();
                 look_at_output(*turn_.group);
+            }
             if (turn_.group == root_)
                 return !deadline_.passed();
             turn_.next = turn_.group->next;
@@ -175,6 +177,8 @@ bool Tree::walk(FaultLanding& landing) {
         }
         if (deadline_.spend(visit_cost))
             return false;
+        if (!node->is_group || node->run != Run::on)
+            ensemble_.flush();
         if (!node->is_group)
             ensemble_.pass(static_cast<const Synth&>(*node));
         switch (node->run) {

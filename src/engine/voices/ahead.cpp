@@ -35,12 +35,14 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
       jobs_(most_jobs(settings)),
       kept_sets_(sets_per_job * jobs_.size()),
       kept_(aligned_zeros<float>(kept_sets_ * set_floats_)),
+      deferred_(jobs_.size()),
       job_list_(jobs_.size()) {
     runners_.reserve(size_t(threads_));
     for (int i = 0; i < threads_; ++i)
         runners_.emplace_back(settings, lanes, buses, buffers, random, pool, held, deadline);
     helpers_ = std::make_unique<Helpers>(
-        job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); }, this,
+        job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
+        [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
         Helpers::Settings{.threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_}, std::move(maker));
 }
 
@@ -70,8 +72,7 @@ void Ahead::end_cycle() noexcept {
     if (!blocks_)
         return;
     load_ += (double(spent_) / (blocks_ * block_nsec_) - load_) / 8;
-    rest_nsec_ =
-        longest_wait_ > limits.longest_wait ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
+    rest_nsec_ = longest_wait_ > limits.longest_wait ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
     longest_wait_ = 0;
     helped_ = worthwhile();
     spent_ = blocks_ = 0;
@@ -117,6 +118,7 @@ void Ahead::open_block(int32_t number) noexcept {
 }
 
 void Ahead::close_block() noexcept {
+    flush();
     if (taken_count_ < count_) {
         for (size_t i = 0; i < count_; ++i)
             if (jobs_[i].batch && job_list_.take(i))
@@ -157,6 +159,7 @@ void Ahead::run(size_t who, size_t number) noexcept {
     Job& job = jobs_[number];
     VoiceRunner& runner = runners_[who];
     job.action_count = 0;
+    job.who = uint32_t(who);
     runner.set_host(&job, [](void* noting, Synth& synth, int action) {
         static_cast<Job*>(noting)->note(synth.voice->lane, action);
     });
@@ -167,6 +170,33 @@ void Ahead::run(size_t who, size_t number) noexcept {
     }
     set_float_mode(float_mode_);
     if (!FaultGuard::run_host([&] { runner.run_ahead(*job.batch, job.kept); }))
+        failed_.store(true, std::memory_order_relaxed);
+}
+
+void Ahead::defer(Batch& batch) noexcept {
+    if (deferred_count_ && deferred_[0]->who != taken_->who)
+        flush();
+    taken_->deferred = &batch;
+    deferred_[deferred_count_++] = taken_;
+}
+
+void Ahead::add_deferred() noexcept {
+    if (const size_t who = deferred_[0]->who)
+        helpers_->send(who);
+    else
+        do_errand(0);
+    deferred_count_ = 0;
+}
+
+void Ahead::do_errand(size_t who) noexcept {
+    const auto add = [&] {
+        for (const Job* job : std::span(deferred_).first(deferred_count_))
+            runners_[who].run_kept(*job->deferred, job->kept);
+    };
+    if (who == 0)
+        return add();
+    set_float_mode(float_mode_);
+    if (!FaultGuard::run_host(add))
         failed_.store(true, std::memory_order_relaxed);
 }
 
@@ -198,7 +228,7 @@ bool Ahead::take(Batch& batch) noexcept {
     if (!begun)
         return false;
     ++by_helpers_;
-    kept_of_taken_ = job.kept;
+    taken_ = &job;
     perform(job, batch);
     return true;
 }

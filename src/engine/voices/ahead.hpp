@@ -53,7 +53,16 @@ public:
     /// performed. false: it is to be computed as a whole.
     bool take(Batch&) noexcept;
     /// What take() has found of the batch, for VoiceRunner::run_kept().
-    float* kept() const noexcept { return kept_of_taken_; }
+    float* kept() const noexcept { return taken_->kept; }
+    /// In place of that: adds it later. The batch must be no interleaved one, and must stay as it is until flush().
+    void defer(Batch&) noexcept;
+    /// Adds what was deferred to the buses, in the order of the turns. To be called before anything else reaches a bus,
+    /// or changes a batch. Whoever has computed the batches adds them: what there is to add is in that core's cache,
+    /// and to move it takes longer than to compute it.
+    void flush() noexcept {
+        if (deferred_count_)
+            add_deferred();
+    }
 
     /// [any] How many batches helpers have computed so far.
     uint64_t computed() const noexcept { return helpers_->jobs_done(); }
@@ -63,7 +72,8 @@ public:
 private:
     /// A batch and what was computed of it.
     struct alignas(cache_line) Job {
-        Batch* batch; ///< null: it has had its turn
+        Batch* batch;    ///< null: it has had its turn
+        Batch* deferred; ///< the batch then, while it is still to be added to buses
         float* kept;
         /// Done actions in the order in which they came, each once for a voice: a second one of the same kind changes
         /// nothing.
@@ -72,6 +82,7 @@ private:
         };
         std::array<Action, size_t(2) * most_lanes> actions;
         uint32_t action_count;
+        uint32_t who; ///< has computed it, as in Helpers::Run
 
         void note(int lane, int action) noexcept;
     };
@@ -82,6 +93,8 @@ private:
     void run(size_t who, size_t job) noexcept;
     void let_go(Job&) noexcept;
     void perform(const Job&, Batch&) noexcept;
+    void add_deferred() noexcept;
+    void do_errand(size_t who) noexcept;
 
     AheadList& list_;
     HeldOutput& held_;
@@ -96,11 +109,13 @@ private:
     void* host_ = nullptr;
     VoiceRunner::DoneAction done_action_ = nullptr;
     // Of the present block.
-    size_t count_ = 0;               ///< jobs
-    size_t taken_count_ = 0;         ///< those that have had their turn …
-    size_t by_helpers_ = 0;          ///< … and had been begun by then …
-    size_t by_walk_ = 0;             ///< … by the walk itself
-    float* kept_of_taken_ = nullptr; ///< see kept()
+    size_t count_ = 0;       ///< jobs
+    size_t taken_count_ = 0; ///< those that have had their turn …
+    size_t by_helpers_ = 0;  ///< … and had been begun by then …
+    size_t by_walk_ = 0;     ///< … by the walk itself
+    Job* taken_ = nullptr;   ///< by take()
+    std::vector<const Job*> deferred_;
+    size_t deferred_count_ = 0;
     FloatMode float_mode_ = 0;
     // How the work is shared.
     double share_ = 0.5;            ///< the jobs that are left to the walk at first, of all

@@ -38,6 +38,11 @@ public:
         if (ahead_)
             ahead_->close_block();
     }
+    /// To be called before anything but a turn reaches a bus or changes a voice.
+    void flush() noexcept {
+        if (ahead_)
+            ahead_->flush();
+    }
     /// The walk passes a synth that take_turn() isn't called for.
     void pass(const Synth& synth) noexcept {
         if (!acts_on_itself(synth))

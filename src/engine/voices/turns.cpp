@@ -4,7 +4,8 @@
 namespace scs {
 namespace {
 
-constexpr int search_interval = 8; // blocks between two searches of a voice for partners; a power of two
+constexpr int search_interval = 8;    // blocks between two searches of a voice for partners; a power of two
+constexpr int deferred_interval = 64; // the same where a search holds others up
 
 } // namespace
 
@@ -13,10 +14,15 @@ Node* Turns::take(Synth& synth) noexcept {
         runner_.run(synth);
         return synth.next;
     }
+    const bool computed = computed_ahead(synth);
+    if (computed && !synth.voice->batch->interleaved)
+        return defer(synth);
+    if (ahead_)
+        ahead_->flush();
     Node* next = synth.next;
     if (pending(synth)) {
         add_held(synth);
-    } else if (computed_ahead(synth)) {
+    } else if (computed) {
         Batch& batch = *synth.voice->batch;
         runner_.run_kept(batch, ahead_->kept());
         next = end_turn(synth, batch);
@@ -31,6 +37,19 @@ Node* Turns::take(Synth& synth) noexcept {
             list_.pass_barrier();
     }
     batching_.after_turn(synth, ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0);
+    return next;
+}
+
+/// The turn of a batch of neighbours that is computed. It isn't joined with others each time, as it is to stay as it is
+/// until it has been added.
+Node* Turns::defer(Synth& synth) noexcept {
+    Batch& batch = *synth.voice->batch;
+    ahead_->defer(batch);
+    Node* const next = end_turn(synth, batch);
+    if (((runner_.block_number() ^ synth.id) & (deferred_interval - 1)) == 0) {
+        ahead_->flush();
+        batching_.after_turn(synth, true);
+    }
     return next;
 }
 

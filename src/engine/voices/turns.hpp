@@ -29,6 +29,7 @@ public:
 
 private:
     bool computed_ahead(const Synth&) noexcept;
+    Node* defer(Synth&) noexcept;
     Batch* batch_to_run(Synth&) noexcept;
     Node* end_turn(Synth&, Batch&) noexcept;
     void add_held(Synth&) noexcept;
