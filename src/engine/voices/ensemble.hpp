@@ -87,10 +87,10 @@ public:
     /// Called when a voice leaves its group.
     void leave(Synth& synth) noexcept { batching_.leave(synth); }
 
-    /// How many voices the turn of this one computes, as far as can be told before.
+    /// How many voices the turn of this one computes; 0: none, or that can't be told before.
     static int voices_in_turn(const Synth& synth) noexcept {
         const Batch* batch = synth.voice->batch;
-        return !batch ? 1 : pending(synth) ? 0 : batch->count();
+        return !batch ? 1 : pending(synth) || batch->job >= 0 ? 0 : batch->count();
     }
     static bool pending(const Synth& synth) noexcept { return Turns::pending(synth); }
     Node* take_turn(Synth& synth) noexcept { return turns_.take(synth); }
