@@ -125,15 +125,19 @@ void Helpers::send(size_t who) noexcept {
     for (int i = 0; i < errand_pauses && errand_.load(std::memory_order_relaxed) == who; ++i)
         spin_pause();
     size_t waiting = who;
-    if (errand_.compare_exchange_strong(waiting, 0, std::memory_order_acquire)) {
+    if (errand_.compare_exchange_strong(waiting, 0, std::memory_order_acquire))
         do_(data_, 0);
-        return;
-    }
-    for (int i = 1; errand_.load(std::memory_order_acquire); ++i) {
+}
+
+bool Helpers::back() noexcept {
+    for (int i = 0; i < pauses_at_once; ++i) {
+        if (!errand_.load(std::memory_order_acquire))
+            return true;
         spin_pause();
-        if (settings_.yields && i % pauses_at_once == 0)
-            sched_yield();
     }
+    if (settings_.yields)
+        sched_yield();
+    return false;
 }
 
 uint64_t Helpers::jobs_done() const noexcept {

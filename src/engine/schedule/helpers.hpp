@@ -47,9 +47,11 @@ public:
     /// To be called again and again until a job is done that somebody has begun, which it returns. Meanwhile does
     /// another job behind it, or waits for less than a microsecond if all are begun.
     bool wait_for(size_t job) noexcept;
-    /// Has a helper do an errand, as it has what that takes in its core's cache, and waits for its end. If the helper
-    /// doesn't come within some microseconds, the owner does it.
+    /// Has a helper do an errand, as it has what that takes in its core's cache. If the helper doesn't come within some
+    /// microseconds, the owner does it.
     void send(size_t who) noexcept;
+    /// To be called again and again until the errand is done, which it returns. Waits for less than a microsecond.
+    bool back() noexcept;
 
     /// [any] How many jobs helpers have done so far.
     uint64_t jobs_done() const noexcept;

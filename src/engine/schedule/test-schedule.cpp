@@ -162,6 +162,8 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
             crew.reach(job);
         for (size_t who = 1; who <= 3; ++who) {
             crew.helpers->send(who);
+            while (!crew.helpers->back()) {
+            }
             REQUIRE(crew.errands == ++expected);
         }
         crew.helpers->end_cycle();

@@ -181,10 +181,15 @@ void Ahead::defer(Batch& batch) noexcept {
 }
 
 void Ahead::add_deferred() noexcept {
-    if (const size_t who = deferred_[0]->who)
+    if (const size_t who = deferred_[0]->who) {
+        const int64_t since = clock_.now();
         helpers_->send(who);
-    else
+        while (!helpers_->back())
+            FaultGuard::progress();
+        longest_wait_ = std::max(longest_wait_, clock_.now() - since);
+    } else {
         do_errand(0);
+    }
     deferred_count_ = 0;
 }
 
