@@ -15,7 +15,9 @@ namespace {
 constexpr size_t fewest_jobs = 4;  // fewer aren't worth it to tell helpers of them
 constexpr size_t sets_per_job = 2; // which are kept, on average: most batches are stereo
 
-constexpr double rest_after_wait = 1e9; // ns of sound
+// Offline: in each period, so many cycles with helpers and as many without show what is faster for the rest of it.
+constexpr int trial = 32, trial_period = 512; // cycles
+constexpr double rest_after_wait = 1e9;       // ns of sound
 
 } // namespace
 
@@ -64,7 +66,7 @@ bool Ahead::worthwhile() const noexcept {
         return false;
     // With helpers the load is smaller.
     const double waking = limits.waking_load, sleeping = waking / (2 * threads_);
-    return !real_time_ || load_ >= (helped_ ? sleeping : waking);
+    return real_time_ || waking == 0 ? load_ >= (helped_ ? sleeping : waking) : pays_;
 }
 
 void Ahead::end_cycle() noexcept {
@@ -75,7 +77,17 @@ void Ahead::end_cycle() noexcept {
     rest_nsec_ = longest_wait_ > limits.longest_wait ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
     longest_wait_ = 0;
     helped_ = worthwhile();
+    try_out();
     spent_ = blocks_ = 0;
+}
+
+void Ahead::try_out() noexcept {
+    if (cycle_ < 2 * trial)
+        trial_nsec_[cycle_ < trial] += spent_;
+    cycle_ = (cycle_ + 1) % trial_period;
+    if (cycle_ == 0)
+        trial_nsec_ = {};
+    pays_ = cycle_ < trial || (cycle_ >= 2 * trial && trial_nsec_[true] < trial_nsec_[false]);
 }
 
 /// The checks that the batch's turn would begin with. What they look at doesn't change before.

@@ -20,7 +20,8 @@ namespace scs {
 /// on who computes a batch. [rt], after construction.
 class Ahead {
 public:
-    /// When helpers are asked in real time; tests change it before they make an engine. Offline they always are.
+    /// When helpers are asked in real time; tests change it before they make an engine. Offline they are when walks
+    /// are faster with them.
     struct Limits {
         /// The load of the walks, of the time that their blocks sound, from which on they are. Well below it they are
         /// no longer.
@@ -90,6 +91,7 @@ private:
     bool worthwhile() const noexcept;
     bool may_open(Batch&) noexcept;
     void wait_for(size_t job) noexcept;
+    void try_out() noexcept;
     void run(size_t who, size_t job) noexcept;
     void let_go(Job&) noexcept;
     void perform(const Job&, Batch&) noexcept;
@@ -118,14 +120,17 @@ private:
     size_t deferred_count_ = 0;
     FloatMode float_mode_ = 0;
     // How the work is shared.
-    double share_ = 0.5;            ///< the jobs that are left to the walk at first, of all
-    double block_nsec_ = 1;         ///< how long a block sounds
-    int64_t began_ = 0, spent_ = 0; ///< ns: when this block's walk began; that of this cycle's walks
-    int blocks_ = 0;                ///< of this cycle
-    double load_ = 0;               ///< of the walks: of the time that their blocks sound
-    bool helped_ = false;           ///< whether it was worthwhile in the last cycle
-    int64_t longest_wait_ = 0;      ///< ns, for a helper in this cycle
-    double rest_nsec_ = 0;          ///< how long helpers are still left alone
+    double share_ = 0.5;                  ///< the jobs that are left to the walk at first, of all
+    double block_nsec_ = 1;               ///< how long a block sounds
+    int64_t began_ = 0, spent_ = 0;       ///< ns: when this block's walk began; that of this cycle's walks
+    int blocks_ = 0;                      ///< of this cycle
+    double load_ = 0;                     ///< of the walks: of the time that their blocks sound
+    bool helped_ = false;                 ///< whether it was worthwhile in the last cycle
+    bool pays_ = true;                    ///< offline: whether walks are faster with helpers
+    int cycle_ = 0;                       ///< of a period of trials
+    std::array<int64_t, 2> trial_nsec_{}; ///< that walks without and with helpers took in them
+    int64_t longest_wait_ = 0;            ///< ns, for a helper in this cycle
+    double rest_nsec_ = 0;                ///< how long helpers are still left alone
     std::atomic<bool> failed_{false};
     JobList job_list_;
     std::unique_ptr<Helpers> helpers_; ///< ended first, as its threads use the others
