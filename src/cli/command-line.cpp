@@ -33,7 +33,6 @@ constexpr Ignored ignored[] = {
     {'I', true, "scsynth has it on macOS only; -i 0 makes a server without inputs"},
     {'O', true, "scsynth has it on macOS only"},
     {'s', true, "scsynth has it on macOS only; PipeWire's sinks do the clipping"},
-    {'T', true, "there is one audio thread, PipeWire's"},
     {'L', false, "PipeWire's daemon locks its memory itself (mem.mlock-all in its configuration)"},
 };
 

@@ -26,7 +26,7 @@ constexpr const char* other_options = R"(  -Z FRAMES   quantum to ask PipeWire f
 )";
 
 constexpr const char* tail = R"(
-Without effect: -C -I -L -O -R -T -s. "man pw-scsynth" says why, and more.
+Without effect: -C -I -L -O -R -s. "man pw-scsynth" says why, and more.
 )";
 
 constexpr size_t column = 47; ///< where the second option of a line begins

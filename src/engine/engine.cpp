@@ -74,7 +74,7 @@ struct Performance {
 
 struct Engine::Parts final : PluginHost {
     Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, Streams& streams,
-          EngineStatus& status)
+          EngineStatus& status, std::shared_ptr<ThreadMaker> threads)
         : pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
           results(Engine::most_bundles),
@@ -86,7 +86,7 @@ struct Engine::Parts final : PluginHost {
           definitions(s.max_synthdefs),
           world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
           outputs(s),
-          ensemble(s, buses, buffers, world.random(), *pool, deadline),
+          ensemble(s, buses, buffers, world.random(), *pool, deadline, std::move(threads)),
           tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox, deadline)),
           shedding(s, *tree, outbox, deadline, status) {}
 
@@ -128,7 +128,8 @@ Engine::Engine(const Settings& settings)
 
 Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
                                                const std::function<void(const std::string&)>& report,
-                                               std::shared_ptr<SharedMemory> shared) {
+                                               std::shared_ptr<SharedMemory> shared,
+                                               std::shared_ptr<ThreadMaker> threads) {
     if (std::string problem = problem_with(settings); !problem.empty())
         return Error{std::move(problem)};
     const auto plugins = load_ugens(settings.ugen_path, report);
@@ -144,8 +145,9 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
     try {
         std::unique_ptr<Engine> engine(new Engine(settings));
         engine->shared_ = std::move(shared);
-        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(),
-                                             *engine->streams_, engine->status_);
+        engine->p_ =
+            std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(), *engine->streams_,
+                                    engine->status_, threads ? std::move(threads) : ThreadMaker::plain());
         engine->status_.release = release_to_follow(settings);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
         return engine;
@@ -496,7 +498,8 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     const FlushToZero denormals;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     const bool well = !status_.broken.load(std::memory_order_relaxed) &&
-                      FaultGuard::run_host([&] { run_cycle(frames, frame0, rate, in, out, limit, began); });
+                      FaultGuard::run_host([&] { run_cycle(frames, frame0, rate, in, out, limit, began); }) &&
+                      !p_->ensemble.failed();
     if (!well) {
         break_down();
         for (int i = 0; i < settings_.outputs; ++i)
@@ -516,9 +519,11 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     // While a command is half done no synth is ended: it may stand at that one.
     const bool wanted = whole && p_->shedding.before_cycle() && limit.renders;
     p_->rendering = wanted;
+    p_->ensemble.begin_cycle();
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
     });
+    p_->ensemble.end_cycle();
     if (!p_->rendering)
         status_.cuts.fetch_add(1, std::memory_order_relaxed);
     if (p_->deadline.bounded())
@@ -586,6 +591,7 @@ void Engine::publish() noexcept {
     status_.synths.store(p_->tree->synth_count(), std::memory_order_relaxed);
     status_.groups.store(p_->tree->group_count(), std::memory_order_relaxed);
     status_.synthdefs.store(p_->definitions.count(), std::memory_order_relaxed);
+    status_.computed_ahead.store(p_->ensemble.computed_ahead(), std::memory_order_relaxed);
     status_.scheduled.store(!p_->scheduler.empty(), std::memory_order_relaxed);
     const StreamCounts& streams = streams_->counts();
     status_.silent_frames.store(streams.silent.load(std::memory_order_relaxed), std::memory_order_relaxed);

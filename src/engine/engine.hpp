@@ -23,6 +23,7 @@ namespace scs {
 
 class SharedMemory;
 class Streams;
+class ThreadMaker;
 
 /// What /error sets: whether failures are answered. Owned by the data loop.
 struct ErrorMode {
@@ -41,10 +42,12 @@ public:
 
     /// [worker] Loads the UGen plugins (once a process) and allocates the pool. Slow. `report` gets a line for each
     /// plugin file that could not be loaded. `shared`: where the control buses and scope buffers live; it must be as
-    /// new and have as many control buses as the settings say. Without it there are no scope buffers.
+    /// new and have as many control buses as the settings say. Without it there are no scope buffers. `threads`: starts
+    /// those that help the data loop, if the settings ask for any. Null: they are plain threads.
     static Result<std::unique_ptr<Engine>> create(const Settings&,
                                                   const std::function<void(const std::string&)>& report,
-                                                  std::shared_ptr<SharedMemory> shared = {});
+                                                  std::shared_ptr<SharedMemory> shared = {},
+                                                  std::shared_ptr<ThreadMaker> threads = {});
     /// [any] To be called once a process, before the first prepare_thread(). create() does so, too.
     static void prepare_process();
     /// [rt] To be called on the thread that will render, outside any cycle. Gives it a stack for signal handlers:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/settings.hpp"
+#include "engine/schedule/thread-maker.hpp"
 
 #include <functional>
 #include <string>
@@ -37,6 +38,7 @@ struct ServerSettings {
     std::function<void()> quit;
     /// [osc] A command that makes a synth has come after Server::rest(). It hasn't been carried out yet.
     std::function<void()> rouse;
+    std::shared_ptr<ThreadMaker> threads; ///< starts those that help the data loop; null: they are plain threads
     /// [osc, worker] The state changed: "starting" → "running" or "failed: <why>"; later "quit".
     std::function<void(const std::string& state)> state;
 };

@@ -98,6 +98,7 @@ int init(const spa_handle_factory*, spa_handle* handle, const spa_dict* info, co
     found.log = find<spa_log>(support, count, SPA_TYPE_INTERFACE_Log);
     found.data_loop = find<spa_loop>(support, count, SPA_TYPE_INTERFACE_DataLoop);
     found.main_utils = find<spa_loop_utils>(support, count, SPA_TYPE_INTERFACE_LoopUtils);
+    found.thread_utils = find<spa_thread_utils>(support, count, SPA_TYPE_INTERFACE_ThreadUtils);
     try {
         if (!found.data_loop || !found.main_utils) {
             log_error(found.log, "the host gives no data loop or no main loop to run on");

@@ -22,9 +22,6 @@ constexpr int most_blocks = 192000; ///< a second
 constexpr Setting host_quantum_limit = {.key = "clock.quantum-limit", .low = 16, .high = quantum_limit.setting.high};
 constexpr Setting host_rate = {.key = "clock.rate", .low = lowest_rate, .high = highest_rate};
 
-/// Known names that this version does nothing about.
-constexpr std::string_view without_effect[] = {"threads"};
-
 /// Properties of the node that the host may give in place of ours, besides shown_settings.
 constexpr std::string_view replaceable[] = {"node.name", "node.description", "media.name", "node.always-process",
                                             "node.rate"};
@@ -117,8 +114,7 @@ Error read_own(std::string_view key, std::string_view value, NodeSettings& setti
     for (const BoundSetting& each : all_settings(settings))
         if (name == each.setting->key)
             return std::visit([&](auto* field) { return read(*each.setting, key, value, *field); }, each.field);
-    settings.warnings.push_back(
-        std::string(key) + (contains(without_effect, name) ? " has no effect in this version" : " is not a setting"));
+    settings.warnings.push_back(std::string(key) + " is not a setting");
     return {};
 }
 

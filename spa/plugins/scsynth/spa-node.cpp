@@ -2,6 +2,7 @@
 #include "spa-node.hpp"
 
 #include "dict.hpp"
+#include "host-threads.hpp"
 
 #include <spa/node/utils.h>
 #include <utility>
@@ -93,6 +94,7 @@ int SpaNode::start_server() {
     server.state = [bridge = bridge_](const std::string& state) { bridge->report_state(state); };
     server.quit = [bridge = bridge_] { bridge->report_quit(); };
     server.rouse = [bridge = bridge_] { bridge->report_roused(); };
+    server.threads = host_threads(support_.thread_utils);
     server.wake = [fd = wake_fd_] { eventfd_write(fd, 1); };
 
     set_property("scsynth.state", "starting");
@@ -291,6 +293,7 @@ bool SpaNode::set_counters() {
     changed |= set_property("scsynth.cuts", std::to_string(status.cuts));
     changed |= set_property("scsynth.ended", std::to_string(status.ended));
     changed |= set_property("scsynth.paused", std::to_string(status.paused));
+    changed |= set_property("scsynth.ahead", std::to_string(status.computed_ahead));
     changed |= set_property("scsynth.bad-blocks", std::to_string(status.bad_blocks));
     changed |= set_property("scsynth.streams.silent", std::to_string(status.silent_frames));
     changed |= set_property("scsynth.streams.dropped", std::to_string(status.dropped_frames));

@@ -9,6 +9,7 @@
 
 #include <spa/node/node.h>
 #include <spa/support/loop.h>
+#include <spa/support/thread.h>
 #include <spa/utils/hook.h>
 
 #include <array>
@@ -25,6 +26,7 @@ struct Support {
     spa_log* log = nullptr;
     spa_loop* data_loop = nullptr;
     spa_loop_utils* main_utils = nullptr;
+    spa_thread_utils* thread_utils = nullptr; ///< null: there is none
 };
 
 /// The methods that the host calls a SpaNode through.

@@ -365,6 +365,7 @@ void Tree::empty_later(Group& group, Emptying emptying) noexcept {
         emptying_.last = &group;
     }
     group.emptying = std::max(group.emptying, emptying);
+    ensemble_.order_changed();
 }
 
 template <bool in_time>
@@ -424,8 +425,10 @@ void Tree::set(Node& node, Run run) noexcept {
     node.run = run;
     if (const Synth* synth = native(node))
         Ensemble::run_changed(*synth);
-    if (node.is_group)
+    if (node.is_group) {
+        ensemble_.order_changed();
         return;
+    }
     auto& synth = static_cast<Synth&>(node);
     const bool runs = run == Run::first || run == Run::on || run == Run::traced;
     const AgeKind kind = !runs ? AgeKind::none : synth.definition->ends_itself ? AgeKind::ends_itself : AgeKind::stays;

@@ -133,10 +133,12 @@ bool Tree::render() noexcept {
         return false;
     turn_ = {root_->run == Run::on ? root_->head : nullptr, root_, nullptr};
     bool whole = true;
+    ensemble_.begin_walk();
     while (!FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
         turn_.running->graph->crash();
         free_crashed(*turn_.running);
     }
+    ensemble_.end_walk();
     if (!whole)
         ensemble_.drop_block();
     else
@@ -149,8 +151,10 @@ bool Tree::walk(FaultLanding& landing) {
     while (true) {
         Node* const node = turn_.next;
         if (!node) { // this group is done: continue behind it
-            if (suspects_)
+            if (suspects_) {
+                ensemble_.flush();
                 look_at_output(*turn_.group);
+            }
             if (turn_.group == root_)
                 return !deadline_.passed();
             turn_.next = turn_.group->next;
@@ -173,6 +177,10 @@ bool Tree::walk(FaultLanding& landing) {
         }
         if (deadline_.spend(visit_cost))
             return false;
+        if (!node->is_group || node->run != Run::on)
+            ensemble_.flush();
+        if (!node->is_group)
+            ensemble_.pass(static_cast<const Synth&>(*node));
         switch (node->run) {
         case Run::ending:
             if (!free_in_time(*node))

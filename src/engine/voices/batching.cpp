@@ -42,7 +42,8 @@ void Batching::join_behind(Synth& synth) noexcept {
     if (!same_code(synth, synth.next) || !may_batch(&synth) || !may_batch(synth.next))
         return;
     const Synth& next = static_cast<const Synth&>(*synth.next);
-    if (Batch* behind = next.voice->batch; behind && !behind->stale && !behind->interleaved && alike(synth, next))
+    if (Batch* behind = next.voice->batch;
+        behind && behind->job < 0 && !behind->stale && !behind->interleaved && alike(synth, next))
         (void)lanes_.prepend(*behind, synth);
 }
 

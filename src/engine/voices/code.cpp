@@ -216,8 +216,8 @@ private:
             if (batch && kernel->effect != Effect::none)
                 effects_.push_back({uint32_t(list.ops.size()), kernel->effect, kernel->first_channel});
             if (batch && kernel->hold) {
-                code_->holds.push_back({uint32_t(list.ops.size()), sets_, kernel->hold, kernel->hand_over});
-                sets_ += op.inputs - kernel->first_channel;
+                code_->holds.push_back({uint32_t(list.ops.size()), code_->sets, kernel->hold, kernel->hand_over, op});
+                code_->sets += op.inputs - kernel->first_channel;
             }
             list.ops.push_back(op);
         }
@@ -395,8 +395,34 @@ private:
         const auto adders = uint64_t(std::count_if(effects_.begin(), effects_.end(), [](const auto& use) {
             return use.effect != Effect::reads_control && use.effect != Effect::draws;
         }));
+        code_->acts_on_itself = ends_itself_alone;
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
-        code_->commutes = well && code_->only_adds && sets_ <= row_sets;
+        code_->commutes = well && code_->only_adds && code_->sets <= row_sets;
+        const bool reads = std::any_of(effects_.begin(), effects_.end(),
+                                       [](const auto& use) { return use.effect == Effect::reads_control; });
+        code_->ahead = code_->batchable && code_->commutes && !code_->draws && !reads && place_late();
+    }
+
+    /// Gives the operations in `holds` operands for when they come later. false: the number of a bus is a wire.
+    bool place_late() {
+        const size_t row = size_t(block_size_) * size_t(code_->batch.lanes) * sizeof(float);
+        size_t operands = 0;
+        for (const NativeCode::Hold& hold : code_->holds)
+            operands += hold.late.inputs;
+        code_->late_operands.reserve(operands); // operations point into it
+        for (NativeCode::Hold& hold : code_->holds) {
+            const Operand* first = code_->late_operands.data() + code_->late_operands.size();
+            for (size_t i = 0, set = hold.set; i < hold.late.inputs; ++i) {
+                Operand operand = hold.late.operands[i];
+                if (operand.base == Base::control)
+                    return false;
+                if (operand.base == Base::audio)
+                    operand.offset = set++ * row;
+                code_->late_operands.push_back(operand);
+            }
+            hold.late.operands = first;
+        }
+        return true;
     }
 
     const Program& program_;
@@ -408,7 +434,6 @@ private:
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
     std::vector<uint32_t> flags_;        ///< of each unit: place of its done flag, as states_; 0: unread
     std::vector<NativeCode::BusUse> effects_;
-    uint32_t sets_ = 0; ///< how many sets of rows a batch's operations hold
     std::vector<Gained> gained_;
     std::vector<int32_t> change_of_; ///< of each unit: first unit of the change that ends here; -1: none
     std::vector<bool> in_change_;    ///< of each unit: whether it is part of a change, but not its end

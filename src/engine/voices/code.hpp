@@ -59,11 +59,18 @@ struct NativeCode {
     struct Hold {
         uint32_t op, set;
         KernelFunction hold, hand_over;
+        Op late; ///< the operation when its audio inputs have been kept, one behind the other from the first set on
     };
     std::vector<Hold> holds;
+    std::vector<Operand> late_operands; ///< of those operations
+    uint32_t sets = 0;                  ///< how many sets of rows the operations hold
+    bool acts_on_itself = false;        ///< has only done actions that affect no node but its own
     bool only_adds = false;
     bool draws = false;    ///< draws random numbers in its blocks
     bool commutes = false; ///< only_adds, and batches can hold what it adds
+    /// Whether a batch's blocks are made of nothing but its record, so that another thread may compute them before its
+    /// turn, all but the operations in `holds`.
+    bool ahead = false;
 };
 
 /// [worker] Compiles a program to native operations. Null if a unit has no kernel, kernels can't compute blocks of this

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -15,16 +16,37 @@ int batch_lanes(const Settings& settings) {
     return settings.native_ugens && settings.batching ? native_ugens(settings.simd).lanes : 0;
 }
 
+/// What is computed ahead are batches.
+bool has_helpers(const Settings& settings) {
+    return settings.threads > 1 && batch_lanes(settings) != 0;
+}
+
 } // namespace
 
 Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool,
-                   Deadline& deadline)
+                   Deadline& deadline, std::shared_ptr<ThreadMaker> threads)
     : held_(batch_lanes(settings), settings.block_size),
-      records_(pool, held_, batch_lanes(settings)),
+      list_(has_helpers(settings) ? Ahead::most_jobs(settings) : 0),
+      records_(pool, held_, list_, batch_lanes(settings)),
       runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, deadline),
       batching_(records_, batch_lanes(settings)),
-      turns_(batching_, runner_, held_, batch_lanes(settings) != 0) {
-    runner_.set_sample_rate(settings.sample_rate);
+      ahead_(has_helpers(settings) ? std::make_unique<Ahead>(settings, list_, std::move(threads), batch_lanes(settings),
+                                                             buses, buffers, random, pool, held_, deadline)
+                                   : nullptr),
+      turns_(batching_, runner_, held_, list_, ahead_.get(), batch_lanes(settings) != 0) {
+    set_sample_rate(settings.sample_rate);
+}
+
+void Ensemble::set_host(void* host, VoiceRunner::DoneAction done_action) noexcept {
+    runner_.set_host(host, done_action);
+    if (ahead_)
+        ahead_->set_host(host, done_action);
+}
+
+void Ensemble::set_sample_rate(double rate) noexcept {
+    runner_.set_sample_rate(rate);
+    if (ahead_)
+        ahead_->set_sample_rate(rate);
 }
 
 // ---- a voice

@@ -10,14 +10,51 @@ namespace scs {
 /// Either way the samples are the same bits. [rt], after construction.
 class Ensemble {
 public:
-    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&); // [worker]
+    /// [worker] Throws if settings.threads asks for threads that can't be started.
+    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&, std::shared_ptr<ThreadMaker>);
 
     /// Sets who performs done actions.
-    void set_host(void* host, VoiceRunner::DoneAction done_action) noexcept { runner_.set_host(host, done_action); }
+    void set_host(void* host, VoiceRunner::DoneAction) noexcept;
     /// New voices get this rate, Hz; existing ones keep theirs.
-    void set_sample_rate(double rate) noexcept { runner_.set_sample_rate(rate); }
+    void set_sample_rate(double rate) noexcept;
     void begin_block(int32_t number) noexcept { runner_.begin_block(number); }
     int32_t block_number() const noexcept { return runner_.block_number(); }
+    // ---- with helper threads: nothing at all without
+    void begin_cycle() noexcept {
+        if (ahead_)
+            ahead_->begin_cycle();
+    }
+    void end_cycle() noexcept {
+        if (ahead_)
+            ahead_->end_cycle();
+    }
+    /// The walk of a block begins.
+    void begin_walk() noexcept {
+        if (ahead_)
+            ahead_->open_block(block_number());
+    }
+    /// It is at its end, or is given up: then this comes before drop_block().
+    void end_walk() noexcept {
+        if (ahead_)
+            ahead_->close_block();
+    }
+    /// To be called before anything but a turn reaches a bus or changes a voice.
+    void flush() noexcept {
+        if (ahead_)
+            ahead_->flush();
+    }
+    /// The walk passes a synth that take_turn() isn't called for.
+    void pass(const Synth& synth) noexcept {
+        if (!acts_on_itself(synth))
+            list_.pass_barrier();
+    }
+    /// Whether or where nodes have their turns has changed, other than by entered() or run_changed().
+    void order_changed() noexcept { list_.distrust(); }
+    /// [any] How many batches helpers have computed so far.
+    uint64_t computed_ahead() const noexcept { return ahead_ ? ahead_->computed() : 0; }
+    /// Whether a helper has crashed, so that voices are in no state to go on.
+    bool failed() const noexcept { return ahead_ && ahead_->failed(); }
+
     /// The block isn't computed to its end: forgets what voices would still have added to buses.
     void drop_block() noexcept { held_.drop_all(); }
 
@@ -36,7 +73,11 @@ public:
     void map_control(Synth&, int index, int32_t to) noexcept;
 
     /// Called when a node has come into its group.
-    void entered(Node& node) noexcept { batching_.split_at(node); }
+    void entered(Node& node) noexcept {
+        batching_.split_at(node);
+        if (!acts_on_itself(node))
+            list_.distrust();
+    }
     /// Called when a voice's Run was set. Its batch may be being computed right now, so the voice leaves it before the
     /// next turn.
     static void run_changed(const Synth& synth) noexcept {
@@ -46,10 +87,10 @@ public:
     /// Called when a voice leaves its group.
     void leave(Synth& synth) noexcept { batching_.leave(synth); }
 
-    /// How many voices the turn of this one computes, as far as can be told before.
+    /// How many voices the turn of this one computes; 0: none, or that can't be told before.
     static int voices_in_turn(const Synth& synth) noexcept {
         const Batch* batch = synth.voice->batch;
-        return !batch ? 1 : pending(synth) ? 0 : batch->count();
+        return !batch ? 1 : pending(synth) || batch->job >= 0 ? 0 : batch->count();
     }
     static bool pending(const Synth& synth) noexcept { return Turns::pending(synth); }
     Node* take_turn(Synth& synth) noexcept { return turns_.take(synth); }
@@ -62,9 +103,11 @@ public:
 
 private:
     HeldOutput held_;
+    AheadList list_;
     Records records_;
     VoiceRunner runner_;
     Batching batching_;
+    std::unique_ptr<Ahead> ahead_; ///< null: there are no helpers
     Turns turns_;
 };
 

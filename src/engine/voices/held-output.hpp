@@ -25,6 +25,8 @@ public:
         }
         return batch.slot >= 0;
     }
+    /// Whether slots may be taken long before they are needed.
+    bool has_spare() const noexcept { return std::popcount(free_) > slots / 2; }
     void free_slot(Batch& batch) noexcept {
         if (batch.slot >= 0)
             free_ |= 1u << batch.slot;

@@ -4,6 +4,7 @@
 #include "engine/nodes/node.hpp"
 #include "engine/rt/pool.hpp"
 
+#include <cassert>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -31,6 +32,7 @@ template <class Copy>
 }
 
 void occupy(Batch& batch, Synth& synth, size_t lane, bool mapped) noexcept {
+    assert(batch.job < 0);
     batch.live |= 1u << lane;
     batch.mapped |= uint32_t(mapped) << lane;
     batch.synths[lane] = &synth;
@@ -40,8 +42,8 @@ void occupy(Batch& batch, Synth& synth, size_t lane, bool mapped) noexcept {
 
 } // namespace
 
-Records::Records(Pool& pool, HeldOutput& held, int lanes)
-    : pool_(pool), held_(held), lanes_(size_t(lanes)), scratch_(lanes_ * most_moved_bytes) {}
+Records::Records(Pool& pool, HeldOutput& held, AheadList& list, int lanes)
+    : pool_(pool), held_(held), list_(list), lanes_(size_t(lanes)), scratch_(lanes_ * most_moved_bytes) {}
 
 std::byte* Records::make(const NativeCode& code) noexcept {
     return static_cast<std::byte*>(pool_.allocate(code.record_bytes));
@@ -63,11 +65,14 @@ Batch* Records::make_batch(const Voice& like) noexcept {
     auto* batch = new (memory) Batch{};
     batch->code = like.code;
     batch->slot = -1;
+    batch->listed = batch->job = -1;
     std::memset(batch->record(), 0, Batch::bytes(*like.code) - sizeof(Batch));
     return batch;
 }
 
 void Records::free(Batch& batch) noexcept {
+    assert(batch.job < 0);
+    list_.remove(batch);
     held_.free_slot(batch);
     pool_.free(&batch);
 }
@@ -138,6 +143,7 @@ void Records::move(Synth& synth, Batch& to, int lane) noexcept {
 
 void Records::vacate(Voice& voice) noexcept {
     Batch& batch = *voice.batch;
+    assert(batch.job < 0);
     const uint32_t others = ~(1u << voice.lane);
     batch.live &= others;
     batch.mapped &= others;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/voices/ahead-list.hpp"
 #include "engine/voices/batch.hpp"
 #include "engine/voices/held-output.hpp"
 #include "engine/voices/voice.hpp"
@@ -18,7 +19,7 @@ class Pool;
 /// construction.
 class Records {
 public:
-    Records(Pool&, HeldOutput&, int lanes); // [worker]
+    Records(Pool&, HeldOutput&, AheadList&, int lanes); // [worker]
 
     /// A record for a lone voice, uninitialised; null if there is no memory.
     std::byte* make(const NativeCode&) noexcept;
@@ -44,6 +45,7 @@ private:
 
     Pool& pool_;
     HeldOutput& held_;
+    AheadList& list_;
     size_t lanes_;
     std::vector<std::byte> scratch_; ///< a record for each lane
 };

@@ -4,7 +4,8 @@
 namespace scs {
 namespace {
 
-constexpr int search_interval = 8; // blocks between two searches of a voice for partners; a power of two
+constexpr int search_interval = 8;    // blocks between two searches of a voice for partners; a power of two
+constexpr int deferred_interval = 64; // the same where a search holds others up
 
 } // namespace
 
@@ -13,25 +14,59 @@ Node* Turns::take(Synth& synth) noexcept {
         runner_.run(synth);
         return synth.next;
     }
-    Node* last = &synth;
+    const bool computed = computed_ahead(synth);
+    if (computed && !synth.voice->batch->interleaved)
+        return defer(synth);
+    if (ahead_)
+        ahead_->flush();
+    Node* next = synth.next;
     if (pending(synth)) {
         add_held(synth);
+    } else if (computed) {
+        Batch& batch = *synth.voice->batch;
+        runner_.run_kept(batch, ahead_->kept());
+        next = end_turn(synth, batch);
     } else if (Batch* batch = batch_to_run(synth)) {
         runner_.run(*batch);
-        if (batch->interleaved) {
-            batch->pending = batch->live;
-            add_held(synth);
-        } else {
-            last = batch->synths[batch->last()];
-        }
+        next = end_turn(synth, *batch);
     } else {
         if (synth.voice->backoff)
             --synth.voice->backoff;
         runner_.run(synth);
+        if (ahead_ && !acts_on_itself(synth))
+            list_.pass_barrier();
     }
-    Node* const next = last->next;
     batching_.after_turn(synth, ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0);
     return next;
+}
+
+/// The turn of a batch of neighbours that is computed. It isn't joined with others each time, as it is to stay as it is
+/// until it has been added.
+Node* Turns::defer(Synth& synth) noexcept {
+    Batch& batch = *synth.voice->batch;
+    ahead_->defer(batch);
+    Node* const next = end_turn(synth, batch);
+    if (((runner_.block_number() ^ synth.id) & (deferred_interval - 1)) == 0) {
+        ahead_->flush();
+        batching_.after_turn(synth, true);
+    }
+    return next;
+}
+
+bool Turns::computed_ahead(const Synth& synth) noexcept {
+    Batch* const batch = synth.voice->batch;
+    return batch && batch->job >= 0 && ahead_->take(*batch);
+}
+
+/// After the turn of a batch, which is this voice's. Returns the node behind the last that has had its turn.
+Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
+    if (ahead_)
+        list_.add(batch);
+    if (!batch.interleaved)
+        return batch.synths[batch.last()]->next;
+    batch.pending = batch.live;
+    add_held(synth);
+    return synth.next;
 }
 
 /// The batch to compute in this voice's turn; null: the voice alone.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/voices/ahead.hpp"
 #include "engine/voices/batching.hpp"
 #include "engine/voices/voice-runner.hpp"
 
@@ -11,8 +12,10 @@ namespace scs {
 /// buses until that voice's turn. [rt]
 class Turns {
 public:
-    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, bool batches) noexcept // [worker]
-        : batching_(batching), runner_(runner), held_(held), batches_(batches) {}
+    /// [worker] `ahead`: null if nothing is computed ahead.
+    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, AheadList& list, Ahead* ahead,
+          bool batches) noexcept
+        : batching_(batching), runner_(runner), held_(held), list_(list), ahead_(ahead), batches_(batches) {}
 
     /// Whether a voice is computed, but its turn in this block is still to come. take() must be called for it, even if
     /// it was paused or ended since.
@@ -25,12 +28,17 @@ public:
     Node* take(Synth&) noexcept;
 
 private:
+    bool computed_ahead(const Synth&) noexcept;
+    Node* defer(Synth&) noexcept;
     Batch* batch_to_run(Synth&) noexcept;
+    Node* end_turn(Synth&, Batch&) noexcept;
     void add_held(Synth&) noexcept;
 
     Batching& batching_;
     VoiceRunner& runner_;
     HeldOutput& held_;
+    AheadList& list_;
+    Ahead* ahead_;
     bool batches_;
 };
 

@@ -10,6 +10,9 @@
 #include "engine/world/buffers.hpp"
 #include "engine/world/buses.hpp"
 
+#include <cstring>
+#include <span>
+
 namespace scs {
 namespace {
 
@@ -191,6 +194,10 @@ void VoiceRunner::run(Batch& batch) noexcept {
         for (size_t i = whole; i < ops.size() && !stops_at(i); ++i)
             ops[i].run(ops[i], block);
     }
+    forget_triggers(batch);
+}
+
+void VoiceRunner::forget_triggers(Batch& batch) noexcept {
     if (!batch.code->forgotten.empty())
         for (uint32_t left = batch.live; left; left &= left - 1)
             forget_triggers(*batch.synths[std::countr_zero(left)]->voice);
@@ -206,10 +213,48 @@ void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
             ops[i].run(ops[i], block);
             continue;
         }
-        held_.lend(space_, batch, hold->set);
-        hold->hold(ops[i], block);
-        space_.rows = rows_.get();
+        this->hold(batch, *hold, ops[i], block);
         ++hold;
+    }
+}
+
+void VoiceRunner::hold(Batch& batch, const NativeCode::Hold& hold, const Op& op, Block& block) noexcept {
+    held_.lend(space_, batch, hold.set);
+    hold.hold(op, block);
+    space_.rows = rows_.get();
+}
+
+void VoiceRunner::run_ahead(Batch& batch, float* kept) noexcept {
+    Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
+    const auto& ops = batch.code->batch.ops;
+    const size_t row = size_t(space_.block_size) * size_t(batch.code->batch.lanes);
+    auto hold = batch.code->holds.begin();
+    for (uint32_t i = 0; i < ops.size(); ++i) {
+        if (hold == batch.code->holds.end() || hold->op != i) {
+            ops[i].run(ops[i], block);
+            continue;
+        }
+        float* to = kept + hold->set * row;
+        for (const Operand& input : std::span(ops[i].operands, ops[i].inputs)) {
+            if (input.base != Base::audio)
+                continue;
+            std::memcpy(to, reinterpret_cast<const float*>(block.bases[size_t(Base::audio)] + input.offset),
+                        row * sizeof(float));
+            to += row;
+        }
+        ++hold;
+    }
+    forget_triggers(batch);
+}
+
+void VoiceRunner::run_kept(Batch& batch, float* kept) noexcept {
+    Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
+    block.bases[size_t(Base::audio)] = reinterpret_cast<uintptr_t>(kept);
+    for (const NativeCode::Hold& hold : batch.code->holds) {
+        if (batch.interleaved)
+            this->hold(batch, hold, hold.late, block);
+        else
+            hold.late.run(hold.late, block);
     }
 }
 

@@ -55,6 +55,12 @@ public:
     /// Computes a block of all voices of a batch. In an interleaved batch, what they add to buses goes to its slot of
     /// HeldOutput.
     void run(Batch&) noexcept;
+    /// Computes a block of a batch whose code says that it may be computed ahead, but for what it adds to buses: the
+    /// inputs of those operations are kept in `kept`, code->sets times block_size frames for each lane. Batches without
+    /// mapped controls only. On any thread that has the runner for itself, while nobody else touches the batch.
+    void run_ahead(Batch&, float* kept) noexcept;
+    /// Does the rest in the batch's turn.
+    void run_kept(Batch&, float* kept) noexcept;
     /// Adds a voice's held output to the buses.
     void add_held(Synth&) noexcept;
     /// Sets mapped controls to what their buses hold now.
@@ -77,6 +83,8 @@ private:
         return older_ = rates_for(sample_rate);
     }
     void run_holding(Batch&, Block&) noexcept;
+    void hold(Batch&, const NativeCode::Hold&, const Op&, Block&) noexcept;
+    static void forget_triggers(Batch&) noexcept;
 
     HeldOutput& held_;
     Deadline& deadline_;

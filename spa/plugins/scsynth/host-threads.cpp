@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "host-threads.hpp"
+
+#include <spa/utils/dict.h>
+
+namespace scs::spa {
+namespace {
+
+class HostThreads final : public ThreadMaker {
+public:
+    explicit HostThreads(spa_thread_utils* utils) : utils_(utils) {}
+
+    void* start(void* (*body)(void*), void* argument) override {
+        const spa_dict_item items[] = {{SPA_KEY_THREAD_NAME, "scsynth-help"}};
+        const spa_dict properties = {0, 1, items};
+        spa_thread* thread = spa_thread_utils_create(utils_, &properties, body, argument);
+        if (thread) // if it gets no priority, Ahead notices when that hurts
+            spa_thread_utils_acquire_rt(utils_, thread, -1);
+        return thread;
+    }
+    void join(void* thread) noexcept override {
+        spa_thread_utils_join(utils_, static_cast<spa_thread*>(thread), nullptr);
+    }
+
+private:
+    spa_thread_utils* utils_;
+};
+
+} // namespace
+
+std::shared_ptr<ThreadMaker> host_threads(spa_thread_utils* utils) {
+    return utils ? std::make_shared<HostThreads>(utils) : nullptr;
+}
+
+} // namespace scs::spa

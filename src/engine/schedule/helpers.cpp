@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/schedule/helpers.hpp"
+
+#include "engine/rt/deadline.hpp"
+#include "engine/schedule/spin-pause.hpp"
+
+#include <climits>
+#include <csignal>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdexcept>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace scs {
+namespace {
+
+constexpr int pauses_at_once = 32; ///< between two readings of the clock
+constexpr int errand_pauses = 128; ///< until the owner does an errand itself
+constexpr size_t errand_begun = SIZE_MAX;
+
+/// While it lives, threads that are started get no signals but the faults that they cause themselves: a blocked fault
+/// ends the process without calling the handler.
+class FaultsOnly {
+public:
+    FaultsOnly() {
+        sigset_t all;
+        sigfillset(&all);
+        for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+            sigdelset(&all, fault);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~FaultsOnly() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    FaultsOnly(const FaultsOnly&) = delete;
+    FaultsOnly& operator=(const FaultsOnly&) = delete;
+
+private:
+    sigset_t before_;
+};
+
+void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) noexcept {
+    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+}
+
+void delay_for_test() noexcept {
+    if (const auto delay = Helpers::delay.load(std::memory_order_relaxed))
+        delay();
+}
+
+} // namespace
+
+std::atomic<void (*)() noexcept> Helpers::delay{nullptr};
+
+Helpers::Helpers(JobList& list, Run run, Errand errand, void* data, const Settings& settings,
+                 std::shared_ptr<ThreadMaker> maker)
+    : list_(list),
+      run_(run),
+      do_(errand),
+      data_(data),
+      settings_(settings),
+      maker_(std::move(maker)),
+      helpers_(size_t(settings.threads)) {
+    const FaultsOnly mask;
+    for (Helper& helper : helpers_) {
+        helper.pool = this;
+        helper.number = size_t(&helper - helpers_.data()) + 1;
+        const auto body = [](void* argument) -> void* {
+            auto& self = *static_cast<Helper*>(argument);
+            self.pool->work(self);
+            return nullptr;
+        };
+        helper.thread = maker_->start(body, &helper);
+        if (!helper.thread) {
+            join();
+            throw std::runtime_error("the threads that help could not be started");
+        }
+    }
+}
+
+Helpers::~Helpers() {
+    join();
+}
+
+void Helpers::join() noexcept {
+    ending_.store(true, std::memory_order_relaxed);
+    round_.fetch_add(1, std::memory_order_seq_cst);
+    futex(round_, FUTEX_WAKE, INT_MAX);
+    for (const Helper& helper : helpers_)
+        if (helper.thread)
+            maker_->join(helper.thread);
+}
+
+// ---- the owner's
+
+void Helpers::begin_round() noexcept {
+    // With seq_cst here and in wait_for_round(), either this sees that a helper sleeps, or that one sees the round.
+    round_.fetch_add(1, std::memory_order_seq_cst);
+    if (std::exchange(wakes_, false) && sleeping_.load(std::memory_order_seq_cst))
+        futex(round_, FUTEX_WAKE, INT_MAX);
+    delay_for_test();
+}
+
+bool Helpers::wait_for(size_t job) noexcept {
+    if (list_.done(job))
+        return true;
+    if (const size_t other = list_.take_ahead(job); other != JobList::none) {
+        run_(data_, 0, other);
+        list_.finish(other);
+        return list_.done(job);
+    }
+    for (int i = 0; i < pauses_at_once; ++i) {
+        if (list_.done(job))
+            return true;
+        spin_pause();
+    }
+    if (settings_.yields)
+        sched_yield();
+    return false;
+}
+
+void Helpers::send(size_t who) noexcept {
+    errand_.store(who, std::memory_order_release);
+    for (int i = 0; i < errand_pauses && errand_.load(std::memory_order_relaxed) == who; ++i)
+        spin_pause();
+    size_t waiting = who;
+    if (errand_.compare_exchange_strong(waiting, 0, std::memory_order_acquire))
+        do_(data_, 0);
+}
+
+bool Helpers::back() noexcept {
+    for (int i = 0; i < pauses_at_once; ++i) {
+        if (!errand_.load(std::memory_order_acquire))
+            return true;
+        spin_pause();
+    }
+    if (settings_.yields)
+        sched_yield();
+    return false;
+}
+
+uint64_t Helpers::jobs_done() const noexcept {
+    uint64_t sum = 0;
+    for (const Helper& helper : helpers_)
+        sum += helper.jobs.load(std::memory_order_relaxed);
+    return sum;
+}
+
+// ---- a helper's
+
+void Helpers::work(Helper& self) noexcept {
+    uint32_t seen = 0;
+    while (!ending_.load(std::memory_order_relaxed)) {
+        JobList::Place place = list_.place(self.number - 1, helpers_.size());
+        for (size_t job; (job = list_.take_next(place)) != JobList::none;) {
+            do_errand(self);
+            delay_for_test();
+            run_(data_, self.number, job);
+            list_.finish(job);
+            self.jobs.store(self.jobs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+            delay_for_test();
+        }
+        wait_for_round(self, seen);
+        seen = round_.load(std::memory_order_acquire);
+    }
+}
+
+void Helpers::do_errand(const Helper& self) noexcept {
+    size_t mine = self.number;
+    if (errand_.load(std::memory_order_relaxed) == mine &&
+        errand_.compare_exchange_strong(mine, errand_begun, std::memory_order_acquire)) {
+        do_(data_, self.number);
+        errand_.store(0, std::memory_order_release);
+    }
+}
+
+void Helpers::wait_for_round(const Helper& self, uint32_t seen) noexcept {
+    const NanoClock clock = NanoClock::system();
+    const int64_t until = clock.now() + settings_.patience;
+    while (active_.load(std::memory_order_relaxed) || settings_.lingers) {
+        for (int i = 0; i < pauses_at_once; ++i) {
+            if (round_.load(std::memory_order_acquire) != seen)
+                return;
+            do_errand(self);
+            spin_pause();
+        }
+        if (clock.now() >= until)
+            break;
+    }
+    sleeping_.fetch_add(1, std::memory_order_seq_cst);
+    // The kernel compares, too, so no round is missed in between.
+    while (round_.load(std::memory_order_seq_cst) == seen)
+        futex(round_, FUTEX_WAIT, seen);
+    sleeping_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+} // namespace scs

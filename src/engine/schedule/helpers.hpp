@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/schedule/job-list.hpp"
+#include "engine/schedule/thread-maker.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace scs {
+
+/// Threads that do jobs of a list before their owner needs them. The owner works in cycles, and in rounds within these.
+/// Between two rounds the helpers wait without sleeping, for `patience` at most; between two cycles they sleep.
+class Helpers {
+public:
+    /// [any thread of a helper, and the owner's] Does a job. `who`: 0 the owner, from 1 on the helpers.
+    using Run = void (*)(void* data, size_t who, size_t job) noexcept;
+    /// The same: does what the owner has send() for.
+    using Errand = void (*)(void* data, size_t who) noexcept;
+    struct Settings {
+        int threads = 1;            ///< helpers
+        int64_t patience = 200'000; ///< ns
+        bool lingers = false;       ///< they wait so long after a cycle, too, as the next one comes at once
+        bool yields = false;        ///< the owner lets others run when it waits for a helper: it has no deadline
+    };
+
+    /// [worker] The list and `data` must live longer. Throws if a thread can't be started.
+    Helpers(JobList&, Run, Errand, void* data, const Settings&, std::shared_ptr<ThreadMaker>);
+    /// [worker] Ends the threads. The owner must be in no round.
+    ~Helpers();
+    Helpers(const Helpers&) = delete;
+    Helpers& operator=(const Helpers&) = delete;
+
+    // ---- the owner's, [rt]
+
+    /// From now on rounds may come. Makes no system call.
+    void begin_cycle() noexcept {
+        wakes_ = true;
+        active_.store(true, std::memory_order_relaxed);
+    }
+    void end_cycle() noexcept { active_.store(false, std::memory_order_relaxed); }
+    /// Has the helpers look at the list, which has been opened. Those that sleep are woken in the first round of a
+    /// cycle, by one system call.
+    void begin_round() noexcept;
+    /// To be called again and again until a job is done that somebody has begun, which it returns. Meanwhile does
+    /// another job behind it, or waits for less than a microsecond if all are begun.
+    bool wait_for(size_t job) noexcept;
+    /// Has a helper do an errand, as it has what that takes in its core's cache. If the helper doesn't come within some
+    /// microseconds, the owner does it.
+    void send(size_t who) noexcept;
+    /// To be called again and again until the errand is done, which it returns. Waits for less than a microsecond.
+    bool back() noexcept;
+
+    /// [any] How many jobs helpers have done so far.
+    uint64_t jobs_done() const noexcept;
+
+    /// For tests: called on helpers before and after each job, and on the owner when it has begun a round.
+    static std::atomic<void (*)() noexcept> delay;
+
+private:
+    struct alignas(cache_line) Helper {
+        Helpers* pool;
+        size_t number; ///< from 1 on
+        void* thread = nullptr;
+        std::atomic<uint64_t> jobs{0};
+    };
+    void work(Helper&) noexcept;
+    void do_errand(const Helper&) noexcept;
+    /// Returns when there is another round than `seen`, or the end.
+    void wait_for_round(const Helper&, uint32_t seen) noexcept;
+    void join() noexcept;
+
+    JobList& list_;
+    Run run_;
+    Errand do_;
+    void* data_;
+    Settings settings_;
+    std::shared_ptr<ThreadMaker> maker_;
+    std::vector<Helper> helpers_;
+    bool wakes_ = false; ///< the next round is a cycle's first
+    alignas(cache_line) std::atomic<uint32_t> round_{0};
+    std::atomic<bool> active_{false}, ending_{false};
+    alignas(cache_line) std::atomic<uint32_t> sleeping_{0};
+    alignas(cache_line) std::atomic<size_t> errand_{0}; ///< whose; 0: there is none
+};
+
+} // namespace scs

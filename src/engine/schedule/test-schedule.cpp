@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/schedule/helpers.hpp"
+#include "engine/schedule/spin-pause.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <functional>
+#include <random>
+#include <thread>
+
+using namespace scs;
+
+namespace {
+
+/// An owner with its helpers. What is counted isn't atomic, so that ThreadSanitizer sees what isn't ordered.
+struct Crew {
+    explicit Crew(size_t most, int threads, bool lingers = false) : list(most), counts(most) {
+        helpers = std::make_unique<Helpers>(
+            list, [](void* data, size_t who, size_t job) noexcept { static_cast<Crew*>(data)->run(who, job); },
+            [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this,
+            Helpers::Settings{.threads = threads, .lingers = lingers, .yields = true}, ThreadMaker::plain());
+    }
+    void run(size_t who, size_t job) {
+        if (on_run)
+            on_run(who, job);
+        ++counts[job];
+    }
+    void do_errand(size_t who) {
+        ++errands;
+        errands_by_helpers += who > 0;
+    }
+    /// The owner comes to a job: does it, or uses what was done.
+    void reach(size_t job) {
+        if (list.take(job)) {
+            run(0, job);
+            return;
+        }
+        while (!helpers->wait_for(job)) {
+        }
+        list.settle(job);
+    }
+
+    JobList list;
+    std::vector<int> counts;
+    int errands = 0, errands_by_helpers = 0;
+    std::function<void(size_t, size_t)> on_run;
+    std::unique_ptr<Helpers> helpers;
+};
+
+void sleep_at_random() noexcept {
+    thread_local std::minstd_rand random(unsigned(reinterpret_cast<uintptr_t>(&random) >> 4));
+    if (const unsigned r = unsigned(random()); r % 4 == 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(r / 4 % 50));
+}
+
+struct Delayed {
+    Delayed() { Helpers::delay = sleep_at_random; }
+    ~Delayed() { Helpers::delay = nullptr; }
+};
+
+} // namespace
+
+TEST_CASE("each job of each round is done once, whoever does it, and before it is used") {
+    const Delayed delayed;
+    for (const int threads : {1, 2, 3, 8})
+        for (const bool lingers : {false, true}) {
+            CAPTURE(threads);
+            std::mt19937 random{unsigned(threads)};
+            const auto pick = [&](size_t count) { return random() % count; };
+            Crew crew(64, threads, lingers);
+            std::vector<int> expected(64);
+            for (int cycle = 0; cycle < 60; ++cycle) {
+                crew.helpers->begin_cycle();
+                for (size_t round = pick(4); round > 0; --round) {
+                    const size_t count = pick(65);
+                    crew.list.open(count, pick(70));
+                    crew.helpers->begin_round();
+                    for (size_t job = 0; job < count; ++job) {
+                        ++expected[job];
+                        crew.reach(job);
+                        REQUIRE(crew.counts[job] == expected[job]);
+                    }
+                }
+                crew.helpers->end_cycle();
+            }
+            CHECK(crew.counts == expected);
+        }
+}
+
+TEST_CASE("helpers do jobs, too") {
+    Crew crew(64, 2);
+    std::atomic<int> by_helpers{0};
+    crew.on_run = [&](size_t who, size_t) { by_helpers += who > 0; };
+    crew.helpers->begin_cycle();
+    crew.list.open(64, 0);
+    crew.helpers->begin_round();
+    while (by_helpers < 64)
+        std::this_thread::yield();
+    for (size_t job = 0; job < 64; ++job)
+        crew.reach(job);
+    CHECK(crew.helpers->jobs_done() == 64);
+    CHECK(crew.counts == std::vector<int>(64, 1));
+}
+
+TEST_CASE("the owner does all that nobody has begun before it waits") {
+    constexpr size_t jobs = 16;
+    for (const size_t split : {size_t(0), size_t(5), jobs - 1}) {
+        CAPTURE(split);
+        Crew crew(jobs, 1);
+        std::atomic<size_t> by_owner{0};
+        std::atomic<bool> begun{false};
+        // The helper's only job takes until all others are done.
+        crew.on_run = [&](size_t who, size_t) {
+            if (who == 0) {
+                ++by_owner;
+                return;
+            }
+            begun = true;
+            while (by_owner < jobs - 1)
+                spin_pause();
+        };
+        crew.helpers->begin_cycle();
+        crew.list.open(jobs, split);
+        crew.helpers->begin_round();
+        while (!begun)
+            std::this_thread::yield();
+        for (size_t job = 0; job < jobs; ++job)
+            crew.reach(job);
+        CHECK(by_owner == jobs - 1);
+        CHECK(crew.counts == std::vector<int>(jobs, 1));
+    }
+}
+
+TEST_CASE("helpers begin behind the split, and go on in front of it") {
+    JobList list(10);
+    list.open(10, 6);
+    JobList::Place first = list.place(0, 2), second = list.place(1, 2);
+    std::vector<size_t> order;
+    order.push_back(list.take_next(first));
+    order.push_back(list.take_next(second));
+    CHECK(list.take_ahead(6) == 7);
+    for (size_t job; (job = list.take_next(first)) != JobList::none;)
+        order.push_back(job);
+    CHECK(order == std::vector<size_t>{6, 8, 9, 5, 4, 3, 2, 1, 0});
+    CHECK(list.take_next(second) == JobList::none);
+    CHECK_FALSE(list.take(3));
+    CHECK_FALSE(list.done(3));
+    list.finish(3);
+    CHECK(list.done(3));
+}
+
+TEST_CASE("an errand is done once, at the latest by the owner, before it goes on") {
+    const Delayed delayed;
+    Crew crew(8, 3);
+    int expected = 0;
+    for (int cycle = 0; cycle < 300 || (crew.errands_by_helpers == 0 && cycle < 100'000); ++cycle) {
+        crew.helpers->begin_cycle();
+        crew.list.open(8, 0);
+        crew.helpers->begin_round();
+        for (size_t job = 0; job < 8; ++job)
+            crew.reach(job);
+        for (size_t who = 1; who <= 3; ++who) {
+            crew.helpers->send(who);
+            while (!crew.helpers->back()) {
+            }
+            REQUIRE(crew.errands == ++expected);
+        }
+        crew.helpers->end_cycle();
+    }
+    CHECK(crew.errands_by_helpers > 0);
+}
+
+TEST_CASE("helpers end while they sleep, wait or have never had anything to do") {
+    for (const bool cycle : {false, true}) {
+        Crew crew(4, 3);
+        if (cycle) {
+            crew.helpers->begin_cycle();
+            crew.list.open(4, 0);
+            crew.helpers->begin_round();
+            for (size_t job = 0; job < 4; ++job)
+                crew.reach(job);
+        }
+    }
+}
+
+TEST_CASE("threads that can't be started are an error") {
+    struct Refusing final : ThreadMaker {
+        std::shared_ptr<ThreadMaker> plain = ThreadMaker::plain();
+        int left = 1, joined = 0;
+        void* start(void* (*body)(void*), void* argument) override {
+            return left-- > 0 ? plain->start(body, argument) : nullptr;
+        }
+        void join(void* thread) noexcept override {
+            ++joined;
+            plain->join(thread);
+        }
+    };
+    JobList list(1);
+    const auto maker = std::make_shared<Refusing>();
+    CHECK_THROWS(Helpers(
+        list, [](void*, size_t, size_t) noexcept {}, [](void*, size_t) noexcept {}, nullptr, {.threads = 3}, maker));
+    CHECK(maker->joined == 1);
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Helper threads change no bit and no event, whatever happens to the tree while they compute.
+#include "engine/test-support.hpp"
+
+#include "engine/plugins/plugin-world.hpp"
+#include "engine/voices/ahead.hpp"
+#include "engine/voices/voice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <chrono>
+#include <random>
+#include <thread>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+std::atomic<int> helped_often{0};
+std::thread::id walking;
+
+/// Helpers wait at random. So does the walk at its start, until they have done something, however busy the machine is.
+void delay_at_random() noexcept {
+    thread_local std::minstd_rand random(unsigned(reinterpret_cast<uintptr_t>(&random) >> 4));
+    const unsigned r = unsigned(random());
+    if (std::this_thread::get_id() != walking) {
+        ++helped_often;
+        if (r % 8 == 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(r / 8 % 30));
+        return;
+    }
+    const int enough = helped_often + int(r % 40);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+    while (helped_often < enough && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+}
+
+/// Helpers always have something to do, and do it at any moment.
+struct Helped {
+    Helped() {
+        walking = std::this_thread::get_id();
+        Helpers::delay = delay_at_random;
+        Ahead::limits = {.waking_load = 0, .longest_wait = INT64_MAX};
+    }
+    ~Helped() {
+        Helpers::delay = nullptr;
+        Ahead::limits = {};
+    }
+};
+
+Settings with(int threads, bool batching = true) {
+    Settings settings;
+    settings.threads = threads;
+    settings.batching = batching;
+    settings.simd = "sse2"; // four lanes on every x86-64
+    settings.rt_memory_kib = 65536;
+    return settings;
+}
+
+/// What the SynthDefs of these tests do beside sounding.
+struct Kind {
+    const char* name;
+    float done = 2.f;              ///< the envelope's done action
+    const char* source = "VarSaw"; ///< what sounds
+    const char* out = "Out";       ///< where to
+    bool plugin = false;           ///< a unit of a plugin is in it
+    bool second = false;           ///< adds to a second bus, which a control says
+    bool early = false;            ///< adds to the bus first, and computes more afterwards
+    bool asked = false;            ///< the done action is a control
+};
+
+/// A source with an envelope on bus `out`. Controls: freq, amp, gate, out, second, action.
+SynthDef def_of(const Kind& kind) {
+    SynthDef def;
+    def.name = kind.name;
+    def.constants = {0.f, 0.3f, 0.002f, 1.f, kind.done, 1.9f};
+    def.controls = {440.f, 0.125f, 1.f, 0.f, 1.f, 2.f};
+    def.control_names = {{"freq", 0}, {"amp", 1}, {"gate", 2}, {"out", 3}, {"second", 4}, {"action", 5}};
+    const std::string source = kind.source;
+    std::vector<InputRef> inputs = {{0, 0}, {-1, 0}, {-1, 1}};
+    if (source == "WhiteNoise")
+        inputs.clear();
+    else if (source == "In")
+        inputs = {{-1, 3}};
+    def.units = {
+        unit("Control", Rate::control, {}, std::vector<Rate>(6, Rate::control)),
+        unit(kind.source, Rate::audio, inputs, {Rate::audio}),
+        unit("BinaryOpUGen", Rate::audio, {{1, 0}, {0, 1}}, {Rate::audio}, 2),
+        unit("Linen", Rate::control, {{0, 2}, {-1, 2}, {-1, 3}, {-1, 2}, kind.asked ? InputRef{0, 5} : InputRef{-1, 4}},
+             {Rate::control}),
+        unit("BinaryOpUGen", Rate::audio, {{2, 0}, {3, 0}}, {Rate::audio}, 2),
+        unit(kind.out, Rate::audio, {{0, 3}, {4, 0}}, {}),
+    };
+    if (kind.early) {
+        def.units.push_back(unit("VarSaw", Rate::audio, {{0, 0}, {-1, 0}, {-1, 1}}, {Rate::audio}));
+        def.units.push_back(unit("BinaryOpUGen", Rate::audio, {{6, 0}, {3, 0}}, {Rate::audio}, 2));
+        def.units.push_back(unit("Out", Rate::audio, {{0, 4}, {7, 0}}, {}));
+    }
+    if (kind.second)
+        def.units.push_back(unit("Out", Rate::audio, {{0, 4}, {2, 0}}, {}));
+    if (kind.plugin) {
+        const auto cusp = int32_t(def.units.size());
+        def.units.push_back(unit("CuspN", Rate::audio, {{0, 0}, {-1, 3}, {-1, 5}, {-1, 0}}, {Rate::audio}));
+        def.units.push_back(unit("Out", Rate::audio, {{0, 3}, {cusp, 0}}, {}));
+    }
+    return def;
+}
+
+const Kind kinds[] = {
+    // Computed ahead, and so most of the voices.
+    {.name = "saw"},
+    {.name = "stays", .done = 0},
+    {.name = "pauses", .done = 1},
+    {.name = "moved", .out = "OffsetOut"},
+    {.name = "two", .second = true},
+    {.name = "early", .early = true},
+    // Not computed ahead, but in between.
+    {.name = "hiss", .source = "WhiteNoise"},
+    {.name = "effect", .source = "In", .out = "ReplaceOut"},
+    // Nothing behind these is computed ahead.
+    {.name = "asked", .asked = true},
+    {.name = "plugin", .plugin = true},
+    {.name = "before", .done = 3},
+    {.name = "after", .done = 4},
+    {.name = "empties-before", .done = 5},
+    {.name = "empties-after", .done = 6},
+    {.name = "up-to", .done = 7},
+    {.name = "from", .done = 8},
+    {.name = "pauses-before", .done = 9},
+    {.name = "pauses-after", .done = 10},
+    {.name = "deep-before", .done = 11},
+    {.name = "deep-after", .done = 12},
+    {.name = "all", .done = 13},
+    {.name = "group", .done = 14},
+    {.name = "resumes", .done = 15},
+};
+constexpr size_t ahead_kinds = 6, harmless_kinds = 8;
+
+/// What a test hears and is told.
+struct Played {
+    std::vector<float> sound;
+    std::vector<NodeEvent> events;
+};
+
+bool same(const Played& a, const Played& b) {
+    return a.sound.size() == b.sound.size() && a.events.size() == b.events.size() &&
+           std::memcmp(a.sound.data(), b.sound.data(), a.sound.size() * sizeof(float)) == 0 &&
+           std::memcmp(a.events.data(), b.events.data(), a.events.size() * sizeof(NodeEvent)) == 0;
+}
+
+/// Plays what a seed says. `barriers`: one in so many new voices reaches beyond itself; 0: none.
+struct Player : Fixture {
+    Player(const Settings& settings, unsigned seed, int one_in) : Fixture(settings), random(seed), barriers(one_in) {
+        for (const Kind& kind : kinds)
+            defs.push_back(define(def_of(kind)));
+        *engine->world().random() = {1234, 5678, 9012};
+        Tree& tree = engine->tree();
+        for (const int32_t id : {1, 2, 3}) {
+            Group* made;
+            REQUIRE(tree.new_group(id, AddAction::tail, id == 3 ? 2 : 0, made).ok());
+        }
+        for (int i = 0; i < 96; ++i)
+            add(ahead_kinds, i / 32 + 1);
+    }
+
+    int pick(int count) { return int(random() % unsigned(count)); }
+    Node* any() {
+        for (int tries = 0; tries < 40; ++tries)
+            if (Node* node = engine->tree().find(pick(4) ? 100 + pick(next - 100) : 1 + pick(3)))
+                return node;
+        return nullptr;
+    }
+    Synth* any_synth() {
+        Node* node = any();
+        return node && !node->is_group ? static_cast<Synth*>(node) : nullptr;
+    }
+    void add(size_t count, int32_t group) {
+        Tree& tree = engine->tree();
+        // Those of a kind come in a row, so that they are batched.
+        if (run_left-- == 0) {
+            kind = size_t(pick(int(count)));
+            if (barriers && pick(barriers) == 0)
+                kind = harmless_kinds + size_t(pick(int(std::size(kinds) - harmless_kinds)));
+            run_left = kind < ahead_kinds ? 5 + pick(12) : 0;
+        }
+        Synth* made;
+        if (!tree.find(group) || tree.new_synth(*defs[kind], nullptr, next++, AddAction::tail, group, made).failed())
+            return;
+        tree.set_control(*made, 0, 50.f + float(pick(900)));
+        set_named(tree, *made, "out", 0, float(pick(8) / 7));
+        set_named(tree, *made, "second", 0, float(pick(2)));
+        set_named(tree, *made, "action", 0, float(pick(16)));
+    }
+    void act() {
+        Tree& tree = engine->tree();
+        const int what = pick(16);
+        Synth* synth = any_synth();
+        Node* node = any();
+        if (what < 6 || !synth || !node)
+            return add(harmless_kinds, 1 + pick(3));
+        switch (what) {
+        case 6:
+        case 7: set_named(tree, *synth, "gate", 0, 0.f); break;
+        case 8: tree.free(*synth); break;
+        case 9: tree.set_run(*node, pick(2)); break;
+        case 10: tree.set_run(*node, true); break;
+        case 11: set_named(tree, *synth, "amp", 0, float(pick(9)) / 16.f); break;
+        case 12: map_named(tree, *synth, "amp", 0, pick(3) - 1, pick(2)); break;
+        case 13: set_named(tree, *synth, "out", 0, float(pick(3)) / 2); break;
+        case 14:
+            if (Node* at = nullptr; pick(4) == 0)
+                (void)tree.trace(*synth, at);
+            break;
+        default:
+            if (synth != node)
+                (void)move_now(tree, pick(3) ? *synth : *node, AddAction(node->is_group ? pick(4) : 2 + pick(2)),
+                               *node);
+        }
+    }
+    void keep_groups() {
+        Tree& tree = engine->tree();
+        for (const int32_t id : {1, 2, 3})
+            if (Group * made; !tree.find(id))
+                (void)tree.new_group(id, AddAction::tail, 0, made);
+            else if (Node& group = *tree.find(id); group.run == Run::off)
+                tree.set_run(group, pick(4) == 0);
+    }
+    void go(int blocks) {
+        const auto part = render(blocks * 64);
+        played.sound.insert(played.sound.end(), part.begin(), part.end());
+    }
+    Played play(int blocks) {
+        for (int i = 0; i < blocks; ++i) {
+            if (pick(2) == 0)
+                for (int n = pick(4); n > 0; --n)
+                    act();
+            keep_groups();
+            if (engine->tree().synth_count() < 60)
+                for (int n = 0; n < 40; ++n)
+                    add(harmless_kinds, 1 + pick(3));
+            while (engine->tree().synth_count() > 160)
+                if (Synth* synth = any_synth())
+                    engine->tree().free(*synth);
+            go(1);
+        }
+        played.events = nodes;
+        return std::move(played);
+    }
+    uint64_t computed_ahead() const { return engine->status().computed_ahead; }
+
+    std::mt19937 random;
+    int barriers;
+    std::vector<Definition*> defs;
+    int next = 100, run_left = 0;
+    size_t kind = 0;
+    Played played;
+};
+
+} // namespace
+
+TEST_CASE("what voices are computed ahead follows from what they do") {
+    Player f(with(1), 1, 0);
+    for (size_t i = 0; i < f.defs.size(); ++i) {
+        CAPTURE(f.defs[i]->program->name);
+        const NativeCode* code = f.defs[i]->code.get();
+        CHECK((code && code->ahead) == (i < ahead_kinds));
+        CHECK((code && code->acts_on_itself) == (i < harmless_kinds));
+    }
+}
+
+TEST_CASE("whatever happens to the tree, the bits and the events are those of one thread") {
+    const Helped helped;
+    uint64_t computed[3] = {};
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+        CAPTURE(seed);
+        const int barriers = std::array{0, 40, 12}[seed % 3];
+        const Played alone = Player(with(1, false), seed, barriers).play(250);
+        for (const int threads : {1, 2, 3, 8}) {
+            CAPTURE(threads);
+            Player helped_player(with(threads), seed, barriers);
+            CHECK(same(alone, helped_player.play(250)));
+            computed[seed % 3] += helped_player.computed_ahead();
+        }
+        CHECK(alone.sound != std::vector<float>(alone.sound.size()));
+        CHECK(alone.events.size() > 150);
+    }
+    for (const uint64_t batches : computed)
+        CHECK(batches > 500);
+}
+
+TEST_CASE("what may reach a batch before its turn isn't overtaken") {
+    const Helped helped;
+    // Three ways in which a synth that pauses the next node, here a group, comes to have its turn before batches: it
+    // was there before, runs again, or is moved there.
+    enum class Way { there, resumed, moved };
+    for (const char* pausing : {"pauses-after", "plugin-pauses"})
+        for (const Way way : {Way::there, Way::resumed, Way::moved})
+            for (int after = 0; after < 5; ++after) { // its done action comes within these blocks
+                const auto play = [&](int threads) {
+                    Player f(with(threads), 1, 0);
+                    Tree& tree = f.engine->tree();
+                    (void)tree.free_all_in_time(tree.root());
+                    Group* group;
+                    REQUIRE(tree.new_group(1, AddAction::tail, 0, group).ok());
+                    const Kind plugin{.name = "plugin-pauses", .done = 10, .plugin = true};
+                    Definition* of = f.define(def_of(plugin.name == std::string(pausing) ? plugin : Kind{pausing, 10}));
+                    Synth* made;
+                    for (int id = 1000; id < 1032; ++id)
+                        REQUIRE(tree.new_synth(*f.defs[0], nullptr, id, AddAction::tail, 1, made).ok());
+                    Synth* first = tree.find_synth(1000);
+                    REQUIRE(tree.new_synth(*of, nullptr, 2000, way == Way::moved ? AddAction::tail : AddAction::head, 0,
+                                           made)
+                                .ok());
+                    f.go(20);
+                    const bool batched = first->voice->batch != nullptr;
+                    CHECK(batched);
+                    set_named(tree, *made, "gate", 0, 0.f);
+                    if (way == Way::resumed)
+                        tree.set_run(*made, false);
+                    f.go(after);
+                    if (way == Way::resumed)
+                        tree.set_run(*made, true);
+                    if (Synth* there = tree.find_synth(2000); there && way == Way::moved)
+                        REQUIRE(move_now(tree, *there, AddAction::head, tree.root()).ok());
+                    f.go(10);
+                    if (way != Way::moved || after < 2) // later it ends before it is moved
+                        CHECK(group->run == Run::off);
+                    tree.set_run(*group, true);
+                    f.go(10);
+                    f.played.events = f.nodes;
+                    if (threads > 1 && way == Way::moved)
+                        CHECK(f.computed_ahead() > 0);
+                    return std::move(f.played);
+                };
+                CAPTURE(std::string(pausing));
+                CAPTURE(int(way));
+                CAPTURE(after);
+                CHECK(same(play(1), play(2)));
+            }
+}
+
+TEST_CASE("buses that begin to overlap are added to voice by voice") {
+    const Helped helped;
+    const auto play = [](int threads) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        (void)tree.free_all_in_time(tree.root());
+        Synth* made;
+        for (int id = 1000; id < 1032; ++id) {
+            REQUIRE(tree.new_synth(*f.defs[4], nullptr, id, AddAction::tail, 0, made).ok());
+            tree.set_control(*made, 0, 100.f + float(id));
+        }
+        f.go(20);
+        for (int id = 1000; id < 1032; ++id)
+            set_named(tree, *tree.find_synth(id), "second", 0, 0.f);
+        f.go(2);
+        if (threads > 1)
+            CHECK(f.computed_ahead() > 0);
+        return std::move(f.played);
+    };
+    CHECK(same(play(1), play(2)));
+}
+
+TEST_CASE("blocks that are cut end in time, and who is to end ends") {
+    const Helped helped;
+    for (const int threads : {1, 2, 3}) {
+        CAPTURE(threads);
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        (void)tree.free_all_in_time(tree.root());
+        // Reading the clock takes a microsecond, so the deadline comes at any place in a block.
+        static int64_t now;
+        now = 0;
+        f.engine->set_clock({[](void*) { return now += 1000; }});
+        Synth* made;
+        for (int id = 1000; id < 1200; ++id)
+            REQUIRE(tree.new_synth(*f.defs[0], nullptr, id, AddAction::tail, 0, made).ok());
+        f.go(20);
+        const uint64_t before = f.engine->status().cuts;
+        float part[2][64], *out[] = {part[0], part[1]};
+        const float* in[] = {nullptr, nullptr};
+        for (int i = 0; i < 200; ++i) {
+            // From the last one on, as it is the last ones that a cut leaves out.
+            set_named(tree, *tree.find_synth(1199 - i), "gate", 0, 0.f);
+            f.engine->process(64, ntp_advance(f.start, f.position += 64, 48000), 48000, in, out,
+                              {.deadline = f.pick(3) ? Deadline::never : now + 1000 * (10 + f.pick(50))});
+        }
+        CHECK(f.engine->status().cuts > before);
+        CHECK(f.engine->status().cuts < before + 100);
+        f.go(50);
+        CHECK(tree.synth_count() == 0);
+    }
+}
+
+TEST_CASE("one thread computes nothing ahead, nor do voices that aren't batched") {
+    const Helped helped;
+    for (const Settings& settings : {with(1), with(2, false)}) {
+        Player f(settings, 3, 0);
+        f.play(50);
+        CHECK(f.computed_ahead() == 0);
+    }
+}
+
+TEST_CASE("threads out of range are refused") {
+    for (const int threads : {0, 65}) {
+        Settings settings;
+        settings.threads = threads;
+        CHECK_FALSE(Engine::create(settings, [](const std::string&) {}));
+    }
+}
+
+TEST_CASE("offline, too, and whatever the instruction set") {
+    const Helped helped;
+    for (const char* simd : {"sse2", "auto"}) {
+        const auto play = [&](int threads) {
+            Settings settings = with(threads);
+            settings.simd = simd;
+            settings.real_time = false;
+            return Player(settings, 5, 0).play(100);
+        };
+        CHECK(same(play(1), play(3)));
+    }
+}
