@@ -28,6 +28,7 @@ ANOTHER_ORDER = {
 BETTER = {
     "imp superhoover": "scsynth's reciprocals are estimates, whose last bits depend on the processor, and frequencies "
                        "come from its LinExp: in imp 439.9998 Hz instead of 440",
+    "studio_string": "the same estimates: here of a delay in a loop",
     "supermandolin": "scsynth's estimate of 1/0 is no number, nor is what its CombL makes of it, at a frequency of 0",
     "pmsin": "scsynth's MouseX and MouseY start from memory that nobody has set: where that is no number, about once in a "
              "hundred starts, they begin at 0 instead of at the pointer's place",
