@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What may be allocated on a machine that has 300 MiB left.
 #include "engine/base/available-memory.hpp"
+#include "engine/definitions/definitions.hpp"
 #include "engine/engine.hpp"
 
 #include <cstdio>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <string_view>
+#include <vector>
 
 using namespace scs;
 
@@ -50,4 +52,16 @@ TEST_CASE("an engine takes no more real-time memory than there is") {
     CHECK(engine.error() == "not enough memory for scsynth.rt-memory = 46080");
     settings.rt_memory_kib = 8192;
     CHECK(Engine::create(settings, report));
+}
+
+TEST_CASE("a SynthDef file that might take more than there is isn't read") {
+    const auto errors_of = [](size_t bytes) {
+        std::vector<std::string> errors;
+        CHECK(load_definitions(std::vector<std::byte>(bytes), Settings(), errors).empty());
+        return errors;
+    };
+    const std::string refused = "not enough memory for SynthDefs of 2 MiB";
+    CHECK(errors_of(2 << 20) == std::vector<std::string>{refused});
+    REQUIRE(errors_of(1 << 20).size() == 1); // it is no SynthDef either
+    CHECK(errors_of(1 << 20)[0].find("memory") == std::string::npos);
 }

@@ -2,16 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <string_view>
+#include <unistd.h>
 
 namespace scs {
 
 /// A number that is another one in each process and that nobody can tell from outside. With it, clients can't choose
 /// IDs or names that all come to the same place of a hash table, where each look-up would take as long as a search.
-inline const uint64_t hash_seed = [] {
-    std::random_device random;
-    return uint64_t(random()) << 32 | random();
+inline const uint64_t hash_seed = []() noexcept {
+    uint64_t seed;
+    if (getentropy(&seed, sizeof seed) != 0) // then the address, which is another one in each process, too, has to do
+        seed = reinterpret_cast<uintptr_t>(&seed);
+    return seed;
 }();
 
 /// [any] Of a name. The upper bits are the best ones.

@@ -45,7 +45,7 @@ public:
     }
     /// The walk passes a synth that take_turn() isn't called for.
     void pass(const Synth& synth) noexcept {
-        if (!acts_on_itself(synth))
+        if (ahead_ && !acts_on_itself(synth))
             list_.pass_barrier();
     }
     /// Whether or where nodes have their turns has changed, other than by entered() or run_changed().
