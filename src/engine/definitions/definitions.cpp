@@ -37,13 +37,15 @@ constexpr size_t unasked = 64 << 10;
 Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
     ends_itself = std::any_of(program->units.begin(), program->units.end(),
                               [this](const UnitPlan& unit) { return frees_synth(*program, unit); });
-    if (!settings.native_ugens)
-        return;
-    NativeUgens ugens = native_ugens(settings.simd);
-    ugens.release = release_to_follow(settings);
-    code = generate(*program, ugens, settings.block_size);
+    if (settings.native_ugens) {
+        NativeUgens ugens = native_ugens(settings.simd);
+        ugens.release = release_to_follow(settings);
+        code = generate(*program, ugens, settings.block_size);
+        if (!code)
+            kernels = kernels_among_plugins(*program, ugens, settings.block_size);
+    }
     if (!code)
-        kernels = kernels_among_plugins(*program, ugens, settings.block_size);
+        graph_sizes = UnitGraph::sizes(*program, kernels);
 }
 
 std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::byte> file, const Settings& settings,

@@ -4,6 +4,7 @@
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
 #include "engine/messages/command.hpp"
+#include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/code.hpp"
@@ -24,6 +25,7 @@ struct Definition final : Handback {
     std::unique_ptr<const Program> program;
     std::unique_ptr<const NativeCode> code; ///< null: synths are UnitGraphs, with plugin units
     std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
+    UnitGraph::Sizes graph_sizes;       ///< of a UnitGraph, if synths are that
     bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf
     int64_t cost = 0;                   ///< [rt] ns that a block of one synth takes, as measured; 0: not yet
     /// [rt] The same of a synth's turn, in which others may be computed, too. Deadline::unknown: to be measured each

@@ -8,7 +8,7 @@
 
 namespace scs {
 
-bool UnitCommandQueue::add(Pool& pool, ::Unit* unit, UnitCmdFunc function,
+bool UnitCommandQueue::add(Pool& pool, uint32_t unit, UnitCmdFunc function,
                            std::span<const std::byte> arguments) noexcept {
     void* memory = pool.allocate(sizeof(Entry) + arguments.size());
     if (!memory)

@@ -4,6 +4,7 @@
 #include "engine/abi/abi.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace scs {
@@ -14,7 +15,7 @@ class Pool;
 class UnitCommandQueue {
 public:
     /// false: out of memory.
-    bool add(Pool&, ::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept;
+    bool add(Pool&, uint32_t unit, UnitCmdFunc, std::span<const std::byte> arguments) noexcept;
     /// Calls run(unit, function, arguments) for each, in the order of add(), and empties the queue.
     template <class Run>
     void take_all(Pool& pool, Run&& run) noexcept {
@@ -28,7 +29,7 @@ public:
 private:
     struct Entry {
         Entry* next;
-        ::Unit* unit;
+        uint32_t unit; ///< its index
         UnitCmdFunc function;
         size_t size;
         std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

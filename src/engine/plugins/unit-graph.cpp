@@ -45,9 +45,11 @@ const Kernel* kernel_of(UnitKernels kernels, uint32_t unit) noexcept {
 }
 
 /// Hands out pieces of one block of memory.
-class Layout {
+class Cursor {
 public:
-    explicit Layout(void* memory) noexcept : at_(static_cast<std::byte*>(memory)) {}
+    Cursor() = default;
+    explicit Cursor(void* memory) noexcept : at_(static_cast<std::byte*>(memory)) {}
+    std::byte* at() const noexcept { return at_; }
     template <class T>
     T* take(size_t count) noexcept {
         auto* piece = reinterpret_cast<T*>(at_);
@@ -56,7 +58,7 @@ public:
     }
 
 private:
-    std::byte* at_;
+    std::byte* at_ = nullptr;
 };
 
 int16_t abi_rate(Rate rate) noexcept {
@@ -71,6 +73,9 @@ int16_t abi_rate(Rate rate) noexcept {
 /// The UGen that a unit is an instance of. The ABI leaves its definition pointer to the server: it points to our entry.
 const UgenEntry& entry_of(const ::Unit& unit) noexcept {
     return *reinterpret_cast<const UgenEntry*>(unit.mUnitDef);
+}
+const UgenEntry& entry_of(const UnitPlan& plan) noexcept {
+    return *static_cast<const UgenEntry*>(plan.ugen->entry);
 }
 
 /// Makes a unit silent whose graph has just been laid out or has failed.
@@ -122,6 +127,14 @@ struct Instance {
     PluginWorld* world;
     GuardUnit* guards;
     uint32_t num_guards;
+    /// How far it has been laid out: the memory that isn't cleared yet, where the next units and inputs come to, and
+    /// how many constants and units there are.
+    struct LayOut {
+        std::byte *dirty, *end;
+        Cursor calc_units, other_units, ports;
+        uint32_t constants, units;
+        size_t guard; ///< the program's next
+    } lay_out;
     uint32_t built; ///< how many units' constructors were called
     bool constructed;
     /// The unit that is running: its index among all units, or among those that are called each block.
@@ -172,6 +185,13 @@ struct Instance {
         return well;
     }
 
+    void add_constant(uint32_t index) noexcept;
+    void add_unit(uint32_t index) noexcept;
+    /// `called`: the unit is, each block.
+    void add_guard(const InputGuard&, ::Unit&, bool called) noexcept;
+    /// Everything make() has left to do. false: the deadline passed before the end.
+    bool finish_layout(Deadline&) noexcept;
+
     void crash(const char* ugen) noexcept {
         crashed_ugen = ugen;
         crash_kind = FaultGuard::last_ending();
@@ -200,25 +220,27 @@ const Instance& instance(const UnitGraph* graph) noexcept {
 
 } // namespace
 
-size_t UnitGraph::bytes(const Program& program, UnitKernels kernels) noexcept {
+UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels) noexcept {
     const size_t controls = program.controls.size();
-    size_t total = aligned(sizeof(Instance)) + aligned(program.units.size() * sizeof(::Unit*)) +
-                   aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) +
-                   aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
-                   aligned(size_t(program.block_size) * sizeof(float)) + aligned(controls * sizeof(float)) +
-                   aligned(controls * sizeof(float*)) + 2 * aligned(controls * sizeof(int32_t));
-    for (uint32_t i = 0; i < program.units.size(); ++i)
-        total += aligned(unit_bytes(program.units[i], kernel_of(kernels, i))) +
-                 aligned(ports(program.units[i]) * sizeof(::Wire*));
-    return total;
+    Sizes sizes;
+    sizes.whole = aligned(sizeof(Instance)) + aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
+                  2 * aligned(controls * sizeof(int32_t)) +
+                  aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) +
+                  aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
+                  aligned(size_t(program.block_size) * sizeof(float)) + aligned(program.units.size() * sizeof(::Unit*));
+    for (uint32_t i = 0; i < program.units.size(); ++i) {
+        const UnitPlan& plan = program.units[i];
+        (plan.is_calc() ? sizes.calc_units : sizes.other_units) += aligned(unit_bytes(plan, kernel_of(kernels, i)));
+        sizes.whole += aligned(ports(plan) * sizeof(::Wire*));
+    }
+    sizes.whole += sizes.calc_units + sizes.other_units;
+    return sizes;
 }
 
-UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels kernels, const Block& block,
-                           PluginWorld& world, Synth& owner, const float* controls) noexcept {
-    // Some plugins rely on units being zeroed.
-    std::memset(memory, 0, bytes(program, kernels));
-    Layout layout(memory);
-    auto* self = new (layout.take<Instance>(1)) Instance{};
+UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& program, UnitKernels kernels,
+                           const Block& block, PluginWorld& world, Synth& owner, const float* controls) noexcept {
+    Cursor cursor(memory);
+    auto* self = new (cursor.take<Instance>(1)) Instance{};
     self->program = &program;
     self->world = &world;
     self->running.instance = self;
@@ -242,123 +264,154 @@ UnitGraph* UnitGraph::make(void* memory, const Program& program, UnitKernels ker
     graph.mNumWires = uint32_t(program.wires.size());
     graph.mNumControls = uint32_t(program.controls.size());
     graph.mNumUnits = uint32_t(program.units.size());
-    // What each block touches comes first, in the order of use. What only constructors and queries use comes last.
-    graph.mCalcUnits = layout.take<::Unit*>(program.num_calc_units + program.guards.size());
-    graph.mWire = layout.take<::Wire>(graph.mNumWires);
-    self->guards = layout.take<GuardUnit>(program.guards.size());
-    // Some audio units read a whole block from an input that is a single number. This keeps those reads within our
-    // memory.
-    layout.take<float>(size_t(program.block_size));
-    graph.mControls = layout.take<float>(graph.mNumControls);
-    graph.mMapControls = layout.take<float*>(graph.mNumControls);
-    graph.mControlRates = layout.take<int>(graph.mNumControls);
-    graph.mAudioBusOffsets = layout.take<int32>(graph.mNumControls);
-    graph.mUnits = layout.take<::Unit*>(graph.mNumUnits);
     graph.mSampleOffset = w.mSampleOffset;
     graph.mSubsampleOffset = w.mSubsampleOffset;
     graph.mRGen = w.mRGen;
     graph.mLocalSndBufs = &world.abi().no_buffer;
 
+    graph.mControls = cursor.take<float>(graph.mNumControls);
+    graph.mMapControls = cursor.take<float*>(graph.mNumControls);
+    graph.mControlRates = cursor.take<int>(graph.mNumControls);
+    graph.mAudioBusOffsets = cursor.take<int32>(graph.mNumControls);
     const float* initial = controls ? controls : program.controls.data();
     for (uint32_t i = 0; i < graph.mNumControls; ++i) {
         graph.mControls[i] = initial[i];
         graph.mMapControls[i] = graph.mControls + i;
+        graph.mControlRates[i] = int(Mapping::none);
         graph.mAudioBusOffsets[i] = -1;
     }
-    for (uint32_t i = 0; i < program.num_constants; ++i) {
-        ::Wire& wire = graph.mWire[i];
-        wire.mCalcRate = calc_ScalarRate;
-        wire.mBuffer = &wire.mScalarValue;
-        wire.mScalarValue = program.wires[i].value;
-    }
-
-    for (const bool calc : {true, false})
-        for (uint32_t i = 0; i < graph.mNumUnits; ++i)
-            if (const UnitPlan& plan = program.units[i]; plan.is_calc() == calc)
-                graph.mUnits[i] =
-                    reinterpret_cast<::Unit*>(layout.take<std::byte>(unit_bytes(plan, kernel_of(kernels, i))));
-
-    size_t next_guard = 0;
-    for (uint32_t i = 0; i < graph.mNumUnits; ++i) {
-        const UnitPlan& plan = program.units[i];
-        const Kernel* kernel = kernel_of(kernels, i);
-        ::Unit* unit = graph.mUnits[i];
-        unit->mWorld = &w;
-        unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
-        unit->mParent = &graph;
-        unit->mParentIndex = int16_t(i);
-        unit->mNumInputs = plan.num_inputs;
-        unit->mNumOutputs = plan.num_outputs;
-        unit->mCalcRate = abi_rate(plan.rate);
-        unit->mSpecialIndex = plan.special_index;
-        unit->mRate = plan.rate == Rate::audio ? &self->rates.full : &self->rates.control;
-        unit->mBufLength = unit->mRate->mBufLength;
-        unit->mCalcFunc = keep_silent;
-        // The outputs directly follow the inputs, as in scsynth, because a few units read one input more than they
-        // have.
-        unit->mInput = layout.take<::Wire*>(ports(plan));
-        unit->mOutput = unit->mInput + plan.num_inputs;
-        unit->mInBuf = reinterpret_cast<float**>(reinterpret_cast<std::byte*>(unit) + signals_offset(plan, kernel));
-        unit->mOutBuf = unit->mInBuf + plan.num_inputs;
-        for (uint32_t j = 0; j < plan.num_inputs; ++j) {
-            ::Wire* wire = graph.mWire + program.inputs[plan.first_input + j];
-            unit->mInput[j] = wire;
-            unit->mInBuf[j] = wire->mBuffer;
-        }
-        for (uint32_t j = 0; j < plan.num_outputs; ++j) {
-            const uint32_t index = plan.first_output_wire + j;
-            ::Wire* wire = graph.mWire + index;
-            const int32_t buffer = program.wires[index].buffer;
-            wire->mFromUnit = unit;
-            wire->mCalcRate = unit->mCalcRate;
-            wire->mBuffer =
-                buffer < 0 ? &wire->mScalarValue : world.wire_space() + size_t(buffer) * size_t(program.block_size);
-            unit->mOutput[j] = wire;
-            unit->mOutBuf[j] = wire->mBuffer;
-        }
-        if (kernel)
-            NativeUnit::of(*unit).prepare(*kernel, self->block);
-        for (; next_guard < program.guards.size() && program.guards[next_guard].unit == i; ++next_guard) {
-            if (kernel)
-                continue; // native units need no guards
-            GuardUnit& hidden = self->guards[self->num_guards++];
-            hidden.guard = &program.guards[next_guard];
-            const uint32_t input = hidden.guard->input;
-            hidden.from = unit->mInBuf[input];
-            hidden.seconds = hidden.guard->high / float(unit->mRate->mSampleRate);
-            hidden.high = hidden.guard->in_samples       ? &hidden.seconds
-                          : hidden.guard->high_input < 0 ? &hidden.guard->high
-                                                         : unit->mInBuf[hidden.guard->high_input];
-            hidden.unit.mParentIndex = unit->mParentIndex;
-            hidden.unit.mBufLength = 1;
-            hidden.unit.mCalcFunc = GuardUnit::run;
-            hidden.wire = *unit->mInput[input];
-            hidden.wire.mBuffer = &hidden.wire.mScalarValue;
-            if (hidden.wire.mCalcRate == calc_FullRate)
-                hidden.wire.mCalcRate = calc_BufRate;
-            unit->mInput[input] = &hidden.wire;
-            unit->mInBuf[input] = hidden.wire.mBuffer;
-            if (plan.is_calc() && !hidden.guard->at_start)
-                graph.mCalcUnits[graph.mNumCalcUnits++] = &hidden.unit;
-        }
-        if (plan.is_calc())
-            graph.mCalcUnits[graph.mNumCalcUnits++] = unit;
-    }
+    // What each block touches comes first, in the order of use. What only constructors and queries use comes last.
+    self->lay_out.dirty = cursor.at();
+    self->lay_out.end = static_cast<std::byte*>(memory) + sizes.whole;
+    graph.mCalcUnits = cursor.take<::Unit*>(program.num_calc_units + program.guards.size());
+    graph.mWire = cursor.take<::Wire>(graph.mNumWires);
+    self->guards = cursor.take<GuardUnit>(program.guards.size());
+    // Some audio units read a whole block from an input that is a single number. This keeps those reads within our
+    // memory.
+    cursor.take<float>(size_t(program.block_size));
+    graph.mUnits = cursor.take<::Unit*>(graph.mNumUnits);
+    self->lay_out.calc_units = cursor;
+    cursor.take<std::byte>(sizes.calc_units);
+    self->lay_out.other_units = cursor;
+    cursor.take<std::byte>(sizes.other_units);
+    self->lay_out.ports = cursor;
     return reinterpret_cast<UnitGraph*>(self);
+}
+
+void Instance::add_constant(uint32_t index) noexcept {
+    ::Wire& wire = hosted.abi.mWire[index];
+    wire.mCalcRate = calc_ScalarRate;
+    wire.mBuffer = &wire.mScalarValue;
+    wire.mScalarValue = program->wires[index].value;
+}
+
+void Instance::add_unit(uint32_t index) noexcept {
+    ::Graph& graph = hosted.abi;
+    ::World& w = *graph.mNode.mWorld;
+    const UnitPlan& plan = program->units[index];
+    const Kernel* kernel = kernel_of(kernels, index);
+    Cursor& memory = plan.is_calc() ? lay_out.calc_units : lay_out.other_units;
+    auto* unit = reinterpret_cast<::Unit*>(memory.take<std::byte>(unit_bytes(plan, kernel)));
+    graph.mUnits[index] = unit;
+    unit->mWorld = &w;
+    unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
+    unit->mParent = &graph;
+    unit->mParentIndex = int16_t(index);
+    unit->mNumInputs = plan.num_inputs;
+    unit->mNumOutputs = plan.num_outputs;
+    unit->mCalcRate = abi_rate(plan.rate);
+    unit->mSpecialIndex = plan.special_index;
+    unit->mRate = plan.rate == Rate::audio ? &rates.full : &rates.control;
+    unit->mBufLength = unit->mRate->mBufLength;
+    unit->mCalcFunc = keep_silent;
+    // The outputs directly follow the inputs, as in scsynth, because a few units read one input more than they have.
+    unit->mInput = lay_out.ports.take<::Wire*>(ports(plan));
+    unit->mOutput = unit->mInput + plan.num_inputs;
+    unit->mInBuf = reinterpret_cast<float**>(reinterpret_cast<std::byte*>(unit) + signals_offset(plan, kernel));
+    unit->mOutBuf = unit->mInBuf + plan.num_inputs;
+    for (uint32_t j = 0; j < plan.num_inputs; ++j) {
+        ::Wire* wire = graph.mWire + program->inputs[plan.first_input + j];
+        unit->mInput[j] = wire;
+        unit->mInBuf[j] = wire->mBuffer;
+    }
+    for (uint32_t j = 0; j < plan.num_outputs; ++j) {
+        const uint32_t output = plan.first_output_wire + j;
+        ::Wire* wire = graph.mWire + output;
+        const int32_t buffer = program->wires[output].buffer;
+        wire->mFromUnit = unit;
+        wire->mCalcRate = unit->mCalcRate;
+        wire->mBuffer =
+            buffer < 0 ? &wire->mScalarValue : world->wire_space() + size_t(buffer) * size_t(program->block_size);
+        unit->mOutput[j] = wire;
+        unit->mOutBuf[j] = wire->mBuffer;
+    }
+    if (kernel)
+        NativeUnit::of(*unit).prepare(*kernel, block);
+    for (; lay_out.guard < program->guards.size() && program->guards[lay_out.guard].unit == index; ++lay_out.guard)
+        if (!kernel) // native units need no guards
+            add_guard(program->guards[lay_out.guard], *unit, plan.is_calc());
+    if (plan.is_calc())
+        graph.mCalcUnits[graph.mNumCalcUnits++] = unit;
+}
+
+void Instance::add_guard(const InputGuard& guard, ::Unit& unit, bool called) noexcept {
+    GuardUnit& hidden = guards[num_guards++];
+    hidden.guard = &guard;
+    hidden.from = unit.mInBuf[guard.input];
+    hidden.seconds = guard.high / float(unit.mRate->mSampleRate);
+    hidden.high = guard.in_samples       ? &hidden.seconds
+                  : guard.high_input < 0 ? &guard.high
+                                         : unit.mInBuf[guard.high_input];
+    hidden.unit.mBufLength = 1;
+    hidden.unit.mCalcFunc = GuardUnit::run;
+    hidden.wire = *unit.mInput[guard.input];
+    hidden.wire.mBuffer = &hidden.wire.mScalarValue;
+    if (hidden.wire.mCalcRate == calc_FullRate)
+        hidden.wire.mCalcRate = calc_BufRate;
+    unit.mInput[guard.input] = &hidden.wire;
+    unit.mInBuf[guard.input] = hidden.wire.mBuffer;
+    if (called && !guard.at_start)
+        hosted.abi.mCalcUnits[hosted.abi.mNumCalcUnits++] = &hidden.unit;
+}
+
+bool Instance::finish_layout(Deadline& deadline) noexcept {
+    constexpr size_t piece = 64 << 10;                             // bytes
+    constexpr int64_t clearing = 10'000, constant = 5, unit = 100; // ns
+    // Some plugins rely on units being zeroed.
+    while (lay_out.dirty != lay_out.end) {
+        const size_t bytes = std::min(size_t(lay_out.end - lay_out.dirty), piece);
+        if (deadline.spend(clearing * int64_t(bytes) / int64_t(piece)))
+            return false;
+        std::memset(lay_out.dirty, 0, bytes);
+        lay_out.dirty += bytes;
+    }
+    for (; lay_out.constants < program->num_constants; ++lay_out.constants) {
+        if (deadline.spend(constant))
+            return false;
+        add_constant(lay_out.constants);
+    }
+    for (; lay_out.units < hosted.abi.mNumUnits; ++lay_out.units) {
+        if (deadline.spend(unit))
+            return false;
+        add_unit(lay_out.units);
+    }
+    return true;
 }
 
 bool UnitGraph::construct(Deadline& deadline) noexcept {
     constexpr int64_t each = 2000; // ns; constructors that clear delay lines take more
     Instance& self = instance(this);
+    if (!self.finish_layout(deadline))
+        return true;
     GuardUnit* guard = self.guards;
     GuardUnit* const end = guard + self.num_guards;
-    while (guard != end && uint32_t(guard->unit.mParentIndex) < self.built)
+    while (guard != end && guard->guard->unit < self.built)
         ++guard;
     const auto build = [&](::Unit* unit) {
-        ++self.built;
-        for (; guard != end && guard->unit.mParentIndex == unit->mParentIndex; ++guard)
+        const uint32_t index = self.built++;
+        for (; guard != end && guard->guard->unit == index; ++guard)
             GuardUnit::run(&guard->unit, 1);
-        if (kernel_of(self.kernels, uint32_t(unit->mParentIndex)))
+        if (kernel_of(self.kernels, index))
             NativeUnit::of(*unit).construct();
         else
             entry_of(*unit).construct(unit);
@@ -368,8 +421,8 @@ bool UnitGraph::construct(Deadline& deadline) noexcept {
     if (well && self.built < self.hosted.abi.mNumUnits)
         return true;
     self.constructed = true;
-    self.early_commands.take_all(self.world->pool(), [&](::Unit* unit, UnitCmdFunc run, auto arguments) {
-        well = well && self.run_command(unit, run, arguments);
+    self.early_commands.take_all(self.world->pool(), [&](uint32_t unit, UnitCmdFunc run, auto arguments) {
+        well = well && self.run_command(self.hosted.abi.mUnits[unit], run, arguments);
     });
     return well;
 }
@@ -432,16 +485,15 @@ Status UnitGraph::command(int64_t index, std::string_view name, std::span<const 
     Instance& self = instance(this);
     if (index < 0 || index >= self.hosted.abi.mNumUnits)
         return {Code::index_out_of_range};
-    ::Unit* unit = self.hosted.abi.mUnits[index];
-    const auto& known = entry_of(*unit).commands;
+    const auto& known = entry_of(self.program->units[size_t(index)]).commands;
     const auto found = known.find(name);
     if (found == known.end() || self.crashed_ugen)
         return {Code::failed};
     if (!self.constructed)
-        return self.early_commands.add(self.world->pool(), unit, found->second, arguments)
+        return self.early_commands.add(self.world->pool(), uint32_t(index), found->second, arguments)
                    ? Status{}
                    : Status{Code::out_of_memory};
-    (void)self.run_command(unit, found->second, arguments);
+    (void)self.run_command(self.hosted.abi.mUnits[index], found->second, arguments);
     return {};
 }
 
@@ -451,7 +503,7 @@ void UnitGraph::destroy() noexcept {
     if (self.crashed_ugen)
         return;
     (void)self.guarded(self.hosted.abi.mUnits, self.built, [&](::Unit* unit) {
-        if (kernel_of(self.kernels, uint32_t(unit->mParentIndex)))
+        if (kernel_of(self.kernels, self.running.at))
             NativeUnit::of(*unit).destroy();
         else if (const auto destroy = entry_of(*unit).destroy)
             destroy(unit);

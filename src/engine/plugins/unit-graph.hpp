@@ -22,19 +22,24 @@ struct Program;
 using UnitKernels = std::span<const Kernel* const>;
 
 /// An instance of a Program made of plugin units: SuperCollider's Graph, Units and Wires in one piece of pool memory.
-/// [rt] only.
+/// [rt] only, but for sizes().
 class UnitGraph {
 public:
-    /// How many bytes an instance of `program` needs. The memory must be 64-byte aligned.
-    static size_t bytes(const Program& program, UnitKernels) noexcept;
-    /// Lays an instance out in `memory`, without running constructors. `kernels` must live as long as the program.
-    /// `block`: what the kernels are called with, as for a lone voice.
-    static UnitGraph* make(void* memory, const Program&, UnitKernels kernels, const Block& block, PluginWorld&,
-                           Synth& owner, const float* controls) noexcept;
+    /// Bytes of an instance's memory.
+    struct Sizes {
+        size_t whole = 0;
+        size_t calc_units = 0, other_units = 0; ///< of that: the units that are called in each block, and the others
+    };
+    /// [any] What an instance of `program` needs.
+    static Sizes sizes(const Program& program, UnitKernels) noexcept;
+    /// Makes an instance in `memory`, which must be 64-byte aligned, with its controls; construct() does the rest.
+    /// `kernels` must live as long as the program. `block`: what the kernels are called with, as for a lone voice.
+    static UnitGraph* make(void* memory, const Sizes&, const Program&, UnitKernels kernels, const Block& block,
+                           PluginWorld&, Synth& owner, const float* controls) noexcept;
 
-    /// Runs the constructors, in order, then the unit commands that came before. If the deadline passes, the next call
-    /// goes on from there; the instance is constructed() after the last. false: one of them crashed; the instance must
-    /// not run any more.
+    /// Lays out the units, runs their constructors, in order, then the unit commands that came before. If the deadline
+    /// passes, the next call goes on from there; the instance is constructed() after the last. false: one of them
+    /// crashed; the instance must not run any more.
     bool construct(Deadline&) noexcept;
     /// Computes a block under the caller's guard. If a fault ends it, the caller must call crash(). Exceptions pass
     /// through.

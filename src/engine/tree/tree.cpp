@@ -226,7 +226,7 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     const Program& program = *definition.program;
     const NativeCode* code = definition.code.get();
     const size_t own = code ? sizeof(Synth) : aligned(sizeof(Synth));
-    void* memory = pool_.allocate(own + (code ? Voice::bytes(*code) : UnitGraph::bytes(program, definition.kernels)));
+    void* memory = pool_.allocate(own + (code ? Voice::bytes(*code) : definition.graph_sizes.whole));
     if (!memory)
         return {Code::out_of_memory};
     made = new (memory) Synth;
@@ -241,8 +241,8 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
             return {Code::out_of_memory};
         }
     } else {
-        made->graph =
-            UnitGraph::make(behind, program, definition.kernels, ensemble_.block_for_graph(), world_, *made, values);
+        made->graph = UnitGraph::make(behind, definition.graph_sizes, program, definition.kernels,
+                                      ensemble_.block_for_graph(), world_, *made, values);
     }
     ++definition.users;
     count(+1, 0, int64_t(program.units.size()));
