@@ -383,6 +383,10 @@ void large_synth(Stand& s) {
     s.settle(true);
     s.run(0.5, true);
 }
+void free_large_synth(Stand& s) {
+    s.send("/n_free", {1000});
+    s.run(0.2, true);
+}
 void some_large_synths(Stand& s) {
     for (int i = 0; i < 300; ++i)
         s.send("/s_new", {"large", 1000 + i, 0, 0});
@@ -629,6 +633,18 @@ const std::vector<Case> cases = {
     {"one synth of 20,000 units, native", [](Stand& s) { s.define(large_definition("large", 20'000)); }, large_synth},
     {"one synth of 20,000 units, plugins", [](Stand& s) { s.define(large_definition("large", 20'000)); }, large_synth,
      false},
+    {"one synth of 20,000 units freed, plugins",
+     [](Stand& s) {
+         s.define(large_definition("large", 20'000));
+         large_synth(s);
+     },
+     free_large_synth, false},
+    {"one synth of 5000 delay lines freed, plugins",
+     [](Stand& s) {
+         s.define(synthdef_file("large", std::vector<DefUnit>(5000, {"DelayN", {{-1, 0}, {-1, 0}, {-1, 0}}})));
+         large_synth(s);
+     },
+     free_large_synth, false},
     {"synths whose start draws 300,000 numbers, native",
      [](Stand& s) {
          s.define(

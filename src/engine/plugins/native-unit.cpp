@@ -76,8 +76,7 @@ void NativeUnit::construct() noexcept {
 
 void NativeUnit::destroy() noexcept {
     block->bases[size_t(Base::record)] = reinterpret_cast<uintptr_t>(this);
-    if (kernel->stop)
-        kernel->stop(op, *block);
+    kernel->stop(op, *block);
 }
 
 void NativeUnit::update_done() noexcept {

@@ -25,6 +25,7 @@ struct NativeUnit {
     /// What a plugin's constructor does.
     void construct() noexcept;
     /// What its destructor does.
+    /// Only if the kernel has a stop().
     void destroy() noexcept;
 
     /// Tells plugins' units, which may wait for that, whether it is done.

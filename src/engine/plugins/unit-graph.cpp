@@ -502,11 +502,15 @@ void UnitGraph::destroy() noexcept {
     self.early_commands.take_all(self.world->pool(), [](auto...) {});
     if (self.crashed_ugen)
         return;
+    // Most units have nothing to destroy, which their synth's program tells without touching each one's memory.
     (void)self.guarded(self.hosted.abi.mUnits, self.built, [&](::Unit* unit) {
-        if (kernel_of(self.kernels, self.running.at))
-            NativeUnit::of(*unit).destroy();
-        else if (const auto destroy = entry_of(*unit).destroy)
+        const uint32_t index = self.running.at;
+        if (const Kernel* kernel = kernel_of(self.kernels, index)) {
+            if (kernel->stop)
+                NativeUnit::of(*unit).destroy();
+        } else if (const auto destroy = entry_of(self.program->units[index]).destroy) {
             destroy(unit);
+        }
     });
 }
 
