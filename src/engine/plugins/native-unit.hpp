@@ -24,8 +24,7 @@ struct NativeUnit {
     void prepare(const Kernel&, Block&) noexcept;
     /// What a plugin's constructor does.
     void construct() noexcept;
-    /// What its destructor does.
-    /// Only if the kernel has a stop().
+    /// What its destructor does. Only if the kernel has a stop().
     void destroy() noexcept;
 
     /// Tells plugins' units, which may wait for that, whether it is done.
