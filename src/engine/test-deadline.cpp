@@ -378,6 +378,21 @@ TEST_CASE("the clock is read seldom where synths are cheap, and between all wher
     CHECK(t.looks < 12);
 }
 
+TEST_CASE("a synth between whose units the clock is read costs what all of them do") {
+    Timed t(plugins_alone());
+    t.each_look = 1000;
+    SynthDef def = sine_def();
+    constexpr uint32_t more = 500;
+    for (uint32_t i = 0; i < more; ++i)
+        def.units.push_back(unit("SinOsc", Rate::control, {{0, 0}, {-1, 0}}, {Rate::control}));
+    Definition* definition = t.define(def);
+    t.play(*definition, 1);
+    for (int i = 0; i < 3 && !definition->cost; ++i)
+        t.cycle(100 * cycle_nsec);
+    CHECK(definition->cost >= more * t.each_look);
+    CHECK(definition->turn_cost == Deadline::unknown);
+}
+
 TEST_CASE("an overload that stays: voices are ended, then others paused, the newest first, and these run again") {
     for (const bool native : {true, false}) {
         Settings settings;

@@ -375,7 +375,7 @@ void Instance::add_guard(const InputGuard& guard, ::Unit& unit, bool called) noe
 }
 
 bool Instance::finish_layout(Deadline& deadline) noexcept {
-    constexpr size_t piece = 64 << 10;                             // bytes
+    constexpr size_t piece = 16 << 10;                             // bytes
     constexpr int64_t clearing = 10'000, constant = 5, unit = 100; // ns
     // Some plugins rely on units being zeroed.
     while (lay_out.dirty != lay_out.end) {

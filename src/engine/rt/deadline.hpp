@@ -60,11 +60,13 @@ public:
         just_read_ = false;
         return was;
     }
-    /// Reads the clock: ns since the last reading.
-    int64_t measure() noexcept {
-        const int64_t before = last_;
+    /// What the clock said last, ns.
+    int64_t last_reading() const noexcept { return last_; }
+    /// Reads the clock: ns since `moment`. There may have been other readings since.
+    int64_t measure(int64_t moment) noexcept {
         last_ = clock_.now();
-        return last_ - before;
+        just_read_ = false;
+        return last_ - moment;
     }
 
 private:

@@ -86,9 +86,10 @@ bool Tree::take_turn(Synth& synth) noexcept {
     if (deadline_.spend(definition.turn_cost))
         return false;
     const bool measured = deadline_.just_read();
+    const int64_t began = deadline_.last_reading();
     turn_.next = ensemble_.take_turn(synth);
     if (measured && voices && !deadline_.passed())
-        note_cost(definition, deadline_.measure(), voices);
+        note_cost(definition, deadline_.measure(began), voices);
     return !deadline_.passed();
 }
 
@@ -102,12 +103,13 @@ bool Tree::render(Synth& synth, FaultLanding& landing) {
     if (deadline_.spend(definition.turn_cost))
         return false;
     const bool measured = deadline_.just_read();
+    const int64_t began = deadline_.last_reading();
     if (definition.turn_cost == Deadline::unknown && deadline_.bounded())
         synth.graph->render(landing, deadline_, definition.cost ? definition.cost : Deadline::unknown);
     else
         synth.graph->render(landing);
     if (measured && !deadline_.passed())
-        note_cost(definition, deadline_.measure(), 1);
+        note_cost(definition, deadline_.measure(began), 1);
     return !deadline_.passed();
 }
 
