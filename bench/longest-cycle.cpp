@@ -235,18 +235,13 @@ public:
     /// Cycles until everything that was sent is done, with deadlines if `limited`.
     bool settle(bool limited = false) {
         send("/sync", {1});
-        stream_->flush();
-        const int64_t give_up = now_nsec(CLOCK_MONOTONIC) + 20 * second;
-        for (uint64_t number = 0; now_nsec(CLOCK_MONOTONIC) < give_up; ++number) {
-            for (std::string address; !(address = stream_->receive()).empty();)
-                if (address == "/synced")
-                    return true;
-            cycle(limited);
-        }
-        const std::string said = host_.log().all();
-        std::fprintf(stderr, "no answer; the log ends with:\n%s\n",
-                     said.substr(said.size() - std::min<size_t>(said.size(), 1000)).c_str());
-        return false;
+        return !await({"/synced"}, limited).empty();
+    }
+    /// Whether there is a node of this ID.
+    bool has(int id) {
+        send("/n_set", {id});
+        send("/sync", {1});
+        return await({"/fail", "/synced"}, false) == "/synced";
     }
     void run(double seconds, bool limited) {
         for (double left = seconds; left > 0; left -= frames_ / rate)
@@ -258,6 +253,7 @@ public:
              now_nsec(CLOCK_MONOTONIC) < end;)
             cycle(limited);
     }
+    std::string log() { return host_.log().all(); }
     int64_t spent() const { return spent_; }
     int64_t duration() const { return duration_; }
     Measured take() { return std::exchange(measured_, {}); }
@@ -295,6 +291,21 @@ public:
     }
 
 private:
+    /// Sends what waits, and cycles until one of these answers comes; returns which. Empty: none did.
+    std::string await(const std::vector<std::string>& answers, bool limited) {
+        stream_->flush();
+        const int64_t give_up = now_nsec(CLOCK_MONOTONIC) + 20 * second;
+        for (uint64_t number = 0; now_nsec(CLOCK_MONOTONIC) < give_up; ++number) {
+            for (std::string address; !(address = stream_->receive()).empty();)
+                if (std::find(answers.begin(), answers.end(), address) != answers.end())
+                    return address;
+            cycle(limited);
+        }
+        const std::string said = log();
+        std::fprintf(stderr, "no answer; the log ends with:\n%s\n",
+                     said.substr(said.size() - std::min<size_t>(said.size(), 1000)).c_str());
+        return {};
+    }
     void cycle(bool limited) {
         spa_io_clock& clock = host_.position().clock;
         clock.flags = limited ? 0 : SPA_IO_CLOCK_FLAG_FREEWHEEL;
@@ -371,10 +382,15 @@ void flood(Stand& s) {
 }
 
 /// A SynthDef of many units that feed each other.
-Bytes large_definition(const std::string& name, int units) {
+Bytes large_definition(const std::string& name, int units, bool delays = false) {
     std::vector<DefUnit> chain;
-    for (int i = 0; i < units; ++i)
-        chain.push_back({"SinOsc", {{-1, float(100 + i)}, {i ? i - 1 : -1, 0}}});
+    for (int i = 0; i < units; ++i) {
+        const int before = i ? i - 1 : -1;
+        if (delays && i)
+            chain.push_back({"DelayN", {{before, 0}, {-1, 0}, {-1, 0}}});
+        else
+            chain.push_back({"SinOsc", {{-1, float(100 + i)}, {before, 0}}});
+    }
     chain.push_back({"Out", {{-1, 0}, {units - 1, 0}}, false});
     return synthdef_file(name, chain);
 }
@@ -384,6 +400,8 @@ void large_synth(Stand& s) {
     s.run(0.5, true);
 }
 void free_large_synth(Stand& s) {
+    if (!s.has(1000))
+        throw std::runtime_error("there is no large synth: " + s.log());
     s.send("/n_free", {1000});
     s.run(0.2, true);
 }
@@ -639,9 +657,9 @@ const std::vector<Case> cases = {
          large_synth(s);
      },
      free_large_synth, false},
-    {"one synth of 5000 delay lines freed, plugins",
+    {"one synth of 20,000 delay lines freed, plugins",
      [](Stand& s) {
-         s.define(synthdef_file("large", std::vector<DefUnit>(5000, {"DelayN", {{-1, 0}, {-1, 0}, {-1, 0}}})));
+         s.define(large_definition("large", 20'000, true));
          large_synth(s);
      },
      free_large_synth, false},

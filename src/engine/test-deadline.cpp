@@ -33,11 +33,6 @@ struct Timed : Fixture {
         pump();
         return left;
     }
-    Synth& play(Definition& definition, int32_t id) {
-        Synth* made = nullptr;
-        REQUIRE(engine->tree().new_synth(definition, nullptr, id, AddAction::tail, 0, made).ok());
-        return *made;
-    }
     /// Synths 1000 and so on at the end of a group.
     void fill(int32_t group, int count, int32_t first = 1000) {
         Synth* made = nullptr;
@@ -175,6 +170,29 @@ TEST_CASE("a nest that is deeper than a cycle is long is freed in pieces") {
     CHECK(pieces > 10);
     CHECK_FALSE(tree.find(1));
     CHECK(tree.group_count() == 1);
+}
+
+TEST_CASE("a synth of many plugins' units leaves at once, but is destroyed in pieces") {
+    Timed t(plugins_alone());
+    SynthDef def = sine_def();
+    constexpr uint32_t more = 1000;
+    for (uint32_t i = 0; i < more; ++i)
+        def.units.push_back(unit("DelayN", Rate::control, {{0, 0}, {-1, 0}, {-1, 0}}, {Rate::control}));
+    t.play(*t.define(def), 1);
+    (void)t.cycle(Deadline::never / 2);
+    Definition* unused = nullptr;
+    REQUIRE(t.engine->definitions().remove(def.name, unused));
+    CHECK_FALSE(unused); // the synth has it still
+    t.each_look = 2000;
+    REQUIRE(t.engine->submit(bundle_of([](Engine& engine) { engine.tree().free(*engine.tree().find(1)); })));
+    int cycles = 0;
+    for (t.freed = 0; t.freed < 2 && cycles < 1000; ++cycles) { // the command and the definition
+        (void)t.cycle(10'000);
+        CHECK_FALSE(t.engine->tree().find(1));
+        CHECK(t.engine->tree().synth_count() == 0);
+    }
+    CHECK(cycles > 5);
+    CHECK(cycles < 1000);
 }
 
 TEST_CASE("what a done action frees of a large group is freed in pieces, before the next command") {
@@ -378,19 +396,27 @@ TEST_CASE("the clock is read seldom where synths are cheap, and between all wher
     CHECK(t.looks < 12);
 }
 
-TEST_CASE("a synth between whose units the clock is read costs what all of them do") {
-    Timed t(plugins_alone());
-    t.each_look = 1000;
-    SynthDef def = sine_def();
-    constexpr uint32_t more = 500;
-    for (uint32_t i = 0; i < more; ++i)
-        def.units.push_back(unit("SinOsc", Rate::control, {{0, 0}, {-1, 0}}, {Rate::control}));
-    Definition* definition = t.define(def);
-    t.play(*definition, 1);
-    for (int i = 0; i < 3 && !definition->cost; ++i)
-        t.cycle(100 * cycle_nsec);
-    CHECK(definition->cost >= more * t.each_look);
-    CHECK(definition->turn_cost == Deadline::unknown);
+TEST_CASE("a synth within which the clock is read costs what all of it does") {
+    for (const bool native : {true, false}) {
+        Settings settings;
+        settings.native_ugens = native;
+        Timed t(settings);
+        SynthDef def = sine_def();
+        for (int i = 0; i < (native ? 3000 : 300); ++i)
+            def.units.push_back(unit("SinOsc", Rate::control, {{0, 0}, {-1, 0}}, {Rate::control}));
+        Definition* definition = t.define(def);
+        CHECK(bool(definition->code) == native);
+        t.play(*definition, 1);
+        t.cycle(10 * cycle_nsec);
+        t.each_look = 2000;
+        definition->cost = 0;
+        definition->turn_cost = Deadline::unknown;
+        t.looks = 0;
+        t.cycle();
+        CHECK(t.looks > 15);
+        CHECK(definition->cost >= (t.looks - 6) * t.each_look); // all but those before and behind the synth
+        CHECK(definition->turn_cost == Deadline::unknown);
+    }
 }
 
 TEST_CASE("an overload that stays: voices are ended, then others paused, the newest first, and these run again") {

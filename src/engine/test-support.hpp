@@ -121,6 +121,14 @@ struct Fixture {
         return definition;
     }
 
+    /// A synth at the end of the root group.
+    Synth& play(Definition& definition, int32_t id) {
+        Synth* made = nullptr;
+        if (engine->tree().new_synth(definition, nullptr, id, AddAction::tail, 0, made).failed())
+            throw std::runtime_error("no new synth");
+        return *made;
+    }
+
     /// Renders `frames` of output 0 after those rendered before.
     std::vector<float> render(int frames, int quantum = 64) {
         std::vector<float> all;

@@ -28,19 +28,13 @@ SynthDef chain_def(int count) {
     return def;
 }
 
-Synth& play(Fixture& f, Definition* definition) {
-    Synth* made = nullptr;
-    REQUIRE(f.engine->tree().new_synth(*definition, nullptr, 1, AddAction::head, 0, made).ok());
-    return *made;
-}
-
 } // namespace
 
-TEST_CASE("a graph is laid out and constructed in pieces, and takes commands in between") {
+TEST_CASE("a graph is laid out and constructed in pieces, and may be asked for a command before its units are there") {
     const int count = 1000;
     const auto sound = [&](bool in_pieces) {
         Fixture f(plugins_alone());
-        Synth& synth = play(f, f.define(chain_def(count)));
+        Synth& synth = f.play(*f.define(chain_def(count)), 1);
         synth.graph->set_control(0, 0.f);
         if (in_pieces) {
             // Each question reads the clock, which comes to the deadline with the third.
@@ -71,7 +65,7 @@ TEST_CASE("a graph may have more units than the plugins' index of a unit can cou
         Fixture f(settings);
         Definition* definition = f.define(chain_def(40'000));
         CHECK(definition->kernels.empty() == !native);
-        Synth& synth = play(f, definition);
+        Synth& synth = f.play(*definition, 1);
         f.render(64);
         CHECK(f.engine->tree().find(1) == &synth);
         CHECK(f.printed == "");

@@ -135,7 +135,8 @@ struct Instance {
         uint32_t constants, units;
         size_t guard; ///< the program's next
     } lay_out;
-    uint32_t built; ///< how many units' constructors were called
+    uint32_t built;     ///< how many units' constructors were called
+    uint32_t destroyed; ///< and of these, destructors
     bool constructed;
     /// The unit that is running: its index among all units, or among those that are called each block.
     struct Running : GuardedPieces {
@@ -375,8 +376,8 @@ void Instance::add_guard(const InputGuard& guard, ::Unit& unit, bool called) noe
 }
 
 bool Instance::finish_layout(Deadline& deadline) noexcept {
-    constexpr size_t piece = 16 << 10;                             // bytes
-    constexpr int64_t clearing = 10'000, constant = 5, unit = 100; // ns
+    constexpr size_t piece = 16 << 10;                           // bytes
+    constexpr int64_t clearing = 4000, constant = 5, unit = 100; // ns
     // Some plugins rely on units being zeroed.
     while (lay_out.dirty != lay_out.end) {
         const size_t bytes = std::min(size_t(lay_out.end - lay_out.dirty), piece);
@@ -497,21 +498,26 @@ Status UnitGraph::command(int64_t index, std::string_view name, std::span<const 
     return {};
 }
 
-void UnitGraph::destroy() noexcept {
+bool UnitGraph::destroy(Deadline& deadline) noexcept {
+    constexpr uint32_t few = 256;
+    constexpr int64_t each = 100; // ns
     Instance& self = instance(this);
     self.early_commands.take_all(self.world->pool(), [](auto...) {});
     if (self.crashed_ugen)
-        return;
+        return true;
     // Most units have nothing to destroy, which their synth's program tells without touching each one's memory.
-    (void)self.guarded(self.hosted.abi.mUnits, self.built, [&](::Unit* unit) {
-        const uint32_t index = self.running.at;
+    const auto destroy = [&](::Unit* unit) {
+        const uint32_t index = self.destroyed++;
         if (const Kernel* kernel = kernel_of(self.kernels, index)) {
             if (kernel->stop)
                 NativeUnit::of(*unit).destroy();
-        } else if (const auto destroy = entry_of(self.program->units[index]).destroy) {
-            destroy(unit);
+        } else if (const auto destructor = entry_of(self.program->units[index]).destroy) {
+            destructor(unit);
         }
-    });
+    };
+    const bool well = self.guarded(self.hosted.abi.mUnits, self.destroyed, self.built, destroy,
+                                   [&] { return self.built > few && deadline.spend(each); });
+    return !well || self.destroyed == self.built;
 }
 
 const char* UnitGraph::crashed_ugen() const noexcept {

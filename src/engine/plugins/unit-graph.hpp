@@ -56,8 +56,9 @@ public:
     /// for run_buf_gen(). Errors: index_out_of_range if there is no such unit, failed if it doesn't have the command.
     /// If it crashed (see crashed()), the instance must not run any more.
     Status command(int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
-    /// Runs the destructors, but only if the constructors ran and nothing has crashed.
-    void destroy() noexcept;
+    /// Runs the destructors of the units whose constructors ran, unless something has crashed. false: the deadline
+    /// passed before the end; to be called again. An instance of few units is destroyed at once.
+    bool destroy(Deadline&) noexcept;
     /// The UGen that crashed, or null.
     const char* crashed_ugen() const noexcept;
     bool crashed() const noexcept { return crashed_ugen(); }

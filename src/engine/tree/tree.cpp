@@ -64,6 +64,8 @@ Tree::Tree(const Settings& settings, const Buses& buses, PluginWorld& world, Ens
 Tree::~Tree() {
     (void)finish_frees<false>();
     (void)free_children<false>(*root_);
+    Deadline none;
+    (void)finish_leaving(none);
     pool_.free(root_);
 }
 
@@ -291,17 +293,35 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
     } else {
         auto& synth = static_cast<Synth&>(node);
         ages_.put(synth, AgeKind::none);
-        if (synth.graph)
-            synth.graph->destroy();
         if (starting_ == &synth) {
             ensemble_.abandon_start();
             starting_ = nullptr;
         }
         count(-1, 0, -int64_t(synth.definition->program->units.size()));
-        if (--synth.definition->users == 0)
-            outbox_.hand_back(synth.definition, Handback::Kind::release);
+        if (synth.graph && !synth.graph->destroy(deadline_)) {
+            synth.next = leaving_;
+            leaving_ = &synth;
+            return;
+        }
+        let_go(*synth.definition);
     }
     pool_.free(&node);
+}
+
+void Tree::let_go(Definition& definition) noexcept {
+    if (--definition.users == 0)
+        outbox_.hand_back(&definition, Handback::Kind::release);
+}
+
+bool Tree::finish_leaving(Deadline& deadline) noexcept {
+    while (Synth* const synth = leaving_) {
+        if (!synth->graph->destroy(deadline))
+            return false;
+        leaving_ = static_cast<Synth*>(synth->next);
+        let_go(*synth->definition);
+        pool_.free(synth);
+    }
+    return true;
 }
 
 template <bool in_time>
@@ -401,6 +421,8 @@ bool Tree::finish_frees() noexcept {
             return false;
         stop_emptying(*group);
     }
+    if (in_time && !finish_leaving(deadline_))
+        return false;
     if (!replacing_.made)
         return true;
     Node& replaced = *replacing_.replaced;

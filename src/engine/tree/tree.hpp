@@ -56,9 +56,10 @@ public:
     /// Frees all synths in the group and in its subgroups. The groups stay. `walk`: new at first, then how far it
     /// has come.
     bool deep_free_in_time(Group&, NodeWalk& walk) noexcept;
-    /// Frees what done actions have left to be freed, and groups that were replaced. To be called before each command
+    /// Frees what done actions have left to be freed, groups that were replaced, and what is left of synths with many
+    /// units that are out of the tree. false: the deadline passed before the end. To be called before each command
     /// and each block.
-    bool finish_frees() noexcept { return (!emptying_.first && !replacing_.made) || finish_frees<true>(); }
+    bool finish_frees() noexcept { return (!emptying_.first && !leaving_ && !replacing_.made) || finish_frees<true>(); }
 
     /// Runs or pauses the node.
     void set_run(Node&, bool run) noexcept;
@@ -118,6 +119,9 @@ private:
     /// Whether /n_end tells the node's place. As in scsynth, nodes that are freed with their group have none.
     enum class EndEvent { with_place, without_place };
     void drop(Node&, EndEvent) noexcept;
+    /// A synth of this definition has gone.
+    void let_go(Definition&) noexcept;
+    bool finish_leaving(Deadline&) noexcept;
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
     bool first_block(Synth&, FaultLanding&);
@@ -169,6 +173,7 @@ private:
         Group* group;
         Synth* running;
     } turn_{};                  ///< how far render() has come
+    Synth* leaving_ = nullptr;  ///< synths out of the tree, linked by next, with units still to be destroyed
     Synth* starting_ = nullptr; ///< a native one for whose start there was no time
     int32_t hidden_id_ = -8, recent_id_ = 0;
 };
