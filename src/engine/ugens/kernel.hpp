@@ -163,6 +163,7 @@ struct Kernel {
     /// At control rate: a kernel that computes |output 0| > input 1 with this kernel's state and input 0, one operation
     /// in place of three. Null: there is none.
     const Kernel* exceeds = nullptr;
+    int64_t start_cost = 200; ///< ns that start() may take
 };
 
 /// What NativeUgens::find() gets to know about a unit.

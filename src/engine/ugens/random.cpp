@@ -58,16 +58,17 @@ void start_n_rand(const Op& op, Block& block) {
     *output(op, block) = sum / float(count) * (high - low) + low;
 }
 
-constexpr Kernel starts_only(KernelFunction start) {
+constexpr Kernel starts_only(KernelFunction start, int64_t cost = Kernel().start_cost) {
     Kernel made;
     made.start = start;
+    made.start_cost = cost;
     return made;
 }
 
 constexpr Kernel exp_rand = starts_only(start_between<Exponential>);
 constexpr Kernel i_rand = starts_only(start_between<Whole>);
 constexpr Kernel lin_rand = starts_only(start_lin_rand);
-constexpr Kernel n_rand = starts_only(start_n_rand);
+constexpr Kernel n_rand = starts_only(start_n_rand, 3000);
 constexpr Kernel rand = starts_only(start_between<Even>);
 
 // ---- at triggers

@@ -255,8 +255,10 @@ private:
         };
         if (!kernel && program_.units[u].rate == Rate::scalar)
             add(code_->starts, start_scalar_control);
-        if (kernel && kernel->start)
+        if (kernel && kernel->start) {
             add(code_->starts, kernel->start);
+            code_->start_cost = std::max(code_->start_cost, kernel->start_cost);
+        }
         if (kernel && kernel->stop)
             add(code_->stops, kernel->stop);
         for (uint32_t i = 0; kernel && kernel->forgets_controls && i < program_.units[u].num_outputs; ++i)

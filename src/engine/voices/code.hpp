@@ -37,6 +37,7 @@ struct NativeCode {
     OpList lone, batch;
     OpList plain;                                ///< lone, with an operation for each unit; for /n_trace
     std::vector<Op> starts;                      ///< of all units in order; lone
+    int64_t start_cost = Kernel().start_cost;    ///< ns that the dearest of them may take
     std::vector<Op> stops;                       ///< in order; lone
     std::vector<Piece> pieces;                   ///< cover the whole record
     std::vector<uint32_t> forgotten;             ///< controls that are set to 0 after each block

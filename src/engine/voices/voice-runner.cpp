@@ -19,14 +19,7 @@ namespace {
 // Few programs have so many operations that the deadline must be asked before the next voice's turn.
 constexpr uint32_t most_at_once = 64;
 constexpr int64_t cost_at_once = 10'000; ///< ns, of so many operations on a lane or on all
-// Most starts are short, but some draw thousands of random numbers. Where there are many, the clock is read before
-// each.
-constexpr size_t starts_at_once = 8, few_starts = 16;
-constexpr int64_t start_cost = 200; ///< ns, of the start of a unit
-
-int64_t start_costs(size_t index) noexcept {
-    return index >= few_starts ? Deadline::unknown : index % starts_at_once == 0 ? starts_at_once * start_cost : 0;
-}
+constexpr int starts_at_once = 8;
 
 } // namespace
 
@@ -146,7 +139,7 @@ bool VoiceRunner::start(Synth& synth) noexcept {
     Block block = lone_block(synths);
     const std::vector<Op>& ops = voice.code->starts;
     for (size_t i = started_; i < ops.size(); ++i) {
-        if (const int64_t cost = start_costs(i); cost && deadline_.spend(cost)) {
+        if (i % starts_at_once == 0 && deadline_.spend(starts_at_once * voice.code->start_cost)) {
             started_ = i;
             return false;
         }
