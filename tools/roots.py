@@ -19,6 +19,8 @@ ENTER = """set -e
 mount -t overlay overlay -o "lowerdir=$BASE,upperdir=$COPY/upper,workdir=$COPY/work" "$COPY/root"
 cd "$COPY/root"
 mkdir -p proc dev sys src shared tmp
+# systemd's, which WirePlumber 0.4 does nothing without.
+for kind in seats sessions users machines; do mkdir -p run/systemd/$kind; done
 mount --rbind /dev dev
 mount -t tmpfs -o mode=1777 tmpfs dev/shm
 mount -t tmpfs -o mode=1777 tmpfs tmp
