@@ -194,7 +194,8 @@ void TcpPort::watch(uint64_t id, const Connection& connection) {
 }
 
 void TcpPort::end(Connection& connection, const char* why) {
-    connection.failure = why;
+    if (!connection.ended) // what follows from the first reason is none
+        connection.failure = why;
     connection.ended = true;
 }
 

@@ -99,6 +99,14 @@ Bytes password_packet(std::string_view text) {
     return framed(packet);
 }
 
+/// The connection is shut down first and dropped, which is logged, when it is served next.
+bool is_logged_as_not_reading(Rig& rig) {
+    const auto is_logged = [&] { return rig.log().find("it doesn't read") != std::string::npos; };
+    for (int i = 0; i < 1000 && !is_logged(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return is_logged();
+}
+
 } // namespace
 
 TEST_CASE("packets may come in any pieces") {
@@ -179,11 +187,22 @@ TEST_CASE("a client that doesn't read is closed, and others are served") {
     CHECK_FALSE(open);
     other.send("/sync", {3});
     CHECK(other.receive() == "/synced 3");
-    // The connection is shut down first and dropped, which is logged, when it is served next.
-    const auto is_logged = [&] { return rig.log().find("it doesn't read") != std::string::npos; };
-    for (int i = 0; i < 1000 && !is_logged(); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    CHECK(is_logged());
+    CHECK(is_logged_as_not_reading(rig));
+}
+
+TEST_CASE("a client that doesn't read what it is notified of is closed, and the log says why") {
+    Rig rig;
+    Stream lazy(rig), other(rig);
+    lazy.send("/notify", {1});
+    lazy.send("/sync", {1});
+    for (int round = 0; round < 400 && rig.log().empty(); ++round) {
+        for (int id = 1000; id < 1500; ++id)
+            other.send("/g_new", {id, 0, 0});
+        other.send("/g_freeAll", {0});
+        other.send("/sync", {round});
+        CHECK(other.receive() == "/synced " + std::to_string(round));
+    }
+    CHECK(is_logged_as_not_reading(rig));
 }
 
 TEST_CASE("two hundred connections at once") {
