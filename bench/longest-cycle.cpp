@@ -19,6 +19,7 @@
 #include <execinfo.h>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -292,10 +293,10 @@ public:
 
 private:
     /// Sends what waits, and cycles until one of these answers comes; returns which. Empty: none did.
-    std::string await(const std::vector<std::string>& answers, bool limited) {
+    std::string await(std::initializer_list<std::string_view> answers, bool limited) {
         stream_->flush();
         const int64_t give_up = now_nsec(CLOCK_MONOTONIC) + 20 * second;
-        for (uint64_t number = 0; now_nsec(CLOCK_MONOTONIC) < give_up; ++number) {
+        while (now_nsec(CLOCK_MONOTONIC) < give_up) {
             for (std::string address; !(address = stream_->receive()).empty();)
                 if (std::find(answers.begin(), answers.end(), address) != answers.end())
                     return address;
@@ -361,6 +362,18 @@ void flat(Stand& s) {
 }
 void nested(Stand& s) {
     s.groups(1, many, 0, true);
+}
+/// Synth 3, in a group that is paused.
+void satellites(Stand& s) {
+    s.send("/g_new", {1, 0, 0, 2, 0, 0});
+    s.send("/n_run", {1, 0, 2, 0});
+    s.send("/s_new", {"default", 3, 0, 1});
+    for (int i = 0; i < many; ++i) {
+        s.send("/sat_new", {"default", 10 + i, i % 2, 3});
+        if (i % 2000 == 1999)
+            s.settle();
+    }
+    s.settle();
 }
 void nothing(Stand&) {}
 
@@ -539,6 +552,14 @@ const std::vector<Case> cases = {
      [](Stand& s) {
          for (int i = 0; i < 10; ++i)
              s.send("/g_head", {many, 1});
+     }},
+    {"/n_free of a synth with 100,000 satellites", satellites, [](Stand& s) { s.send("/n_free", {3}); }},
+    {"/n_run, /g_head, 1000 times, a synth with 100,000 satellites", satellites,
+     [](Stand& s) {
+         for (int i = 0; i < 1000; ++i) {
+             s.send("/n_run", {3, i % 2});
+             s.send("/g_head", {1 + i % 2, 3});
+         }
      }},
     {"/g_new of 100,000 that are there", flat,
      [](Stand& s) {

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What helper threads save: offline renderings of 2000 and of 256 voices of sclang's default synth, and of the piece of
-bench/offline.py, with 1 thread and with more. The renderings alternate, so that a busy machine falls on all alike, and
-must be the same, byte for byte. Progress goes to standard error, a Markdown table of medians to standard output."""
+"""What helper threads save: offline renderings of 2000 and of 256 voices of sclang's default synth, of 16 tracks with a
+reverb each, of 128 larger ones, and of the piece of bench/offline.py, with 1 thread and with more. The renderings
+alternate, so that a busy machine falls on all alike, and must be the same, byte for byte. Progress goes to standard error, a Markdown table of medians to standard output."""
 import argparse
 import os
 import sys
@@ -18,7 +18,8 @@ from bench.contenders import NODES, POOL_KIB  # noqa: E402
 from bench.offline import render  # noqa: E402
 from tests.lib.scsynth import score_bytes  # noqa: E402
 
-SECONDS = {"2000 default voices": 10, "256 default voices": 60, "the piece of bench/offline.py": 60}
+SECONDS = {"2000 default voices": 10, "256 default voices": 60, "16 tracks, their reverbs behind them": 60,
+           "16 tracks, each with its reverb": 60, "128 tracks of 16 voices, each with its reverb": 10, "the piece of bench/offline.py": 60}
 
 
 def steady(voices):
@@ -30,9 +31,25 @@ def steady(voices):
     return [(0, ("/d_recv", definition)), *((0, *messages[i:i + 200]) for i in range(0, voices, 200))]
 
 
+def tracks(count, each, together=False):
+    """So many tracks of so many voices, each played to a reverb through buses of its own. `together`: all reverbs are
+    behind all voices."""
+    names = (ROOT / "tests/oracle/synthdefs/default.scsyndef", ROOT / "examples/synthdefs/piece_reverb.scsyndef")
+    voices = [("/s_new", "default", 1000 + i, 1, 100 + i // each, "freq", 100.0 + 960.0 * i / (count * each), "amp",
+               voice_scores.AMP, "out", 16 + i // each * 2) for i in range(count * each)]
+    reverbs = [("/s_new", "piece_reverb", 10000 + i, 1, 99 if together else 100 + i, "in", 16 + i * 2)
+               for i in range(count)]
+    groups = [("/g_new", number, 1, 0) for number in (*range(100, 100 + count), 99)]
+    return [(0, *(("/d_recv", name.read_bytes()) for name in names)), (0, *groups),
+            *((0, *messages[i:i + 200]) for messages in (voices, reverbs) for i in range(0, len(messages), 200))]
+
+
 def scores(folder):
     """{name: bytes of a score}"""
     events = {"2000 default voices": steady(2000), "256 default voices": steady(256),
+              "16 tracks, their reverbs behind them": tracks(16, 4, True),
+              "16 tracks, each with its reverb": tracks(16, 4),
+              "128 tracks of 16 voices, each with its reverb": tracks(128, 16),
               "the piece of bench/offline.py": voice_scores.swarm(SECONDS["the piece of bench/offline.py"], folder)}
     return {name: score_bytes(found, SECONDS[name]) for name, found in events.items()}
 

@@ -109,6 +109,52 @@ TEST_CASE("a block that is cut is silent but for a fade, and the next one fades 
     }
 }
 
+TEST_CASE("the longest block is known without a further look at the clock") {
+    Timed t;
+    t.play(*t.sine, 1000);
+    for (int i = 0; i < 5; ++i)
+        (void)t.cycle();
+    const auto longest = [&] { return t.engine->status().longest_block.load(); };
+    CHECK(longest() == 0); // this clock stands still
+    const int before = t.looks;
+    (void)t.cycle();
+    // When the cycle, its commands and its block begin, when it ends, and when its load is measured.
+    CHECK(t.looks - before == 5);
+    REQUIRE(t.engine->submit(t.slow("a", 300'000, ntp_advance(t.start, t.position + 10, 48000))));
+    (void)t.cycle();
+    CHECK(longest() == 300'000);
+    // What a cycle does before its block isn't the block's.
+    REQUIRE(t.engine->submit(t.slow("b", 400'000)));
+    (void)t.cycle();
+    CHECK(t.order == "ab");
+    CHECK(longest() == 300'000);
+    for (int second = 0; second < 61; ++second)
+        for (int i = 0; i < 751; ++i)
+            (void)t.cycle(Deadline::never - t.now);
+    CHECK(longest() == 0);
+}
+
+TEST_CASE("what a synth costs is followed, however little there is to do") {
+    for (const bool native : {true, false}) {
+        Settings settings;
+        settings.native_ugens = native;
+        Timed t(settings);
+        t.each_look = 1000; // so long each turn seems to take that is measured
+        t.play(*t.sine, 1000);
+        for (int i = 0; i < 100; ++i)
+            (void)t.cycle();
+        CHECK(t.sine->cost >= 1000);
+        t.each_look = 100;
+        for (int i = 0; i < 2000; ++i)
+            (void)t.cycle();
+        CHECK(t.sine->cost < 110);
+        const int before = t.looks;
+        for (int i = 0; i < 800; ++i)
+            (void)t.cycle();
+        CHECK(t.looks - before <= 800 * 5 + 2 * 115); // twice in one of seven blocks
+    }
+}
+
 TEST_CASE("commands that don't fit wait in their order, and no block is computed while a bundle is half done") {
     Timed t;
     t.play(*t.sine, 1000);
@@ -292,6 +338,42 @@ TEST_CASE("a large group is replaced in pieces") {
     CHECK(tree.find(1) == synth);
     CHECK(tree.root().head == synth);
     CHECK(tree.group_count() == 1);
+}
+
+TEST_CASE("satellites are freed in pieces, whatever happens to their reference") {
+    enum class Way { ends, is_freed_first, is_replaced };
+    for (const Way way : {Way::ends, Way::is_freed_first, Way::is_replaced}) {
+        CAPTURE(int(way));
+        Timed t;
+        Tree& tree = t.engine->tree();
+        Synth *made, &reference = t.play(*t.sine, 1);
+        t.play(*t.sine, 2);
+        for (int i = 0; i < 200; ++i)
+            REQUIRE(tree.new_synth(*t.sine, nullptr, 1000 + i, i % 2 ? AddAction::preceding : AddAction::succeeding, 1,
+                                   made)
+                        .ok());
+        (void)t.cycle(Deadline::never - t.now);
+        t.each_look = 20'000;
+        if (way == Way::ends)
+            tree.end(reference);
+        else if (way == Way::is_freed_first)
+            tree.free_first(reference);
+        else
+            REQUIRE(t.engine->submit(bundle_of(
+                [&](Engine&) { REQUIRE(tree.new_synth(*t.sine, nullptr, 3, AddAction::replace, 1, made).ok()); })));
+        CHECK(tree.synth_count() == (way == Way::is_freed_first ? 201 : 202));
+        const int left = way == Way::is_replaced ? 2 : 1;
+        int cycles = 0;
+        for (; tree.synth_count() > left && cycles < 100; ++cycles)
+            (void)t.cycle(100'000);
+        CHECK(cycles > 3);
+        t.each_look = 0;
+        (void)t.cycle();
+        CHECK(tree.synth_count() == left);
+        CHECK(tree.root().children == left);
+        CHECK(tree.root().tail == tree.find(2));
+        CHECK(tree.root().head == (way == Way::is_replaced ? made : tree.find(2)));
+    }
 }
 
 TEST_CASE("an engine ends cleanly while a group is being replaced") {

@@ -179,6 +179,15 @@ struct Fixture {
             ring.pop();
         }
     }
+    /// The node events since the last time: go, end, off, on, move or info, each by a letter, and the node's ID.
+    std::string events() {
+        pump();
+        std::string text;
+        for (const NodeEvent& e : nodes)
+            text += std::string(text.empty() ? "" : " ") + "gefnmi"[size_t(e.change)] + std::to_string(e.id);
+        nodes.clear();
+        return text;
+    }
 
     std::unique_ptr<Engine> engine;
     NtpTime start = NtpTime(1) << 32;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/text-line.hpp"
 #include "engine/engine.hpp"
+#include "engine/nodes/cluster.hpp"
 #include "engine/tree/controls.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
@@ -24,19 +25,13 @@ Status not_found(const NodeArg& arg) noexcept {
 /// Whether the group exists already, right where it was asked for: then /n_go is sent again, and it is no failure.
 bool stands_there(Engine& engine, int32_t id, AddAction action, const Node& target) noexcept {
     const Group* group = engine.tree().find_group(id);
-    if (!group || !group->parent)
+    if (!group || !group->parent || action == AddAction::replace)
         return false;
-    switch (action) {
-    case AddAction::head:
-    case AddAction::tail: return group->parent == &target;
-    case AddAction::before:
-    case AddAction::after: return group->parent == target.parent;
-    case AddAction::replace: break;
-    }
-    return false;
+    return seen_parent(*group) == (goes_into(action) ? &target : seen_parent(target));
 }
 
-/// /g_new and /p_new, whose parallel groups run like any other.
+/// /g_new, or /p_new, whose groups run like any other.
+template <bool parallel>
 Status g_new(OscCommand& command, Engine& engine) noexcept {
     ArgReader& args = command.place().args;
     while (args.remain() > 0) {
@@ -44,16 +39,16 @@ Status g_new(OscCommand& command, Engine& engine) noexcept {
             return command.unfinished();
         const int32_t id = args.get_int();
         const int32_t number = args.get_int();
-        if (number < 0 || number > 4)
+        if (!valid_add_action(number))
             return {Code::failed};
         const auto action = static_cast<AddAction>(number);
         const NodeArg target = read_node(args, engine.tree());
-        if (number < 2 && !target.group())
+        if (goes_into(action) && !target.group())
             return not_found(target);
         if (!target)
             return {Code::target_not_found, target.id};
         Group* made = nullptr;
-        const Status status = engine.tree().new_group(id, action, target.node->id, made);
+        const Status status = engine.tree().new_group(id, action, target.node->id, made, parallel);
         if (status.code == Code::duplicate_node_id && stands_there(engine, id, action, *target.node))
             engine.tree().notify(*engine.tree().find_group(id), NodeChange::go);
         else if (status.failed())
@@ -197,7 +192,7 @@ Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
         while (walk.node && !reply.overflowed()) {
             if (engine.out_of_time(node_cost))
                 return command.unfinished();
-            if (!walk.behind && place.number == 0)
+            if (!walk.behind && place.number == 0 && !as_cluster(walk.node))
                 query_node(reply, *walk.node);
             if (controls && !walk.node->is_group &&
                 !query_controls(engine, reply, static_cast<Synth&>(*walk.node), place.number))
@@ -232,6 +227,10 @@ bool dump_controls(Engine& engine, const Synth& synth, int depth) noexcept {
     return engine.outbox().print(line.take());
 }
 
+const char* kind_of(const Node& group) noexcept {
+    return static_cast<const Group&>(group).parallel ? "parallel group" : "group"; // supernova's words
+}
+
 /// Prints a tree, line by line, until all is there or the log can take no more (then `room` becomes false). One pass:
 /// the deepest tree takes no longer than another of as many nodes. Place::number is the depth. false: there was no time
 /// for all of it.
@@ -244,14 +243,15 @@ bool dump_tree(Engine& engine, Group& group, bool controls, Place& place, bool& 
         walk.node = &group;
     }
     while (walk.node && room) {
-        if (engine.out_of_time(walk.behind ? node_cost : line_cost))
+        const bool named = !walk.behind && walk.node != &group && !as_cluster(walk.node);
+        if (engine.out_of_time(named ? line_cost : node_cost))
             return false;
         const Node& node = *walk.node;
         const int depth = int(place.number);
-        if (!walk.behind && &node != &group) {
+        if (named) {
             const Synth* synth = node.is_group ? nullptr : &static_cast<const Synth&>(node);
             line.indent(depth);
-            line.add("%d %s", node.id, synth ? synth->definition->program->name.c_str() : "group");
+            line.add("%d %s", node.id, synth ? synth->definition->program->name.c_str() : kind_of(node));
             room = engine.outbox().print(line.take());
             if (controls && room && synth && control_count(*synth) > 0)
                 room = dump_controls(engine, *synth, depth + 1);
@@ -280,14 +280,14 @@ Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
 }
 
 constexpr CommandSpec commands[] = {
-    {.number = 21, .name = "/g_new", .handler = g_new},
+    {.number = 21, .name = "/g_new", .handler = g_new<false>},
     {.number = 22, .name = "/g_head", .handler = g_move<AddAction::head>},
     {.number = 23, .name = "/g_tail", .handler = g_move<AddAction::tail>},
     {.number = 24, .name = "/g_freeAll", .handler = g_free<free_all>},
     {.number = 50, .name = "/g_deepFree", .handler = g_free<deep_free>},
     {.number = 56, .name = "/g_dumpTree", .handler = g_dump_tree},
     {.number = 57, .name = "/g_queryTree", .handler = g_query_tree, .reply_room = g_query_tree_room},
-    {.number = 63, .name = "/p_new", .handler = g_new},
+    {.number = 63, .name = "/p_new", .handler = g_new<true>},
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/engine.hpp"
+#include "engine/nodes/cluster.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
@@ -213,7 +214,7 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
         }
         Node* const before = place.node;
         // As in scsynth: no /n_move for the first node if it was in that group already.
-        const bool silent = !before && inside && arg.node->parent == target.node;
+        const bool silent = !before && inside && seen_parent(*arg.node) == target.node;
         Status status;
         if (before ? !move(engine, *arg.node, AddAction::after, *before, place, status)
                    : !move(engine, *arg.node, action, *target.node, place, status, silent))

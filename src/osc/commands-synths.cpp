@@ -47,12 +47,24 @@ Status read_arguments(OscCommand& command, Engine& engine, Synth& synth, bool co
     return {};
 }
 
-/// Makes the synth of an /s_new, puts it into Place::node, and leaves Place::args at its controls.
-Status make_synth(OscCommand& command, Engine& engine) noexcept {
+/// The argument that says how a synth stands to its target: an add action, or a satellite's relation. False: it is
+/// none.
+bool read_action(ArgReader& args, bool satellite, AddAction& action) noexcept {
+    const int32_t number = args.get_int();
+    if (satellite)
+        action = number == 0 ? AddAction::preceding : AddAction::succeeding;
+    else
+        action = static_cast<AddAction>(number);
+    return satellite ? number == 0 || number == 1 : valid_add_action(number);
+}
+
+/// Makes the synth of an /s_new or a /sat_new, puts it into Place::node, and leaves Place::args at its controls.
+Status make_synth(OscCommand& command, Engine& engine, bool satellite) noexcept {
     ArgReader& args = command.place().args;
     const std::string_view name = args.get_string();
     const int32_t id = args.get_int();
-    const int32_t action = args.get_int();
+    AddAction action;
+    const bool valid = read_action(args, satellite, action);
     const Found found = find_definition(engine.definitions(), name);
     if (!found.definition) {
         TextLine line; // as in scsynth the only one that names it
@@ -60,26 +72,26 @@ Status make_synth(OscCommand& command, Engine& engine) noexcept {
         engine.outbox().complain(line.take());
         return {Code::synthdef_not_found};
     }
-    if (action < 0 || action > 4)
-        return {Code::failed};
+    if (!valid)
+        return satellite ? command.fail("a satellite's relation is 0 (preceding) or 1 (succeeding)")
+                         : Status{Code::failed};
     const NodeArg target = read_node(args, engine.tree());
-    if (action < 2 && !target.group())
+    if (goes_into(action) && !target.group())
         return {Code::group_not_found, target.id};
     if (!target)
         return {Code::node_not_found, target.id};
 
     Synth* synth = nullptr;
-    const Status status = engine.tree().new_synth(*found.definition, found.values, id, static_cast<AddAction>(action),
-                                                  target.node->id, synth);
+    const Status status = engine.tree().new_synth(*found.definition, found.values, id, action, target.node->id, synth);
     command.place().node = synth;
     return status;
 }
 
-/// /s_new, or with counted values /s_newargs.
-template <bool counted>
+/// /s_new, or with counted values /s_newargs, or /sat_new.
+template <bool counted, bool satellite = false>
 Status s_new(OscCommand& command, Engine& engine) noexcept {
     if (!command.place().node)
-        if (const Status status = make_synth(command, engine); status.failed())
+        if (const Status status = make_synth(command, engine, satellite); status.failed())
             return status;
     return read_arguments(command, engine, static_cast<Synth&>(*command.place().node), counted);
 }
@@ -184,6 +196,7 @@ constexpr CommandSpec commands[] = {
     {.number = 44, .name = "/s_get", .handler = s_get, .reply_room = s_get_room},
     {.number = 45, .name = "/s_getn", .handler = s_getn, .reply_room = s_getn_room},
     {.number = 49, .name = "/s_noid", .handler = s_noid},
+    {.name = "/sat_new", .types = "s", .handler = s_new<false, true>, .plays = true},
     {.number = 59, .name = "/s_newargs", .types = "s", .handler = s_new<true>, .plays = true},
 };
 

@@ -2,6 +2,7 @@
 #include "osc/node-args.hpp"
 
 #include "engine/engine.hpp"
+#include "engine/nodes/cluster.hpp"
 
 namespace scs::osc {
 
@@ -9,11 +10,11 @@ namespace {
 
 Node* step(Node& from, char direction) noexcept {
     switch (direction) {
-    case 'h': return from.is_group ? static_cast<Group&>(from).head : nullptr;
-    case 't': return from.is_group ? static_cast<Group&>(from).tail : nullptr;
-    case 'u': return from.parent;
-    case 'p': return from.previous;
-    case 'n': return from.next;
+    case 'h': return from.is_group ? seen_head(static_cast<Group&>(from)) : nullptr;
+    case 't': return from.is_group ? seen_tail(static_cast<Group&>(from)) : nullptr;
+    case 'u': return seen_parent(from);
+    case 'p': return seen_previous(from);
+    case 'n': return seen_next(from);
     default: return &from;
     }
 }

@@ -27,6 +27,11 @@ struct NodeArg {
 /// p previous, n next. More than a thousand steps lead to no node.
 NodeArg read_node(ArgReader&, Tree&) noexcept;
 
+/// Whether a number is an add action of commands.
+constexpr bool valid_add_action(int32_t number) noexcept {
+    return number >= 0 && number <= int32_t(AddAction::insert);
+}
+
 /// The control that an argument names, by its name or by its index.
 struct ControlArg {
     std::string_view name;

@@ -21,6 +21,10 @@ std::string status_text(Status status) {
     case Code::reserved_node_id: return "negative node IDs are reserved";
     case Code::cannot_replace_root: return "can't replace group 0";
     case Code::move_into_itself: return "a group can't be moved into itself";
+    case Code::satellite_of_root: return "group 0 can't have satellites";
+    case Code::satellites_too_deep: return "satellites of satellites are nested too deep";
+    case Code::satellite_moved: return "a satellite moves only with its reference";
+    case Code::satellite_no_group: return "a satellite can't be replaced by a group";
     }
     return "unknown error";
 }

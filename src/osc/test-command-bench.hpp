@@ -10,11 +10,14 @@
 #include "osc/event-pump.hpp"
 #include "osc/reply-port.hpp"
 #include "osc/server.hpp"
+#include "osc/test-definition.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scs::osc::test {
@@ -51,14 +54,16 @@ public:
         settle();
         return replies_;
     }
-    /// Renders a block of silence in and nothing out; the lines printed since the last time.
+    /// The lines printed by run() since the last time.
+    std::string printed() { return std::exchange(printed_, {}); }
+    /// Renders a block of silence in and nothing out; the lines that it prints.
     std::string render() {
         printed_.clear();
         const float* in[] = {nullptr, nullptr};
         float* out[] = {nullptr, nullptr};
         engine_->process(engine_->settings().block_size, NtpTime(1) << 32, 48000, in, out);
         settle();
-        return printed_;
+        return std::exchange(printed_, {});
     }
     template <class... Args>
     std::string operator()(std::string_view address, Args... args) {

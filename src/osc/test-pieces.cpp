@@ -2,8 +2,6 @@
 // Commands that are interrupted by the deadline as often as can be leave the same and answer the same as others.
 #include "osc/test-command-bench.hpp"
 
-#include <cstring>
-
 using namespace scs;
 using namespace scs::osc;
 using namespace scs::osc::test;
@@ -13,51 +11,6 @@ namespace {
 /// The third look at it in a wake-up finds that the time is over.
 int64_t hasty_time = 0;
 constexpr NanoClock hasty{[](void*) { return hasty_time += 400'000; }};
-
-/// A SynthDef in SuperCollider's format: `controls` controls named c0, c1 … and a unit that has none of them.
-std::vector<std::byte> definition(const char* name, int controls) {
-    std::vector<std::byte> bytes;
-    const auto number = [&](auto value) {
-        for (int shift = int(sizeof value) * 8 - 8; shift >= 0; shift -= 8)
-            bytes.push_back(std::byte(uint64_t(value) >> shift));
-    };
-    const auto real = [&](float value) {
-        uint32_t bits;
-        std::memcpy(&bits, &value, sizeof bits);
-        number(bits);
-    };
-    const auto text = [&](const std::string& string) {
-        number(uint8_t(string.size()));
-        for (const char c : string)
-            bytes.push_back(std::byte(c));
-    };
-    for (const char c : {'S', 'C', 'g', 'f'})
-        bytes.push_back(std::byte(c));
-    number(int32_t(2));
-    number(int16_t(1));
-    text(name);
-    number(int32_t(1));
-    real(0.f);
-    number(int32_t(controls));
-    for (int i = 0; i < controls; ++i)
-        real(float(i));
-    number(int32_t(controls));
-    for (int i = 0; i < controls; ++i) {
-        text("c" + std::to_string(i));
-        number(int32_t(i));
-    }
-    number(int32_t(1));
-    text("DC");
-    number(uint8_t(1));
-    number(int32_t(1));
-    number(int32_t(1));
-    number(int16_t(0));
-    number(int32_t(-1));
-    number(int32_t(0));
-    number(uint8_t(1));
-    number(int16_t(0));
-    return bytes;
-}
 
 std::vector<ReplyArg> numbers(int first, int count, std::vector<ReplyArg> args = {}) {
     for (int i = 0; i < count; ++i)
@@ -97,7 +50,25 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     const uint64_t before = bench.engine().status().cycles;
     const auto send = [&](const char* address, std::vector<ReplyArg> args) {
         all += bench.run(with_arrays(CommandBench::message(address, args)));
+        all += bench.printed();
         all += bench.render();
+    };
+    // All pages, without what they say of the server, which is different each time.
+    const auto costs = [&](std::vector<int32_t> groups) {
+        for (const int32_t group : groups) {
+            std::vector<ReplyArg> args{group};
+            while (!args.empty()) {
+                const std::string reply = bench.run(CommandBench::message("/g_queryCost", args));
+                all += reply.substr(std::min(reply.find(", \""), reply.size()));
+                const size_t next = reply.find("\"next\", ");
+                args.clear();
+                for (size_t at = next; at != reply.npos; at = reply.find(", ", at + 1)) {
+                    if (args.empty())
+                        args.emplace_back(group);
+                    args.emplace_back(int32_t(std::stoi(reply.substr(at + (at == next ? 8 : 2)))));
+                }
+            }
+        }
     };
     const auto blob = definition("many", 50);
     send("/d_recv", {ReplyArg(std::span<const std::byte>(blob))});
@@ -136,6 +107,7 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/s_new", array(49, {std::string_view("many"), int32_t(20), int32_t(4), int32_t(20), int32_t(1)}));
     send("/g_queryTree", {int32_t(0), int32_t(1)});
     send("/g_queryTree", {int32_t(0), int32_t(0), int32_t(3), int32_t(1), int32_t(4), int32_t(0)});
+    costs({0, 5});
     send("/n_query", numbers(100, 150));
     std::vector<ReplyArg> run, beside;
     for (int32_t i = 100; i < 200; ++i) {
@@ -151,6 +123,20 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/g_tail", numbers(120, 1, {int32_t(9), int32_t(121), int32_t(9), int32_t(122), int32_t(9)}));
     send("/n_trace", {int32_t(4)});
     send("/g_dumpTree", {int32_t(0), int32_t(1)});
+    for (int32_t i = 0; i < 200; ++i) // of a synth, a group, and each other
+        send("/sat_new", array(49, {std::string_view("many"), int32_t(2000 + i), int32_t(i % 2),
+                                    i < 150 ? int32_t(i % 3 ? 110 : 4) : int32_t(2000 + i % 7), int32_t(1)}));
+    send("/sat_new", array(49, {std::string_view("many"), int32_t(2200), int32_t(1), int32_t(0), int32_t(1)}));
+    send("/n_set", set);
+    send("/n_run", {int32_t(4), int32_t(0), int32_t(110), int32_t(0), int32_t(2003), int32_t(0)});
+    send("/g_tail", {int32_t(9), int32_t(4), int32_t(9), int32_t(110), int32_t(9), int32_t(2001)});
+    send("/g_queryTree", {int32_t(9), int32_t(1), int32_t(9), int32_t(0)});
+    send("/g_dumpTree", {int32_t(9), int32_t(1)});
+    send("/n_trace", {int32_t(9)});
+    send("/n_free", {int32_t(2000), int32_t(110)});
+    send("/s_new", array(49, {std::string_view("many"), int32_t(4), int32_t(4), int32_t(4), int32_t(1)}));
+    send("/g_queryTree", {int32_t(9), int32_t(1), int32_t(9), int32_t(0)});
+    send("/g_new", {int32_t(4), int32_t(4), int32_t(4)});
     send("/s_noid", numbers(280, 20));
     send("/g_queryTree", {int32_t(0), int32_t(1)});
     std::vector<ReplyArg> buses, ranges;
@@ -200,6 +186,7 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/n_after", {two, last, one, last});
     send("/n_before", {two, last, first, last});
     send("/n_order", {int32_t(0), last, one, two, first});
+    costs({0, last - 1});
     send("/g_queryTree", {last - 1, int32_t(0)});
     send("/g_freeAll", {int32_t(4), int32_t(0)});
     send("/g_queryTree", {int32_t(0), int32_t(0)});

@@ -3,10 +3,15 @@
 import re
 
 NOWHERE = "beside the root there is no place: stock makes or moves the node out of the tree, where nothing finds it"
+PARALLEL = "what is told of a parallel group is what supernova tells; stock's is a group"
 
 DIFFERENCES = {
     r"s_new: /s_new test_sine 2000 [234]( 0)?": NOWHERE,
     r"g_new: /[gp]_new 20 [23]": NOWHERE,
+    r"(s_new: /s_new test_sine 2000|g_new: /g_new 20) 5( 0)?": "supernova's add action insert; stock has none",
+    r"g_new: /p_new 20( 0){0,2}": PARALLEL,
+    r"g_new: /p_new 20 0 0 with (a half|nothing|true) at [12]": PARALLEL,
+    r"g_new: /p_new 20 0 0 with text at 1": PARALLEL,
     r"n_order: /(n_before|n_after) \d+": NOWHERE,
     r"n_order: /(n_before|n_after) 10 12 with (a half|nothing|true|an array) at [01]": NOWHERE,
     r"n_order: /n_after 1000 10 12": NOWHERE,

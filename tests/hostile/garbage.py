@@ -23,9 +23,11 @@ COMMANDS = {
     "/n_run": "|ns", "/n_set": "n|cv", "/n_setn": "n|csvv", "/n_fill": "n|csv", "/n_map": "n|ci",
     "/n_mapn": "n|cis", "/n_mapa": "n|ci", "/n_mapan": "n|cis", "/n_before": "|nn",
     "/n_after": "|nn", "/n_order": "at|n", "/n_trace": "|n", "/n_query": "|n", "/n_cmd": "nw",
-    "/s_get": "n|c", "/s_getn": "n|cs", "/s_noid": "|n", "/s_newargs": "dnat|cv", "/g_new": "|nat",
+    "/s_get": "n|c", "/s_getn": "n|cs", "/s_noid": "|n", "/s_newargs": "dnat|cv",
+    "/sat_new": "dnsn|cv", "/g_new": "|nat",
     "/p_new": "|nat", "/g_head": "|tn", "/g_tail": "|tn", "/g_freeAll": "|t", "/g_deepFree": "|t",
-    "/g_dumpTree": "|ts", "/g_queryTree": "|ts", "/u_cmd": "niw|v", "/b_alloc": "bssk",
+    "/g_dumpTree": "|ts", "/g_queryTree": "|ts", "/g_queryCost": "t|ns",
+    "/u_cmd": "niw|v", "/b_alloc": "bssk",
     "/b_allocRead": "bfisk", "/b_allocReadChannel": "bfis|s", "/b_read": "bfiiisk",
     "/b_readChannel": "bfiiis|s", "/b_write": "bfwwsisk", "/b_free": "bk", "/b_zero": "bk",
     "/b_close": "bk", "/b_set": "b|iv", "/b_setn": "b|isvv", "/b_fill": "b|isv",
@@ -100,7 +102,7 @@ class Garbage:
         if kind == "t":
             return pick((0, 0, 0, 1, 2, 1000, self._whole()))
         if kind == "a":
-            return pick((0, 0, 1, 2, 3, 4, self._whole()))
+            return pick((0, 0, 1, 2, 3, 4, 5, self._whole()))
         if kind == "d":
             return pick(("test_sine", "test_blip", "test_play", "evil", *_WORDS))
         if kind == "c":

@@ -64,9 +64,10 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
       .high = Volume::highest,
       .help = "volume of the outputs at the start",
       .more =
-          "A factor: 0.5 is -6 dB. Later the desktop's mixer sets it, or `wpctl set-volume`. With another value than "
-          "1, or with `mute`, WirePlumber 0.5 doesn't restore the volume that it remembers; 0.4 does so "
-          "nevertheless."}},
+          "A factor: 0.5 is -6 dB. Later the desktop's mixer sets it, or `wpctl set-volume`, whose 0.5 is -18 dB. With "
+          "another value than 1, or with `mute`, WirePlumber 0.5 doesn't restore the volume that it remembers; 0.4 "
+          "does "
+          "so nevertheless."}},
     {&NodeSettings::mute, {.key = "mute", .help = "silent until somebody unmutes it"}},
 };
 

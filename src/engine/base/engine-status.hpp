@@ -17,6 +17,8 @@ struct EngineStatus {
     std::atomic<uint64_t> cycles{0};                     ///< process() and run_idle() calls that began
     std::atomic<uint64_t> dropped_events{0};             ///< notifications that found the ring full
     std::atomic<uint64_t> late_bundles{0};
+    /// ns that the longest block of the last minute took; 0: none was timed, as no cycle had a deadline.
+    std::atomic<int64_t> longest_block{0};
     std::atomic<uint64_t> cuts{0};                ///< cycles with blocks that were left out
     std::atomic<uint64_t> bad_blocks{0};          ///< blocks with NaN or infinity on an output bus: silent there
     std::atomic<uint64_t> ended{0};               ///< synths that were ended for want of time

@@ -22,6 +22,10 @@ enum class Code : uint8_t {
     reserved_node_id,
     cannot_replace_root,
     move_into_itself, ///< a group moved into itself or its own descendant
+    satellite_of_root,
+    satellites_too_deep,
+    satellite_moved,
+    satellite_no_group, ///< a group in place of a satellite
 };
 
 /// A code and the number that its text mentions. Cheap to copy on the render path.

@@ -172,6 +172,21 @@ TEST_CASE("a UGen that reads where nothing is loses its synth, and the others pl
     f.start("TestReadNowhere");
     CHECK(f.sine_plays());
     CHECK(f.printed == "UGen 'TestReadNowhere' of synth 1001 (TestReadNowhere) crashed; the synth is freed");
+    SUBCASE("its satellites end with it") {
+        const SynthDef sine = sine_def();
+        f.start("TestReadNowhere");
+        Synth* made;
+        for (const auto& [id, relation] : {std::pair{1002, AddAction::preceding}, {1003, AddAction::succeeding}})
+            REQUIRE(f.engine->tree().new_synth(*f.define(sine), nullptr, id, relation, 1001, made).ok());
+        f.pump();
+        f.nodes.clear();
+        CHECK(f.sine_plays());
+        std::string ended; // what crashed goes at once, what may be many comes behind the block
+        for (const NodeEvent& event : f.nodes)
+            if (event.change == NodeChange::end)
+                ended += std::to_string(event.id) + " ";
+        CHECK(ended == "1001 1002 1003 ");
+    }
     SUBCASE("the locks that it held are open again") {
         f.start("TestReadNowhere"); // takes the same lock: would hang
         CHECK(f.sine_plays());

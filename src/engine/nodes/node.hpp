@@ -32,12 +32,16 @@ enum class AgeKind : uint8_t {
     paused,      ///< paused by the server, for want of time
 };
 
+/// Whether a synth is a satellite of another node, and where it stands then; see Cluster.
+enum class Satellite : uint8_t { no, preceding, succeeding };
+
 /// A node of the tree. Owned and only changed by Tree, on the data loop.
 struct Node {
     int32_t id = 0;
     bool is_group = false;
     Run run = Run::on;
     AgeKind aged = AgeKind::none; ///< of a synth: the list that it is in
+    Satellite satellite = Satellite::no;
     Node* previous = nullptr;
     Node* next = nullptr;
     Group* parent = nullptr;
@@ -55,6 +59,8 @@ enum class Emptying : uint8_t {
 
 struct Group : Node {
     Emptying emptying = Emptying::nothing;
+    bool parallel = false; ///< made by /p_new: its children need no order
+    bool cluster = false;  ///< it is a Cluster
     Group* next_emptying = nullptr;
     Group* previous_emptying = nullptr;
     Node* ends_back_from = nullptr; ///< it and all in front of it are to be ended; null: none
@@ -62,8 +68,8 @@ struct Group : Node {
     Node* head = nullptr;
     Node* tail = nullptr;
     uint32_t entered = 0; ///< how many nodes have come into it so far; batches of voices in it watch this
-    int32_t children = 0;
-    void* abi = nullptr; ///< this group as UGen plugins see it; of synths the UnitGraph has it
+    int32_t children = 0; ///< those that clients see: a cluster counts as what is in it
+    void* abi = nullptr;  ///< this group as UGen plugins see it; of synths the UnitGraph has it
 };
 
 /// A walk through a node and all below it in depth-first order, in steps of a small cost. [rt]
@@ -71,19 +77,21 @@ struct NodeWalk {
     Node* node = nullptr; ///< where it is; the top at first, null at the end
     bool behind = false;  ///< it has come back to a group from what is in it
 
-    /// Returns the change of the depth.
+    /// Returns the change of the depth, to which clusters don't count.
     int step(const Node& top) noexcept {
         if (Node* head = !behind && node->is_group ? static_cast<Group*>(node)->head : nullptr) {
+            const int deeper = static_cast<Group*>(node)->cluster ? 0 : 1;
             node = head;
-            return 1;
+            return deeper;
         }
-        if (node == &top) {
+        // A client may have named a place outside of the top: then the root is the end.
+        if (node == &top || !node->parent) {
             node = nullptr;
             return 0;
         }
         behind = !node->next;
         node = behind ? node->parent : node->next;
-        return behind ? -1 : 0;
+        return behind && !static_cast<Group*>(node)->cluster ? -1 : 0;
     }
 };
 

@@ -34,7 +34,7 @@ public:
     void begin(int64_t moment, int64_t interval) noexcept {
         moment_ = moment;
         interval_ = interval;
-        left_ = moment == never ? never : 0;
+        left_ = left_at_reading_ = moment == never ? never : 0;
         passed_ = just_read_ = false;
     }
     bool bounded() const noexcept { return moment_ != never; }
@@ -51,6 +51,14 @@ public:
         left_ -= cost;
         return true;
     }
+    /// Has the clock read when `work` ns more are announced, if it isn't before. Only if bounded().
+    void look_after(int64_t work) noexcept {
+        const int64_t sooner = std::max<int64_t>(left_ - work, 0);
+        left_ -= sooner;
+        left_at_reading_ -= sooner;
+    }
+    /// How much work has been announced since the last reading, ns.
+    int64_t announced() const noexcept { return left_at_reading_ - left_; }
     /// Whether a question since begin() was answered with true. All further ones are, too.
     bool passed() const noexcept { return passed_; }
 
@@ -81,13 +89,15 @@ private:
         just_read_ = true;
         passed_ = last_ >= moment_;
         left_ = passed_ ? -1 : std::min(interval_, moment_ - last_) - (cost < unknown ? std::min(cost, interval_) : 0);
+        left_at_reading_ = left_;
         return passed_;
     }
 
     NanoClock clock_;
     int64_t moment_ = never, interval_ = 0;
     int64_t left_ = never; ///< announced work until the next reading, ns
-    int64_t last_ = 0;     ///< what the clock said last
+    int64_t left_at_reading_ = never;
+    int64_t last_ = 0; ///< what the clock said last
     bool passed_ = false, just_read_ = false;
 };
 

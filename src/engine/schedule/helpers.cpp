@@ -44,14 +44,14 @@ void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) noexcept 
     syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
 }
 
-void delay_for_test() noexcept {
+void delay_for_test(Helpers::Moment moment) noexcept {
     if (const auto delay = Helpers::delay.load(std::memory_order_relaxed))
-        delay();
+        delay(moment);
 }
 
 } // namespace
 
-std::atomic<void (*)() noexcept> Helpers::delay{nullptr};
+std::atomic<void (*)(Helpers::Moment) noexcept> Helpers::delay{nullptr};
 
 Helpers::Helpers(JobList& list, Run run, Errand errand, void* data, const Settings& settings,
                  std::shared_ptr<ThreadMaker> maker)
@@ -99,13 +99,16 @@ void Helpers::begin_round() noexcept {
     round_.fetch_add(1, std::memory_order_seq_cst);
     if (std::exchange(wakes_, false) && sleeping_.load(std::memory_order_seq_cst))
         futex(round_, FUTEX_WAKE, INT_MAX);
-    delay_for_test();
+    delay_for_test(Moment::round);
 }
 
 bool Helpers::wait_for(size_t job) noexcept {
     if (list_.done(job))
         return true;
-    if (const size_t other = list_.take_ahead(job); other != JobList::none) {
+    size_t other = list_.take_ahead(job);
+    if (other == JobList::none)
+        other = list_.take_gated();
+    if (other != JobList::none) {
         run_(data_, 0, other);
         list_.finish(other);
         return list_.done(job);
@@ -153,17 +156,20 @@ void Helpers::work(Helper& self) noexcept {
     uint32_t seen = 0;
     while (!ending_.load(std::memory_order_relaxed)) {
         JobList::Place place = list_.place(self.number - 1, helpers_.size());
-        for (size_t job; (job = list_.take_next(place)) != JobList::none;) {
-            do_errand(self);
-            delay_for_test();
-            run_(data_, self.number, job);
-            list_.finish(job);
-            self.jobs.store(self.jobs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-            delay_for_test();
-        }
+        for (size_t job; (job = list_.take_next(place)) != JobList::none;)
+            do_job(self, job);
         wait_for_round(self, seen);
         seen = round_.load(std::memory_order_acquire);
     }
+}
+
+void Helpers::do_job(Helper& self, size_t job) noexcept {
+    do_errand(self);
+    delay_for_test(Moment::job);
+    run_(data_, self.number, job);
+    list_.finish(job);
+    self.jobs.store(self.jobs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    delay_for_test(Moment::job);
 }
 
 void Helpers::do_errand(const Helper& self) noexcept {
@@ -175,7 +181,7 @@ void Helpers::do_errand(const Helper& self) noexcept {
     }
 }
 
-void Helpers::wait_for_round(const Helper& self, uint32_t seen) noexcept {
+void Helpers::wait_for_round(Helper& self, uint32_t seen) noexcept {
     const NanoClock clock = NanoClock::system();
     const int64_t until = clock.now() + settings_.patience;
     while (active_.load(std::memory_order_relaxed) || settings_.lingers) {
@@ -183,9 +189,11 @@ void Helpers::wait_for_round(const Helper& self, uint32_t seen) noexcept {
             if (round_.load(std::memory_order_acquire) != seen)
                 return;
             do_errand(self);
+            if (const size_t job = list_.take_gated(); job != JobList::none)
+                do_job(self, job);
             spin_pause();
         }
-        if (clock.now() >= until)
+        if (clock.now() >= until && !list_.any_gated())
             break;
     }
     sleeping_.fetch_add(1, std::memory_order_seq_cst);

@@ -12,7 +12,8 @@
 namespace scs {
 
 /// Threads that do jobs of a list before their owner needs them. The owner works in cycles, and in rounds within these.
-/// Between two rounds the helpers wait without sleeping, for `patience` at most; between two cycles they sleep.
+/// Between two rounds, and for gates to open, the helpers wait without sleeping, between two rounds for `patience` at
+/// most; between two cycles they sleep.
 class Helpers {
 public:
     /// [any thread of a helper, and the owner's] Does a job. `who`: 0 the owner, from 1 on the helpers.
@@ -44,8 +45,14 @@ public:
     /// Has the helpers look at the list, which has been opened. Those that sleep are woken in the first round of a
     /// cycle, by one system call.
     void begin_round() noexcept;
+    /// JobList::pass().
+    void pass(size_t jobs) noexcept {
+        if (list_.pass(jobs))
+            if (const auto wait = delay.load(std::memory_order_relaxed))
+                wait(Moment::gate);
+    }
     /// To be called again and again until a job is done that somebody has begun, which it returns. Meanwhile does
-    /// another job behind it, or waits for less than a microsecond if all are begun.
+    /// another job, or waits for less than a microsecond if all are begun.
     bool wait_for(size_t job) noexcept;
     /// Has a helper do an errand, as it has what that takes in its core's cache. If the helper doesn't come within some
     /// microseconds, the owner does it.
@@ -56,8 +63,10 @@ public:
     /// [any] How many jobs helpers have done so far.
     uint64_t jobs_done() const noexcept;
 
-    /// For tests: called on helpers before and after each job, and on the owner when it has begun a round.
-    static std::atomic<void (*)() noexcept> delay;
+    /// For tests: called on helpers before and after each job, on the owner when it has begun a round and when it has
+    /// opened gates.
+    enum class Moment { job, round, gate };
+    static std::atomic<void (*)(Moment) noexcept> delay;
 
 private:
     struct alignas(cache_line) Helper {
@@ -67,9 +76,10 @@ private:
         std::atomic<uint64_t> jobs{0};
     };
     void work(Helper&) noexcept;
+    void do_job(Helper&, size_t job) noexcept;
     void do_errand(const Helper&) noexcept;
-    /// Returns when there is another round than `seen`, or the end.
-    void wait_for_round(const Helper&, uint32_t seen) noexcept;
+    /// Does jobs whose gates open, and returns when there is another round than `seen`, or the end.
+    void wait_for_round(Helper&, uint32_t seen) noexcept;
     void join() noexcept;
 
     JobList& list_;

@@ -5,15 +5,31 @@
 
 namespace scs {
 
+bool JobList::gate(size_t job, size_t gate) noexcept {
+    if (next_gated_ == most_gated)
+        return false;
+    gated_[next_gated_++].store(uint32_t(job), std::memory_order_relaxed);
+    gates_[job] = uint32_t(gate);
+    return true;
+}
+
 void JobList::open(size_t count, size_t split) noexcept {
+    round_ = (round_ + 1) & UINT32_MAX;
+    passed_.store(word(gated, 0), std::memory_order_relaxed);
+    gated_count_.store(next_gated_, std::memory_order_relaxed);
     count_.store(count, std::memory_order_relaxed);
     split_.store(std::min(split, count), std::memory_order_relaxed);
-    for (size_t job = 0; job < count; ++job)
-        states_[job].now.store(open_, std::memory_order_release);
+    for (size_t job = 0; job < count; ++job) {
+        const size_t gate = gates_[job];
+        states_[job].now.store(gate ? word(gated, gate) : open_, std::memory_order_release);
+    }
+    while (next_gated_)
+        gates_[gated_[--next_gated_].load(std::memory_order_relaxed)] = 0;
 }
 
 bool JobList::take(size_t job) noexcept {
-    if (!begin(job))
+    uint64_t now = states_[job].now.load(std::memory_order_relaxed);
+    if (now == begun_ || now == done_ || !begin(job, now))
         return false;
     settle(job);
     return true;
@@ -24,6 +40,29 @@ size_t JobList::take_ahead(size_t job) noexcept {
         if (begin(job))
             return job;
     return none;
+}
+
+size_t JobList::take_gated() noexcept {
+    const size_t count = gated_count_.load(std::memory_order_relaxed);
+    if (!count)
+        return none;
+    const uint64_t passed = passed_.load(std::memory_order_acquire);
+    for (size_t i = 0; i < count; ++i) {
+        const size_t job = gated_[i].load(std::memory_order_relaxed);
+        const uint64_t now = states_[job].now.load(std::memory_order_relaxed);
+        if ((now & 7) == gated && round_of(now) == round_of(passed) && gate_of(now) <= gate_of(passed) &&
+            begin(job, now))
+            return job;
+    }
+    return none;
+}
+
+bool JobList::any_gated() const noexcept {
+    const size_t count = gated_count_.load(std::memory_order_relaxed);
+    for (size_t i = 0; i < count; ++i)
+        if ((states_[gated_[i].load(std::memory_order_relaxed)].now.load(std::memory_order_relaxed) & 7) == gated)
+            return true;
+    return false;
 }
 
 // A helper that still has an old count or split finds other jobs first than it would otherwise, which does no harm:

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <random>
@@ -48,7 +49,7 @@ struct Crew {
     std::unique_ptr<Helpers> helpers;
 };
 
-void sleep_at_random() noexcept {
+void sleep_at_random(Helpers::Moment) noexcept {
     thread_local std::minstd_rand random(unsigned(reinterpret_cast<uintptr_t>(&random) >> 4));
     if (const unsigned r = unsigned(random()); r % 4 == 0)
         std::this_thread::sleep_for(std::chrono::microseconds(r / 4 % 50));
@@ -86,6 +87,48 @@ TEST_CASE("each job of each round is done once, whoever does it, and before it i
             }
             CHECK(crew.counts == expected);
         }
+}
+
+TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
+    const Delayed delayed;
+    constexpr size_t jobs = 32;
+    for (const int threads : {1, 2, 3, 8}) {
+        CAPTURE(threads);
+        std::mt19937 random{unsigned(threads)};
+        Crew crew(jobs, threads);
+        // The round in which the owner was last done with a job. Not atomic: a gate is what orders it.
+        std::array<int, jobs> passed{};
+        std::array<size_t, jobs> gates{};
+        std::atomic<int> early{0}, gated_by_helpers{0};
+        int round = 0;
+        crew.on_run = [&](size_t who, size_t job) {
+            if (who == 0)
+                std::this_thread::sleep_for(std::chrono::microseconds(1)); // so that helpers find something to do
+            if (who == 0 || gates[job] == 0)
+                return;
+            ++gated_by_helpers;
+            for (size_t before = 0; before + 1 < gates[job]; ++before)
+                early += passed[before] != round;
+        };
+        for (round = 1; round < 200 || (gated_by_helpers == 0 && round < 100'000); ++round) {
+            const size_t count = random() % (jobs + 1);
+            gates = {};
+            for (size_t job = 0; job < count; ++job)
+                if (const size_t gate = random() % (job + 2); random() % 2 && gate && crew.list.gate(job, gate))
+                    gates[job] = gate;
+            crew.list.open(count, random() % (jobs + 1));
+            crew.helpers->begin_cycle();
+            crew.helpers->begin_round();
+            for (size_t job = 0; job < count; ++job) {
+                crew.helpers->pass(job + 1);
+                crew.reach(job);
+                passed[job] = round;
+            }
+            crew.helpers->end_cycle();
+        }
+        CHECK(early == 0);
+        CHECK(gated_by_helpers > 0);
+    }
 }
 
 TEST_CASE("helpers do jobs, too") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/nodes/cluster.hpp"
 #include "engine/tree/tree.hpp"
 
 namespace scs {
@@ -6,14 +7,25 @@ namespace {
 
 constexpr int ended_at_once = 1000; // neighbours; those beyond are computed once more
 
+/// A satellite depends on its reference alone, so that one is its only neighbour, on the side where it runs. The
+/// neighbours of others are no satellites.
+Node* neighbour(Synth& synth, bool behind) noexcept {
+    if (synth.satellite != Satellite::no)
+        return behind == (synth.satellite == Satellite::preceding) ? reference_of(synth) : nullptr;
+    const Node& all = whole(synth);
+    Node* const node = behind ? all.next : all.previous;
+    const Cluster* const cluster = as_cluster(node);
+    return cluster ? cluster->reference : node;
+}
+
 } // namespace
 
 // The numbers and their meanings are SuperCollider's (Done.schelp). A node that ends stays in the tree until the walk
 // reaches it: the walk that is under way may hold pointers to it. The contents of a neighbouring group are freed behind
 // the block, in pieces if they are many.
 void Tree::done_action(int action, Synth& synth) noexcept {
-    Node* const previous = synth.previous;
-    Node* const next = synth.next;
+    Node* const previous = neighbour(synth, false);
+    Node* const next = neighbour(synth, true);
     const auto end_if = [this](Node* node) {
         if (node)
             end(*node);
@@ -71,7 +83,7 @@ void Tree::done_action(int action, Synth& synth) noexcept {
         deep_free_or_end(next);
         return;
     case 13: end_neighbours(synth, true, true); return;
-    case 14: end(*synth.parent); return;
+    case 14: end(*seen_parent(synth)); return;
     case 15:
         end(synth);
         if (next)
@@ -83,12 +95,19 @@ void Tree::done_action(int action, Synth& synth) noexcept {
 
 /// Those in front of the synth have had their turns in this block, so that they can wait until it is done.
 void Tree::end_neighbours(Synth& synth, bool front, bool behind) noexcept {
-    Group& group = *synth.parent;
     end(synth);
+    if (synth.satellite != Satellite::no) {
+        for (const bool side : {false, true})
+            if (Node* const reference = (side ? behind : front) ? neighbour(synth, side) : nullptr)
+                end(*reference);
+        return;
+    }
+    const Node& all = whole(synth);
+    Group& group = *all.parent;
     if (front)
-        group.ends_back_from = synth.previous;
+        group.ends_back_from = all.previous;
     if (behind && !group.ends_on_from) {
-        Node* node = synth.next;
+        Node* node = all.next;
         for (int i = 0; node && i < ended_at_once; ++i, node = node->next)
             end(*node);
         group.ends_on_from = node;

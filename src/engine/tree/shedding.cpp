@@ -84,7 +84,7 @@ void Shedding::shed() noexcept {
                 ++paused_;
                 continue;
             }
-            tree_.free(*synth);
+            tree_.free_first(*synth);
             ++ended_;
             status_.ended.fetch_add(1, std::memory_order_relaxed);
         }

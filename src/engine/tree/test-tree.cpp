@@ -39,14 +39,6 @@ struct TreeFixture : Fixture {
         return text;
     }
     std::string shape() { return shape(engine->tree().root()); }
-    std::string events() {
-        pump();
-        std::string text;
-        for (const NodeEvent& e : nodes)
-            text += std::string(text.empty() ? "" : " ") + "gefnmi"[size_t(e.change)] + std::to_string(e.id);
-        nodes.clear();
-        return text;
-    }
 
     Definition* def;
 };

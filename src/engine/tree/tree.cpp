@@ -4,6 +4,7 @@
 #include "engine/base/text-line.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
+#include "engine/nodes/cluster.hpp"
 #include "engine/plugins/abi-node.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/unit-graph.hpp"
@@ -26,6 +27,20 @@ constexpr int64_t free_cost = 400;  // of freeing a node
 constexpr int64_t end_cost = 100;   // of marking one as ending
 constexpr int64_t climb_cost = 50;  // of looking at the group around one
 constexpr int64_t line_cost = 1000; // of a line of text
+
+constexpr int32_t no_order = -2; // what is told in place of a neighbour's ID in a parallel group, as by supernova
+
+constexpr bool is_satellite(AddAction action) noexcept {
+    return action == AddAction::preceding || action == AddAction::succeeding;
+}
+
+/// How many satellites lead to this node, itself among them.
+int satellite_depth(Node& node) noexcept {
+    int depth = 0;
+    for (Node* at = &node; at->satellite != Satellite::no; at = reference_of(*at))
+        ++depth;
+    return depth;
+}
 
 constexpr size_t aligned(size_t bytes) noexcept {
     return (bytes + 63) & ~size_t(63);
@@ -87,10 +102,15 @@ Synth* Tree::find_synth(int32_t id) noexcept {
 
 // ---- placing
 
+Tree::Place Tree::beside(Node& node, bool behind) noexcept {
+    return {node.parent, behind ? &node : node.previous};
+}
+
 Status Tree::resolve(AddAction action, Node& target, Place& place) noexcept {
     switch (action) {
     case AddAction::head:
     case AddAction::tail:
+    case AddAction::insert:
         if (!target.is_group)
             return {Code::group_not_found, target.id};
         place.parent = static_cast<Group*>(&target);
@@ -100,17 +120,31 @@ Status Tree::resolve(AddAction action, Node& target, Place& place) noexcept {
     case AddAction::after:
         if (!target.parent) // nothing can be beside the root
             return {Code::node_not_found, target.id};
-        place.parent = target.parent;
-        place.previous = action == AddAction::after ? &target : target.previous;
+        place = beside(outermost(target), action == AddAction::after);
         return {};
     case AddAction::replace:
         if (&target == root_)
             return {Code::cannot_replace_root};
-        place.parent = target.parent;
-        place.previous = target.previous;
+        place = beside(whole(target), true); // which is freed afterwards
+        return {};
+    case AddAction::preceding:
+    case AddAction::succeeding:
+        if (&target == root_)
+            return {Code::satellite_of_root};
+        if (satellite_depth(target) >= most_nested)
+            return {Code::satellites_too_deep};
+        if (Cluster* cluster = cluster_of(target))
+            place = {cluster, action == AddAction::succeeding ? cluster->tail : target.previous};
         return {};
     }
     return {Code::failed};
+}
+
+void Tree::count_children(Group& group, const Node& of, int sign) noexcept {
+    const int32_t change =
+        sign * (of.is_group && static_cast<const Group&>(of).cluster ? static_cast<const Group&>(of).children : 1);
+    for (Group* at = &group; at; at = at->cluster ? at->parent : nullptr)
+        at->children += change;
 }
 
 void Tree::link(Node& node, Place place) noexcept {
@@ -120,7 +154,7 @@ void Tree::link(Node& node, Place place) noexcept {
     node.next = from_left;
     from_left = &node;
     (node.next ? node.next->previous : place.parent->tail) = &node;
-    ++place.parent->children;
+    count_children(*place.parent, node, +1);
     ensemble_.entered(node);
 }
 
@@ -130,7 +164,7 @@ void Tree::unlink(Node& node) noexcept {
     (node.previous ? node.previous->next : node.parent->head) = node.next;
     (node.next ? node.next->previous : node.parent->tail) = node.previous;
     node.previous = node.next = nullptr;
-    --node.parent->children;
+    count_children(*node.parent, node, -1);
     node.parent = nullptr;
 }
 
@@ -142,6 +176,10 @@ bool Tree::move_in_time(Node& node, AddAction action, Node& target, Node*& above
         return true;
     if (&node == root_) {
         status = {Code::cannot_replace_root};
+        return true;
+    }
+    if (node.satellite != Satellite::no) {
+        status = {Code::satellite_moved};
         return true;
     }
     if (node.is_group) {
@@ -157,10 +195,11 @@ bool Tree::move_in_time(Node& node, AddAction action, Node& target, Node*& above
             return true;
         }
     }
-    if (place.previous == &node) // already there
-        place.previous = node.previous;
-    unlink(node);
-    link(node, place);
+    Node& moved = whole(node);
+    if (place.previous == &moved) // already there
+        place.previous = moved.previous;
+    unlink(moved);
+    link(moved, place);
     if (notifies)
         notify(node, NodeChange::move);
     return true;
@@ -177,7 +216,7 @@ int32_t Tree::next_hidden_id() noexcept {
 
 Status Tree::check_new(int32_t& id, AddAction action, int32_t target, Node*& target_node) noexcept {
     target_node = find(target);
-    const bool into = action == AddAction::head || action == AddAction::tail;
+    const bool into = goes_into(action);
     if (!target_node || (into && !target_node->is_group))
         return {into ? Code::group_not_found : Code::node_not_found, target};
     Place ignored;
@@ -206,6 +245,8 @@ void Tree::enter(Node& node, AddAction action, Node& target) noexcept {
         (void)finish_frees();
         return;
     }
+    if (is_satellite(action))
+        node.satellite = action == AddAction::preceding ? Satellite::preceding : Satellite::succeeding;
     Place place;
     (void)resolve(action, target, place); // checked before
     link(node, place);
@@ -225,12 +266,16 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     Node* target_node;
     if (const Status status = check_new(id, action, target, target_node); status.failed())
         return status;
+    if (is_satellite(action) && !cluster_of(*target_node) && !gather(*target_node))
+        return {Code::out_of_memory};
     const Program& program = *definition.program;
     const NativeCode* code = definition.code.get();
     const size_t own = code ? sizeof(Synth) : aligned(sizeof(Synth));
     void* memory = pool_.allocate(own + (code ? Voice::bytes(*code) : definition.graph_sizes.whole));
-    if (!memory)
+    if (!memory) {
+        settle_around(target_node->parent);
         return {Code::out_of_memory};
+    }
     made = new (memory) Synth;
     made->id = id;
     made->definition = &definition;
@@ -240,6 +285,7 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
                                      world_.subsample_offset());
         if (!made->voice) {
             pool_.free(memory);
+            settle_around(target_node->parent);
             return {Code::out_of_memory};
         }
     } else {
@@ -253,16 +299,19 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     return {};
 }
 
-Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& made) noexcept {
+Status Tree::new_group(int32_t id, AddAction action, int32_t target, Group*& made, bool parallel) noexcept {
     Node* target_node;
     if (const Status status = check_new(id, action, target, target_node); status.failed())
         return status;
+    if (is_satellite(action) || (action == AddAction::replace && target_node->satellite != Satellite::no))
+        return {Code::satellite_no_group};
     void* memory = pool_.allocate(aligned(sizeof(Group)) + abi_group_bytes());
     if (!memory)
         return {Code::out_of_memory};
     made = new (memory) Group;
     made->id = id;
     made->is_group = true;
+    made->parallel = parallel;
     made->abi = make_abi_group(static_cast<std::byte*>(memory) + aligned(sizeof(Group)), world_, *made);
     count(0, +1, 0);
     enter(*made, action, *target_node);
@@ -283,7 +332,17 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
         if (group.ends_on_from == &node)
             group.ends_on_from = node.next;
     }
+    Cluster* const cluster = as_cluster(&node);
+    if (cluster && turn_.group == cluster)
+        turn_ = {cluster->next, cluster->parent, turn_.running};
+    if (Cluster* around = cluster_of(node))
+        around->reference = nullptr;
     unlink(node);
+    if (cluster) {
+        stop_emptying(*cluster);
+        pool_.free(cluster);
+        return;
+    }
     if (event == EndEvent::without_place)
         notify(node, NodeChange::end);
     index_.remove(node);
@@ -327,8 +386,9 @@ bool Tree::finish_leaving(Deadline& deadline) noexcept {
 template <bool in_time>
 bool Tree::free_children(Group& group) noexcept {
     // A group that has groups in it gives them up to its own place first: so nesting needs neither a stack nor a way
-    // down that an interruption would make us go again.
-    while (Node* const node = group.head) {
+    // down that an interruption would make us go again. Of a cluster the reference stays.
+    const Node* const kept = group.cluster ? static_cast<Cluster&>(group).reference : nullptr;
+    while (Node* const node = kept && group.head == kept ? kept->next : group.head) {
         if (in_time && deadline_.spend(free_cost))
             return false;
         Node* const child = node->is_group ? static_cast<Group*>(node)->head : nullptr;
@@ -346,17 +406,30 @@ bool Tree::free_all_in_time(Group& group) noexcept {
     return free_children<true>(group);
 }
 
+/// Frees what doesn't outlive the node: what is in it, and its satellites.
+template <bool in_time>
+bool Tree::free_dependents(Node& node) noexcept {
+    if (node.is_group && !free_children<in_time>(static_cast<Group&>(node)))
+        return false;
+    Cluster* const cluster = cluster_of(node);
+    return !cluster || free_children<in_time>(*cluster);
+}
+
 void Tree::free(Node& node) noexcept {
-    if (node.is_group)
-        (void)free_children<false>(static_cast<Group&>(node));
-    if (&node != root_)
-        drop(node, EndEvent::with_place);
+    (void)free_dependents<false>(node);
+    if (&node == root_)
+        return;
+    Group* const around = node.parent;
+    drop(node, EndEvent::with_place);
+    settle_around(around);
 }
 
 bool Tree::free_in_time(Node& node) noexcept {
-    if (node.is_group && !free_children<true>(static_cast<Group&>(node)))
+    const Cluster* const cluster = as_cluster(&node);
+    Node& freed = cluster && cluster->reference ? *cluster->reference : node;
+    if (!free_dependents<true>(freed))
         return false;
-    free(node);
+    free(freed);
     return true;
 }
 
@@ -367,9 +440,12 @@ bool Tree::free_synths(Group& group, NodeWalk& walk) noexcept {
     while (Node* const node = walk.node) {
         if (in_time && deadline_.spend(free_cost))
             return false;
+        Cluster* const cluster = walk.behind ? as_cluster(node) : nullptr;
         walk.step(group);
         if (!node->is_group)
             drop(*node, EndEvent::without_place);
+        else if (cluster)
+            (void)settle(*cluster);
     }
     return true;
 }
@@ -420,25 +496,35 @@ bool Tree::finish_frees() noexcept {
             (group->emptying == Emptying::synths && !free_synths<in_time>(*group, emptying_.walk)))
             return false;
         stop_emptying(*group);
+        settle_around(group);
     }
     if (in_time && !finish_leaving(deadline_))
         return false;
     if (!replacing_.made)
         return true;
     Node& replaced = *replacing_.replaced;
-    if (replaced.is_group && !free_children<in_time>(static_cast<Group&>(replaced)))
+    if (!free_dependents<in_time>(replaced))
         return false;
-    const Place place{replaced.parent, replaced.previous};
+    Node& made = *replacing_.made;
+    made.satellite = replaced.satellite;
+    Place place;
+    (void)resolve(AddAction::replace, replaced, place); // checked before
+    link(made, place);
     free(replaced);
-    link(*replacing_.made, place);
-    notify(*replacing_.made, NodeChange::go);
+    notify(made, NodeChange::go);
     replacing_ = {};
     return true;
 }
 
 void Tree::end(Node& node) noexcept {
-    if (&node != root_)
-        set(node, Run::ending);
+    if (&node == root_)
+        return;
+    Node& all = whole(node);
+    set(all, Run::ending);
+    if (Cluster* around = as_cluster(all.parent))
+        expect_pass(*around);
+    if (const Cluster* cluster = as_cluster(&all); cluster && cluster->reference)
+        set(*cluster->reference, Run::ending);
 }
 
 // ---- changing
@@ -446,7 +532,7 @@ void Tree::end(Node& node) noexcept {
 void Tree::set(Node& node, Run run) noexcept {
     node.run = run;
     if (const Synth* synth = native(node))
-        Ensemble::run_changed(*synth);
+        ensemble_.run_changed(*synth);
     if (node.is_group) {
         ensemble_.order_changed();
         return;
@@ -470,9 +556,10 @@ void Tree::resume(Synth& synth) noexcept {
 void Tree::set_run(Node& node, bool run) noexcept {
     if (!run && !node.is_group && static_cast<Synth&>(node).aged == AgeKind::paused)
         ages_.put(static_cast<Synth&>(node), AgeKind::none); // from now on it is the client that pauses it
-    if (run && node.run == Run::off)
+    if (run && node.run == Run::off) {
         set(node, Run::on);
-    else if (run && node.run == Run::first_paused)
+        ensemble_.resumed();
+    } else if (run && node.run == Run::first_paused)
         set(node, Run::first);
     else if (!run && node.run == Run::first)
         set(node, Run::first_paused);
@@ -480,6 +567,8 @@ void Tree::set_run(Node& node, bool run) noexcept {
         set(node, Run::off);
     else
         return;
+    if (Cluster* cluster = cluster_of(node))
+        set(*cluster, run || cluster->passes ? Run::on : Run::off);
     notify(node, run ? NodeChange::on : NodeChange::off);
 }
 
@@ -495,9 +584,9 @@ bool Tree::trace(Node& node, Node*& at) noexcept {
     if (!at) {
         line.add("TRACE Group %d", node.id);
         room = outbox_.print(line.take());
-        at = static_cast<Group&>(node).head;
+        at = seen_head(static_cast<Group&>(node));
     }
-    for (; at && room; at = at->next) {
+    for (; at && room; at = seen_next(*at)) {
         if (deadline_.spend(line_cost))
             return false;
         line.add("   %d %s", at->id, name_of(*at));
@@ -559,17 +648,19 @@ void Tree::notify(const Node& node, NodeChange change) noexcept {
     if (!notifies_ || (node.id < 0 && change != NodeChange::info))
         return;
     const auto id = [](const Node* n) { return n ? n->id : -1; };
+    const auto place = [&](const Group* in, const Node* n) { return in && in->parallel ? no_order : id(n); };
     const Group* group = node.is_group ? static_cast<const Group*>(&node) : nullptr;
+    const Group* parent = seen_parent(node);
     const NodeEvent event{
         {EventKind::node, sizeof(NodeEvent)},
         change,
         node.is_group,
         node.id,
-        id(node.parent),
-        id(node.previous),
-        id(node.next),
-        id(group ? group->head : nullptr),
-        id(group ? group->tail : nullptr),
+        id(parent),
+        place(parent, seen_previous(node)),
+        place(parent, seen_next(node)),
+        place(group, group ? seen_head(*group) : nullptr),
+        place(group, group ? seen_tail(*group) : nullptr),
     };
     outbox_.notify(event);
 }

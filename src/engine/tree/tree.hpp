@@ -15,6 +15,7 @@
 namespace scs {
 
 class Buses;
+struct Cluster;
 class Deadline;
 class Ensemble;
 class FaultLanding;
@@ -23,8 +24,23 @@ class OutputPorts;
 class PluginWorld;
 class Pool;
 
-/// Where a new or moved node goes; the values are those of /s_new.
-enum class AddAction : int32_t { head = 0, tail = 1, before = 2, after = 3, replace = 4 };
+/// Where a new or moved node goes; the values are those of /s_new. The last two make a new synth a satellite of the
+/// target.
+enum class AddAction : int32_t {
+    head = 0,
+    tail = 1,
+    before = 2,
+    after = 3,
+    replace = 4,
+    insert = 5, ///< as head
+    preceding,
+    succeeding,
+};
+
+/// Whether the target is the group that the node goes into.
+constexpr bool goes_into(AddAction action) noexcept {
+    return action == AddAction::head || action == AddAction::tail || action == AddAction::insert;
+}
 
 /// The node tree and the node IDs. [rt] only, after construction. The root is group 0 and stays.
 class Tree {
@@ -41,36 +57,42 @@ public:
 
     /// Makes a synth with its controls at `values` (null: the program's initial ones), puts it into the tree and
     /// announces it (/n_go). Its constructors run when the next block's walk reaches it. id -1: it gets a new negative
-    /// one. If it replaces a group, it may come into the tree in finish_frees() only.
+    /// one. If it replaces a group or a node with satellites, it may come into the tree in finish_frees() only.
     Status new_synth(Definition&, const float* values, int32_t id, AddAction, int32_t target, Synth*& made) noexcept;
-    Status new_group(int32_t id, AddAction, int32_t target, Group*& made) noexcept;
+    /// No satellite.
+    Status new_group(int32_t id, AddAction, int32_t target, Group*& made, bool parallel = false) noexcept;
 
-    /// Frees a node at once, a group with everything in it. The root itself stays: only its children are freed.
+    /// Frees a node at once, with its satellites, and a group with everything in it. The root itself stays: only its
+    /// children are freed.
     void free(Node&) noexcept;
+    /// Frees a synth at once, its satellites in finish_frees().
+    void free_first(Synth&) noexcept;
 
     // In as many calls as it takes. false: the deadline passed before the end; call it again with the same arguments.
 
+    /// With its satellites.
     bool free_in_time(Node&) noexcept;
     /// Frees every child.
     bool free_all_in_time(Group&) noexcept;
     /// Frees all synths in the group and in its subgroups. The groups stay. `walk`: new at first, then how far it
     /// has come.
     bool deep_free_in_time(Group&, NodeWalk& walk) noexcept;
-    /// Frees what done actions have left to be freed, groups that were replaced, and what is left of synths with many
-    /// units that are out of the tree. false: the deadline passed before the end. To be called before each command
-    /// and each block.
+    /// Frees what done actions and free_first() have left to be freed, nodes that were replaced, and what is left of
+    /// synths with many units that are out of the tree. false: the deadline passed before the end. To be called before
+    /// each command and each block.
     bool finish_frees() noexcept { return (!emptying_.first && !leaving_ && !replacing_.made) || finish_frees<true>(); }
 
-    /// Runs or pauses the node.
+    /// Runs or pauses the node, and its satellites with it.
     void set_run(Node&, bool run) noexcept;
     /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace). `at` and
     /// result as for deep_free_in_time().
     bool trace(Node&, Node*& at) noexcept;
     /// Gives a command to a synth's unit, see UnitGraph::command(). Frees the synth if that crashes.
     Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
-    /// Moves a node; `status` says whether it could. Error: move_into_itself if a group would come into its own
-    /// descendants. The root cannot move. false: the deadline passed before the end, as for free_in_time(); `above`:
-    /// null at first, then how far it has come.
+    /// Moves a node with its satellites; `status` says whether it could. Beside a satellite means beside its reference
+    /// and all satellites of that. Errors: move_into_itself if a group would come into its own descendants;
+    /// satellite_moved. The root cannot move. false: the deadline passed before the end, as for free_in_time();
+    /// `above`: null at first, then how far it has come.
     bool move_in_time(Node&, AddAction, Node& target, Node*& above, Status& status, bool notifies = true) noexcept;
     /// Gives the synth a negative ID (/s_noid).
     Status hide_id(Synth&) noexcept;
@@ -85,7 +107,7 @@ public:
 
     /// Performs a UGen's done action, 0 to 15 as in scsynth.
     void done_action(int action, Synth&) noexcept;
-    /// Marks a node to be freed when the walk next reaches it. The root stays.
+    /// Marks a node to be freed, with its satellites, when the walk next reaches it. The root stays.
     void end(Node&) noexcept;
 
     /// Computes one block of all nodes that run, in tree order. false: the deadline passed before the end, and what is
@@ -110,15 +132,24 @@ private:
         Group* parent;
         Node* previous; ///< null: becomes the head
     };
+    static Place beside(Node&, bool behind) noexcept;
+    /// The place is unknown as long as a satellite's target has no cluster.
     Status resolve(AddAction, Node& target, Place&) noexcept;
     Status check_new(int32_t& id, AddAction, int32_t target, Node*& target_node) noexcept;
     void enter(Node&, AddAction, Node& target) noexcept;
     void count(int synths, int groups, int64_t units) noexcept;
+    static void count_children(Group&, const Node& of, int sign) noexcept;
     void link(Node&, Place) noexcept;
     void unlink(Node&) noexcept;
     /// Whether /n_end tells the node's place. As in scsynth, nodes that are freed with their group have none.
     enum class EndEvent { with_place, without_place };
     void drop(Node&, EndEvent) noexcept;
+    /// Puts a cluster around a node that has none. false: there is no memory for it.
+    bool gather(Node&) noexcept;
+    bool settle(Cluster&) noexcept;
+    void settle_around(Group*) noexcept;
+    void expect_pass(Cluster&) noexcept;
+    void end_pass(Cluster&) noexcept;
     /// A synth of this definition has gone.
     void let_go(Definition&) noexcept;
     bool finish_leaving(Deadline&) noexcept;
@@ -133,6 +164,8 @@ private:
     void note_cost(Definition&, int64_t nsec, int voices) noexcept;
     template <bool in_time>
     bool free_children(Group&) noexcept;
+    template <bool in_time>
+    bool free_dependents(Node&) noexcept;
     template <bool in_time>
     bool free_synths(Group&, NodeWalk&) noexcept;
     void end_neighbours(Synth&, bool front, bool behind) noexcept;

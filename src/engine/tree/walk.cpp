@@ -3,6 +3,7 @@
 #include "engine/base/text-line.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
+#include "engine/nodes/cluster.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
@@ -118,7 +119,7 @@ void Tree::free_crashed(Synth& synth) noexcept {
     line.add("UGen '%s' of synth %d (%s) %s; the synth is freed", synth.graph->crashed_ugen(), synth.id,
              synth.definition->program->name.c_str(), synth.graph->took_too_long() ? "took too long" : "crashed");
     outbox_.complain(line.take());
-    free(synth);
+    free_first(synth);
 }
 
 void Tree::look_at_output(const Group& group) noexcept {
@@ -126,7 +127,8 @@ void Tree::look_at_output(const Group& group) noexcept {
         return;
     suspects_ = nullptr;
     TextLine line;
-    line.add("group %d puts NaN or infinity on an output bus: the port is silent meanwhile", group.id);
+    line.add("group %d puts NaN or infinity on an output bus: the port is silent meanwhile",
+             (group.cluster ? seen_parent(group) : &group)->id);
     outbox_.print(line.take());
 }
 
@@ -159,6 +161,8 @@ bool Tree::walk(FaultLanding& landing) {
             }
             if (turn_.group == root_)
                 return !deadline_.passed();
+            if (Cluster* cluster = as_cluster(turn_.group))
+                end_pass(*cluster);
             turn_.next = turn_.group->next;
             turn_.group = turn_.group->parent;
             if (deadline_.spend(visit_cost)) // the way up from a deep nest is long
@@ -197,6 +201,7 @@ bool Tree::walk(FaultLanding& landing) {
         case Run::traced:
             node->run = Run::on;
             if (Synth* synth = native(*node)) {
+                ensemble_.resumed();
                 ensemble_.take_turn_traced(*synth, *synth->definition->program, outbox_);
             } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
                 free_crashed(hosted);

@@ -1,57 +1,94 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/nodes/node.hpp"
 #include "engine/voices/batch.hpp"
+#include "engine/voices/voice.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace scs {
 
-/// The batches that may be computed ahead in the next block, in the order in which they had their turns in this one.
-/// Between their turns in two blocks little changes, and what does is noticed: a batch that is freed leaves the list,
-/// and when something happens that might end, pause or reach a batch before its turn, nothing is computed ahead in the
-/// next block. [rt], after construction.
+/// What is computed together: the voices of a batch, or a lone one.
+struct Unison {
+    Batch* batch;
+    Synth* lone; ///< if there is no batch
+
+    explicit operator bool() const noexcept { return batch || lone; }
+    AheadPlace& place() const noexcept { return batch ? batch->ahead : lone->voice->ahead; }
+    const NativeCode& code() const noexcept { return batch ? *batch->code : *lone->voice->code; }
+};
+
+/// The turns of a block in their order, which tell what may be computed ahead in the next one. Between two blocks
+/// little changes, and what does is noticed: what is freed leaves the list, and when something happens that might end,
+/// pause or reach a voice before its turn, nothing is computed ahead in the next block. [rt], after construction.
 class AheadList {
 public:
-    /// [worker] most: batches in the list; 0: nothing is computed ahead.
-    explicit AheadList(size_t most) : batches_(most) {}
+    /// [worker] most: what the list has room for; 0: nothing is computed ahead.
+    explicit AheadList(size_t most) : all_(most) {}
 
-    /// A batch has had its turn.
-    void add(Batch& batch) noexcept {
-        if (barrier_ || !batch.code->ahead || batch.listed >= 0 || count_ == batches_.size())
-            return;
-        batch.listed = int32_t(count_);
-        batches_[count_++] = &batch;
-    }
-    void remove(Batch& batch) noexcept {
-        if (batch.listed >= 0)
-            batches_[size_t(batch.listed)] = nullptr;
-        batch.listed = -1;
+    /// A batch or a lone voice has had its turn, or the voice of a batch its own.
+    void add(Batch& batch) noexcept { add({&batch, nullptr}, batch.code->reads); }
+    void add(Synth& voice) noexcept { add({nullptr, &voice}, voice.voice->code->reads); }
+    void remove(AheadPlace& place) noexcept {
+        if (place.listed >= 0)
+            all_[size_t(place.listed)] = {};
+        place.listed = -1;
+        changed_ = true;
     }
     /// A node has its turn that may end or pause others: nothing behind it may be computed ahead.
     void pass_barrier() noexcept { barrier_ = true; }
     /// The order of the nodes has changed, or a group's state.
     void distrust() noexcept { trusted_ = false; }
 
-    /// Ends the list, for the block that begins, and begins another one. Null: a batch that was freed. Empty if it
-    /// isn't to be trusted. Valid until the next add().
-    std::span<Batch* const> take() noexcept {
-        const std::span all(batches_.data(), count_);
-        for (Batch* batch : all)
-            if (batch)
-                batch->listed = -1;
-        const bool trusted = trusted_;
+    /// A voice has its turn in the next block that the list doesn't know of, or has it at another place.
+    void note_newcomer() noexcept { newcomers_ = true; }
+    /// Something has changed that decides what may be computed ahead: who is in a batch, who runs, which buses.
+    void note_change() noexcept { changed_ = true; }
+
+    struct Turns {
+        std::span<const Unison> all; ///< false ones were freed; empty if they aren't to be trusted
+        bool any_reads;              ///< one of them reads buses, and no other turns come between these
+        bool same;                   ///< nothing has changed since the last ones
+    };
+    /// Ends the list, for the block that begins, and begins another one. Valid until the next add().
+    Turns take() noexcept {
+        const std::span<const Unison> all(all_.data(), count_);
+        for (const Unison& one : all)
+            if (one)
+                one.place().listed = -1;
+        const bool same = !changed_ && !newcomers_ && trusted_ && count_ == last_count_;
+        const Turns turns{trusted_ ? all : all.first(0), any_reads_ && !newcomers_, same};
+        changed_ = !trusted_ || newcomers_;
+        last_count_ = count_;
         count_ = 0;
-        barrier_ = false;
+        any_reads_ = newcomers_ = barrier_ = false;
         trusted_ = true;
-        return trusted ? all : all.first(0);
+        return turns;
     }
 
 private:
-    std::vector<Batch*> batches_;
-    size_t count_ = 0;
+    void add(Unison one, bool reads) noexcept {
+        if (barrier_ || one.place().listed >= 0)
+            return;
+        if (count_ == all_.size()) {
+            barrier_ = true; // what is behind isn't known
+            return;
+        }
+        any_reads_ = any_reads_ || reads;
+        one.place().listed = int32_t(count_);
+        Unison& before = all_[count_++];
+        changed_ = changed_ || before.batch != one.batch || before.lone != one.lone;
+        before = one;
+    }
+
+    std::vector<Unison> all_;
+    size_t count_ = 0, last_count_ = 0;
+    bool changed_ = true;
+    bool any_reads_ = false, newcomers_ = false;
     bool barrier_ = false, trusted_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/node.hpp"
 #include "engine/voices/may-batch.hpp"
+#include "engine/voices/reaches.hpp"
 
 #include <algorithm>
 #include <span>
@@ -12,12 +13,14 @@
 namespace scs {
 namespace {
 
-constexpr size_t fewest_jobs = 4;  // fewer aren't worth it to tell helpers of them
+constexpr size_t fewest_jobs = 2;
 constexpr size_t sets_per_job = 2; // which are kept, on average: most batches are stereo
 
 // Offline: in each period, so many cycles with helpers and as many without show what is faster for the rest of it.
 constexpr int trial = 32, trial_period = 512; // cycles
 constexpr double rest_after_wait = 1e9;       // ns of sound
+
+constexpr size_t most_at_once = 32; // operations of a job that write at once
 
 } // namespace
 
@@ -27,16 +30,26 @@ size_t Ahead::most_jobs(const Settings& settings) noexcept {
     return size_t(std::clamp(settings.max_nodes / 4, 64, 1024));
 }
 
+size_t Ahead::most_turns(const Settings& settings) noexcept {
+    return size_t(std::clamp(settings.max_nodes, 64, 4096)); // all are looked at before the walk
+}
+
 Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMaker> maker, int lanes, Buses& buses,
              Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
     : list_(list),
       held_(held),
+      deadline_(deadline),
+      gates_(settings),
+      found_strands_(settings, most_turns(settings)),
       real_time_(settings.real_time),
       threads_(settings.threads),
+      lanes_(lanes),
       set_floats_(size_t(lanes) * size_t(settings.block_size)),
       jobs_(most_jobs(settings)),
+      strands_(jobs_.size()),
       kept_sets_(sets_per_job * jobs_.size()),
       kept_(aligned_zeros<float>(kept_sets_ * set_floats_)),
+      turns_(most_turns(settings)),
       deferred_(jobs_.size()),
       job_list_(jobs_.size()) {
     runners_.reserve(size_t(threads_));
@@ -95,67 +108,214 @@ bool Ahead::may_open(Batch& batch) noexcept {
     if (!batch.live || batch.stale || batch.mapped)
         return false;
     if (!batch.interleaved)
-        return batch.code->bus_uses.empty() || reaches_apart(batch);
+        return !batch.code->reaches_may_meet || reaches_apart(batch);
     return !batch.pending && batch.checked == batch.synths[batch.first()]->parent->entered && held_.has_spare() &&
            held_.take_slot(batch);
 }
 
+bool Ahead::may_open(const Unison& one) noexcept {
+    if (one.batch)
+        return one.code().ahead && may_open(*one.batch);
+    const Voice& voice = *one.lone->voice;
+    return !voice.batch && voice.code->lone_ahead && one.lone->run == Run::on && !voice.maps;
+}
+
+/// Whether to hand it over takes less than to compute it.
+bool Ahead::is_worth_it(const Unison& one) const noexcept {
+    return one.batch || one.code().lone.ops.size() >= limits.fewest_ops;
+}
+
+size_t Ahead::work_in(const Unison& one) noexcept {
+    return one.batch ? 4 * one.code().batch.ops.size() : one.code().lone.ops.size();
+}
+
+/// How many sets of a batch's rows it keeps.
+size_t Ahead::sets_for(const Unison& one) const noexcept {
+    return one.batch ? one.code().batch_sets : (one.code().lone_sets + size_t(lanes_) - 1) / size_t(lanes_);
+}
+
+/// How many strands' turns must have begun until all is there that it reads and its own strand doesn't write.
+size_t Ahead::gate_for(const Unison& one) const noexcept {
+    size_t gate = 0;
+    for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool) {
+        if (!writes(use.effect)) // it is known, as it may be opened
+            gate = std::max(gate, gates_.read(use, range));
+    });
+    return gate;
+}
+
+/// What it writes for others than the turns from `first` on and before `end` is there when so many strands' turns have
+/// begun.
+void Ahead::note_writes(const Unison& one, size_t turns, size_t first, size_t end) noexcept {
+    for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
+        if (writes(use.effect) && !(known && found_strands_.alone(use, range, first, end)))
+            known ? gates_.write(use, range, turns) : gates_.write_unknown(turns);
+    });
+}
+
+void Ahead::plan(const AheadList::Turns& turns) noexcept {
+    planned_jobs_ = planned_strands_ = planned_gates_ = planned_sets_ = planned_work_ = 0;
+    planned_ = true;
+    gates_.begin_block();
+    found_strands_.begin();
+    size_t count = 0;
+    for (const Unison& one : turns.all) {
+        if (!one)
+            continue;
+        const NativeCode& code = one.code();
+        const bool opens = (turns.any_reads || !code.reads) && may_open(one);
+        // Slots of held output are others' in the next block.
+        planned_ = planned_ && code.buses_stay && !(one.batch && one.batch->interleaved);
+        turns_[count++] = {one, opens};
+        if (turns.any_reads)
+            found_strands_.add(one, work_in(one));
+    }
+    if (turns.any_reads)
+        found_strands_.find();
+    for (size_t first = 0, end; first < count; first = end) {
+        end = turns.any_reads ? found_strands_.end(first) : first + 1;
+        if (end > first + 1 && open_strand(first, end))
+            continue;
+        for (; first < end; ++first)
+            if (!is_worth_it(turns_[first].of) || !open_strand(first, first + 1))
+                if (turns.any_reads)
+                    note_writes(turns_[first].of, planned_strands_ + 1, first, first + 1);
+    }
+}
+
+/// Makes these turns jobs that are done as one, if they can be.
+bool Ahead::open_strand(size_t first, size_t end) noexcept {
+    const auto all = std::span(turns_).subspan(first, end - first);
+    size_t sets = planned_sets_, gate = 0;
+    for (const PlannedTurn& turn : all) {
+        sets += sets_for(turn.of);
+        if (!turn.opens || (end > first + 1 && !hands_on_well(turn.of, first, end)))
+            return false;
+        if (turn.of.code().reads)
+            gate = std::max(gate, gate_for(turn.of));
+    }
+    if (planned_jobs_ + all.size() > jobs_.size() || sets > kept_sets_ || gate > planned_strands_ + 1 ||
+        (gate && planned_gates_ == JobList::most_gated))
+        return false;
+    planned_gates_ += gate != 0;
+    strands_[planned_strands_++] = {uint32_t(planned_jobs_), uint32_t(all.size()), uint32_t(gate), 0, 0};
+    for (const PlannedTurn& turn : all)
+        open_job(turn.of, first, end);
+    return true;
+}
+
+/// Whether the turn fits into a strand of these: what others of them read it writes at once, and finds what it reads.
+bool Ahead::hands_on_well(const Unison& one, size_t first, size_t end) const noexcept {
+    if (one.batch && one.batch->interleaved)
+        return false;
+    bool well = true;
+    size_t writes_so_far = 0;
+    for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool) {
+        const bool alone = found_strands_.alone(use, range, first, end);
+        if (writes(use.effect))
+            well =
+                well && writes_so_far++ < most_at_once && (alone || !found_strands_.any_alone(use, range, first, end));
+        else
+            well = well && (alone || !found_strands_.may_write(use, range, first, end));
+    });
+    return well;
+}
+
+void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
+    Job& job = jobs_[planned_jobs_++];
+    job.of = one;
+    job.strand = uint32_t(planned_strands_ - 1);
+    job.kept = kept_.get() + planned_sets_ * set_floats_;
+    job.at_once = 0;
+    planned_sets_ += sets_for(one);
+    planned_work_ += work_in(one);
+    size_t write = 0, now = 0;
+    const bool strand = end > first + 1;
+    for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
+        if (!writes(use.effect))
+            return;
+        if (strand && known && found_strands_.alone(use, range, first, end)) {
+            job.at_once |= 1u << write;
+            ++now;
+        }
+        ++write;
+    });
+    job.all_at_once = now == write;
+    note_writes(one, planned_strands_ + 1, first, end);
+}
+
 void Ahead::open_block(int32_t number) noexcept {
     began_ = clock_.now();
-    const std::span<Batch* const> listed = list_.take();
-    count_ = taken_count_ = by_helpers_ = by_walk_ = 0;
+    const AheadList::Turns turns = list_.take();
+    planned_ = planned_ && turns.same;
+    count_ = reached_ = taken_count_ = by_helpers_ = by_walk_ = 0;
     if (!worthwhile())
         return;
-    size_t sets = 0;
-    for (Batch* batch : listed) {
-        if (!batch || sets + batch->code->sets > kept_sets_ || !may_open(*batch))
-            continue;
-        batch->job = int32_t(count_);
-        Job& job = jobs_[count_++];
-        job.batch = batch;
-        job.kept = kept_.get() + sets * set_floats_;
-        sets += batch->code->sets;
-    }
-    if (count_ < fewest_jobs) {
-        for (size_t i = 0; i < count_; ++i)
-            let_go(jobs_[i]);
-        count_ = 0;
+    if (!planned_)
+        plan(turns);
+    if (planned_strands_ < fewest_jobs || planned_work_ < limits.least_work) {
+        for (const Job& job : std::span(jobs_).first(planned_jobs_))
+            if (job.of.batch)
+                held_.free_slot(*job.of.batch);
+        job_list_.open(0, 0);
         return;
     }
+    count_ = planned_strands_;
+    for (size_t i = 0; i < planned_jobs_; ++i) {
+        jobs_[i].over = false;
+        jobs_[i].of.place().job = int32_t(i);
+    }
+    for (size_t i = 0; i < count_; ++i)
+        if (strands_[i].gate)
+            (void)job_list_.gate(i, strands_[i].gate); // no more of them were planned
     for (VoiceRunner& runner : runners_)
         runner.begin_block(number);
     float_mode_ = float_mode();
+    stops_.store(false, std::memory_order_relaxed);
     job_list_.open(count_, size_t(share_ * double(count_)));
     helpers_->begin_round();
 }
 
 void Ahead::close_block() noexcept {
     flush();
-    if (taken_count_ < count_) {
-        for (size_t i = 0; i < count_; ++i)
-            if (jobs_[i].batch && job_list_.take(i))
-                let_go(jobs_[i]);
-        // These have gone on by a block, which nobody hears. But who was to end must end.
-        for (size_t i = 0; i < count_; ++i)
-            if (Batch* batch = jobs_[i].batch) {
-                wait_for(i);
-                job_list_.settle(i);
-                let_go(jobs_[i]);
-                perform(jobs_[i], *batch);
-            }
-    } else if (count_) {
+    if (count_ && taken_count_ < planned_jobs_)
+        give_up();
+    else if (count_) {
         const double found = double(by_helpers_ - std::min(by_helpers_, by_walk_));
         share_ += (1 - found / double(count_) - share_) / 4;
     }
-    count_ = taken_count_ = 0;
+    count_ = 0;
     spent_ += clock_.now() - began_;
     ++blocks_;
 }
 
+/// Jobs that were done have gone on by a block, which nobody hears. But who was to end must end.
+void Ahead::give_up() noexcept {
+    stops_.store(true, std::memory_order_relaxed);
+    const auto left = [this](size_t i) { return !jobs_[strands_[i].first].over; }; // its turn hasn't begun
+    for (size_t i = 0; i < count_; ++i)
+        if (left(i) && job_list_.take(i))
+            strands_[i].computed = 0;
+    for (size_t i = 0; i < count_; ++i)
+        if (left(i) && job_list_.begun(i)) {
+            wait_for(i);
+            job_list_.settle(i);
+        }
+    for (size_t i = 0; i < planned_jobs_; ++i) {
+        Job& job = jobs_[i];
+        if (job.over)
+            continue;
+        let_go(job);
+        if (const Strand& strand = strands_[job.strand]; i - strand.first < strand.computed)
+            perform(job);
+    }
+}
+
 void Ahead::let_go(Job& job) noexcept {
-    job.batch->job = -1;
-    held_.free_slot(*job.batch);
-    job.batch = nullptr;
+    job.of.place().job = -1;
+    job.over = true;
+    if (job.of.batch)
+        held_.free_slot(*job.of.batch);
 }
 
 // ---- jobs
@@ -168,32 +328,47 @@ void Ahead::Job::note(int lane, int action) noexcept {
 }
 
 void Ahead::run(size_t who, size_t number) noexcept {
-    Job& job = jobs_[number];
-    VoiceRunner& runner = runners_[who];
-    job.action_count = 0;
-    job.who = uint32_t(who);
-    runner.set_host(&job, [](void* noting, Synth& synth, int action) {
-        static_cast<Job*>(noting)->note(synth.voice->lane, action);
-    });
+    Strand& strand = strands_[number];
+    strand.who = uint32_t(who);
+    strand.computed = 0;
+    const auto compute_all = [&] {
+        for (Job& job : std::span(jobs_).subspan(strand.first, strand.count)) {
+            compute(runners_[who], job);
+            ++strand.computed;
+            if (stops_.load(std::memory_order_relaxed) || (who == 0 && is_late()))
+                return;
+        }
+    };
     if (who == 0) {
         ++by_walk_;
-        runner.run_ahead(*job.batch, job.kept);
+        compute_all();
         return;
     }
     set_float_mode(float_mode_);
-    if (!FaultGuard::run_host([&] { runner.run_ahead(*job.batch, job.kept); }))
+    if (!FaultGuard::run_host(compute_all))
         failed_.store(true, std::memory_order_relaxed);
+    computed_.fetch_add(strand.computed, std::memory_order_relaxed);
 }
 
-void Ahead::defer(Batch& batch) noexcept {
-    if (deferred_count_ && deferred_[0]->who != taken_->who)
+void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
+    job.action_count = 0;
+    runner.set_host(&job, [](void* noting, Synth& synth, int action) {
+        static_cast<Job*>(noting)->note(synth.voice->lane, action);
+    });
+    if (job.of.batch)
+        runner.run_ahead(*job.of.batch, job.kept, job.at_once);
+    else
+        runner.run_ahead(*job.of.lone, job.kept, job.at_once);
+}
+
+void Ahead::defer() noexcept {
+    if (deferred_count_ && strands_[deferred_[0]->strand].who != strands_[taken_->strand].who)
         flush();
-    taken_->deferred = &batch;
     deferred_[deferred_count_++] = taken_;
 }
 
 void Ahead::add_deferred() noexcept {
-    if (const size_t who = deferred_[0]->who) {
+    if (const size_t who = strands_[deferred_[0]->strand].who) {
         const int64_t since = clock_.now();
         helpers_->send(who);
         while (!helpers_->back())
@@ -208,7 +383,7 @@ void Ahead::add_deferred() noexcept {
 void Ahead::do_errand(size_t who) noexcept {
     const auto add = [&] {
         for (const Job* job : std::span(deferred_).first(deferred_count_))
-            runners_[who].run_kept(*job->deferred, job->kept);
+            runners_[who].run_kept(*job->of.batch, job->kept, job->at_once);
     };
     if (who == 0)
         return add();
@@ -217,37 +392,58 @@ void Ahead::do_errand(size_t who) noexcept {
         failed_.store(true, std::memory_order_relaxed);
 }
 
-void Ahead::perform(const Job& job, Batch& batch) noexcept {
+void Ahead::perform(const Job& job) noexcept {
     for (const Job::Action& each : std::span(job.actions).first(job.action_count))
-        if (batch.live >> each.lane & 1u)
-            done_action_(host_, *batch.synths[each.lane], each.action);
+        if (!job.of.batch)
+            done_action_(host_, *job.of.lone, each.action);
+        else if (job.of.batch->live >> each.lane & 1u)
+            done_action_(host_, *job.of.batch->synths[each.lane], each.action);
+}
+
+/// Whether the deadline has passed, in the midst of a turn.
+bool Ahead::is_late() noexcept {
+    const bool late = deadline_.spend(Deadline::unknown);
+    (void)deadline_.just_read(); // no turn begins here
+    return late;
 }
 
 void Ahead::wait_for(size_t job) noexcept {
     if (helpers_->wait_for(job))
         return;
     const int64_t since = clock_.now();
-    while (!helpers_->wait_for(job))
+    while (!helpers_->wait_for(job)) {
         FaultGuard::progress();
+        if (is_late())
+            stops_.store(true, std::memory_order_relaxed);
+    }
     longest_wait_ = std::max(longest_wait_, clock_.now() - since);
 }
 
-bool Ahead::take(Batch& batch) noexcept {
-    const auto number = size_t(std::exchange(batch.job, -1));
+Ahead::Turn Ahead::take(Unison one) noexcept {
+    const auto number = size_t(std::exchange(one.place().job, -1));
     Job& job = jobs_[number];
-    ++taken_count_;
-    const bool begun = !job_list_.take(number);
-    if (begun) {
-        wait_for(number);
-        job_list_.settle(number);
+    Strand& strand = strands_[job.strand];
+    if (number == strand.first) {
+        reached_ = job.strand + 1;
+        if (job_list_.take(job.strand)) {
+            strand.computed = 0;
+        } else {
+            wait_for(job.strand);
+            job_list_.settle(job.strand);
+            ++by_helpers_;
+        }
     }
-    job.batch = nullptr; // not before, as a helper may just be reading it
-    if (!begun)
-        return false;
-    ++by_helpers_;
+    job.over = true;
+    ++taken_count_;
+    if (number - strand.first >= strand.computed)
+        return Turn::to_compute;
     taken_ = &job;
-    perform(job, batch);
-    return true;
+    perform(job);
+    if (!job.all_at_once)
+        return Turn::computed;
+    if (!deferred_count_)
+        helpers_->pass(reached_);
+    return Turn::written;
 }
 
 } // namespace scs

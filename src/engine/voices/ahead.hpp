@@ -5,6 +5,8 @@
 #include "engine/rt/float-mode.hpp"
 #include "engine/schedule/helpers.hpp"
 #include "engine/voices/ahead-list.hpp"
+#include "engine/voices/gates.hpp"
+#include "engine/voices/strands.hpp"
 #include "engine/voices/voice-runner.hpp"
 
 #include <array>
@@ -15,9 +17,9 @@
 
 namespace scs {
 
-/// Has helpers compute batches before their turns, all but what they add to buses and their done actions: these come in
-/// the batch's turn, so the walk remains the only one to decide on an order. docs/parallel.md says why no bit depends
-/// on who computes a batch. [rt], after construction.
+/// Has helpers compute batches and lone voices before their turns, all but their done actions and what they write to
+/// buses that others reach, too: these come in the turn, so the walk remains the only one to decide on an order.
+/// docs/parallel.md says why no bit depends on who computes them. [rt], after construction.
 class Ahead {
 public:
     /// When helpers are asked in real time; tests change it before they make an engine. Offline they are when walks
@@ -30,10 +32,16 @@ public:
         /// the threads have no real-time priority then, or there are more of them than processors. None is asked for a
         /// second.
         int64_t longest_wait = 300'000;
+        /// Operations. A lone voice of fewer is computed sooner than it is handed over.
+        size_t fewest_ops = 8;
+        /// Less in a block isn't worth it to tell helpers of it: operations, one of a batch counting as four.
+        size_t least_work = 64;
     };
     static Limits limits;
-    /// How many batches at most are computed ahead in a block.
+    /// How many batches and lone voices at most are computed ahead in a block.
     static size_t most_jobs(const Settings&) noexcept;
+    /// Of how many turns at most a block consists, for that to happen.
+    static size_t most_turns(const Settings&) noexcept;
 
     /// [worker] settings.threads: at least 2. Throws if a thread can't be started. The arguments from `lanes` on are
     /// those of VoiceRunner.
@@ -50,32 +58,41 @@ public:
     /// The walk is at its end or is given up. No helper computes a batch any more afterwards.
     void close_block() noexcept;
 
-    /// The turn of a batch with a job begins. true: all is computed but what it adds to buses; its done actions are
-    /// performed. false: it is to be computed as a whole.
-    bool take(Batch&) noexcept;
-    /// What take() has found of the batch, for VoiceRunner::run_kept().
-    float* kept() const noexcept { return taken_->kept; }
-    /// In place of that: adds it later. The batch must be no interleaved one, and must stay as it is until flush().
-    void defer(Batch&) noexcept;
-    /// Adds what was deferred to the buses, in the order of the turns. To be called before anything else reaches a bus,
-    /// or changes a batch. Whoever has computed the batches adds them: what there is to add is in that core's cache,
-    /// and to move it takes longer than to compute it.
+    enum class Turn {
+        to_compute, ///< as a whole
+        computed,   ///< all but what is still to be written to buses; done actions are performed
+        written,    ///< that, too
+    };
+    /// The turn of what has a job begins.
+    Turn take(Unison) noexcept;
+    /// Writes what take() has found computed.
+    void write(Batch& batch) noexcept { runners_[0].run_kept(batch, taken_->kept, taken_->at_once); }
+    void write(Synth& synth) noexcept { runners_[0].run_kept(synth, taken_->kept, taken_->at_once); }
+    /// In place of that: writes it later. The batch must be no interleaved one, and must stay as it is until flush().
+    void defer() noexcept;
+    /// Writes what was deferred to the buses, in the order of the turns. To be called before anything else reaches a
+    /// bus, or changes a batch. Whoever has computed the batches does it: what there is to write is in that core's
+    /// cache, and to move it takes longer than to compute it.
     void flush() noexcept {
         if (deferred_count_)
             add_deferred();
+        helpers_->pass(reached_);
     }
 
-    /// [any] How many batches helpers have computed so far.
-    uint64_t computed() const noexcept { return helpers_->jobs_done(); }
+    /// [any] How many batches and lone voices helpers have computed so far.
+    uint64_t computed() const noexcept { return computed_.load(std::memory_order_relaxed); }
     /// Whether a helper has crashed. What it was computing is lost.
     bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
 private:
-    /// A batch and what was computed of it.
+    /// A batch or a lone voice, and what was computed of it.
     struct alignas(cache_line) Job {
-        Batch* batch;    ///< null: it has had its turn
-        Batch* deferred; ///< the batch then, while it is still to be added to buses
+        Unison of;
         float* kept;
+        uint32_t at_once; ///< what it writes that nobody else reaches: bits as for VoiceRunner::run_ahead()
+        bool all_at_once;
+        bool over; ///< it has had its turn
+        uint32_t strand;
         /// Done actions in the order in which they came, each once for a voice: a second one of the same kind changes
         /// nothing.
         struct Action {
@@ -83,37 +100,70 @@ private:
         };
         std::array<Action, size_t(2) * most_lanes> actions;
         uint32_t action_count;
-        uint32_t who; ///< has computed it, as in Helpers::Run
 
         void note(int lane, int action) noexcept;
+    };
+    /// Jobs one behind the other that are done as one.
+    struct alignas(cache_line) Strand {
+        uint32_t first, count;
+        uint32_t gate;     ///< as JobList's; 0: none
+        uint32_t who;      ///< has done it, as in Helpers::Run
+        uint32_t computed; ///< how many of its jobs are done ahead
     };
 
     bool worthwhile() const noexcept;
     bool may_open(Batch&) noexcept;
+    bool may_open(const Unison&) noexcept;
+    bool is_worth_it(const Unison&) const noexcept;
+    static size_t work_in(const Unison&) noexcept;
+    size_t sets_for(const Unison&) const noexcept;
+    size_t gate_for(const Unison&) const noexcept;
+    void note_writes(const Unison&, size_t turns, size_t first, size_t end) noexcept;
+    void plan(const AheadList::Turns&) noexcept;
+    bool open_strand(size_t first, size_t end) noexcept;
+    bool hands_on_well(const Unison&, size_t first, size_t end) const noexcept;
+    void open_job(const Unison&, size_t first, size_t end) noexcept;
     void wait_for(size_t job) noexcept;
+    bool is_late() noexcept;
     void try_out() noexcept;
-    void run(size_t who, size_t job) noexcept;
+    void run(size_t who, size_t strand) noexcept;
+    void compute(VoiceRunner&, Job&) noexcept;
     void let_go(Job&) noexcept;
-    void perform(const Job&, Batch&) noexcept;
+    void give_up() noexcept;
+    void perform(const Job&) noexcept;
     void add_deferred() noexcept;
     void do_errand(size_t who) noexcept;
 
     AheadList& list_;
     HeldOutput& held_;
+    Deadline& deadline_;
+    Gates gates_;
+    Strands found_strands_;
     const NanoClock clock_ = NanoClock::system();
     const bool real_time_;
     const int threads_;
+    const int lanes_;
     const size_t set_floats_;          ///< of a set of rows that is kept
     std::vector<VoiceRunner> runners_; ///< the walk's, for when it waits, then the helpers'
     std::vector<Job> jobs_;
+    std::vector<Strand> strands_;
     size_t kept_sets_;
     AlignedArray<float> kept_;
     void* host_ = nullptr;
     VoiceRunner::DoneAction done_action_ = nullptr;
+    // What there is to do in a block, which stays the same until something changes.
+    struct PlannedTurn {
+        Unison of;
+        bool opens; ///< it may be computed ahead
+    };
+    std::vector<PlannedTurn> turns_; ///< while it is planned
+    bool planned_ = false;
+    size_t planned_jobs_ = 0, planned_strands_ = 0, planned_gates_ = 0, planned_sets_ = 0, planned_work_ = 0;
     // Of the present block.
-    size_t count_ = 0;       ///< jobs
-    size_t taken_count_ = 0; ///< those that have had their turn …
-    size_t by_helpers_ = 0;  ///< … and had been begun by then …
+    size_t count_ = 0;       ///< strands
+    size_t reached_ = 0;     ///< those up to the last one whose turn has begun
+    size_t taken_count_ = 0; ///< jobs that have had their turn
+    size_t by_helpers_ = 0;  ///< strands that had been begun when their turn came …
     size_t by_walk_ = 0;     ///< … by the walk itself
     Job* taken_ = nullptr;   ///< by take()
     std::vector<const Job*> deferred_;
@@ -131,8 +181,10 @@ private:
     std::array<int64_t, 2> trial_nsec_{}; ///< that walks without and with helpers took in them
     int64_t longest_wait_ = 0;            ///< ns, for a helper in this cycle
     double rest_nsec_ = 0;                ///< how long helpers are still left alone
+    std::atomic<uint64_t> computed_{0};
     std::atomic<bool> failed_{false};
-    JobList job_list_;
+    std::atomic<bool> stops_{false};   ///< no job is begun any more
+    JobList job_list_;                 ///< of strands
     std::unique_ptr<Helpers> helpers_; ///< ended first, as its threads use the others
 };
 

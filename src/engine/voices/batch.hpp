@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/voices/ahead-place.hpp"
 #include "engine/voices/code.hpp"
 
 #include <bit>
@@ -25,8 +26,7 @@ struct alignas(64) Batch {
     uint8_t tenants;  ///< lone voices whose records lie in its memory: the batch itself is retired
     uint32_t pending; ///< interleaved: lanes that are computed, but whose turn is still to come
     uint32_t checked; ///< interleaved: Group::entered when the nodes between the voices were last checked
-    int32_t listed;   ///< its place in the AheadList for the next block; -1: none
-    int32_t job;      ///< computed ahead: which of the block's jobs it is, until its turn; -1: none
+    AheadPlace ahead;
     Synth* synths[most_lanes];
 
     std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

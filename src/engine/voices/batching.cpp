@@ -43,7 +43,7 @@ void Batching::join_behind(Synth& synth) noexcept {
         return;
     const Synth& next = static_cast<const Synth&>(*synth.next);
     if (Batch* behind = next.voice->batch;
-        behind && behind->job < 0 && !behind->stale && !behind->interleaved && alike(synth, next))
+        behind && behind->ahead.job < 0 && !behind->stale && !behind->interleaved && alike(synth, next))
         (void)lanes_.prepend(*behind, synth);
 }
 
@@ -119,6 +119,7 @@ void Batching::join_partner(Synth& synth) noexcept {
     Batch *own = synth.voice->batch, *front = partner.voice->voice->batch;
     if (front && (front->stale || (own && lanes_.full(*front))))
         return;
+    list_.note_newcomer(); // the turns of these voices move
     for (Batch* batch : {front, own})
         if (batch)
             BatchLanes::interleave(*batch);

@@ -2,6 +2,7 @@
 #include "engine/voices/code.hpp"
 
 #include "engine/synthdef/program.hpp"
+#include "engine/voices/bus-range.hpp"
 #include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace {
 // Limits of the fields of an Op. Ordinary programs stay far below.
 constexpr size_t most_units = 0xffff;
 constexpr uint32_t most_record_bytes = 1u << 26;
+// What is computed ahead isn't interrupted when the deadline passes: it takes a tenth of a millisecond at most.
+constexpr size_t most_ops_ahead = 1024;
 
 /// Where a wire lies, whatever the number of lanes.
 struct Place {
@@ -213,10 +216,14 @@ private:
                 op.gain = &list.gains.back();
                 op.run = batch ? source.batch_scaled : source.lone_scaled;
             }
-            if (batch && kernel->effect != Effect::none)
-                effects_.push_back({uint32_t(list.ops.size()), kernel->effect, kernel->first_channel});
+            const NativeCode::BusUse use{uint32_t(list.ops.size()), kernel->effect, kernel->first_channel};
+            draws_ += batch && kernel->effect == Effect::draws;
+            if (scaled && kernel->effect != Effect::none && kernel->effect != Effect::draws)
+                (batch ? code_->batch_reaches : code_->lone_reaches).push_back(use);
+            if (scaled && writes(kernel->effect))
+                (batch ? code_->batch_keeps : code_->lone_keeps).push_back({use.op, 0, op});
             if (batch && kernel->hold) {
-                code_->holds.push_back({uint32_t(list.ops.size()), code_->sets, kernel->hold, kernel->hand_over, op});
+                code_->holds.push_back({use.op, code_->sets, kernel->hold, kernel->hand_over});
                 code_->sets += op.inputs - kernel->first_channel;
             }
             list.ops.push_back(op);
@@ -356,26 +363,16 @@ private:
     }
 
     void judge() {
-        bool well = true;
-        uint32_t draws = 0;
-        for (const NativeCode::BusUse& use : effects_) {
-            draws += use.effect == Effect::draws;
-            if (use.effect == Effect::draws)
-                continue;
-            code_->bus_uses.push_back(use);
-            code_->writes_control_buses |= use.effect == Effect::writes_control;
-        }
         // One unit draws in the order of the voices. Two would take turns differently than in lone voices.
-        well = well && draws <= 1;
-        const bool writes = std::any_of(code_->bus_uses.begin(), code_->bus_uses.end(), [](const auto& use) {
-            return use.effect == Effect::writes_audio || use.effect == Effect::writes_control;
-        });
-        if (code_->bus_uses.size() < 2 || !writes)
-            code_->bus_uses.clear();
-        for (const NativeCode::BusUse& use : code_->bus_uses) {
-            const Operand& bus = code_->batch.ops[use.op].operands[0];
-            well = well && (bus.base == Base::fixed || bus.base == Base::record);
+        bool well = draws_ <= 1;
+        const auto& reaches = code_->batch_reaches;
+        for (const NativeCode::BusUse& use : reaches) {
+            code_->writes_control_buses |= use.effect == Effect::writes_control;
+            code_->reaches_may_meet |= writes(use.effect) && reaches.size() > 1;
         }
+        if (code_->reaches_may_meet)
+            well = well && std::all_of(reaches.begin(), reaches.end(),
+                                       [this](const auto& use) { return known_before(use, code_->batch); });
         bool ends_itself_alone = true;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
@@ -393,38 +390,70 @@ private:
         // To join and leave a batch, what a voice keeps is moved item by item.
         constexpr uint32_t most_bytes = 65536;
         code_->batchable = well && code_->record_bytes <= most_bytes;
-        code_->draws = draws > 0;
-        const auto adders = uint64_t(std::count_if(effects_.begin(), effects_.end(), [](const auto& use) {
-            return use.effect != Effect::reads_control && use.effect != Effect::draws;
-        }));
+        code_->draws = draws_ > 0;
+        const auto adders = uint64_t(std::count_if(
+            reaches.begin(), reaches.end(), [](const auto& use) { return use.effect != Effect::reads_control; }));
         code_->acts_on_itself = ends_itself_alone;
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
         code_->commutes = well && code_->only_adds && code_->sets <= row_sets;
-        const bool reads = std::any_of(effects_.begin(), effects_.end(),
-                                       [](const auto& use) { return use.effect == Effect::reads_control; });
-        code_->ahead = code_->batchable && code_->commutes && !code_->draws && !reads && place_late();
+        find_bus_controls();
+        judge_ahead();
     }
 
-    /// Gives the operations in `holds` operands for when they come later. false: the number of a bus is a wire.
-    bool place_late() {
-        const size_t row = size_t(block_size_) * size_t(code_->batch.lanes) * sizeof(float);
+    static uint64_t control_bit(size_t control) { return uint64_t(1) << std::min<size_t>(control, 63); }
+
+    void find_bus_controls() {
+        for (const NativeCode::BusUse& use : code_->lone_reaches) {
+            const Operand& bus = code_->lone.ops[use.op].operands[0];
+            if (const size_t control = bus.offset / sizeof(float);
+                bus.base == Base::record && control < code_->controls)
+                code_->bus_controls |= control_bit(control);
+        }
+        for (const uint32_t control : code_->forgotten)
+            code_->buses_stay = code_->buses_stay && !(code_->bus_controls & control_bit(control));
+    }
+
+    void judge_ahead() {
+        bool well = code_->acts_on_itself && !code_->draws && code_->lone.ops.size() <= most_ops_ahead;
+        bool written = false;
+        for (const NativeCode::BusUse& use : code_->lone_reaches) {
+            written = written || writes(use.effect);
+            if (writes(use.effect))
+                continue;
+            code_->reads = true;
+            // What comes later must not be what the voice would read itself.
+            well = well && !written && known_before(use, code_->lone);
+        }
+        if (!well)
+            return;
         size_t operands = 0;
-        for (const NativeCode::Hold& hold : code_->holds)
-            operands += hold.late.inputs;
+        for (const NativeCode::Kept& kept : code_->lone_keeps)
+            operands += 2u * kept.late.inputs;
         code_->late_operands.reserve(operands); // operations point into it
-        for (NativeCode::Hold& hold : code_->holds) {
+        code_->lone_ahead = true;
+        code_->lone_sets = place_late(code_->lone_keeps, 1);
+        code_->ahead = code_->batchable;
+        code_->batch_sets = place_late(code_->batch_keeps, size_t(code_->batch.lanes));
+    }
+
+    /// Gives operations operands for when they come later. Returns how many sets they need.
+    uint32_t place_late(std::vector<NativeCode::Kept>& keeps, size_t lanes) {
+        const size_t row = size_t(block_size_) * lanes * sizeof(float);
+        uint32_t sets = 0;
+        for (NativeCode::Kept& kept : keeps) {
             const Operand* first = code_->late_operands.data() + code_->late_operands.size();
-            for (size_t i = 0, set = hold.set; i < hold.late.inputs; ++i) {
-                Operand operand = hold.late.operands[i];
-                if (operand.base == Base::control)
-                    return false;
-                if (operand.base == Base::audio)
-                    operand.offset = set++ * row;
+            kept.set = sets;
+            for (size_t i = 0; i < kept.late.inputs; ++i) {
+                Operand operand = kept.late.operands[i];
+                if (operand.base == Base::audio || operand.base == Base::control) {
+                    operand.base = Base::audio;
+                    operand.offset = sets++ * row;
+                }
                 code_->late_operands.push_back(operand);
             }
-            hold.late.operands = first;
+            kept.late.operands = first;
         }
-        return true;
+        return sets;
     }
 
     const Program& program_;
@@ -435,7 +464,7 @@ private:
     std::vector<Place> places_;          ///< of each wire
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
     std::vector<uint32_t> flags_;        ///< of each unit: place of its done flag, as states_; 0: unread
-    std::vector<NativeCode::BusUse> effects_;
+    uint32_t draws_ = 0;                 ///< how many units draw random numbers in each block
     std::vector<Gained> gained_;
     std::vector<int32_t> change_of_; ///< of each unit: first unit of the change that ends here; -1: none
     std::vector<bool> in_change_;    ///< of each unit: whether it is part of a change, but not its end

@@ -46,32 +46,44 @@ struct NativeCode {
     uint32_t audio_wires = 0, control_wires = 0; ///< the most wires that are in use at once
     bool batchable = false;
     bool writes_control_buses = false;
-    /// If more than one operation of a batch reaches buses: one of them (an index into batch.ops). Voices may be
-    /// batched as long as no operation reaches a bus that another one writes. The operation's first input is an item of
-    /// the record or a constant.
+    /// An operation (an index into the list's ops) that reaches buses, and how. Its first input is the number of the
+    /// first one.
     struct BusUse {
         uint32_t op;
         Effect effect;
         uint8_t first_channel; ///< the first input that is written to a bus
     };
-    std::vector<BusUse> bus_uses;
-    /// Whether a voice affects others only by what it adds to buses. The operations of a batch that do so are in
-    /// `holds`, in order: which operation, its first set of rows, and its function that holds.
+    std::vector<BusUse> lone_reaches, batch_reaches; ///< all of them, in order
+    /// Whether several operations reach buses and one of them writes. Then voices may be batched as long as none
+    /// reaches a bus that another one writes; known_before() holds for all of a batch.
+    bool reaches_may_meet = false;
+    /// An operation that writes buses: which one, its first set of rows, and the operation for when those of its inputs
+    /// that are wires have been kept, one behind the other from the first set on. A set is a row for each lane.
+    struct Kept {
+        uint32_t op, set;
+        Op late;
+    };
+    std::vector<Kept> lone_keeps, batch_keeps; ///< in order
+    std::vector<Operand> late_operands;        ///< of those operations
+    /// Whether a voice affects others only by what it adds to buses. The operations of a batch that do so, in order:
+    /// which one, its first set of rows, and its functions that hold.
     struct Hold {
         uint32_t op, set;
         KernelFunction hold, hand_over;
-        Op late; ///< the operation when its audio inputs have been kept, one behind the other from the first set on
     };
     std::vector<Hold> holds;
-    std::vector<Operand> late_operands; ///< of those operations
-    uint32_t sets = 0;                  ///< how many sets of rows the operations hold
-    bool acts_on_itself = false;        ///< has only done actions that affect no node but its own
+    uint32_t lone_sets = 0, batch_sets = 0; ///< how many sets are kept
+    uint32_t sets = 0;                      ///< how many sets of rows the operations hold
+    bool acts_on_itself = false;            ///< has only done actions that affect no node but its own
     bool only_adds = false;
     bool draws = false;    ///< draws random numbers in its blocks
     bool commutes = false; ///< only_adds, and batches can hold what it adds
-    /// Whether a batch's blocks are made of nothing but its record, so that another thread may compute them before its
-    /// turn, all but the operations in `holds`.
-    bool ahead = false;
+    /// Whether a batch's or a lone voice's blocks are made of nothing but its record and, if it `reads`, of buses the
+    /// numbers of which are known before. Then another thread may compute them before its turn, all but the operations
+    /// that write buses.
+    bool ahead = false, lone_ahead = false, reads = false;
+    uint64_t bus_controls = 0; ///< a bit for each control that is a bus's number; the last one for all from 63 on
+    bool buses_stay = true;    ///< none of these controls changes by itself
 };
 
 /// [worker] Compiles a program to native operations. Null if a unit has no kernel, kernels can't compute blocks of this

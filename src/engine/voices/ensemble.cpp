@@ -4,6 +4,7 @@
 #include "engine/ugens/native-ugens.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -26,10 +27,10 @@ bool has_helpers(const Settings& settings) {
 Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool,
                    Deadline& deadline, std::shared_ptr<ThreadMaker> threads)
     : held_(batch_lanes(settings), settings.block_size),
-      list_(has_helpers(settings) ? Ahead::most_jobs(settings) : 0),
+      list_(has_helpers(settings) ? Ahead::most_turns(settings) : 0),
       records_(pool, held_, list_, batch_lanes(settings)),
       runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, deadline),
-      batching_(records_, batch_lanes(settings)),
+      batching_(records_, list_, batch_lanes(settings)),
       ahead_(has_helpers(settings) ? std::make_unique<Ahead>(settings, list_, std::move(threads), batch_lanes(settings),
                                                              buses, buffers, random, pool, held_, deadline)
                                    : nullptr),
@@ -73,8 +74,10 @@ bool Ensemble::start(Synth& synth) noexcept {
 
 void Ensemble::destroy(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
+    assert(voice.ahead.job < 0);
+    list_.remove(voice.ahead);
     if (Batch* batch = voice.batch; batch && voice.code->stops.empty()) {
-        Records::vacate(voice);
+        records_.vacate(voice);
         if (!batch->live)
             records_.free(*batch);
     } else {
@@ -105,6 +108,8 @@ float& value_of(Voice& voice, int index) noexcept {
 
 void Ensemble::set_control(Synth& synth, int index, float value) noexcept {
     map_control(synth, index, 0);
+    if (ahead_ && (synth.voice->code->bus_controls >> std::min(index, 63) & 1u))
+        list_.note_change();
     synth.voice->set_values()[index] = value;
     value_of(*synth.voice, index) = value;
 }
@@ -114,6 +119,7 @@ void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
     int32_t& mapped = voice.mapped()[index];
     if (mapped == to)
         return;
+    list_.note_change();
     voice.maps += (to != 0) - (mapped != 0);
     voice.audio_maps = uint16_t(voice.audio_maps + (to < 0) - (mapped < 0));
     if (to < 0 && synth.parent)

@@ -75,12 +75,16 @@ public:
     /// Called when a node has come into its group.
     void entered(Node& node) noexcept {
         batching_.split_at(node);
+        list_.note_newcomer();
         if (!acts_on_itself(node))
             list_.distrust();
     }
+    /// Called when a voice has its turn in the next block that had none in this one, other than by entered().
+    void resumed() noexcept { list_.note_newcomer(); }
     /// Called when a voice's Run was set. Its batch may be being computed right now, so the voice leaves it before the
     /// next turn.
-    static void run_changed(const Synth& synth) noexcept {
+    void run_changed(const Synth& synth) noexcept {
+        list_.note_change();
         if (synth.voice->batch)
             synth.voice->batch->stale = true;
     }
@@ -90,7 +94,12 @@ public:
     /// How many voices the turn of this one computes; 0: none, or that can't be told before.
     static int voices_in_turn(const Synth& synth) noexcept {
         const Batch* batch = synth.voice->batch;
-        return !batch ? 1 : pending(synth) || batch->job >= 0 ? 0 : batch->count();
+        return !batch ? synth.voice->ahead.job < 0 : pending(synth) || batch->ahead.job >= 0 ? 0 : batch->count();
+    }
+    /// Whether it is the first voice of a batch, so that batches can be counted by their voices.
+    static bool leads_batch(const Synth& synth) noexcept {
+        const Batch* batch = synth.voice ? synth.voice->batch : nullptr;
+        return batch && batch->live && batch->synths[batch->first()] == &synth;
     }
     static bool pending(const Synth& synth) noexcept { return Turns::pending(synth); }
     Node* take_turn(Synth& synth) noexcept { return turns_.take(synth); }

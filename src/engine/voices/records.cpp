@@ -32,7 +32,7 @@ template <class Copy>
 }
 
 void occupy(Batch& batch, Synth& synth, size_t lane, bool mapped) noexcept {
-    assert(batch.job < 0);
+    assert(batch.ahead.job < 0 && synth.voice->ahead.job < 0);
     batch.live |= 1u << lane;
     batch.mapped |= uint32_t(mapped) << lane;
     batch.synths[lane] = &synth;
@@ -65,14 +65,13 @@ Batch* Records::make_batch(const Voice& like) noexcept {
     auto* batch = new (memory) Batch{};
     batch->code = like.code;
     batch->slot = -1;
-    batch->listed = batch->job = -1;
     std::memset(batch->record(), 0, Batch::bytes(*like.code) - sizeof(Batch));
     return batch;
 }
 
 void Records::free(Batch& batch) noexcept {
-    assert(batch.job < 0);
-    list_.remove(batch);
+    assert(batch.ahead.job < 0);
+    list_.remove(batch.ahead);
     held_.free_slot(batch);
     pool_.free(&batch);
 }
@@ -86,6 +85,7 @@ void Records::pack(Batch& batch, Synth& synth, int lane) noexcept {
     });
     if (voice.code->record_bytes <= most_moved_bytes)
         free(voice);
+    list_.note_change();
     occupy(batch, synth, size_t(lane), voice.maps);
 }
 
@@ -143,12 +143,13 @@ void Records::move(Synth& synth, Batch& to, int lane) noexcept {
 
 void Records::vacate(Voice& voice) noexcept {
     Batch& batch = *voice.batch;
-    assert(batch.job < 0);
+    assert(batch.ahead.job < 0);
     const uint32_t others = ~(1u << voice.lane);
     batch.live &= others;
     batch.mapped &= others;
     batch.pending &= others;
     voice.batch = nullptr;
+    list_.note_change();
 }
 
 } // namespace scs

@@ -37,7 +37,7 @@ public:
     /// too.
     void move(Synth&, Batch& to, int lane) noexcept;
     /// Empties the voice's lane. The voice has no record afterwards, unless it kept its own.
-    static void vacate(Voice&) noexcept;
+    void vacate(Voice&) noexcept;
 
 private:
     void copy_out(Batch&, size_t lane, std::byte* record) const noexcept;

@@ -23,14 +23,20 @@ namespace {
 std::atomic<int> helped_often{0};
 std::thread::id walking;
 
-/// Helpers wait at random. So does the walk at its start, until they have done something, however busy the machine is.
-void delay_at_random() noexcept {
+/// Helpers wait at random. So does the walk at its start, until they have done something, however busy the machine is,
+/// and now and then behind what others wait for.
+void delay_at_random(Helpers::Moment moment) noexcept {
     thread_local std::minstd_rand random(unsigned(reinterpret_cast<uintptr_t>(&random) >> 4));
     const unsigned r = unsigned(random());
     if (std::this_thread::get_id() != walking) {
         ++helped_often;
         if (r % 8 == 0)
             std::this_thread::sleep_for(std::chrono::microseconds(r / 8 % 30));
+        return;
+    }
+    if (moment == Helpers::Moment::gate) {
+        if (r % 512 == 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
         return;
     }
     const int enough = helped_often + int(r % 40);
@@ -44,7 +50,7 @@ struct Helped {
     Helped() {
         walking = std::this_thread::get_id();
         Helpers::delay = delay_at_random;
-        Ahead::limits = {.waking_load = 0, .longest_wait = INT64_MAX};
+        Ahead::limits = {.waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1};
     }
     ~Helped() {
         Helpers::delay = nullptr;
@@ -71,6 +77,11 @@ struct Kind {
     bool second = false;           ///< adds to a second bus, which a control says
     bool early = false;            ///< adds to the bus first, and computes more afterwards
     bool asked = false;            ///< the done action is a control
+    bool reads_second = false;     ///< a source that reads a bus reads the second one
+    bool tells = false;            ///< writes its envelope to the control bus of the second one's number
+    bool listens = false;          ///< is as loud as that control bus says
+    bool by_wire = false;          ///< the number of its bus is computed
+    bool rereads = false;          ///< reads its bus when it has written to it
 };
 
 /// A source with an envelope on bus `out`. Controls: freq, amp, gate, out, second, action.
@@ -84,8 +95,8 @@ SynthDef def_of(const Kind& kind) {
     std::vector<InputRef> inputs = {{0, 0}, {-1, 0}, {-1, 1}};
     if (source == "WhiteNoise")
         inputs.clear();
-    else if (source == "In")
-        inputs = {{-1, 3}};
+    else if (source == "In" || source == "InFeedback")
+        inputs = {{0, kind.reads_second ? 4u : 3u}};
     def.units = {
         unit("Control", Rate::control, {}, std::vector<Rate>(6, Rate::control)),
         unit(kind.source, Rate::audio, inputs, {Rate::audio}),
@@ -93,12 +104,31 @@ SynthDef def_of(const Kind& kind) {
         unit("Linen", Rate::control, {{0, 2}, {-1, 2}, {-1, 3}, {-1, 2}, kind.asked ? InputRef{0, 5} : InputRef{-1, 4}},
              {Rate::control}),
         unit("BinaryOpUGen", Rate::audio, {{2, 0}, {3, 0}}, {Rate::audio}, 2),
-        unit(kind.out, Rate::audio, {{0, 3}, {4, 0}}, {}),
     };
+    if (kind.listens) {
+        def.units.push_back(unit("In", Rate::control, {{0, 4}}, {Rate::control}));
+        def.units.push_back(unit("BinaryOpUGen", Rate::audio, {{4, 0}, {5, 0}}, {Rate::audio}, 2));
+    }
+    InputRef sound{int32_t(def.units.size()) - 1, 0}, bus{0, 3};
+    if (kind.by_wire) {
+        bus = {int32_t(def.units.size()), 0};
+        def.units.push_back(unit("BinaryOpUGen", Rate::control, {{0, 3}, {-1, 3}}, {Rate::control}, 2));
+    }
+    if (std::string(kind.out) == "XOut")
+        def.units.push_back(unit("XOut", Rate::audio, {bus, {3, 0}, sound}, {}));
+    else
+        def.units.push_back(unit(kind.out, Rate::audio, {bus, sound}, {}));
+    if (kind.tells)
+        def.units.push_back(unit("Out", Rate::control, {{0, 4}, {3, 0}}, {}));
     if (kind.early) {
+        const auto first = int32_t(def.units.size());
         def.units.push_back(unit("VarSaw", Rate::audio, {{0, 0}, {-1, 0}, {-1, 1}}, {Rate::audio}));
-        def.units.push_back(unit("BinaryOpUGen", Rate::audio, {{6, 0}, {3, 0}}, {Rate::audio}, 2));
-        def.units.push_back(unit("Out", Rate::audio, {{0, 4}, {7, 0}}, {}));
+        def.units.push_back(unit("BinaryOpUGen", Rate::audio, {{first, 0}, {3, 0}}, {Rate::audio}, 2));
+        def.units.push_back(unit("Out", Rate::audio, {{0, 4}, {first + 1, 0}}, {}));
+    }
+    if (kind.rereads) {
+        def.units.push_back(unit("In", Rate::audio, {bus}, {Rate::audio}));
+        def.units.push_back(unit("Out", Rate::audio, {{0, 4}, {int32_t(def.units.size()) - 1, 0}}, {}));
     }
     if (kind.second)
         def.units.push_back(unit("Out", Rate::audio, {{0, 4}, {2, 0}}, {}));
@@ -118,9 +148,17 @@ const Kind kinds[] = {
     {.name = "moved", .out = "OffsetOut"},
     {.name = "two", .second = true},
     {.name = "early", .early = true},
+    {.name = "wired", .by_wire = true},
+    {.name = "tells", .tells = true},
+    {.name = "faded", .out = "XOut"},
+    // The same, once that is there which they read.
+    {.name = "effect", .source = "In", .out = "ReplaceOut"},
+    {.name = "sends", .source = "In", .reads_second = true},
+    {.name = "feeds", .source = "InFeedback", .out = "XOut", .reads_second = true},
+    {.name = "listens", .listens = true},
     // Not computed ahead, but in between.
     {.name = "hiss", .source = "WhiteNoise"},
-    {.name = "effect", .source = "In", .out = "ReplaceOut"},
+    {.name = "rereads", .rereads = true},
     // Nothing behind these is computed ahead.
     {.name = "asked", .asked = true},
     {.name = "plugin", .plugin = true},
@@ -138,7 +176,8 @@ const Kind kinds[] = {
     {.name = "group", .done = 14},
     {.name = "resumes", .done = 15},
 };
-constexpr size_t ahead_kinds = 6, harmless_kinds = 8;
+constexpr size_t ahead_kinds = 13, harmless_kinds = 15;
+constexpr size_t adding_kinds = 6; // of these
 
 /// What a test hears and is told.
 struct Played {
@@ -159,9 +198,11 @@ bool same(const Played& a, const Played& b) {
                       [](const NodeEvent& x, const NodeEvent& y) { return members(x) == members(y); });
 }
 
-/// Plays what a seed says. `barriers`: one in so many new voices reaches beyond itself; 0: none.
+/// Plays what a seed says. `barriers`: one in so many new voices reaches beyond itself; 0: none. `buses`: how many are
+/// played to; 0: two, most voices to one.
 struct Player : Fixture {
-    Player(const Settings& settings, unsigned seed, int one_in) : Fixture(settings), random(seed), barriers(one_in) {
+    Player(const Settings& settings, unsigned seed, int one_in, int spread = 0)
+        : Fixture(settings), random(seed), barriers(one_in), buses(spread) {
         for (const Kind& kind : kinds)
             defs.push_back(define(def_of(kind)));
         *engine->world().random() = {1234, 5678, 9012};
@@ -171,7 +212,7 @@ struct Player : Fixture {
             REQUIRE(tree.new_group(id, AddAction::tail, id == 3 ? 2 : 0, made).ok());
         }
         for (int i = 0; i < 96; ++i)
-            add(ahead_kinds, i / 32 + 1);
+            add(buses ? ahead_kinds : adding_kinds, i / 32 + 1);
     }
 
     int pick(int count) { return int(random() % unsigned(count)); }
@@ -185,26 +226,26 @@ struct Player : Fixture {
         Node* node = any();
         return node && !node->is_group ? static_cast<Synth*>(node) : nullptr;
     }
-    void add(size_t count, int32_t group) {
+    void add(size_t count, int32_t target, AddAction action = AddAction::tail) {
         Tree& tree = engine->tree();
         // Those of a kind come in a row, so that they are batched.
         if (run_left-- == 0) {
             kind = size_t(pick(int(count)));
             if (barriers && pick(barriers) == 0)
                 kind = harmless_kinds + size_t(pick(int(std::size(kinds) - harmless_kinds)));
-            run_left = kind < ahead_kinds ? 5 + pick(12) : 0;
+            run_left = kind < adding_kinds ? 5 + pick(12) : kind < ahead_kinds ? pick(4) : 0;
         }
         Synth* made;
-        if (!tree.find(group) || tree.new_synth(*defs[kind], nullptr, next++, AddAction::tail, group, made).failed())
+        if (!tree.find(target) || tree.new_synth(*defs[kind], nullptr, next++, action, target, made).failed())
             return;
         tree.set_control(*made, 0, 50.f + float(pick(900)));
-        set_named(tree, *made, "out", 0, float(pick(8) / 7));
-        set_named(tree, *made, "second", 0, float(pick(2)));
+        set_named(tree, *made, "out", 0, float(buses ? pick(buses) : pick(8) / 7));
+        set_named(tree, *made, "second", 0, float(pick(buses ? buses : 2)));
         set_named(tree, *made, "action", 0, float(pick(16)));
     }
     void act() {
         Tree& tree = engine->tree();
-        const int what = pick(16);
+        const int what = pick(17);
         Synth* synth = any_synth();
         Node* node = any();
         if (what < 6 || !synth || !node)
@@ -217,11 +258,19 @@ struct Player : Fixture {
         case 10: tree.set_run(*node, true); break;
         case 11: set_named(tree, *synth, "amp", 0, float(pick(9)) / 16.f); break;
         case 12: map_named(tree, *synth, "amp", 0, pick(3) - 1, pick(2)); break;
-        case 13: set_named(tree, *synth, "out", 0, float(pick(3)) / 2); break;
+        case 13:
+            set_named(tree, *synth, pick(2) ? "out" : "second", 0, float(buses ? pick(buses) : pick(3)) / 2);
+            break;
         case 14:
             if (Node* at = nullptr; pick(4) == 0)
                 (void)tree.trace(*synth, at);
             break;
+        case 15: { // in a row, too, and of groups
+            const AddAction relation = pick(3) ? AddAction::succeeding : AddAction::preceding;
+            for (int n = pick(12); n > 0; --n)
+                add(harmless_kinds, node->id, relation);
+            break;
+        }
         default:
             if (synth != node)
                 (void)move_now(tree, pick(3) ? *synth : *node, AddAction(node->is_group ? pick(4) : 2 + pick(2)),
@@ -260,7 +309,7 @@ struct Player : Fixture {
     uint64_t computed_ahead() const { return engine->status().computed_ahead; }
 
     std::mt19937 random;
-    int barriers;
+    int barriers, buses;
     std::vector<Definition*> defs;
     int next = 100, run_left = 0;
     size_t kind = 0;
@@ -275,6 +324,7 @@ TEST_CASE("what voices are computed ahead follows from what they do") {
         CAPTURE(f.defs[i]->program->name);
         const NativeCode* code = f.defs[i]->code.get();
         CHECK((code && code->ahead) == (i < ahead_kinds));
+        CHECK((code && code->lone_ahead) == (i < ahead_kinds));
         CHECK((code && code->acts_on_itself) == (i < harmless_kinds));
     }
 }
@@ -282,13 +332,14 @@ TEST_CASE("what voices are computed ahead follows from what they do") {
 TEST_CASE("whatever happens to the tree, the bits and the events are those of one thread") {
     const Helped helped;
     uint64_t computed[3] = {};
-    for (unsigned seed = 1; seed <= 12; ++seed) {
+    for (unsigned seed = 1; seed <= 16; ++seed) {
         CAPTURE(seed);
         const int barriers = std::array{0, 40, 12}[seed % 3];
-        const Played alone = Player(with(1, false), seed, barriers).play(250);
+        const int buses = std::array{0, 5, 12, 30}[seed % 4];
+        const Played alone = Player(with(1, false), seed, barriers, buses).play(250);
         for (const int threads : {1, 2, 3, 8}) {
             CAPTURE(threads);
-            Player helped_player(with(threads), seed, barriers);
+            Player helped_player(with(threads), seed, barriers, buses);
             CHECK(same(alone, helped_player.play(250)));
             computed[seed % 3] += helped_player.computed_ahead();
         }
@@ -304,6 +355,7 @@ TEST_CASE("what may reach a batch before its turn isn't overtaken") {
     // Three ways in which a synth that pauses the next node, here a group, comes to have its turn before batches: it
     // was there before, runs again, or is moved there.
     enum class Way { there, resumed, moved };
+    uint64_t computed = 0; // where nothing is in the way at first
     for (const char* pausing : {"pauses-after", "plugin-pauses"})
         for (const Way way : {Way::there, Way::resumed, Way::moved})
             for (int after = 0; after < 5; ++after) { // its done action comes within these blocks
@@ -339,8 +391,7 @@ TEST_CASE("what may reach a batch before its turn isn't overtaken") {
                     tree.set_run(*group, true);
                     f.go(10);
                     f.played.events = f.nodes;
-                    if (threads > 1 && way == Way::moved)
-                        CHECK(f.computed_ahead() > 0);
+                    computed += way == Way::moved ? f.computed_ahead() : 0;
                     return std::move(f.played);
                 };
                 CAPTURE(std::string(pausing));
@@ -348,6 +399,148 @@ TEST_CASE("what may reach a batch before its turn isn't overtaken") {
                 CAPTURE(after);
                 CHECK(same(play(1), play(2)));
             }
+    CHECK(computed > 0);
+}
+
+TEST_CASE("lone voices are computed ahead, too") {
+    const Helped helped;
+    const auto play = [](int threads) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        (void)tree.free_all_in_time(tree.root());
+        // Two of a kind are no batch.
+        Synth* made;
+        for (int id = 1000; id < 1000 + 2 * int(harmless_kinds); ++id) {
+            REQUIRE(tree.new_synth(*f.defs[size_t(id - 1000) / 2], nullptr, id, AddAction::tail, 0, made).ok());
+            tree.set_control(*made, 0, 100.f + float(id));
+        }
+        f.go(20);
+        const uint64_t before = f.computed_ahead();
+        if (threads > 1)
+            CHECK(before > 0);
+        // One ends, one is paused and resumed, one is mapped to a bus, one becomes part of a batch, one is moved.
+        set_named(tree, *tree.find_synth(1001), "gate", 0, 0.f);
+        tree.set_run(*tree.find_synth(1003), false);
+        map_named(tree, *tree.find_synth(1006), "amp", 0, 1, false);
+        REQUIRE(tree.new_synth(*f.defs[4], nullptr, 2000, AddAction::after, 1009, made).ok());
+        (void)move_now(tree, *tree.find_synth(1011), AddAction::head, tree.root());
+        f.go(10);
+        tree.set_run(*tree.find_synth(1003), true);
+        f.go(10);
+        CHECK(tree.find_synth(1001) == nullptr);
+        CHECK(tree.find_synth(2000)->voice->batch);
+        if (threads > 1)
+            CHECK(f.computed_ahead() > before);
+        f.played.events = f.nodes;
+        return std::move(f.played);
+    };
+    const Played alone = play(1);
+    for (const int threads : {2, 3})
+        CHECK(same(alone, play(threads)));
+}
+
+TEST_CASE("voices that read buses are computed ahead once that is there") {
+    const Helped helped;
+    // They are soon done, so it may take some blocks until a helper comes in time.
+    const auto play = [](int threads, int& blocks) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        (void)tree.free_all_in_time(tree.root());
+        const auto kind = [&](std::string_view name) {
+            return *std::find_if(f.defs.begin(), f.defs.end(), [&](auto* d) { return d->program->name == name; });
+        };
+        Synth* made;
+        REQUIRE(tree.new_synth(*kind("hiss"), nullptr, 1000, AddAction::tail, 0, made).ok());
+        set_named(tree, *made, "out", 0, 4.f);
+        for (int id = 1001; id < 1065; ++id) {
+            REQUIRE(tree.new_synth(*kind(id % 16 < 8 ? "sends" : "feeds"), nullptr, id, AddAction::tail, 0, made).ok());
+            set_named(tree, *made, "second", 0, 4.f);
+        }
+        if (threads == 1)
+            f.go(blocks);
+        else
+            for (blocks = 0; blocks < 300 || (f.computed_ahead() == 0 && blocks < 5000); ++blocks)
+                f.go(1);
+        if (threads > 1)
+            CHECK(f.computed_ahead() > 0); // all read what the noise writes
+        // Somebody comes in between, writes to what is read, goes again.
+        for (int i = 0; i < 10; ++i) {
+            REQUIRE(tree.new_synth(*kind("faded"), nullptr, 2000, AddAction::before, 1003 + i % 9, made).ok());
+            set_named(tree, *made, "out", 0, float(i % 5));
+            f.go(3);
+            tree.set_run(*made, false);
+            f.go(2);
+            tree.set_run(*made, true);
+            f.go(2);
+            tree.free(*made);
+            f.go(2);
+        }
+        return std::move(f.played);
+    };
+    for (const int threads : {2, 3, 8}) {
+        int blocks;
+        const Played helped_by = play(threads, blocks), alone = play(1, blocks);
+        CHECK(alone.sound != std::vector<float>(alone.sound.size()));
+        CHECK(same(alone, helped_by));
+    }
+}
+
+TEST_CASE("voices and their effects are computed one behind the other, whatever changes between calm blocks") {
+    const Helped helped;
+    const auto play = [](int threads, unsigned seed) {
+        Player f(with(threads, threads > 1), seed, 0, 12);
+        Tree& tree = f.engine->tree();
+        (void)tree.free_all_in_time(tree.root());
+        Group* group;
+        REQUIRE(tree.new_group(1, AddAction::tail, 0, group).ok());
+        const auto add = [&](std::string_view name, int32_t id, int track, AddAction action, int32_t target) {
+            Synth* made;
+            Definition* kind =
+                *std::find_if(f.defs.begin(), f.defs.end(), [&](auto* def) { return def->program->name == name; });
+            if (tree.new_synth(*kind, nullptr, id, action, target, made).failed())
+                return;
+            tree.set_control(*made, 0, 50.f + float(id % 900));
+            set_named(tree, *made, "out", 0, name == "sends" ? float(track % 2) : float(4 + track));
+            set_named(tree, *made, "second", 0, float(4 + track));
+        };
+        constexpr int tracks = 6, each = 8;
+        const char* const names[each] = {"saw", "saw", "saw", "listens", "effect", "effect", "two", "sends"};
+        for (int track = 0; track < tracks; ++track)
+            for (int i = 0; i < each; ++i)
+                add(names[i], 1000 + 10 * track + i, track, AddAction::tail, 1);
+        f.go(20);
+        for (int change = 0; change < 40; ++change) {
+            const int track = f.pick(tracks), i = f.pick(each);
+            const int32_t id = 1000 + 10 * track + i;
+            Synth* synth = tree.find_synth(id);
+            switch (synth ? f.pick(8) : 7) {
+            case 0: set_named(tree, *synth, "out", 0, float(f.pick(10))); break;
+            case 1: set_named(tree, *synth, "second", 0, float(f.pick(10))); break;
+            case 2: set_named(tree, *synth, "out", 0, i == each - 1 ? float(track % 2) : float(4 + track)); break;
+            case 3: tree.set_run(*synth, synth->run != Run::on); break;
+            case 4: set_named(tree, *synth, "gate", 0, 0.f); break;
+            case 5: map_named(tree, *synth, f.pick(2) ? "out" : "amp", 0, f.pick(3) - 1, false); break;
+            case 6: (void)move_now(tree, *synth, AddAction(f.pick(2)), *group); break;
+            default:
+                add(names[i], id, track, tree.find(id - 1) ? AddAction::after : AddAction::tail,
+                    tree.find(id - 1) ? id - 1 : 1);
+            }
+            f.go(1 + f.pick(12));
+        }
+        if (threads > 1)
+            CHECK(f.computed_ahead() > 300);
+        f.played.events = f.nodes;
+        return std::move(f.played);
+    };
+    for (unsigned seed = 2; seed <= 7; ++seed) {
+        CAPTURE(seed);
+        const Played alone = play(1, seed);
+        CHECK(alone.sound != std::vector<float>(alone.sound.size()));
+        for (const int threads : {2, 3, 8}) {
+            CAPTURE(threads);
+            CHECK(same(alone, play(threads, seed)));
+        }
+    }
 }
 
 TEST_CASE("buses that begin to overlap are added to voice by voice") {
@@ -376,7 +569,9 @@ TEST_CASE("blocks that are cut end in time, and who is to end ends") {
     const Helped helped;
     for (const int threads : {1, 2, 3}) {
         CAPTURE(threads);
-        Player f(with(threads), 1, 0);
+        Settings settings = with(threads);
+        settings.overload = "none"; // the more a walk waits for helpers, the more often it reads this clock
+        Player f(settings, 1, 0);
         Tree& tree = f.engine->tree();
         (void)tree.free_all_in_time(tree.root());
         // Reading the clock takes a microsecond, so the deadline comes at any place in a block.

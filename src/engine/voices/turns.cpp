@@ -14,18 +14,30 @@ Node* Turns::take(Synth& synth) noexcept {
         runner_.run(synth);
         return synth.next;
     }
-    const bool computed = computed_ahead(synth);
-    if (computed && !synth.voice->batch->interleaved)
-        return defer(synth);
-    if (ahead_)
+    Batch* const own = synth.voice->batch;
+    bool computed = false;
+    if (ahead_) {
+        const Ahead::Turn turn = begin_turn(synth);
+        if (turn == Ahead::Turn::written)
+            return end_early(synth);
+        computed = turn == Ahead::Turn::computed;
+        if (computed && own && !own->interleaved) {
+            ahead_->defer();
+            return end_early(synth);
+        }
         ahead_->flush();
+    }
     Node* next = synth.next;
     if (pending(synth)) {
         add_held(synth);
+        if (ahead_)
+            list_.add(synth);
+    } else if (computed && own) {
+        ahead_->write(*own);
+        next = end_turn(synth, *own);
     } else if (computed) {
-        Batch& batch = *synth.voice->batch;
-        runner_.run_kept(batch, ahead_->kept());
-        next = end_turn(synth, batch);
+        ahead_->write(synth);
+        list_.add(synth);
     } else if (Batch* batch = batch_to_run(synth)) {
         runner_.run(*batch);
         next = end_turn(synth, *batch);
@@ -33,19 +45,21 @@ Node* Turns::take(Synth& synth) noexcept {
         if (synth.voice->backoff)
             --synth.voice->backoff;
         runner_.run(synth);
-        if (ahead_ && !acts_on_itself(synth))
-            list_.pass_barrier();
+        if (ahead_)
+            acts_on_itself(synth) ? list_.add(synth) : list_.pass_barrier();
     }
     batching_.after_turn(synth, ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0);
     return next;
 }
 
-/// The turn of a batch of neighbours that is computed. It isn't joined with others each time, as it is to stay as it is
-/// until it has been added.
-Node* Turns::defer(Synth& synth) noexcept {
-    Batch& batch = *synth.voice->batch;
-    ahead_->defer(batch);
-    Node* const next = end_turn(synth, batch);
+/// After the turn of what is computed and will be written by itself. It isn't joined with others each time, as it is to
+/// stay as it is until then.
+Node* Turns::end_early(Synth& synth) noexcept {
+    Node* next = synth.next;
+    if (Batch* batch = synth.voice->batch)
+        next = end_turn(synth, *batch);
+    else
+        list_.add(synth);
     if (((runner_.block_number() ^ synth.id) & (deferred_interval - 1)) == 0) {
         ahead_->flush();
         batching_.after_turn(synth, true);
@@ -53,9 +67,10 @@ Node* Turns::defer(Synth& synth) noexcept {
     return next;
 }
 
-bool Turns::computed_ahead(const Synth& synth) noexcept {
+Ahead::Turn Turns::begin_turn(Synth& synth) noexcept {
     Batch* const batch = synth.voice->batch;
-    return batch && batch->job >= 0 && ahead_->take(*batch);
+    const Unison own{batch, batch ? nullptr : &synth};
+    return own.place().job >= 0 ? ahead_->take(own) : Ahead::Turn::to_compute;
 }
 
 /// After the turn of a batch, which is this voice's. Returns the node behind the last that has had its turn.
@@ -66,6 +81,8 @@ Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
         return batch.synths[batch.last()]->next;
     batch.pending = batch.live;
     add_held(synth);
+    if (ahead_)
+        list_.add(synth);
     return synth.next;
 }
 
@@ -75,11 +92,12 @@ Batch* Turns::batch_to_run(Synth& synth) noexcept {
     if (!batch)
         return nullptr;
     bool together = true;
-    if (!batch->interleaved && !batch->code->bus_uses.empty()) {
+    if (!batch->interleaved && batch->code->reaches_may_meet) {
         runner_.follow_maps(*batch);
         if (!reaches_apart(*batch)) {
             // They can still be a batch if each adds to buses in its own turn and affects others in no other way.
             together = batch->interleaved = batch->code->commutes;
+            list_.note_change();
             batch->checked = synth.parent->entered;
         }
     }

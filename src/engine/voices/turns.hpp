@@ -28,8 +28,8 @@ public:
     Node* take(Synth&) noexcept;
 
 private:
-    bool computed_ahead(const Synth&) noexcept;
-    Node* defer(Synth&) noexcept;
+    Ahead::Turn begin_turn(Synth&) noexcept;
+    Node* end_early(Synth&) noexcept;
     Batch* batch_to_run(Synth&) noexcept;
     Node* end_turn(Synth&, Batch&) noexcept;
     void add_held(Synth&) noexcept;

@@ -223,37 +223,80 @@ void VoiceRunner::hold(Batch& batch, const NativeCode::Hold& hold, const Op& op,
     space_.rows = rows_.get();
 }
 
-void VoiceRunner::run_ahead(Batch& batch, float* kept) noexcept {
-    Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
-    const auto& ops = batch.code->batch.ops;
-    const size_t row = size_t(space_.block_size) * size_t(batch.code->batch.lanes);
-    auto hold = batch.code->holds.begin();
-    for (uint32_t i = 0; i < ops.size(); ++i) {
-        if (hold == batch.code->holds.end() || hold->op != i) {
-            ops[i].run(ops[i], block);
+// ---- ahead of a turn
+
+namespace {
+
+bool is_in(uint32_t set, size_t i) noexcept {
+    return i < 32 && (set >> i & 1u);
+}
+
+/// Runs a list but for the operations in `keeps`, the inputs of which are kept if they don't write at once.
+void run_keeping(const OpList& list, std::span<const NativeCode::Kept> keeps, Block& block, float* kept,
+                 uint32_t at_once) noexcept {
+    const size_t row = size_t(block.frames) * size_t(list.lanes);
+    auto keep = keeps.begin();
+    for (uint32_t i = 0; i < list.ops.size(); ++i) {
+        const Op& op = list.ops[i];
+        if (keep == keeps.end() || keep->op != i) {
+            op.run(op, block);
             continue;
         }
-        float* to = kept + hold->set * row;
-        for (const Operand& input : std::span(ops[i].operands, ops[i].inputs)) {
-            if (input.base != Base::audio)
+        if (is_in(at_once, size_t(keep - keeps.begin()))) {
+            op.run(op, block);
+            ++keep;
+            continue;
+        }
+        float* to = kept + keep->set * row;
+        for (const Operand& input : std::span(op.operands, op.inputs)) {
+            if (input.base != Base::audio && input.base != Base::control)
                 continue;
-            std::memcpy(to, reinterpret_cast<const float*>(block.bases[size_t(Base::audio)] + input.offset),
-                        row * sizeof(float));
+            std::memcpy(to, reinterpret_cast<const float*>(block.bases[size_t(input.base)] + input.offset),
+                        (input.base == Base::audio ? row : size_t(list.lanes)) * sizeof(float));
             to += row;
         }
-        ++hold;
+        ++keep;
     }
+}
+
+} // namespace
+
+void VoiceRunner::run_ahead(Synth& synth, float* kept, uint32_t at_once) noexcept {
+    Voice& voice = *synth.voice;
+    Synth* const synths[] = {&synth};
+    Block block = lone_block(synths);
+    run_keeping(voice.code->lone, voice.code->lone_keeps, block, kept, at_once);
+    forget_triggers(voice);
+}
+
+void VoiceRunner::run_kept(Synth& synth, float* kept, uint32_t at_once) noexcept {
+    Synth* const synths[] = {&synth};
+    Block block = lone_block(synths);
+    block.bases[size_t(Base::audio)] = reinterpret_cast<uintptr_t>(kept);
+    const auto& keeps = synth.voice->code->lone_keeps;
+    for (size_t i = 0; i < keeps.size(); ++i)
+        if (!is_in(at_once, i))
+            keeps[i].late.run(keeps[i].late, block);
+}
+
+void VoiceRunner::run_ahead(Batch& batch, float* kept, uint32_t at_once) noexcept {
+    Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
+    run_keeping(batch.code->batch, batch.code->batch_keeps, block, kept, at_once);
     forget_triggers(batch);
 }
 
-void VoiceRunner::run_kept(Batch& batch, float* kept) noexcept {
+void VoiceRunner::run_kept(Batch& batch, float* kept, uint32_t at_once) noexcept {
     Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
     block.bases[size_t(Base::audio)] = reinterpret_cast<uintptr_t>(kept);
-    for (const NativeCode::Hold& hold : batch.code->holds) {
-        if (batch.interleaved)
-            this->hold(batch, hold, hold.late, block);
+    const NativeCode& code = *batch.code;
+    for (size_t i = 0; i < code.batch_keeps.size(); ++i) {
+        const Op& late = code.batch_keeps[i].late;
+        if (is_in(at_once, i))
+            continue;
+        if (batch.interleaved) // it only adds, so each of these has its hold
+            hold(batch, code.holds[i], late, block);
         else
-            hold.late.run(hold.late, block);
+            late.run(late, block);
     }
 }
 

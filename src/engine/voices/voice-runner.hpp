@@ -55,12 +55,16 @@ public:
     /// Computes a block of all voices of a batch. In an interleaved batch, what they add to buses goes to its slot of
     /// HeldOutput.
     void run(Batch&) noexcept;
-    /// Computes a block of a batch whose code says that it may be computed ahead, but for what it adds to buses: the
-    /// inputs of those operations are kept in `kept`, code->sets times block_size frames for each lane. Batches without
-    /// mapped controls only. On any thread that has the runner for itself, while nobody else touches the batch.
-    void run_ahead(Batch&, float* kept) noexcept;
+    /// Computes a block of a batch whose code says that it may be computed ahead, but for what it writes to buses: the
+    /// inputs of those operations are kept in `kept`, code->batch_sets times block_size frames for each lane. Those of
+    /// them write at once that have a bit in `at_once`. Batches without mapped controls only. On any thread that has
+    /// the runner for itself, while nobody else touches the batch or those buses.
+    void run_ahead(Batch&, float* kept, uint32_t at_once) noexcept;
     /// Does the rest in the batch's turn.
-    void run_kept(Batch&, float* kept) noexcept;
+    void run_kept(Batch&, float* kept, uint32_t at_once) noexcept;
+    // The same of a lone voice. code->lone_sets times block_size frames are kept.
+    void run_ahead(Synth&, float* kept, uint32_t at_once) noexcept;
+    void run_kept(Synth&, float* kept, uint32_t at_once) noexcept;
     /// Adds a voice's held output to the buses.
     void add_held(Synth&) noexcept;
     /// Sets mapped controls to what their buses hold now.

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+
+namespace scs {
+
+/// Where a batch or a lone voice stands among what helpers compute ahead. [rt]
+struct AheadPlace {
+    int32_t listed = -1; ///< its place in the AheadList for the next block; -1: none
+    int32_t job = -1;    ///< computed ahead: which of the block's jobs it is, until its turn; -1: none
+};
+
+} // namespace scs

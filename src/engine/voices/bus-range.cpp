@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/voices/bus-range.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace scs {
+
+BusRange reach_of(const NativeCode::BusUse& use, const OpList& list, const std::byte* record, uint32_t live) noexcept {
+    const Op& op = list.ops[use.op];
+    const Operand& bus = op.operands[0];
+    const auto* numbers = reinterpret_cast<const float*>(
+        bus.offset + (bus.base == Base::record ? reinterpret_cast<uintptr_t>(record) : 0));
+    const int64_t channels = writes(use.effect) ? op.inputs - use.first_channel : op.outputs;
+    BusRange range;
+    for (uint32_t left = live; left; left &= left - 1) {
+        const float number = numbers[std::countr_zero(left)];
+        if (!(number < 1e9f))
+            continue;
+        const auto first = int64_t(std::max(number, 0.f)); // a number below 0 means bus 0
+        range.low = std::min(range.low, first);
+        range.high = std::max(range.high, first + channels - 1);
+    }
+    return range;
+}
+
+} // namespace scs

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/voices/code.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace scs {
+
+/// The first and the last bus that an operation reaches; empty if it reaches none. Buses that don't exist may be in it.
+struct BusRange {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    bool empty() const noexcept { return low > high; }
+};
+
+constexpr bool audio(Effect effect) noexcept {
+    return effect == Effect::writes_audio || effect == Effect::reads_audio;
+}
+constexpr bool writes(Effect effect) noexcept {
+    return effect == Effect::writes_audio || effect == Effect::writes_control;
+}
+
+/// Whether reach_of() can tell the buses before the operation is computed.
+inline bool known_before(const NativeCode::BusUse& use, const OpList& list) noexcept {
+    const Base base = list.ops[use.op].operands[0].base;
+    return base == Base::fixed || base == Base::record;
+}
+
+/// [rt] The buses that an operation of the list reaches in any of the lanes `live` of a record, as its controls are
+/// now.
+BusRange reach_of(const NativeCode::BusUse&, const OpList&, const std::byte* record, uint32_t live) noexcept;
+
+} // namespace scs

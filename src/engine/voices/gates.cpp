@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/voices/gates.hpp"
+
+#include <algorithm>
+
+namespace scs {
+namespace {
+
+constexpr int64_t most_buses = 64; // of one operation, to be told apart: effects with more channels are rare
+
+} // namespace
+
+Gates::Gates(const Settings& settings)
+    : audio_(size_t(settings.audio_buses)), control_(size_t(settings.control_buses)) {}
+
+void Gates::write(const NativeCode::BusUse& use, BusRange range, size_t then) noexcept {
+    std::vector<Written>& buses = audio(use.effect) ? audio_ : control_;
+    range.high = std::min(range.high, int64_t(buses.size()) - 1);
+    if (range.empty())
+        return;
+    if (range.high - range.low >= most_buses)
+        return write_unknown(then);
+    any_ = then;
+    for (int64_t bus = range.low; bus <= range.high; ++bus)
+        buses[size_t(bus)] = {block_, uint32_t(then)};
+}
+
+size_t Gates::read(const NativeCode::BusUse& use, BusRange range) const noexcept {
+    const std::vector<Written>& buses = audio(use.effect) ? audio_ : control_;
+    range.high = std::min(range.high, int64_t(buses.size()) - 1);
+    if (!range.empty() && range.high - range.low >= most_buses)
+        return any_;
+    size_t gate = everything_;
+    for (int64_t bus = range.low; bus <= range.high; ++bus)
+        if (const Written& written = buses[size_t(bus)]; written.block == block_)
+            gate = std::max<size_t>(gate, written.then);
+    return gate;
+}
+
+} // namespace scs

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// /g_queryCost: the groups of a tree with what they cost, page by page.
+#include "engine/engine.hpp"
+#include "engine/nodes/cluster.hpp"
+#include "engine/voices/ensemble.hpp"
+#include "osc/command-table.hpp"
+#include "osc/node-args.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace scs::osc {
+
+namespace {
+
+constexpr int64_t node_cost = 100; // ns, an estimate for the deadline
+// What bounds a page: a server that plays to its limit shall not lose a block to whoever watches it.
+constexpr int64_t nodes_a_page = 1024;
+constexpr size_t most_page_bytes = 16384;
+constexpr int synths_an_entry = 64; // between two questions for the time
+constexpr int most_places = 16;
+constexpr size_t server_arguments = 16;
+constexpr size_t most_name_bytes = 255; // a SynthDef file's names are no longer
+
+/// A page may be one entry longer than most_page_bytes. The places to go on follow.
+size_t page_room(ArgReader) noexcept {
+    return most_page_bytes + reply_bytes(1, server_arguments + 8, most_name_bytes + 64) +
+           reply_bytes(0, 2 * most_places + 1, 64);
+}
+
+int32_t as_int(uint64_t count) noexcept {
+    return int32_t(std::min<uint64_t>(count, INT32_MAX));
+}
+
+/// Finds where to go on: at the first node that is still there of those that are named, each as an ID and whether what
+/// is in it has been told. Without any, at the group. Then the status is a failure if none is there.
+Status find_place(Group& group, ArgReader& args, Tree& tree, NodeWalk& walk) noexcept {
+    walk = {&group, false};
+    Status missing;
+    for (int i = 0; i < most_places && args.remain() > 0; ++i) {
+        const int32_t id = args.get_int();
+        const bool behind = args.get_int() != 0;
+        if (Node* node = tree.find(id)) {
+            walk = {node, behind};
+            return {};
+        }
+        if (missing.ok())
+            missing = {Code::node_not_found, id};
+    }
+    return missing;
+}
+
+void tell_server(ReplyWriter& reply, Engine& engine) noexcept {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    const Settings& settings = engine.settings();
+    const EngineStatus& now = engine.status();
+    reply.add(int32_t(settings.block_size));
+    reply.add(now.actual_rate.load(relaxed));
+    reply.add(now.average_cpu.load(relaxed));
+    reply.add(now.peak_cpu.load(relaxed));
+    reply.add(float(settings.cpu_limit * 100));
+    reply.add(as_int(uint64_t(std::max<int64_t>(now.longest_block.load(relaxed), 0))));
+    reply.add(int32_t(settings.threads));
+    reply.add(int32_t(engine.tree().synth_count()));
+    reply.add(int32_t(engine.tree().group_count()));
+    reply.add(as_int(now.cuts.load(relaxed)));
+    reply.add(as_int(now.ended.load(relaxed)));
+    reply.add(now.paused.load(relaxed));
+}
+
+void tell_group(ReplyWriter& reply, const Group& group) noexcept {
+    reply.add(std::string_view("group"));
+    reply.add(group.id);
+    const Group* const above = seen_parent(group);
+    reply.add(above ? above->id : int32_t(-1));
+    reply.add(int32_t(group.run == Run::on));
+}
+
+/// An entry for a synth and for those right behind it that are of the same SynthDef. Returns the last one.
+Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
+    const Definition& definition = *first.definition;
+    Synth* last = &first;
+    int32_t running = 0, paused = 0, batches = 0;
+    for (int count = 1;; ++count) {
+        ++told;
+        const bool off = last->run == Run::off || last->run == Run::first_paused;
+        running += !off && last->run != Run::ending;
+        paused += off;
+        batches += Ensemble::leads_batch(*last);
+        Node* const next = last->next;
+        if (count == synths_an_entry || !next || next->is_group || static_cast<Synth*>(next)->definition != &definition)
+            break;
+        last = static_cast<Synth*>(next);
+    }
+    reply.add(std::string_view("synths"));
+    reply.add(seen_parent(first)->id);
+    reply.add(std::string_view(definition.program->name));
+    reply.add(running);
+    reply.add(paused);
+    reply.add(int32_t(first.voice != nullptr));
+    reply.add(batches);
+    reply.add(as_int(uint64_t(definition.cost)));
+    return *last;
+}
+
+/// Where the next page begins. Nodes may go until it is asked for, so there are several places, each of which comes
+/// right behind those before it: the nodes that follow in this group, then what follows the group.
+void tell_next(ReplyWriter& reply, const NodeWalk& walk, const Group& top) noexcept {
+    const Node* node = walk.behind ? seen_end<&Group::tail>(walk.node) : seen_end<&Group::head>(walk.node);
+    const Group* const above = seen_parent(*node);
+    reply.add(std::string_view("next"));
+    reply.add(node->id);
+    reply.add(int32_t(walk.behind));
+    if (node == &top)
+        return;
+    node = seen_next(*node);
+    for (int places = 2; node && places < most_places; ++places, node = seen_next(*node)) {
+        reply.add(node->id);
+        reply.add(int32_t(0));
+    }
+    if (above) {
+        reply.add(above->id);
+        reply.add(int32_t(1));
+    }
+}
+
+Status g_query_cost(OscCommand& command, Engine& engine) noexcept {
+    Place& place = command.place();
+    NodeWalk& walk = place.walk;
+    ReplyWriter& reply = command.reply();
+    if (!walk.node) {
+        const NodeArg group = read_node(place.args, engine.tree());
+        if (!group.group())
+            return {Code::group_not_found, group.id};
+        if (const Status status = find_place(*group.group(), place.args, engine.tree(), walk); status.failed())
+            return status;
+        place.node = group.node;
+        reply.begin("/g_queryCost.reply");
+        reply.add(group.node->id);
+        reply.add(walk.node->id);
+        reply.add(int32_t(walk.behind));
+        tell_server(reply, engine);
+    }
+    auto& top = static_cast<Group&>(*place.node);
+    int64_t& told = place.number;
+    while (walk.node && told < nodes_a_page && reply.bytes().size() < most_page_bytes) {
+        if (engine.out_of_time(synths_an_entry * node_cost))
+            return command.unfinished();
+        if (walk.behind || as_cluster(walk.node)) {
+            ++told;
+        } else if (walk.node->is_group) {
+            ++told;
+            tell_group(reply, static_cast<const Group&>(*walk.node));
+        } else {
+            walk.node = &tell_synths(reply, static_cast<Synth&>(*walk.node), told);
+        }
+        walk.step(top);
+    }
+    if (walk.node)
+        tell_next(reply, walk, top);
+    return {};
+}
+
+constexpr CommandSpec commands[] = {
+    {.name = "/g_queryCost", .handler = g_query_cost, .reply_room = page_room},
+};
+
+} // namespace
+
+std::span<const CommandSpec> cost_commands() {
+    return commands;
+}
+
+} // namespace scs::osc
