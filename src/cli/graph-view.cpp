@@ -81,6 +81,14 @@ uint32_t GraphView::find(const std::string& key, const std::string& value) const
     return SPA_ID_INVALID;
 }
 
+std::vector<uint32_t> GraphView::with(const std::string& key) const {
+    std::vector<uint32_t> found;
+    for (const auto& [id, node] : nodes_)
+        if (node->properties.contains(key))
+            found.push_back(id);
+    return found;
+}
+
 void GraphView::destroy(uint32_t id) {
     pw_registry_destroy(registry_, id);
 }

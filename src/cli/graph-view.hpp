@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace scs::cli {
 
@@ -28,6 +29,8 @@ public:
     std::string property(uint32_t id, const std::string& key) const;
     /// A node that has this property, or SPA_ID_INVALID.
     uint32_t find(const std::string& key, const std::string& value) const;
+    /// All nodes that have a property of that name.
+    std::vector<uint32_t> with(const std::string& key) const;
 
     /// Asks the daemon to remove a node.
     void destroy(uint32_t id);

@@ -10,9 +10,11 @@ namespace {
 
 constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth -N SCORE INPUT OUTPUT RATE HEADER SAMPLE [OPTION ...]
+       pw-scsynth top [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
-With -N it renders a score to a sound file, without PipeWire.
+With -N it renders a score to a sound file, without PipeWire. With top it shows what a running server does and
+what that costs; "pw-scsynth top --help" has its options.
 
 )";
 

@@ -2,7 +2,9 @@
 #include "cli/command-line.hpp"
 #include "cli/launcher.hpp"
 #include "cli/score-file.hpp"
+#include "cli/server-list.hpp"
 #include "cli/setting-text.hpp"
+#include "cli/top/top.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -33,7 +35,22 @@ void hide_passwords(std::span<char* const> arguments) {
     }
 }
 
+int run_top(std::span<char* const> arguments) {
+    const auto options = scs::top::parse_options({arguments.data(), arguments.size()});
+    hide_passwords(arguments);
+    if (!options)
+        return fail("top: " + options.error() + "\npw-scsynth top --help lists the options");
+    if (options.value().help) {
+        std::fputs(scs::top::help_text().c_str(), stdout);
+        return 0;
+    }
+    const auto ended = scs::top::run(options.value(), scs::cli::list_servers);
+    return ended ? 0 : fail(ended.error());
+}
+
 int run(std::span<char* const> arguments) {
+    if (!arguments.empty() && std::string_view(arguments[0]) == "top")
+        return run_top(arguments.subspan(1));
     using scs::cli::CommandLine;
     const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
     hide_passwords(arguments);

@@ -43,6 +43,18 @@ def test_all_keys(help_text):
     assert completed("--set", "cpu") == {"cpu-limit="}
 
 
+def test_top(help_text):
+    assert completed("t") == completed("to") == {"top"}
+    assert "top" in help_text
+    described = subprocess.run([PW_SCSYNTH, "top", "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"(?<=\s)--?[a-zA-Z][a-z-]*", described.partition("Keys:")[0]))
+    assert completed("top", "-") == completed("top", "") == options
+    assert "--json" in options
+    assert completed("top", "--sort", "") == {"cost", "voices", "name"}
+    assert completed("top", "-u", "") == set()
+    assert completed("top", "-u", "57120", "--js") == {"--json"}
+
+
 def test_values(tmp_path):
     (tmp_path / "score.osc").touch()
     (tmp_path / "folder").mkdir()

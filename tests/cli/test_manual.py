@@ -9,21 +9,26 @@ from tests.lib.daemon import ROOT
 MANUAL = ROOT / "man/pw-scsynth.1"
 SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTsh")  # the option letters of scsynth, and -T of supernova
 LONG = {"help", "version", "take-over", "client", "set"}
+TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 
 
 def flags_of_manual():
-    items = re.findall(r"^\.It Fl .*", MANUAL.read_text(encoding="utf-8"), re.MULTILINE)
-    return {flag.removeprefix("-") for item in items for flag in re.findall(r"Fl (\S+)", item)}
+    """Those of the program, and those of top."""
+    text = MANUAL.read_text(encoding="utf-8")
+    top = re.search(r"^\.Ss Watching a server\n(.*?)^\.Sh ", text, re.MULTILINE | re.DOTALL)
+    return tuple({flag.removeprefix("-") for item in re.findall(r"^\.It Fl .*", part, re.MULTILINE)
+                  for flag in re.findall(r"Fl (\S+)", item)} for part in (text.replace(top[0], ""), top[0]))
 
 
-def flags_of_help():
-    text = subprocess.run([PW_SCSYNTH, "-h"], capture_output=True, text=True, check=True).stdout
+def flags_of_help(*command):
+    text = subprocess.run([PW_SCSYNTH, *command, "-h"], capture_output=True, text=True, check=True).stdout
     return set(re.findall(r"(?:^|\s)--?([a-z]+-?[a-z]+|[a-zA-Z])\b", text))
 
 
 def test_the_same_options():
-    assert flags_of_manual() == SHORT | LONG
+    assert flags_of_manual() == (SHORT | LONG, TOP)
     assert flags_of_help() == SHORT | LONG
+    assert flags_of_help("top") == TOP
 
 
 def test_every_option_is_known():

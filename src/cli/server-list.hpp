@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <string>
+
+namespace scs::cli {
+
+/// The servers that the PipeWire daemon has, a line each with how to watch it; empty if there is none, or no daemon.
+std::string list_servers();
+
+} // namespace scs::cli

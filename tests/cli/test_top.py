@@ -1,0 +1,416 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""pw-scsynth top: what it says of a server, and what it does with a terminal."""
+import fcntl
+import json
+import os
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import termios
+import threading
+import time
+
+import pytest
+
+from tests.cli.conftest import PW_SCSYNTH, Program
+from tests.integration.conftest import SYNTHDEFS
+from tests.lib.osc import Client, Message, decode, encode
+from tests.lib.ports import free_port
+from tests.lib.process import wait_for
+
+SHOWN_BY_TOP = "COST %  RUNNING   PAUSED  BATCHES  GROUP"
+
+
+def top(*options, env=None):
+    """Run it to its end; (status, standard output, standard error)."""
+    done = subprocess.run([PW_SCSYNTH, "top", *map(str, options)], env=env, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def sample(port, *options):
+    status, output, said = top("-u", port, "--once", "--json", *options)
+    assert (status, said) == (0, ""), said
+    assert output.count("\n") == 1
+    return json.loads(output)
+
+
+def by_id(shown):
+    return {group["id"]: group for group in shown["groups"]}
+
+
+def play(port):
+    """Groups 1 and 2 with 3 in it: 40 sines in 1, of which 4 are paused, and 5 in 3."""
+    with Client(port) as client:
+        client.command("/d_loadDir", str(SYNTHDEFS))
+        client.send("/g_new", 1, 1, 0, 2, 1, 0, 3, 0, 2)
+        for number in range(45):
+            client.send("/s_new", "test_sine", 1000 + number, 1, 1 if number < 40 else 3, "amp", 0.001)
+        for number in range(4):
+            client.send("/n_run", 1000 + number, 0)
+        client.sync()
+
+
+# What it says
+
+def test_counts_and_costs(launch):
+    server = launch()
+    play(server.port)
+    # A SynthDef is measured when it plays.
+    shown = wait_for(lambda: (found := sample(server.port)) and not found["groups"][0]["unmeasured"] and found,
+                     "a measured SynthDef")
+    assert (shown["host"], shown["port"], shown["block"], shown["rate"]) == ("127.0.0.1", server.port, 64, 48000)
+    assert (shown["synths"], shown["group_count"], shown["threads"], shown["limit"]) == (45, 4, 1, 70)
+    assert (shown["ended"], shown["paused"], shown["whole"]) == (0, 0, True)
+    groups = by_id(shown)
+    assert [group["id"] for group in shown["groups"]] == [0, 1, 2, 3]
+    assert [groups[n]["parent"] for n in range(4)] == [None, 0, 0, 2]
+    assert [groups[n]["running"] for n in range(4)] == [41, 36, 5, 5]
+    assert [groups[n]["paused"] for n in range(4)] == [4, 4, 0, 0]
+    assert [each["name"] for each in groups[1]["synthdefs"]] == ["test_sine"]
+    assert groups[2]["synthdefs"] == []
+    # Each of them costs the same mean.
+    assert groups[3]["cost"] > 0
+    assert groups[1]["cost"] == pytest.approx(groups[3]["cost"] * 36 / 5, rel=1e-3)
+    assert groups[0]["cost"] == pytest.approx(groups[1]["cost"] + groups[2]["cost"], rel=1e-3)
+    assert groups[0]["estimated"]
+    assert shown["load"] > 0
+    wait_for(lambda: (sample(server.port)["worst_block"] or 0) > 0, "a block that was timed")
+
+    with Client(server.port) as client:
+        client.send("/n_run", 1, 0)
+        client.sync()
+    groups = by_id(sample(server.port))
+    assert (groups[1]["runs"], groups[1]["cost"], groups[1]["running"], groups[1]["paused"]) == (False, 0, 0, 40)
+    assert groups[0]["cost"] == groups[2]["cost"] > 0
+
+
+def test_plain_lines(launch):
+    server = launch()
+    play(server.port)
+    status, output, said = top("-u", server.port, "--once")
+    assert (status, said) == (0, "")
+    lines = output.splitlines()
+    assert lines[0] == f"pw-scsynth top  127.0.0.1:{server.port}  64 frames a block, 48000 Hz, 1 thread"
+    assert lines[2].startswith("synths 45  groups 4  cuts ")
+    assert lines[4].strip() == SHOWN_BY_TOP
+    assert re.fullmatch(r" *\S+ +36 +4 +\d+    1  test_sine ×40 \(4 paused\)", lines[6]), output
+    assert "\x1b" not in output
+    filtered = top("-u", server.port, "--once", "--filter", "sine", "--sort", "name")[1].splitlines()
+    assert [line.split()[4] for line in filtered[5:]] == ["0", "1", "2", "3"]
+    assert len(top("-u", server.port, "--once", "--filter", "nothing like it")[1].splitlines()) == 5
+
+
+def test_samples_go_on(launch):
+    server = launch()
+    child = subprocess.Popen([PW_SCSYNTH, "top", "-u", str(server.port), "--json", "-d", "0.1"],
+                             stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    try:
+        for _ in range(3):
+            assert json.loads(child.stdout.readline())["port"] == server.port
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(10) == 0
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
+
+
+def test_a_hundred_thousand_nodes(launch):
+    server = launch("-n", 131072, "-m", 131072)
+    with Client(server.port, timeout=20) as client:
+        client.send("/g_new", 1, 1, 0)
+        client.send("/n_run", 1, 0)  # else no block would have time for them
+        for first in range(1000, 101_000, 1000):
+            client.send("/g_new", *(value for number in range(first, first + 1000) for value in (number, 1, 1)))
+            client.sync()
+    shown = sample(server.port)
+    assert shown["whole"]
+    assert shown["group_count"] == len(shown["groups"]) == len(by_id(shown)) == 100_002
+
+
+def test_tcp_and_its_password(session):
+    port = free_port()
+    child = session.start([PW_SCSYNTH, "-t", port, "-p", "secret"], "pw-scsynth")
+    child.wait_output("ready.")
+    status, output, said = top("-t", port, "-p", "secret", "--once", "--json")
+    assert (status, said) == (0, "")
+    assert json.loads(output)["port"] == port
+    for options in (("-t", port, "-p", "wrong"), ("-t", port), ("-u", port)):
+        status, output, said = top(*options, "--once")
+        assert (status, output) == (1, "")
+        assert "with a password: -t PORT -p WORD" in said
+    watcher = subprocess.Popen([PW_SCSYNTH, "top", "-t", str(port), "-p", "secret", "--json"],
+                               stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        watcher.stdout.readline()
+        with open(f"/proc/{watcher.pid}/cmdline", "rb") as arguments:
+            assert b"secret" not in arguments.read()
+    finally:
+        watcher.terminate()
+        watcher.wait(10)
+        watcher.stdout.close()
+    child.stop()
+    session.wait_gone(f"scsynth-{port}")
+
+
+def test_without_a_server(launch, session):
+    server = launch()
+    port = free_port()
+    status, output, said = top("-u", port, "--once", env=session.env)
+    assert (status, output) == (1, "")
+    assert said.startswith(f"ERROR: pw-scsynth: no server answers at 127.0.0.1:{port}\n")
+    assert "systemctl --user start pw-scsynth" in said
+    assert f"PipeWire has \"{server.name}\": pw-scsynth top -u {server.port}\n" in said
+
+
+class Answering:
+    """A port where each packet is answered by what `answer(message)` returns, if that is anything."""
+
+    def __init__(self, answer):
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        self._answer = answer
+        self._thread = threading.Thread(target=self._serve)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+            end.sendto(b"", ("127.0.0.1", self.port))
+        self._thread.join()
+        self._socket.close()
+
+    def _serve(self):
+        while True:
+            packet, sender = self._socket.recvfrom(65536)
+            if not packet:
+                return
+            if (answer := self._answer(decode(packet))) is not None:
+                self._socket.sendto(answer, sender)
+
+
+@pytest.mark.parametrize("answer, text", [
+    (lambda message: encode(Message("/fail", message.address, "Command not found")), "it is scsynth, or an older"),
+    (lambda message: encode(Message("/g_queryCost.reply", 1, "x")), "not as this program knows it"),
+    (lambda message: b"nonsense", "no server answers at"),
+    (lambda message: None, "no server answers at"),
+], ids=["stock", "other", "nonsense", "silent"])
+def test_servers_of_another_kind(answer, text):
+    with Answering(answer) as other:
+        status, output, said = top("-u", other.port, "--once")
+    assert (status, output) == (1, "")
+    assert text in said
+
+
+@pytest.mark.parametrize("options, text", [
+    (("-x",), "top: -x: no such option\npw-scsynth top --help"),
+    (("-u", 0), "expected a port"),
+    ((), "this is no terminal; --once prints one sample"),
+])
+def test_wrong_options(options, text):
+    status, output, said = top(*options)
+    assert (status, output) == (1, "")
+    assert said.startswith("ERROR: pw-scsynth: top: ")
+    assert text in said
+
+
+def test_help():
+    for option in ("-h", "--help"):
+        status, output, said = top(option)
+        assert (status, said) == (0, "")
+        assert output.startswith("usage: pw-scsynth top")
+
+
+# What it does with a terminal
+
+class Screen:
+    """The program in a terminal of its own."""
+
+    def __init__(self, port, *options, rows=24, columns=80):
+        self._ours, theirs = os.openpty()
+        self.resize(rows, columns)
+        self.before = termios.tcgetattr(theirs)
+        self._theirs = theirs
+        self.seen = b""
+        self.child = subprocess.Popen([PW_SCSYNTH, "top", "-u", str(port), "-d", "0.2", *options], stdin=theirs,
+                                      stdout=theirs, stderr=theirs, start_new_session=True,
+                                      preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0))
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def close(self):
+        self.child.kill()
+        self.child.wait()
+        os.close(self._ours)
+        os.close(self._theirs)
+
+    def press(self, keys):
+        os.write(self._ours, keys.encode())
+
+    def _read(self):
+        while select.select([self._ours], [], [], 0.05)[0]:
+            self.seen += os.read(self._ours, 65536)
+
+    def lines(self):
+        """The last whole picture."""
+        self._read()
+        pictures = [part for part in self.seen.split(b"\x1b[H")[1:] if b"\x1b[J" in part]
+        if not pictures:
+            return []
+        text = pictures[-1].partition(b"\x1b[J")[0].decode()
+        return [line.rstrip("\r") for line in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).split("\n")]
+
+    def wait(self, pattern, absent=False):
+        """Until a line of the picture matches, or none does."""
+        def found():
+            lines = self.lines()
+            return lines and absent != any(re.search(pattern, line) for line in lines) and lines
+        try:
+            return wait_for(found, pattern, timeout=15)
+        except TimeoutError as error:
+            raise AssertionError(f"{error}; it shows:\n" + "\n".join(self.lines())) from None
+
+    def restored(self):
+        self._read()
+        return (termios.tcgetattr(self._theirs) == self.before and
+                self.seen.endswith(b"\x1b[?7h\x1b[?25h\x1b[?1049l"))
+
+    def ended(self):
+        status = self.child.wait(10)
+        return status, self.restored()
+
+
+@pytest.fixture
+def screen():
+    started = []
+
+    def start(*args, **how):
+        started.append(Screen(*args, **how))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.close()
+
+
+def test_keys(launch, screen):
+    server = launch()
+    play(server.port)
+    shown = screen(server.port)
+    lines = shown.wait(r"1  test_sine ×40 \(4 paused\)")
+    assert len(lines) == 24
+    assert lines[4].strip() == SHOWN_BY_TOP
+    assert termios.tcgetattr(shown._theirs) != shown.before
+    shown.press("n")
+    wait_for(lambda: [line.split()[4] for line in shown.lines()[5:9]] == ["0", "1", "2", "3"], "the order of IDs")
+    shown.press("-")
+    shown.wait(r"    2 and 1 group  test_sine ×5$")
+    shown.press("-")
+    shown.wait(r"  0 and 3 groups  test_sine ×45 \(4 paused\)$")
+    shown.press("++")
+    shown.wait(r"      3  test_sine ×5$")
+    shown.press("/3\r")
+    shown.wait("1  test_sine", absent=True)
+    shown.wait("with \"3\"")
+    shown.press("\x1b")
+    shown.wait("1  test_sine")
+    shown.press("h")
+    shown.wait("hold the picture")
+    shown.press("h")
+    shown.wait("hold the picture", absent=True)
+    shown.press("p")
+    shown.wait("the picture is held")
+    with Client(server.port) as client:
+        client.send("/g_freeAll", 3)
+        client.sync()
+    time.sleep(0.6)
+    shown.wait(r"3  test_sine ×5$")
+    shown.press(" ")
+    shown.wait(r"3  test_sine ×5$", absent=True)
+    shown.press("q")
+    assert shown.ended() == (0, True)
+
+
+def test_resizing(launch, screen):
+    server = launch()
+    play(server.port)
+    shown = screen(server.port, "-d", "100")
+    shown.wait("test_sine ×40")
+    shown.resize(8, 50)
+    wait_for(lambda: len(shown.lines()) == 8, "a smaller picture")
+    assert max(map(len, shown.lines())) <= 50
+    shown.press("\x1b[B")
+    shown.wait(r"  0$", absent=True)
+    shown.resize(30, 120)
+    wait_for(lambda: len(shown.lines()) == 30, "a larger picture")
+    shown.wait("test_sine ×40")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_signal_leaves_the_terminal_as_it_was(launch, screen, number):
+    shown = screen(launch().port)
+    shown.wait("GROUP")
+    shown.child.send_signal(number)
+    assert shown.ended() == (0, True)
+
+
+def test_control_c(launch, screen):
+    shown = screen(launch().port)
+    shown.wait("GROUP")
+    shown.press("\x03")
+    assert shown.ended() == (0, True)
+
+
+def test_it_can_be_stopped_and_continued(launch, screen):
+    shown = screen(launch().port)
+    shown.wait("GROUP")
+    shown.child.send_signal(signal.SIGTSTP)
+
+    def state():
+        with open(f"/proc/{shown.child.pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rpartition(")")[2].split()[0]
+    wait_for(lambda: state() == "T", "a stopped program")
+    assert shown.restored()
+    shown.child.send_signal(signal.SIGCONT)
+    wait_for(lambda: not shown.restored(), "the terminal taken again")
+    shown.seen = b""
+    shown.wait("GROUP")
+    shown.press("q")
+    assert shown.ended() == (0, True)
+
+
+def test_without_a_server_the_terminal_is_left_as_it_was(screen):
+    port = free_port()
+    shown = screen(port)
+    assert shown.child.wait(15) == 1
+    assert f"no server answers at 127.0.0.1:{port}".encode() in shown.seen + os.read(shown._ours, 65536)
+    assert termios.tcgetattr(shown._theirs) == shown.before
+
+
+def test_a_server_that_goes_and_comes_back(launch, session, screen):
+    server = launch()
+    play(server.port)
+    shown = screen(server.port)
+    shown.wait("test_sine ×40")
+    with Client(server.port) as client:
+        client.command("/quit")
+    assert server.ended()[0] == 0
+    lines = shown.wait("no server answers at 127.0.0.1:.* trying again")
+    assert any("test_sine ×40" in line for line in lines)  # the last that is known
+    again = Program(session, port=server.port)
+    try:
+        shown.wait("trying again", absent=True)
+        shown.wait("^synths 0  groups 1 ")
+        shown.press("q")
+        assert shown.ended() == (0, True)
+    finally:
+        again.child.stop()
+        session.wait_gone(again.name)
