@@ -12,6 +12,7 @@ from tests.lib.ports import free_port
 
 SCRIPT = Path(__file__).with_name("quark.scd")
 QUARK = ROOT / "sclang/PipeWireServer"
+EXAMPLE = ROOT / "examples/meters.scd"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def steps(session, tmp_path_factory):
     killall.write_text(f'#!/bin/sh\necho "$@" >> {killed}\n')
     killall.chmod(0o755)
     env = session.env | {"PATH": f"{folder}/bin:{PW_SCSYNTH.parent}:{os.environ['PATH']}"}
-    child = sclang.start(SCRIPT, QUARK, port, go, folder=folder / "home", env=env, classes=[QUARK])
+    child = sclang.start(SCRIPT, QUARK, port, go, EXAMPLE, folder=folder / "home", env=env, classes=[QUARK])
     try:
         child.wait_output("STEP booted true", timeout=30)
         node = session.node(f"scsynth-{port}")
@@ -56,6 +57,26 @@ def test_the_server_boots_in_the_daemon_and_quits(steps):
 
 def test_killall_ends_it_too(steps):
     assert sorted(steps["killed"]) == ["-9 scsynth pw-scsynth", "-9 supernova"]
+
+
+def test_satellites_and_parallel_groups(steps):
+    assert steps["satellites"] == "[ plain, before, voice, behind ]"
+    assert steps["level"] == "0.5"
+    assert steps["group"] == "true"
+    assert steps["left"] == "[ plain ]"
+    assert steps["parallel"] == "[ 1, -1, -1, 1, -2, -2 ]"
+    assert steps["inner"] == "true"
+
+
+def test_on_other_servers_satellites_are_ordinary_synths(steps):
+    assert steps["fallback"] == "[ [ 2, 77, level, 1 ], [ 3, 77, nil ] ]"
+
+
+def test_example_of_four_generators_with_meters_before_an_effect(steps):
+    assert steps["peaks"] == "[ 0.05, 0.1, 0.15, 0.2 ]"
+    assert steps["order"] == ("[ generator0, meter0, generator1, meter1, generator2, meter2, generator3, meter3, "
+                              "effect ]")
+    assert steps["changed"] == "[ generator3, meter3, generator0, meter0, generator2, meter2, effect ]"
 
 
 def test_quark_and_help_are_well_formed(steps):

@@ -7,12 +7,18 @@ PipeWireServer {
 		withoutGroups = IdentityDictionary.new;
 		Class.initClassTree(ServerBoot);
 		ServerBoot.add({ |server|
-			if(this.isUsed) { server.removeDependant(this).addDependant(this) };
+			server.removeDependant(this);
+			if(this.isUsed) { server.addDependant(this) };
 		});
 	}
 
 	*isUsed {
 		^Server.program.asString.contains(program)
+	}
+
+	// Whether a server is this one, or will be when it boots.
+	*serves { |server|
+		^if(server.serverRunning) { server.dependants.includes(this) } { this.isUsed }
 	}
 
 	*use { |takeOver = false, client = false|
