@@ -2,7 +2,7 @@
 """SuperDirt in sclang, on our servers and on stock scsynth, and what was heard of it.
 
 SCS_SUPERDIRT names a folder with the quarks SuperDirt and Vowel and, unless Debian's sc3-plugins-language is installed,
-with the classes of sc3-plugins."""
+with the classes of sc3-plugins in SC3plugins: most of SuperDirt's instruments need them."""
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,8 @@ from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
 
-NEEDED = needs("SCS_SUPERDIRT", "SuperDirt", "Vowel")
+DEBIANS_CLASSES = Path("/usr/share/SuperCollider/Extensions/SC3plugins")
+NEEDED = needs("SCS_SUPERDIRT", "SuperDirt", "Vowel", *([] if DEBIANS_CLASSES.exists() else ["SC3plugins"]))
 SCRIPT = Path(__file__).with_name("superdirt.scd")
 RATE = 48000
 MANY = 2000
