@@ -143,13 +143,6 @@ bool Helpers::back() noexcept {
     return false;
 }
 
-uint64_t Helpers::jobs_done() const noexcept {
-    uint64_t sum = 0;
-    for (const Helper& helper : helpers_)
-        sum += helper.jobs.load(std::memory_order_relaxed);
-    return sum;
-}
-
 // ---- a helper's
 
 void Helpers::work(Helper& self) noexcept {
@@ -168,7 +161,6 @@ void Helpers::do_job(Helper& self, size_t job) noexcept {
     delay_for_test(Moment::job);
     run_(data_, self.number, job);
     list_.finish(job);
-    self.jobs.store(self.jobs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     delay_for_test(Moment::job);
 }
 

@@ -60,9 +60,6 @@ public:
     /// To be called again and again until the errand is done, which it returns. Waits for less than a microsecond.
     bool back() noexcept;
 
-    /// [any] How many jobs helpers have done so far.
-    uint64_t jobs_done() const noexcept;
-
     /// For tests: called on helpers before and after each job, on the owner when it has begun a round and when it has
     /// opened gates.
     enum class Moment { job, round, gate };
@@ -73,7 +70,6 @@ private:
         Helpers* pool;
         size_t number; ///< from 1 on
         void* thread = nullptr;
-        std::atomic<uint64_t> jobs{0};
     };
     void work(Helper&) noexcept;
     void do_job(Helper&, size_t job) noexcept;

@@ -142,7 +142,6 @@ TEST_CASE("helpers do jobs, too") {
         std::this_thread::yield();
     for (size_t job = 0; job < 64; ++job)
         crew.reach(job);
-    CHECK(crew.helpers->jobs_done() == 64);
     CHECK(crew.counts == std::vector<int>(64, 1));
 }
 

@@ -3,6 +3,7 @@
 
 #include "engine/voices/code.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,6 +13,10 @@ namespace scs {
 struct BusRange {
     int64_t low = INT64_MAX, high = INT64_MIN;
     bool empty() const noexcept { return low > high; }
+    /// Whether there are too many to look at each. Operations with more channels are rare.
+    bool wide() const noexcept { return !empty() && high - low >= 64; }
+    /// Those of them that exist.
+    BusRange within(size_t buses) const noexcept { return {low, std::min(high, int64_t(buses) - 1)}; }
 };
 
 constexpr bool audio(Effect effect) noexcept {

@@ -4,21 +4,16 @@
 #include <algorithm>
 
 namespace scs {
-namespace {
-
-constexpr int64_t most_buses = 64; // of one operation, to be told apart: effects with more channels are rare
-
-} // namespace
 
 Gates::Gates(const Settings& settings)
     : audio_(size_t(settings.audio_buses)), control_(size_t(settings.control_buses)) {}
 
 void Gates::write(const NativeCode::BusUse& use, BusRange range, size_t then) noexcept {
     std::vector<Written>& buses = audio(use.effect) ? audio_ : control_;
-    range.high = std::min(range.high, int64_t(buses.size()) - 1);
+    range = range.within(buses.size());
     if (range.empty())
         return;
-    if (range.high - range.low >= most_buses)
+    if (range.wide())
         return write_unknown(then);
     any_ = then;
     for (int64_t bus = range.low; bus <= range.high; ++bus)
@@ -27,8 +22,8 @@ void Gates::write(const NativeCode::BusUse& use, BusRange range, size_t then) no
 
 size_t Gates::read(const NativeCode::BusUse& use, BusRange range) const noexcept {
     const std::vector<Written>& buses = audio(use.effect) ? audio_ : control_;
-    range.high = std::min(range.high, int64_t(buses.size()) - 1);
-    if (!range.empty() && range.high - range.low >= most_buses)
+    range = range.within(buses.size());
+    if (range.wide())
         return any_;
     size_t gate = everything_;
     for (int64_t bus = range.low; bus <= range.high; ++bus)

@@ -4,11 +4,6 @@
 #include <algorithm>
 
 namespace scs {
-namespace {
-
-constexpr int64_t most_buses = 64; // of one operation: those with more channels are rare
-
-} // namespace
 
 Strands::Strands(const Settings& settings, size_t most)
     : audio_(size_t(settings.audio_buses)),
@@ -27,7 +22,7 @@ void Strands::begin() noexcept {
 
 void Strands::add(const Unison& one, size_t work) noexcept {
     for_each_reach(one, [this](const NativeCode::BusUse& use, const BusRange& range, bool known) {
-        if (!known || (!range.empty() && range.high - range.low >= most_buses))
+        if (!known || range.wide())
             unknown_ = true;
         else
             note(use, range);
@@ -40,7 +35,8 @@ void Strands::add(const Unison& one, size_t work) noexcept {
 void Strands::note(const NativeCode::BusUse& use, const BusRange& range) noexcept {
     std::vector<Bus>& buses = audio(use.effect) ? audio_ : control_;
     const auto turn = uint32_t(count_);
-    for (int64_t i = range.low, high = std::min(range.high, int64_t(buses.size()) - 1); i <= high; ++i) {
+    const auto [low, high] = range.within(buses.size());
+    for (int64_t i = low; i <= high; ++i) {
         Bus& bus = buses[size_t(i)];
         if (bus.block != block_) {
             bus = {block_, turn, turn, UINT32_MAX, 0, false};
@@ -77,7 +73,8 @@ void Strands::find() noexcept {
 template <class What>
 bool Strands::all_of(const NativeCode::BusUse& use, const BusRange& range, What&& what) const noexcept {
     const std::vector<Bus>& buses = audio(use.effect) ? audio_ : control_;
-    for (int64_t i = range.low, high = std::min(range.high, int64_t(buses.size()) - 1); i <= high; ++i)
+    const auto [low, high] = range.within(buses.size());
+    for (int64_t i = low; i <= high; ++i)
         if (!what(buses[size_t(i)]))
             return false;
     return true;

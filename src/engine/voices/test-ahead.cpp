@@ -216,6 +216,10 @@ struct Player : Fixture {
     }
 
     int pick(int count) { return int(random() % unsigned(count)); }
+    Definition& def_of_kind(std::string_view name) const {
+        return **std::find_if(defs.begin(), defs.end(), [&](Definition* def) { return def->program->name == name; });
+    }
+    void clear() { (void)engine->tree().free_all_in_time(engine->tree().root()); }
     Node* any() {
         for (int tries = 0; tries < 40; ++tries)
             if (Node* node = engine->tree().find(pick(4) ? 100 + pick(next - 100) : 1 + pick(3)))
@@ -362,7 +366,7 @@ TEST_CASE("what may reach a batch before its turn isn't overtaken") {
                 const auto play = [&](int threads) {
                     Player f(with(threads), 1, 0);
                     Tree& tree = f.engine->tree();
-                    (void)tree.free_all_in_time(tree.root());
+                    f.clear();
                     Group* group;
                     REQUIRE(tree.new_group(1, AddAction::tail, 0, group).ok());
                     const Kind plugin{.name = "plugin-pauses", .done = 10, .plugin = true};
@@ -407,7 +411,7 @@ TEST_CASE("lone voices are computed ahead, too") {
     const auto play = [](int threads) {
         Player f(with(threads), 1, 0);
         Tree& tree = f.engine->tree();
-        (void)tree.free_all_in_time(tree.root());
+        f.clear();
         // Two of a kind are no batch.
         Synth* made;
         for (int id = 1000; id < 1000 + 2 * int(harmless_kinds); ++id) {
@@ -445,15 +449,14 @@ TEST_CASE("voices that read buses are computed ahead once that is there") {
     const auto play = [](int threads, int& blocks) {
         Player f(with(threads), 1, 0);
         Tree& tree = f.engine->tree();
-        (void)tree.free_all_in_time(tree.root());
-        const auto kind = [&](std::string_view name) {
-            return *std::find_if(f.defs.begin(), f.defs.end(), [&](auto* d) { return d->program->name == name; });
-        };
+        f.clear();
         Synth* made;
-        REQUIRE(tree.new_synth(*kind("hiss"), nullptr, 1000, AddAction::tail, 0, made).ok());
+        REQUIRE(tree.new_synth(f.def_of_kind("hiss"), nullptr, 1000, AddAction::tail, 0, made).ok());
         set_named(tree, *made, "out", 0, 4.f);
         for (int id = 1001; id < 1065; ++id) {
-            REQUIRE(tree.new_synth(*kind(id % 16 < 8 ? "sends" : "feeds"), nullptr, id, AddAction::tail, 0, made).ok());
+            REQUIRE(
+                tree.new_synth(f.def_of_kind(id % 16 < 8 ? "sends" : "feeds"), nullptr, id, AddAction::tail, 0, made)
+                    .ok());
             set_named(tree, *made, "second", 0, 4.f);
         }
         if (threads == 1)
@@ -465,7 +468,7 @@ TEST_CASE("voices that read buses are computed ahead once that is there") {
             CHECK(f.computed_ahead() > 0); // all read what the noise writes
         // Somebody comes in between, writes to what is read, goes again.
         for (int i = 0; i < 10; ++i) {
-            REQUIRE(tree.new_synth(*kind("faded"), nullptr, 2000, AddAction::before, 1003 + i % 9, made).ok());
+            REQUIRE(tree.new_synth(f.def_of_kind("faded"), nullptr, 2000, AddAction::before, 1003 + i % 9, made).ok());
             set_named(tree, *made, "out", 0, float(i % 5));
             f.go(3);
             tree.set_run(*made, false);
@@ -490,14 +493,12 @@ TEST_CASE("voices and their effects are computed one behind the other, whatever 
     const auto play = [](int threads, unsigned seed) {
         Player f(with(threads, threads > 1), seed, 0, 12);
         Tree& tree = f.engine->tree();
-        (void)tree.free_all_in_time(tree.root());
+        f.clear();
         Group* group;
         REQUIRE(tree.new_group(1, AddAction::tail, 0, group).ok());
         const auto add = [&](std::string_view name, int32_t id, int track, AddAction action, int32_t target) {
             Synth* made;
-            Definition* kind =
-                *std::find_if(f.defs.begin(), f.defs.end(), [&](auto* def) { return def->program->name == name; });
-            if (tree.new_synth(*kind, nullptr, id, action, target, made).failed())
+            if (tree.new_synth(f.def_of_kind(name), nullptr, id, action, target, made).failed())
                 return;
             tree.set_control(*made, 0, 50.f + float(id % 900));
             set_named(tree, *made, "out", 0, name == "sends" ? float(track % 2) : float(4 + track));
@@ -543,12 +544,43 @@ TEST_CASE("voices and their effects are computed one behind the other, whatever 
     }
 }
 
+TEST_CASE("no voice is one with its track's if it reads what it and others write") {
+    const Helped helped;
+    const auto play = [](int threads) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        f.clear();
+        // Bus 40 goes through all tracks, so it makes them no strand; each track's own bus does.
+        for (int track = 0; track < 4; ++track) {
+            const struct {
+                const char* kind;
+                int out, second;
+            } voices[] = {
+                {"two", 4 + track, 40}, {"sends", 4 + track, 40}, {"effect", 4 + track, 0}, {"sends", 0, 4 + track}};
+            for (const auto& [kind, out, second] : voices) {
+                Synth* made;
+                const int32_t id = 1000 + int32_t(tree.synth_count());
+                REQUIRE(tree.new_synth(f.def_of_kind(kind), nullptr, id, AddAction::tail, 0, made).ok());
+                tree.set_control(*made, 0, 100.f + float(id % 100));
+                set_named(tree, *made, "out", 0, float(out));
+                set_named(tree, *made, "second", 0, float(second));
+            }
+        }
+        f.go(200);
+        return std::move(f.played);
+    };
+    const Played alone = play(1);
+    CHECK(alone.sound != std::vector<float>(alone.sound.size()));
+    for (const int threads : {2, 3})
+        CHECK(same(alone, play(threads)));
+}
+
 TEST_CASE("buses that begin to overlap are added to voice by voice") {
     const Helped helped;
     const auto play = [](int threads) {
         Player f(with(threads), 1, 0);
         Tree& tree = f.engine->tree();
-        (void)tree.free_all_in_time(tree.root());
+        f.clear();
         Synth* made;
         for (int id = 1000; id < 1032; ++id) {
             REQUIRE(tree.new_synth(*f.defs[4], nullptr, id, AddAction::tail, 0, made).ok());
@@ -573,7 +605,7 @@ TEST_CASE("blocks that are cut end in time, and who is to end ends") {
         settings.overload = "none"; // the more a walk waits for helpers, the more often it reads this clock
         Player f(settings, 1, 0);
         Tree& tree = f.engine->tree();
-        (void)tree.free_all_in_time(tree.root());
+        f.clear();
         // Reading the clock takes a microsecond, so the deadline comes at any place in a block.
         static int64_t now;
         now = 0;
