@@ -19,8 +19,11 @@ constexpr int most_nested = 16; ///< satellites of satellites; bounds each loop 
 
 // [rt]
 
+inline Cluster* as_cluster(Group* group) noexcept {
+    return group && group->cluster ? static_cast<Cluster*>(group) : nullptr;
+}
 inline Cluster* as_cluster(Node* node) noexcept {
-    return node && node->is_group && static_cast<Group*>(node)->cluster ? static_cast<Cluster*>(node) : nullptr;
+    return node && node->is_group ? as_cluster(static_cast<Group*>(node)) : nullptr;
 }
 /// The cluster whose reference the node is; null if it has no satellites.
 inline Cluster* cluster_of(const Node& node) noexcept {

@@ -143,8 +143,9 @@ Status Tree::resolve(AddAction action, Node& target, Place& place) noexcept {
 void Tree::count_children(Group& group, const Node& of, int sign) noexcept {
     const int32_t change =
         sign * (of.is_group && static_cast<const Group&>(of).cluster ? static_cast<const Group&>(of).children : 1);
-    for (Group* at = &group; at; at = at->cluster ? at->parent : nullptr)
-        at->children += change;
+    group.children += change;
+    for (Group* at = &group; at->cluster; at->children += change)
+        at = at->parent;
 }
 
 void Tree::link(Node& node, Place place) noexcept {
@@ -417,6 +418,11 @@ bool Tree::free_dependents(Node& node) noexcept {
 
 void Tree::free(Node& node) noexcept {
     (void)free_dependents<false>(node);
+    free_last(node);
+}
+
+/// Its dependents are freed.
+void Tree::free_last(Node& node) noexcept {
     if (&node == root_)
         return;
     Group* const around = node.parent;
@@ -429,7 +435,7 @@ bool Tree::free_in_time(Node& node) noexcept {
     Node& freed = cluster && cluster->reference ? *cluster->reference : node;
     if (!free_dependents<true>(freed))
         return false;
-    free(freed);
+    free_last(freed);
     return true;
 }
 

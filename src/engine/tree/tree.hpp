@@ -148,6 +148,7 @@ private:
     bool gather(Node&) noexcept;
     bool settle(Cluster&) noexcept;
     void settle_around(Group*) noexcept;
+    void free_last(Node&) noexcept;
     void expect_pass(Cluster&) noexcept;
     void end_pass(Cluster&) noexcept;
     /// A synth of this definition has gone.

@@ -144,7 +144,7 @@ struct Kernel {
     KernelFunction batch = nullptr; ///< [rt] a block of all lanes
     /// The same with a gain; null: a multiplication stays an operation of its own.
     KernelFunction lone_scaled = nullptr, batch_scaled = nullptr;
-    KernelFunction stop = nullptr; ///< [rt] lone: frees what it owns; may be null
+    KernelFunction stop = nullptr; ///< [rt] lone: frees what it owns; sees nothing but its state; may be null
     /// [rt] For kernels that only add to audio buses. `hold`, in place of batch, stores what each lane is to add in the
     /// space's rows and held_buses. `hand_over` adds it in the turn of one voice, the only lane in Block::live.
     KernelFunction hold = nullptr, hand_over = nullptr;

@@ -266,8 +266,11 @@ private:
             add(code_->starts, kernel->start);
             code_->start_cost = std::max(code_->start_cost, kernel->start_cost);
         }
-        if (kernel && kernel->stop)
+        if (kernel && kernel->stop) {
             add(code_->stops, kernel->stop);
+            const Kernel& owner = kernel->state_of ? *kernel->state_of : *kernel;
+            code_->stop_pieces.push_back({states_[u], owner.state64, uint16_t(owner.state32 + owner.state32 % 2u)});
+        }
         for (uint32_t i = 0; kernel && kernel->forgets_controls && i < program_.units[u].num_outputs; ++i)
             code_->forgotten.push_back(uint32_t(program_.units[u].special_index) + i);
     }

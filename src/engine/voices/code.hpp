@@ -40,6 +40,7 @@ struct NativeCode {
     int64_t start_cost = Kernel().start_cost;    ///< ns that the dearest of them may take
     std::vector<Op> stops;                       ///< in order; lone
     std::vector<Piece> pieces;                   ///< cover the whole record
+    std::vector<Piece> stop_pieces;              ///< all of it that `stops` see
     std::vector<uint32_t> forgotten;             ///< controls that are set to 0 after each block
     uint32_t record_bytes = 0;                   ///< a multiple of 8
     uint32_t controls = 0;                       ///< how many controls the record begins with

@@ -76,15 +76,18 @@ void Ensemble::destroy(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     assert(voice.ahead.job < 0);
     list_.remove(voice.ahead);
-    if (Batch* batch = voice.batch; batch && voice.code->stops.empty()) {
+    const bool stops = voice.constructed && !voice.code->stops.empty();
+    std::byte* const own = voice.record;
+    if (Batch* const batch = voice.batch) {
+        if (stops)
+            voice.record = records_.copy_for_stops(voice);
         records_.vacate(voice);
         if (!batch->live)
             records_.free(*batch);
-    } else {
-        batching_.leave(synth);
     }
-    if (voice.constructed && !voice.code->stops.empty())
+    if (stops)
         runner_.stop(synth);
+    voice.record = own;
     records_.free(voice);
 }
 

@@ -15,12 +15,12 @@ namespace {
 /// Voices with records larger than this keep their own memory while they are in a batch.
 constexpr uint32_t most_moved_bytes = 2048;
 
-/// Calls copy(own, side, bytes) for each item of a record: its place in a voice's own record, the first lane's place in
-/// a batch's record, and its size, which is also the distance from lane to lane. 4-byte items come in pairs. `copy`
-/// should capture by value: what is captured by reference is read anew after each item that is written.
+/// Calls copy(own, side, bytes) for each item of these pieces of a record: its place in a voice's own record, the first
+/// lane's place in a batch's record, and its size, which is also the distance from lane to lane. 4-byte items come in
+/// pairs. `copy` should capture by value: what is captured by reference is read anew after each item that is written.
 template <class Copy>
-[[gnu::always_inline]] inline void each_item(const NativeCode& code, size_t lanes, Copy copy) {
-    for (const NativeCode::Piece& piece : code.pieces) {
+[[gnu::always_inline]] inline void each_item(const std::vector<NativeCode::Piece>& pieces, size_t lanes, Copy copy) {
+    for (const NativeCode::Piece& piece : pieces) {
         size_t own = piece.offset, side = piece.offset * lanes;
         for (uint32_t left = piece.items64; left; --left, own += 8, side += lanes * 8)
             copy(own, side, std::integral_constant<size_t, 8>());
@@ -80,7 +80,7 @@ void Records::pack(Batch& batch, Synth& synth, int lane) noexcept {
     Voice& voice = *synth.voice;
     const std::byte* record = voice.record;
     std::byte* to = batch.record();
-    each_item(*voice.code, lanes_, [=](size_t own, size_t side, auto bytes) {
+    each_item(voice.code->pieces, lanes_, [=](size_t own, size_t side, auto bytes) {
         std::memcpy(to + side + size_t(lane) * bytes, record + own, bytes);
     });
     if (voice.code->record_bytes <= most_moved_bytes)
@@ -89,9 +89,10 @@ void Records::pack(Batch& batch, Synth& synth, int lane) noexcept {
     occupy(batch, synth, size_t(lane), voice.maps);
 }
 
-void Records::copy_out(Batch& batch, size_t lane, std::byte* record) const noexcept {
+void Records::copy_out(Batch& batch, const std::vector<NativeCode::Piece>& pieces, size_t lane,
+                       std::byte* record) const noexcept {
     const std::byte* from = batch.record();
-    each_item(*batch.code, lanes_, [=](size_t own, size_t side, auto bytes) {
+    each_item(pieces, lanes_, [=](size_t own, size_t side, auto bytes) {
         std::memcpy(record + own, from + side + lane * bytes, bytes);
     });
 }
@@ -100,8 +101,14 @@ void Records::unpack(Batch& batch, Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     if (!voice.record && !(voice.record = make(*voice.code)))
         return retire(batch);
-    copy_out(batch, voice.lane, voice.record);
+    copy_out(batch, batch.code->pieces, voice.lane, voice.record);
     vacate(voice);
+}
+
+std::byte* Records::copy_for_stops(const Voice& voice) noexcept {
+    std::byte* const record = voice.record ? voice.record : scratch_.data();
+    copy_out(*voice.batch, voice.code->stop_pieces, voice.lane, record);
+    return record;
 }
 
 void Records::retire(Batch& batch) noexcept {
@@ -109,7 +116,7 @@ void Records::retire(Batch& batch) noexcept {
     const Batch::Members members = batch.members();
     std::byte* to = scratch_.data();
     for (const Synth* synth : members) {
-        copy_out(batch, synth->voice->lane, to);
+        copy_out(batch, batch.code->pieces, synth->voice->lane, to);
         to += bytes;
     }
     std::memcpy(batch.record(), scratch_.data(), size_t(to - scratch_.data()));
@@ -134,7 +141,7 @@ void Records::move(Synth& synth, Batch& to, int lane) noexcept {
     const bool mapped = from.mapped >> old & 1u;
     const std::byte* source = from.record();
     std::byte* target = to.record();
-    each_item(*voice.code, lanes_, [=](size_t, size_t side, auto bytes) {
+    each_item(voice.code->pieces, lanes_, [=](size_t, size_t side, auto bytes) {
         std::memcpy(target + side + size_t(lane) * bytes, source + side + old * bytes, bytes);
     });
     vacate(voice);

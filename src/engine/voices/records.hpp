@@ -36,11 +36,14 @@ public:
     /// Moves a voice to a free lane of its own batch or of another one of its kind. The lane that it is in is fine,
     /// too.
     void move(Synth&, Batch& to, int lane) noexcept;
+    /// A record in which only that is set which `stops` see of a voice of a batch. It is the voice's own or valid until
+    /// the next call.
+    std::byte* copy_for_stops(const Voice&) noexcept;
     /// Empties the voice's lane. The voice has no record afterwards, unless it kept its own.
     void vacate(Voice&) noexcept;
 
 private:
-    void copy_out(Batch&, size_t lane, std::byte* record) const noexcept;
+    void copy_out(Batch&, const std::vector<NativeCode::Piece>&, size_t lane, std::byte* record) const noexcept;
     void retire(Batch&) noexcept;
 
     Pool& pool_;
