@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What helper threads save: offline renderings of 2000 and of 256 voices of sclang's default synth, of 16 tracks with a
 reverb each, of 128 larger ones, and of the piece of bench/offline.py, with 1 thread and with more. The renderings
-alternate, so that a busy machine falls on all alike, and must be the same, byte for byte. Progress goes to standard error, a Markdown table of medians to standard output."""
+alternate, so that a busy machine falls on all alike, and must be the same, byte for byte. Progress goes to standard
+error, a Markdown table of medians to standard output."""
 import argparse
 import os
 import sys
@@ -19,7 +20,8 @@ from bench.offline import render  # noqa: E402
 from tests.lib.scsynth import score_bytes  # noqa: E402
 
 SECONDS = {"2000 default voices": 10, "256 default voices": 60, "16 tracks, their reverbs behind them": 60,
-           "16 tracks, each with its reverb": 60, "128 tracks of 16 voices, each with its reverb": 10, "the piece of bench/offline.py": 60}
+           "16 tracks, each with its reverb": 60, "128 tracks of 16 voices, each with its reverb": 10,
+           "the piece of bench/offline.py": 60}
 
 
 def steady(voices):

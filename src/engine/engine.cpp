@@ -14,6 +14,7 @@
 #include "engine/rt/pool.hpp"
 #include "engine/rt/reblock.hpp"
 #include "engine/rt/ring-buffer.hpp"
+#include "engine/schedule/cores.hpp"
 #include "engine/tree/shedding.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/output-ports.hpp"
@@ -35,6 +36,7 @@ namespace {
 constexpr size_t event_ring_bytes = size_t(1) << 20;
 constexpr int64_t idle_time = 1'000'000; ///< ns that one run_idle() takes
 constexpr int64_t bundle_cost = 500;     ///< ns, an estimate for the deadline
+constexpr int most_automatic_threads = 8;
 constexpr double units_per_second = 4294967296.;
 
 /// How much announced work lies between two readings of the clock, ns, in a cycle that may take `time`: few enough
@@ -71,6 +73,15 @@ std::string problem_with(const Settings& s) {
     if (!(s.sample_rate >= lowest_rate && s.sample_rate <= highest_rate))
         return "the sample rate must be " + std::to_string(lowest_rate) + " to " + std::to_string(highest_rate) + " Hz";
     return {};
+}
+
+/// The settings with the number of threads decided.
+Settings with_threads(Settings settings) {
+    if (settings.threads == 0) {
+        settings.threads = std::min(cores_to_run_on(), most_automatic_threads);
+        settings.reluctant = true;
+    }
+    return settings;
 }
 
 } // namespace
@@ -140,12 +151,13 @@ struct Engine::Parts final : PluginHost {
 Engine::Engine(const Settings& settings)
     : settings_(settings), streams_(std::make_unique<Streams>(settings.real_time)) {}
 
-Result<std::unique_ptr<Engine>> Engine::create(const Settings& settings,
+Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
                                                const std::function<void(const std::string&)>& report,
                                                std::shared_ptr<SharedMemory> shared,
                                                std::shared_ptr<ThreadMaker> threads) {
-    if (std::string problem = problem_with(settings); !problem.empty())
+    if (std::string problem = problem_with(wanted); !problem.empty())
         return Error{std::move(problem)};
+    const Settings settings = with_threads(wanted);
     const auto plugins = load_ugens(settings.ugen_path, report);
     if (!plugins)
         return Error{plugins.error()};

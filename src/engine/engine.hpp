@@ -43,7 +43,7 @@ public:
     /// [worker] Loads the UGen plugins (once a process) and allocates the pool. Slow. `report` gets a line for each
     /// plugin file that could not be loaded. `shared`: where the control buses and scope buffers live; it must be as
     /// new and have as many control buses as the settings say. Without it there are no scope buffers. `threads`: starts
-    /// those that help the data loop, if the settings ask for any. Null: they are plain threads.
+    /// those that help the data loop, if there are to be any. Null: they are plain threads.
     static Result<std::unique_ptr<Engine>> create(const Settings&,
                                                   const std::function<void(const std::string&)>& report,
                                                   std::shared_ptr<SharedMemory> shared = {},

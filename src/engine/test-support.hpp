@@ -100,9 +100,10 @@ inline Status move_now(Tree& tree, Node& node, AddAction action, Node& target) {
 }
 
 struct Fixture {
-    explicit Fixture(Settings settings = {}, std::shared_ptr<SharedMemory> shared = {}) {
+    explicit Fixture(Settings settings = {}, std::shared_ptr<SharedMemory> shared = {},
+                     std::shared_ptr<ThreadMaker> threads = {}) {
         auto made = Engine::create(
-            settings, [](const std::string&) {}, std::move(shared));
+            settings, [](const std::string&) {}, std::move(shared), std::move(threads));
         if (!made)
             throw std::runtime_error(made.error());
         engine = std::move(made.value());

@@ -14,16 +14,18 @@ public:
         const spa_dict_item items[] = {{SPA_KEY_THREAD_NAME, "scsynth-help"}};
         const spa_dict properties = {0, 1, items};
         spa_thread* thread = spa_thread_utils_create(utils_, &properties, body, argument);
-        if (thread) // if it gets no priority, Ahead notices when that hurts
-            spa_thread_utils_acquire_rt(utils_, thread, -1);
+        if (thread && spa_thread_utils_acquire_rt(utils_, thread, -1) < 0)
+            urgent_ = false;
         return thread;
     }
     void join(void* thread) noexcept override {
         spa_thread_utils_join(utils_, static_cast<spa_thread*>(thread), nullptr);
     }
+    bool urgent() const noexcept override { return urgent_; }
 
 private:
     spa_thread_utils* utils_;
+    bool urgent_ = true;
 };
 
 } // namespace

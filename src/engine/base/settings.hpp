@@ -21,7 +21,8 @@ struct Settings {
     int block_size = 64; ///< frames
     int wire_buffers = 64;
     int random_seeds = 64;
-    int threads = 1;
+    int threads = 0;        ///< 0: Engine::create() decides
+    bool reluctant = false; ///< not a setting: helper threads are asked only when one thread is hardly enough
     int verbosity = 0;
     double cpu_limit = 0.7;  ///< of a cycle's time, what all engines of a data loop may take; 0: no limit
     double output_limit = 0; ///< absolute, of a sample; 0: none
@@ -172,14 +173,15 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .more = "false: each alone. The samples are the same bits."}},
     {&Settings::threads,
      {.key = "threads",
-      .low = 1,
+      .low = 0,
       .high = 64,
       .letter = 'T',
       .value = "N",
       .help = "threads that compute synths",
       .more =
           "The data loop is one of them. The others compute batches of native voices before their turns, when there "
-          "is much to do. The samples are the same bits."}},
+          "is much to do. 0: as many as there are cores, eight at most; the others sleep as long as one is enough, and "
+          "where they don't get the data loop's priority. The samples are the same bits."}},
     {&Settings::simd,
      {.key = "simd",
       .choices = "auto|sse2|avx2|avx512",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/schedule/cores.hpp"
 #include "engine/schedule/helpers.hpp"
 #include "engine/schedule/spin-pause.hpp"
 
@@ -6,9 +7,13 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <random>
+#include <sched.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace scs;
 
@@ -237,10 +242,30 @@ TEST_CASE("threads that can't be started are an error") {
             ++joined;
             plain->join(thread);
         }
+        bool urgent() const noexcept override { return true; }
     };
     JobList list(1);
     const auto maker = std::make_shared<Refusing>();
     CHECK_THROWS(Helpers(
         list, [](void*, size_t, size_t) noexcept {}, [](void*, size_t) noexcept {}, nullptr, {.threads = 3}, maker));
     CHECK(maker->joined == 1);
+}
+
+TEST_CASE("cores are counted, not their hardware threads, as far as they are known") {
+    cpu_set_t allowed;
+    REQUIRE(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("cores-" + std::to_string(getpid()));
+    const auto write = [&](const auto& siblings_of) {
+        for (int thread = 0; thread < CPU_SETSIZE; ++thread) {
+            const auto topology = folder / ("cpu" + std::to_string(thread)) / "topology";
+            std::filesystem::create_directories(topology);
+            std::ofstream(topology / "thread_siblings_list") << siblings_of(thread) << '\n';
+        }
+        return cores_to_run_on(folder);
+    };
+    CHECK(cores_to_run_on(folder) == CPU_COUNT(&allowed)); // it isn't there
+    CHECK(write([](int) { return "0-1023"; }) == 1);
+    CHECK(write([](int thread) { return std::to_string(thread); }) == CPU_COUNT(&allowed));
+    CHECK(write([](int) { return ""; }) == CPU_COUNT(&allowed));
+    std::filesystem::remove_all(folder);
 }

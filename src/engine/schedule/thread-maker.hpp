@@ -14,7 +14,10 @@ public:
     /// Waits for its end.
     virtual void join(void* thread) noexcept = 0;
 
-    /// Plain threads, with the priority of the caller's.
+    /// Whether all that it has started have the priority that they need.
+    virtual bool urgent() const noexcept = 0;
+
+    /// Plain threads, with the priority of the caller's: no higher one.
     static std::shared_ptr<ThreadMaker> plain();
 };
 

@@ -16,9 +16,7 @@ namespace {
 constexpr size_t fewest_jobs = 2;
 constexpr size_t sets_per_job = 2; // which are kept, on average: most batches are stereo
 
-// Offline: in each period, so many cycles with helpers and as many without show what is faster for the rest of it.
-constexpr int trial = 32, trial_period = 512; // cycles
-constexpr double rest_after_wait = 1e9;       // ns of sound
+constexpr double rest_after_wait = 1e9; // ns of sound
 
 constexpr size_t most_at_once = 32; // operations of a job that write at once
 
@@ -42,6 +40,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
       gates_(settings),
       found_strands_(settings, most_turns(settings)),
       real_time_(settings.real_time),
+      reluctant_(settings.reluctant),
       threads_(settings.threads),
       lanes_(lanes),
       set_floats_(size_t(lanes) * size_t(settings.block_size)),
@@ -58,7 +57,8 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
     helpers_ = std::make_unique<Helpers>(
         job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
-        Helpers::Settings{.threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_}, std::move(maker));
+        Helpers::Settings{.threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_}, maker);
+    allowed_ = !real_time_ || !reluctant_ || maker->urgent();
 }
 
 void Ahead::set_host(void* host, VoiceRunner::DoneAction done_action) noexcept {
@@ -75,10 +75,10 @@ void Ahead::set_sample_rate(double rate) noexcept {
 // ---- cycles and blocks
 
 bool Ahead::worthwhile() const noexcept {
-    if (rest_nsec_ > 0)
+    if (!allowed_ || rest_nsec_ > 0)
         return false;
     // With helpers the load is smaller.
-    const double waking = limits.waking_load, sleeping = waking / (2 * threads_);
+    const double waking = reluctant_ ? limits.reluctant_load : limits.waking_load, sleeping = waking / (2 * threads_);
     return real_time_ || waking == 0 ? load_ >= (helped_ ? sleeping : waking) : pays_;
 }
 
@@ -97,10 +97,13 @@ void Ahead::end_cycle() noexcept {
 void Ahead::try_out() noexcept {
     if (cycle_ < 2 * trial)
         trial_nsec_[cycle_ < trial] += spent_;
-    cycle_ = (cycle_ + 1) % trial_period;
+    cycle_ = (cycle_ + 1) % period_;
     if (cycle_ == 0)
         trial_nsec_ = {};
-    pays_ = cycle_ < trial || (cycle_ >= 2 * trial && trial_nsec_[true] < trial_nsec_[false]);
+    const bool gained = double(trial_nsec_[true]) < (1 - least_gain) * double(trial_nsec_[false]);
+    if (cycle_ == 2 * trial)
+        period_ = gained ? shortest_period : std::min(2 * period_, longest_period);
+    pays_ = cycle_ < trial || (cycle_ >= 2 * trial && gained);
 }
 
 /// The checks that the batch's turn would begin with. What they look at doesn't change before.

@@ -28,6 +28,8 @@ public:
         /// The load of the walks, of the time that their blocks sound, from which on they are. Well below it they are
         /// no longer.
         double waking_load = 0.1;
+        /// In place of that where nobody has said how many threads there are to be.
+        double reluctant_load = 0.5;
         /// ns. A helper that the walk has waited for so long has lost its processor to others, which may happen again:
         /// the threads have no real-time priority then, or there are more of them than processors. None is asked for a
         /// second.
@@ -140,7 +142,7 @@ private:
     Gates gates_;
     Strands found_strands_;
     const NanoClock clock_ = NanoClock::system();
-    const bool real_time_;
+    const bool real_time_, reluctant_;
     const int threads_;
     const int lanes_;
     const size_t set_floats_;          ///< of a set of rows that is kept
@@ -169,15 +171,21 @@ private:
     std::vector<const Job*> deferred_;
     size_t deferred_count_ = 0;
     FloatMode float_mode_ = 0;
+    // Offline: in each period, so many cycles with helpers and as many without show what is faster for the rest of it.
+    // Where helpers bring less, the next period is longer.
+    static constexpr int trial = 32, shortest_period = 512, longest_period = 8192; ///< cycles
+    static constexpr double least_gain = 0.05;
     // How the work is shared.
-    double share_ = 0.5;                  ///< the jobs that are left to the walk at first, of all
-    double block_nsec_ = 1;               ///< how long a block sounds
-    int64_t began_ = 0, spent_ = 0;       ///< ns: when this block's walk began; that of this cycle's walks
-    int blocks_ = 0;                      ///< of this cycle
-    double load_ = 0;                     ///< of the walks: of the time that their blocks sound
-    bool helped_ = false;                 ///< whether it was worthwhile in the last cycle
-    bool pays_ = true;                    ///< offline: whether walks are faster with helpers
-    int cycle_ = 0;                       ///< of a period of trials
+    double share_ = 0.5;            ///< the jobs that are left to the walk at first, of all
+    double block_nsec_ = 1;         ///< how long a block sounds
+    int64_t began_ = 0, spent_ = 0; ///< ns: when this block's walk began; that of this cycle's walks
+    int blocks_ = 0;                ///< of this cycle
+    double load_ = 0;               ///< of the walks: of the time that their blocks sound
+    bool helped_ = false;           ///< whether it was worthwhile in the last cycle
+    bool allowed_ = true;           ///< to ask helpers at all
+    bool pays_ = true;              ///< offline: whether walks are faster with helpers
+    int period_ = shortest_period;
+    int cycle_ = 0;                       ///< of this period
     std::array<int64_t, 2> trial_nsec_{}; ///< that walks without and with helpers took in them
     int64_t longest_wait_ = 0;            ///< ns, for a helper in this cycle
     double rest_nsec_ = 0;                ///< how long helpers are still left alone

@@ -3,6 +3,7 @@
 #include "engine/test-support.hpp"
 
 #include "engine/plugins/plugin-world.hpp"
+#include "engine/schedule/cores.hpp"
 #include "engine/voices/ahead.hpp"
 #include "engine/voices/voice.hpp"
 
@@ -201,8 +202,9 @@ bool same(const Played& a, const Played& b) {
 /// Plays what a seed says. `barriers`: one in so many new voices reaches beyond itself; 0: none. `buses`: how many are
 /// played to; 0: two, most voices to one.
 struct Player : Fixture {
-    Player(const Settings& settings, unsigned seed, int one_in, int spread = 0)
-        : Fixture(settings), random(seed), barriers(one_in), buses(spread) {
+    Player(const Settings& settings, unsigned seed, int one_in, int spread = 0,
+           std::shared_ptr<ThreadMaker> threads = {})
+        : Fixture(settings, {}, std::move(threads)), random(seed), barriers(one_in), buses(spread) {
         for (const Kind& kind : kinds)
             defs.push_back(define(def_of(kind)));
         *engine->world().random() = {1234, 5678, 9012};
@@ -320,6 +322,19 @@ struct Player : Fixture {
     Played played;
 };
 
+/// Plain threads that say that they have a priority, or none.
+class Priority final : public ThreadMaker {
+public:
+    explicit Priority(bool urgent) : urgent_(urgent) {}
+    void* start(void* (*body)(void*), void* argument) override { return plain_->start(body, argument); }
+    void join(void* thread) noexcept override { plain_->join(thread); }
+    bool urgent() const noexcept override { return urgent_; }
+
+private:
+    std::shared_ptr<ThreadMaker> plain_ = ThreadMaker::plain();
+    bool urgent_;
+};
+
 } // namespace
 
 TEST_CASE("what voices are computed ahead follows from what they do") {
@@ -404,6 +419,27 @@ TEST_CASE("what may reach a batch before its turn isn't overtaken") {
                 CHECK(same(play(1), play(2)));
             }
     CHECK(computed > 0);
+}
+
+TEST_CASE("how many threads there are is decided by the cores, if nobody says it") {
+    CHECK(Fixture(with(0)).engine->settings().threads == std::min(cores_to_run_on(), 8));
+    CHECK(Fixture(with(0)).engine->settings().reluctant);
+    CHECK_FALSE(Fixture(with(3)).engine->settings().reluctant);
+}
+
+TEST_CASE("threads that nobody has asked for help when one is hardly enough, and with the data loop's priority") {
+    const Helped helped;
+    const auto computed = [](bool urgent, double load) {
+        Ahead::limits.reluctant_load = load;
+        Settings settings = with(2);
+        settings.reluctant = true;
+        Player f(settings, 1, 0, 0, std::make_shared<Priority>(urgent));
+        f.go(300);
+        return f.computed_ahead();
+    };
+    CHECK(computed(true, 0) > 0);
+    CHECK(computed(false, 0) == 0);
+    CHECK(computed(true, 1e9) == 0);
 }
 
 TEST_CASE("lone voices are computed ahead, too") {
@@ -640,7 +676,7 @@ TEST_CASE("one thread computes nothing ahead, nor do voices that aren't batched"
 }
 
 TEST_CASE("threads out of range are refused") {
-    for (const int threads : {0, 65}) {
+    for (const int threads : {-1, 65}) {
         Settings settings;
         settings.threads = threads;
         CHECK_FALSE(Engine::create(settings, [](const std::string&) {}));
