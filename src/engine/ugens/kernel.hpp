@@ -3,6 +3,7 @@
 
 #include "engine/base/release.hpp"
 #include "engine/synthdef/synthdef.hpp"
+#include "engine/ugens/random-state.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -78,11 +79,6 @@ struct Block {
     Space* space;
 };
 
-/// The state of taus88, shared with the plugins' units.
-struct RandomState {
-    uint32_t s1, s2, s3;
-};
-
 /// A buffer of interleaved samples, or one without data.
 struct SampleBuffer {
     const float* data = nullptr;
@@ -151,6 +147,7 @@ struct Kernel {
     uint16_t state64 = 0; ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0; ///< 4-byte items behind them
     Effect effect = Effect::none;
+    uint8_t numbers_a_frame = 0;      ///< of what draws, if it draws so many in each frame; 0: that varies
     uint8_t first_channel = 1;        ///< of what writes buses: inputs before the first that is written
     int8_t done_action = -1;          ///< index of the input with the done action; -1: none
     bool reads_after_writing = false; ///< an output may not share the memory of an input

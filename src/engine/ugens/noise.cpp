@@ -241,7 +241,7 @@ struct Dust {
             });
         }
     };
-    static constexpr Kernel kernel = drawing<Run, Stateless>(start_by_first_frame<Run>);
+    static constexpr Kernel kernel = drawing<Run, Stateless>(start_by_first_frame<Run>, 1);
 };
 
 // ---- Crackle: a chaotic equation
@@ -322,11 +322,11 @@ void start_form(const Op& op, Block& block) {
 constexpr AtBothRates<Hasher, Stateless, Timewise> hasher{start_form<Hasher>};
 constexpr AtBothRates<MantissaMask, Stateless, Timewise> mantissa_mask{start_form<MantissaMask>};
 
-constexpr Kernel white_noise = drawing<WhiteNoise, Stateless>(start_by_first_frame<WhiteNoise>);
-constexpr Kernel clip_noise = drawing<ClipNoise, Stateless>(start_by_first_frame<ClipNoise>);
-constexpr Kernel gray_noise = drawing<GrayNoise, GrayState>(start_by_first_frame<GrayNoise>);
-constexpr Kernel pink_noise = drawing<PinkNoise, PinkState>(start_pink_noise);
-constexpr Kernel brown_noise = drawing<BrownNoise, BrownState>(start_brown_noise);
+constexpr Kernel white_noise = drawing<WhiteNoise, Stateless>(start_by_first_frame<WhiteNoise>, 1);
+constexpr Kernel clip_noise = drawing<ClipNoise, Stateless>(start_by_first_frame<ClipNoise>, 1);
+constexpr Kernel gray_noise = drawing<GrayNoise, GrayState>(start_by_first_frame<GrayNoise>, 1);
+constexpr Kernel pink_noise = drawing<PinkNoise, PinkState>(start_pink_noise, 2);
+constexpr Kernel brown_noise = drawing<BrownNoise, BrownState>(start_brown_noise, 1);
 
 constexpr NativeUgen list[] = {
     {"BrownNoise", [](const Signature&) { return &brown_noise; }},

@@ -81,7 +81,7 @@ private:
     SCS_INLINE void begin() {
         RandomState s = *kept_;
         for (int i = 0; i < by_one; ++i) {
-            s = {Taus88::next1(s.s1), Taus88::next2(s.s2), Taus88::next3(s.s3)};
+            s = s.next();
             words_[0][before + i] = s.s1;
             words_[1][before + i] = s.s2;
             words_[2][before + i] = s.s3;

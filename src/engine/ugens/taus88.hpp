@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// L'Ecuyer's taus88 (Maximally equidistributed combined Tausworthe generators, Mathematics of Computation 65, 1996),
-// with the draws that SuperCollider's units make from it. Plugins' units share its state.
+// The draws that SuperCollider's units make from RandomState.
 
 #include "engine/simd/lanes.hpp"
 #include "engine/ugens/forms.hpp"
@@ -37,13 +36,9 @@ public:
     }
     /// 32 random bits.
     SCS_INLINE uint32_t draw() {
-        s_ = {next1(s_.s1), next2(s_.s2), next3(s_.s3)};
+        s_ = s_.next();
         return s_.s1 ^ s_.s2 ^ s_.s3;
     }
-    /// A part of the state after a draw.
-    SCS_INLINE static uint32_t next1(uint32_t s) { return ((s & 0xfffffffeu) << 12) ^ (((s << 13) ^ s) >> 19); }
-    SCS_INLINE static uint32_t next2(uint32_t s) { return ((s & 0xfffffff8u) << 4) ^ (((s << 2) ^ s) >> 25); }
-    SCS_INLINE static uint32_t next3(uint32_t s) { return ((s & 0xfffffff0u) << 17) ^ (((s << 3) ^ s) >> 11); }
     /// 0 <= x < 1, in steps of 2^-23.
     SCS_INLINE float unipolar() { return float(int32_t(draw() >> 9)) * 0x1p-23f; }
     /// -1 <= x < 1.
@@ -58,11 +53,12 @@ private:
     RandomState s_;
 };
 
-/// Makes a kernel from a lane kernel K<L> that draws numbers in its blocks.
+/// Makes a kernel from a lane kernel K<L> that draws numbers in its blocks, so many in each frame; 0: that varies.
 template <template <int> class K, template <int> class State>
-constexpr Kernel drawing(KernelFunction start) {
+constexpr Kernel drawing(KernelFunction start, uint8_t numbers_a_frame = 0) {
     Kernel made = lane_kernel<K, State>(start);
     made.effect = Effect::draws;
+    made.numbers_a_frame = numbers_a_frame;
     return made;
 }
 

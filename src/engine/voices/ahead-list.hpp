@@ -51,7 +51,8 @@ public:
 
     struct Turns {
         std::span<const Unison> all; ///< false ones were freed; empty if they aren't to be trusted
-        bool any_reads;              ///< one of them reads buses, and no other turns come between these
+        bool complete;               ///< no other turns come between these
+        bool any_reads;              ///< they are complete, and one of them reads buses
         bool same;                   ///< nothing has changed since the last ones
     };
     /// Ends the list, for the block that begins, and begins another one. Valid until the next add().
@@ -61,7 +62,7 @@ public:
             if (one)
                 one.place().listed = -1;
         const bool same = !changed_ && !newcomers_ && trusted_ && count_ == last_count_;
-        const Turns turns{trusted_ ? all : all.first(0), any_reads_ && !newcomers_, same};
+        const Turns turns{trusted_ ? all : all.first(0), !newcomers_, any_reads_ && !newcomers_, same};
         changed_ = !trusted_ || newcomers_;
         last_count_ = count_;
         count_ = 0;

@@ -7,6 +7,7 @@
 #include "engine/voices/reaches.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <utility>
 
@@ -35,6 +36,7 @@ size_t Ahead::most_turns(const Settings& settings) noexcept {
 Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMaker> maker, int lanes, Buses& buses,
              Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
     : list_(list),
+      random_(random),
       held_(held),
       deadline_(deadline),
       gates_(settings),
@@ -49,6 +51,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
       kept_sets_(sets_per_job * jobs_.size()),
       kept_(aligned_zeros<float>(kept_sets_ * set_floats_)),
       turns_(most_turns(settings)),
+      draws_(turns_.size()),
       deferred_(jobs_.size()),
       job_list_(jobs_.size()) {
     runners_.reserve(size_t(threads_));
@@ -132,6 +135,11 @@ size_t Ahead::work_in(const Unison& one) noexcept {
     return one.batch ? 4 * one.code().batch.ops.size() : one.code().lone.ops.size();
 }
 
+/// How many random numbers it draws in a block.
+uint32_t Ahead::numbers_of(const Unison& one) noexcept {
+    return one.code().numbers * uint32_t(one.batch ? std::popcount(one.batch->live) : 1);
+}
+
 /// How many sets of a batch's rows it keeps.
 size_t Ahead::sets_for(const Unison& one) const noexcept {
     return one.batch ? one.code().batch_sets : (one.code().lone_sets + size_t(lanes_) - 1) / size_t(lanes_);
@@ -157,16 +165,19 @@ void Ahead::note_writes(const Unison& one, size_t turns, size_t first, size_t en
 }
 
 void Ahead::plan(const AheadList::Turns& turns) noexcept {
-    planned_jobs_ = planned_strands_ = planned_gates_ = planned_sets_ = planned_work_ = 0;
+    planned_jobs_ = planned_strands_ = planned_gates_ = planned_sets_ = planned_work_ = planned_draws_ = 0;
     planned_ = true;
     gates_.begin_block();
     found_strands_.begin();
     size_t count = 0;
+    bool draws_known = turns.complete;
     for (const Unison& one : turns.all) {
         if (!one)
             continue;
         const NativeCode& code = one.code();
-        const bool opens = (turns.any_reads || !code.reads) && may_open(one);
+        const bool opens = (turns.complete || !code.reads) && (draws_known || !code.draws) && may_open(one);
+        // Then it may draw another number of them, or none.
+        draws_known = draws_known && (opens || !code.draws);
         // Slots of held output are others' in the next block.
         planned_ = planned_ && code.buses_stay && !(one.batch && one.batch->interleaved);
         turns_[count++] = {one, opens};
@@ -180,9 +191,12 @@ void Ahead::plan(const AheadList::Turns& turns) noexcept {
         if (end > first + 1 && open_strand(first, end))
             continue;
         for (; first < end; ++first)
-            if (!is_worth_it(turns_[first].of) || !open_strand(first, first + 1))
+            if (!is_worth_it(turns_[first].of) || !open_strand(first, first + 1)) {
                 if (turns.any_reads)
                     note_writes(turns_[first].of, planned_strands_ + 1, first, first + 1);
+                if (turns_[first].opens)
+                    note_draws(turns_[first].of, -1);
+            }
     }
 }
 
@@ -245,6 +259,22 @@ void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
     });
     job.all_at_once = now == write;
     note_writes(one, planned_strands_ + 1, first, end);
+    note_draws(one, int32_t(planned_jobs_ - 1));
+}
+
+void Ahead::note_draws(const Unison& one, int32_t job) noexcept {
+    if (one.code().draws)
+        draws_[planned_draws_++] = {job, numbers_of(one)};
+}
+
+/// Tells the jobs where the generator is when their turns come.
+void Ahead::foresee_draws() noexcept {
+    RandomState random = *random_;
+    for (const Draw& draw : std::span(draws_).first(planned_draws_)) {
+        if (draw.job >= 0)
+            jobs_[size_t(draw.job)].random = random;
+        random = jump_(random, draw.numbers);
+    }
 }
 
 void Ahead::open_block(int32_t number) noexcept {
@@ -271,6 +301,7 @@ void Ahead::open_block(int32_t number) noexcept {
     for (size_t i = 0; i < count_; ++i)
         if (strands_[i].gate)
             (void)job_list_.gate(i, strands_[i].gate); // no more of them were planned
+    foresee_draws();
     for (VoiceRunner& runner : runners_)
         runner.begin_block(number);
     float_mode_ = float_mode();
@@ -355,6 +386,7 @@ void Ahead::run(size_t who, size_t number) noexcept {
 
 void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
     job.action_count = 0;
+    runner.draw_from(job.random);
     runner.set_host(&job, [](void* noting, Synth& synth, int action) {
         static_cast<Job*>(noting)->note(synth.voice->lane, action);
     });
@@ -441,6 +473,8 @@ Ahead::Turn Ahead::take(Unison one) noexcept {
     if (number - strand.first >= strand.computed)
         return Turn::to_compute;
     taken_ = &job;
+    if (one.code().draws)
+        *random_ = job.random;
     perform(job);
     if (!job.all_at_once)
         return Turn::computed;

@@ -6,6 +6,7 @@
 #include "engine/schedule/helpers.hpp"
 #include "engine/voices/ahead-list.hpp"
 #include "engine/voices/gates.hpp"
+#include "engine/voices/random-jump.hpp"
 #include "engine/voices/strands.hpp"
 #include "engine/voices/voice-runner.hpp"
 
@@ -95,6 +96,7 @@ private:
         bool all_at_once;
         bool over; ///< it has had its turn
         uint32_t strand;
+        RandomState random; ///< of what draws numbers: where the generator is before it, then behind it
         /// Done actions in the order in which they came, each once for a voice: a second one of the same kind changes
         /// nothing.
         struct Action {
@@ -121,10 +123,13 @@ private:
     size_t sets_for(const Unison&) const noexcept;
     size_t gate_for(const Unison&) const noexcept;
     void note_writes(const Unison&, size_t turns, size_t first, size_t end) noexcept;
+    static uint32_t numbers_of(const Unison&) noexcept;
     void plan(const AheadList::Turns&) noexcept;
     bool open_strand(size_t first, size_t end) noexcept;
     bool hands_on_well(const Unison&, size_t first, size_t end) const noexcept;
     void open_job(const Unison&, size_t first, size_t end) noexcept;
+    void note_draws(const Unison&, int32_t job) noexcept;
+    void foresee_draws() noexcept;
     void wait_for(size_t job) noexcept;
     bool is_late() noexcept;
     void try_out() noexcept;
@@ -137,8 +142,10 @@ private:
     void do_errand(size_t who) noexcept;
 
     AheadList& list_;
+    RandomState* const random_;
     HeldOutput& held_;
     Deadline& deadline_;
+    const RandomJump jump_;
     Gates gates_;
     Strands found_strands_;
     const NanoClock clock_ = NanoClock::system();
@@ -159,8 +166,15 @@ private:
         bool opens; ///< it may be computed ahead
     };
     std::vector<PlannedTurn> turns_; ///< while it is planned
+    /// What draws random numbers, in order, as far as it is known how many.
+    struct Draw {
+        int32_t job; ///< -1: it isn't computed ahead
+        uint32_t numbers;
+    };
+    std::vector<Draw> draws_;
     bool planned_ = false;
-    size_t planned_jobs_ = 0, planned_strands_ = 0, planned_gates_ = 0, planned_sets_ = 0, planned_work_ = 0;
+    size_t planned_jobs_ = 0, planned_strands_ = 0, planned_gates_ = 0, planned_sets_ = 0, planned_work_ = 0,
+           planned_draws_ = 0;
     // Of the present block.
     size_t count_ = 0;       ///< strands
     size_t reached_ = 0;     ///< those up to the last one whose turn has begun

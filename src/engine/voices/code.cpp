@@ -217,7 +217,8 @@ private:
                 op.run = batch ? source.batch_scaled : source.lone_scaled;
             }
             const NativeCode::BusUse use{uint32_t(list.ops.size()), kernel->effect, kernel->first_channel};
-            draws_ += batch && kernel->effect == Effect::draws;
+            if (batch && kernel->effect == Effect::draws)
+                note_draws(*kernel, unit.rate);
             if (scaled && kernel->effect != Effect::none && kernel->effect != Effect::draws)
                 (batch ? code_->batch_reaches : code_->lone_reaches).push_back(use);
             if (scaled && writes(kernel->effect))
@@ -251,6 +252,12 @@ private:
         sources_.resize(program_.units.size());
         sources_[u] = op;
         return op;
+    }
+
+    void note_draws(const Kernel& kernel, Rate rate) {
+        ++draws_;
+        numbers_ += kernel.numbers_a_frame * uint32_t(rate == Rate::audio ? block_size_ : 1);
+        draws_vary_ = draws_vary_ || !kernel.numbers_a_frame;
     }
 
     /// Uses the operands of the plain list.
@@ -394,6 +401,7 @@ private:
         constexpr uint32_t most_bytes = 65536;
         code_->batchable = well && code_->record_bytes <= most_bytes;
         code_->draws = draws_ > 0;
+        code_->numbers = draws_vary_ ? 0 : numbers_;
         const auto adders = uint64_t(std::count_if(
             reaches.begin(), reaches.end(), [](const auto& use) { return use.effect != Effect::reads_control; }));
         code_->acts_on_itself = ends_itself_alone;
@@ -417,7 +425,8 @@ private:
     }
 
     void judge_ahead() {
-        bool well = code_->acts_on_itself && !code_->draws && code_->lone.ops.size() <= most_ops_ahead;
+        bool well =
+            code_->acts_on_itself && (!code_->draws || code_->numbers) && code_->lone.ops.size() <= most_ops_ahead;
         bool written = false;
         for (const NativeCode::BusUse& use : code_->lone_reaches) {
             written = written || writes(use.effect);
@@ -467,7 +476,9 @@ private:
     std::vector<Place> places_;          ///< of each wire
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
     std::vector<uint32_t> flags_;        ///< of each unit: place of its done flag, as states_; 0: unread
-    uint32_t draws_ = 0;                 ///< how many units draw random numbers in each block
+    uint32_t draws_ = 0;                 ///< how many units draw random numbers in each block …
+    uint32_t numbers_ = 0;               ///< … and how many numbers together …
+    bool draws_vary_ = false;            ///< … unless that varies
     std::vector<Gained> gained_;
     std::vector<int32_t> change_of_; ///< of each unit: first unit of the change that ends here; -1: none
     std::vector<bool> in_change_;    ///< of each unit: whether it is part of a change, but not its end

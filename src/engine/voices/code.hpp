@@ -78,6 +78,7 @@ struct NativeCode {
     bool acts_on_itself = false;            ///< has only done actions that affect no node but its own
     bool only_adds = false;
     bool draws = false;    ///< draws random numbers in its blocks
+    uint32_t numbers = 0;  ///< so many in each; 0: that varies, or is none
     bool commutes = false; ///< only_adds, and batches can hold what it adds
     /// Whether a batch's or a lone voice's blocks are made of nothing but its record and, if it `reads`, of buses the
     /// numbers of which are known before. Then another thread may compute them before its turn, all but the operations

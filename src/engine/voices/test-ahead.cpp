@@ -94,8 +94,10 @@ SynthDef def_of(const Kind& kind) {
     def.control_names = {{"freq", 0}, {"amp", 1}, {"gate", 2}, {"out", 3}, {"second", 4}, {"action", 5}};
     const std::string source = kind.source;
     std::vector<InputRef> inputs = {{0, 0}, {-1, 0}, {-1, 1}};
-    if (source == "WhiteNoise")
+    if (source == "WhiteNoise" || source == "PinkNoise")
         inputs.clear();
+    else if (source == "Dust" || source == "LFNoise0")
+        inputs = {{0, 0}};
     else if (source == "In" || source == "InFeedback")
         inputs = {{0, kind.reads_second ? 4u : 3u}};
     def.units = {
@@ -152,13 +154,17 @@ const Kind kinds[] = {
     {.name = "wired", .by_wire = true},
     {.name = "tells", .tells = true},
     {.name = "faded", .out = "XOut"},
+    // The same, with the random numbers of their turns.
+    {.name = "hiss", .source = "WhiteNoise"},
+    {.name = "rain", .source = "Dust"},
+    {.name = "pink", .source = "PinkNoise", .second = true},
     // The same, once that is there which they read.
     {.name = "effect", .source = "In", .out = "ReplaceOut"},
     {.name = "sends", .source = "In", .reads_second = true},
     {.name = "feeds", .source = "InFeedback", .out = "XOut", .reads_second = true},
     {.name = "listens", .listens = true},
     // Not computed ahead, but in between.
-    {.name = "hiss", .source = "WhiteNoise"},
+    {.name = "steps", .source = "LFNoise0"}, // it can't be known how many numbers it draws
     {.name = "rereads", .rereads = true},
     // Nothing behind these is computed ahead.
     {.name = "asked", .asked = true},
@@ -177,7 +183,7 @@ const Kind kinds[] = {
     {.name = "group", .done = 14},
     {.name = "resumes", .done = 15},
 };
-constexpr size_t ahead_kinds = 13, harmless_kinds = 15;
+constexpr size_t ahead_kinds = 16, harmless_kinds = 18;
 constexpr size_t adding_kinds = 6; // of these
 
 /// What a test hears and is told.
@@ -487,7 +493,7 @@ TEST_CASE("voices that read buses are computed ahead once that is there") {
         Tree& tree = f.engine->tree();
         f.clear();
         Synth* made;
-        REQUIRE(tree.new_synth(f.def_of_kind("hiss"), nullptr, 1000, AddAction::tail, 0, made).ok());
+        REQUIRE(tree.new_synth(f.def_of_kind("steps"), nullptr, 1000, AddAction::tail, 0, made).ok());
         set_named(tree, *made, "out", 0, 4.f);
         for (int id = 1001; id < 1065; ++id) {
             REQUIRE(
@@ -541,7 +547,7 @@ TEST_CASE("voices and their effects are computed one behind the other, whatever 
             set_named(tree, *made, "second", 0, float(4 + track));
         };
         constexpr int tracks = 6, each = 8;
-        const char* const names[each] = {"saw", "saw", "saw", "listens", "effect", "effect", "two", "sends"};
+        const char* const names[each] = {"saw", "saw", "pink", "listens", "effect", "effect", "two", "sends"};
         for (int track = 0; track < tracks; ++track)
             for (int i = 0; i < each; ++i)
                 add(names[i], 1000 + 10 * track + i, track, AddAction::tail, 1);
@@ -609,6 +615,53 @@ TEST_CASE("no voice is one with its track's if it reads what it and others write
     CHECK(alone.sound != std::vector<float>(alone.sound.size()));
     for (const int threads : {2, 3})
         CHECK(same(alone, play(threads)));
+}
+
+TEST_CASE("noise is computed ahead, from where the generator will be") {
+    const Helped helped;
+    const auto play = [](int threads) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        f.clear();
+        const auto add = [&](const char* kind, int32_t id, AddAction action, int32_t target) {
+            Synth* made;
+            REQUIRE(tree.new_synth(f.def_of_kind(kind), nullptr, id, action, target, made).ok());
+            tree.set_control(*made, 0, 100.f + float(id));
+        };
+        for (int id = 1000; id < 1064; ++id)
+            add(id % 16 < 8 ? "hiss" : id % 16 < 12 ? "pink" : "rain", id, AddAction::tail, 0);
+        f.go(100);
+        const uint64_t before = f.computed_ahead();
+        if (threads > 1)
+            CHECK(before > 0); // there is nothing else
+        // Behind this one nobody knows where it is.
+        add("steps", 2000, AddAction::after, 1020);
+        f.go(100);
+        tree.set_run(*tree.find_synth(2000), false);
+        f.go(100);
+        tree.set_run(*tree.find_synth(2000), true);
+        set_named(tree, *tree.find_synth(1003), "gate", 0, 0.f);
+        map_named(tree, *tree.find_synth(1009), "amp", 0, 1, false);
+        f.go(100);
+        return std::move(f.played);
+    };
+    const Played alone = play(1);
+    CHECK(alone.sound != std::vector<float>(alone.sound.size()));
+    for (const int threads : {2, 3})
+        CHECK(same(alone, play(threads)));
+}
+
+TEST_CASE("a generator jumps to where as many draws would take it") {
+    const RandomJump jump;
+    RandomState at{123, 456, 789};
+    for (uint32_t draws : {0u, 1u, 2u, 64u, 65u, 128u, 1000u, 65536u, 100'001u}) {
+        CAPTURE(draws);
+        RandomState one_by_one = at;
+        for (uint32_t i = 0; i < draws; ++i)
+            one_by_one = one_by_one.next();
+        at = jump(at, draws);
+        CHECK(std::tie(at.s1, at.s2, at.s3) == std::tie(one_by_one.s1, one_by_one.s2, one_by_one.s3));
+    }
 }
 
 TEST_CASE("buses that begin to overlap are added to voice by voice") {

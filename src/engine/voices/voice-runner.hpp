@@ -34,6 +34,8 @@ public:
     using DoneAction = void (*)(void* host, Synth&, int action);
     void set_host(void* host, DoneAction) noexcept;
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
+    /// Has units draw random numbers from this generator.
+    void draw_from(RandomState& random) noexcept { space_.random = &random; }
     int32_t block_number() const noexcept { return space_.block_number; }
     /// Sets what new voices get, Hz.
     void set_sample_rate(double rate) noexcept { rates_ = rates_for(rate); }
