@@ -5,8 +5,8 @@ cases are those of chapter 5 of the supernova thesis (Blechmann 2011): light syn
 one, heavy ones (128 sines), and two parallel groups one behind the other; and the piece of bench/offline.py, in which
 no group is parallel. For supernova the groups are parallel (/p_new), for scsynth and us they are ordinary ones.
 
-Offline renderings of everybody in turn, so that a busy machine falls on all alike; of each the start, which is that of
-a short score, is taken off. "ceiling": two of our processes of one thread each side by side, which is what the machine
+Offline renderings of everybody in turn, so that a busy machine falls on all alike: time and processor time for a second
+of sound, without the start, which is that of a short score. "ceiling": two of our processes of one thread each side by side, which is what the machine
 has to give. Progress goes to standard error, a Markdown table of medians to standard output."""
 import argparse
 import os
@@ -30,6 +30,7 @@ RATE = 48000
 SHORT = 0.01      # s of sound
 TIME_LIMIT = 120  # s; supernova hangs now and then
 TRIES = 3
+LONGER = 8
 SYNTHDEFS = ROOT / "bench/synthdefs"
 PARALLEL = "/p_new"
 SERIAL = "/g_new"
@@ -41,14 +42,14 @@ class Case:
     groups: list       # of each: (synths, SynthDef, whether all play to bus 0)
     piece: bool = False
 
-    def events(self, new_group, folder):
+    def events(self, new_group, seconds, folder):
         if self.piece:
-            return voice_scores.swarm(self.seconds, folder)
+            return voice_scores.swarm(seconds, folder)
         messages = [("/d_recv", (SYNTHDEFS / f"{name}.scsyndef").read_bytes()) for name in ("bench_light", "bench_heavy")]
         for number, (synths, name, together) in enumerate(self.groups):
             messages.append((new_group, 10 + number, 1, 0))
             messages += [("/s_new", name, 1000 * (number + 1) + i, 1, 10 + number, "freq", 100.0 + i, "out",
-                          0 if together else 16 + number * synths + i) for i in range(synths)]
+                          0 if together else number * synths + i) for i in range(synths)]
         return [(0, *messages[i:i + 200]) for i in range(0, len(messages), 200)]
 
 
@@ -69,6 +70,7 @@ class Player:
     new_group: str
     options: tuple
     processes: int = 1
+    longer: int = 1  # it renders so many times the case's seconds, as it would be done too soon to tell
 
     def _start(self, score, output):
         command = [self.program, "-N", score, "_", output, str(RATE), "WAV", "float", "-o", "2", "-i", "0", "-D", "0",
@@ -94,16 +96,15 @@ class Player:
         return passed, after.children_user + after.children_system - before.children_user - before.children_system
 
     def net(self, case, folder):
-        """The same without the start."""
+        """(ms, ms of processor time) for a second of sound, without the start."""
         found = []
-        for seconds in SHORT, case.seconds:
+        for seconds in SHORT, case.seconds * self.longer:
             score = folder / "score.osc"
-            score.write_bytes(score_bytes([event for event in case.events(self.new_group, folder) if event[0] < seconds],
-                                          seconds))
+            score.write_bytes(score_bytes(case.events(self.new_group, seconds, folder), seconds))
             found.append(self._patient(score, folder))
         if len(set((folder / "0.wav").read_bytes()[-10000:])) < 100:
             raise RuntimeError(f"{self.name} rendered silence")
-        return tuple(long - short for short, long in zip(*found))
+        return tuple(1000 * (long - short) / (case.seconds * self.longer) for short, long in zip(*found))
 
     def _patient(self, score, folder):
         for _ in range(TRIES - 1):
@@ -121,8 +122,8 @@ def players(build, threads):
         for count in (1, threads):
             yield Player(f"supernova, {count} thread{'s' * (count > 1)}", "supernova", PARALLEL, ("-T", str(count)))
     for count in (1, threads):
-        yield Player(f"ours, {count} thread{'s' * (count > 1)}", ours, SERIAL, ("-T", str(count)))
-    yield Player("ceiling", ours, SERIAL, ("-T", "1"), threads)
+        yield Player(f"ours, {count} thread{'s' * (count > 1)}", ours, SERIAL, ("-T", str(count)), longer=LONGER)
+    yield Player("ceiling", ours, SERIAL, ("-T", "1"), threads, LONGER)
 
 
 def measure(case, everybody, runs, folder):
@@ -132,7 +133,7 @@ def measure(case, everybody, runs, folder):
         for player in everybody:
             passed, used = player.net(case, folder)
             found.setdefault(player.name, []).append((passed, used))
-            print(f"run {run + 1} of {runs}: {player.name} {passed:.2f} s, {used:.2f} s of processor time",
+            print(f"run {run + 1} of {runs}: {player.name} {passed:.1f} ms, {used:.1f} ms of processor time",
                   file=sys.stderr, flush=True)
     return found
 
@@ -145,8 +146,7 @@ def rows(name, case, everybody, found):
         first = alone.setdefault("ours" if player.name == "ceiling" else player.name.split(",")[0], (passed, used))
         faster = player.processes * first[0] / passed
         more = 100 * (used / player.processes / first[1] - 1)
-        yield (f"| {name}, {case.seconds:g} s | {player.name} | {passed:.2f} s | {used:.2f} s | {faster:.2f} "
-               f"| {more:+.0f} % |")
+        yield f"| {name} | {player.name} | {passed:.1f} ms | {used:.1f} ms | {faster:.2f} | {more:+.0f} % |"
 
 
 def main():
