@@ -34,9 +34,9 @@ namespace scs {
 namespace {
 
 constexpr size_t event_ring_bytes = size_t(1) << 20;
-constexpr int64_t idle_time = 1'000'000; ///< ns that one run_idle() takes
-constexpr int64_t bundle_cost = 500;     ///< ns, an estimate for the deadline
-constexpr int most_automatic_threads = 8;
+constexpr int64_t idle_time = 1'000'000;  ///< ns that one run_idle() takes
+constexpr int64_t bundle_cost = 500;      ///< ns, an estimate for the deadline
+constexpr int most_automatic_threads = 4; ///< RTKit gives a user 25 with a real-time priority
 constexpr double units_per_second = 4294967296.;
 
 /// How much announced work lies between two readings of the clock, ns, in a cycle that may take `time`: few enough

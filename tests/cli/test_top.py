@@ -64,7 +64,7 @@ def test_counts_and_costs(launch):
                      "a measured SynthDef")
     assert (shown["host"], shown["port"], shown["block"], shown["rate"]) == ("127.0.0.1", server.port, 64, 48000)
     assert (shown["synths"], shown["group_count"], shown["limit"]) == (45, 4, 70)
-    assert 1 <= shown["threads"] <= min(os.cpu_count(), 8)
+    assert 1 <= shown["threads"] <= min(os.cpu_count(), 4)
     assert (shown["ended"], shown["paused"], shown["whole"]) == (0, 0, True)
     groups = by_id(shown)
     assert [group["id"] for group in shown["groups"]] == [0, 1, 2, 3]

@@ -180,7 +180,7 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .help = "threads that compute synths",
       .more =
           "The data loop is one of them. The others compute batches of native voices before their turns, when there "
-          "is much to do. 0: as many as there are cores, eight at most; the others sleep as long as one is enough, and "
+          "is much to do. 0: as many as there are cores, four at most; the others sleep as long as one is enough, and "
           "where they don't get the data loop's priority. The samples are the same bits."}},
     {&Settings::simd,
      {.key = "simd",

@@ -428,7 +428,7 @@ TEST_CASE("what may reach a batch before its turn isn't overtaken") {
 }
 
 TEST_CASE("how many threads there are is decided by the cores, if nobody says it") {
-    CHECK(Fixture(with(0)).engine->settings().threads == std::min(cores_to_run_on(), 8));
+    CHECK(Fixture(with(0)).engine->settings().threads == std::min(cores_to_run_on(), 4));
     CHECK(Fixture(with(0)).engine->settings().reluctant);
     CHECK_FALSE(Fixture(with(3)).engine->settings().reluctant);
 }
