@@ -95,7 +95,9 @@ def test_plain_lines(launch):
     status, output, said = top("-u", server.port, "--once")
     assert (status, said) == (0, "")
     lines = output.splitlines()
-    assert lines[0] == f"pw-scsynth top  127.0.0.1:{server.port}  64 frames a block, 48000 Hz, 1 thread"
+    threads = sample(server.port)["threads"]
+    assert lines[0] == (f"pw-scsynth top  127.0.0.1:{server.port}  64 frames a block, 48000 Hz, "
+                        f"{threads} thread{'s' * (threads > 1)}")
     assert lines[2].startswith("synths 45  groups 4  cuts ")
     assert lines[4].strip() == SHOWN_BY_TOP
     assert re.fullmatch(r" *\S+ +36 +4 +\d+    1  test_sine ×40 \(4 paused\)", lines[6]), output
