@@ -66,8 +66,7 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
       .more =
           "A factor: 0.5 is -6 dB. Later the desktop's mixer sets it, or `wpctl set-volume`, whose 0.5 is -18 dB. With "
           "another value than 1, or with `mute`, WirePlumber 0.5 doesn't restore the volume that it remembers; 0.4 "
-          "does "
-          "so nevertheless."}},
+          "does so nevertheless."}},
     {&NodeSettings::mute, {.key = "mute", .help = "silent until somebody unmutes it"}},
 };
 

@@ -21,7 +21,7 @@ struct Settings {
     int block_size = 64; ///< frames
     int wire_buffers = 64;
     int random_seeds = 64;
-    int threads = 0;        ///< 0: Engine::create() decides
+    int threads = 1;        ///< 0: Engine::create() decides
     bool reluctant = false; ///< not a setting: helper threads are asked only when one thread is hardly enough
     int verbosity = 0;
     double cpu_limit = 0.7;  ///< of a cycle's time, what all engines of a data loop may take; 0: no limit

@@ -20,6 +20,7 @@ constexpr size_t sets_per_job = 2; // which are kept, on average: most batches a
 constexpr double rest_after_wait = 1e9; // ns of sound
 
 constexpr size_t most_at_once = 32; // operations of a job that write at once
+constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump over one takes some 50 ns
 
 } // namespace
 
@@ -51,7 +52,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
       kept_sets_(sets_per_job * jobs_.size()),
       kept_(aligned_zeros<float>(kept_sets_ * set_floats_)),
       turns_(most_turns(settings)),
-      draws_(turns_.size()),
+      draws_(most_draws),
       deferred_(jobs_.size()),
       job_list_(jobs_.size()) {
     runners_.reserve(size_t(threads_));
@@ -169,15 +170,15 @@ void Ahead::plan(const AheadList::Turns& turns) noexcept {
     planned_ = true;
     gates_.begin_block();
     found_strands_.begin();
-    size_t count = 0;
+    size_t count = 0, drawing = 0;
     bool draws_known = turns.complete;
     for (const Unison& one : turns.all) {
         if (!one)
             continue;
         const NativeCode& code = one.code();
         const bool opens = (turns.complete || !code.reads) && (draws_known || !code.draws) && may_open(one);
-        // Then it may draw another number of them, or none.
-        draws_known = draws_known && (opens || !code.draws);
+        if (code.draws) // what doesn't open may draw another number of them, or none
+            draws_known = draws_known && opens && ++drawing < most_draws;
         // Slots of held output are others' in the next block.
         planned_ = planned_ && code.buses_stay && !(one.batch && one.batch->interleaved);
         turns_[count++] = {one, opens};

@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What helper threads save in a daemon as a desktop runs it: its data loop and the helpers SCHED_RR. The load, which is
+the walks' part of the cycles' time, of so many default voices, with 1 thread and with more. The servers alternate, so
+that a busy machine falls on all alike. Progress goes to standard error, a Markdown table to standard output."""
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from bench import report  # noqa: E402
+from bench.contenders import NODES, POOL_KIB  # noqa: E402
+from tests.lib.audio import write_wav  # noqa: E402
+from tests.lib.desktop import PRIORITY, Desktop, lacking  # noqa: E402
+from tests.lib.osc import Client  # noqa: E402
+from tests.lib.ports import free_port  # noqa: E402
+from tests.lib.server import NodeServer  # noqa: E402
+
+DEFAULT = ROOT / "tests/oracle/synthdefs/default.scsyndef"
+RATE = 48000
+SETTLE, SAMPLES, INTERVAL = 3, 8, 0.4  # s; of the load; s between them
+
+
+def hurry(pid):
+    """Give the helpers the data loop's priority, as RTKit does."""
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        if (task / "comm").read_text().startswith("scsynth-help"):
+            os.sched_setscheduler(int(task.name), os.SCHED_RR | os.SCHED_RESET_ON_FORK, os.sched_param(PRIORITY))
+
+
+def play_beside(session):
+    """Another program, which plays to the same sink."""
+    sound = session.dir / "tone.wav"
+    tone = 0.1 * np.sin(2 * np.pi * 440 * np.arange(120 * RATE) / RATE)
+    write_wav(sound, np.stack([tone, tone], axis=1), RATE)
+    session.start(["pw-play", "--target", "test-sink", str(sound)], "tone")
+
+
+def loads(threads, options):
+    """{voices: (load, blocks of batches and lone voices that helpers have computed so far)}, in percent."""
+    found, playing = {}, 0
+    settings = {"max-nodes": NODES, "rt-memory": POOL_KIB, "threads": threads, "overload": "none"}
+    with Desktop() as session:
+        session.force_quantum(options.quantum)
+        server = NodeServer(session, free_port(), settings)
+        with Client(server.port) as client:
+            client.wait_ready(timeout=30)
+            client.command("/d_recv", DEFAULT.read_bytes())
+            session.connect(server.node_name, "test-sink")
+            hurry(session.daemon.pid)
+            if options.beside:
+                play_beside(session)
+            for voices in options.voices:
+                for number in range(playing, voices):
+                    client.send("/s_new", "default", 1000 + number, 0, 0, "freq", 100.0 + number % 2000, "amp", 1e-5)
+                    if number % 200 == 199:
+                        time.sleep(0.02)  # the socket's buffer is finite
+                playing = voices
+                time.sleep(SETTLE)
+                samples = []
+                for _ in range(SAMPLES):
+                    time.sleep(INTERVAL)
+                    status = client.status()
+                    samples.append(status[5])
+                if status[2] != voices:
+                    raise RuntimeError(f"{status[2]} synths instead of {voices}")
+                ahead = session.node(server.node_name)["info"]["props"]["scsynth.ahead"]
+                found[voices] = median(samples), int(ahead)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=3, help="of each (default: 3)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="(default: 1 2)")
+    parser.add_argument("--voices", type=int, nargs="+", default=[2000, 6000, 10000], help="(default: 2000 6000 10000)")
+    parser.add_argument("--quantum", type=int, default=256, help="frames (default: 256)")
+    parser.add_argument("--beside", action="store_true", help="another program plays, too")
+    options = parser.parse_args()
+    if why := lacking():
+        sys.exit(why)
+    found = {}
+    for run in range(options.runs):
+        for threads in options.threads:
+            for voices, (load, ahead) in loads(threads, options).items():
+                found.setdefault((voices, threads), []).append(load)
+                print(f"run {run + 1} of {options.runs}: {threads} threads, {voices} voices: {load:.1f} %, "
+                      f"{ahead} computed ahead", file=sys.stderr, flush=True)
+    print(f"{report.machine()}\n")
+    print("| default voices | " + " | ".join(f"{n} thread{'s' * (n > 1)}" for n in options.threads) + " |")
+    print("|---" * (1 + len(options.threads)) + "|")
+    for voices in options.voices:
+        cells = (", ".join(f"{load:.1f}" for load in found[voices, n]) + " %" for n in options.threads)
+        print(f"| {voices} | " + " | ".join(cells) + " |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
