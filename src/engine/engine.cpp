@@ -130,6 +130,12 @@ struct Engine::Parts final : PluginHost {
     Deadline deadline;
     Performance performance;
     bool rendering = true; ///< false: for the rest of the cycle, blocks are left out
+    /// Blocks that were computed at once.
+    struct {
+        int count = 0;    ///< of this cycle, 0: none are left
+        int computed = 0; ///< not behind the deadline
+        int next = 0;     ///< which of them is the next block
+    } ready;
     Outbox outbox;
     Scheduler scheduler;
     Reblocker reblocker;
@@ -467,9 +473,8 @@ bool Engine::out_of_time(int64_t nsec) noexcept {
 // ---- rendering
 
 bool Engine::run_due(NtpTime start, double rate) noexcept {
-    const NtpTime next = start + NtpTime(settings_.block_size * units_per_second / rate);
     bool whole = true;
-    while (whole && !p_->scheduler.empty() && p_->scheduler.next_time() <= next) {
+    while (whole && is_due(start, rate)) {
         CommandBundle* bundle = p_->scheduler.take();
         float fraction;
         const int frame = frame_in_block(bundle->time, start, rate, settings_.block_size, &fraction);
@@ -480,8 +485,56 @@ bool Engine::run_due(NtpTime start, double rate) noexcept {
     return whole;
 }
 
-/// false: the deadline has passed, and the block is to be left out.
-bool Engine::compute_block(NtpTime start, double rate, const float* const* in) noexcept {
+/// How many blocks there are from this one on in the cycle between which nothing happens. At least 1.
+int Engine::calm_blocks(int frames, int frame, NtpTime frame0, double rate) const noexcept {
+    if (!p_->ensemble.helped())
+        return 1;
+    const int block = settings_.block_size,
+              left = (std::min(frames, settings_.max_quantum) - frame + block - 1) / block;
+    const int most = std::clamp(left, 1, Ensemble::most_blocks);
+    if (p_->scheduler.empty())
+        return most;
+    int count = 1;
+    while (count < most && !is_due(ntp_advance(frame0, frame + count * block, rate), rate))
+        ++count;
+    return count;
+}
+
+/// Whether there is a bundle to be run in the block that starts then.
+bool Engine::is_due(NtpTime start, double rate) const noexcept {
+    const NtpTime next = start + NtpTime(settings_.block_size * units_per_second / rate);
+    return !p_->scheduler.empty() && p_->scheduler.next_time() <= next;
+}
+
+/// Computes this block, and the next ones, as well, if they can be computed at once. false: the deadline has passed.
+bool Engine::render(int calm) noexcept {
+    const int computed = calm > 1 ? p_->tree->render_blocks(calm) : -1;
+    if (computed < 0)
+        return p_->tree->render();
+    p_->longest_block.spread(calm);
+    status_.pipelined.fetch_add(uint64_t(computed), std::memory_order_relaxed);
+    p_->ready = {calm, computed, 0};
+    return take_ready();
+}
+
+bool Engine::take_ready() noexcept {
+    auto& ready = p_->ready;
+    const int index = ready.next++;
+    if (ready.next == ready.count)
+        ready.count = 0;
+    if (index >= ready.computed)
+        return false;
+    p_->ensemble.put_block(index, p_->buses);
+    return true;
+}
+
+/// false: the deadline has passed, and the block is to be left out. `calm`: calm_blocks().
+bool Engine::compute_block(NtpTime start, double rate, int calm, const float* const* in) noexcept {
+    if (p_->ready.count) {
+        p_->world.set_block(p_->block);
+        p_->ensemble.begin_block(p_->block);
+        return take_ready();
+    }
     const bool late = p_->deadline.spend(Deadline::unknown);
     const bool sampled = p_->deadline.bounded() && p_->block % blocks_a_sample == 0;
     if (p_->deadline.bounded())
@@ -499,20 +552,21 @@ bool Engine::compute_block(NtpTime start, double rate, const float* const* in) n
         std::memcpy(p_->buses.audio(settings_.outputs + i), in[i], bytes);
         p_->buses.audio_touched()[settings_.outputs + i] = p_->block;
     }
-    const bool whole = run_due(start, rate) && p_->tree->render();
+    const bool whole = run_due(start, rate) && render(calm);
     if (!sampled)
         p_->block_work = p_->deadline.announced();
     return whole;
 }
 
-void Engine::render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept {
+void Engine::render_block(NtpTime start, double rate, int calm, const float* const* in, float* const* out) noexcept {
     FaultGuard::progress();
     if (!p_->rendering) {
         p_->outputs.write_missing(out);
         return;
     }
-    if (!compute_block(start, rate, in)) {
+    if (!compute_block(start, rate, calm, in)) {
         p_->rendering = false;
+        p_->ready.count = 0;
         p_->buses.forget_audio(p_->block);
         p_->outputs.write_missing(out);
     } else if (!p_->outputs.write(p_->buses, p_->block, out)) {
@@ -556,7 +610,8 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     p_->rendering = wanted;
     p_->ensemble.begin_cycle();
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
-        render_block(ntp_advance(frame0, frame, rate), rate, block_in, block_out);
+        render_block(ntp_advance(frame0, frame, rate), rate, calm_blocks(frames, frame, frame0, rate), block_in,
+                     block_out);
     });
     p_->ensemble.end_cycle();
     if (!p_->rendering)

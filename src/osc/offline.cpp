@@ -22,6 +22,7 @@ namespace scs::osc {
 namespace {
 
 constexpr double units_per_second = 4294967296.0;
+constexpr int most_frames = 4096; // of a cycle
 
 /// The score's packets, one after the other. Errors say where.
 class Score {
@@ -125,13 +126,14 @@ public:
           block_(engine.settings().block_size),
           rate_(engine.settings().sample_rate),
           step_(NtpTime(double(block_) / (rate_ / units_per_second))),
-          samples_(size_t(engine.settings().outputs * block_)),
-          in_samples_(size_t(engine.settings().inputs * block_)) {
+          most_(engine.settings().max_quantum),
+          samples_(size_t(engine.settings().outputs) * size_t(most_)),
+          in_samples_(size_t(engine.settings().inputs) * size_t(most_)) {
         for (int i = 0; i < engine.settings().outputs; ++i)
-            out_.push_back(samples_.data() + i * block_);
+            out_.push_back(samples_.data() + i * most_);
         out_.push_back(nullptr); // never empty
         for (int i = 0; i < engine.settings().inputs; ++i)
-            in_.push_back(in_samples_.data() + i * block_);
+            in_.push_back(in_samples_.data() + i * most_);
         in_.push_back(nullptr);
     }
 
@@ -149,6 +151,7 @@ public:
         return true;
     }
     bool submit(CommandBundle& bundle) {
+        calm_ = false;
         if (engine_.submit(&bundle))
             return true;
         engine_.run_idle(); // makes room, but for what is scheduled
@@ -156,18 +159,31 @@ public:
         return engine_.submit(&bundle);
     }
 
+    /// How many blocks there are to come in which nothing happens before `next`, at least 1: they make one cycle. None
+    /// but the last may be the one in which the packet runs.
+    int calm_blocks(const Packet* next) const {
+        if (!calm_ || !next || engine_.status().scheduled)
+            return 1;
+        int count = 1;
+        while ((count + 1) * block_ <= most_ && next->bundles()[0].time > block_end() + NtpTime(count) * step_)
+            ++count;
+        return count;
+    }
+
     /// False if the sink wants no more.
-    bool render() {
+    bool render(int blocks) {
+        const int frames = blocks * block_;
         if (source_)
-            source_(in_.data(), block_);
-        engine_.process(block_, now_, rate_, in_.data(), out_.data());
+            source_(in_.data(), frames);
+        engine_.process(frames, now_, rate_, in_.data(), out_.data());
+        calm_ = true;
         pump_events(engine_.events(), port_, port_);
         for (const auto& packet : std::exchange(port_.completions, {}))
             if (!submit(packet))
                 return false;
-        now_ += step_;
-        frames_ += uint64_t(block_);
-        return sink_(out_.data(), block_);
+        now_ += NtpTime(blocks) * step_;
+        frames_ += uint64_t(frames);
+        return sink_(out_.data(), frames);
     }
     uint64_t frames() const { return frames_; }
 
@@ -180,6 +196,8 @@ private:
     int block_;
     double rate_;
     NtpTime step_, now_ = 0;
+    int most_;          ///< frames of a cycle
+    bool calm_ = false; ///< nothing was submitted since the last cycle
     uint64_t frames_ = 0;
     std::vector<float> samples_, in_samples_;
     std::vector<float*> in_, out_;
@@ -225,7 +243,7 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
                               const BlockSource& source) {
     ServerSettings offline = settings;
     offline.engine.real_time = false;
-    offline.engine.max_quantum = offline.engine.block_size;
+    offline.engine.max_quantum = std::max(most_frames / offline.engine.block_size, 1) * offline.engine.block_size;
     const auto report = [&](const std::string& text) {
         if (offline.log)
             offline.log(ServerSettings::Level::warning, text);
@@ -251,7 +269,7 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
     for (auto next = std::move(first.value()); next && more;) {
         if (auto error = run_block(score, renderer, next))
             return std::move(*error);
-        more = renderer.render();
+        more = renderer.render(renderer.calm_blocks(next.get()));
         if (engine.value()->status().broken)
             return Error{"the engine crashed at frame " + std::to_string(renderer.frames())};
     }

@@ -294,6 +294,7 @@ bool SpaNode::set_counters() {
     changed |= set_property("scsynth.ended", std::to_string(status.ended));
     changed |= set_property("scsynth.paused", std::to_string(status.paused));
     changed |= set_property("scsynth.ahead", std::to_string(status.computed_ahead));
+    changed |= set_property("scsynth.pipelined", std::to_string(status.pipelined));
     changed |= set_property("scsynth.bad-blocks", std::to_string(status.bad_blocks));
     changed |= set_property("scsynth.streams.silent", std::to_string(status.silent_frames));
     changed |= set_property("scsynth.streams.dropped", std::to_string(status.dropped_frames));

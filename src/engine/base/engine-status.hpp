@@ -26,6 +26,7 @@ struct EngineStatus {
     std::atomic<uint64_t> silent_frames{0};       ///< of files that weren't read in time
     std::atomic<uint64_t> dropped_frames{0};      ///< recorded, but not written in time
     std::atomic<uint64_t> computed_ahead{0};      ///< batches of voices that other threads than the data loop computed
+    std::atomic<uint64_t> pipelined{0};           ///< blocks that were computed several at once, by several threads
     std::atomic<Release> release{Release::v3_13}; ///< whose units the native ones sound as
     /// The engine's own code crashed, most likely because a UGen wrote to memory that isn't its own. The engine is
     /// silent from now on and accepts nothing. What it holds stays untouched and is never freed.

@@ -17,6 +17,8 @@ public:
         end(moment);
         began_ = moment;
     }
+    /// What has begun are so many blocks, which are computed together.
+    void spread(int blocks) noexcept { blocks_ = blocks; }
     /// The cycle's last block is done, if one had begun. `seconds`: the cycle's duration.
     void end_cycle(int64_t moment, double seconds) noexcept {
         end(moment);
@@ -37,10 +39,12 @@ private:
 
     void end(int64_t moment) noexcept {
         if (began_ != none)
-            longest_[at_] = std::max(longest_[at_], moment - began_);
+            longest_[at_] = std::max(longest_[at_], (moment - began_) / blocks_);
+        blocks_ = 1;
     }
 
     int64_t began_ = none;              ///< the block that is being computed
+    int blocks_ = 1;                    ///< … or how many, together
     std::array<int64_t, 60> longest_{}; ///< of a second each, ns
     size_t at_ = 0;                     ///< the present second
     double passed_ = 0;                 ///< of it

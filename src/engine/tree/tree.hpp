@@ -113,6 +113,10 @@ public:
     /// Computes one block of all nodes that run, in tree order. false: the deadline passed before the end, and what is
     /// on the buses is of no use.
     bool render() noexcept;
+    /// Computes blocks from the ensemble's present one on in place of so many render(), if nothing but native voices is
+    /// computed in them. Nothing may happen between them. Returns how many are computed, fewer if the deadline has
+    /// passed; -1: none, as it can't be done so.
+    int render_blocks(int blocks) noexcept;
 
     /// In the next blocks, finds the group with whose end there is NaN or infinity on an output bus, and logs it once.
     void find_bad_output(const OutputPorts& ports) noexcept { suspects_ = &ports; }
@@ -179,6 +183,7 @@ private:
     void set(Node&, Run) noexcept;
     void free_crashed(Synth&) noexcept;
     bool walk(FaultLanding&);
+    void perform_endings(int blocks) noexcept;
 
     const Buses& buses_;
     PluginWorld& world_;

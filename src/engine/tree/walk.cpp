@@ -12,6 +12,7 @@
 #include "engine/world/output-ports.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace scs {
 namespace {
@@ -148,6 +149,31 @@ bool Tree::render() noexcept {
     else
         (void)finish_frees(); // what isn't done in time is done before the next command
     return whole;
+}
+
+int Tree::render_blocks(int blocks) noexcept {
+    if (starting_ || suspects_ || root_->run != Run::on || !finish_frees())
+        return -1;
+    const int computed = ensemble_.run_blocks(blocks);
+    if (computed >= 0)
+        perform_endings(computed);
+    return computed;
+}
+
+/// As walks do it: done actions in the order of the turns, and in the next block what has ended is freed, in the order
+/// of the nodes. What has ended in the last block is the next walk's to free.
+void Tree::perform_endings(int blocks) noexcept {
+    const auto endings = ensemble_.endings();
+    for (auto begin = endings.begin(); begin != endings.end();) {
+        const auto end = std::find_if(begin, endings.end(), [&](const auto& one) { return one.index != begin->index; });
+        for (auto one = begin; one != end; ++one)
+            done_action(one->action, *one->synth);
+        std::sort(begin, end,
+                  [](const auto& a, const auto& b) { return std::tie(a.own, a.lane) < std::tie(b.own, b.lane); });
+        for (; begin != end; ++begin)
+            if (begin->action == 2 && int64_t(begin->index) + 1 < blocks)
+                (void)free_in_time(*begin->synth); // if there is no time for it, the next walk does it
+    }
 }
 
 /// Renders the nodes from turn_ on. turn_ is kept up to date, as a crash in a synth ends this function.

@@ -111,7 +111,7 @@ struct Input {
 };
 
 template <class Kind, template <int> class State>
-constexpr Kernel reader() {
+constexpr Kernel reader(bool looks_back = false) {
     Kernel made;
     made.start = Input<Kind>::start;
     made.lone = Input<Kind>::lone;
@@ -119,12 +119,13 @@ constexpr Kernel reader() {
     made.state64 = state64<State>();
     made.state32 = state32<State>();
     made.effect = Effect::reads_audio;
+    made.looks_back = looks_back;
     return made;
 }
 
 constexpr Kernel in = reader<In, Stateless>();
-constexpr Kernel in_feedback = reader<InFeedback<false>, FeedbackState>();
-constexpr Kernel in_feedback_by_channel = reader<InFeedback<true>, FeedbackState>();
+constexpr Kernel in_feedback = reader<InFeedback<false>, FeedbackState>(true);
+constexpr Kernel in_feedback_by_channel = reader<InFeedback<true>, FeedbackState>(true);
 
 const Kernel* choose_in_feedback(const Signature& s) {
     if (s.rate != Rate::audio || s.audio(0))

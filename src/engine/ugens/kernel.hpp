@@ -155,6 +155,7 @@ struct Kernel {
     bool reads_buffers = false;       ///< sample buffers by number: not where a unit of plugins gives the synth its own
     bool forgets_controls = false;    ///< what the controls from special_index on, one an output, are set to
     bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
+    bool looks_back = false;          ///< it reads what was on a bus in the block before, too
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
     Role role = Role::other;
     /// At control rate: a kernel that computes |output 0| > input 1 with this kernel's state and input 0, one operation

@@ -71,6 +71,18 @@ public:
         return turns;
     }
 
+    struct Calm {
+        std::span<const Unison> all; ///< false ones were freed
+        bool whole;                  ///< these are all turns of the block, and nothing reaches beyond its own
+        bool same;                   ///< nothing has changed since the block before
+    };
+    /// Between two blocks: the turns of the next one. Doesn't end the list.
+    Calm calm() const noexcept {
+        return {{all_.data(), count_},
+                trusted_ && !newcomers_ && !barrier_,
+                trusted_ && !newcomers_ && !barrier_ && !changed_ && count_ == last_count_};
+    }
+
 private:
     void add(Unison one, bool reads) noexcept {
         if (barrier_ || one.place().listed >= 0)

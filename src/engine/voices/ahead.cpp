@@ -3,6 +3,7 @@
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/schedule/spin-pause.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/voices/reaches.hpp"
 
@@ -21,6 +22,20 @@ constexpr double rest_after_wait = 1e9; // ns of sound
 
 constexpr size_t most_at_once = 32; // operations of a job that write at once
 constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump over one takes some 50 ns
+
+// Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
+constexpr int most_unwalked = 32;
+constexpr int pauses_at_once = 32;    // between two questions for the time
+constexpr int pauses_to_others = 128; // some microseconds without work of its own, until a thread does what is others'
+
+std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
+                                     RandomState* random, Pool& pool, HeldOutput& held) {
+    std::vector<VoiceRunner> made;
+    made.reserve(size_t(settings.threads));
+    for (int i = 0; i < settings.threads; ++i)
+        made.emplace_back(settings, lanes, buses, buffers, random, pool, held, nullptr);
+    return made;
+}
 
 } // namespace
 
@@ -47,6 +62,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
       threads_(settings.threads),
       lanes_(lanes),
       set_floats_(size_t(lanes) * size_t(settings.block_size)),
+      runners_(runners_for(settings, lanes, buses, buffers, random, pool, held)),
       jobs_(most_jobs(settings)),
       strands_(jobs_.size()),
       kept_sets_(sets_per_job * jobs_.size()),
@@ -54,10 +70,8 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
       turns_(most_turns(settings)),
       draws_(most_draws),
       deferred_(jobs_.size()),
+      pipeline_(settings, most_turns(settings), lanes, runners_, buses, held, random, jump_),
       job_list_(jobs_.size()) {
-    runners_.reserve(size_t(threads_));
-    for (int i = 0; i < threads_; ++i)
-        runners_.emplace_back(settings, lanes, buses, buffers, random, pool, held, deadline);
     helpers_ = std::make_unique<Helpers>(
         job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
@@ -99,15 +113,24 @@ void Ahead::end_cycle() noexcept {
 }
 
 void Ahead::try_out() noexcept {
-    if (cycle_ < 2 * trial)
-        trial_nsec_[cycle_ < trial] += spent_;
-    cycle_ = (cycle_ + 1) % period_;
-    if (cycle_ == 0)
-        trial_nsec_ = {};
-    const bool gained = double(trial_nsec_[true]) < (1 - least_gain) * double(trial_nsec_[false]);
-    if (cycle_ == 2 * trial)
-        period_ = gained ? shortest_period : std::min(2 * period_, longest_period);
-    pays_ = cycle_ < trial || (cycle_ >= 2 * trial && gained);
+    const auto before = trial_;
+    if (before != Trial::over) {
+        Spent& spent = trials_[before == Trial::with];
+        spent.nsec += spent_;
+        spent.blocks += blocks_;
+        if (spent.blocks >= trial_blocks)
+            trial_ = before == Trial::with ? Trial::without : Trial::over;
+    }
+    period_left_ -= blocks_;
+    if (before == Trial::without && trial_ == Trial::over) {
+        gained_ = trials_[true].of_a_block() < (1 - least_gain) * trials_[false].of_a_block();
+        period_ = gained_ ? shortest_period : std::min(2 * period_, longest_period);
+        period_left_ = period_;
+    } else if (trial_ == Trial::over && period_left_ <= 0) {
+        trial_ = Trial::with;
+        trials_ = {};
+    }
+    pays_ = trial_ == Trial::with || (trial_ == Trial::over && gained_);
 }
 
 /// The checks that the batch's turn would begin with. What they look at doesn't change before.
@@ -282,6 +305,8 @@ void Ahead::open_block(int32_t number) noexcept {
     began_ = clock_.now();
     const AheadList::Turns turns = list_.take();
     planned_ = planned_ && turns.same;
+    pipeline_planned_ = pipeline_planned_ && turns.same;
+    rarely_ = std::exchange(unwalked_, 0) > 0;
     count_ = reached_ = taken_count_ = by_helpers_ = by_walk_ = 0;
     if (!worthwhile())
         return;
@@ -353,6 +378,72 @@ void Ahead::let_go(Job& job) noexcept {
         held_.free_slot(*job.of.batch);
 }
 
+// ---- blocks in place of walks
+
+bool Ahead::plan_pipeline() noexcept {
+    const AheadList::Calm calm = list_.calm();
+    if (!calm.whole)
+        return false;
+    if (!pipeline_planned_ || !calm.same || pipeline_.outdated()) {
+        pipeline_fits_ = pipeline_.plan(calm.all, limits.least_pipelined);
+        pipeline_planned_ = true;
+    }
+    return pipeline_fits_;
+}
+
+int Ahead::run_blocks(int32_t first, int blocks) noexcept {
+    if (unwalked_ >= most_unwalked || !worthwhile() || !plan_pipeline())
+        return -1;
+    const int64_t began = clock_.now();
+    unwalked_ += blocks;
+    float_mode_ = float_mode();
+    pipeline_.open(first, blocks);
+    pipelining_ = true;
+    job_list_.open(size_t(threads_) - 1, 0);
+    helpers_->begin_round();
+    drive_pipeline();
+    for (size_t job = 0; job + 1 < size_t(threads_); ++job)
+        if (!job_list_.take(job)) {
+            wait_for(job);
+            job_list_.settle(job);
+        }
+    pipelining_ = false;
+    spent_ += clock_.now() - began;
+    blocks_ += blocks;
+    return pipeline_.close();
+}
+
+/// The walk's thread does its part, and that of helpers who don't come.
+void Ahead::drive_pipeline() noexcept {
+    int64_t idle_since = 0;
+    for (int idle = 0; !pipeline_.over() && !failed();) {
+        if (pipeline_.step(0, idle >= pauses_to_others)) {
+            idle = 0;
+        } else {
+            spin_pause();
+            if (++idle % pauses_at_once != 0)
+                continue;
+            const int64_t now = clock_.now();
+            if (idle == pauses_at_once)
+                idle_since = now;
+            longest_wait_ = std::max(longest_wait_, now - idle_since);
+        }
+        FaultGuard::progress();
+        if (is_late())
+            pipeline_.stop();
+    }
+}
+
+void Ahead::help_pipeline(size_t who) noexcept {
+    for (int idle = 0; !pipeline_.over() && !failed();)
+        if (pipeline_.step(who, idle >= pauses_to_others)) {
+            idle = 0;
+        } else {
+            spin_pause();
+            ++idle;
+        }
+}
+
 // ---- jobs
 
 void Ahead::Job::note(int lane, int action) noexcept {
@@ -363,6 +454,12 @@ void Ahead::Job::note(int lane, int action) noexcept {
 }
 
 void Ahead::run(size_t who, size_t number) noexcept {
+    if (pipelining_) {
+        set_float_mode(float_mode_);
+        if (!FaultGuard::run_host([&] { help_pipeline(who); }))
+            failed_.store(true, std::memory_order_relaxed);
+        return;
+    }
     Strand& strand = strands_[number];
     strand.who = uint32_t(who);
     strand.computed = 0;

@@ -5,6 +5,7 @@
 #include "engine/rt/float-mode.hpp"
 #include "engine/schedule/helpers.hpp"
 #include "engine/voices/ahead-list.hpp"
+#include "engine/voices/block-pipeline.hpp"
 #include "engine/voices/gates.hpp"
 #include "engine/voices/random-jump.hpp"
 #include "engine/voices/strands.hpp"
@@ -39,6 +40,8 @@ public:
         size_t fewest_ops = 8;
         /// Less in a block isn't worth it to tell helpers of it: operations, one of a batch counting as four.
         size_t least_work = 64;
+        /// The same for blocks that are computed several at once.
+        size_t least_pipelined = 256;
     };
     static Limits limits;
     /// How many batches and lone voices at most are computed ahead in a block.
@@ -56,6 +59,16 @@ public:
 
     void begin_cycle() noexcept { helpers_->begin_cycle(); }
     void end_cycle() noexcept;
+    static constexpr int most_blocks = BlockPipeline::most_blocks;
+    /// Between two walks: computes blocks from number `first` on in place of their walks, if nothing but voices would
+    /// have its turn in them. `blocks`: at most so many, and most_blocks; nothing may happen between them. Returns how
+    /// many are computed, fewer if the deadline has passed; -1: it can't be done so.
+    int run_blocks(int32_t first, int blocks) noexcept;
+    /// Of the last run_blocks(), see BlockPipeline.
+    const BlockPipeline& pipelined() const noexcept { return pipeline_; }
+    std::span<BlockPipeline::Ending> endings() noexcept { return pipeline_.endings(); }
+    /// Whether fewer walks come than there are blocks.
+    bool walks_rarely() const noexcept { return rarely_; }
     /// The walk of a block begins. Nothing but the walk may change voices and batches until close_block().
     void open_block(int32_t number) noexcept;
     /// The walk is at its end or is given up. No helper computes a batch any more afterwards.
@@ -83,7 +96,7 @@ public:
     }
 
     /// [any] How many batches and lone voices helpers have computed so far.
-    uint64_t computed() const noexcept { return computed_.load(std::memory_order_relaxed); }
+    uint64_t computed() const noexcept { return computed_.load(std::memory_order_relaxed) + pipeline_.by_helpers(); }
     /// Whether a helper has crashed. What it was computing is lost.
     bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
 
@@ -134,6 +147,9 @@ private:
     bool is_late() noexcept;
     void try_out() noexcept;
     void run(size_t who, size_t strand) noexcept;
+    bool plan_pipeline() noexcept;
+    void drive_pipeline() noexcept;
+    void help_pipeline(size_t who) noexcept;
     void compute(VoiceRunner&, Job&) noexcept;
     void let_go(Job&) noexcept;
     void give_up() noexcept;
@@ -185,10 +201,23 @@ private:
     std::vector<const Job*> deferred_;
     size_t deferred_count_ = 0;
     FloatMode float_mode_ = 0;
-    // Offline: in each period, so many cycles with helpers and as many without show what is faster for the rest of it.
-    // Where helpers bring less, the next period is longer.
-    static constexpr int trial = 32, shortest_period = 512, longest_period = 8192; ///< cycles
+    // Offline: some blocks with helpers and as many without show what is faster for the rest of a period. Where helpers
+    // bring less, the next period is longer.
+    static constexpr int trial_blocks = 64, shortest_period = 4096, longest_period = 32768; ///< blocks
     static constexpr double least_gain = 0.05;
+    enum class Trial { with, without, over };
+    struct Spent {
+        int64_t nsec = 0;
+        int blocks = 0;
+        double of_a_block() const noexcept { return double(nsec) / std::max(blocks, 1); }
+    };
+    // Blocks computed several at once.
+    BlockPipeline pipeline_;
+    bool pipelining_ = false;       ///< now
+    bool pipeline_planned_ = false; ///< for the turns as they were last, which …
+    bool pipeline_fits_ = false;    ///< … can be computed so
+    int unwalked_ = 0;              ///< blocks since the last walk
+    bool rarely_ = false;
     // How the work is shared.
     double share_ = 0.5;            ///< the jobs that are left to the walk at first, of all
     double block_nsec_ = 1;         ///< how long a block sounds
@@ -198,11 +227,12 @@ private:
     bool helped_ = false;           ///< whether it was worthwhile in the last cycle
     bool allowed_ = true;           ///< to ask helpers at all
     bool pays_ = true;              ///< offline: whether walks are faster with helpers
-    int period_ = shortest_period;
-    int cycle_ = 0;                       ///< of this period
-    std::array<int64_t, 2> trial_nsec_{}; ///< that walks without and with helpers took in them
-    int64_t longest_wait_ = 0;            ///< ns, for a helper in this cycle
-    double rest_nsec_ = 0;                ///< how long helpers are still left alone
+    Trial trial_ = Trial::with;
+    bool gained_ = false;                            ///< in the last one
+    int period_ = shortest_period, period_left_ = 0; ///< blocks
+    std::array<Spent, 2> trials_{};                  ///< without helpers, and with them
+    int64_t longest_wait_ = 0;                       ///< ns, for a helper in this cycle
+    double rest_nsec_ = 0;                           ///< how long helpers are still left alone
     std::atomic<uint64_t> computed_{0};
     std::atomic<bool> failed_{false};
     std::atomic<bool> stops_{false};   ///< no job is begun any more

@@ -383,18 +383,21 @@ private:
         if (code_->reaches_may_meet)
             well = well && std::all_of(reaches.begin(), reaches.end(),
                                        [this](const auto& use) { return known_before(use, code_->batch); });
-        bool ends_itself_alone = true;
+        bool ends_itself_alone = true, looks_back = false;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
             if (!kernel || !program_.units[u].is_calc())
                 continue;
             well = well && kernel->batch;
+            looks_back = looks_back || kernel->looks_back;
+            code_->stops_sound = code_->stops_sound || (kernel->stop && writes(kernel->effect));
             if (kernel->done_action < 0)
                 continue;
             const WireSpec& action =
                 program_.wires[program_.inputs[program_.units[u].first_input + uint32_t(kernel->done_action)]];
             // Other actions affect other nodes, perhaps before the turn of those.
             ends_itself_alone = ends_itself_alone && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
+            code_->ends = code_->ends || !(action.from_unit < 0 && action.value < 1.f);
         }
         well = well && ends_itself_alone;
         // To join and leave a batch, what a voice keeps is moved item by item.
@@ -407,6 +410,7 @@ private:
         code_->acts_on_itself = ends_itself_alone;
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
         code_->commutes = well && code_->only_adds && code_->sets <= row_sets;
+        code_->pipelines = ends_itself_alone && !looks_back && code_->lone.ops.size() <= most_ops_ahead;
         find_bus_controls();
         judge_ahead();
     }

@@ -84,6 +84,11 @@ struct NativeCode {
     /// numbers of which are known before. Then another thread may compute them before its turn, all but the operations
     /// that write buses.
     bool ahead = false, lone_ahead = false, reads = false;
+    /// Whether a block may be computed before other nodes have had their turns in the block before it, as far as the
+    /// buses allow it.
+    bool pipelines = false;
+    bool ends = false;         ///< may end or pause itself
+    bool stops_sound = false;  ///< writes to buses when it is freed, if it doesn't start with a block
     uint64_t bus_controls = 0; ///< a bit for each control that is a bus's number; the last one for all from 63 on
     bool buses_stay = true;    ///< none of these controls changes by itself
 };

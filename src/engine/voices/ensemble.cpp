@@ -29,7 +29,7 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Ran
     : held_(batch_lanes(settings), settings.block_size),
       list_(has_helpers(settings) ? Ahead::most_turns(settings) : 0),
       records_(pool, held_, list_, batch_lanes(settings)),
-      runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, deadline),
+      runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, &deadline),
       batching_(records_, list_, batch_lanes(settings)),
       ahead_(has_helpers(settings) ? std::make_unique<Ahead>(settings, list_, std::move(threads), batch_lanes(settings),
                                                              buses, buffers, random, pool, held_, deadline)

@@ -50,8 +50,9 @@ public:
         space.held_buses = buses_.data() + sets * lanes_;
     }
 
-private:
     static constexpr int slots = 32;
+
+private:
     size_t lanes_, frames_;
     AlignedArray<float> rows_;
     std::vector<int32_t> buses_;

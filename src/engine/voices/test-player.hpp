@@ -55,7 +55,7 @@ struct Helped {
     Helped() {
         walking = std::this_thread::get_id();
         Helpers::delay = delay_at_random;
-        Ahead::limits = {.waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1};
+        Ahead::limits = {.waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .least_pipelined = 1};
     }
     ~Helped() {
         Helpers::delay = nullptr;
@@ -162,6 +162,7 @@ inline const Kind kinds[] = {
     {.name = "hiss", .source = "WhiteNoise"},
     {.name = "rain", .source = "Dust"},
     {.name = "pink", .source = "PinkNoise", .second = true},
+    {.name = "hiss-stays", .done = 0, .source = "WhiteNoise"},
     // The same, once that is there which they read.
     {.name = "effect", .source = "In", .out = "ReplaceOut"},
     {.name = "sends", .source = "In", .reads_second = true},
@@ -187,7 +188,7 @@ inline const Kind kinds[] = {
     {.name = "group", .done = 14},
     {.name = "resumes", .done = 15},
 };
-inline constexpr size_t ahead_kinds = 16, harmless_kinds = 18;
+inline constexpr size_t ahead_kinds = 17, harmless_kinds = 19;
 inline constexpr size_t adding_kinds = 6; // of these
 
 /// What a test hears and is told.
@@ -323,6 +324,7 @@ struct Player : Fixture {
         return std::move(played);
     }
     uint64_t computed_ahead() const { return engine->status().computed_ahead; }
+    uint64_t pipelined() const { return engine->status().pipelined; }
 
     std::mt19937 random;
     int barriers, buses;

@@ -48,7 +48,8 @@ Node* Turns::take(Synth& synth) noexcept {
         if (ahead_)
             acts_on_itself(synth) ? list_.add(synth) : list_.pass_barrier();
     }
-    batching_.after_turn(synth, ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0);
+    const bool searches = ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0;
+    batching_.after_turn(synth, searches || (ahead_ && ahead_->walks_rarely()));
     return next;
 }
 
@@ -60,7 +61,7 @@ Node* Turns::end_early(Synth& synth) noexcept {
         next = end_turn(synth, *batch);
     else
         list_.add(synth);
-    if (((runner_.block_number() ^ synth.id) & (deferred_interval - 1)) == 0) {
+    if (((runner_.block_number() ^ synth.id) & (deferred_interval - 1)) == 0 || ahead_->walks_rarely()) {
         ahead_->flush();
         batching_.after_turn(synth, true);
     }

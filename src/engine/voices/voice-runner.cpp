@@ -24,7 +24,7 @@ constexpr int starts_at_once = 8;
 } // namespace
 
 VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buffers& buffers, RandomState* random,
-                         Pool& pool, HeldOutput& held, Deadline& deadline)
+                         Pool& pool, HeldOutput& held, Deadline* deadline)
     : held_(held), deadline_(deadline) {
     if (settings.native_ugens) {
         const size_t width = size_t(lanes), block = size_t(settings.block_size);
@@ -87,7 +87,7 @@ Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
 }
 
 bool VoiceRunner::stops_at(size_t operation) noexcept {
-    return operation % most_at_once == most_at_once - 1 && deadline_.spend(cost_at_once);
+    return operation % most_at_once == most_at_once - 1 && deadline_ && deadline_->spend(cost_at_once);
 }
 
 // ---- a lone voice
@@ -139,7 +139,7 @@ bool VoiceRunner::start(Synth& synth) noexcept {
     Block block = lone_block(synths);
     const std::vector<Op>& ops = voice.code->starts;
     for (size_t i = started_; i < ops.size(); ++i) {
-        if (i % starts_at_once == 0 && deadline_.spend(starts_at_once * voice.code->start_cost)) {
+        if (i % starts_at_once == 0 && deadline_ && deadline_->spend(starts_at_once * voice.code->start_cost)) {
             started_ = i;
             return false;
         }
@@ -177,8 +177,8 @@ Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) 
     return block;
 }
 
-void VoiceRunner::run(Batch& batch) noexcept {
-    Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
+void VoiceRunner::run(Batch& batch, uint32_t live) noexcept {
+    Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, live);
     follow_maps(batch);
     if (batch.interleaved) {
         run_holding(batch, block);

@@ -28,14 +28,19 @@ struct VoiceRates {
 /// [rt], after construction.
 class VoiceRunner {
 public:
-    /// [worker] lanes: how many a batch has at most.
-    VoiceRunner(const Settings&, int lanes, Buses&, Buffers&, RandomState*, Pool&, HeldOutput&, Deadline&);
+    /// [worker] lanes: how many a batch has at most. The deadline may be null: then it never stops.
+    VoiceRunner(const Settings&, int lanes, Buses&, Buffers&, RandomState*, Pool&, HeldOutput&, Deadline*);
 
     using DoneAction = void (*)(void* host, Synth&, int action);
     void set_host(void* host, DoneAction) noexcept;
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
     /// Has units draw random numbers from this generator.
     void draw_from(RandomState& random) noexcept { space_.random = &random; }
+    /// Has units use other audio buses than those of the engine, as many.
+    void use_audio(float* buses, int32_t* touched) noexcept {
+        space_.audio_bus = buses;
+        space_.audio_touched = touched;
+    }
     int32_t block_number() const noexcept { return space_.block_number; }
     /// Sets what new voices get, Hz.
     void set_sample_rate(double rate) noexcept { rates_ = rates_for(rate); }
@@ -54,9 +59,10 @@ public:
     void run(Synth&) noexcept;
     /// The same, and prints each unit's inputs and outputs (their first samples). For /n_trace.
     void run_traced(Synth&, const Program&, Outbox&) noexcept;
-    /// Computes a block of all voices of a batch. In an interleaved batch, what they add to buses goes to its slot of
-    /// HeldOutput.
-    void run(Batch&) noexcept;
+    /// Computes a block of all voices of a batch, or of those in the lanes `live`. In an interleaved batch, what they
+    /// add to buses goes to its slot of HeldOutput.
+    void run(Batch& batch) noexcept { run(batch, batch.live); }
+    void run(Batch&, uint32_t live) noexcept;
     /// Computes a block of a batch whose code says that it may be computed ahead, but for what it writes to buses: the
     /// inputs of those operations are kept in `kept`, code->batch_sets times block_size frames for each lane. Those of
     /// them write at once that have a bit in `at_once`. Batches without mapped controls only. On any thread that has
@@ -93,7 +99,7 @@ private:
     static void forget_triggers(Batch&) noexcept;
 
     HeldOutput& held_;
-    Deadline& deadline_;
+    Deadline* deadline_;
     AlignedArray<float> audio_, control_, rows_;
     Space space_{};
     size_t started_ = 0;           ///< units of the voice that is being started

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/voices/block-pipeline.hpp"
+
+#include "engine/nodes/cluster.hpp"
+#include "engine/schedule/helpers.hpp"
+#include "engine/voices/may-batch.hpp"
+#include "engine/world/buses.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <tuple>
+
+namespace scs {
+namespace {
+
+constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses there is no pipeline
+constexpr double unequal = 1.1;                         // a stage's time by the mean of all, from which on it counts
+
+size_t contexts_for(const Settings& settings) {
+    const auto count = size_t(std::clamp(2 * settings.threads, 4, 8));
+    const size_t bytes = size_t(settings.audio_buses) * size_t(settings.block_size) * sizeof(float);
+    return count * bytes <= most_context_bytes ? count : 0;
+}
+
+} // namespace
+
+BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int lanes, std::span<VoiceRunner> runners,
+                             Buses& buses, HeldOutput& held, RandomState* random, const RandomJump& jump)
+    : runners_(runners),
+      buses_(buses),
+      held_(held),
+      random_(random),
+      jump_(jump),
+      cuts_(settings, most_turns),
+      pipeline_([](void* self, size_t who, size_t stage,
+                   size_t index) noexcept { static_cast<BlockPipeline*>(self)->run(who, stage, index); },
+                this),
+      block_(size_t(settings.block_size)),
+      outputs_(size_t(settings.outputs)),
+      audio_buses_(size_t(settings.audio_buses)),
+      context_count_(contexts_for(settings)),
+      context_buses_(aligned_zeros<float>(context_count_ * audio_buses_ * block_)),
+      context_touched_(aligned_zeros<int32_t>(context_count_ * audio_buses_)),
+      kept_(aligned_zeros<float>(size_t(most_blocks) * outputs_ * block_)),
+      kept_any_(size_t(most_blocks) * outputs_),
+      turns_(most_turns),
+      endings_(2 * std::min(size_t(settings.max_nodes), most_turns * size_t(lanes))) {
+    std::fill_n(context_touched_.get(), context_count_ * audio_buses_, -1);
+    shares_.fill(1. / double(runners.size()));
+}
+
+// ---- planning
+
+/// What a voice writes when it is freed has its place in a walk.
+bool BlockPipeline::fits(const Voice& voice) noexcept {
+    return !(voice.code->ends && voice.code->stops_sound && voice.sample_offset);
+}
+
+bool BlockPipeline::fits(Batch& batch) noexcept {
+    const NativeCode& code = *batch.code;
+    if (!code.pipelines || !batch.live || batch.stale || batch.mapped)
+        return false;
+    for (uint32_t left = batch.live; left; left &= left - 1)
+        if (!fits(*batch.synths[std::countr_zero(left)]->voice))
+            return false;
+    const Group& around = *batch.synths[batch.first()]->parent;
+    if (around.cluster)
+        return false;
+    if (batch.interleaved)
+        return !batch.pending && batch.checked == around.entered;
+    return !code.reaches_may_meet || reaches_apart(batch);
+}
+
+/// `turn`: its number. Sets Turn::holder.
+bool BlockPipeline::fits(const Unison& one, size_t turn, int32_t& holder) noexcept {
+    holder = -1;
+    if (one.batch)
+        return fits(*one.batch);
+    const Voice& voice = *one.lone->voice;
+    if (!voice.batch)
+        return voice.code->pipelines && fits(voice) && one.lone->run == Run::on && !voice.maps &&
+               !one.lone->parent->cluster;
+    holder = voice.batch->ahead.listed;
+    return voice.batch->interleaved && holder >= 0 && size_t(holder) < turn;
+}
+
+size_t BlockPipeline::work_in(const Unison& one, bool held) noexcept {
+    return one.batch ? 4 * one.code().batch.ops.size() : held ? one.code().sets : one.code().lone.ops.size();
+}
+
+bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noexcept {
+    turn_count_ = 0;
+    unequal_ = 0;
+    numbers_ = 0;
+    if (!context_count_ || turns.size() > turns_.size())
+        return false;
+    cuts_.begin();
+    size_t work = 0;
+    int interleaved = 0, others = 0; // such batches, and of their voices those whose turns haven't come
+    for (const Unison& one : turns) {
+        const size_t number = turn_count_++;
+        Turn& turn = turns_[number];
+        turn = {one, 0, 0, -1};
+        if (!one) {
+            cuts_.skip();
+            continue;
+        }
+        if (!fits(one, number, turn.holder))
+            return false;
+        const size_t own_work = work_in(one, turn.holder >= 0);
+        if (turn.holder >= 0) {
+            cuts_.skip();
+            cuts_.join(size_t(turn.holder));
+            --others;
+        } else if (!cuts_.add(one, own_work)) {
+            return false;
+        } else if (one.batch && one.batch->interleaved) {
+            ++interleaved;
+            others += one.batch->count();
+        }
+        work += own_work;
+    }
+    return others == 0 && interleaved <= HeldOutput::slots && work >= fewest_work && cut();
+}
+
+bool BlockPipeline::cut() noexcept {
+    if (!cuts_.find(shares_, runners_.size()))
+        return false;
+    stage_count_ = cuts_.stages();
+    for (size_t i = 0, first = 0; i < stage_count_; ++i) {
+        Stage& stage = stages_[i];
+        stage = {};
+        stage.first = uint32_t(first);
+        stage.end = uint32_t(cuts_.end(i));
+        first = stage.end;
+        for (const Turn& turn : std::span(turns_).subspan(stage.first, stage.end - stage.first)) {
+            if (!turn.of || turn.holder >= 0 || !turn.of.code().draws)
+                continue;
+            stage.draws = true;
+            stage.numbers += turn.of.code().numbers * uint32_t(turn.of.batch ? turn.of.batch->count() : 1);
+        }
+        numbers_ += stage.numbers;
+    }
+    return true;
+}
+
+// ---- the blocks
+
+void BlockPipeline::open(int32_t first, int blocks) noexcept {
+    first_ = first;
+    count_ = size_t(blocks);
+    ending_count_.store(0, std::memory_order_relaxed);
+    for (Turn& turn : std::span(turns_).first(turn_count_)) {
+        turn.live = turn.of.batch ? turn.of.batch->live : 1;
+        if (turn.of.batch && turn.of.batch->interleaved)
+            (void)held_.take_slot(*turn.of.batch); // plan() has seen to it that there is one
+    }
+    RandomState random = *random_;
+    for (Stage& stage : std::span(stages_).first(stage_count_)) {
+        stage.random = random;
+        stage.whole = 0;
+        stage.nsec = 0;
+        if (!cuts_.draws_in_one() && stage.draws)
+            random = jump_(random, stage.numbers);
+    }
+    pipeline_.open(stage_count_, count_, context_count_, runners_.size());
+}
+
+BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
+    // What comes behind the blocks finds the buses as the last one has left them.
+    if (index + 1 == count_)
+        return {buses_.audio(0), buses_.audio_touched()};
+    const size_t which = index % context_count_;
+    return {context_buses_.get() + which * audio_buses_ * block_, context_touched_.get() + which * audio_buses_};
+}
+
+void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
+    if (const auto wait = Helpers::delay.load(std::memory_order_relaxed))
+        wait(who ? Helpers::Moment::job : Helpers::Moment::gate);
+    const int64_t began = clock_.now();
+    Stage& stage = stages_[number];
+    VoiceRunner& runner = runners_[who];
+    const Context context = this->context(index);
+    runner.use_audio(context.buses, context.touched);
+    runner.begin_block(int32_t(uint32_t(first_) + uint32_t(index)));
+    runner.draw_from(stage.random);
+    if (!run_turns(runner, stage, index))
+        return;
+    if (stage.draws && !cuts_.draws_in_one())
+        stage.random = jump_(stage.random, numbers_ - stage.numbers);
+    if (number + 1 == stage_count_)
+        keep_outputs(context, index);
+    ++stage.whole;
+    stage.nsec += clock_.now() - began;
+    if (who)
+        by_helpers_.fetch_add(stage.end - stage.first, std::memory_order_relaxed);
+}
+
+bool BlockPipeline::run_turns(VoiceRunner& runner, const Stage& stage, size_t index) noexcept {
+    for (uint32_t i = stage.first; i < stage.end; ++i) {
+        if (pipeline_.stopped())
+            return false;
+        Turn& turn = turns_[i];
+        if (!turn.of)
+            continue;
+        Noting noting{this, uint32_t(index), i};
+        runner.set_host(&noting,
+                        [](void* to, Synth& synth, int action) { static_cast<Noting*>(to)->note(synth, action); });
+        run_turn(runner, turn);
+        turn.live &= ~(noting.ended[0] | noting.ended[1]);
+    }
+    return true;
+}
+
+void BlockPipeline::run_turn(VoiceRunner& runner, Turn& turn) noexcept {
+    turn.ran = turn.live;
+    if (turn.holder >= 0) {
+        if (turns_[size_t(turn.holder)].ran >> turn.of.lone->voice->lane & 1u)
+            runner.add_held(*turn.of.lone);
+    } else if (!turn.live) {
+        return;
+    } else if (!turn.of.batch) {
+        runner.run(*turn.of.lone);
+    } else {
+        runner.run(*turn.of.batch, turn.live);
+    }
+}
+
+void BlockPipeline::Noting::note(Synth& synth, int action) noexcept {
+    const Voice& voice = *synth.voice;
+    const uint32_t lane = voice.batch ? voice.lane : 0;
+    if (action != 1 && action != 2)
+        return;
+    uint32_t& lanes = ended[size_t(action - 1)];
+    if (lanes >> lane & 1u)
+        return;
+    lanes |= 1u << lane;
+    const uint32_t order = self->ending_count_.fetch_add(1, std::memory_order_relaxed);
+    self->endings_[order] = {index, turn, order, 0, uint8_t(lane), uint8_t(action), &synth};
+}
+
+std::span<BlockPipeline::Ending> BlockPipeline::endings() noexcept {
+    const std::span<Ending> all = std::span(endings_).first(ending_count_.load(std::memory_order_relaxed));
+    for (Ending& ending : all) {
+        const AheadPlace& own = ending.synth->voice->ahead;
+        ending.own = own.listed >= 0 ? uint32_t(own.listed) : ending.turn;
+    }
+    std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
+        return std::tie(a.index, a.turn, a.order) < std::tie(b.index, b.turn, b.order);
+    });
+    return all;
+}
+
+void BlockPipeline::keep_outputs(const Context& context, size_t index) noexcept {
+    for (size_t i = 0; i < outputs_; ++i) {
+        const size_t at = index * outputs_ + i;
+        kept_any_[at] = context.touched[i] == int32_t(uint32_t(first_) + uint32_t(index));
+        if (kept_any_[at])
+            std::memcpy(kept_.get() + at * block_, context.buses + i * block_, block_ * sizeof(float));
+    }
+}
+
+void BlockPipeline::put(int index, Buses& buses, int32_t block) const noexcept {
+    for (size_t i = 0; i < outputs_; ++i) {
+        const size_t at = size_t(index) * outputs_ + i;
+        if (!kept_any_[at])
+            continue;
+        buses.audio_touched()[i] = block;
+        std::memcpy(buses.audio(int(i)), kept_.get() + at * block_, block_ * sizeof(float));
+    }
+}
+
+int BlockPipeline::close() noexcept {
+    const auto done = int(stages_[stage_count_ - 1].whole);
+    for (const Turn& turn : std::span(turns_).first(turn_count_))
+        if (turn.of.batch)
+            held_.free_slot(*turn.of.batch);
+    for (VoiceRunner& runner : runners_) {
+        runner.use_audio(buses_.audio(0), buses_.audio_touched());
+        runner.draw_from(*random_);
+    }
+    if (!cuts_.draws_in_one()) {
+        *random_ = jump_(*random_, numbers_ * uint32_t(done));
+    } else {
+        for (const Stage& stage : std::span(stages_).first(stage_count_))
+            if (stage.draws)
+                *random_ = stage.random;
+    }
+    if (size_t(done) == count_)
+        balance();
+    return done;
+}
+
+/// Shares are what a stage did in its time: the quicker it was, the more it gets.
+void BlockPipeline::balance() noexcept {
+    int64_t all = 0, longest = 0;
+    for (const Stage& stage : std::span(stages_).first(stage_count_)) {
+        all += stage.nsec;
+        longest = std::max(longest, stage.nsec);
+    }
+    if (stage_count_ != runners_.size() || double(longest) * double(stage_count_) <= unequal * double(all))
+        return;
+    ++unequal_;
+    double sum = 0;
+    for (size_t i = 0; i < stage_count_; ++i) {
+        const double speed = double(cuts_.work(i)) / double(std::max<int64_t>(stages_[i].nsec, 1));
+        shares_[i] = speed;
+        sum += speed;
+    }
+    for (size_t i = 0; i < stage_count_; ++i)
+        shares_[i] /= sum;
+}
+
+} // namespace scs

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/aligned-array.hpp"
+#include "engine/base/settings.hpp"
+#include "engine/rt/deadline.hpp"
+#include "engine/schedule/pipeline.hpp"
+#include "engine/voices/random-jump.hpp"
+#include "engine/voices/stage-cuts.hpp"
+#include "engine/voices/voice-runner.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace scs {
+
+/// Computes several blocks at once, while nothing happens between them: one thread is already at the first turns of the
+/// next block while another is at the last turns of this one. Each block under way has audio buses of its own, so turns
+/// write to buses at once and in their order, and what a turn reads is there. Done actions are kept, and who has ended
+/// itself isn't computed any more. docs/parallel.md says why no bit depends on it. [rt], after construction.
+class BlockPipeline {
+public:
+    static constexpr int most_blocks = 64; ///< at once
+
+    /// [worker] threads: each has a runner. lanes: of a batch.
+    BlockPipeline(const Settings&, size_t most_turns, int lanes, std::span<VoiceRunner>, Buses&, HeldOutput&,
+                  RandomState*, const RandomJump&);
+
+    /// Whether blocks of these turns may be computed so. `fewest_work`: less in a block isn't worth it; operations, one
+    /// of a batch counting as four. The turns must stay as they are until close().
+    bool plan(std::span<const Unison>, size_t fewest_work) noexcept;
+    /// Whether the stages have turned out so unequal that it is better planned anew.
+    bool outdated() const noexcept { return unequal_ >= most_unequal; }
+
+    /// Begins with block number `first`. `blocks`: 2 to most_blocks.
+    void open(int32_t first, int blocks) noexcept;
+    /// Pipeline::step(), over() and stop(), the latter also within a stage.
+    bool step(size_t who, bool any) noexcept { return pipeline_.step(who, any); }
+    bool over() const noexcept { return pipeline_.over(); }
+    void stop() noexcept { pipeline_.stop(); }
+    /// No thread is in step() any more. Returns how many blocks are computed: all, unless it was stopped. What others
+    /// have begun is lost then.
+    int close() noexcept;
+
+    /// Puts what a computed block has on the server's outputs on the engine's own buses. `index`: from 0 on.
+    void put(int index, Buses&, int32_t block) const noexcept;
+
+    /// A voice has ended or paused itself.
+    struct Ending {
+        uint32_t index; ///< of the block
+        uint32_t turn;  ///< in which turn it did so …
+        uint32_t order; ///< … and in which order
+        uint32_t own;   ///< its own turn, and its lane in that: voices are freed in this order
+        uint8_t lane, action;
+        Synth* synth;
+    };
+    /// After close(), in the order in which done actions are performed.
+    std::span<Ending> endings() noexcept;
+
+    /// How many turns helpers have computed so far.
+    uint64_t by_helpers() const noexcept { return by_helpers_.load(std::memory_order_relaxed); }
+
+private:
+    static constexpr int most_unequal = 8;
+
+    struct Turn {
+        Unison of;
+        uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of a lone voice
+        uint32_t ran;   ///< those that were computed in the present block
+        int32_t holder; ///< the turn in which a batch held what this voice adds to buses; -1: it is no such voice's
+    };
+    struct alignas(cache_line) Stage {
+        uint32_t first, end; ///< turns
+        RandomState random;
+        uint32_t numbers; ///< so many are drawn in a block, if that is known
+        bool draws;
+        uint32_t whole; ///< blocks that were computed without being stopped
+        int64_t nsec;   ///< of all of them
+    };
+    /// The audio buses of a block that is under way.
+    struct Context {
+        float* buses;
+        int32_t* touched;
+    };
+    /// What notes a turn's done actions: each once for a voice, as a second one of the same kind changes nothing.
+    struct Noting {
+        BlockPipeline* self;
+        uint32_t index, turn;
+        std::array<uint32_t, 2> ended{}; ///< lanes, by done actions 1 and 2
+        void note(Synth&, int action) noexcept;
+    };
+
+    bool fits(const Unison&, size_t turn, int32_t& holder) noexcept;
+    static bool fits(Batch&) noexcept;
+    static bool fits(const Voice&) noexcept;
+    static size_t work_in(const Unison&, bool held) noexcept;
+    bool cut() noexcept;
+    void run(size_t who, size_t stage, size_t index) noexcept;
+    bool run_turns(VoiceRunner&, const Stage&, size_t index) noexcept;
+    void run_turn(VoiceRunner&, Turn&) noexcept;
+    void keep_outputs(const Context&, size_t index) noexcept;
+    void balance() noexcept;
+    Context context(size_t index) noexcept;
+
+    const NanoClock clock_ = NanoClock::system();
+    std::span<VoiceRunner> runners_;
+    Buses& buses_;
+    HeldOutput& held_;
+    RandomState* const random_;
+    const RandomJump& jump_;
+    StageCuts cuts_;
+    Pipeline pipeline_;
+    const size_t block_, outputs_, audio_buses_;
+    size_t context_count_;
+    AlignedArray<float> context_buses_;
+    AlignedArray<int32_t> context_touched_;
+    AlignedArray<float> kept_; ///< of each block its outputs
+    std::vector<uint8_t> kept_any_;
+    std::vector<Turn> turns_;
+    size_t turn_count_ = 0;
+    std::array<Stage, Pipeline::most_stages> stages_{};
+    size_t stage_count_ = 0;
+    std::array<double, Pipeline::most_stages> shares_{};
+    int unequal_ = 0;
+    uint32_t numbers_ = 0; ///< drawn in a block, if that is known
+    int32_t first_ = 0;
+    size_t count_ = 0;
+    std::vector<Ending> endings_;
+    std::atomic<uint32_t> ending_count_{0};
+    std::atomic<uint64_t> by_helpers_{0};
+};
+
+} // namespace scs

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Blocks that are computed at once are the same, bit by bit, as those computed one after the other.
+#include "engine/voices/test-player.hpp"
+
+#include <array>
+#include <functional>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+constexpr int most_at_once = 16; // blocks of a cycle
+
+/// Plays in cycles of several blocks.
+struct LongPlayer : Player {
+    using Player::Player;
+    /// So many cycles; before some of them something happens.
+    Played play_cycles(int cycles, size_t count) {
+        for (int i = 0; i < cycles; ++i) {
+            if (pick(3) == 0)
+                for (int n = 1 + pick(3); n > 0; --n)
+                    act();
+            keep_groups();
+            for (int n = engine->tree().synth_count(); n < 50; ++n)
+                add(count, 1 + pick(3));
+            while (engine->tree().synth_count() > 160)
+                if (Synth* synth = any_synth())
+                    engine->tree().free(*synth);
+            cycle(1 + pick(most_at_once));
+        }
+        played.events = nodes;
+        return std::move(played);
+    }
+    void cycle(int blocks) {
+        const auto part = render(blocks * 64, blocks * 64);
+        played.sound.insert(played.sound.end(), part.begin(), part.end());
+    }
+};
+
+/// Plays what `make` puts into an empty tree, and what `act` does before each cycle of 8 blocks.
+struct Piece {
+    std::function<void(LongPlayer&)> make;
+    std::function<void(LongPlayer&, int cycle)> act = [](LongPlayer&, int) {};
+
+    Played play(int threads, uint64_t* by_helpers = nullptr) const {
+        LongPlayer f(with(threads, threads > 1), 1, 0, 5);
+        f.clear();
+        make(f);
+        for (int i = 0; i < 30 || (by_helpers && threads > 1 && i < 300 && f.pipelined() == 0); ++i) {
+            act(f, i);
+            f.cycle(8);
+        }
+        if (by_helpers)
+            *by_helpers = f.pipelined();
+        f.played.events = f.nodes;
+        f.played.sound.resize(30 * 8 * 64);
+        return std::move(f.played);
+    }
+};
+
+void add(LongPlayer& f, std::string_view kind, int32_t id, float out = 0, float second = 0) {
+    Synth* made;
+    REQUIRE(f.engine->tree().new_synth(f.def_of_kind(kind), nullptr, id, AddAction::tail, 0, made).ok());
+    set_named(f.engine->tree(), *made, "freq", 0, 60.f + float(id % 900));
+    set_named(f.engine->tree(), *made, "out", 0, out);
+    set_named(f.engine->tree(), *made, "second", 0, second);
+}
+
+} // namespace
+
+TEST_CASE("whatever happens to the tree between cycles, the bits and the events are those of one thread") {
+    const Helped helped;
+    uint64_t computed = 0;
+    for (unsigned seed = 1; seed <= 16; ++seed) {
+        CAPTURE(seed);
+        const int buses = std::array{0, 5, 12, 30}[seed % 4];
+        const size_t count = seed % 2 ? adding_kinds : ahead_kinds;
+        const auto play = [&](int threads) {
+            LongPlayer player(with(threads, threads > 1), seed, seed % 8 == 0 ? 40 : 0, buses);
+            Played played = player.play_cycles(60, count);
+            computed += player.pipelined();
+            return played;
+        };
+        check_same(play, {2, 3, 8});
+    }
+    CHECK(computed > 500);
+}
+
+TEST_CASE("what hands sound, values or random numbers on is computed several blocks at once, too") {
+    const Helped helped;
+    const std::pair<const char*, Piece> pieces[] = {
+        {"a track with its effect",
+         {.make =
+              [](LongPlayer& f) {
+                  for (int id = 1000; id < 1024; ++id)
+                      add(f, id < 1012 ? "saw" : "stays", id, float(4 + id % 3));
+                  for (int id = 1024; id < 1028; ++id)
+                      add(f, "sends", id, 0, float(4 + id % 3));
+                  add(f, "effect", 1030, 0);
+              }}},
+        {"loudness that a control bus hands on",
+         {.make =
+              [](LongPlayer& f) {
+                  for (int id = 1000; id < 1012; ++id)
+                      add(f, "saw", id);
+                  for (int id = 1012; id < 1018; ++id)
+                      add(f, id % 2 ? "listens" : "tells", id, 0, 2);
+                  for (int id = 1018; id < 1030; ++id)
+                      add(f, "saw", id);
+              }}},
+        {"noise among others",
+         {.make =
+              [](LongPlayer& f) {
+                  for (int id = 1000; id < 1032; ++id)
+                      add(f, id % 4 ? "stays" : "hiss-stays", id);
+              }}},
+        {"noise of which nobody knows how much",
+         {.make =
+              [](LongPlayer& f) {
+                  for (int id = 1000; id < 1040; ++id)
+                      add(f, id >= 1008 && id < 1012 ? id % 2 ? "steps" : "hiss" : "saw", id);
+              }}},
+        {"voices in turn",
+         {.make =
+              [](LongPlayer& f) { // so that their batches are interleaved
+                  for (int id = 1000; id < 1040; ++id)
+                      add(f, id < 1020 ? id % 2 ? "saw" : "stays" : "moved", id);
+              }}},
+    };
+    for (const auto& [name, piece] : pieces) {
+        CAPTURE(std::string(name));
+        for (const int threads : {2, 3, 8}) {
+            CAPTURE(threads);
+            uint64_t computed = 0;
+            CHECK(same(piece.play(1), piece.play(threads, &computed)));
+            CHECK(computed > 0);
+        }
+    }
+}
+
+TEST_CASE("who ends or pauses itself amid blocks that are computed at once does so in its block") {
+    const Helped helped;
+    const Piece piece{.make =
+                          [](LongPlayer& f) {
+                              for (int id = 1000; id < 1060; ++id)
+                                  add(f, id % 7 == 3 ? "pauses" : id % 5 == 2 ? "hiss" : "saw", id, float(id % 2));
+                          },
+                      .act =
+                          [](LongPlayer& f, int cycle) {
+                              for (int32_t id = 1000 + cycle; id < 1060;
+                                   id += 30) // their envelopes end within the cycle
+                                  if (Synth* synth = f.engine->tree().find_synth(id))
+                                      set_named(f.engine->tree(), *synth, "gate", 0, cycle % 2 ? 0.f : -1.05f);
+                          }};
+    const Played alone = piece.play(1);
+    CHECK(alone.events.size() > 60 + 40);
+    for (const int threads : {2, 3, 8}) {
+        CAPTURE(threads);
+        uint64_t computed = 0;
+        CHECK(same(alone, piece.play(threads, &computed)));
+        CHECK(computed > 0);
+    }
+}
+
+TEST_CASE("what would reach into another block is computed block by block") {
+    const Helped helped;
+    const std::pair<const char*, Piece> pieces[] = {
+        {"feedback",
+         {.make =
+              [](LongPlayer& f) {
+                  for (int id = 1000; id < 1016; ++id)
+                      add(f, "feeds", id, 4, 4);
+                  for (int id = 1016; id < 1032; ++id)
+                      add(f, "saw", id, 4);
+                  add(f, "effect", 1040, 4);
+                  for (int id = 1041; id < 1050; ++id)
+                      add(f, "sends", id, 0, 4);
+              }}},
+        {"a bus that is written behind who listens to it",
+         {.make =
+              [](LongPlayer& f) {
+                  for (int id = 1000; id < 1016; ++id)
+                      add(f, "listens", id, 0, 2);
+                  for (int id = 1016; id < 1032; ++id)
+                      add(f, "saw", id);
+                  add(f, "tells", 1040, 0, 2);
+              }}},
+        {"voices that leave sound behind when they are freed",
+         {.make =
+              [](LongPlayer& f) {
+                  f.engine->world().set_offset(20, 0.f);
+                  for (int id = 1000; id < 1032; ++id)
+                      add(f, "moved", id);
+                  f.cycle(1);
+                  f.engine->world().set_offset(0, 0.f);
+              },
+          .act =
+              [](LongPlayer& f, int cycle) {
+                  if (Synth* synth = f.engine->tree().find_synth(1000 + cycle))
+                      set_named(f.engine->tree(), *synth, "gate", 0, -1.02f);
+              }}},
+        {"satellites",
+         {.make =
+              [](LongPlayer& f) {
+                  for (int id = 1000; id < 1032; ++id)
+                      add(f, "saw", id);
+                  Synth* made;
+                  for (int id = 2000; id < 2008; ++id)
+                      REQUIRE(f.engine->tree()
+                                  .new_synth(f.def_of_kind("saw"), nullptr, id, AddAction::succeeding, id - 990, made)
+                                  .ok());
+              },
+          .act =
+              [](LongPlayer& f, int cycle) {
+                  if (Synth* synth = f.engine->tree().find_synth(1010 + cycle))
+                      set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
+              }}},
+    };
+    for (const auto& [name, piece] : pieces) {
+        CAPTURE(std::string(name));
+        const Played alone = piece.play(1);
+        for (const int threads : {2, 8})
+            CHECK(same(alone, piece.play(threads)));
+    }
+}
