@@ -34,9 +34,10 @@ namespace scs {
 namespace {
 
 constexpr size_t event_ring_bytes = size_t(1) << 20;
-constexpr int64_t idle_time = 1'000'000;  ///< ns that one run_idle() takes
-constexpr int64_t bundle_cost = 500;      ///< ns, an estimate for the deadline
-constexpr int most_automatic_threads = 4; ///< RTKit gives a user 25 with a real-time priority
+constexpr int64_t idle_time = 1'000'000;               ///< ns that one run_idle() takes
+constexpr int64_t bundle_cost = 500;                   ///< ns, an estimate for the deadline
+constexpr int64_t patience_with_helpers = 200'000'000; ///< ns
+constexpr int most_automatic_threads = 4;              ///< RTKit gives a user 25 with a real-time priority
 constexpr double units_per_second = 4294967296.;
 
 /// How much announced work lies between two readings of the clock, ns, in a cycle that may take `time`: few enough
@@ -191,6 +192,8 @@ Engine::~Engine() {
     if (!status_.broken && !FaultGuard::run_host([this] { p_->tree.reset(); }))
         status_.broken = true;
     if (status_.broken) {
+        if (!end_helpers())
+            (void)new std::shared_ptr(shared_); // one that goes on later finds its buses there
         (void)p_.release();
         return;
     }
@@ -604,8 +607,15 @@ void Engine::close_files() {
         p_->buffers.close_files();
 }
 
-void Engine::abandon_streams() noexcept {
+bool Engine::abandon_threads() noexcept {
     streams_->abandon();
+    return end_helpers();
+}
+
+/// Of a broken engine: if what leads to them was overwritten, they are left behind.
+bool Engine::end_helpers() noexcept {
+    bool ended = false;
+    return FaultGuard::run_host([&] { ended = p_->ensemble.end_helpers(patience_with_helpers); }) && ended;
 }
 
 void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {

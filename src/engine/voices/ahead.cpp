@@ -3,6 +3,7 @@
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/schedule/long-wait.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/voices/reaches.hpp"
 
@@ -61,7 +62,9 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
     helpers_ = std::make_unique<Helpers>(
         job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
-        Helpers::Settings{.threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_}, maker);
+        Helpers::Settings{
+            .threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_, .hurried = real_time_},
+        maker);
     allowed_ = !real_time_ || !reluctant_ || maker->urgent();
 }
 
@@ -368,6 +371,7 @@ void Ahead::run(size_t who, size_t number) noexcept {
     strand.computed = 0;
     const auto compute_all = [&] {
         for (Job& job : std::span(jobs_).subspan(strand.first, strand.count)) {
+            FaultGuard::progress();
             compute(runners_[who], job);
             ++strand.computed;
             if (stops_.load(std::memory_order_relaxed) || (who == 0 && is_late()))
@@ -380,8 +384,7 @@ void Ahead::run(size_t who, size_t number) noexcept {
         return;
     }
     set_float_mode(float_mode_);
-    if (!FaultGuard::run_host(compute_all))
-        failed_.store(true, std::memory_order_relaxed);
+    compute_all();
     computed_.fetch_add(strand.computed, std::memory_order_relaxed);
 }
 
@@ -405,11 +408,11 @@ void Ahead::defer() noexcept {
 
 void Ahead::add_deferred() noexcept {
     if (const size_t who = strands_[deferred_[0]->strand].who) {
-        const int64_t since = clock_.now();
+        LongWait wait(*helpers_);
         helpers_->send(who);
         while (!helpers_->back())
-            FaultGuard::progress();
-        longest_wait_ = std::max(longest_wait_, clock_.now() - since);
+            wait.go_on();
+        longest_wait_ = std::max(longest_wait_, wait.nsec());
     } else {
         do_errand(0);
     }
@@ -417,15 +420,10 @@ void Ahead::add_deferred() noexcept {
 }
 
 void Ahead::do_errand(size_t who) noexcept {
-    const auto add = [&] {
-        for (const Job* job : std::span(deferred_).first(deferred_count_))
-            runners_[who].run_kept(*job->of.batch, job->kept, job->at_once);
-    };
-    if (who == 0)
-        return add();
-    set_float_mode(float_mode_);
-    if (!FaultGuard::run_host(add))
-        failed_.store(true, std::memory_order_relaxed);
+    if (who != 0)
+        set_float_mode(float_mode_);
+    for (const Job* job : std::span(deferred_).first(deferred_count_))
+        runners_[who].run_kept(*job->of.batch, job->kept, job->at_once);
 }
 
 void Ahead::perform(const Job& job) noexcept {
@@ -446,13 +444,13 @@ bool Ahead::is_late() noexcept {
 void Ahead::wait_for(size_t job) noexcept {
     if (helpers_->wait_for(job))
         return;
-    const int64_t since = clock_.now();
+    LongWait wait(*helpers_);
     while (!helpers_->wait_for(job)) {
-        FaultGuard::progress();
+        wait.go_on();
         if (is_late())
             stops_.store(true, std::memory_order_relaxed);
     }
-    longest_wait_ = std::max(longest_wait_, clock_.now() - since);
+    longest_wait_ = std::max(longest_wait_, wait.nsec());
 }
 
 Ahead::Turn Ahead::take(Unison one) noexcept {

@@ -85,7 +85,9 @@ public:
     /// [any] How many batches and lone voices helpers have computed so far.
     uint64_t computed() const noexcept { return computed_.load(std::memory_order_relaxed); }
     /// Whether a helper has crashed. What it was computing is lost.
-    bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+    bool failed() const noexcept { return helpers_->failed(); }
+    /// [worker] Helpers::end_within().
+    bool end_helpers(int64_t nsec) noexcept { return helpers_->end_within(nsec); }
 
 private:
     /// A batch or a lone voice, and what was computed of it.
@@ -204,7 +206,6 @@ private:
     int64_t longest_wait_ = 0;            ///< ns, for a helper in this cycle
     double rest_nsec_ = 0;                ///< how long helpers are still left alone
     std::atomic<uint64_t> computed_{0};
-    std::atomic<bool> failed_{false};
     std::atomic<bool> stops_{false};   ///< no job is begun any more
     JobList job_list_;                 ///< of strands
     std::unique_ptr<Helpers> helpers_; ///< ended first, as its threads use the others
