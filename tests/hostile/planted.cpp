@@ -20,7 +20,7 @@ std::atomic<int> moments{0}; ///< before and behind jobs of helpers
 
 void do_planted(Helpers::Moment moment) noexcept {
     if (moment == Helpers::Moment::round) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(300);
         for (const int before = moments; moments == before && std::chrono::steady_clock::now() < end;) {
         }
     }

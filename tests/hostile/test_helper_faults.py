@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(is_stock(), reason="it is about our node")
 
 LIBRARY = "hostile/libspa-scsynth-planted"
 HELPERS = 2
+SETTINGS = {"threads": HELPERS + 1, "cpu-limit": 0, "overload": "none"}
 LEFT = "a thread that helped the engine hangs, and is left behind"
 
 
@@ -51,7 +52,7 @@ def start(session, name, **settings):
 
 @pytest.mark.parametrize("ugen, left", [("HelperCrash", 0), ("HelperEndless", 0), ("HelperBlocked", 1)])
 def test_a_helper_that_goes_wrong(ugen, left):
-    with Session(wireplumber=False) as session, start(session, "victim", threads=HELPERS + 1) as client, \
+    with Session(wireplumber=False) as session, start(session, "victim", **SETTINGS) as client, \
             start(session, "beside") as beside:
         for node in range(2000, 2100):
             client.send("/s_new", "test_sine", node, 0, 0)
