@@ -3,6 +3,7 @@
 
 #include "engine/schedule/job-list.hpp"
 #include "engine/schedule/thread-maker.hpp"
+#include "engine/schedule/trace.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -25,6 +26,8 @@ public:
         int64_t patience = 200'000; ///< ns
         bool lingers = false;       ///< they wait so long after a cycle, too, as the next one comes at once
         bool yields = false;        ///< the owner lets others run when it waits for a helper: it has no deadline
+
+        Trace* trace = &Trace::none(); ///< must live longer
     };
 
     /// [worker] The list and `data` must live longer. Throws if a thread can't be started.
@@ -70,6 +73,7 @@ private:
         Helpers* pool;
         size_t number; ///< from 1 on
         void* thread = nullptr;
+        int64_t awake = 0; ///< since when, if that is traced
     };
     void work(Helper&) noexcept;
     void do_job(Helper&, size_t job) noexcept;

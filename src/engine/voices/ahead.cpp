@@ -34,9 +34,10 @@ size_t Ahead::most_turns(const Settings& settings) noexcept {
     return size_t(std::clamp(settings.max_nodes, 64, 4096)); // all are looked at before the walk
 }
 
-Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMaker> maker, int lanes, Buses& buses,
-             Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
+Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::shared_ptr<ThreadMaker> maker, int lanes,
+             Buses& buses, Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
     : list_(list),
+      trace_(trace),
       random_(random),
       held_(held),
       deadline_(deadline),
@@ -61,7 +62,8 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
     helpers_ = std::make_unique<Helpers>(
         job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
-        Helpers::Settings{.threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_}, maker);
+        Helpers::Settings{.threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_, .trace = &trace},
+        maker);
     allowed_ = !real_time_ || !reluctant_ || maker->urgent();
 }
 
@@ -386,6 +388,7 @@ void Ahead::run(size_t who, size_t number) noexcept {
 }
 
 void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
+    const int64_t traced = trace_.begin();
     job.action_count = 0;
     runner.draw_from(job.random);
     runner.set_host(&job, [](void* noting, Synth& synth, int action) {
@@ -395,6 +398,7 @@ void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
         runner.run_ahead(*job.of.batch, job.kept, job.at_once);
     else
         runner.run_ahead(*job.of.lone, job.kept, job.at_once);
+    trace_.end(size_t(&runner - runners_.data()), TraceKind::job, traced, job.of.voices(), job.of.code().name);
 }
 
 void Ahead::defer() noexcept {
@@ -405,10 +409,11 @@ void Ahead::defer() noexcept {
 
 void Ahead::add_deferred() noexcept {
     if (const size_t who = strands_[deferred_[0]->strand].who) {
-        const int64_t since = clock_.now();
+        const int64_t since = clock_.now(), traced = trace_.begin();
         helpers_->send(who);
         while (!helpers_->back())
             FaultGuard::progress();
+        trace_.end(0, TraceKind::wait, traced);
         longest_wait_ = std::max(longest_wait_, clock_.now() - since);
     } else {
         do_errand(0);
@@ -417,9 +422,11 @@ void Ahead::add_deferred() noexcept {
 }
 
 void Ahead::do_errand(size_t who) noexcept {
+    const int64_t traced = trace_.begin();
     const auto add = [&] {
         for (const Job* job : std::span(deferred_).first(deferred_count_))
             runners_[who].run_kept(*job->of.batch, job->kept, job->at_once);
+        trace_.end(who, TraceKind::write, traced, int32_t(deferred_count_));
     };
     if (who == 0)
         return add();
@@ -446,12 +453,13 @@ bool Ahead::is_late() noexcept {
 void Ahead::wait_for(size_t job) noexcept {
     if (helpers_->wait_for(job))
         return;
-    const int64_t since = clock_.now();
+    const int64_t since = clock_.now(), traced = trace_.begin();
     while (!helpers_->wait_for(job)) {
         FaultGuard::progress();
         if (is_late())
             stops_.store(true, std::memory_order_relaxed);
     }
+    trace_.end(0, TraceKind::wait, traced);
     longest_wait_ = std::max(longest_wait_, clock_.now() - since);
 }
 
