@@ -3,7 +3,10 @@
 #include "engine/voices/ahead.hpp"
 #include "osc/test-command-bench.hpp"
 
+#include <chrono>
+#include <cstdint>
 #include <sstream>
+#include <thread>
 
 using namespace scs;
 using namespace scs::osc;
@@ -56,17 +59,21 @@ std::string started(int number) {
     return "[ \"/done\", \"/trace_start\", " + std::to_string(number) + " ]\n";
 }
 
-/// Enough of what is alike for jobs, and helpers whenever there are any.
+constexpr int played = 65; // of which one is in no batch
+
 void play(CommandBench& bench, const std::string& name) {
     const auto bytes = definition(name, 1);
     REQUIRE(bench("/d_recv", std::span<const std::byte>(bytes)) == "[ \"/done\", \"/d_recv\" ]\n");
-    for (int32_t i = 0; i < 64; ++i)
+    for (int32_t i = 0; i < played; ++i)
         bench("/s_new", std::string_view(name), 100 + i, 1, 0);
 }
 
 void two_threads(Settings& settings) {
     settings.threads = 2;
+    // Helpers are asked whatever there is to do.
     Ahead::limits.waking_load = 0;
+    Ahead::limits.longest_wait = INT64_MAX;
+    Ahead::limits.least_work = 0;
 }
 
 } // namespace
@@ -108,21 +115,32 @@ TEST_CASE("jobs are told with the SynthDef's name and the voices, also when it i
     for (int i = 0; i < 20; ++i)
         bench.render();
     REQUIRE(bench("/trace_start") == started(1));
-    for (int i = 0; i < 20; ++i)
+    // On a busy machine a helper may come late.
+    const uint64_t ahead = bench.engine().status().computed_ahead;
+    int blocks = 0;
+    for (; blocks < 20 || (bench.engine().status().computed_ahead == ahead && blocks < 2000); ++blocks) {
         bench.render();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     bench("/g_freeAll", 0);
     bench("/d_free", std::string_view("one"));
-    int walks = 0, voices = 0;
-    for (const Entry& entry : read(bench, 1).entries) {
-        walks += entry.kind == "\"walk\"";
-        if (entry.kind != "\"job\"")
-            continue;
-        CHECK(entry.name == "\"one\"");
-        CHECK(entry.thread <= 1);
-        voices += entry.count;
+    int walks = 0, voices = 0, by_helper = 0;
+    for (bool more = true; more;) {
+        const Page page = read(bench, 1);
+        more = page.head[3] == "1";
+        for (const Entry& entry : page.entries) {
+            walks += entry.kind == "\"walk\"";
+            if (entry.kind != "\"job\"")
+                continue;
+            CHECK(entry.name == "\"one\"");
+            CHECK(entry.thread <= 1);
+            voices += entry.count;
+            by_helper += entry.thread;
+        }
     }
-    CHECK(walks == 20);
-    CHECK(voices == 20 * 64);
+    CHECK(walks == blocks);
+    CHECK(voices == blocks * played);
+    CHECK(by_helper > 0);
 }
 
 TEST_CASE("much is told in pages, each of a bounded size, and none of it twice") {
@@ -180,8 +198,8 @@ TEST_CASE("one client at a time, and only the last recording") {
 
 TEST_CASE("without a number") {
     CommandBench bench;
-    CHECK(bench("/trace_read").starts_with("[ \"/fail\", \"/trace_read\", "));
-    CHECK(bench("/trace_stop").starts_with("[ \"/fail\", \"/trace_stop\", "));
+    CHECK(bench("/trace_read") == "[ \"/fail\", \"/trace_read\", \"wrong argument type\" ]\n");
+    CHECK(bench("/trace_stop") == "[ \"/fail\", \"/trace_stop\", \"wrong argument type\" ]\n");
     CHECK(bench("/trace_read", 1) == "[ \"/fail\", \"/trace_read\", " + gone_text);
     CHECK(bench("/trace_read", std::string_view("one")) == "[ \"/fail\", \"/trace_read\", " + gone_text);
 }
