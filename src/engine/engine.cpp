@@ -15,6 +15,7 @@
 #include "engine/rt/reblock.hpp"
 #include "engine/rt/ring-buffer.hpp"
 #include "engine/schedule/cores.hpp"
+#include "engine/schedule/trace.hpp"
 #include "engine/tree/shedding.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/output-ports.hpp"
@@ -99,7 +100,8 @@ struct Performance {
 struct Engine::Parts final : PluginHost {
     Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, Streams& streams,
           EngineStatus& status, std::shared_ptr<ThreadMaker> threads)
-        : pool(std::move(real_time_memory)),
+        : trace(std::make_shared<Trace>(s.threads)),
+          pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
           results(Engine::most_bundles),
           outbox(event_ring_bytes, status.dropped_events),
@@ -110,7 +112,7 @@ struct Engine::Parts final : PluginHost {
           definitions(s.max_synthdefs),
           world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
           outputs(s),
-          ensemble(s, buses, buffers, world.random(), *pool, deadline, std::move(threads)),
+          ensemble(s, buses, buffers, world.random(), *pool, deadline, *trace, std::move(threads)),
           tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox, deadline)),
           shedding(s, *tree, outbox, deadline, status) {}
 
@@ -123,6 +125,7 @@ struct Engine::Parts final : PluginHost {
         return results.push(command);
     }
 
+    const std::shared_ptr<Trace> trace;
     std::unique_ptr<Pool> pool;
     RingBuffer<CommandBundle*> commands;
     RingBuffer<Command*> results;
@@ -235,6 +238,7 @@ Engine::~Engine() {
 void Engine::set_clock(NanoClock clock) noexcept {
     clock_ = clock;
     p_->deadline.set_clock(clock);
+    p_->trace->set_clock(clock);
 }
 
 void Engine::prepare_process() {
@@ -292,6 +296,9 @@ Definitions& Engine::definitions() noexcept {
 }
 Outbox& Engine::outbox() noexcept {
     return p_->outbox;
+}
+const std::shared_ptr<Trace>& Engine::trace() noexcept {
+    return p_->trace;
 }
 
 // ---- commands
@@ -502,9 +509,16 @@ bool Engine::compute_block(NtpTime start, double rate, const float* const* in) n
         std::memcpy(p_->buses.audio(settings_.outputs + i), in[i], bytes);
         p_->buses.audio_touched()[settings_.outputs + i] = p_->block;
     }
-    const bool whole = run_due(start, rate) && p_->tree->render();
+    const bool whole = run_due(start, rate) && walk();
     if (!sampled)
         p_->block_work = p_->deadline.announced();
+    return whole;
+}
+
+bool Engine::walk() noexcept {
+    const int64_t traced = p_->trace->begin();
+    const bool whole = p_->tree->render();
+    p_->trace->end(0, TraceKind::walk, traced, p_->block);
     return whole;
 }
 
@@ -549,6 +563,7 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
 
 void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                        const CycleLimit& limit, int64_t began) noexcept {
+    const int64_t traced = p_->trace->begin_cycle();
     set_rate(rate);
     p_->now = frame0;
     p_->world.set_block(p_->block);
@@ -573,6 +588,7 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
                                   .blocks = double(frames) / settings_.block_size,
                                   .missing = wanted && !p_->rendering});
     publish();
+    p_->trace->end(0, TraceKind::cycle, traced, frames);
 }
 
 void Engine::break_down() noexcept {

@@ -24,6 +24,7 @@ namespace scs {
 class SharedMemory;
 class Streams;
 class ThreadMaker;
+class Trace;
 
 /// What /error sets: whether failures are answered. Owned by the data loop.
 struct ErrorMode {
@@ -117,6 +118,9 @@ public:
     /// (Handback).
     Outbox& outbox() noexcept;
 
+    /// [any] What records what its threads do. It may outlive the engine.
+    const std::shared_ptr<Trace>& trace() noexcept;
+
     EngineStatus& status() noexcept { return status_; }
 
 private:
@@ -139,6 +143,7 @@ private:
     void render_block(NtpTime start, double rate, const float* const* in, float* const* out) noexcept;
     bool compute_block(NtpTime start, double rate, const float* const* in) noexcept;
     bool run_due(NtpTime start, double rate) noexcept;
+    bool walk() noexcept;
     void note_bad_block() noexcept;
     void set_rate(double rate) noexcept;
     void measure(int64_t nanoseconds, int frames, double rate) noexcept;

@@ -121,10 +121,12 @@ void Helpers::join() noexcept {
 // ---- the owner's
 
 void Helpers::begin_round() noexcept {
+    const int64_t traced = settings_.trace->begin();
     // With seq_cst here and in wait_for_round(), either this sees that a helper sleeps, or that one sees the round.
     round_.fetch_add(1, std::memory_order_seq_cst);
     if (std::exchange(wakes_, false) && sleeping_.load(std::memory_order_seq_cst))
         futex(round_, FUTEX_WAKE, INT_MAX);
+    settings_.trace->end(0, TraceKind::signal, traced);
     delay_for_test(Moment::round);
 }
 
@@ -231,11 +233,13 @@ void Helpers::wait_for_round(Helper& self, uint32_t seen) noexcept {
         if (waited >= longest_at_gate || (waited >= 0 && !list_.any_gated()))
             break;
     }
+    settings_.trace->end(self.number, TraceKind::awake, self.awake);
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
     // The kernel compares, too, so no round is missed in between.
     while (round_.load(std::memory_order_seq_cst) == seen)
         futex(round_, FUTEX_WAIT, seen);
     sleeping_.fetch_sub(1, std::memory_order_relaxed);
+    self.awake = settings_.trace->begin();
 }
 
 } // namespace scs

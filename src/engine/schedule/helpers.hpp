@@ -3,6 +3,7 @@
 
 #include "engine/schedule/job-list.hpp"
 #include "engine/schedule/thread-maker.hpp"
+#include "engine/schedule/trace.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -31,6 +32,7 @@ public:
         /// The owner doesn't wait for ever, and what helpers do ends if it takes too long, as FaultGuard has it. A
         /// helper that can't be watched, as the system has no timer left, doesn't help.
         bool hurried = false;
+        Trace* trace = &Trace::none(); ///< must live longer
     };
 
     /// [worker] The list and `data` must live longer. Throws if a thread can't be started.
@@ -86,6 +88,7 @@ private:
         size_t number; ///< from 1 on
         void* thread = nullptr;
         std::atomic<bool> left{false}; ///< it touches nothing any more
+        int64_t awake = 0;             ///< since when, if that is traced
     };
     void serve(Helper&) noexcept;
     void work(Helper&) noexcept;

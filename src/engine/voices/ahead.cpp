@@ -35,9 +35,10 @@ size_t Ahead::most_turns(const Settings& settings) noexcept {
     return size_t(std::clamp(settings.max_nodes, 64, 4096)); // all are looked at before the walk
 }
 
-Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMaker> maker, int lanes, Buses& buses,
-             Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
+Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::shared_ptr<ThreadMaker> maker, int lanes,
+             Buses& buses, Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
     : list_(list),
+      trace_(trace),
       random_(random),
       held_(held),
       deadline_(deadline),
@@ -62,8 +63,11 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
     helpers_ = std::make_unique<Helpers>(
         job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
-        Helpers::Settings{
-            .threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_, .hurried = real_time_},
+        Helpers::Settings{.threads = threads_ - 1,
+                          .lingers = !real_time_,
+                          .yields = !real_time_,
+                          .hurried = real_time_,
+                          .trace = &trace},
         maker);
     allowed_ = !real_time_ || !reluctant_ || maker->urgent();
 }
@@ -389,6 +393,7 @@ void Ahead::run(size_t who, size_t number) noexcept {
 }
 
 void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
+    const int64_t traced = trace_.begin();
     job.action_count = 0;
     runner.draw_from(job.random);
     runner.set_host(&job, [](void* noting, Synth& synth, int action) {
@@ -398,6 +403,7 @@ void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
         runner.run_ahead(*job.of.batch, job.kept, job.at_once);
     else
         runner.run_ahead(*job.of.lone, job.kept, job.at_once);
+    trace_.end(size_t(&runner - runners_.data()), TraceKind::job, traced, job.of.voices(), job.of.code().name);
 }
 
 void Ahead::defer() noexcept {
@@ -409,9 +415,11 @@ void Ahead::defer() noexcept {
 void Ahead::add_deferred() noexcept {
     if (const size_t who = strands_[deferred_[0]->strand].who) {
         LongWait wait(*helpers_);
+        const int64_t traced = trace_.begin();
         helpers_->send(who);
         while (!helpers_->back())
             wait.go_on();
+        trace_.end(0, TraceKind::wait, traced);
         longest_wait_ = std::max(longest_wait_, wait.nsec());
     } else {
         do_errand(0);
@@ -420,10 +428,12 @@ void Ahead::add_deferred() noexcept {
 }
 
 void Ahead::do_errand(size_t who) noexcept {
+    const int64_t traced = trace_.begin();
     if (who != 0)
         set_float_mode(float_mode_);
     for (const Job* job : std::span(deferred_).first(deferred_count_))
         runners_[who].run_kept(*job->of.batch, job->kept, job->at_once);
+    trace_.end(who, TraceKind::write, traced, int32_t(deferred_count_));
 }
 
 void Ahead::perform(const Job& job) noexcept {
@@ -445,11 +455,13 @@ void Ahead::wait_for(size_t job) noexcept {
     if (helpers_->wait_for(job))
         return;
     LongWait wait(*helpers_);
+    const int64_t traced = trace_.begin();
     while (!helpers_->wait_for(job)) {
         wait.go_on();
         if (is_late())
             stops_.store(true, std::memory_order_relaxed);
     }
+    trace_.end(0, TraceKind::wait, traced);
     longest_wait_ = std::max(longest_wait_, wait.nsec());
 }
 

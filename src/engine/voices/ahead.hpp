@@ -4,6 +4,7 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/float-mode.hpp"
 #include "engine/schedule/helpers.hpp"
+#include "engine/schedule/trace.hpp"
 #include "engine/voices/ahead-list.hpp"
 #include "engine/voices/gates.hpp"
 #include "engine/voices/random-jump.hpp"
@@ -48,8 +49,8 @@ public:
 
     /// [worker] settings.threads: at least 2. Throws if a thread can't be started. The arguments from `lanes` on are
     /// those of VoiceRunner.
-    Ahead(const Settings&, AheadList&, std::shared_ptr<ThreadMaker>, int lanes, Buses&, Buffers&, RandomState*, Pool&,
-          HeldOutput&, Deadline&);
+    Ahead(const Settings&, AheadList&, Trace&, std::shared_ptr<ThreadMaker>, int lanes, Buses&, Buffers&, RandomState*,
+          Pool&, HeldOutput&, Deadline&);
 
     void set_host(void* host, VoiceRunner::DoneAction) noexcept;
     void set_sample_rate(double rate) noexcept;
@@ -144,6 +145,7 @@ private:
     void do_errand(size_t who) noexcept;
 
     AheadList& list_;
+    Trace& trace_;
     RandomState* const random_;
     HeldOutput& held_;
     Deadline& deadline_;

@@ -11,7 +11,7 @@ namespace scs {
 class Ensemble {
 public:
     /// [worker] Throws if settings.threads asks for threads that can't be started.
-    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&, std::shared_ptr<ThreadMaker>);
+    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&, Trace&, std::shared_ptr<ThreadMaker>);
 
     /// Sets who performs done actions.
     void set_host(void* host, VoiceRunner::DoneAction) noexcept;
