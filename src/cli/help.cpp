@@ -11,10 +11,12 @@ namespace {
 constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth -N SCORE INPUT OUTPUT RATE HEADER SAMPLE [OPTION ...]
        pw-scsynth top [OPTION ...]
+       pw-scsynth trace -o FILE [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
 With -N it renders a score to a sound file, without PipeWire. With top it shows what a running server does and
-what that costs; "pw-scsynth top --help" has its options.
+what that costs, with trace it records which of its threads does what when; "pw-scsynth top --help" and
+"pw-scsynth trace --help" have their options.
 
 )";
 

@@ -5,6 +5,7 @@
 #include "cli/server-list.hpp"
 #include "cli/setting-text.hpp"
 #include "cli/top/top.hpp"
+#include "cli/trace/trace.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -44,13 +45,31 @@ int run_top(std::span<char* const> arguments) {
         std::fputs(scs::top::help_text().c_str(), stdout);
         return 0;
     }
-    const auto ended = scs::top::run(options.value(), scs::cli::list_servers);
+    const auto ended = scs::top::run(options.value(), [] { return scs::cli::list_servers("top"); });
     return ended ? 0 : fail(ended.error());
+}
+
+int run_trace(std::span<char* const> arguments) {
+    const auto options = scs::trace::parse_options({arguments.data(), arguments.size()});
+    hide_passwords(arguments);
+    if (!options)
+        return fail("trace: " + options.error() + "\npw-scsynth trace --help lists the options");
+    if (options.value().help) {
+        std::fputs(scs::trace::help_text().c_str(), stdout);
+        return 0;
+    }
+    const auto ended = scs::trace::run(options.value(), [] { return scs::cli::list_servers("trace"); });
+    if (!ended)
+        return fail(ended.error());
+    std::printf("%s\n", ended.value().c_str());
+    return 0;
 }
 
 int run(std::span<char* const> arguments) {
     if (!arguments.empty() && std::string_view(arguments[0]) == "top")
         return run_top(arguments.subspan(1));
+    if (!arguments.empty() && std::string_view(arguments[0]) == "trace")
+        return run_trace(arguments.subspan(1));
     using scs::cli::CommandLine;
     const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
     hide_passwords(arguments);

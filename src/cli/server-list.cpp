@@ -6,7 +6,7 @@
 
 namespace scs::cli {
 
-std::string list_servers() {
+std::string list_servers(const std::string& command) {
     constexpr const char* port_key = "scsynth.osc.port";
     pw_init(nullptr, nullptr);
     const auto opened = Connection::open(false);
@@ -21,7 +21,7 @@ std::string list_servers() {
     for (const uint32_t id : connection.graph().with(port_key)) {
         lines += lines.empty() ? "PipeWire has \"" : "\nPipeWire has \"";
         lines += printable(connection.graph().property(id, PW_KEY_NODE_NAME));
-        lines += "\": pw-scsynth top -u ";
+        lines += "\": pw-scsynth " + command + " -u ";
         lines += printable(connection.graph().property(id, port_key));
     }
     return lines;

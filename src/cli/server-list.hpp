@@ -5,7 +5,8 @@
 
 namespace scs::cli {
 
-/// The servers that the PipeWire daemon has, a line each with how to watch it; empty if there is none, or no daemon.
-std::string list_servers();
+/// The servers that the PipeWire daemon has, a line each with how to ask it, `command` being the word behind
+/// pw-scsynth; empty if there is none, or no daemon.
+std::string list_servers(const std::string& command);
 
 } // namespace scs::cli

@@ -15,6 +15,7 @@
 #include "engine/rt/reblock.hpp"
 #include "engine/rt/ring-buffer.hpp"
 #include "engine/schedule/cores.hpp"
+#include "engine/schedule/trace.hpp"
 #include "engine/tree/shedding.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/output-ports.hpp"
@@ -34,9 +35,10 @@ namespace scs {
 namespace {
 
 constexpr size_t event_ring_bytes = size_t(1) << 20;
-constexpr int64_t idle_time = 1'000'000;  ///< ns that one run_idle() takes
-constexpr int64_t bundle_cost = 500;      ///< ns, an estimate for the deadline
-constexpr int most_automatic_threads = 4; ///< RTKit gives a user 25 with a real-time priority
+constexpr int64_t idle_time = 1'000'000;               ///< ns that one run_idle() takes
+constexpr int64_t bundle_cost = 500;                   ///< ns, an estimate for the deadline
+constexpr int64_t patience_with_helpers = 200'000'000; ///< ns
+constexpr int most_automatic_threads = 4;              ///< RTKit gives a user 25 with a real-time priority
 constexpr double units_per_second = 4294967296.;
 
 /// How much announced work lies between two readings of the clock, ns, in a cycle that may take `time`: few enough
@@ -98,7 +100,8 @@ struct Performance {
 struct Engine::Parts final : PluginHost {
     Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, Streams& streams,
           EngineStatus& status, std::shared_ptr<ThreadMaker> threads)
-        : pool(std::move(real_time_memory)),
+        : trace(std::make_shared<Trace>(s.threads)),
+          pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
           results(Engine::most_bundles),
           outbox(event_ring_bytes, status.dropped_events),
@@ -109,7 +112,7 @@ struct Engine::Parts final : PluginHost {
           definitions(s.max_synthdefs),
           world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
           outputs(s),
-          ensemble(s, buses, buffers, world.random(), *pool, deadline, std::move(threads)),
+          ensemble(s, buses, buffers, world.random(), *pool, deadline, *trace, std::move(threads)),
           tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox, deadline)),
           shedding(s, *tree, outbox, deadline, status) {}
 
@@ -122,6 +125,7 @@ struct Engine::Parts final : PluginHost {
         return results.push(command);
     }
 
+    const std::shared_ptr<Trace> trace;
     std::unique_ptr<Pool> pool;
     RingBuffer<CommandBundle*> commands;
     RingBuffer<Command*> results;
@@ -197,6 +201,8 @@ Engine::~Engine() {
     if (!status_.broken && !FaultGuard::run_host([this] { p_->tree.reset(); }))
         status_.broken = true;
     if (status_.broken) {
+        if (!end_helpers())
+            (void)new std::shared_ptr(shared_); // one that goes on later finds its buses there
         (void)p_.release();
         return;
     }
@@ -238,6 +244,7 @@ Engine::~Engine() {
 void Engine::set_clock(NanoClock clock) noexcept {
     clock_ = clock;
     p_->deadline.set_clock(clock);
+    p_->trace->set_clock(clock);
 }
 
 void Engine::prepare_process() {
@@ -295,6 +302,9 @@ Definitions& Engine::definitions() noexcept {
 }
 Outbox& Engine::outbox() noexcept {
     return p_->outbox;
+}
+const std::shared_ptr<Trace>& Engine::trace() noexcept {
+    return p_->trace;
 }
 
 // ---- commands
@@ -508,9 +518,12 @@ bool Engine::is_due(NtpTime start, double rate) const noexcept {
 
 /// Computes this block, and the next ones, as well, if they can be computed at once. false: the deadline has passed.
 bool Engine::render(int calm) noexcept {
+    const int64_t traced = p_->trace->begin();
     const int computed = calm > 1 ? p_->tree->render_blocks(calm) : -1;
+    const bool whole = computed >= 0 || p_->tree->render();
+    p_->trace->end(0, TraceKind::walk, traced, p_->block);
     if (computed < 0)
-        return p_->tree->render();
+        return whole;
     p_->longest_block.spread(calm);
     status_.pipelined.fetch_add(uint64_t(computed), std::memory_order_relaxed);
     p_->ready = {calm, computed, 0};
@@ -600,6 +613,7 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
 
 void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                        const CycleLimit& limit, int64_t began) noexcept {
+    const int64_t traced = p_->trace->begin_cycle();
     set_rate(rate);
     p_->now = frame0;
     p_->world.set_block(p_->block);
@@ -625,6 +639,7 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
                                   .blocks = double(frames) / settings_.block_size,
                                   .missing = wanted && !p_->rendering});
     publish();
+    p_->trace->end(0, TraceKind::cycle, traced, frames);
 }
 
 void Engine::break_down() noexcept {
@@ -659,8 +674,15 @@ void Engine::close_files() {
         p_->buffers.close_files();
 }
 
-void Engine::abandon_streams() noexcept {
+bool Engine::abandon_threads() noexcept {
     streams_->abandon();
+    return end_helpers();
+}
+
+/// Of a broken engine: if what leads to them was overwritten, they are left behind.
+bool Engine::end_helpers() noexcept {
+    bool ended = false;
+    return FaultGuard::run_host([&] { ended = p_->ensemble.end_helpers(patience_with_helpers); }) && ended;
 }
 
 void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {

@@ -24,6 +24,7 @@ namespace scs {
 class SharedMemory;
 class Streams;
 class ThreadMaker;
+class Trace;
 
 /// What /error sets: whether failures are answered. Owned by the data loop.
 struct ErrorMode {
@@ -94,8 +95,9 @@ public:
     /// [worker] Frees all synths, whose DiskOut units have the rest written then, and closes all files; that may wait
     /// for the disk, see Streams::close_all(). No other thread may be in the engine any more.
     void close_files();
-    /// [worker] Ends the streams of a broken engine, see Streams::abandon().
-    void abandon_streams() noexcept;
+    /// [worker] Ends the threads of a broken engine: those of streams, see Streams::abandon(), and those that help the
+    /// data loop, see Helpers::end_within(), for which it waits 200 ms at most. false: one of these didn't end.
+    bool abandon_threads() noexcept;
 
     // ---- for commands, all [rt]
     Tree& tree() noexcept;
@@ -116,6 +118,9 @@ public:
     /// (Handback).
     Outbox& outbox() noexcept;
 
+    /// [any] What records what its threads do. It may outlive the engine.
+    const std::shared_ptr<Trace>& trace() noexcept;
+
     EngineStatus& status() noexcept { return status_; }
 
 private:
@@ -124,6 +129,7 @@ private:
     void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                    const CycleLimit&, int64_t began) noexcept;
     void break_down() noexcept;
+    bool end_helpers() noexcept;
     bool take_in(const CycleLimit&, int64_t began) noexcept;
     bool take_in_some() noexcept;
     bool take_in_one(bool& whole) noexcept;

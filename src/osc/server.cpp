@@ -169,7 +169,8 @@ void Server::Private::work() {
     try {
         open_print_socket();
         for (int engines = 1; !serve_engine(); ++engines) {
-            owned_engine->abandon_streams();
+            if (!owned_engine->abandon_threads())
+                callbacks.log(Level::warning, "a thread that helped the engine hangs, and is left behind");
             (void)owned_engine.release();
             if (engines == most_engines) {
                 give_up("the engine crashed too often; make the node anew");

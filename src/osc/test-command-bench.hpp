@@ -16,6 +16,7 @@
 
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,12 +26,14 @@ namespace scs::osc::test {
 /// An engine that carries out messages one by one, all its threads in one: replies come back as text.
 class CommandBench : public ReplyPort, public EventSink {
 public:
-    explicit CommandBench(const std::string& restricted_path = {}) {
+    explicit CommandBench(const std::string& restricted_path = {}, const std::function<void(Settings&)>& change = {}) {
         settings_.engine.buffers = 8;
         settings_.engine.control_buses = 16384;
         settings_.engine.rt_memory_kib = 32 * 1024;
         settings_.engine.max_nodes = 65536;
         settings_.restricted_path = restricted_path;
+        if (change)
+            change(settings_.engine);
         auto engine = Engine::create(settings_.engine, [](const std::string&) {});
         REQUIRE(engine);
         engine_ = std::move(engine.value());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
+#include "engine/schedule/test-threads.hpp"
 #include "engine/world/test-reader.hpp"
 #include "osc/clients.hpp"
 #include "osc/osc-command.hpp"
@@ -64,6 +65,20 @@ TEST_CASE("an engine that a UGen broke is made anew") {
         CHECK(client.receive().starts_with("/n_go 5 0"));
     }
     CHECK(rig.log().find("it starts again without the nodes") != std::string::npos);
+}
+
+TEST_CASE("the threads that helped a broken engine end") {
+    PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
+    ServerSettings settings;
+    settings.engine.threads = 3;
+    Rig rig(settings);
+    Client client(rig);
+    for (int round = 0; round < 2; ++round) {
+        CHECK(wait_until([] { return scs::test::helper_threads().size() == 2; }));
+        break_engine(rig, client);
+    }
+    CHECK(wait_until([] { return scs::test::helper_threads().size() == 2; }));
+    CHECK(rig.log().find("left behind") == std::string::npos);
 }
 
 TEST_CASE("clients' shared memory becomes the new engine's, unless it is spoilt") {

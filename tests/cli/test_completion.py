@@ -44,7 +44,8 @@ def test_all_keys(help_text):
 
 
 def test_top(help_text):
-    assert completed("t") == completed("to") == {"top"}
+    assert completed("t") == {"top", "trace"}
+    assert completed("to") == {"top"}
     assert "top" in help_text
     described = subprocess.run([PW_SCSYNTH, "top", "--help"], capture_output=True, text=True, check=True).stdout
     options = set(re.findall(r"(?<=\s)--?[a-zA-Z][a-z-]*", described.partition("Keys:")[0]))
@@ -53,6 +54,18 @@ def test_top(help_text):
     assert completed("top", "--sort", "") == {"cost", "voices", "name"}
     assert completed("top", "-u", "") == set()
     assert completed("top", "-u", "57120", "--js") == {"--json"}
+
+
+def test_trace(help_text, tmp_path):
+    assert completed("tr") == {"trace"}
+    assert "trace" in help_text
+    described = subprocess.run([PW_SCSYNTH, "trace", "--help"], capture_output=True, text=True, check=True).stdout
+    options = set(re.findall(r"(?<=\s)--?[a-zA-Z][a-z-]*", described.partition("chrome:")[2]))
+    assert completed("trace", "-") == completed("trace", "") == options
+    assert "--seconds" in options
+    assert completed("trace", "--seconds", "") == completed("trace", "-u", "") == set()
+    (tmp_path / "a.json").touch()
+    assert completed("trace", "-o", "", folder=tmp_path) == {"a.json"}
 
 
 def test_values(tmp_path):

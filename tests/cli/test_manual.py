@@ -10,14 +10,17 @@ MANUAL = ROOT / "man/pw-scsynth.1"
 SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTsh")  # the option letters of scsynth, and -T of supernova
 LONG = {"help", "version", "take-over", "client", "set"}
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
+TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
 
 
 def flags_of_manual():
-    """Those of the program, and those of top."""
+    """Those of the program, those of top, and those of trace."""
     text = MANUAL.read_text(encoding="utf-8")
-    top = re.search(r"^\.Ss Watching a server\n(.*?)^\.Sh ", text, re.MULTILINE | re.DOTALL)
+    top, trace = (re.search(rf"^\.Ss {title}\n(.*?)^\.S[hs] ", text, re.MULTILINE | re.DOTALL)[1]
+                  for title in ("Watching a server", "Recording what its threads do"))
     return tuple({flag.removeprefix("-") for item in re.findall(r"^\.It Fl .*", part, re.MULTILINE)
-                  for flag in re.findall(r"Fl (\S+)", item)} for part in (text.replace(top[0], ""), top[0]))
+                  for flag in re.findall(r"Fl (\S+)", item)}
+                 for part in (text.replace(top, "").replace(trace, ""), top, trace))
 
 
 def flags_of_help(*command):
@@ -26,9 +29,10 @@ def flags_of_help(*command):
 
 
 def test_the_same_options():
-    assert flags_of_manual() == (SHORT | LONG, TOP)
+    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE)
     assert flags_of_help() == SHORT | LONG
     assert flags_of_help("top") == TOP
+    assert flags_of_help("trace") == TRACE
 
 
 def test_every_option_is_known():

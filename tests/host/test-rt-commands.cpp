@@ -143,6 +143,10 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/g_queryCost", {0}),
         m("/g_queryCost", {0, 10, 0, 11, 1}),
         m("/g_queryCost", {9999}),
+        m("/trace_start"),
+        m("/trace_start"),
+        m("/trace_read", {1}),
+        m("/trace_read", {9999}),
         m("/g_dumpTree", {0, 0}),
         m("/g_dumpTree", {0, 1}),
         m("/g_freeAll", {12}),
@@ -187,6 +191,9 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/notify", {1}),
         m("/nothing"),
         m("/sync", {1}),
+        m("/trace_read", {1}),
+        m("/trace_stop", {1}),
+        m("/trace_stop", {9999}),
         m("/nrt_end"),
     };
 }

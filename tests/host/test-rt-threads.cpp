@@ -85,6 +85,14 @@ TEST_CASE("helpers are woken by one system call in a cycle, and no other rule is
     };
     CHECK(breaches([&] { CHECK(helped(p)); }) > 0);
     CHECK(breaches([&] { host.cycles(50, 1024); }) <= 50);
+    CHECK(breaches([&] { // the same while somebody records
+              p.client->send(osc_message("/trace_start"));
+              host.cycles(50, 1024);
+              p.client->send(osc_message("/trace_read", {1}));
+              host.cycles(50, 1024);
+              p.client->send(osc_message("/trace_stop", {1}));
+              host.cycles(50, 1024);
+          }) <= 150);
     breaches([&] {
         p.client->send(osc_message("/n_run", {1, 0}));
         p.settle(100);

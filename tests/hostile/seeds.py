@@ -39,7 +39,7 @@ ROWS = {
                ("/sat_new", "test_sine", 1001, 0, 1000, 0, 1.0), ("/sat_new", "test_sine", 1002, 1, 1), ("/g_head", 1, 1000, 3, 4),
                ("/g_tail", 2, 1000), ("/n_before", 1000, 2), ("/n_after", 3, 1), ("/n_order", 1, 0, 1, 3, 1000),
                ("/g_queryTree", 0, 1, 1, 0), ("/g_dumpTree", 0, 1), ("/n_set", "hnt", 0, 1.0), ("/g_queryCost", 0, 77, 1, 3, 0),
-               ("/g_deepFree", 1), ("/g_freeAll", 0)],
+               ("/trace_start",), ("/trace_read", 1), ("/trace_stop", 1), ("/g_deepFree", 1), ("/g_freeAll", 0)],
     "buses": [("/c_set", 0, 1.0, 127, 2.0), ("/c_setn", 3, 2, 1.0, 2.0), ("/c_fill", 100, 28, 3.0),
               ("/c_get", 0, 127), ("/c_getn", 0, 128)],
     "buffers": [("/b_alloc", 1, 512, 2, encode(Message("/b_query", 1))), ("/b_set", 1, 0, 1.0, 1023, 2.0),

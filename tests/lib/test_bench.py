@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure parts of bench/voices.py."""
+"""The pure parts of bench/voices.py and bench/draw_trace.py."""
+import json
 import math
 import xml.etree.ElementTree as xml
 
 import pytest
 
-from bench import chart, medians, voice_scores
+from bench import chart, draw_trace, medians, voice_scores
 from bench.capacity import late_cycles
 from bench.contenders import instruction_sets
 from bench.table import Cell, Row, Target, markdown
@@ -119,3 +120,59 @@ def test_notes_last_their_blocks():
     assert all(0 < at % block < block / 64 for at in starts.values())
     assert max(ends.values()) < voice_scores.notes_seconds(20, 4)
     assert len(voice_scores.notes(0, 4)) == 1
+
+
+def trace(*spans, threads=2):
+    """What pw-scsynth trace writes of (thread, kind, name, begin, duration)."""
+    events = [{"ph": "M", "pid": 1, "tid": tid + 1, "name": "thread_name",
+               "args": {"name": f"helper {tid}" if tid else "data loop"}} for tid in range(threads)]
+    events += [{"ph": "X", "pid": 1, "tid": tid + 1, "ts": begin, "dur": duration, "cat": kind, "name": name}
+               for tid, kind, name, begin, duration in spans]
+    return draw_trace.read(json.dumps({"traceEvents": events}))
+
+
+def cycles(*durations):
+    return [(0, "cycle", "cycle", 1000.0 * i, duration) for i, duration in enumerate(durations)]
+
+
+def test_a_trace_is_read():
+    found = trace((0, "cycle", "cycle", 1.5, 3), (1, "job", "a <b>", 2, 1))
+    assert found == {"data loop": [draw_trace.Span("cycle", "cycle", 1.5, 4.5)],
+                     "helper 1": [draw_trace.Span("job", "a <b>", 2, 3)]}
+
+
+def test_the_cycle_that_is_drawn():
+    assert draw_trace.typical_cycle(trace(*cycles(9, 1, 5, 2, 7))) == (2000, 2005)
+    # Only those in which a helper did something.
+    assert draw_trace.typical_cycle(trace(*cycles(9, 1, 5, 2, 7), (1, "job", "a", 3001, 1))) == (3000, 3002)
+    with pytest.raises(ValueError, match="no cycle"):
+        draw_trace.typical_cycle(trace((0, "walk", "block", 1, 2)))
+
+
+def test_what_is_drawn_as_one():
+    spans = [draw_trace.Span("job", name, begin, begin + 1) for name, begin in (("a", 0), ("a", 1.1), ("b", 2.2),
+                                                                                ("b", 4), ("b", 4.2))]
+    assert [(span.name, span.begin, span.end) for span in draw_trace.joined(spans, 0.5)] == [
+        ("a", 0, 2.1), ("b", 2.2, 3.2), ("b", 4, 5.2)]
+
+
+def test_a_trace_is_drawn():
+    one = trace(*cycles(100, 200, 300), (0, "walk", "block", 1010, 80), threads=1)
+    two = trace(*cycles(100), (0, "walk", "block", 10, 80), (0, "job", "a <b>", 20, 10), (0, "wait", "wait", 40, 5),
+                (0, "signal", "signal", 12, 3), (1, "awake", "awake", -50, 900), (1, "job", "c", 20, 60),
+                (1, "job", "c", 500, 10))
+    root = xml.fromstring(draw_trace.svg([("one", one), ("two", two)], "a & b"))
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts[0] == "one: 200 µs"
+    for text in ("two: 100 µs", "data loop", "helper 1", "a <b>", "c", "the walk waits", "a & b", "0 µs", "200"):
+        assert text in texts
+    width, height = (float(root.get(each)) for each in ("width", "height"))
+    boxes = [[float(box.get(each)) for each in ("x", "y", "width", "height")] for box in root.iter(f"{SVG}rect")
+             if box.get("x")]
+    assert all(0 <= x and 0 <= y and x + w <= width + 0.01 and y + h <= height for x, y, w, h in boxes)
+    # Both have the same scale: the walk takes 80 of 200 µs in one, and the same length in the other.
+    walks = [float(box.get("width")) for box in root.iter(f"{SVG}rect") if box.get("fill") == "#dde6ee"]
+    full = width - draw_trace.LABELS - 2 * draw_trace.MARGIN
+    assert walks[:2] == pytest.approx([full * 80 / 200] * 2, abs=0.01)
+    # What lies outside of the cycle isn't there: one box in the track, and one that explains it.
+    assert sum(box.get("fill") == draw_trace.COLOURS[1] for box in root.iter(f"{SVG}rect")) == 2

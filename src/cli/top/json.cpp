@@ -13,17 +13,6 @@ namespace scs::top {
 
 namespace {
 
-/// Printable text needs no escapes but these; the rest is shown as everywhere, as \xNN.
-std::string quoted(std::string_view text) {
-    std::string made = "\"";
-    for (const char c : printable(text)) {
-        if (c == '"' || c == '\\')
-            made += '\\';
-        made += c;
-    }
-    return made + '"';
-}
-
 /// Independent of the locale.
 std::string number(double value) {
     std::array<char, 32> text;
@@ -67,6 +56,16 @@ void add_sums(Object& object, const Model& model, const Sums& sums) {
 }
 
 } // namespace
+
+std::string quoted(std::string_view text) {
+    std::string made = "\"";
+    for (const char c : printable(text)) {
+        if (c == '"' || c == '\\')
+            made += '\\';
+        made += c;
+    }
+    return made + '"';
+}
 
 std::string to_json(const Model& model, const std::string& host, int port) {
     const ServerFigures& server = model.server;

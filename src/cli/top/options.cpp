@@ -1,50 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/options.hpp"
 
-#include "osc/socket-address.hpp"
-
-#include <cmath>
-#include <cstdlib>
 #include <optional>
-#include <string_view>
+#include <utility>
 
 namespace scs::top {
 
 namespace {
 
 constexpr double shortest = 0.1, longest = 3600; // seconds between two samples
-constexpr size_t longest_password = 31;
-
-std::optional<double> number(const std::string& text) {
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end || !std::isfinite(value))
-        return {};
-    return value;
-}
-
-std::optional<Error> read_port(const std::string& option, const std::string& value, Options& to) {
-    const auto port = number(value);
-    if (!port || *port != std::trunc(*port) || *port < 1 || *port > 65535)
-        return Error{option + " " + value + ": expected a port, 1 to 65535"};
-    to.port = int(*port);
-    to.tcp = option == "-t";
-    return {};
-}
 
 std::optional<Error> read_value(const std::string& option, const std::string& value, Options& to) {
-    if (option == "-u" || option == "-t")
-        return read_port(option, value, to);
-    if (option == "-B") {
-        if (!osc::to_sockaddr(value, 1))
-            return Error{"-B " + value + ": expected an IPv4 address"};
-        to.host = value;
-    } else if (option == "-p") {
-        if (value.empty() || value.size() > longest_password)
-            return Error{"-p: expected a password of at most " + std::to_string(longest_password) + " bytes"};
-        to.password = value;
+    if (is_server_option(option)) {
+        return read_server_option(option, value, to);
     } else if (option == "-d") {
-        const auto seconds = number(value);
+        const auto seconds = read_number(value);
         if (!seconds || *seconds < shortest || *seconds > longest)
             return Error{"-d " + value + ": expected seconds, 0.1 to 3600"};
         to.seconds = *seconds;
@@ -72,8 +42,7 @@ Result<Options> parse_options(std::span<const char* const> arguments) {
             options.once = true;
         } else if (option == "--json") {
             options.json = true;
-        } else if (option == "-u" || option == "-t" || option == "-B" || option == "-p" || option == "-d" ||
-                   option == "--sort" || option == "--filter") {
+        } else if (is_server_option(option) || option == "-d" || option == "--sort" || option == "--filter") {
             if (++i == arguments.size())
                 return Error{option + ": expected a value after it"};
             if (auto error = read_value(option, arguments[i], options))
@@ -82,8 +51,8 @@ Result<Options> parse_options(std::span<const char* const> arguments) {
             return Error{option + ": no such option"};
         }
     }
-    if (!options.password.empty() && !options.tcp)
-        return Error{"-p: a password is for TCP, so the port is that of -t"};
+    if (auto problem = server_options_problem(options))
+        return std::move(*problem);
     return options;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/top/model.hpp"
 #include "cli/top/query.hpp"
 #include "cli/top/screen.hpp"
+#include "cli/top/signals.hpp"
 #include "cli/top/terminal.hpp"
 
 #include <algorithm>
@@ -17,7 +18,6 @@
 #include <cstring>
 #include <optional>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 #include <utility>
 
@@ -35,40 +35,10 @@ constexpr milliseconds retry_time(1000); // between two attempts to find a serve
 constexpr milliseconds escape_time(50);  // after which an escape is the key, not the begin of another
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
 
-/// Signals come through a descriptor, in turn with all else, so that the terminal is in order before the end.
-class Signals {
-public:
-    Signals() {
-        sigset_t set;
-        sigemptyset(&set);
-        for (const int number : signals)
-            sigaddset(&set, number);
-        sigprocmask(SIG_BLOCK, &set, &former_);
-        fd_ = Descriptor(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
-    }
-    Signals(const Signals&) = delete;
-    Signals& operator=(const Signals&) = delete;
-    ~Signals() { sigprocmask(SIG_SETMASK, &former_, nullptr); }
-
-    int fd() const { return fd_.get(); }
-    /// 0: none is left.
-    int next() const {
-        signalfd_siginfo info;
-        return ::read(fd(), &info, sizeof info) == ssize_t(sizeof info) ? int(info.ssi_signo) : 0;
-    }
-
-private:
-    sigset_t former_{};
-    Descriptor fd_;
-};
-
 class Top {
 public:
     Top(const Options& options, const std::function<std::string()>& elsewhere)
-        : options_(options),
-          elsewhere_(elsewhere),
-          server_(options.host + ":" + std::to_string(options.port)),
-          view_(options.view) {
+        : options_(options), elsewhere_(elsewhere), server_(options.name()), view_(options.view) {
         if (!options.once && !options.json)
             terminal_.emplace();
     }
@@ -192,7 +162,7 @@ private:
         query_.reset();
         due_ = Clock::now() + retry_time;
         if (!model_) {
-            failure_ = Error{what + how_to_find_one()};
+            failure_ = Error{what + how_to_find_server(options_, "top", elsewhere_())};
             return;
         }
         const bool news = trouble_.empty();
@@ -211,16 +181,6 @@ private:
             failure_ = Error{server_ + ": " + why};
         else
             lose(why);
-    }
-
-    std::string how_to_find_one() const {
-        std::string text = "\nto start one: systemctl --user start pw-scsynth, or pw-scsynth -u " +
-                           std::to_string(options_.port) +
-                           "\nanother port: pw-scsynth top -u PORT; by TCP, with a "
-                           "password: -t PORT -p WORD; another user's server doesn't answer";
-        if (const std::string others = elsewhere_(); !others.empty())
-            text += "\n" + others;
-        return text;
     }
 
     // ---- the user
@@ -288,7 +248,7 @@ private:
     const Options& options_;
     const std::function<std::string()>& elsewhere_;
     const std::string server_;
-    Signals signals_;
+    const Signals signals_{signals};
     View view_;
     std::optional<Terminal> terminal_;
     std::optional<Link> link_;

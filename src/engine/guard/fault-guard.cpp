@@ -92,6 +92,11 @@ void FaultGuard::progress() noexcept {
     ++guard_state.progress;
 }
 
+void FaultGuard::give_up() noexcept {
+    guard_state.target = guard_state.host_target;
+    end_guarded(Ending::endless);
+}
+
 FaultGuard::Ending FaultGuard::last_ending() noexcept {
     return guard_state.ending;
 }

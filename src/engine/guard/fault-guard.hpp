@@ -79,6 +79,10 @@ public:
     template <class F>
     static bool run_pieces(F&& f) noexcept;
 
+    /// [any] Ends the host code that this thread runs under run_host(), as if it had no end. There must be such code,
+    /// and what is on its stack isn't destroyed.
+    [[noreturn]] static void give_up() noexcept;
+
     /// Why guarded code was ended.
     enum class Ending : uint8_t { fault, abort, endless };
     /// [any] That of the code that was ended last on this thread.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/schedule/helpers.hpp"
 
+#include "engine/guard/fault-guard.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/schedule/spin-pause.hpp"
 
@@ -11,6 +12,7 @@
 #include <sched.h>
 #include <stdexcept>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <utility>
 
@@ -20,6 +22,9 @@ namespace {
 constexpr int pauses_at_once = 32; ///< between two readings of the clock
 constexpr int errand_pauses = 128; ///< until the owner does an errand itself
 constexpr size_t errand_begun = SIZE_MAX;
+/// ns that a helper waits for a gate without sleeping: longer than a block takes. If it still doesn't open, the owner
+/// has most likely broken off the round. Otherwise it does these jobs itself.
+constexpr int64_t longest_at_gate = 20'000'000;
 
 /// While it lives, threads that are started get no signals but the faults that they cause themselves: a blocked fault
 /// ends the process without calling the handler.
@@ -68,7 +73,7 @@ Helpers::Helpers(JobList& list, Run run, Errand errand, void* data, const Settin
         helper.number = size_t(&helper - helpers_.data()) + 1;
         const auto body = [](void* argument) -> void* {
             auto& self = *static_cast<Helper*>(argument);
-            self.pool->work(self);
+            self.pool->serve(self);
             return nullptr;
         };
         helper.thread = maker_->start(body, &helper);
@@ -83,10 +88,31 @@ Helpers::~Helpers() {
     join();
 }
 
-void Helpers::join() noexcept {
+void Helpers::tell_end() noexcept {
     ending_.store(true, std::memory_order_relaxed);
     round_.fetch_add(1, std::memory_order_seq_cst);
     futex(round_, FUTEX_WAKE, INT_MAX);
+}
+
+bool Helpers::end_within(int64_t nsec) noexcept {
+    tell_end();
+    const NanoClock clock = NanoClock::system();
+    const int64_t until = clock.now() + nsec;
+    bool ended = true;
+    for (Helper& helper : helpers_) {
+        const timespec moment{0, 1'000'000};
+        while (!helper.left.load(std::memory_order_acquire) && clock.now() < until)
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+        if (!helper.left.load(std::memory_order_acquire))
+            ended = false;
+        else if (void* thread = std::exchange(helper.thread, nullptr))
+            maker_->join(thread);
+    }
+    return ended;
+}
+
+void Helpers::join() noexcept {
+    tell_end();
     for (const Helper& helper : helpers_)
         if (helper.thread)
             maker_->join(helper.thread);
@@ -95,10 +121,12 @@ void Helpers::join() noexcept {
 // ---- the owner's
 
 void Helpers::begin_round() noexcept {
+    const int64_t traced = settings_.trace->begin();
     // With seq_cst here and in wait_for_round(), either this sees that a helper sleeps, or that one sees the round.
     round_.fetch_add(1, std::memory_order_seq_cst);
     if (std::exchange(wakes_, false) && sleeping_.load(std::memory_order_seq_cst))
         futex(round_, FUTEX_WAKE, INT_MAX);
+    settings_.trace->end(0, TraceKind::signal, traced);
     delay_for_test(Moment::round);
 }
 
@@ -145,18 +173,33 @@ bool Helpers::back() noexcept {
 
 // ---- a helper's
 
+void Helpers::serve(Helper& self) noexcept {
+    const bool ready = !settings_.hurried || FaultGuard::watch_thread(FaultGuard::Patience::little);
+    if (ready && !FaultGuard::run_host([&] { work(self); })) {
+        failed_.store(true, std::memory_order_relaxed);
+        tell_end();
+    }
+    if (settings_.hurried)
+        FaultGuard::unwatch_thread();
+    self.left.store(true, std::memory_order_release);
+}
+
 void Helpers::work(Helper& self) noexcept {
     uint32_t seen = 0;
     while (!ending_.load(std::memory_order_relaxed)) {
         JobList::Place place = list_.place(self.number - 1, helpers_.size());
-        for (size_t job; (job = list_.take_next(place)) != JobList::none;)
+        for (size_t job; (job = list_.take_next(place)) != JobList::none;) {
             do_job(self, job);
+            if (ending_.load(std::memory_order_relaxed))
+                return;
+        }
         wait_for_round(self, seen);
         seen = round_.load(std::memory_order_acquire);
     }
 }
 
 void Helpers::do_job(Helper& self, size_t job) noexcept {
+    FaultGuard::progress();
     do_errand(self);
     delay_for_test(Moment::job);
     run_(data_, self.number, job);
@@ -177,6 +220,7 @@ void Helpers::wait_for_round(Helper& self, uint32_t seen) noexcept {
     const NanoClock clock = NanoClock::system();
     const int64_t until = clock.now() + settings_.patience;
     while (active_.load(std::memory_order_relaxed) || settings_.lingers) {
+        FaultGuard::progress();
         for (int i = 0; i < pauses_at_once; ++i) {
             if (round_.load(std::memory_order_acquire) != seen)
                 return;
@@ -185,14 +229,17 @@ void Helpers::wait_for_round(Helper& self, uint32_t seen) noexcept {
                 do_job(self, job);
             spin_pause();
         }
-        if (clock.now() >= until && !list_.any_gated())
+        const int64_t waited = clock.now() - until;
+        if (waited >= longest_at_gate || (waited >= 0 && !list_.any_gated()))
             break;
     }
+    settings_.trace->end(self.number, TraceKind::awake, self.awake);
     sleeping_.fetch_add(1, std::memory_order_seq_cst);
     // The kernel compares, too, so no round is missed in between.
     while (round_.load(std::memory_order_seq_cst) == seen)
         futex(round_, FUTEX_WAIT, seen);
     sleeping_.fetch_sub(1, std::memory_order_relaxed);
+    self.awake = settings_.trace->begin();
 }
 
 } // namespace scs

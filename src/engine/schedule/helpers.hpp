@@ -3,6 +3,7 @@
 
 #include "engine/schedule/job-list.hpp"
 #include "engine/schedule/thread-maker.hpp"
+#include "engine/schedule/trace.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -14,6 +15,9 @@ namespace scs {
 /// Threads that do jobs of a list before their owner needs them. The owner works in cycles, and in rounds within these.
 /// Between two rounds, and for gates to open, the helpers wait without sleeping, between two rounds for `patience` at
 /// most; between two cycles they sleep.
+///
+/// All that helpers do is host code under guard. A fault in one ends it, and the others with it, and whoever waits for
+/// what it had begun gives up (LongWait).
 class Helpers {
 public:
     /// [any thread of a helper, and the owner's] Does a job. `who`: 0 the owner, from 1 on the helpers.
@@ -25,14 +29,27 @@ public:
         int64_t patience = 200'000; ///< ns
         bool lingers = false;       ///< they wait so long after a cycle, too, as the next one comes at once
         bool yields = false;        ///< the owner lets others run when it waits for a helper: it has no deadline
+        /// The owner doesn't wait for ever, and what helpers do ends if it takes too long, as FaultGuard has it. A
+        /// helper that can't be watched, as the system has no timer left, doesn't help.
+        bool hurried = false;
+        Trace* trace = &Trace::none(); ///< must live longer
     };
 
     /// [worker] The list and `data` must live longer. Throws if a thread can't be started.
     Helpers(JobList&, Run, Errand, void* data, const Settings&, std::shared_ptr<ThreadMaker>);
-    /// [worker] Ends the threads. The owner must be in no round.
+    /// [worker] Ends the threads. The owner must be in no round, unless end_within() has ended all of them.
     ~Helpers();
     Helpers(const Helpers&) = delete;
     Helpers& operator=(const Helpers&) = delete;
+
+    /// [worker] For an owner that broke off in the midst of a round and begins no other: tells the threads to end, and
+    /// waits for that for `nsec` at most. false: some are in a job that doesn't end, and are left behind; all that they
+    /// use must stay. They end when they can.
+    bool end_within(int64_t nsec) noexcept;
+
+    /// [any] Whether a helper has crashed, or was ended as it took too long. What it had begun is never done.
+    bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+    bool hurried() const noexcept { return settings_.hurried; }
 
     // ---- the owner's, [rt]
 
@@ -70,12 +87,16 @@ private:
         Helpers* pool;
         size_t number; ///< from 1 on
         void* thread = nullptr;
+        std::atomic<bool> left{false}; ///< it touches nothing any more
+        int64_t awake = 0;             ///< since when, if that is traced
     };
+    void serve(Helper&) noexcept;
     void work(Helper&) noexcept;
     void do_job(Helper&, size_t job) noexcept;
     void do_errand(const Helper&) noexcept;
     /// Does jobs whose gates open, and returns when there is another round than `seen`, or the end.
     void wait_for_round(Helper&, uint32_t seen) noexcept;
+    void tell_end() noexcept;
     void join() noexcept;
 
     JobList& list_;
@@ -87,7 +108,7 @@ private:
     std::vector<Helper> helpers_;
     bool wakes_ = false; ///< the next round is a cycle's first
     alignas(cache_line) std::atomic<uint32_t> round_{0};
-    std::atomic<bool> active_{false}, ending_{false};
+    std::atomic<bool> active_{false}, ending_{false}, failed_{false};
     alignas(cache_line) std::atomic<uint32_t> sleeping_{0};
     alignas(cache_line) std::atomic<size_t> errand_{0}; ///< whose; 0: there is none
 };

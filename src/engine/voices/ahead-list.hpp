@@ -20,6 +20,7 @@ struct Unison {
     explicit operator bool() const noexcept { return batch || lone; }
     AheadPlace& place() const noexcept { return batch ? batch->ahead : lone->voice->ahead; }
     const NativeCode& code() const noexcept { return batch ? *batch->code : *lone->voice->code; }
+    int voices() const noexcept { return batch ? batch->count() : 1; }
 };
 
 /// The turns of a block in their order, which tell what may be computed ahead in the next one. Between two blocks

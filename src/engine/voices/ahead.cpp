@@ -3,6 +3,7 @@
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/schedule/long-wait.hpp"
 #include "engine/schedule/spin-pause.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/voices/reaches.hpp"
@@ -49,9 +50,10 @@ size_t Ahead::most_turns(const Settings& settings) noexcept {
     return size_t(std::clamp(settings.max_nodes, 64, 4096)); // all are looked at before the walk
 }
 
-Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMaker> maker, int lanes, Buses& buses,
-             Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
+Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::shared_ptr<ThreadMaker> maker, int lanes,
+             Buses& buses, Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
     : list_(list),
+      trace_(trace),
       random_(random),
       held_(held),
       deadline_(deadline),
@@ -75,7 +77,12 @@ Ahead::Ahead(const Settings& settings, AheadList& list, std::shared_ptr<ThreadMa
     helpers_ = std::make_unique<Helpers>(
         job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
-        Helpers::Settings{.threads = threads_ - 1, .lingers = !real_time_, .yields = !real_time_}, maker);
+        Helpers::Settings{.threads = threads_ - 1,
+                          .lingers = !real_time_,
+                          .yields = !real_time_,
+                          .hurried = real_time_,
+                          .trace = &trace},
+        maker);
     allowed_ = !real_time_ || !reluctant_ || maker->urgent();
 }
 
@@ -415,18 +422,13 @@ int Ahead::run_blocks(int32_t first, int blocks) noexcept {
 
 /// The walk's thread does its part, and that of helpers who don't come.
 void Ahead::drive_pipeline() noexcept {
-    int64_t idle_since = 0;
-    for (int idle = 0; !pipeline_.over() && !failed();) {
-        if (pipeline_.step(0, idle >= pauses_to_others)) {
-            idle = 0;
-        } else {
+    while (!pipeline_.over()) {
+        LongWait wait(*helpers_);
+        for (int idle = 0; !take_step(0, idle) && !pipeline_.over(); ++idle) {
+            wait.go_on();
+            if (idle % pauses_at_once == 0 && is_late())
+                pipeline_.stop();
             spin_pause();
-            if (++idle % pauses_at_once != 0)
-                continue;
-            const int64_t now = clock_.now();
-            if (idle == pauses_at_once)
-                idle_since = now;
-            longest_wait_ = std::max(longest_wait_, now - idle_since);
         }
         FaultGuard::progress();
         if (is_late())
@@ -435,13 +437,23 @@ void Ahead::drive_pipeline() noexcept {
 }
 
 void Ahead::help_pipeline(size_t who) noexcept {
-    for (int idle = 0; !pipeline_.over() && !failed();)
-        if (pipeline_.step(who, idle >= pauses_to_others)) {
+    set_float_mode(float_mode_);
+    for (int idle = 0; !pipeline_.over() && !failed(); ++idle)
+        if (take_step(who, idle)) {
+            FaultGuard::progress();
             idle = 0;
         } else {
             spin_pause();
-            ++idle;
         }
+}
+
+/// `idle`: how often there was nothing to be done before.
+bool Ahead::take_step(size_t who, int idle) noexcept {
+    const int64_t traced = trace_.begin();
+    if (!pipeline_.step(who, idle >= pauses_to_others))
+        return false;
+    trace_.end(who, TraceKind::job, traced, 0, "a stage of blocks");
+    return true;
 }
 
 // ---- jobs
@@ -454,17 +466,14 @@ void Ahead::Job::note(int lane, int action) noexcept {
 }
 
 void Ahead::run(size_t who, size_t number) noexcept {
-    if (pipelining_) {
-        set_float_mode(float_mode_);
-        if (!FaultGuard::run_host([&] { help_pipeline(who); }))
-            failed_.store(true, std::memory_order_relaxed);
-        return;
-    }
+    if (pipelining_)
+        return help_pipeline(who);
     Strand& strand = strands_[number];
     strand.who = uint32_t(who);
     strand.computed = 0;
     const auto compute_all = [&] {
         for (Job& job : std::span(jobs_).subspan(strand.first, strand.count)) {
+            FaultGuard::progress();
             compute(runners_[who], job);
             ++strand.computed;
             if (stops_.load(std::memory_order_relaxed) || (who == 0 && is_late()))
@@ -477,12 +486,12 @@ void Ahead::run(size_t who, size_t number) noexcept {
         return;
     }
     set_float_mode(float_mode_);
-    if (!FaultGuard::run_host(compute_all))
-        failed_.store(true, std::memory_order_relaxed);
+    compute_all();
     computed_.fetch_add(strand.computed, std::memory_order_relaxed);
 }
 
 void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
+    const int64_t traced = trace_.begin();
     job.action_count = 0;
     runner.draw_from(job.random);
     runner.set_host(&job, [](void* noting, Synth& synth, int action) {
@@ -492,6 +501,7 @@ void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
         runner.run_ahead(*job.of.batch, job.kept, job.at_once);
     else
         runner.run_ahead(*job.of.lone, job.kept, job.at_once);
+    trace_.end(size_t(&runner - runners_.data()), TraceKind::job, traced, job.of.voices(), job.of.code().name);
 }
 
 void Ahead::defer() noexcept {
@@ -502,11 +512,13 @@ void Ahead::defer() noexcept {
 
 void Ahead::add_deferred() noexcept {
     if (const size_t who = strands_[deferred_[0]->strand].who) {
-        const int64_t since = clock_.now();
+        LongWait wait(*helpers_);
+        const int64_t traced = trace_.begin();
         helpers_->send(who);
         while (!helpers_->back())
-            FaultGuard::progress();
-        longest_wait_ = std::max(longest_wait_, clock_.now() - since);
+            wait.go_on();
+        trace_.end(0, TraceKind::wait, traced);
+        longest_wait_ = std::max(longest_wait_, wait.nsec());
     } else {
         do_errand(0);
     }
@@ -514,15 +526,12 @@ void Ahead::add_deferred() noexcept {
 }
 
 void Ahead::do_errand(size_t who) noexcept {
-    const auto add = [&] {
-        for (const Job* job : std::span(deferred_).first(deferred_count_))
-            runners_[who].run_kept(*job->of.batch, job->kept, job->at_once);
-    };
-    if (who == 0)
-        return add();
-    set_float_mode(float_mode_);
-    if (!FaultGuard::run_host(add))
-        failed_.store(true, std::memory_order_relaxed);
+    const int64_t traced = trace_.begin();
+    if (who != 0)
+        set_float_mode(float_mode_);
+    for (const Job* job : std::span(deferred_).first(deferred_count_))
+        runners_[who].run_kept(*job->of.batch, job->kept, job->at_once);
+    trace_.end(who, TraceKind::write, traced, int32_t(deferred_count_));
 }
 
 void Ahead::perform(const Job& job) noexcept {
@@ -543,13 +552,15 @@ bool Ahead::is_late() noexcept {
 void Ahead::wait_for(size_t job) noexcept {
     if (helpers_->wait_for(job))
         return;
-    const int64_t since = clock_.now();
+    LongWait wait(*helpers_);
+    const int64_t traced = trace_.begin();
     while (!helpers_->wait_for(job)) {
-        FaultGuard::progress();
+        wait.go_on();
         if (is_late())
             stops_.store(true, std::memory_order_relaxed);
     }
-    longest_wait_ = std::max(longest_wait_, clock_.now() - since);
+    trace_.end(0, TraceKind::wait, traced);
+    longest_wait_ = std::max(longest_wait_, wait.nsec());
 }
 
 Ahead::Turn Ahead::take(Unison one) noexcept {

@@ -4,6 +4,7 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/float-mode.hpp"
 #include "engine/schedule/helpers.hpp"
+#include "engine/schedule/trace.hpp"
 #include "engine/voices/ahead-list.hpp"
 #include "engine/voices/block-pipeline.hpp"
 #include "engine/voices/gates.hpp"
@@ -51,8 +52,8 @@ public:
 
     /// [worker] settings.threads: at least 2. Throws if a thread can't be started. The arguments from `lanes` on are
     /// those of VoiceRunner.
-    Ahead(const Settings&, AheadList&, std::shared_ptr<ThreadMaker>, int lanes, Buses&, Buffers&, RandomState*, Pool&,
-          HeldOutput&, Deadline&);
+    Ahead(const Settings&, AheadList&, Trace&, std::shared_ptr<ThreadMaker>, int lanes, Buses&, Buffers&, RandomState*,
+          Pool&, HeldOutput&, Deadline&);
 
     void set_host(void* host, VoiceRunner::DoneAction) noexcept;
     void set_sample_rate(double rate) noexcept;
@@ -98,7 +99,9 @@ public:
     /// [any] How many batches and lone voices helpers have computed so far.
     uint64_t computed() const noexcept { return computed_.load(std::memory_order_relaxed) + pipeline_.by_helpers(); }
     /// Whether a helper has crashed. What it was computing is lost.
-    bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
+    bool failed() const noexcept { return helpers_->failed(); }
+    /// [worker] Helpers::end_within().
+    bool end_helpers(int64_t nsec) noexcept { return helpers_->end_within(nsec); }
 
 private:
     /// A batch or a lone voice, and what was computed of it.
@@ -150,6 +153,7 @@ private:
     bool plan_pipeline() noexcept;
     void drive_pipeline() noexcept;
     void help_pipeline(size_t who) noexcept;
+    bool take_step(size_t who, int idle) noexcept;
     void compute(VoiceRunner&, Job&) noexcept;
     void let_go(Job&) noexcept;
     void give_up() noexcept;
@@ -158,6 +162,7 @@ private:
     void do_errand(size_t who) noexcept;
 
     AheadList& list_;
+    Trace& trace_;
     RandomState* const random_;
     HeldOutput& held_;
     Deadline& deadline_;
@@ -234,7 +239,6 @@ private:
     int64_t longest_wait_ = 0;                       ///< ns, for a helper in this cycle
     double rest_nsec_ = 0;                           ///< how long helpers are still left alone
     std::atomic<uint64_t> computed_{0};
-    std::atomic<bool> failed_{false};
     std::atomic<bool> stops_{false};   ///< no job is begun any more
     JobList job_list_;                 ///< of strands
     std::unique_ptr<Helpers> helpers_; ///< ended first, as its threads use the others

@@ -26,7 +26,9 @@ struct Place {
 class Generator {
 public:
     Generator(const Program& program, const NativeUgens& ugens, int block_size)
-        : program_(program), ugens_(ugens), block_size_(block_size), code_(std::make_unique<NativeCode>()) {}
+        : program_(program), ugens_(ugens), block_size_(block_size), code_(std::make_unique<NativeCode>()) {
+        code_->name = program.name;
+    }
 
     std::unique_ptr<const NativeCode> run() {
         if (!choose_kernels())

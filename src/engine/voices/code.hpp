@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace scs {
@@ -34,6 +35,7 @@ struct NativeCode {
         uint16_t items64, items32;
     };
 
+    std::string name; ///< the program's
     OpList lone, batch;
     OpList plain;                                ///< lone, with an operation for each unit; for /n_trace
     std::vector<Op> starts;                      ///< of all units in order; lone

@@ -130,11 +130,13 @@ TEST_CASE("what hands sound, values or random numbers on is computed several blo
     };
     for (const auto& [name, piece] : pieces) {
         CAPTURE(std::string(name));
+        // Where their runs overlap there is no place for a cut.
+        const bool in_turn = std::string(name) == "voices in turn";
         for (const int threads : {2, 3, 8}) {
             CAPTURE(threads);
             uint64_t computed = 0;
-            CHECK(same(piece.play(1), piece.play(threads, &computed)));
-            CHECK(computed > 0);
+            CHECK(same(piece.play(1), piece.play(threads, in_turn ? nullptr : &computed)));
+            CHECK((in_turn || computed > 0));
         }
     }
 }

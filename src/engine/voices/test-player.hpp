@@ -55,7 +55,8 @@ struct Helped {
     Helped() {
         walking = std::this_thread::get_id();
         Helpers::delay = delay_at_random;
-        Ahead::limits = {.waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .least_pipelined = 1};
+        Ahead::limits = {
+            .waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .least_pipelined = 1};
     }
     ~Helped() {
         Helpers::delay = nullptr;

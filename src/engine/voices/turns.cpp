@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/turns.hpp"
 
+#include <utility>
+
 namespace scs {
 namespace {
 
@@ -17,6 +19,7 @@ Node* Turns::take(Synth& synth) noexcept {
     Batch* const own = synth.voice->batch;
     bool computed = false;
     if (ahead_) {
+        traced_ = 0;
         const Ahead::Turn turn = begin_turn(synth);
         if (turn == Ahead::Turn::written)
             return end_early(synth);
@@ -26,6 +29,7 @@ Node* Turns::take(Synth& synth) noexcept {
             return end_early(synth);
         }
         ahead_->flush();
+        traced_ = computed ? 0 : trace_.begin();
     }
     Node* next = synth.next;
     if (pending(synth)) {
@@ -45,8 +49,10 @@ Node* Turns::take(Synth& synth) noexcept {
         if (synth.voice->backoff)
             --synth.voice->backoff;
         runner_.run(synth);
-        if (ahead_)
+        if (ahead_) {
+            trace_turn({nullptr, &synth});
             acts_on_itself(synth) ? list_.add(synth) : list_.pass_barrier();
+        }
     }
     const bool searches = ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0;
     batching_.after_turn(synth, searches || (ahead_ && ahead_->walks_rarely()));
@@ -76,8 +82,10 @@ Ahead::Turn Turns::begin_turn(Synth& synth) noexcept {
 
 /// After the turn of a batch, which is this voice's. Returns the node behind the last that has had its turn.
 Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
-    if (ahead_)
+    if (ahead_) {
+        trace_turn({&batch, nullptr});
         list_.add(batch);
+    }
     if (!batch.interleaved)
         return batch.synths[batch.last()]->next;
     batch.pending = batch.live;
@@ -85,6 +93,11 @@ Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
     if (ahead_)
         list_.add(synth);
     return synth.next;
+}
+
+/// With helpers, what the walk computes is traced as what they do is.
+void Turns::trace_turn(Unison one) noexcept {
+    trace_.end(0, TraceKind::job, std::exchange(traced_, 0), one.voices(), one.code().name);
 }
 
 /// The batch to compute in this voice's turn; null: the voice alone.

@@ -13,9 +13,15 @@ namespace scs {
 class Turns {
 public:
     /// [worker] `ahead`: null if nothing is computed ahead.
-    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, AheadList& list, Ahead* ahead,
+    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, AheadList& list, Ahead* ahead, Trace& trace,
           bool batches) noexcept
-        : batching_(batching), runner_(runner), held_(held), list_(list), ahead_(ahead), batches_(batches) {}
+        : batching_(batching),
+          runner_(runner),
+          held_(held),
+          list_(list),
+          ahead_(ahead),
+          trace_(trace),
+          batches_(batches) {}
 
     /// Whether a voice is computed, but its turn in this block is still to come. take() must be called for it, even if
     /// it was paused or ended since.
@@ -33,12 +39,15 @@ private:
     Batch* batch_to_run(Synth&) noexcept;
     Node* end_turn(Synth&, Batch&) noexcept;
     void add_held(Synth&) noexcept;
+    void trace_turn(Unison) noexcept;
 
     Batching& batching_;
     VoiceRunner& runner_;
     HeldOutput& held_;
     AheadList& list_;
     Ahead* ahead_;
+    Trace& trace_;
+    int64_t traced_ = 0; ///< what Trace::begin() returned, if the walk computes what has its turn
     bool batches_;
 };
 

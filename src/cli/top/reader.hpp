@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "osc/arg-reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace scs::top {
+
+/// Reads arguments of which each has to be there.
+class Reader {
+public:
+    explicit Reader(std::span<const osc::Arg> args) : rest_(args) {}
+
+    bool more() const { return good_ && rest_.remain() > 0; }
+    bool good() const { return good_; }
+    bool at_text() const { return rest_.at_string(); }
+    int32_t whole() {
+        good_ = good_ && rest_.tag() == 'i';
+        return good_ ? rest_.get_int() : 0;
+    }
+    int count() { return std::max(whole(), 0); }
+    double number() {
+        good_ = good_ && (rest_.tag() == 'f' || rest_.tag() == 'd');
+        const double value = good_ ? rest_.get_double() : 0;
+        return std::isfinite(value) ? value : 0;
+    }
+    std::string text() {
+        good_ = good_ && at_text();
+        return good_ ? std::string(rest_.get_string()) : "";
+    }
+    void reject() { good_ = false; }
+
+private:
+    osc::ArgReader rest_;
+    bool good_ = true;
+};
+
+} // namespace scs::top

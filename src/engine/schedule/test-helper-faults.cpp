@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Helpers that crash, hang or are left alone in the midst of a round.
+#include "engine/guard/fault-guard.hpp"
+#include "engine/schedule/helpers.hpp"
+#include "engine/schedule/long-wait.hpp"
+#include "engine/schedule/test-threads.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+using namespace scs;
+using namespace scs::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int64_t second = 1'000'000'000; // ns
+constexpr size_t jobs = 16;
+
+volatile int* volatile nowhere = reinterpret_cast<volatile int*>(16); // not null, which sanitizers report
+
+struct Crew {
+    explicit Crew(const Helpers::Settings& settings) : list(jobs) {
+        FaultGuard::install();
+        helpers = std::make_unique<Helpers>(
+            list,
+            [](void* self, size_t who, size_t) noexcept {
+                if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_job)
+                    crew.on_job();
+            },
+            [](void* self, size_t who) noexcept {
+                if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_errand)
+                    crew.on_errand();
+            },
+            this, settings, ThreadMaker::plain());
+    }
+    void begin_round() {
+        list.open(jobs, 0);
+        helpers->begin_cycle();
+        helpers->begin_round();
+    }
+    /// The owner comes to all jobs. false: it has given up.
+    bool reach_all() {
+        return FaultGuard::run_host([&] {
+            for (size_t job = 0; job < jobs; ++job) {
+                if (list.take(job))
+                    continue;
+                LongWait wait(*helpers);
+                while (!helpers->wait_for(job))
+                    wait.go_on();
+                list.settle(job);
+            }
+            helpers->end_cycle();
+        });
+    }
+
+    JobList list;
+    std::function<void()> on_job, on_errand; ///< of helpers
+    std::unique_ptr<Helpers> helpers;
+};
+
+/// A job in which a helper stays until it is let go.
+struct Block {
+    void enter() {
+        ++entered;
+        while (!open)
+            std::this_thread::sleep_for(1ms);
+    }
+    std::atomic<int> entered{0};
+    std::atomic<bool> open{false};
+};
+
+} // namespace
+
+TEST_CASE("a helper that crashes ends, the others do, too, and its owner gives up") {
+    for (const bool hurried : {false, true}) {
+        CAPTURE(hurried);
+        Crew crew({.threads = 3, .yields = !hurried, .hurried = hurried});
+        std::atomic<int> begun{0};
+        crew.on_job = [&] {
+            if (begun++ == 3)
+                *nowhere = 1;
+        };
+        crew.begin_round();
+        REQUIRE(wait_until([&] { return crew.helpers->failed(); }));
+        CHECK(wait_until([] { return helper_threads() == ""; }));
+        CHECK_FALSE(crew.reach_all());
+        CHECK(crew.helpers->end_within(20 * second));
+    }
+}
+
+TEST_CASE("an owner gives up an errand in which a helper has crashed") {
+    Crew crew({.threads = 1, .patience = 20 * second, .yields = true});
+    crew.on_errand = [] { *nowhere = 1; };
+    crew.begin_round();
+    const bool well = FaultGuard::run_host([&] {
+        while (true) {
+            LongWait wait(*crew.helpers);
+            crew.helpers->send(1);
+            while (!crew.helpers->back())
+                wait.go_on();
+        }
+    });
+    CHECK_FALSE(well);
+    CHECK(crew.helpers->failed());
+}
+
+#if !defined(__SANITIZE_THREAD__) // it delivers a timer's signal only when the loop ends
+TEST_CASE("a helper that computes without end is ended") {
+    Crew crew({.threads = 2, .hurried = true});
+    crew.on_job = [] {
+        for (volatile bool more = true; more;) {
+        }
+    };
+    crew.begin_round();
+    CHECK(wait_until([&] { return crew.helpers->failed(); }));
+    CHECK_FALSE(crew.reach_all());
+    CHECK(crew.helpers->end_within(20 * second));
+}
+#endif
+
+TEST_CASE("a hurried owner gives up on a helper that is blocked, and leaves it behind") {
+    Crew crew({.threads = 2, .hurried = true});
+    Block block;
+    crew.on_job = [&] {
+        if (block.entered == 0)
+            block.enter();
+    };
+    crew.begin_round();
+    REQUIRE(wait_until([&] { return block.entered > 0; }));
+    CHECK_FALSE(crew.reach_all());
+    CHECK_FALSE(crew.helpers->failed());
+    CHECK_FALSE(crew.helpers->end_within(1));
+    block.open = true;
+    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(wait_until([] { return helper_threads() == ""; }));
+}
+
+TEST_CASE("an owner without a deadline waits for as long as it takes") {
+    Crew crew({.threads = 2, .yields = true});
+    std::atomic<int> begun{0};
+    crew.on_job = [&] {
+        if (begun++ == 0)
+            std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest));
+    };
+    crew.begin_round();
+    REQUIRE(wait_until([&] { return begun > 0; }));
+    CHECK(crew.reach_all());
+}
+
+TEST_CASE("an owner that was stopped hasn't waited") {
+    Crew crew({.threads = 1, .hurried = true});
+    CHECK(FaultGuard::run_host([&] {
+        LongWait wait(*crew.helpers);
+        std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest));
+        wait.go_on();
+    }));
+}
+
+TEST_CASE("helpers whose owner has broken off a round sleep, and end") {
+    Crew crew({.threads = 2});
+    for (size_t job = 0; job < jobs; ++job)
+        REQUIRE(crew.list.gate(job, 1)); // nobody opens it
+    crew.begin_round();
+    CHECK(wait_until([] { return helper_threads() == "SS"; }));
+    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(wait_until([] { return helper_threads() == ""; }));
+}
+
+TEST_CASE("a helper that is told to end begins no other job") {
+    Crew crew({.threads = 1});
+    Block block;
+    crew.on_job = [&] { block.enter(); };
+    crew.begin_round();
+    REQUIRE(wait_until([&] { return block.entered > 0; }));
+    CHECK_FALSE(crew.helpers->end_within(1));
+    block.open = true;
+    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(block.entered == 1);
+}
