@@ -426,9 +426,12 @@ void Ahead::drive_pipeline() noexcept {
         LongWait wait(*helpers_);
         for (int idle = 0; !take_step(0, idle) && !pipeline_.over(); ++idle) {
             wait.go_on();
-            if (idle % pauses_at_once == 0 && is_late())
-                pipeline_.stop();
             spin_pause();
+            if (idle % pauses_at_once)
+                continue;
+            longest_wait_ = std::max(longest_wait_, wait.nsec());
+            if (is_late())
+                pipeline_.stop();
         }
         FaultGuard::progress();
         if (is_late())

@@ -100,7 +100,7 @@ bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, si
         share += shares[stage];
         size_t end = count_;
         if (stage + 1 < stages) {
-            const auto at = std::lower_bound(work_.begin() + 1, work_.begin() + std::ptrdiff_t(count_), share * all);
+            const auto at = std::lower_bound(work_.begin() + 1, work_.begin() + ptrdiff_t(count_), share * all);
             end = size_t(at - work_.begin());
             // The nearest place where a cut may be, on either side.
             size_t front = end, behind = end;

@@ -72,19 +72,19 @@ void add(LongPlayer& f, std::string_view kind, int32_t id, float out = 0, float 
 TEST_CASE("whatever happens to the tree between cycles, the bits and the events are those of one thread") {
     const Helped helped;
     uint64_t computed = 0;
-    for (unsigned seed = 1; seed <= 16; ++seed) {
+    for (unsigned seed = 1; seed <= 8; ++seed) {
         CAPTURE(seed);
         const int buses = std::array{0, 5, 12, 30}[seed % 4];
         const size_t count = seed % 2 ? adding_kinds : ahead_kinds;
         const auto play = [&](int threads) {
             LongPlayer player(with(threads, threads > 1), seed, seed % 8 == 0 ? 40 : 0, buses);
-            Played played = player.play_cycles(60, count);
+            Played played = player.play_cycles(40, count);
             computed += player.pipelined();
             return played;
         };
-        check_same(play, {2, 3, 8});
+        check_same(play, {2, 8});
     }
-    CHECK(computed > 500);
+    CHECK(computed > 200);
 }
 
 TEST_CASE("what hands sound, values or random numbers on is computed several blocks at once, too") {
@@ -132,7 +132,7 @@ TEST_CASE("what hands sound, values or random numbers on is computed several blo
         CAPTURE(std::string(name));
         // Where their runs overlap there is no place for a cut.
         const bool in_turn = std::string(name) == "voices in turn";
-        for (const int threads : {2, 3, 8}) {
+        for (const int threads : {2, 3}) {
             CAPTURE(threads);
             uint64_t computed = 0;
             CHECK(same(piece.play(1), piece.play(threads, in_turn ? nullptr : &computed)));
@@ -157,7 +157,7 @@ TEST_CASE("who ends or pauses itself amid blocks that are computed at once does 
                           }};
     const Played alone = piece.play(1);
     CHECK(alone.events.size() > 60 + 40);
-    for (const int threads : {2, 3, 8}) {
+    for (const int threads : {2, 3}) {
         CAPTURE(threads);
         uint64_t computed = 0;
         CHECK(same(alone, piece.play(threads, &computed)));
