@@ -84,7 +84,7 @@ def play(port, voices=VOICES):
 
 
 def check_cycles(found, seconds):
-    """Cycles come once a period, and so many walks are in them as they have blocks."""
+    """Cycles come once a period, and in them are the walks of all blocks, or one for several that are computed at once."""
     cycles, walks = found.of("cycle"), found.of("walk")
     assert 0.5 * seconds <= len(cycles) * PERIOD / 1e6 <= 1.5 * seconds + 0.5
     assert {event["args"]["frames"] for event in cycles} == {QUANTUM}
@@ -92,8 +92,10 @@ def check_cycles(found, seconds):
     begins = [event["ts"] for event in cycles]
     assert (begins[-1] - begins[0]) / (len(cycles) - 1) == pytest.approx(PERIOD, rel=0.3)
     numbers = [event["args"]["block"] for event in walks]
-    assert numbers == list(range(numbers[0], numbers[0] + len(walks)))
-    assert abs(len(walks) - len(cycles) * QUANTUM // BLOCK) <= QUANTUM // BLOCK
+    assert numbers == sorted(set(numbers))
+    assert abs(numbers[-1] - numbers[0] - len(cycles) * QUANTUM // BLOCK) <= 2 * QUANTUM // BLOCK
+    if 2 not in found.tracks:
+        assert numbers == list(range(numbers[0], numbers[0] + len(walks)))
     assert not outside(walks, cycles)
 
 
@@ -119,10 +121,9 @@ def test_two_threads(launch, tmp_path):
     assert {event["cat"] for event in found.spans[2]} <= {"awake", "job", "write"}
     assert found.of("signal") and found.of("awake", 2)
     jobs = found.of("job") + found.of("job", 2)
-    assert {event["name"] for event in jobs} == {"default"}
-    # Each block has each voice once; at both ends a block may be missing in part.
-    blocks = sum(event["args"]["voices"] for event in jobs) / VOICES
-    assert abs(blocks - len(found.of("walk"))) <= 2 * QUANTUM // BLOCK
+    assert {event["name"] for event in jobs} <= {"default", "a stage of blocks"}
+    # No block has a voice twice.
+    assert sum(event["args"]["voices"] for event in jobs) / VOICES <= len(found.of("walk")) + 2 * QUANTUM // BLOCK
     assert not outside(found.of("job"), found.of("walk"))
     assert not outside(found.of("job", 2), found.of("awake", 2))
     events = len(found.spans[1]) + len(found.spans[2])
