@@ -16,8 +16,7 @@ StageCuts::StageCuts(const Settings& settings, size_t most)
       work_(most + 1),
       joins_(most + 2),
       inputs_begin_(settings.outputs),
-      inputs_end_(settings.outputs + settings.inputs),
-      audio_buses_(settings.audio_buses) {}
+      inputs_end_(settings.outputs + settings.inputs) {}
 
 void StageCuts::begin() noexcept {
     ++round_;

@@ -57,7 +57,7 @@ private:
     std::vector<uint64_t> work_; ///< of all turns before each
     std::vector<int32_t> joins_; ///< how many runs of turns that belong together begin behind each, less those that end
     std::array<size_t, Pipeline::most_stages> ends_{};
-    int64_t inputs_begin_, inputs_end_, audio_buses_;
+    int64_t inputs_begin_, inputs_end_; ///< audio buses of the server's inputs
     size_t reached_count_ = 0, count_ = 0, stages_ = 0;
     size_t first_draw_ = 0, last_draw_ = 0, draw_count_ = 0;
     bool draws_join_ = false;

@@ -146,7 +146,12 @@ TEST_CASE("who ends or pauses itself amid blocks that are computed at once does 
     const Piece piece{.make =
                           [](LongPlayer& f) {
                               for (int id = 1000; id < 1060; ++id)
-                                  add(f, id % 7 == 3 ? "pauses" : id % 5 == 2 ? "hiss" : "saw", id, float(id % 2));
+                                  add(f,
+                                      id < 1020     ? "loud"
+                                      : id % 7 == 3 ? "pauses"
+                                      : id % 5 == 2 ? "hiss"
+                                                    : "saw",
+                                      id, float(id % 2));
                           },
                       .act =
                           [](LongPlayer& f, int cycle) {
@@ -193,7 +198,7 @@ TEST_CASE("what would reach into another block is computed block by block") {
               [](LongPlayer& f) {
                   f.engine->world().set_offset(20, 0.f);
                   for (int id = 1000; id < 1032; ++id)
-                      add(f, "moved", id);
+                      add(f, "loud-moved", id);
                   f.cycle(1);
                   f.engine->world().set_offset(0, 0.f);
               },

@@ -88,6 +88,7 @@ struct Kind {
     bool listens = false;          ///< is as loud as that control bus says
     bool by_wire = false;          ///< the number of its bus is computed
     bool rereads = false;          ///< reads its bus when it has written to it
+    bool loud = false;             ///< the envelope ends it, but isn't heard
 };
 
 /// A source with an envelope on bus `out`. Controls: freq, amp, gate, out, second, action.
@@ -117,7 +118,7 @@ inline SynthDef def_of(const Kind& kind) {
         def.units.push_back(unit("In", Rate::control, {{0, 4}}, {Rate::control}));
         def.units.push_back(unit("BinaryOpUGen", Rate::audio, {{4, 0}, {5, 0}}, {Rate::audio}, 2));
     }
-    InputRef sound{int32_t(def.units.size()) - 1, 0}, bus{0, 3};
+    InputRef sound{kind.loud ? 2 : int32_t(def.units.size()) - 1, 0}, bus{0, 3};
     if (kind.by_wire) {
         bus = {int32_t(def.units.size()), 0};
         def.units.push_back(unit("BinaryOpUGen", Rate::control, {{0, 3}, {-1, 3}}, {Rate::control}, 2));
@@ -164,6 +165,8 @@ inline const Kind kinds[] = {
     {.name = "rain", .source = "Dust"},
     {.name = "pink", .source = "PinkNoise", .second = true},
     {.name = "hiss-stays", .done = 0, .source = "WhiteNoise"},
+    {.name = "loud", .loud = true},
+    {.name = "loud-moved", .out = "OffsetOut", .loud = true},
     // The same, once that is there which they read.
     {.name = "effect", .source = "In", .out = "ReplaceOut"},
     {.name = "sends", .source = "In", .reads_second = true},
@@ -189,7 +192,7 @@ inline const Kind kinds[] = {
     {.name = "group", .done = 14},
     {.name = "resumes", .done = 15},
 };
-inline constexpr size_t ahead_kinds = 17, harmless_kinds = 19;
+inline constexpr size_t ahead_kinds = 19, harmless_kinds = 21;
 inline constexpr size_t adding_kinds = 6; // of these
 
 /// What a test hears and is told.
