@@ -205,7 +205,7 @@ TEST_CASE("what would reach into another block is computed block by block") {
           .act =
               [](LongPlayer& f, int cycle) {
                   if (Synth* synth = f.engine->tree().find_synth(1000 + cycle))
-                      set_named(f.engine->tree(), *synth, "gate", 0, -1.02f);
+                      set_named(f.engine->tree(), *synth, "gate", 0, -1.015f);
               }}},
         {"satellites",
          {.make =
