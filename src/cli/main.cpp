@@ -36,33 +36,35 @@ void hide_passwords(std::span<char* const> arguments) {
     }
 }
 
-int run_top(std::span<char* const> arguments) {
-    const auto options = scs::top::parse_options({arguments.data(), arguments.size()});
+/// A command that talks to a running server. act(options) returns a Result.
+template <class Parse, class Act>
+int run_command(const std::string& name, Parse&& parse, const std::string& help, std::span<char* const> arguments,
+                Act&& act) {
+    const auto options = parse({arguments.data(), arguments.size()});
     hide_passwords(arguments);
     if (!options)
-        return fail("top: " + options.error() + "\npw-scsynth top --help lists the options");
+        return fail(name + ": " + options.error() + "\npw-scsynth " + name + " --help lists the options");
     if (options.value().help) {
-        std::fputs(scs::top::help_text().c_str(), stdout);
+        std::fputs(help.c_str(), stdout);
         return 0;
     }
-    const auto ended = scs::top::run(options.value(), [] { return scs::cli::list_servers("top"); });
+    const auto ended = act(options.value());
     return ended ? 0 : fail(ended.error());
 }
 
+int run_top(std::span<char* const> arguments) {
+    return run_command("top", scs::top::parse_options, scs::top::help_text(), arguments, [](const auto& options) {
+        return scs::top::run(options, [] { return scs::cli::list_servers("top"); });
+    });
+}
+
 int run_trace(std::span<char* const> arguments) {
-    const auto options = scs::trace::parse_options({arguments.data(), arguments.size()});
-    hide_passwords(arguments);
-    if (!options)
-        return fail("trace: " + options.error() + "\npw-scsynth trace --help lists the options");
-    if (options.value().help) {
-        std::fputs(scs::trace::help_text().c_str(), stdout);
-        return 0;
-    }
-    const auto ended = scs::trace::run(options.value(), [] { return scs::cli::list_servers("trace"); });
-    if (!ended)
-        return fail(ended.error());
-    std::printf("%s\n", ended.value().c_str());
-    return 0;
+    return run_command("trace", scs::trace::parse_options, scs::trace::help_text(), arguments, [](const auto& options) {
+        auto ended = scs::trace::run(options, [] { return scs::cli::list_servers("trace"); });
+        if (ended)
+            std::printf("%s\n", ended.value().c_str());
+        return ended;
+    });
 }
 
 int run(std::span<char* const> arguments) {

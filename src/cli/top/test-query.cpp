@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/query.hpp"
 
-#include "osc/codec/compose.hpp"
-#include "osc/codec/dump.hpp"
+#include "cli/top/test-reply.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,28 +9,18 @@
 
 using namespace scs;
 using namespace scs::top;
-using osc::ReplyArg;
+using test::Args;
+using test::reply;
 using Step = Query::Step;
 
 namespace {
-
-using Args = std::vector<ReplyArg>;
-
-osc::Packet message(std::string_view address, const Args& args) {
-    osc::ReplyComposer composer;
-    const auto bytes = composer.compose(address, args);
-    REQUIRE(bytes);
-    auto packet = osc::decode(bytes.value());
-    REQUIRE(packet);
-    return std::move(packet.value());
-}
 
 /// A page that begins at that place, with these entries.
 osc::Packet page(int32_t begins, bool behind, const Args& entries, const char* address = "/g_queryCost.reply") {
     Args args{int32_t(0),       begins,     int32_t(behind), int32_t(64), 48000.0,    12.5f,      20.f,      70.f,
               int32_t(600'000), int32_t(2), int32_t(100),    int32_t(3),  int32_t(4), int32_t(5), int32_t(6)};
     args.insert(args.end(), entries.begin(), entries.end());
-    return message(address, args);
+    return reply(address, args);
 }
 
 Args group(int32_t id, int32_t parent, int32_t runs = 1) {
@@ -65,7 +54,7 @@ Step give(Query& query, const osc::Packet& packet) {
 }
 
 Step fail(Query& query, const char* command, const char* text) {
-    return give(query, message("/fail", {std::string_view(command), std::string_view(text)}));
+    return give(query, reply("/fail", {std::string_view(command), std::string_view(text)}));
 }
 
 std::string asked(const Query& query) {
@@ -121,7 +110,7 @@ TEST_CASE("a page that isn't as it should be is refused, wherever it ends") {
         const auto packet = page(0, false, wrong);
         CHECK_FALSE(parse_page(packet.messages()[0]));
     }
-    const auto empty = message("/g_queryCost.reply", {});
+    const auto empty = reply("/g_queryCost.reply", {});
     CHECK_FALSE(parse_page(empty.messages()[0]));
     const auto other = page(0, false, {}, "/g_queryTree.reply");
     CHECK_FALSE(parse_page(other.messages()[0]));
@@ -131,7 +120,7 @@ TEST_CASE("numbers that make no sense do no harm") {
     Args args{int32_t(0), int32_t(0), int32_t(0), int32_t(-64), double(NAN), float(INFINITY), -1.f, 0.f};
     for (int i = 0; i < 7; ++i)
         args.emplace_back(int32_t(-1));
-    const auto packet = message("/g_queryCost.reply", args);
+    const auto packet = reply("/g_queryCost.reply", args);
     const auto parsed = parse_page(packet.messages()[0]);
     REQUIRE(parsed);
     CHECK(parsed.value().server.block_frames == 0);
@@ -158,7 +147,7 @@ TEST_CASE("what answers another question is passed over") {
     Query query;
     const auto first = page(0, false, group(0, -1) + next({7, 0}));
     CHECK(give(query, page(7, false, {})) == Step::ignored);
-    CHECK(give(query, message("/done", {std::string_view("/notify")})) == Step::ignored);
+    CHECK(give(query, reply("/done", {std::string_view("/notify")})) == Step::ignored);
     CHECK(fail(query, "/n_free", "Node 7 not found") == Step::ignored);
     CHECK(give(query, first) == Step::ask);
     CHECK(give(query, first) == Step::ignored); // answered twice
@@ -190,7 +179,7 @@ TEST_CASE("what ends a query") {
     CHECK(fail(busy, "/g_queryCost", "command queue full") == Step::failed);
     CHECK(busy.failure() == "the server refuses /g_queryCost: command queue full");
     Query strange;
-    CHECK(give(strange, message("/g_queryCost.reply", {int32_t(1)})) == Step::failed);
+    CHECK(give(strange, reply("/g_queryCost.reply", {int32_t(1)})) == Step::failed);
     Query endless;
     Step step = give(endless, page(0, false, next({0, 0})));
     int pages = 1;

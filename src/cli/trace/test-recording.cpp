@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/trace/recording.hpp"
 
-#include "osc/codec/compose.hpp"
-#include "osc/codec/dump.hpp"
+#include "cli/top/test-reply.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,21 +11,11 @@
 
 using namespace scs;
 using namespace scs::trace;
-using osc::ReplyArg;
+using test::Args;
+using test::reply;
 using Step = Recording::Step;
 
 namespace {
-
-using Args = std::vector<ReplyArg>;
-
-osc::Packet message(std::string_view address, const Args& args) {
-    osc::ReplyComposer composer;
-    const auto bytes = composer.compose(address, args);
-    REQUIRE(bytes);
-    auto packet = osc::decode(bytes.value());
-    REQUIRE(packet);
-    return std::move(packet.value());
-}
 
 Args operator+(Args left, const Args& right) {
     left.insert(left.end(), right.begin(), right.end());
@@ -46,7 +35,7 @@ Args job(int32_t thread, double began, int32_t nsec, int32_t voices, const char*
 }
 
 Step give(Recording& recording, const Args& args, const char* address = "/trace_read.reply") {
-    const auto packet = message(address, args);
+    const auto packet = reply(address, args);
     return recording.take(packet.messages()[0]);
 }
 
@@ -59,7 +48,7 @@ void start(Recording& recording) {
 }
 
 bool parses(const Args& args, const char* address = "/trace_read.reply") {
-    const auto packet = message(address, args);
+    const auto packet = reply(address, args);
     return bool(parse_page(packet.messages()[0]));
 }
 
@@ -73,7 +62,7 @@ std::string text(const Recording::Packet& bytes) {
 
 TEST_CASE("a page is read") {
     const auto packet =
-        message("/trace_read.reply", head(5, 1, 1) + walk(0, 1'500'000'000'001., 20, -3) + job(1, 9., 8, 16, "ab"));
+        reply("/trace_read.reply", head(5, 1, 1) + walk(0, 1'500'000'000'001., 20, -3) + job(1, 9., 8, 16, "ab"));
     const auto parsed = parse_page(packet.messages()[0]);
     REQUIRE(parsed);
     const Page& page = parsed.value();
@@ -94,7 +83,7 @@ TEST_CASE("a page is read") {
     const char* kinds[] = {"cycle", "walk", "signal", "awake", "job", "write", "wait"};
     for (size_t i = 0; i < std::size(kinds); ++i) {
         const Args name = i == size_t(Kind::job) ? Args{std::string_view("x")} : Args{};
-        const auto each = message("/trace_read.reply", head(0) + walk(0, 1., 2, 3, kinds[i]) + name);
+        const auto each = reply("/trace_read.reply", head(0) + walk(0, 1., 2, 3, kinds[i]) + name);
         const auto read = parse_page(each.messages()[0]);
         REQUIRE(read);
         CHECK(read.value().events.at(0).kind == Kind(i));
