@@ -145,6 +145,7 @@ struct Engine::Parts final : PluginHost {
     Reblocker reblocker;
     int32_t block = 0;
     NtpTime now = 0; ///< of the cycle's first frame; 0 before the first cycle
+    int frames = 0;  ///< of the cycle
     double peak_age = 0;
     LongestBlock longest_block;
     int64_t block_work = 0; ///< ns that were announced in a block behind the last reading of the clock in it
@@ -495,17 +496,16 @@ bool Engine::run_due(NtpTime start, double rate) noexcept {
     return whole;
 }
 
-/// How many blocks there are from this one on in the cycle between which nothing happens. At least 1.
-int Engine::calm_blocks(int frames, int frame, NtpTime frame0, double rate) const noexcept {
+/// How many blocks there are in the cycle, from the one at this frame on, between which nothing happens. At least 1.
+int Engine::calm_blocks(int frame, double rate) const noexcept {
     if (!p_->ensemble.helped())
         return 1;
-    const int block = settings_.block_size,
-              left = (std::min(frames, settings_.max_quantum) - frame + block - 1) / block;
-    const int most = std::clamp(left, 1, Ensemble::most_blocks);
+    const int block = settings_.block_size, left = (p_->frames - frame + block - 1) / block;
+    const int most = std::min(left, Ensemble::most_blocks);
     if (p_->scheduler.empty())
         return most;
     int count = 1;
-    while (count < most && !is_due(ntp_advance(frame0, frame + count * block, rate), rate))
+    while (count < most && !is_due(ntp_advance(p_->now, frame + count * block, rate), rate))
         ++count;
     return count;
 }
@@ -541,8 +541,8 @@ bool Engine::take_ready() noexcept {
     return true;
 }
 
-/// false: the deadline has passed, and the block is to be left out. `calm`: calm_blocks().
-bool Engine::compute_block(NtpTime start, double rate, int calm, const float* const* in) noexcept {
+/// false: the deadline has passed, and the block is to be left out. `frame`: where in the cycle it begins.
+bool Engine::compute_block(int frame, double rate, const float* const* in) noexcept {
     if (p_->ready.count) {
         p_->world.set_block(p_->block);
         p_->ensemble.begin_block(p_->block);
@@ -565,19 +565,19 @@ bool Engine::compute_block(NtpTime start, double rate, int calm, const float* co
         std::memcpy(p_->buses.audio(settings_.outputs + i), in[i], bytes);
         p_->buses.audio_touched()[settings_.outputs + i] = p_->block;
     }
-    const bool whole = run_due(start, rate) && render(calm);
+    const bool whole = run_due(ntp_advance(p_->now, frame, rate), rate) && render(calm_blocks(frame, rate));
     if (!sampled)
         p_->block_work = p_->deadline.announced();
     return whole;
 }
 
-void Engine::render_block(NtpTime start, double rate, int calm, const float* const* in, float* const* out) noexcept {
+void Engine::render_block(int frame, double rate, const float* const* in, float* const* out) noexcept {
     FaultGuard::progress();
     if (!p_->rendering) {
         p_->outputs.write_missing(out);
         return;
     }
-    if (!compute_block(start, rate, calm, in)) {
+    if (!compute_block(frame, rate, in)) {
         p_->rendering = false;
         p_->ready.count = 0;
         p_->buses.forget_audio(p_->block);
@@ -616,6 +616,7 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     const int64_t traced = p_->trace->begin_cycle();
     set_rate(rate);
     p_->now = frame0;
+    p_->frames = std::min(frames, settings_.max_quantum);
     p_->world.set_block(p_->block);
     p_->ensemble.begin_block(p_->block);
     const bool whole = take_in(limit, began);
@@ -624,8 +625,7 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     p_->rendering = wanted;
     p_->ensemble.begin_cycle();
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
-        render_block(ntp_advance(frame0, frame, rate), rate, calm_blocks(frames, frame, frame0, rate), block_in,
-                     block_out);
+        render_block(frame, rate, block_in, block_out);
     });
     p_->ensemble.end_cycle();
     if (!p_->rendering)

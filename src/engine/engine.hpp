@@ -140,9 +140,9 @@ private:
     bool start(Command*) noexcept;
     bool finish(Command*) noexcept;
     void settle(CommandBundle*) noexcept;
-    int calm_blocks(int frames, int frame, NtpTime frame0, double rate) const noexcept;
-    void render_block(NtpTime start, double rate, int calm, const float* const* in, float* const* out) noexcept;
-    bool compute_block(NtpTime start, double rate, int calm, const float* const* in) noexcept;
+    int calm_blocks(int frame, double rate) const noexcept;
+    void render_block(int frame, double rate, const float* const* in, float* const* out) noexcept;
+    bool compute_block(int frame, double rate, const float* const* in) noexcept;
     bool render(int calm) noexcept;
     bool take_ready() noexcept;
     bool is_due(NtpTime start, double rate) const noexcept;

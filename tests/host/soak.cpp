@@ -93,7 +93,6 @@ public:
             while (heard() < seconds_ * quarter / quarters) {
                 for (int i = 0; i < packets_at_once; ++i)
                     stranger_->send(packets_[random_() % packets_.size()]);
-
                 sent_ += packets_at_once;
                 cycles(between);
                 free_all(false);

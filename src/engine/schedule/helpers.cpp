@@ -9,7 +9,6 @@
 #include <csignal>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdexcept>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,7 +18,6 @@
 namespace scs {
 namespace {
 
-constexpr int pauses_at_once = 32; ///< between two readings of the clock
 constexpr int errand_pauses = 128; ///< until the owner does an errand itself
 constexpr size_t errand_begun = SIZE_MAX;
 /// ns that a helper waits for a gate without sleeping: longer than a block takes. If it still doesn't open, the owner
@@ -141,14 +139,7 @@ bool Helpers::wait_for(size_t job) noexcept {
         list_.finish(other);
         return list_.done(job);
     }
-    for (int i = 0; i < pauses_at_once; ++i) {
-        if (list_.done(job))
-            return true;
-        spin_pause();
-    }
-    if (settings_.yields)
-        sched_yield();
-    return false;
+    return wait_briefly([&] { return list_.done(job); });
 }
 
 void Helpers::send(size_t who) noexcept {
@@ -161,14 +152,7 @@ void Helpers::send(size_t who) noexcept {
 }
 
 bool Helpers::back() noexcept {
-    for (int i = 0; i < pauses_at_once; ++i) {
-        if (!errand_.load(std::memory_order_acquire))
-            return true;
-        spin_pause();
-    }
-    if (settings_.yields)
-        sched_yield();
-    return false;
+    return wait_briefly([&] { return !errand_.load(std::memory_order_acquire); });
 }
 
 // ---- a helper's
@@ -221,7 +205,7 @@ void Helpers::wait_for_round(Helper& self, uint32_t seen) noexcept {
     const int64_t until = clock.now() + settings_.patience;
     while (active_.load(std::memory_order_relaxed) || settings_.lingers) {
         FaultGuard::progress();
-        for (int i = 0; i < pauses_at_once; ++i) {
+        for (int i = 0; i < looks_at_once; ++i) {
             if (round_.load(std::memory_order_acquire) != seen)
                 return;
             do_errand(self);

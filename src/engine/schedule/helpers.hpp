@@ -2,12 +2,14 @@
 #pragma once
 
 #include "engine/schedule/job-list.hpp"
+#include "engine/schedule/spin-pause.hpp"
 #include "engine/schedule/thread-maker.hpp"
 #include "engine/schedule/trace.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <sched.h>
 #include <vector>
 
 namespace scs {
@@ -28,7 +30,7 @@ public:
         int threads = 1;            ///< helpers
         int64_t patience = 200'000; ///< ns
         bool lingers = false;       ///< they wait so long after a cycle, too, as the next one comes at once
-        bool yields = false;        ///< the owner lets others run when it waits for a helper: it has no deadline
+        bool yields = false;        ///< who waits lets others run: there is no deadline
         /// The owner doesn't wait for ever, and what helpers do ends if it takes too long, as FaultGuard has it. A
         /// helper that can't be watched, as the system has no timer left, doesn't help.
         bool hurried = false;
@@ -77,12 +79,27 @@ public:
     /// To be called again and again until the errand is done, which it returns. Waits for less than a microsecond.
     bool back() noexcept;
 
+    /// [any thread of a helper, and the owner's] Looks for less than a microsecond, apart from what it takes to look,
+    /// whether something is there.
+    template <class IsThere>
+    bool wait_briefly(IsThere&& is_there) const noexcept {
+        for (int i = 0; i < looks_at_once; ++i) {
+            if (is_there())
+                return true;
+            spin_pause();
+        }
+        if (settings_.yields)
+            sched_yield();
+        return false;
+    }
+
     /// For tests: called on helpers before and after each job, on the owner when it has begun a round and when it has
     /// opened gates.
     enum class Moment { job, round, gate };
     static std::atomic<void (*)(Moment) noexcept> delay;
 
 private:
+    static constexpr int looks_at_once = 32;
     struct alignas(cache_line) Helper {
         Helpers* pool;
         size_t number; ///< from 1 on

@@ -4,7 +4,6 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/node.hpp"
 #include "engine/schedule/long-wait.hpp"
-#include "engine/schedule/spin-pause.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/voices/reaches.hpp"
 
@@ -26,7 +25,6 @@ constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump o
 
 // Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
 constexpr int most_unwalked = 32;
-constexpr int pauses_at_once = 32;    // between two questions for the time
 constexpr int pauses_to_others = 128; // some microseconds without work of its own, until a thread does what is others'
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
@@ -424,11 +422,9 @@ int Ahead::run_blocks(int32_t first, int blocks) noexcept {
 void Ahead::drive_pipeline() noexcept {
     while (!pipeline_.over()) {
         LongWait wait(*helpers_);
-        for (int idle = 0; !take_step(0, idle) && !pipeline_.over(); ++idle) {
+        int idle = 0;
+        while (!helpers_->wait_briefly([&] { return take_step(0, idle++) || pipeline_.over(); })) {
             wait.go_on();
-            spin_pause();
-            if (idle % pauses_at_once)
-                continue;
             longest_wait_ = std::max(longest_wait_, wait.nsec());
             if (is_late())
                 pipeline_.stop();
@@ -441,12 +437,10 @@ void Ahead::drive_pipeline() noexcept {
 
 void Ahead::help_pipeline(size_t who) noexcept {
     set_float_mode(float_mode_);
-    for (int idle = 0; !pipeline_.over() && !failed(); ++idle)
-        if (take_step(who, idle)) {
+    for (int idle = 0; !pipeline_.over() && !failed();)
+        if (helpers_->wait_briefly([&] { return take_step(who, idle++) || pipeline_.over(); })) {
             FaultGuard::progress();
             idle = 0;
-        } else {
-            spin_pause();
         }
 }
 

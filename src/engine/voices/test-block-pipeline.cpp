@@ -40,6 +40,7 @@ struct LongPlayer : Player {
 
 /// Plays what `make` puts into an empty tree, and what `act` does before each cycle of 8 blocks.
 struct Piece {
+    std::string name;
     std::function<void(LongPlayer&)> make;
     std::function<void(LongPlayer&, int cycle)> act = [](LongPlayer&, int) {};
 
@@ -89,49 +90,49 @@ TEST_CASE("whatever happens to the tree between cycles, the bits and the events 
 
 TEST_CASE("what hands sound, values or random numbers on is computed several blocks at once, too") {
     const Helped helped;
-    const std::pair<const char*, Piece> pieces[] = {
-        {"a track with its effect",
-         {.make =
-              [](LongPlayer& f) {
-                  for (int id = 1000; id < 1024; ++id)
-                      add(f, id < 1012 ? "saw" : "stays", id, float(4 + id % 3));
-                  for (int id = 1024; id < 1028; ++id)
-                      add(f, "sends", id, 0, float(4 + id % 3));
-                  add(f, "effect", 1030, 0);
-              }}},
-        {"loudness that a control bus hands on",
-         {.make =
-              [](LongPlayer& f) {
-                  for (int id = 1000; id < 1012; ++id)
-                      add(f, "saw", id);
-                  for (int id = 1012; id < 1018; ++id)
-                      add(f, id % 2 ? "listens" : "tells", id, 0, 2);
-                  for (int id = 1018; id < 1030; ++id)
-                      add(f, "saw", id);
-              }}},
-        {"noise among others",
-         {.make =
-              [](LongPlayer& f) {
-                  for (int id = 1000; id < 1032; ++id)
-                      add(f, id % 4 ? "stays" : "hiss-stays", id);
-              }}},
-        {"noise of which nobody knows how much",
-         {.make =
-              [](LongPlayer& f) {
-                  for (int id = 1000; id < 1040; ++id)
-                      add(f, id >= 1008 && id < 1012 ? id % 2 ? "steps" : "hiss" : "saw", id);
-              }}},
-        {"voices in turn",
-         {.make =
-              [](LongPlayer& f) { // so that their batches are interleaved
-                  for (int id = 1000; id < 1040; ++id)
-                      add(f, id < 1020 ? id % 2 ? "saw" : "stays" : "moved", id);
-              }}},
+    const Piece pieces[] = {
+        {.name = "a track with its effect",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1024; ++id)
+                     add(f, id < 1012 ? "saw" : "stays", id, float(4 + id % 3));
+                 for (int id = 1024; id < 1028; ++id)
+                     add(f, "sends", id, 0, float(4 + id % 3));
+                 add(f, "effect", 1030, 0);
+             }},
+        {.name = "loudness that a control bus hands on",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1012; ++id)
+                     add(f, "saw", id);
+                 for (int id = 1012; id < 1018; ++id)
+                     add(f, id % 2 ? "listens" : "tells", id, 0, 2);
+                 for (int id = 1018; id < 1030; ++id)
+                     add(f, "saw", id);
+             }},
+        {.name = "noise among others",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1032; ++id)
+                     add(f, id % 4 ? "stays" : "hiss-stays", id);
+             }},
+        {.name = "noise of which nobody knows how much",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1040; ++id)
+                     add(f, id >= 1008 && id < 1012 ? id % 2 ? "steps" : "hiss" : "saw", id);
+             }},
+        {.name = "voices in turn",
+         .make =
+             [](LongPlayer& f) { // so that their batches are interleaved
+                 for (int id = 1000; id < 1040; ++id)
+                     add(f, id < 1020 ? id % 2 ? "saw" : "stays" : "moved", id);
+             }},
     };
-    for (const auto& [name, piece] : pieces) {
-        CAPTURE(std::string(name));
+    for (const Piece& piece : pieces) {
+        CAPTURE(piece.name);
         // Where their runs overlap there is no place for a cut.
-        const bool in_turn = std::string(name) == "voices in turn";
+        const bool in_turn = piece.name == "voices in turn";
         for (const int threads : {2, 3}) {
             CAPTURE(threads);
             uint64_t computed = 0;
@@ -172,62 +173,100 @@ TEST_CASE("who ends or pauses itself amid blocks that are computed at once does 
 
 TEST_CASE("what would reach into another block is computed block by block") {
     const Helped helped;
-    const std::pair<const char*, Piece> pieces[] = {
-        {"feedback",
-         {.make =
-              [](LongPlayer& f) {
-                  for (int id = 1000; id < 1016; ++id)
-                      add(f, "feeds", id, 4, 4);
-                  for (int id = 1016; id < 1032; ++id)
-                      add(f, "saw", id, 4);
-                  add(f, "effect", 1040, 4);
-                  for (int id = 1041; id < 1050; ++id)
-                      add(f, "sends", id, 0, 4);
-              }}},
-        {"a bus that is written behind who listens to it",
-         {.make =
-              [](LongPlayer& f) {
-                  for (int id = 1000; id < 1016; ++id)
-                      add(f, "listens", id, 0, 2);
-                  for (int id = 1016; id < 1032; ++id)
-                      add(f, "saw", id);
-                  add(f, "tells", 1040, 0, 2);
-              }}},
-        {"voices that leave sound behind when they are freed",
-         {.make =
-              [](LongPlayer& f) {
-                  f.engine->world().set_offset(20, 0.f);
-                  for (int id = 1000; id < 1032; ++id)
-                      add(f, "loud-moved", id);
-                  f.cycle(1);
-                  f.engine->world().set_offset(0, 0.f);
-              },
-          .act =
-              [](LongPlayer& f, int cycle) {
-                  if (Synth* synth = f.engine->tree().find_synth(1000 + cycle))
-                      set_named(f.engine->tree(), *synth, "gate", 0, -1.015f);
-              }}},
-        {"satellites",
-         {.make =
-              [](LongPlayer& f) {
-                  for (int id = 1000; id < 1032; ++id)
-                      add(f, "saw", id);
-                  Synth* made;
-                  for (int id = 2000; id < 2008; ++id)
-                      REQUIRE(f.engine->tree()
-                                  .new_synth(f.def_of_kind("saw"), nullptr, id, AddAction::succeeding, id - 990, made)
-                                  .ok());
-              },
-          .act =
-              [](LongPlayer& f, int cycle) {
-                  if (Synth* synth = f.engine->tree().find_synth(1010 + cycle))
-                      set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
-              }}},
+    const Piece pieces[] = {
+        {.name = "feedback",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1016; ++id)
+                     add(f, "feeds", id, 4, 4);
+                 for (int id = 1016; id < 1032; ++id)
+                     add(f, "saw", id, 4);
+                 add(f, "effect", 1040, 4);
+                 for (int id = 1041; id < 1050; ++id)
+                     add(f, "sends", id, 0, 4);
+             }},
+        {.name = "a bus that is written behind who listens to it",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1016; ++id)
+                     add(f, "listens", id, 0, 2);
+                 for (int id = 1016; id < 1032; ++id)
+                     add(f, "saw", id);
+                 add(f, "tells", 1040, 0, 2);
+             }},
+        {.name = "voices that leave sound behind when they are freed",
+         .make =
+             [](LongPlayer& f) {
+                 f.engine->world().set_offset(20, 0.f);
+                 for (int id = 1000; id < 1032; ++id)
+                     add(f, "loud-moved", id);
+                 f.cycle(1);
+                 f.engine->world().set_offset(0, 0.f);
+             },
+         .act =
+             [](LongPlayer& f, int cycle) {
+                 if (Synth* synth = f.engine->tree().find_synth(1000 + cycle))
+                     set_named(f.engine->tree(), *synth, "gate", 0, -1.015f);
+             }},
+        {.name = "satellites",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1032; ++id)
+                     add(f, "saw", id);
+                 Synth* made;
+                 for (int id = 2000; id < 2008; ++id)
+                     REQUIRE(f.engine->tree()
+                                 .new_synth(f.def_of_kind("saw"), nullptr, id, AddAction::succeeding, id - 990, made)
+                                 .ok());
+             },
+         .act =
+             [](LongPlayer& f, int cycle) {
+                 if (Synth* synth = f.engine->tree().find_synth(1010 + cycle))
+                     set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
+             }},
     };
-    for (const auto& [name, piece] : pieces) {
-        CAPTURE(std::string(name));
+    for (const Piece& piece : pieces) {
+        CAPTURE(piece.name);
         const Played alone = piece.play(1);
         for (const int threads : {2, 8})
             CHECK(same(alone, piece.play(threads)));
+    }
+}
+
+TEST_CASE("a cycle that is cut amid blocks that are computed at once ends in time, and who is to end ends") {
+    const Helped helped;
+    for (const int threads : {2, 3}) {
+        CAPTURE(threads);
+        Settings settings = with(threads);
+        settings.overload = "none"; // the more a walk waits for helpers, the more often it reads this clock
+        LongPlayer f(settings, 1, 0);
+        f.clear();
+        // Reading the clock takes a microsecond, so the deadline comes at any place in a block.
+        static int64_t now;
+        now = 0;
+        f.engine->set_clock({[](void*) { return now += 1000; }});
+        for (int id = 1000; id < 1200; ++id)
+            add(f, "saw", id);
+        f.cycle(16);
+        constexpr int frames = 16 * 64;
+        float part[2][frames], *out[] = {part[0], part[1]};
+        const float* in[] = {nullptr, nullptr};
+        const uint64_t before = f.pipelined(), cuts_before = f.engine->status().cuts;
+        for (int i = 0; i < 100; ++i) {
+            if (Synth* synth = f.engine->tree().find_synth(1199 - i))
+                set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
+            f.engine->process(frames, ntp_advance(f.start, f.position += frames, 48000), 48000, in, out,
+                              {.deadline = f.pick(3) ? Deadline::never : now + 1000 * (5 + f.pick(60))});
+        }
+        const uint64_t cuts = f.engine->status().cuts - cuts_before;
+        CHECK(cuts > 0);
+        CHECK(cuts < 50);
+        CHECK(f.pipelined() - before > 16);
+        for (int id = 1000; id < 1200; ++id)
+            if (Synth* synth = f.engine->tree().find_synth(id))
+                set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
+        for (int i = 0; i < 5; ++i)
+            f.cycle(16);
+        CHECK(f.engine->tree().synth_count() == 0);
     }
 }
