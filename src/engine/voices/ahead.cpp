@@ -110,7 +110,9 @@ void Ahead::end_cycle() noexcept {
     if (!blocks_)
         return;
     load_ += (double(spent_) / (blocks_ * block_nsec_) - load_) / 8;
-    rest_nsec_ = longest_wait_ > limits.longest_wait ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
+    // Offline a trial tells whether it pays all the same.
+    const bool rests = real_time_ && longest_wait_ > limits.longest_wait;
+    rest_nsec_ = rests ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
     longest_wait_ = 0;
     helped_ = worthwhile();
     try_out();
