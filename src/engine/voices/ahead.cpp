@@ -408,26 +408,29 @@ int Ahead::run_blocks(int32_t first, int blocks) noexcept {
     pipelining_ = true;
     job_list_.open(size_t(threads_) - 1, 0);
     helpers_->begin_round();
-    drive_pipeline();
+    const int64_t waited = drive_pipeline();
     for (size_t job = 0; job + 1 < size_t(threads_); ++job)
         if (!job_list_.take(job)) {
             wait_for(job);
             job_list_.settle(job);
         }
     pipelining_ = false;
+    longest_wait_ = std::max(longest_wait_, waited - pipeline_.usual_wait());
     spent_ += clock_.now() - began;
     blocks_ += blocks;
     return pipeline_.close();
 }
 
 /// The walk's thread does its part, and that of helpers who don't come.
-void Ahead::drive_pipeline() noexcept {
+/// Returns how long it has waited at a time, ns.
+int64_t Ahead::drive_pipeline() noexcept {
+    int64_t waited = 0;
     while (!pipeline_.over()) {
         LongWait wait(*helpers_);
         int idle = 0;
         while (!helpers_->wait_briefly([&] { return take_step(0, idle++) || pipeline_.over(); })) {
             wait.go_on();
-            longest_wait_ = std::max(longest_wait_, wait.nsec());
+            waited = std::max(waited, wait.nsec());
             if (is_late())
                 pipeline_.stop();
         }
@@ -435,6 +438,7 @@ void Ahead::drive_pipeline() noexcept {
         if (is_late())
             pipeline_.stop();
     }
+    return waited;
 }
 
 void Ahead::help_pipeline(size_t who) noexcept {

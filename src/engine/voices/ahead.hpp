@@ -151,7 +151,7 @@ private:
     void try_out() noexcept;
     void run(size_t who, size_t strand) noexcept;
     bool plan_pipeline() noexcept;
-    void drive_pipeline() noexcept;
+    int64_t drive_pipeline() noexcept;
     void help_pipeline(size_t who) noexcept;
     bool take_step(size_t who, int idle) noexcept;
     void compute(VoiceRunner&, Job&) noexcept;

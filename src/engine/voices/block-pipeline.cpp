@@ -161,6 +161,7 @@ void BlockPipeline::open(int32_t first, int blocks) noexcept {
         stage.random = random;
         stage.whole = 0;
         stage.nsec = 0;
+        stage.least = INT64_MAX;
         if (!cuts_.draws_in_one() && stage.draws)
             random = jump_(random, stage.numbers);
     }
@@ -192,7 +193,9 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
     if (number + 1 == stage_count_)
         keep_outputs(context, index);
     ++stage.whole;
-    stage.nsec += clock_.now() - began;
+    const int64_t nsec = clock_.now() - began;
+    stage.nsec += nsec;
+    stage.least = std::min(stage.least, nsec);
     if (who)
         by_helpers_.fetch_add(stage.end - stage.first, std::memory_order_relaxed);
 }
@@ -290,6 +293,14 @@ int BlockPipeline::close() noexcept {
     if (size_t(done) == count_)
         balance();
     return done;
+}
+
+int64_t BlockPipeline::usual_wait() const noexcept {
+    int64_t longest = 0;
+    for (const Stage& stage : std::span(stages_).first(stage_count_))
+        if (stage.whole)
+            longest = std::max(longest, stage.least);
+    return longest;
 }
 
 /// Shares are what a stage did in its time: the quicker it was, the more it gets.

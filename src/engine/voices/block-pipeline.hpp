@@ -45,6 +45,10 @@ public:
     /// have begun is lost then.
     int close() noexcept;
 
+    /// ns, of the last blocks: how long a thread has to wait for others at their begin or end, as a stage of theirs
+    /// takes so long.
+    int64_t usual_wait() const noexcept;
+
     /// Puts what a computed block has on the server's outputs on the engine's own buses. `index`: from 0 on.
     void put(int index, Buses&, int32_t block) const noexcept;
 
@@ -79,6 +83,7 @@ private:
         bool draws;
         uint32_t whole; ///< blocks that were computed without being stopped
         int64_t nsec;   ///< of all of them
+        int64_t least;  ///< ns, of one
     };
     /// The audio buses of a block that is under way.
     struct Context {
