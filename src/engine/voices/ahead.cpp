@@ -25,6 +25,7 @@ constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump o
 
 // Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
 constexpr int most_unwalked = 32;
+constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
 constexpr int pauses_to_others = 128; // some microseconds without work of its own, until a thread does what is others'
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
@@ -415,7 +416,7 @@ int Ahead::run_blocks(int32_t first, int blocks) noexcept {
             job_list_.settle(job);
         }
     pipelining_ = false;
-    longest_wait_ = std::max(longest_wait_, waited - pipeline_.usual_wait());
+    longest_wait_ = std::max(longest_wait_, waited - unhurried * pipeline_.usual_wait());
     spent_ += clock_.now() - began;
     blocks_ += blocks;
     return pipeline_.close();
