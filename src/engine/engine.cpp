@@ -52,10 +52,11 @@ int64_t reading_interval(int64_t time) noexcept {
 /// same blocks, as the first is the dearest.
 constexpr int32_t blocks_a_sample = 7;
 
-/// How much of a block's work lies before that place.
+/// How much of a block's work, ns, lies before that place. Who was stopped for an hour may have measured work of an
+/// hour.
 int64_t work_before_sample(int32_t block, int64_t work) noexcept {
     const uint32_t spread = uint32_t(block / blocks_a_sample) * 2654435769u;
-    return int64_t(spread >> 8) * work >> 24;
+    return int64_t(spread / units_per_second * double(work));
 }
 
 CommandBundle* root_of(CommandBundle* bundle) noexcept {
