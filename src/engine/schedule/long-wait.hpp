@@ -4,6 +4,7 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/schedule/helpers.hpp"
 
+#include <atomic>
 #include <cstdint>
 
 namespace scs {
@@ -13,8 +14,8 @@ namespace scs {
 class LongWait {
 public:
     /// ns that a helper may keep a hurried owner waiting. One that computes without end is ended before, by its own
-    /// watch, so this one is blocked, or lacks a processor.
-    static constexpr int64_t longest = 200'000'000;
+    /// watch, so this one is blocked, or lacks a processor. Tests change it.
+    inline static std::atomic<int64_t> longest{200'000'000};
     /// ns after which a hurried owner sleeps between two looks, for 0.1 ms: it may be the owner's own processor that
     /// the helper lacks. The cycle is late by then in any case.
     static constexpr int64_t longest_awake = 10'000'000;

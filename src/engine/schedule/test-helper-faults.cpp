@@ -145,7 +145,7 @@ TEST_CASE("an owner without a deadline waits for as long as it takes") {
     std::atomic<int> begun{0};
     crew.on_job = [&] {
         if (begun++ == 0)
-            std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest));
+            std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest.load()));
     };
     crew.begin_round();
     REQUIRE(wait_until([&] { return begun > 0; }));
@@ -156,7 +156,7 @@ TEST_CASE("an owner that was stopped hasn't waited") {
     Crew crew({.threads = 1, .hurried = true});
     CHECK(FaultGuard::run_host([&] {
         LongWait wait(*crew.helpers);
-        std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest));
+        std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest.load()));
         wait.go_on();
     }));
 }

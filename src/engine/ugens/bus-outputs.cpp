@@ -114,7 +114,33 @@ struct AddMoved {
     }
     template <int L>
     SCS_INLINE static void finish_all(const Op& op, Block& block, int32_t first) {
-        I32<L>(first).store(state<OffsetState<L>>(op, block).bus);
+        // What is over keeps its -1.
+        auto& bus = state<OffsetState<L>>(op, block).bus;
+        if (block.live == (1u << L) - 1)
+            I32<L>(first).store(bus);
+        else
+            each_lane<L>(block, [&](int lane) { bus[lane] = first; });
+    }
+    /// Writes a lane's saved samples, the end of its sound.
+    template <int L>
+    static void tail(const Op& op, Block& block, int lane) {
+        auto& s = state<OffsetState<L>>(op, block);
+        const int32_t first = s.bus[lane], offset = s.offset[lane];
+        s.bus[lane] = -1;
+        for (int c = 0; s.saved[lane] && c < op.inputs - 1 && first >= 0 && first + c < block.space->audio_buses; ++c) {
+            float* to = audio_bus(*block.space, first + c);
+            const bool touched = touch(*block.space, first + c);
+            mix(to, s.saved[lane] + c * saved_frames(offset), offset, touched);
+            if (!touched)
+                clear(to + offset, block.frames - offset);
+        }
+    }
+    static void lone_tail(const Op& op, Block& block) {
+        tail<1>(op, block, 0);
+    }
+    static void batch_tail(const Op& op, Block& block) {
+        for (uint32_t left = block.tails; left; left &= left - 1)
+            tail<lanes>(op, block, __builtin_ctz(left));
     }
     /// Adds a channel of all lanes to one bus. Each lane's samples are put behind its saved ones, in the space's rows.
     /// The first `frames` of these are added to the bus; the rest is saved.
@@ -223,6 +249,7 @@ struct Output {
     static constexpr bool keeps = requires(Op op, Block block) { Way::template after<1>(op, block, 0, 0, nullptr); };
     static constexpr bool moves = requires(Op op, Block block) { Way::together(op, block, 0, 0, nullptr); };
     static constexpr bool finishes = requires(Op op, Block block) { Way::template finish<1>(op, block, 0, 0); };
+    static constexpr bool has_tails = requires(Op op, Block block) { Way::template tail<1>(op, block, 0); };
 
     SCS_INLINE static int channels(const Op& op) { return op.inputs - Way::first_channel; }
     SCS_INLINE static const float* wire(const Op& op, const Block& block, int channel) {
@@ -302,14 +329,30 @@ struct Output {
     /// a channel.
     template <class RowOf>
     SCS_INLINE static void apart(const Op& op, Block& block, const int32_t* buses, RowOf&& row_of) {
+        if constexpr (has_tails)
+            if (block.tails)
+                return apart_with_tails(op, block, buses, row_of);
         each_lane<lanes>(block, [&](int lane) { turn(op, block, lane, buses[lane], row_of); });
+    }
+    template <class RowOf>
+    static void apart_with_tails(const Op& op, Block& block, const int32_t* buses, RowOf& row_of) {
+        for (uint32_t left = block.live | block.tails; left; left &= left - 1) {
+            const int lane = __builtin_ctz(left);
+            if (block.tails >> lane & 1u)
+                Way::template tail<lanes>(op, block, lane);
+            else
+                turn(op, block, lane, buses[lane], row_of);
+        }
+    }
+    SCS_INLINE static bool any_tails(const Block& block) {
+        return has_tails && block.tails;
     }
 
     static void batch(const Op& op, Block& block) {
         Space& space = *block.space;
         const auto numbers = F32<lanes>::load(input(op, block, 0));
         const float one = numbers[__builtin_ctz(block.live)];
-        if (!(bitmask(numbers != F32<lanes>(one)) & block.live)) {
+        if (!(bitmask(numbers != F32<lanes>(one)) & block.live) && !any_tails(block)) {
             const int32_t first = bus_of(one, space.audio_buses);
             const bool plain = !(Way::template other<lanes>(op, block) & block.live);
             const bool all_there = bus_behind(first, channels(op) - 1, space.audio_buses) >= 0;
@@ -376,19 +419,8 @@ void start_offset_out(const Op& op, Block& block) {
         clear(s.saved[0], saved_frames(offset) * (op.inputs - 1));
 }
 
-/// Writes the saved samples, the end of the sound.
 void stop_offset_out(const Op& op, Block& block) {
-    auto& s = state<OffsetState<1>>(op, block);
-    if (!s.saved[0])
-        return;
-    const int32_t first = s.bus[0];
-    for (int c = 0; c < op.inputs - 1 && first >= 0 && first + c < block.space->audio_buses; ++c) {
-        float* to = audio_bus(*block.space, first + c);
-        const bool touched = touch(*block.space, first + c);
-        mix(to, s.saved[0] + c * saved_frames(s.offset[0]), s.offset[0], touched);
-        if (!touched)
-            clear(to + s.offset[0], block.frames - s.offset[0]);
-    }
+    AddMoved::lone_tail(op, block);
     give_back<&OffsetState<1>::saved>(op, block);
 }
 
@@ -423,6 +455,8 @@ constexpr Kernel cross_fade = writer<CrossFade, FadeState>(start_cross_fade);
 constexpr Kernel offset_out = [] {
     Kernel made = adder<AddMoved, OffsetState>(start_offset_out);
     made.stop = stop_offset_out;
+    made.lone_tail = AddMoved::lone_tail;
+    made.batch_tail = AddMoved::batch_tail;
     return made;
 }();
 

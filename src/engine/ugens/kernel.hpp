@@ -71,6 +71,7 @@ struct UnitRate {
 struct Block {
     uintptr_t bases[base_count];
     uint32_t live;  ///< a bit for each lane with a voice; the others are computed, too, without meaning
+    uint32_t tails; ///< those of voices that are over, but for the sound that Kernel::batch_tail writes
     int32_t frames; ///< a multiple of block_multiple
     const UnitRate* audio;
     const UnitRate* control;
@@ -144,6 +145,10 @@ struct Kernel {
     /// [rt] For kernels that only add to audio buses. `hold`, in place of batch, stores what each lane is to add in the
     /// space's rows and held_buses. `hand_over` adds it in the turn of one voice, the only lane in Block::live.
     KernelFunction hold = nullptr, hand_over = nullptr;
+    /// [rt] For kernels whose stop() writes to buses: write the same, so that stop() has nothing left to write.
+    /// batch_tail does so for the lanes in Block::tails. If some are live, too, `batch` does it in the order of the
+    /// lanes.
+    KernelFunction lone_tail = nullptr, batch_tail = nullptr;
     uint16_t state64 = 0; ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0; ///< 4-byte items behind them
     Effect effect = Effect::none;

@@ -52,18 +52,10 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int la
 
 // ---- planning
 
-/// What a voice writes when it is freed has its place in a walk.
-bool BlockPipeline::fits(const Voice& voice) noexcept {
-    return !(voice.code->ends && voice.code->stops_sound && voice.sample_offset);
-}
-
 bool BlockPipeline::fits(Batch& batch) noexcept {
     const NativeCode& code = *batch.code;
     if (!code.pipelines || !batch.live || batch.stale || batch.mapped)
         return false;
-    for (uint32_t left = batch.live; left; left &= left - 1)
-        if (!fits(*batch.synths[std::countr_zero(left)]->voice))
-            return false;
     const Group& around = *batch.synths[batch.first()]->parent;
     if (around.cluster)
         return false;
@@ -79,8 +71,7 @@ bool BlockPipeline::fits(const Unison& one, size_t turn, int32_t& holder) noexce
         return fits(*one.batch);
     const Voice& voice = *one.lone->voice;
     if (!voice.batch)
-        return voice.code->pipelines && fits(voice) && one.lone->run == Run::on && !voice.maps &&
-               !one.lone->parent->cluster;
+        return voice.code->pipelines && one.lone->run == Run::on && !voice.maps && !one.lone->parent->cluster;
     holder = voice.batch->ahead.listed;
     return voice.batch->interleaved && holder >= 0 && size_t(holder) < turn;
 }
@@ -101,7 +92,7 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
     for (const Unison& one : turns) {
         const size_t number = turn_count_++;
         Turn& turn = turns_[number];
-        turn = {one, 0, 0, -1};
+        turn = {.of = one, .holder = -1};
         if (!one) {
             cuts_.skip();
             continue;
@@ -153,6 +144,7 @@ void BlockPipeline::open(int32_t first, int blocks) noexcept {
     ending_count_.store(0, std::memory_order_relaxed);
     for (Turn& turn : std::span(turns_).first(turn_count_)) {
         turn.live = turn.of.batch ? turn.of.batch->live : 1;
+        turn.ended = 0;
         if (turn.of.batch && turn.of.batch->interleaved)
             (void)held_.take_slot(*turn.of.batch); // plan() has seen to it that there is one
     }
@@ -210,8 +202,10 @@ bool BlockPipeline::run_turns(VoiceRunner& runner, const Stage& stage, size_t in
         Noting noting{this, uint32_t(index), i};
         runner.set_host(&noting,
                         [](void* to, Synth& synth, int action) { static_cast<Noting*>(to)->note(synth, action); });
+        turn.tails = turn.ended;
         run_turn(runner, turn);
         turn.live &= ~(noting.ended[0] | noting.ended[1]);
+        turn.ended = noting.ended[1];
     }
     return true;
 }
@@ -219,14 +213,22 @@ bool BlockPipeline::run_turns(VoiceRunner& runner, const Stage& stage, size_t in
 void BlockPipeline::run_turn(VoiceRunner& runner, Turn& turn) noexcept {
     turn.ran = turn.live;
     if (turn.holder >= 0) {
-        if (turns_[size_t(turn.holder)].ran >> turn.of.lone->voice->lane & 1u)
+        const Turn& holder = turns_[size_t(turn.holder)];
+        const uint32_t lane = 1u << turn.of.lone->voice->lane;
+        if (holder.ran & lane)
             runner.add_held(*turn.of.lone);
-    } else if (!turn.live) {
-        return;
-    } else if (!turn.of.batch) {
+        else if (holder.tails & lane)
+            runner.write_tails(*holder.of.batch, lane);
+    } else if (Batch* batch = turn.of.batch) {
+        const uint32_t tails = batch->interleaved ? 0 : turn.tails;
+        if (turn.live)
+            runner.run(*batch, turn.live, tails);
+        else if (tails)
+            runner.write_tails(*batch, tails);
+    } else if (turn.live) {
         runner.run(*turn.of.lone);
-    } else {
-        runner.run(*turn.of.batch, turn.live);
+    } else if (turn.tails) {
+        runner.write_tail(*turn.of.lone);
     }
 }
 

@@ -74,6 +74,8 @@ private:
         Unison of;
         uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of a lone voice
         uint32_t ran;   ///< those that were computed in the present block
+        uint32_t ended; ///< those that ended themselves in the present block …
+        uint32_t tails; ///< … and in the one before, so that they write the end of their sound now
         int32_t holder; ///< the turn in which a batch held what this voice adds to buses; -1: it is no such voice's
     };
     struct alignas(cache_line) Stage {
@@ -100,7 +102,6 @@ private:
 
     bool fits(const Unison&, size_t turn, int32_t& holder) noexcept;
     static bool fits(Batch&) noexcept;
-    static bool fits(const Voice&) noexcept;
     static size_t work_in(const Unison&, bool held) noexcept;
     bool cut() noexcept;
     void run(size_t who, size_t stage, size_t index) noexcept;

@@ -230,6 +230,10 @@ private:
                 code_->sets += op.inputs - kernel->first_channel;
             }
             list.ops.push_back(op);
+            if (scaled && kernel->batch_tail) {
+                op.run = batch ? kernel->batch_tail : kernel->lone_tail;
+                (batch ? code_->batch_tails : code_->lone_tails).push_back(op);
+            }
         }
     }
 
@@ -392,7 +396,6 @@ private:
                 continue;
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
-            code_->stops_sound = code_->stops_sound || (kernel->stop && writes(kernel->effect));
             if (kernel->done_action < 0)
                 continue;
             const WireSpec& action =

@@ -41,6 +41,7 @@ struct NativeCode {
     std::vector<Op> starts;                      ///< of all units in order; lone
     int64_t start_cost = Kernel().start_cost;    ///< ns that the dearest of them may take
     std::vector<Op> stops;                       ///< in order; lone
+    std::vector<Op> lone_tails, batch_tails;     ///< what writes to buses when a voice is freed; in order
     std::vector<Piece> pieces;                   ///< cover the whole record
     std::vector<Piece> stop_pieces;              ///< all of it that `stops` see
     std::vector<uint32_t> forgotten;             ///< controls that are set to 0 after each block
@@ -90,7 +91,6 @@ struct NativeCode {
     /// buses allow it.
     bool pipelines = false;
     bool ends = false;         ///< may end or pause itself
-    bool stops_sound = false;  ///< writes to buses when it is freed, if it doesn't start with a block
     uint64_t bus_controls = 0; ///< a bit for each control that is a bus's number; the last one for all from 63 on
     bool buses_stay = true;    ///< none of these controls changes by itself
 };

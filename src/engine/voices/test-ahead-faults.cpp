@@ -42,7 +42,10 @@ void do_planted(Helpers::Moment moment) noexcept {
 }
 
 struct Planted : Helped {
-    Planted() { Helpers::delay = do_planted; }
+    Planted() {
+        Helpers::delay = do_planted;
+        LongWait::longest = usual_patience;
+    }
 };
 
 /// A piece with two helpers, played until the plant has broken its engine.

@@ -6,6 +6,7 @@
 #include "engine/test-support.hpp"
 
 #include "engine/plugins/plugin-world.hpp"
+#include "engine/schedule/long-wait.hpp"
 #include "engine/voices/ahead.hpp"
 #include "engine/voices/voice.hpp"
 
@@ -50,17 +51,21 @@ inline void delay_at_random(Helpers::Moment moment) noexcept {
         std::this_thread::yield();
 }
 
-/// Helpers always have something to do, and do it at any moment.
+/// Helpers always have something to do, and do it at any moment. There are more of them than processors, so one may
+/// have none for long.
 struct Helped {
     Helped() {
+        LongWait::longest = 60'000'000'000;
         walking = std::this_thread::get_id();
         Helpers::delay = delay_at_random;
         Ahead::limits = {
             .waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .least_pipelined = 1};
     }
+    const int64_t usual_patience = LongWait::longest;
     ~Helped() {
         Helpers::delay = nullptr;
         Ahead::limits = {};
+        LongWait::longest = usual_patience;
     }
 };
 

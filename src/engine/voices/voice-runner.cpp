@@ -153,6 +153,10 @@ void VoiceRunner::stop(Synth& synth) noexcept {
     run_lone<false>(synth, synth.voice->code->stops);
 }
 
+void VoiceRunner::write_tail(Synth& synth) noexcept {
+    run_lone<false>(synth, synth.voice->code->lone_tails);
+}
+
 void VoiceRunner::run(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     if (voice.maps)
@@ -177,8 +181,16 @@ Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) 
     return block;
 }
 
-void VoiceRunner::run(Batch& batch, uint32_t live) noexcept {
+void VoiceRunner::write_tails(Batch& batch, uint32_t lanes) noexcept {
+    Block block = batch_block(batch, rates_.audio.samples, 0);
+    block.tails = lanes;
+    for (const Op& op : batch.code->batch_tails)
+        op.run(op, block);
+}
+
+void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
     Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, live);
+    block.tails = tails;
     follow_maps(batch);
     if (batch.interleaved) {
         run_holding(batch, block);

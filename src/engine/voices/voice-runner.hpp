@@ -61,8 +61,13 @@ public:
     void run_traced(Synth&, const Program&, Outbox&) noexcept;
     /// Computes a block of all voices of a batch, or of those in the lanes `live`. In an interleaved batch, what they
     /// add to buses goes to its slot of HeldOutput.
-    void run(Batch& batch) noexcept { run(batch, batch.live); }
-    void run(Batch&, uint32_t live) noexcept;
+    void run(Batch& batch) noexcept { run(batch, batch.live, 0); }
+    /// `tails`: the voices in these lanes are over, and write the end of their sound. Not in an interleaved batch.
+    void run(Batch&, uint32_t live, uint32_t tails) noexcept;
+    /// Writes what a voice that is over would write when it is freed, and then doesn't any more.
+    void write_tail(Synth&) noexcept;
+    /// The same of lanes of a batch in which no voice is computed in between.
+    void write_tails(Batch&, uint32_t lanes) noexcept;
     /// Computes a block of a batch whose code says that it may be computed ahead, but for what it writes to buses: the
     /// inputs of those operations are kept in `kept`, code->batch_sets times block_size frames for each lane. Those of
     /// them write at once that have a bit in `at_once`. Batches without mapped controls only. On any thread that has
