@@ -54,7 +54,7 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int la
 
 bool BlockPipeline::fits(Batch& batch) noexcept {
     const NativeCode& code = *batch.code;
-    if (!code.pipelines || !batch.live || batch.stale || batch.mapped)
+    if (!code.pipelines || !batch.live || batch.stale)
         return false;
     const Group& around = *batch.synths[batch.first()]->parent;
     if (around.cluster)
@@ -71,7 +71,7 @@ bool BlockPipeline::fits(const Unison& one, size_t turn, int32_t& holder) noexce
         return fits(*one.batch);
     const Voice& voice = *one.lone->voice;
     if (!voice.batch)
-        return voice.code->pipelines && one.lone->run == Run::on && !voice.maps && !one.lone->parent->cluster;
+        return voice.code->pipelines && one.lone->run == Run::on && !one.lone->parent->cluster;
     holder = voice.batch->ahead.listed;
     return voice.batch->interleaved && holder >= 0 && size_t(holder) < turn;
 }

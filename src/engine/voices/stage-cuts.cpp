@@ -50,8 +50,18 @@ void StageCuts::note_draws(const NativeCode& code) noexcept {
     last_draw_ = count_;
 }
 
+void StageCuts::note_maps(const Voice& voice) noexcept {
+    for (uint32_t i = 0; voice.maps && i < voice.code->controls; ++i)
+        if (const int32_t to = voice.mapped()[i]; to > 0)
+            note_control(to - 1, false);
+}
+
 bool StageCuts::add(const Unison& one, size_t work) noexcept {
     bool well = true;
+    for_each_voice(one, [&](const Voice& voice) {
+        note_maps(voice);
+        well = well && !voice.audio_maps;
+    });
     const int64_t controls = int64_t(control_.size());
     for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
         well = well && known;

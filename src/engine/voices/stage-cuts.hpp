@@ -23,7 +23,8 @@ public:
 
     void begin() noexcept;
     /// The next turn. `work`: how much there is to do in it, in any unit. false: it can't be in a pipeline, since it
-    /// reaches the server's inputs, or nobody knows which buses.
+    /// reaches the server's inputs, nobody knows which buses, or a control is mapped to an audio bus: what that was
+    /// like in earlier blocks matters, too.
     bool add(const Unison&, size_t work) noexcept;
     /// The next turn, in which nothing of its own is done.
     void skip() noexcept;
@@ -51,6 +52,7 @@ private:
     void join(size_t first, size_t last) noexcept;
     void note_control(int64_t bus, bool writes) noexcept;
     void note_draws(const NativeCode&) noexcept;
+    void note_maps(const Voice&) noexcept;
 
     std::vector<Bus> control_;
     std::vector<Bus*> reached_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Blocks that are computed at once are the same, bit by bit, as those computed one after the other.
 #include "engine/voices/test-player.hpp"
+#include "engine/world/buses.hpp"
 
 #include <array>
 #include <functional>
+#include <span>
 
 using namespace scs;
 using namespace scs::test;
@@ -11,6 +13,7 @@ using namespace scs::test;
 namespace {
 
 constexpr int most_at_once = 16; // blocks of a cycle
+constexpr int seen_buses = 8;
 
 /// Plays in cycles of several blocks.
 struct LongPlayer : Player {
@@ -35,6 +38,20 @@ struct LongPlayer : Player {
     void cycle(int blocks) {
         const auto part = render(blocks * 64, blocks * 64);
         played.sound.insert(played.sound.end(), part.begin(), part.end());
+        note_buses();
+    }
+    /// What the last block has left on buses.
+    void note_buses() {
+        Buses& buses = engine->buses();
+        const std::span<const int32_t> touched(buses.audio_touched(), seen_buses);
+        const int32_t last = *std::max_element(touched.begin(), touched.end());
+        for (int bus = 0; bus < seen_buses; ++bus) {
+            const float* from = buses.audio(bus);
+            const size_t at = played.sound.size();
+            played.sound.resize(at + 64);
+            if (touched[size_t(bus)] == last)
+                std::copy_n(from, 64, played.sound.begin() + ptrdiff_t(at));
+        }
     }
 };
 
@@ -55,7 +72,7 @@ struct Piece {
         if (by_helpers)
             *by_helpers = f.pipelined();
         f.played.events = f.nodes;
-        f.played.sound.resize(30 * 8 * 64);
+        f.played.sound.resize(30 * (8 + seen_buses) * 64);
         return std::move(f.played);
     }
 };
@@ -109,6 +126,15 @@ TEST_CASE("what hands sound, values or random numbers on is computed several blo
                      add(f, id % 2 ? "listens" : "tells", id, 0, 2);
                  for (int id = 1018; id < 1030; ++id)
                      add(f, "saw", id);
+             }},
+        {.name = "voices that follow control buses",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1040; ++id)
+                     add(f, id % 8 == 3 && id < 1016 ? "tells" : "saw", id, 0, 2);
+                 f.engine->buses().control()[3] = 0.25f;
+                 for (int id = 1000; id < 1040; id += 2) // half of them what is told, as long as that is written
+                     map_named(f.engine->tree(), *f.engine->tree().find_synth(id), "amp", 0, id < 1020 ? 2 : 3, false);
              }},
         {.name = "noise among others",
          .make =
@@ -197,7 +223,7 @@ TEST_CASE("voices that don't start with a block leave sound behind in the block 
             "neighbours", [](int) { return "loud-moved"; }, same_bus),
         piece(
             "neighbours on buses of their own", [](int) { return "loud-moved"; },
-            [](int id) { return float(id % 4 == 0); }),
+            [](int id) { return id % 4 ? 4.f : 5.f; }),
         piece(
             "lone ones",
             [](int id) {
