@@ -18,6 +18,7 @@
 #include "engine/schedule/trace.hpp"
 #include "engine/tree/shedding.hpp"
 #include "engine/voices/ensemble.hpp"
+#include "engine/world/block-inputs.hpp"
 #include "engine/world/output-ports.hpp"
 #include "engine/world/shared-memory.hpp"
 #include "engine/world/streams.hpp"
@@ -145,8 +146,9 @@ struct Engine::Parts final : PluginHost {
     Scheduler scheduler;
     Reblocker reblocker;
     int32_t block = 0;
-    NtpTime now = 0; ///< of the cycle's first frame; 0 before the first cycle
-    int frames = 0;  ///< of the cycle
+    NtpTime now = 0;                      ///< of the cycle's first frame; 0 before the first cycle
+    int frames = 0;                       ///< of the cycle
+    const float* const* inputs = nullptr; ///< the same
     double peak_age = 0;
     LongestBlock longest_block;
     int64_t block_work = 0; ///< ns that were announced in a block behind the last reading of the clock in it
@@ -518,9 +520,9 @@ bool Engine::is_due(NtpTime start, double rate) const noexcept {
 }
 
 /// Computes this block, and the next ones, as well, if they can be computed at once. false: the deadline has passed.
-bool Engine::render(int calm) noexcept {
+bool Engine::render(int calm, const BlockInputs& inputs) noexcept {
     const int64_t traced = p_->trace->begin();
-    const int computed = calm > 1 ? p_->tree->render_blocks(calm) : -1;
+    const int computed = calm > 1 ? p_->tree->render_blocks(calm, inputs) : -1;
     const bool whole = computed >= 0 || p_->tree->render();
     p_->trace->end(0, TraceKind::walk, traced, p_->block);
     if (computed < 0)
@@ -566,7 +568,8 @@ bool Engine::compute_block(int frame, double rate, const float* const* in) noexc
         std::memcpy(p_->buses.audio(settings_.outputs + i), in[i], bytes);
         p_->buses.audio_touched()[settings_.outputs + i] = p_->block;
     }
-    const bool whole = run_due(ntp_advance(p_->now, frame, rate), rate) && render(calm_blocks(frame, rate));
+    const BlockInputs inputs{in, p_->inputs, frame + settings_.block_size - p_->reblocker.input_delay()};
+    const bool whole = run_due(ntp_advance(p_->now, frame, rate), rate) && render(calm_blocks(frame, rate), inputs);
     if (!sampled)
         p_->block_work = p_->deadline.announced();
     return whole;
@@ -618,6 +621,7 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     set_rate(rate);
     p_->now = frame0;
     p_->frames = std::min(frames, settings_.max_quantum);
+    p_->inputs = in;
     p_->world.set_block(p_->block);
     p_->ensemble.begin_block(p_->block);
     const bool whole = take_in(limit, began);

@@ -21,6 +21,7 @@
 
 namespace scs {
 
+struct BlockInputs;
 class SharedMemory;
 class Streams;
 class ThreadMaker;
@@ -143,7 +144,7 @@ private:
     int calm_blocks(int frame, double rate) const noexcept;
     void render_block(int frame, double rate, const float* const* in, float* const* out) noexcept;
     bool compute_block(int frame, double rate, const float* const* in) noexcept;
-    bool render(int calm) noexcept;
+    bool render(int calm, const BlockInputs&) noexcept;
     bool take_ready() noexcept;
     bool is_due(NtpTime start, double rate) const noexcept;
     bool run_due(NtpTime start, double rate) noexcept;

@@ -14,6 +14,7 @@
 
 namespace scs {
 
+struct BlockInputs;
 class Buses;
 struct Cluster;
 class Deadline;
@@ -116,7 +117,7 @@ public:
     /// Computes blocks from the ensemble's present one on in place of so many render(), if nothing but native voices is
     /// computed in them. Nothing may happen between them. Returns how many are computed, fewer if the deadline has
     /// passed; -1: none, as it can't be done so.
-    int render_blocks(int blocks) noexcept;
+    int render_blocks(int blocks, const BlockInputs&) noexcept;
 
     /// In the next blocks, finds the group with whose end there is NaN or infinity on an output bus, and logs it once.
     void find_bad_output(const OutputPorts& ports) noexcept { suspects_ = &ports; }

@@ -151,10 +151,10 @@ bool Tree::render() noexcept {
     return whole;
 }
 
-int Tree::render_blocks(int blocks) noexcept {
+int Tree::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
     if (starting_ || suspects_ || root_->run != Run::on || !finish_frees())
         return -1;
-    const int computed = ensemble_.run_blocks(blocks);
+    const int computed = ensemble_.run_blocks(blocks, inputs);
     if (computed >= 0)
         perform_endings(computed);
     return computed;

@@ -399,13 +399,13 @@ bool Ahead::plan_pipeline() noexcept {
     return pipeline_fits_;
 }
 
-int Ahead::run_blocks(int32_t first, int blocks) noexcept {
+int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
     if (unwalked_ >= most_unwalked || !worthwhile() || !plan_pipeline())
         return -1;
     const int64_t began = clock_.now();
     unwalked_ += blocks;
     float_mode_ = float_mode();
-    pipeline_.open(first, blocks);
+    pipeline_.open(first, blocks, inputs);
     pipelining_ = true;
     job_list_.open(size_t(threads_) - 1, 0);
     helpers_->begin_round();

@@ -64,7 +64,7 @@ public:
     /// Between two walks: computes blocks from number `first` on in place of their walks, if nothing but voices would
     /// have its turn in them. `blocks`: at most so many, and most_blocks; nothing may happen between them. Returns how
     /// many are computed, fewer if the deadline has passed; -1: it can't be done so.
-    int run_blocks(int32_t first, int blocks) noexcept;
+    int run_blocks(int32_t first, int blocks, const BlockInputs&) noexcept;
     /// Of the last run_blocks(), see BlockPipeline.
     const BlockPipeline& pipelined() const noexcept { return pipeline_; }
     std::span<BlockPipeline::Ending> endings() noexcept { return pipeline_.endings(); }

@@ -37,6 +37,7 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int la
                    size_t index) noexcept { static_cast<BlockPipeline*>(self)->run(who, stage, index); },
                 this),
       block_(size_t(settings.block_size)),
+      inputs_(size_t(settings.inputs)),
       outputs_(size_t(settings.outputs)),
       audio_buses_(size_t(settings.audio_buses)),
       context_count_(contexts_for(settings)),
@@ -138,8 +139,9 @@ bool BlockPipeline::cut() noexcept {
 
 // ---- the blocks
 
-void BlockPipeline::open(int32_t first, int blocks) noexcept {
+void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
     first_ = first;
+    heard_ = inputs;
     count_ = size_t(blocks);
     ending_count_.store(0, std::memory_order_relaxed);
     for (Turn& turn : std::span(turns_).first(turn_count_)) {
@@ -178,6 +180,8 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
     runner.use_audio(context.buses, context.touched);
     runner.begin_block(int32_t(uint32_t(first_) + uint32_t(index)));
     runner.draw_from(stage.random);
+    if (number == 0)
+        take_inputs(context, index);
     if (!run_turns(runner, stage, index))
         return;
     if (stage.draws && !cuts_.draws_in_one())
@@ -255,6 +259,18 @@ std::span<BlockPipeline::Ending> BlockPipeline::endings() noexcept {
         return std::tie(a.index, a.turn, a.order) < std::tie(b.index, b.turn, b.order);
     });
     return all;
+}
+
+void BlockPipeline::take_inputs(const Context& context, size_t index) const noexcept {
+    // What comes behind the blocks may look back at the last one's.
+    if (!cuts_.reaches_inputs() && index + 1 != count_)
+        return;
+    for (size_t i = 0; i < inputs_; ++i)
+        if (const float* from = heard_.at(i, index, block_)) {
+            const size_t bus = outputs_ + i;
+            std::memcpy(context.buses + bus * block_, from, block_ * sizeof(float));
+            context.touched[bus] = int32_t(uint32_t(first_) + uint32_t(index));
+        }
 }
 
 void BlockPipeline::keep_outputs(const Context& context, size_t index) noexcept {

@@ -8,6 +8,7 @@
 #include "engine/voices/random-jump.hpp"
 #include "engine/voices/stage-cuts.hpp"
 #include "engine/voices/voice-runner.hpp"
+#include "engine/world/block-inputs.hpp"
 
 #include <array>
 #include <atomic>
@@ -35,8 +36,8 @@ public:
     /// Whether the stages have turned out so unequal that it is better planned anew.
     bool outdated() const noexcept { return unequal_ >= most_unequal; }
 
-    /// Begins with block number `first`. `blocks`: 2 to most_blocks.
-    void open(int32_t first, int blocks) noexcept;
+    /// Begins with block number `first`. `blocks`: 2 to most_blocks. The inputs must stay until close().
+    void open(int32_t first, int blocks, const BlockInputs&) noexcept;
     /// Pipeline::step(), over() and stop(), the latter also within a stage.
     bool step(size_t who, bool any) noexcept { return pipeline_.step(who, any); }
     bool over() const noexcept { return pipeline_.over(); }
@@ -107,6 +108,7 @@ private:
     void run(size_t who, size_t stage, size_t index) noexcept;
     bool run_turns(VoiceRunner&, const Stage&, size_t index) noexcept;
     void run_turn(VoiceRunner&, Turn&) noexcept;
+    void take_inputs(const Context&, size_t index) const noexcept;
     void keep_outputs(const Context&, size_t index) noexcept;
     void balance() noexcept;
     Context context(size_t index) noexcept;
@@ -119,7 +121,7 @@ private:
     const RandomJump& jump_;
     StageCuts cuts_;
     Pipeline pipeline_;
-    const size_t block_, outputs_, audio_buses_;
+    const size_t block_, inputs_, outputs_, audio_buses_;
     size_t context_count_;
     AlignedArray<float> context_buses_;
     AlignedArray<int32_t> context_touched_;
@@ -134,6 +136,7 @@ private:
     uint32_t numbers_ = 0; ///< drawn in a block, if that is known
     int32_t first_ = 0;
     size_t count_ = 0;
+    BlockInputs heard_{};
     std::vector<Ending> endings_;
     std::atomic<uint32_t> ending_count_{0};
     std::atomic<uint64_t> by_helpers_{0};

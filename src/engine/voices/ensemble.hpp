@@ -42,7 +42,9 @@ public:
     bool helped() const noexcept { return ahead_ != nullptr; }
     // In place of walks, see Ahead; begin_block() comes before.
     static constexpr int most_blocks = Ahead::most_blocks;
-    int run_blocks(int blocks) noexcept { return ahead_->run_blocks(block_number(), blocks); }
+    int run_blocks(int blocks, const BlockInputs& inputs) noexcept {
+        return ahead_->run_blocks(block_number(), blocks, inputs);
+    }
     std::span<BlockPipeline::Ending> endings() noexcept { return ahead_->endings(); }
     void put_block(int index, Buses& buses) const noexcept { ahead_->pipelined().put(index, buses, block_number()); }
     /// To be called before anything but a turn reaches a bus or changes a voice.

@@ -21,7 +21,7 @@ StageCuts::StageCuts(const Settings& settings, size_t most)
 void StageCuts::begin() noexcept {
     ++round_;
     reached_count_ = count_ = draw_count_ = 0;
-    draws_join_ = false;
+    draws_join_ = reaches_inputs_ = false;
     joins_[0] = joins_[1] = 0;
     work_[0] = 0;
 }
@@ -68,7 +68,7 @@ bool StageCuts::add(const Unison& one, size_t work) noexcept {
         if (!well || range.empty())
             return;
         if (audio(use.effect)) {
-            well = range.high < inputs_begin_ || range.low >= inputs_end_ || inputs_begin_ == inputs_end_;
+            reaches_inputs_ = reaches_inputs_ || (range.high >= inputs_begin_ && range.low < inputs_end_);
             return;
         }
         well = !range.wide();

@@ -22,9 +22,9 @@ public:
     StageCuts(const Settings&, size_t most);
 
     void begin() noexcept;
-    /// The next turn. `work`: how much there is to do in it, in any unit. false: it can't be in a pipeline, since it
-    /// reaches the server's inputs, nobody knows which buses, or a control is mapped to an audio bus: what that was
-    /// like in earlier blocks matters, too.
+    /// The next turn. `work`: how much there is to do in it, in any unit. false: it can't be in a pipeline, since
+    /// nobody knows which buses it reaches, or a control is mapped to an audio bus: what that was like in earlier
+    /// blocks matters, too.
     bool add(const Unison&, size_t work) noexcept;
     /// The next turn, in which nothing of its own is done.
     void skip() noexcept;
@@ -40,6 +40,8 @@ public:
     size_t work(size_t stage) const noexcept {
         return size_t(work_[ends_[stage]] - work_[stage ? ends_[stage - 1] : 0]);
     }
+    /// Whether any turn may reach the server's inputs.
+    bool reaches_inputs() const noexcept { return reaches_inputs_; }
     /// Whether random numbers are drawn in one stage alone.
     bool draws_in_one() const noexcept { return draws_join_; }
 
@@ -62,7 +64,7 @@ private:
     int64_t inputs_begin_, inputs_end_; ///< audio buses of the server's inputs
     size_t reached_count_ = 0, count_ = 0, stages_ = 0;
     size_t first_draw_ = 0, last_draw_ = 0, draw_count_ = 0;
-    bool draws_join_ = false;
+    bool draws_join_ = false, reaches_inputs_ = false;
     uint32_t round_ = 0;
 };
 

@@ -35,11 +35,22 @@ struct LongPlayer : Player {
         played.events = nodes;
         return std::move(played);
     }
-    void cycle(int blocks) {
-        const auto part = render(blocks * 64, blocks * 64);
-        played.sound.insert(played.sound.end(), part.begin(), part.end());
+    void cycle(int blocks) { cycle_of(blocks * 64); }
+    void cycle_of(int frames) {
+        const size_t at = played.sound.size();
+        played.sound.resize(at + size_t(frames));
+        std::vector<float> second(size_t(frames), 0.f), heard(second);
+        for (float& sample : heard)
+            sample = float(hearing() % 1000) / 1000.f;
+        float* out[] = {played.sound.data() + at, second.data()};
+        const float* in[] = {hears ? heard.data() : nullptr, nullptr};
+        engine->process(frames, ntp_advance(start, position, 48000), 48000, in, out);
+        position += frames;
+        pump();
         note_buses();
     }
+    bool hears = false; ///< something comes from outside
+    std::minstd_rand hearing;
     /// What the last block has left on buses.
     void note_buses() {
         Buses& buses = engine->buses();
@@ -55,11 +66,12 @@ struct LongPlayer : Player {
     }
 };
 
-/// Plays what `make` puts into an empty tree, and what `act` does before each cycle of 8 blocks.
+/// Plays what `make` puts into an empty tree, and what `act` does before each cycle.
 struct Piece {
     std::string name;
     std::function<void(LongPlayer&)> make;
     std::function<void(LongPlayer&, int cycle)> act = [](LongPlayer&, int) {};
+    int frames = 8 * 64; ///< of a cycle
 
     Played play(int threads, uint64_t* by_helpers = nullptr) const {
         LongPlayer f(with(threads, threads > 1), 1, 0, 5);
@@ -67,12 +79,12 @@ struct Piece {
         make(f);
         for (int i = 0; i < 30 || (by_helpers && threads > 1 && i < 300 && f.pipelined() == 0); ++i) {
             act(f, i);
-            f.cycle(8);
+            f.cycle_of(frames);
         }
         if (by_helpers)
             *by_helpers = f.pipelined();
         f.played.events = f.nodes;
-        f.played.sound.resize(30 * (8 + seen_buses) * 64);
+        f.played.sound.resize(30 * size_t(frames + seen_buses * 64));
         return std::move(f.played);
     }
 };
@@ -136,6 +148,14 @@ TEST_CASE("what hands sound, values or random numbers on is computed several blo
                  for (int id = 1000; id < 1040; id += 2) // half of them what is told, as long as that is written
                      map_named(f.engine->tree(), *f.engine->tree().find_synth(id), "amp", 0, id < 1020 ? 2 : 3, false);
              }},
+        {.name = "what comes from outside, in cycles that are no whole blocks",
+         .make =
+             [](LongPlayer& f) {
+                 f.hears = true;
+                 for (int id = 1000; id < 1040; ++id)
+                     add(f, id % 8 == 7 ? "sends" : "saw", id, float(id % 16 == 8 ? 2 : 0), 2);
+             },
+         .frames = 8 * 64 + 20},
         {.name = "noise among others",
          .make =
              [](LongPlayer& f) {
@@ -272,6 +292,20 @@ TEST_CASE("what would reach into another block is computed block by block") {
                  for (int id = 1016; id < 1032; ++id)
                      add(f, "saw", id);
                  add(f, "tells", 1040, 0, 2);
+             }},
+        {.name = "controls mapped to an audio bus that nobody writes any more",
+         .make =
+             [](LongPlayer& f) {
+                 add(f, "loud", 1000, 4);
+                 for (int id = 1001; id < 1033; ++id) {
+                     add(f, "saw", id);
+                     map_named(f.engine->tree(), *f.engine->tree().find_synth(id), "amp", 0, 4, true);
+                 }
+             },
+         .act =
+             [](LongPlayer& f, int cycle) {
+                 if (Synth* synth = f.engine->tree().find_synth(1000); synth && cycle == 3)
+                     set_named(f.engine->tree(), *synth, "gate", 0, -1.001f);
              }},
         {.name = "satellites",
          .make =
