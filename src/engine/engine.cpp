@@ -81,6 +81,8 @@ std::string problem_with(const Settings& s) {
 
 /// The settings with the number of threads decided.
 Settings with_threads(Settings settings) {
+    if (settings.parallel == "off")
+        settings.threads = 1;
     if (settings.threads == 0) {
         settings.threads = std::min(cores_to_run_on(), most_automatic_threads);
         settings.reluctant = true;

@@ -29,40 +29,19 @@ TEST_CASE("the defaults are the design's") {
 
 TEST_CASE("each key arrives where it belongs") {
     FakeHost host;
-    auto node = host.create({{"scsynth.osc.port", "57200"},
-                             {"scsynth.osc.bind", "0.0.0.0"},
-                             {"scsynth.inputs", "3"},
-                             {"scsynth.outputs", "5"},
-                             {"scsynth.audio-buses", "200"},
-                             {"scsynth.control-buses", "300"},
-                             {"scsynth.buffers", "262144"},
-                             {"scsynth.max-nodes", "400"},
-                             {"scsynth.max-synthdefs", "500"},
-                             {"scsynth.rt-memory", "1024"},
-                             {"scsynth.block-size", "32"},
-                             {"scsynth.wire-buffers", "128"},
-                             {"scsynth.random-seeds", "16"},
-                             {"scsynth.max-logins", "8"},
-                             {"scsynth.password", "secret"},
-                             {"scsynth.ugen-path", "/a:/b"},
-                             {"scsynth.synthdef-path", "/defs"},
-                             {"scsynth.load-synthdefs", "false"},
-                             {"scsynth.shared-memory", "false"},
-                             {"scsynth.restricted-path", "/r"},
-                             {"scsynth.verbosity", "-1"},
-                             {"scsynth.allow-quit", "true"},
-                             {"scsynth.rate", "96000"},
-                             {"clock.rate", "44100"},
-                             {"clock.quantum-limit", "4096"},
-                             {"scsynth.cpu-limit", "0.45"},
-                             {"scsynth.overload", "mute"},
-                             {"scsynth.output-limit", "2"},
-                             {"scsynth.allow", "any"},
-                             {"scsynth.osc.udp", "true"},
-                             {"scsynth.heap-marker", "/m"},
-                             {"scsynth.isolation", "process"},
-                             {"scsynth.supercollider", "3.14"},
-                             {"scsynth.threads", "3"}});
+    auto node = host.create(
+        {{"scsynth.osc.port", "57200"},      {"scsynth.osc.bind", "0.0.0.0"},    {"scsynth.inputs", "3"},
+         {"scsynth.outputs", "5"},           {"scsynth.audio-buses", "200"},     {"scsynth.control-buses", "300"},
+         {"scsynth.buffers", "262144"},      {"scsynth.max-nodes", "400"},       {"scsynth.max-synthdefs", "500"},
+         {"scsynth.rt-memory", "1024"},      {"scsynth.block-size", "32"},       {"scsynth.wire-buffers", "128"},
+         {"scsynth.random-seeds", "16"},     {"scsynth.max-logins", "8"},        {"scsynth.password", "secret"},
+         {"scsynth.ugen-path", "/a:/b"},     {"scsynth.synthdef-path", "/defs"}, {"scsynth.load-synthdefs", "false"},
+         {"scsynth.shared-memory", "false"}, {"scsynth.restricted-path", "/r"},  {"scsynth.verbosity", "-1"},
+         {"scsynth.allow-quit", "true"},     {"scsynth.rate", "96000"},          {"clock.rate", "44100"},
+         {"clock.quantum-limit", "4096"},    {"scsynth.cpu-limit", "0.45"},      {"scsynth.overload", "mute"},
+         {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"},
+         {"scsynth.heap-marker", "/m"},      {"scsynth.isolation", "process"},   {"scsynth.supercollider", "3.14"},
+         {"scsynth.threads", "3"},           {"scsynth.parallel", "groups"}});
     REQUIRE(node);
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
@@ -95,6 +74,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(node->properties["scsynth.isolation"] == "process");
     CHECK(server.engine.verbosity == -1);
     CHECK(server.engine.threads == 3);
+    CHECK(server.engine.parallel == "groups");
     CHECK(server.allow_quit);
     CHECK(server.engine.sample_rate == 96000);
     CHECK(server.engine.max_quantum == 4096);

@@ -21,7 +21,8 @@ struct Settings {
     int block_size = 64; ///< frames
     int wire_buffers = 64;
     int random_seeds = 64;
-    int threads = 1;        ///< 0: Engine::create() decides
+    int threads = 1; ///< 0: Engine::create() decides
+    std::string parallel = "auto";
     bool reluctant = false; ///< not a setting: helper threads are asked only when one thread is hardly enough
     int verbosity = 0;
     double cpu_limit = 0.7;  ///< of a cycle's time, what all engines of a data loop may take; 0: no limit
@@ -182,6 +183,13 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
           "The data loop is one of them. The others compute batches of native voices before their turns, when there "
           "is much to do. 0: as many as there are cores, four at most; the others sleep as long as one is enough, and "
           "where they don't get the data loop's priority. The samples are the same bits."}},
+    {&Settings::parallel,
+     {.key = "parallel",
+      .choices = "auto|groups|off",
+      .help = "what these threads compute at the same time",
+      .more =
+          "auto: whatever can be. groups: what is in parallel groups (`/p_new`), as supernova does. off: nothing. The "
+          "samples are the same bits."}},
     {&Settings::simd,
      {.key = "simd",
       .choices = "auto|sse2|avx2|avx512",

@@ -25,7 +25,8 @@ constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump o
 
 // Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
 constexpr int most_unwalked = 32;
-constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
+constexpr int most_levels = 16; // of groups, below a parallel one
+constexpr int unhurried = 3;    // a stage takes so many times as long now and then, without having lost its processor
 constexpr int pauses_to_others = 128; // some microseconds without work of its own, until a thread does what is others'
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
@@ -35,6 +36,16 @@ std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses&
     for (int i = 0; i < settings.threads; ++i)
         made.emplace_back(settings, lanes, buses, buffers, random, pool, held, nullptr);
     return made;
+}
+
+/// Groups far above don't count, as there may be any number of them.
+bool in_parallel_group(const Unison& one) noexcept {
+    const Synth& first = one.batch ? *one.batch->synths[one.batch->first()] : *one.lone;
+    const Group* group = first.parent;
+    for (int i = 0; group && i < most_levels; ++i, group = group->parent)
+        if (group->parallel)
+            return true;
+    return false;
 }
 
 } // namespace
@@ -60,6 +71,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
       found_strands_(settings, most_turns(settings)),
       real_time_(settings.real_time),
       reluctant_(settings.reluctant),
+      groups_alone_(settings.parallel == "groups"),
       threads_(settings.threads),
       lanes_(lanes),
       set_floats_(size_t(lanes) * size_t(settings.block_size)),
@@ -207,7 +219,8 @@ void Ahead::plan(const AheadList::Turns& turns) noexcept {
         if (!one)
             continue;
         const NativeCode& code = one.code();
-        const bool opens = (turns.complete || !code.reads) && (draws_known || !code.draws) && may_open(one);
+        const bool opens = (turns.complete || !code.reads) && (draws_known || !code.draws) &&
+                           (!groups_alone_ || in_parallel_group(one)) && may_open(one);
         if (code.draws) // what doesn't open may draw another number of them, or none
             draws_known = draws_known && opens && ++drawing < most_draws;
         // Slots of held output are others' in the next block.
@@ -400,7 +413,7 @@ bool Ahead::plan_pipeline() noexcept {
 }
 
 int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
-    if (unwalked_ >= most_unwalked || !worthwhile() || !plan_pipeline())
+    if (groups_alone_ || unwalked_ >= most_unwalked || !worthwhile() || !plan_pipeline())
         return -1;
     const int64_t began = clock_.now();
     unwalked_ += blocks;

@@ -171,6 +171,7 @@ private:
     Strands found_strands_;
     const NanoClock clock_ = NanoClock::system();
     const bool real_time_, reluctant_;
+    const bool groups_alone_; ///< only what is in parallel groups
     const int threads_;
     const int lanes_;
     const size_t set_floats_;          ///< of a set of rows that is kept

@@ -130,6 +130,39 @@ TEST_CASE("threads that nobody has asked for help when one is hardly enough, and
     CHECK(computed(true, 1e9) == 0);
 }
 
+TEST_CASE("what is computed at the same time can be confined to parallel groups, or forbidden") {
+    const Helped helped;
+    struct Did {
+        uint64_t ahead, pipelined;
+    };
+    const auto play = [](const char* parallel, bool in_group, Did& did) {
+        Settings settings = with(2);
+        settings.parallel = parallel;
+        Player f(settings, 1, 0);
+        f.clear();
+        Tree& tree = f.engine->tree();
+        Group* group;
+        REQUIRE(tree.new_group(10, AddAction::tail, 0, group, in_group).ok());
+        REQUIRE(tree.new_group(11, AddAction::tail, 10, group).ok());
+        for (int i = 0; i < 64; ++i)
+            f.add(adding_kinds, 11);
+        for (int i = 0; i < 20; ++i)
+            f.played.sound = f.render(8 * 64, 8 * 64);
+        did = {f.computed_ahead(), f.pipelined()};
+        return f.played.sound;
+    };
+    Did all, groups, no_groups, none;
+    const auto alone = play("off", true, none);
+    CHECK(none.ahead + none.pipelined == 0);
+    CHECK(play("auto", false, all) == alone);
+    CHECK(all.pipelined > 0);
+    CHECK(play("groups", true, groups) == alone);
+    CHECK(groups.ahead > 0);
+    CHECK(groups.pipelined == 0);
+    CHECK(play("groups", false, no_groups) == alone);
+    CHECK(no_groups.ahead + no_groups.pipelined == 0);
+}
+
 TEST_CASE("lone voices are computed ahead, too") {
     const Helped helped;
     const auto play = [](int threads) {

@@ -146,7 +146,12 @@ TEST_CASE("what hands sound, values or random numbers on is computed several blo
                      add(f, id % 8 == 3 && id < 1016 ? "tells" : "saw", id, 0, 2);
                  f.engine->buses().control()[3] = 0.25f;
                  for (int id = 1000; id < 1040; id += 2) // half of them what is told, as long as that is written
-                     map_named(f.engine->tree(), *f.engine->tree().find_synth(id), "amp", 0, id < 1020 ? 2 : 3, false);
+                     map_named(f.engine->tree(), *f.engine->tree().find_synth(id), "amp", 0, id < 1028 ? 2 : 3, false);
+             },
+         .act =
+             [](LongPlayer& f, int cycle) { // what they tell changes
+                 if (Synth* synth = f.engine->tree().find_synth(cycle == 3 ? 1003 : 1011); synth && cycle % 10 == 3)
+                     set_named(f.engine->tree(), *synth, "gate", 0, -1.08f);
              }},
         {.name = "what comes from outside, in cycles that are no whole blocks",
          .make =

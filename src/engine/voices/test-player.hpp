@@ -13,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -283,7 +284,10 @@ struct Player : Fixture {
         case 9: tree.set_run(*node, pick(2)); break;
         case 10: tree.set_run(*node, true); break;
         case 11: set_named(tree, *synth, "amp", 0, float(pick(9)) / 16.f); break;
-        case 12: map_named(tree, *synth, "amp", 0, pick(3) - 1, pick(2)); break;
+        case 12:
+            map_named(tree, *synth, std::array{"amp", "amp", "second", "out"}[size_t(pick(4))], 0, pick(3) - 1,
+                      pick(2));
+            break;
         case 13:
             set_named(tree, *synth, pick(2) ? "out" : "second", 0, float(buses ? pick(buses) : pick(3)) / 2);
             break;
