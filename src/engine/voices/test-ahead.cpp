@@ -243,6 +243,31 @@ TEST_CASE("voices that read buses are computed ahead once that is there") {
     }
 }
 
+TEST_CASE("a voice whose bus follows a control bus may write to any, so nobody is computed before it who reads one") {
+    const Helped helped;
+    const auto play = [](int threads) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        f.clear();
+        Synth* made;
+        for (int id = 1000; id < 1033; ++id) {
+            const char* kind = id < 1008 || id > 1024 ? "saw" : id == 1008 ? "faded" : "sends";
+            REQUIRE(tree.new_synth(f.def_of_kind(kind), nullptr, id, AddAction::tail, 0, made).ok());
+            tree.set_control(*made, 0, 100.f + float(id));
+            set_named(tree, *made, "second", 0, 5.f);
+        }
+        map_named(tree, *tree.find_synth(1008), "out", 0, 7, false);
+        for (int block = 0; block < 300; ++block) {
+            f.engine->buses().control()[7] = block / 3 % 2 ? 5.f : 4.f;
+            f.go(1);
+        }
+        if (threads > 1)
+            CHECK(f.computed_ahead() > 0);
+        return std::move(f.played);
+    };
+    check_same(play, {2, 3});
+}
+
 TEST_CASE("voices and their effects are computed one behind the other, whatever changes between calm blocks") {
     const Helped helped;
     const auto play = [](int threads, unsigned seed) {
