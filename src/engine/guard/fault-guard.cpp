@@ -28,6 +28,21 @@ std::array<std::unique_ptr<std::byte[]>, 8>& stacks() {
     return *all;
 }
 std::atomic<size_t> stacks_taken{0};
+
+bool has_second_stack() noexcept {
+    stack_t stack;
+    return ::sigaltstack(nullptr, &stack) != 0 || !(stack.ss_flags & SS_DISABLE);
+}
+
+/// null: none any more.
+void use_second_stack(std::byte* memory) noexcept {
+    stack_t stack{};
+    stack.ss_sp = memory;
+    stack.ss_size = memory ? stack_bytes : 0;
+    stack.ss_flags = memory ? 0 : SS_DISABLE;
+    ::sigaltstack(&stack, nullptr);
+}
+
 std::atomic<bool> installed{false};
 
 /// What the C++ ABI says that a thread's exceptions are: the stack of those caught, and how many are in flight.
@@ -67,16 +82,24 @@ void FaultGuard::prepare_thread() noexcept {
     if (prepared)
         return;
     prepared = true;
-    stack_t stack;
-    if (::sigaltstack(nullptr, &stack) != 0 || !(stack.ss_flags & SS_DISABLE))
+    if (has_second_stack())
         return;
     const size_t index = stacks_taken.fetch_add(1, std::memory_order_relaxed);
-    if (index >= stacks().size())
-        return;
-    stack = {};
-    stack.ss_sp = stacks()[index].get();
-    stack.ss_size = stack_bytes;
-    ::sigaltstack(&stack, nullptr);
+    if (index < stacks().size())
+        use_second_stack(stacks()[index].get());
+}
+
+FaultGuard::SecondStack::SecondStack() : memory_(std::make_unique<std::byte[]>(stack_bytes)) {}
+
+void FaultGuard::SecondStack::use() noexcept {
+    used_ = !has_second_stack();
+    if (used_)
+        use_second_stack(memory_.get());
+}
+
+void FaultGuard::SecondStack::leave() noexcept {
+    if (used_)
+        use_second_stack(nullptr);
 }
 
 bool FaultGuard::watch_thread(Patience patience) noexcept {

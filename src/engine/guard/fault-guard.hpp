@@ -3,7 +3,9 @@
 
 #include "engine/rt/float-mode.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <setjmp.h>
 
 namespace scs {
@@ -30,6 +32,20 @@ public:
     /// [rt] Gives this thread a second stack for the handlers, in case its own overflows. Makes a system call the first
     /// time. Works for the first eight threads of a process.
     static void prepare_thread() noexcept;
+
+    /// Such a stack for a thread of which it is known when it ends.
+    class SecondStack {
+    public:
+        SecondStack(); // [worker]
+        /// [that thread] Takes it into use, unless the thread has one. Makes a system call, as leave() does.
+        void use() noexcept;
+        /// [that thread] At its end.
+        void leave() noexcept;
+
+    private:
+        std::unique_ptr<std::byte[]> memory_;
+        bool used_ = false;
+    };
 
     /// How much processor time guarded code of a watched thread may take: a piece of a plugin's code by itself, host
     /// code between two calls of progress().

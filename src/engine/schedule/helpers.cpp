@@ -158,6 +158,7 @@ bool Helpers::back() noexcept {
 // ---- a helper's
 
 void Helpers::serve(Helper& self) noexcept {
+    self.second_stack.use();
     const bool ready = !settings_.hurried || FaultGuard::watch_thread(FaultGuard::Patience::little);
     if (ready && !FaultGuard::run_host([&] { work(self); })) {
         failed_.store(true, std::memory_order_relaxed);
@@ -165,6 +166,7 @@ void Helpers::serve(Helper& self) noexcept {
     }
     if (settings_.hurried)
         FaultGuard::unwatch_thread();
+    self.second_stack.leave();
     self.left.store(true, std::memory_order_release);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/guard/fault-guard.hpp"
 #include "engine/schedule/job-list.hpp"
 #include "engine/schedule/spin-pause.hpp"
 #include "engine/schedule/thread-maker.hpp"
@@ -106,6 +107,7 @@ private:
         void* thread = nullptr;
         std::atomic<bool> left{false}; ///< it touches nothing any more
         int64_t awake = 0;             ///< since when, if that is traced
+        FaultGuard::SecondStack second_stack;
     };
     void serve(Helper&) noexcept;
     void work(Helper&) noexcept;

@@ -63,6 +63,12 @@ struct Crew {
     std::unique_ptr<Helpers> helpers;
 };
 
+[[gnu::noinline]] int sink_deeper(volatile int* depth) {
+    volatile char room[1024];
+    room[0] = char(*depth);
+    return *depth < 0 ? 0 : sink_deeper(depth) + room[0];
+}
+
 /// A job in which a helper stays until it is let go.
 struct Block {
     void enter() {
@@ -91,6 +97,18 @@ TEST_CASE("a helper that crashes ends, the others do, too, and its owner gives u
         CHECK_FALSE(crew.reach_all());
         CHECK(crew.helpers->end_within(20 * second));
     }
+}
+
+TEST_CASE("a helper's own stack may overflow") {
+    Crew crew({.threads = 2, .yields = true});
+    crew.on_job = [] {
+        volatile int depth = 1;
+        sink_deeper(&depth);
+    };
+    crew.begin_round();
+    REQUIRE(wait_until([&] { return crew.helpers->failed(); }));
+    CHECK_FALSE(crew.reach_all());
+    CHECK(crew.helpers->end_within(20 * second));
 }
 
 TEST_CASE("an owner gives up an errand in which a helper has crashed") {
