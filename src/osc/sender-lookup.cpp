@@ -48,6 +48,12 @@ bool is_address(uint8_t family, const __be32 (&words)[4], const in_addr& address
     return words[0] == 0 && words[1] == 0 && words[2] == htonl(0xffff) && words[3] == address.s_addr;
 }
 
+/// Whether a socket that is bound to this address sends from the other one, unless it is asked to do otherwise.
+bool sends_from(uint8_t family, const __be32 (&words)[4], const in_addr& address) {
+    const bool any = words[0] == 0 && (family == AF_INET || (words[1] == 0 && words[2] == 0 && words[3] == 0));
+    return any || is_address(family, words, address);
+}
+
 bool says_ipv6_only(const nlmsghdr* message) {
     const auto* head = static_cast<const inet_diag_msg*>(NLMSG_DATA(message));
     auto left = int(message->nlmsg_len - NLMSG_LENGTH(sizeof *head));
@@ -162,9 +168,12 @@ Sender SenderLookup::of_datagram(const UdpPeer& from, int at) {
         inet_diag_req_v2 wanted = request(family, IPPROTO_UDP);
         wanted.id.idiag_sport = from.port;
         const bool complete = ask(wanted, true, [&](const inet_diag_msg& socket, bool ipv6_only) {
-            const bool could_send = socket.id.idiag_sport == from.port && !ipv6_only && socket.idiag_inode != own;
-            if (could_send && found.kind != Sender::Kind::stranger)
-                found = judge(socket.idiag_uid);
+            if (socket.id.idiag_sport != from.port || ipv6_only || socket.idiag_inode == own ||
+                found.kind == Sender::Kind::stranger)
+                return;
+            const Sender owner = judge(socket.idiag_uid);
+            if (owner.kind == Sender::Kind::stranger || sends_from(family, socket.id.idiag_src, {from.address}))
+                found = owner;
         });
         if (!complete)
             return found.kind == Sender::Kind::stranger ? found : Sender{};

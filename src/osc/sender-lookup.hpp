@@ -19,7 +19,7 @@ public:
         enum class Kind {
             obeyed,   ///< of this process's user, or of root
             stranger, ///< of another user, whose number is `uid`
-            unknown,  ///< there is no such socket any more, or the kernel didn't answer
+            unknown,  ///< there is no such socket (any more), or the kernel didn't answer
         };
         Kind kind = Kind::unknown;
         uint32_t uid = 0;
@@ -35,7 +35,7 @@ public:
 
     /// Who sent a datagram that has arrived at the socket `at` from this address and port. A socket that is bound to
     /// another address may have the same port and may give any local address as its own. So every socket with that port
-    /// must be of a user who is obeyed.
+    /// must be of a user who is obeyed, and one of them must be bound to this address, or to any.
     Sender of_datagram(const UdpPeer& from, int at);
     /// Who is at the other end of an accepted connection. Unknown if that end has closed it, because the kernel then
     /// doesn't know any more.

@@ -279,6 +279,16 @@ TEST_CASE("whose datagram it is") {
         CHECK(senders.of_datagram(localhost(port), server.fd()).kind == Kind::unknown);
         CHECK(senders.of_datagram(localhost(server.port()), server.fd()).kind == Kind::unknown);
     }
+    SUBCASE("whoever has sent from another address is gone, and the port there is another's") {
+        Socket any(SOCK_DGRAM), one(SOCK_DGRAM);
+        REQUIRE(any.bind("0.0.0.0", 0));
+        REQUIRE(one.bind("127.0.0.1", 0));
+        const auto kind_at = [&](const Socket& socket) {
+            return senders.of_datagram({htonl(INADDR_LOOPBACK + 1), htons(socket.port())}, server.fd()).kind;
+        };
+        CHECK(kind_at(one) == Kind::unknown);
+        CHECK(kind_at(any) == Kind::obeyed);
+    }
     SUBCASE("a socket that can only speak IPv6 has the same port") {
         Socket owner(SOCK_DGRAM), other(SOCK_DGRAM, AF_INET6);
         REQUIRE(owner.bind("0.0.0.0", 0));

@@ -25,8 +25,9 @@ constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump o
 
 // Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
 constexpr int most_unwalked = 32;
-constexpr int most_levels = 16; // of groups, below a parallel one
-constexpr int unhurried = 3;    // a stage takes so many times as long now and then, without having lost its processor
+constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, before it leaves the rest to others
+constexpr int most_levels = 16;             // of groups, below a parallel one
+constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
 constexpr int pauses_to_others = 128; // some microseconds without work of its own, until a thread does what is others'
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
@@ -455,13 +456,20 @@ int64_t Ahead::drive_pipeline() noexcept {
     return waited;
 }
 
+/// Whoever has begun what this helper waits for may have no processor, and if that is this one's, gets none as long as
+/// it waits.
 void Ahead::help_pipeline(size_t who) noexcept {
     set_float_mode(float_mode_);
-    for (int idle = 0; !pipeline_.over() && !failed();)
+    int64_t until = clock_.now() + longest_idle;
+    for (int idle = 0; !pipeline_.over() && !failed();) {
+        FaultGuard::progress();
         if (helpers_->wait_briefly([&] { return take_step(who, idle++) || pipeline_.over(); })) {
-            FaultGuard::progress();
             idle = 0;
+            until = clock_.now() + longest_idle;
+        } else if (clock_.now() > until) {
+            return;
         }
+    }
 }
 
 /// `idle`: how often there was nothing to be done before.

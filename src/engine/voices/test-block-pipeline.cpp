@@ -337,6 +337,28 @@ TEST_CASE("what would reach into another block is computed block by block") {
     }
 }
 
+TEST_CASE("a helper without work doesn't wait for ever for a thread that has no processor") {
+    const Helped helped;
+    static std::atomic<int> stops;
+    stops = 3;
+    LongPlayer f(with(2), 1, 0);
+    f.clear();
+    for (int id = 1000; id < 1200; ++id)
+        add(f, "saw", id);
+    f.cycle(1);
+    Helpers::delay = [](Helpers::Moment moment) noexcept {
+        if (std::this_thread::get_id() == walking && moment == Helpers::Moment::gate && stops > 0) {
+            --stops;
+            std::this_thread::sleep_for(std::chrono::milliseconds(200)); // of its own time a helper may take 60
+        }
+    };
+    for (int i = 0; i < 300 && (stops > 0 || f.pipelined() == 0); ++i)
+        f.cycle(8);
+    CHECK(stops == 0);
+    CHECK(f.pipelined() > 0);
+    CHECK_FALSE(f.engine->status().broken);
+}
+
 TEST_CASE("a cycle that is cut amid blocks that are computed at once ends in time, and who is to end ends") {
     const Helped helped;
     for (const int threads : {2, 3}) {
