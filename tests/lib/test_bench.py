@@ -176,3 +176,21 @@ def test_a_trace_is_drawn():
     assert walks[:2] == pytest.approx([full * 80 / 200] * 2, abs=0.01)
     # What lies outside of the cycle isn't there: one box in the track, and one that explains it.
     assert sum(box.get("fill") == draw_trace.COLOURS[1] for box in root.iter(f"{SVG}rect")) == 2
+
+
+def test_bins():
+    assert sum(chart.binned([3.0] * 5 + [30.0]).values()) == 6
+    three, thirty = sorted(chart.binned([3.0, 30.0]))
+    assert thirty - three == chart.binned([1.0, 10.0]).popitem()[0]  # as many for each tenfold
+
+
+def test_histograms_are_drawn():
+    part = chart.Histograms("blocks", "µs", {"steady": [5.0] * 1000, "wild": [1.0, 9.0, 2000.0]})
+    picture = xml.fromstring(chart.svg("", "", [part]))
+    texts = [text.text for text in picture.iter(f"{SVG}text")]
+    assert {"blocks", "µs", "steady", "wild", "1", "10", "100", "1000", "10000"} <= set(texts)
+    boxes = [box for box in picture.iter(f"{SVG}rect") if box.get("x")]
+    assert len(boxes) == 4
+    assert max(boxes, key=lambda box: float(box.get("height"))).get("fill") == boxes[0].get("fill")
+    assert all(0 <= float(box.get("x")) <= chart.WIDTH - float(box.get("width")) for box in boxes)
+    xml.fromstring(chart.svg("", "", [chart.Histograms("", "", {"a": []})]))
