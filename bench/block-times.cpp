@@ -19,7 +19,8 @@ namespace {
 
 [[noreturn]] void usage() {
     std::puts(
-        "block-times [--threads N] [--cycles N] [--warm N] [--paced] [--always] [--edit] [--out FILE] GROUP...\n"
+        "block-times [--threads N] [--cycles N] [--warm N] [--paced] [--waking-load PART] [--edit] [--out FILE] "
+        "GROUP...\n"
         "block-times --bare NSEC [--cycles N] [--paced] [--out FILE]\n"
         "\n"
         "  GROUP       COUNT:FILE:together or COUNT:FILE:apart: so many synths of a SynthDef that play to bus 0, or\n"
@@ -76,8 +77,8 @@ Options options_from(int count, char** args) {
             found.warm = std::atoi(value());
         else if (option == "--paced")
             found.paced = true;
-        else if (option == "--always")
-            Ahead::limits.waking_load = 0;
+        else if (option == "--waking-load")
+            Ahead::limits.waking_load = std::atof(value());
         else if (option == "--edit")
             found.edit = true;
         else if (option == "--bare")

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <random>
 
 using namespace scs;
@@ -24,7 +25,7 @@ using namespace scs::bench;
 namespace {
 
 constexpr int cycles_an_edit = 4; // the newcomer is lone in the first, and in a batch in the last
-constexpr int edits_in_a_row = 50;
+constexpr int in_a_row = 50;      // of one engine, then of the other one
 
 class Edited {
 public:
@@ -66,15 +67,17 @@ private:
     int32_t next_ = 1000;
 };
 
+/// What was measured, ns.
 struct Sum {
-    double nsec = 0;
-    std::vector<double> rows; ///< the means of edits in a row
-};
+    std::vector<double> rows; ///< the means of some in a row
 
-double middle(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
+    double mean() const { return std::accumulate(rows.begin(), rows.end(), 0.) / double(rows.size()); }
+    double median() const {
+        std::vector<double> sorted = rows;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted[sorted.size() / 2];
+    }
+};
 
 } // namespace
 
@@ -83,7 +86,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "edit-times SYNTHDEF SYNTHS EDITS [THREADS]\n");
         return 2;
     }
-    const int synths = std::atoi(argv[2]), edits = std::max(1, std::atoi(argv[3]) / edits_in_a_row) * edits_in_a_row;
+    const int synths = std::atoi(argv[2]), edits = std::max(1, std::atoi(argv[3]) / in_a_row) * in_a_row;
     Ahead::limits = {.waking_load = 0,
                      .longest_wait = INT64_MAX,
                      .fewest_ops = 1,
@@ -98,28 +101,27 @@ int main(int argc, char** argv) {
     for (const int threads : {1, 2})
         if (argc == 4 || std::atoi(argv[4]) == threads)
             engines.push_back({threads, std::make_unique<Edited>(argv[1], synths, threads), {}});
-    for (int done = 0; done < edits; done += edits_in_a_row)
-        for (const bool edited : {false, true})
+    const auto play = [&](bool edited, int count) {
+        for (int done = 0; done < count; done += in_a_row)
             for (Engine& engine : engines) {
                 int64_t nsec = 0;
-                for (int i = 0; i < edits_in_a_row; ++i)
+                for (int i = 0; i < in_a_row; ++i)
                     nsec += engine.edited->play(edited);
-                Sum& sum = engine.sums[edited];
-                sum.nsec += double(nsec);
-                sum.rows.push_back(double(nsec) / edits_in_a_row);
+                engine.sums[edited].rows.push_back(double(nsec) / in_a_row);
             }
+    };
+    // Behind edits, batches are put together again for a while: so what doesn't change comes first.
+    play(false, std::max(in_a_row, edits / 10));
+    play(true, edits);
     for (const Engine& engine : engines)
         for (const bool edited : {false, true})
             std::printf("%d threads, %s: mean %.0f ns, median %.0f ns\n", engine.threads, edited ? "edits" : "still",
-                        engine.sums[edited].nsec / edits, middle(engine.sums[edited].rows));
+                        engine.sums[edited].mean(), engine.sums[edited].median());
     if (engines.size() < 2)
         return 0;
-    const auto beyond = [&](auto&& of) {
+    const auto beyond = [&](auto of) {
         return of(engines[1].sums[1]) - of(engines[1].sums[0]) - of(engines[0].sums[1]) + of(engines[0].sums[0]);
     };
-    std::vector<double> differences;
-    for (size_t i = 0; i < engines[0].sums[0].rows.size(); ++i)
-        differences.push_back(beyond([&](const Sum& sum) { return sum.rows[i]; }));
-    std::printf("planning: mean %.0f ns, median %.0f ns\n", beyond([&](const Sum& sum) { return sum.nsec / edits; }),
-                middle(differences));
+    std::printf("planning: mean %.0f ns, median %.0f ns\n", beyond([](const Sum& sum) { return sum.mean(); }),
+                beyond([](const Sum& sum) { return sum.median(); }));
 }

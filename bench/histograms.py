@@ -47,7 +47,7 @@ def contenders(build, threads, priority):
     yield Ours(BARE, program, [], priority, bare=True)
     for count in threads:
         yield Ours(f"ours, {count} threads", program, ["--threads", str(count)], priority)
-        yield Ours(f"ours, {count} threads, always", program, ["--threads", str(count), "--always"], priority)
+        yield Ours(f"ours, {count} threads, always", program, ["--threads", str(count), "--waking-load", "0"], priority)
     if shutil.which("scsynth"):
         yield Server("scsynth", "scsynth", [], SERIAL, stand_in, priority)
     else:
