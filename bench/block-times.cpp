@@ -27,7 +27,8 @@ namespace {
         "              each to a bus of its own\n"
         "  --cycles N  that are measured (100000), after --warm N (2000)\n"
         "  --paced     at the pace of real time; otherwise back to back\n"
-        "  --always    helpers are asked whatever the load is\n"
+        "  --waking-load PART\n"
+        "              from which load of the walks on helpers are asked: 0.1 unless given\n"
         "  --edit      before each cycle a synth of the first group is freed and another one made\n"
         "  --bare NSEC no engine, but some arithmetic of about that length\n"
         "  --out FILE  the ns of each cycle, 32-bit numbers");
