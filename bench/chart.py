@@ -6,7 +6,7 @@ from math import ceil, floor, log10
 
 WIDTH, MARGIN, LABELS, VALUES = 860, 12, 170, 130
 _BAR, _TITLE, _PLOT = 20, 30, 260
-_HISTOGRAM, _BINS = 44, 40  # height; bins for each tenfold
+_HISTOGRAM, _BINS = 36, 20  # height; bins for each tenfold
 _COLOURS = ("#777777", "#b07aa1", "#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377")
 
 
@@ -149,11 +149,9 @@ def _histograms(part, top, colours):
         bottom = top + _TITLE + _HISTOGRAM * (index + 1)
         values = part.rows[name]
         drawn += [_text(MARGIN, bottom - 6, name), f'<path d="M{left} {bottom}H{right}" stroke="#ddd"/>']
-        for number, count in sorted(counts.items()):
-            x, end = across(number / _BINS), across((number + 1) / _BINS)
-            height = (_HISTOGRAM - 6) * log10(1 + count) / most
-            drawn.append(f'<rect x="{x:.1f}" y="{bottom - height:.1f}" width="{end - x:.1f}" height="{height:.1f}" '
-                         f'fill="{colours[name]}"/>')
+        steps = "".join(f"M{across(number / _BINS):.1f} {bottom}v{-(_HISTOGRAM - 6) * log10(1 + count) / most:.1f}"
+                        f"H{across((number + 1) / _BINS):.1f}V{bottom}z" for number, count in sorted(counts.items()))
+        drawn.append(f'<path d="{steps}" fill="{colours[name]}"/>')
         average = across(log10(sum(values) / len(values)))
         drawn += [f'<path d="M{average:.1f} {bottom}v{4 - _HISTOGRAM}" stroke="black"/>',
                   f'<circle cx="{across(log10(max(values))):.1f}" cy="{bottom - 3}" r="3" fill="black"/>']

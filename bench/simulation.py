@@ -44,8 +44,8 @@ PIECES = {
     "2 groups of 4 heavy": lambda: CASES["2 groups of 4 heavy"].events(SERIAL, 1, None),
     "16 heavy, one bus": lambda: CASES["16 heavy, one bus"].events(SERIAL, 1, None),
     "2000 default voices": lambda: steady(2000),
-    "80 tracks, each with its reverb": lambda: tracks(80, 16),
-    "16 tracks, reverbs behind them": lambda: tracks(16, 4, True),
+    "80 tracks, a reverb each": lambda: tracks(80, 16),
+    "16 tracks, reverbs behind": lambda: tracks(16, 4, True),
 }
 
 

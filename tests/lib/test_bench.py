@@ -190,10 +190,11 @@ def test_histograms_are_drawn():
     picture = xml.fromstring(chart.svg("", "", [part]))
     texts = [text.text for text in picture.iter(f"{SVG}text")]
     assert {"blocks", "µs", "steady", "wild", "1", "10", "100", "1000", "10000"} <= set(texts)
-    boxes = [box for box in picture.iter(f"{SVG}rect") if box.get("x")]
-    assert len(boxes) == 4
-    assert max(boxes, key=lambda box: float(box.get("height"))).get("fill") == boxes[0].get("fill")
-    assert all(0 <= float(box.get("x")) <= chart.WIDTH - float(box.get("width")) for box in boxes)
+    steady, wild = [path.get("d").split("M")[1:] for path in picture.iter(f"{SVG}path") if path.get("fill")]
+    heights = [[float(step.split("v")[1].split("H")[0]) for step in steps] for steps in (steady, wild)]
+    assert len(steady) == 1 and len(wild) == 3 and min(map(min, heights)) == heights[0][0] < heights[1][0] < 0
+    places = [float(step.split()[0]) for step in wild]
+    assert places == sorted(places) and chart.LABELS < places[0] and places[-1] < chart.WIDTH
     xml.fromstring(chart.svg("", "", [chart.Histograms("", "", {"a": []})]))
 
 
