@@ -10,10 +10,9 @@ for scsynth, supernova and our engine with 1 thread and with more. For supernova
   bare loop  arithmetic that takes about as long as our block with 1 thread: what the machine adds
 
 All of it is repeated --runs times in turn, so that a busy machine falls on all alike; what is beyond the bare loop is
-the median of the runs. Blocks come back to back; in
-"a new synth in each block", for which OSC has to come in, at the pace of real time, and a tenth as many. Where it is
-allowed, all threads are SCHED_FIFO. Progress goes to standard error, a Markdown table to standard output, the
-histograms to --svg."""
+the median of the runs. Blocks come back to back; in "a new synth in each block", for which OSC has to come in, at the
+pace of real time, and a tenth as many. Where it is allowed, all threads are SCHED_FIFO. Progress goes to standard error,
+a Markdown table to standard output, the histograms to --svg."""
 import argparse
 import os
 import shutil
