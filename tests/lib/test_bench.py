@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure parts of bench/voices.py and bench/draw_trace.py."""
+"""The pure parts of bench/voices.py, bench/draw_trace.py and bench/simulation.py."""
 import json
 import math
 import xml.etree.ElementTree as xml
 
 import pytest
 
-from bench import chart, draw_trace, medians, voice_scores
+from bench import chart, draw_trace, medians, simulation, voice_scores
 from bench.capacity import late_cycles
 from bench.contenders import instruction_sets
+from bench.helper_costs import calls
 from bench.table import Cell, Row, Target, markdown
 from tests.lib.process import WaitError
 
@@ -176,3 +177,79 @@ def test_a_trace_is_drawn():
     assert walks[:2] == pytest.approx([full * 80 / 200] * 2, abs=0.01)
     # What lies outside of the cycle isn't there: one box in the track, and one that explains it.
     assert sum(box.get("fill") == draw_trace.COLOURS[1] for box in root.iter(f"{SVG}rect")) == 2
+
+
+def test_bins():
+    assert sum(chart.binned([3.0] * 5 + [30.0]).values()) == 6
+    three, thirty = sorted(chart.binned([3.0, 30.0]))
+    assert thirty - three == chart.binned([1.0, 10.0]).popitem()[0]  # as many for each tenfold
+
+
+def test_histograms_are_drawn():
+    part = chart.Histograms("blocks", "µs", {"steady": [5.0] * 1000, "wild": [1.0, 9.0, 2000.0]})
+    picture = xml.fromstring(chart.svg("", "", [part]))
+    texts = [text.text for text in picture.iter(f"{SVG}text")]
+    assert {"blocks", "µs", "steady", "wild", "1", "10", "100", "1000", "10000"} <= set(texts)
+    steady, wild = [path.get("d").split("M")[1:] for path in picture.iter(f"{SVG}path") if path.get("fill")]
+    heights = [[float(step.split("v")[1].split("H")[0]) for step in steps] for steps in (steady, wild)]
+    assert len(steady) == 1 and len(wild) == 3 and min(map(min, heights)) == heights[0][0] < heights[1][0] < 0
+    places = [float(step.split()[0]) for step in wild]
+    assert places == sorted(places) and chart.LABELS < places[0] and places[-1] < chart.WIDTH
+    xml.fromstring(chart.svg("", "", [chart.Histograms("", "", {"a": []})]))
+
+
+def voice(nsec, out=0, name="a"):
+    return simulation.Turn(name, 1, nsec, set(), {out})
+
+
+def effect(nsec, read, out=0):
+    return simulation.Turn("effect", 1, nsec, {read}, {out})
+
+
+FREE = simulation.Costs(handover=0, write=0)
+
+
+def test_strands_are_what_hands_on_by_buses_of_its_own():
+    turns = [voice(1, 10), effect(1, 10), voice(1, 11), voice(1, 11), effect(1, 11), voice(1, 0)]
+    found = simulation.strands(turns)
+    assert [(strand.turns, strand.nsec, strand.gate) for strand in found] == [([0, 1], 2, 0), ([2, 3, 4], 3, 0),
+                                                                              ([5], 1, 0)]
+
+
+def test_a_bus_on_which_most_hangs_makes_gates():
+    turns = [voice(1, 10), voice(2, 10), effect(3, 10)]
+    found = simulation.strands(turns)
+    assert [(strand.turns, strand.needs, strand.gate) for strand in found] == [([0], (), 0), ([1], (), 0), ([2], (1,), 2)]
+    nsec, chain = simulation.critical_path(found, turns)
+    assert nsec == 5 and [turn.name for turn in chain] == ["a", "effect"]
+    assert simulation.names(chain) == "a → effect"
+    # The walk opens the gate, and does what is behind it itself.
+    assert simulation.one_block(found, 2, 0, FREE) >= nsec
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4, 8])
+def test_what_depends_on_nothing_is_shared(threads):
+    parts = simulation.strands([voice(1000) for _ in range(64)])
+    nsec = simulation.one_block(parts, threads, 0, FREE)
+    assert 64000 / threads <= nsec <= 64000 / threads + 2000
+    assert simulation.one_block(parts, threads, 0, simulation.Costs(500, 10)) >= nsec
+
+
+def test_stages_of_a_pipeline():
+    assert simulation.stages([1, 1, 2, 4], 2) == pytest.approx([4, 4])
+    assert simulation.stages([1, 9, 1], 8) == pytest.approx([1, 9, 1])
+    assert simulation.several_blocks([1, 1, 2, 4], 1, 10, FREE) == pytest.approx(8)
+    assert simulation.several_blocks([1, 1, 2, 4], 2, 10, FREE) == pytest.approx(4 + 4 / 10)
+
+
+def test_a_score_as_a_graph():
+    lines, synths = simulation.graph([(0, ("/g_new", 5, 1, 0), ("/s_new", "b", 1, 1, 0)),
+                                      (0, ("/s_new", "a", 2, 1, 5, "in", 16))])
+    assert lines[-3:] == ["group 5", "synth b 1 0", "synth a 2 5 in 16"]
+    assert synths == [("a", {"in": 16}), ("b", {})]
+
+
+def test_calls_in_a_profile():
+    profile = "fn=(1) main\ncfn=(2) scs::Ahead::plan(x)\ncalls=3 199\n7 100\ncfn=(3) other\ncalls=9 1\n"
+    assert calls(profile + "fn=(4) more\ncfn=(2)\ncalls=4 199\n", "scs::Ahead::plan(") == 7
+    assert calls(profile, "absent") == 0

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What it takes that a second group of jobs waits for a first one: rounds of two groups of so many jobs, the second
+// behind a gate that opens when the first is done, and rounds of as many jobs without a gate, by an owner and one
+// helper. Both kinds of rounds alternate.
+//
+//     activation ROUNDS STEPS JOBS...
+//
+// STEPS: what a job does, each step about a nanosecond; with 0 it does nothing, and the helper comes too late. Prints,
+// for each number of jobs of a group, the median of the rounds' ns in both cases.
+#include "stage.hpp"
+
+#include "engine/schedule/helpers.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace scs;
+
+namespace {
+
+/// An owner that comes to its jobs in order, and its helpers.
+class Crew {
+public:
+    Crew(size_t most, int threads, int64_t steps_a_job)
+        : list_(most),
+          results_(most),
+          steps_(steps_a_job),
+          helpers_(
+              list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Crew*>(self)->run(who, job); },
+              [](void*, size_t) noexcept {}, this, Helpers::Settings{.threads = threads - 1}, ThreadMaker::plain()) {}
+    ~Crew() { helpers_.end_cycle(); }
+
+    /// How long a round takes, ns. `waits`: those of the second half are begun only when the first half is done. Those
+    /// for which there is no gate left are no jobs then: the owner does them itself.
+    int64_t round(size_t jobs, bool waits) {
+        helpers_.begin_cycle(); // wakes a helper that has lost its processor for so long that it sleeps
+        const int64_t began = bench::now();
+        size_t listed = jobs;
+        if (waits)
+            for (size_t job = jobs / 2; job < jobs; ++job)
+                if (!list_.gate(job, jobs / 2 + 1)) {
+                    listed = job;
+                    break;
+                }
+        list_.open(listed, listed / 2);
+        helpers_.begin_round();
+        for (size_t job = 0; job < jobs; ++job) {
+            if (job < listed)
+                helpers_.pass(job + 1);
+            reach(job, job < listed);
+        }
+        return bench::now() - began;
+    }
+    /// How many jobs the helpers have done since the last call.
+    size_t by_helpers() { return std::exchange(by_helpers_, 0); }
+
+private:
+    struct alignas(cache_line) Result {
+        uint64_t value = 0;
+    };
+    void run(size_t who, size_t job) noexcept {
+        results_[job].value = bench::steps(results_[job].value, steps_);
+        if (who)
+            ++by_helpers_; // of one helper, read when it has nothing to do
+    }
+    void reach(size_t job, bool listed) {
+        if (!listed || list_.take(job)) {
+            run(0, job);
+            return;
+        }
+        while (!helpers_.wait_for(job)) {
+        }
+        list_.settle(job);
+    }
+
+    JobList list_;
+    std::vector<Result> results_;
+    int64_t steps_;
+    size_t by_helpers_ = 0;
+    Helpers helpers_;
+};
+
+double middle(std::vector<int64_t>& values) {
+    std::sort(values.begin(), values.end());
+    return double(values[values.size() / 2]);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 4) {
+        std::fprintf(stderr, "activation ROUNDS STEPS JOBS...\n");
+        return 2;
+    }
+    const int rounds = std::max(1, std::atoi(argv[1]));
+    for (int i = 3; i < argc; ++i) {
+        const auto jobs = size_t(std::max(1, std::atoi(argv[i])));
+        Crew crew(2 * jobs, 2, std::atoll(argv[2]));
+        std::vector<int64_t> nsec[2];
+        double helped[2] = {};
+        for (int round = 0; round < rounds; ++round)
+            for (const bool waits : {false, true}) {
+                nsec[waits].push_back(crew.round(2 * jobs, waits));
+                helped[waits] += double(crew.by_helpers());
+            }
+        std::printf("2 groups of %zu: without gates %.0f ns, %.0f %% by the helper; with gates %.0f ns, %.0f %%\n",
+                    jobs, middle(nsec[0]), 50 * helped[0] / rounds / double(jobs), middle(nsec[1]),
+                    50 * helped[1] / rounds / double(jobs));
+    }
+}
