@@ -203,6 +203,8 @@ size_t Ahead::gate_for(const Unison& one) const noexcept {
 /// What it writes for others than the turns from `first` on and before `end` is there when so many strands' turns have
 /// begun.
 void Ahead::note_writes(const Unison& one, size_t turns, size_t first, size_t end) noexcept {
+    if (!planned_reads_)
+        return;
     for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
         if (writes(use.effect) && !(known && found_strands_.alone(use, range, first, end)))
             known ? gates_.write(use, range, turns) : gates_.write_unknown(turns);
@@ -212,6 +214,7 @@ void Ahead::note_writes(const Unison& one, size_t turns, size_t first, size_t en
 void Ahead::plan(const AheadList::Turns& turns) noexcept {
     planned_jobs_ = planned_strands_ = planned_gates_ = planned_sets_ = planned_work_ = planned_draws_ = 0;
     planned_ = true;
+    planned_reads_ = turns.any_reads;
     gates_.begin_block();
     found_strands_.begin();
     size_t count = 0, drawing = 0;
@@ -238,8 +241,7 @@ void Ahead::plan(const AheadList::Turns& turns) noexcept {
             continue;
         for (; first < end; ++first)
             if (!is_worth_it(turns_[first].of) || !open_strand(first, first + 1)) {
-                if (turns.any_reads)
-                    note_writes(turns_[first].of, planned_strands_ + 1, first, first + 1);
+                note_writes(turns_[first].of, planned_strands_ + 1, first, first + 1);
                 if (turns_[first].opens)
                     note_draws(turns_[first].of, -1);
             }
@@ -293,17 +295,17 @@ void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
     planned_sets_ += sets_for(one);
     planned_work_ += work_in(one);
     size_t write = 0, now = 0;
-    const bool strand = end > first + 1;
-    for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
-        if (!writes(use.effect))
-            return;
-        if (strand && known && found_strands_.alone(use, range, first, end)) {
-            job.at_once |= 1u << write;
-            ++now;
-        }
-        ++write;
-    });
-    job.all_at_once = now == write;
+    if (end > first + 1)
+        for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
+            if (!writes(use.effect))
+                return;
+            if (known && found_strands_.alone(use, range, first, end)) {
+                job.at_once |= 1u << write;
+                ++now;
+            }
+            ++write;
+        });
+    job.all_at_once = now == (one.batch ? one.code().batch_keeps : one.code().lone_keeps).size();
     note_writes(one, planned_strands_ + 1, first, end);
     note_draws(one, int32_t(planned_jobs_ - 1));
 }

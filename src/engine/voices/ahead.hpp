@@ -195,6 +195,7 @@ private:
     };
     std::vector<Draw> draws_;
     bool planned_ = false;
+    bool planned_reads_ = false; ///< any turn reads buses
     size_t planned_jobs_ = 0, planned_strands_ = 0, planned_gates_ = 0, planned_sets_ = 0, planned_work_ = 0,
            planned_draws_ = 0;
     // Of the present block.

@@ -97,7 +97,8 @@ Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
 
 /// With helpers, what the walk computes is traced as what they do is.
 void Turns::trace_turn(Unison one) noexcept {
-    trace_.end(0, TraceKind::job, std::exchange(traced_, 0), one.voices(), one.code().name);
+    if (traced_)
+        trace_.end(0, TraceKind::job, std::exchange(traced_, 0), one.voices(), one.code().name);
 }
 
 /// The batch to compute in this voice's turn; null: the voice alone.
