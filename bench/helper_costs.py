@@ -53,11 +53,13 @@ def calls(profile, function):
     number, found = None, 0
     lines = iter(profile.splitlines())
     for line in lines:
-        if named := re.match(r"cfn=\((\d+)\)(?: (.*))?$", line):
-            if named[2] and named[2].startswith(function):
-                number = named[1]
+        if named := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?$", line):
+            if named[3] and named[3].startswith(function):
+                number = named[2]
+            if not named[1]:
+                continue
             called = re.match(r"calls=(\d+)", next(lines, ""))
-            if called and named[1] == number:
+            if called and named[2] == number:
                 found += int(called[1])
     return found
 

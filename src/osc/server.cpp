@@ -178,8 +178,8 @@ void Server::Private::work() {
             }
             callbacks.log(
                 Level::error,
-                "the engine crashed, probably by a UGen that wrote to a wrong place; it starts again without the "
-                "nodes, buffers, buses and SynthDefs that it had");
+                "the engine crashed, probably by a UGen that wrote to a wrong place, or waited too long for one of its "
+                "threads; it starts again without the nodes, buffers, buses and SynthDefs that it had");
         }
     } catch (const std::exception& error) {
         give_up(error.what());

@@ -140,7 +140,7 @@ private:
     size_t gate_for(const Unison&) const noexcept;
     void note_writes(const Unison&, size_t turns, size_t first, size_t end) noexcept;
     static uint32_t numbers_of(const Unison&) noexcept;
-    void plan(const AheadList::Turns&) noexcept;
+    [[gnu::noinline]] void plan(const AheadList::Turns&) noexcept; // rare, and counted by bench/helper_costs.py
     bool open_strand(size_t first, size_t end) noexcept;
     bool hands_on_well(const Unison&, size_t first, size_t end) const noexcept;
     void open_job(const Unison&, size_t first, size_t end) noexcept;
