@@ -99,8 +99,11 @@ public:
         if (synth.voice->batch)
             synth.voice->batch->stale = true;
     }
-    /// Called when a voice leaves its group.
-    void leave(Synth& synth) noexcept { batching_.leave(synth); }
+    /// Called when a voice leaves its group. Where it goes to may be paused.
+    void leave(Synth& synth) noexcept {
+        list_.remove(synth.voice->ahead);
+        batching_.leave(synth);
+    }
 
     /// How many voices the turn of this one computes; 0: none, or that can't be told before.
     static int voices_in_turn(const Synth& synth) noexcept {

@@ -198,6 +198,38 @@ TEST_CASE("lone voices are computed ahead, too") {
     check_same(play, {2, 3});
 }
 
+TEST_CASE("a voice that comes into a paused group is not computed") {
+    const Helped helped;
+    const auto play = [](int threads) {
+        Player f(with(threads), 1, 0);
+        Tree& tree = f.engine->tree();
+        f.clear();
+        Group* paused;
+        REQUIRE(tree.new_group(20, AddAction::tail, 0, paused).ok());
+        tree.set_run(*paused, false);
+        Synth* made;
+        for (int id = 1000; id < 1000 + 2 * int(ahead_kinds); ++id) { // two of a kind are no batch
+            REQUIRE(tree.new_synth(*f.defs[size_t(id - 1000) / 2], nullptr, id, AddAction::head, 0, made).ok());
+            tree.set_control(*made, 0, 100.f + float(id));
+        }
+        f.go(10);
+        for (int i = 0; i < 100; ++i) {
+            Synth* moved = tree.find_synth(1000 + i % (2 * int(ahead_kinds)));
+            if (!moved)
+                continue;
+            (void)move_now(tree, *moved, AddAction::tail, *paused);
+            f.go(2);
+            (void)move_now(tree, *moved, AddAction::head, tree.root());
+            f.go(2);
+        }
+        if (threads > 1)
+            CHECK(f.computed_ahead() > 0);
+        f.played.events = f.nodes;
+        return std::move(f.played);
+    };
+    check_same(play, {2, 3});
+}
+
 TEST_CASE("voices that read buses are computed ahead once that is there") {
     const Helped helped;
     // They are soon done, so it may take some blocks until a helper comes in time.
