@@ -35,6 +35,7 @@ NOT_EMULATED = {
 EMULATED_IF_LONG = {
     "ahead": "it takes minutes there; --long runs it",
     "block-pipeline": "it takes minutes there; --long runs it",
+    "interleavings": "it takes minutes there; --long runs it",
 }
 NO_NODE = "the node: the emulator lacks the sockets by which a server finds out whose a packet is"
 DEVELOPED = ("-Ddebug=true", "-Db_pch=false")  # the same folder's, if ./demo made it; ccache knows no precompiled headers

@@ -136,6 +136,108 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
     }
 }
 
+TEST_CASE("a gate is one round's") {
+    JobList list(2);
+    REQUIRE(list.gate(0, 1));
+    list.open(2, 0);
+    CHECK(list.take_gated() == JobList::none);
+    for (size_t job = 0; job < 2; ++job)
+        REQUIRE(list.take(job));
+    list.open(2, 0);
+    CHECK_FALSE(list.any_gated());
+    JobList::Place place = list.place(0, 1);
+    CHECK(list.take_next(place) == 0);
+}
+
+namespace {
+
+/// A piece of work whose result depends on what it was before, and behind a gate on that of another one, which the
+/// owner has come to before.
+struct Work {
+    uint64_t seed, value = 0;
+    bool gated = false;
+    size_t gate = 0, input = 0; ///< in this round
+
+    size_t gate_at(size_t place) const { return gated ? 1 + seed % (place + 1) : 0; }
+    void run(uint64_t found) { value = (value ^ seed ^ found) * 0xd6e8feb86659fd93 + 1; }
+    bool operator==(const Work&) const = default;
+};
+
+struct RandomGraph {
+    static constexpr size_t most = 10'000;
+
+    explicit RandomGraph(unsigned seed) : random(seed) { grow(most); }
+    size_t pick(size_t count) { return random() % count; }
+    void grow(size_t size) {
+        while (all.size() < size)
+            insert();
+    }
+    void insert() {
+        all.insert(all.begin() + ptrdiff_t(pick(all.size() + 1)), {.seed = random(), .gated = pick(40) == 0});
+    }
+    void edit() {
+        if (pick(6) == 0)
+            all.resize(pick(all.size() + 1));
+        else if (pick(6) == 0)
+            grow(most);
+        for (size_t edits = pick(100); edits > 0; --edits) {
+            const size_t place = pick(all.size() + 1);
+            if (const size_t kind = pick(3); kind == 0 && all.size() < most)
+                insert();
+            else if (kind == 1 && place < all.size())
+                all.erase(all.begin() + ptrdiff_t(place));
+            else if (place < all.size())
+                all[place].gated = !all[place].gated;
+        }
+    }
+    void set_gates(JobList& list) {
+        for (size_t job = 0; job < all.size(); ++job) {
+            Work& work = all[job];
+            const size_t gate = work.gate_at(job);
+            work.gate = gate && list.gate(job, gate) ? gate : 0;
+            work.input = work.gate > 1 ? work.seed / 7 % (work.gate - 1) : job;
+        }
+    }
+    void run(size_t job) { all[job].run(all[all[job].input].value); }
+
+    std::mt19937_64 random;
+    std::vector<Work> all;
+};
+
+} // namespace
+
+TEST_CASE("random graphs of 10,000 jobs, edited between rounds, come to what one thread comes to") {
+    for (const int threads : {1, 2, 7}) {
+        CAPTURE(threads);
+        RandomGraph graph{unsigned(threads)};
+        Crew crew(RandomGraph::most, threads);
+        std::atomic<size_t> by_helpers{0};
+        crew.on_run = [&](size_t who, size_t job) {
+            by_helpers += who > 0;
+            graph.run(job);
+        };
+        std::vector<int> expected(RandomGraph::most);
+        for (int round = 0; round < 30 || (by_helpers == 0 && round < 1000); ++round) {
+            graph.set_gates(crew.list);
+            RandomGraph alone = graph;
+            crew.list.open(graph.all.size(), graph.pick(RandomGraph::most));
+            crew.helpers->begin_cycle();
+            crew.helpers->begin_round();
+            for (size_t job = 0; job < graph.all.size(); ++job) {
+                crew.helpers->pass(job + 1);
+                crew.reach(job);
+                alone.run(job);
+                ++expected[job];
+            }
+            crew.helpers->end_cycle();
+            REQUIRE(graph.all == alone.all);
+            REQUIRE(crew.counts == expected);
+            graph.edit();
+        }
+        CHECK(by_helpers > 0);
+    }
+}
+
 TEST_CASE("helpers do jobs, too") {
     Crew crew(64, 2);
     std::atomic<int> by_helpers{0};
