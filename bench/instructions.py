@@ -25,7 +25,7 @@ def per_voice(pw_scsynth, say):
 
 def count(command, folder, within=()):
     """Instructions of a command that ends by itself, run with `folder` as HOME; only those within functions whose names
-    match one of the patterns, if there are some. These mustn't call each other."""
+    match one of the patterns, if there are some. One that another calls isn't counted."""
     done = subprocess.run(
         ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/profile",
          *(f"--toggle-collect={pattern}" for pattern in within), *command],
