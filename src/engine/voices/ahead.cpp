@@ -438,8 +438,7 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noex
     return pipeline_.close();
 }
 
-/// The walk's thread does its part, and that of helpers who don't come.
-/// Returns how long it has waited at a time, ns.
+/// The walk's thread does its part, and that of helpers who don't come. Returns how long it has waited at a time, ns.
 int64_t Ahead::drive_pipeline() noexcept {
     int64_t waited = 0;
     while (!pipeline_.over()) {

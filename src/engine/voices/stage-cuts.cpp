@@ -58,10 +58,11 @@ void StageCuts::note_maps(const Voice& voice) noexcept {
 
 bool StageCuts::add(const Unison& one, size_t work) noexcept {
     bool well = true;
-    for_each_voice(one, [&](const Voice& voice) {
-        note_maps(voice);
-        well = well && !voice.audio_maps;
-    });
+    if (!one.batch || one.batch->mapped)
+        for_each_voice(one, [&](const Voice& voice) {
+            note_maps(voice);
+            well = well && !voice.audio_maps;
+        });
     const int64_t controls = int64_t(control_.size());
     for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
         well = well && known;

@@ -170,11 +170,8 @@ TEST_CASE("lone voices are computed ahead, too") {
         Tree& tree = f.engine->tree();
         f.clear();
         // Two of a kind are no batch.
-        Synth* made;
-        for (int id = 1000; id < 1000 + 2 * int(harmless_kinds); ++id) {
-            REQUIRE(tree.new_synth(*f.defs[size_t(id - 1000) / 2], nullptr, id, AddAction::tail, 0, made).ok());
-            tree.set_control(*made, 0, 100.f + float(id));
-        }
+        for (int id = 1000; id < 1000 + 2 * int(harmless_kinds); ++id)
+            f.voice(*f.defs[size_t(id - 1000) / 2], id);
         f.go(20);
         const uint64_t before = f.computed_ahead();
         if (threads > 1)
@@ -183,7 +180,7 @@ TEST_CASE("lone voices are computed ahead, too") {
         set_named(tree, *tree.find_synth(1001), "gate", 0, 0.f);
         tree.set_run(*tree.find_synth(1003), false);
         map_named(tree, *tree.find_synth(1006), "amp", 0, 1, false);
-        REQUIRE(tree.new_synth(*f.defs[4], nullptr, 2000, AddAction::after, 1009, made).ok());
+        f.voice(*f.defs[4], 2000, AddAction::after, 1009);
         (void)move_now(tree, *tree.find_synth(1011), AddAction::head, tree.root());
         f.go(10);
         tree.set_run(*tree.find_synth(1003), true);
@@ -198,7 +195,7 @@ TEST_CASE("lone voices are computed ahead, too") {
     check_same(play, {2, 3});
 }
 
-TEST_CASE("a voice that comes into a paused group is not computed") {
+TEST_CASE("what comes into a paused group is not computed") {
     const Helped helped;
     const auto play = [](int threads) {
         Player f(with(threads), 1, 0);
@@ -207,20 +204,23 @@ TEST_CASE("a voice that comes into a paused group is not computed") {
         Group* paused;
         REQUIRE(tree.new_group(20, AddAction::tail, 0, paused).ok());
         tree.set_run(*paused, false);
-        Synth* made;
-        for (int id = 1000; id < 1000 + 2 * int(ahead_kinds); ++id) { // two of a kind are no batch
-            REQUIRE(tree.new_synth(*f.defs[size_t(id - 1000) / 2], nullptr, id, AddAction::head, 0, made).ok());
-            tree.set_control(*made, 0, 100.f + float(id));
-        }
+        for (int id = 1000; id < 1000 + 2 * int(ahead_kinds); ++id) // two of a kind are no batch
+            f.voice(*f.defs[size_t(id - 1000) / 2], id, AddAction::head);
+        Group* whole;
+        REQUIRE(tree.new_group(30, AddAction::head, 0, whole).ok());
+        for (int id = 2000; id < 2016; ++id)
+            f.voice("saw", id, AddAction::tail, 30);
         f.go(10);
         for (int i = 0; i < 100; ++i) {
             Synth* moved = tree.find_synth(1000 + i % (2 * int(ahead_kinds)));
             if (!moved)
                 continue;
-            (void)move_now(tree, *moved, AddAction::tail, *paused);
-            f.go(2);
-            (void)move_now(tree, *moved, AddAction::head, tree.root());
-            f.go(2);
+            for (Node* node : {static_cast<Node*>(moved), static_cast<Node*>(whole)}) {
+                (void)move_now(tree, *node, AddAction::tail, *paused);
+                f.go(2);
+                (void)move_now(tree, *node, AddAction::head, tree.root());
+                f.go(2);
+            }
         }
         if (threads > 1)
             CHECK(f.computed_ahead() > 0);
@@ -281,12 +281,9 @@ TEST_CASE("a voice whose bus follows a control bus may write to any, so nobody i
         Player f(with(threads), 1, 0);
         Tree& tree = f.engine->tree();
         f.clear();
-        Synth* made;
         for (int id = 1000; id < 1033; ++id) {
             const char* kind = id < 1008 || id > 1024 ? "saw" : id == 1008 ? "faded" : "sends";
-            REQUIRE(tree.new_synth(f.def_of_kind(kind), nullptr, id, AddAction::tail, 0, made).ok());
-            tree.set_control(*made, 0, 100.f + float(id));
-            set_named(tree, *made, "second", 0, 5.f);
+            set_named(tree, f.voice(kind, id), "second", 0, 5.f);
         }
         map_named(tree, *tree.find_synth(1008), "out", 0, 7, false);
         for (int block = 0; block < 300; ++block) {
@@ -385,19 +382,14 @@ TEST_CASE("noise is computed ahead, from where the generator will be") {
         Player f(with(threads), 1, 0);
         Tree& tree = f.engine->tree();
         f.clear();
-        const auto add = [&](const char* kind, int32_t id, AddAction action, int32_t target) {
-            Synth* made;
-            REQUIRE(tree.new_synth(f.def_of_kind(kind), nullptr, id, action, target, made).ok());
-            tree.set_control(*made, 0, 100.f + float(id));
-        };
         for (int id = 1000; id < 1064; ++id)
-            add(id % 16 < 8 ? "hiss" : id % 16 < 12 ? "pink" : "rain", id, AddAction::tail, 0);
+            f.voice(id % 16 < 8 ? "hiss" : id % 16 < 12 ? "pink" : "rain", id);
         f.go(100);
         const uint64_t before = f.computed_ahead();
         if (threads > 1)
             CHECK(before > 0); // there is nothing else
         // Behind this one nobody knows where it is.
-        add("steps", 2000, AddAction::after, 1020);
+        f.voice("steps", 2000, AddAction::after, 1020);
         f.go(100);
         tree.set_run(*tree.find_synth(2000), false);
         f.go(100);
@@ -416,11 +408,8 @@ TEST_CASE("buses that begin to overlap are added to voice by voice") {
         Player f(with(threads), 1, 0);
         Tree& tree = f.engine->tree();
         f.clear();
-        Synth* made;
-        for (int id = 1000; id < 1032; ++id) {
-            REQUIRE(tree.new_synth(*f.defs[4], nullptr, id, AddAction::tail, 0, made).ok());
-            tree.set_control(*made, 0, 100.f + float(id));
-        }
+        for (int id = 1000; id < 1032; ++id)
+            f.voice(*f.defs[4], id);
         f.go(20);
         for (int id = 1000; id < 1032; ++id)
             set_named(tree, *tree.find_synth(id), "second", 0, 0.f);

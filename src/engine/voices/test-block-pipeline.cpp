@@ -90,11 +90,22 @@ struct Piece {
 };
 
 void add(LongPlayer& f, std::string_view kind, int32_t id, float out = 0, float second = 0) {
-    Synth* made;
-    REQUIRE(f.engine->tree().new_synth(f.def_of_kind(kind), nullptr, id, AddAction::tail, 0, made).ok());
-    set_named(f.engine->tree(), *made, "freq", 0, 60.f + float(id % 900));
-    set_named(f.engine->tree(), *made, "out", 0, out);
-    set_named(f.engine->tree(), *made, "second", 0, second);
+    Synth& made = f.voice(kind, id);
+    set_named(f.engine->tree(), made, "out", 0, out);
+    set_named(f.engine->tree(), made, "second", 0, second);
+}
+
+/// It sounds the same with one thread and with more, which compute several blocks at once, and voices of it end.
+void check_ends(const Piece& piece) {
+    CAPTURE(piece.name);
+    const Played alone = piece.play(1);
+    CHECK(alone.events.size() > 60 + 40);
+    for (const int threads : {2, 3}) {
+        CAPTURE(threads);
+        uint64_t computed = 0;
+        CHECK(same(alone, piece.play(threads, &computed)));
+        CHECK(computed > 0);
+    }
 }
 
 } // namespace
@@ -212,14 +223,7 @@ TEST_CASE("who ends or pauses itself amid blocks that are computed at once does 
                                   if (Synth* synth = f.engine->tree().find_synth(id))
                                       set_named(f.engine->tree(), *synth, "gate", 0, cycle % 2 ? 0.f : -1.05f);
                           }};
-    const Played alone = piece.play(1);
-    CHECK(alone.events.size() > 60 + 40);
-    for (const int threads : {2, 3}) {
-        CAPTURE(threads);
-        uint64_t computed = 0;
-        CHECK(same(alone, piece.play(threads, &computed)));
-        CHECK(computed > 0);
-    }
+    check_ends(piece);
 }
 
 TEST_CASE("voices that don't start with a block leave sound behind in the block behind their last one") {
@@ -262,17 +266,8 @@ TEST_CASE("voices that don't start with a block leave sound behind in the block 
                                 : id % 2    ? "loud-moved"
                                             : "loud"; }, same_bus),
     };
-    for (const Piece& piece : pieces) {
-        CAPTURE(piece.name);
-        const Played alone = piece.play(1);
-        CHECK(alone.events.size() > 60 + 40);
-        for (const int threads : {2, 3}) {
-            CAPTURE(threads);
-            uint64_t computed = 0;
-            CHECK(same(alone, piece.play(threads, &computed)));
-            CHECK(computed > 0);
-        }
-    }
+    for (const Piece& piece : pieces)
+        check_ends(piece);
 }
 
 TEST_CASE("what would reach into another block is computed block by block") {

@@ -243,6 +243,16 @@ struct Player : Fixture {
         return **std::find_if(defs.begin(), defs.end(), [&](Definition* def) { return def->program->name == name; });
     }
     void clear() { (void)engine->tree().free_all_in_time(engine->tree().root()); }
+    /// A new one, whose frequency follows from its number.
+    Synth& voice(Definition& definition, int32_t id, AddAction action = AddAction::tail, int32_t target = 0) {
+        Synth* made;
+        REQUIRE(engine->tree().new_synth(definition, nullptr, id, action, target, made).ok());
+        engine->tree().set_control(*made, 0, 100.f + float(id % 900));
+        return *made;
+    }
+    Synth& voice(std::string_view kind, int32_t id, AddAction action = AddAction::tail, int32_t target = 0) {
+        return voice(def_of_kind(kind), id, action, target);
+    }
     Node* any() {
         for (int tries = 0; tries < 40; ++tries)
             if (Node* node = engine->tree().find(pick(4) ? 100 + pick(next - 100) : 1 + pick(3)))
