@@ -30,24 +30,17 @@ public:
               [](void*, size_t) noexcept {}, this, Helpers::Settings{.threads = threads - 1}, ThreadMaker::plain()) {}
     ~Crew() { helpers_.end_cycle(); }
 
-    /// How long a round takes, ns. `waits`: those of the second half are begun only when the first half is done. Those
-    /// for which there is no gate left are no jobs then: the owner does them itself.
+    /// How long a round takes, ns. `waits`: those of the second half are begun only when the first half is done.
     int64_t round(size_t jobs, bool waits) {
         helpers_.begin_cycle(); // wakes a helper that has lost its processor for so long that it sleeps
         const int64_t began = bench::now();
-        size_t listed = jobs;
-        if (waits)
-            for (size_t job = jobs / 2; job < jobs; ++job)
-                if (!list_.gate(job, jobs / 2 + 1)) {
-                    listed = job;
-                    break;
-                }
-        list_.open(listed, listed / 2);
+        for (size_t job = jobs / 2; waits && job < jobs; ++job)
+            list_.gate(job, jobs / 2 + 1);
+        list_.open(jobs, jobs / 2);
         helpers_.begin_round();
         for (size_t job = 0; job < jobs; ++job) {
-            if (job < listed)
-                helpers_.pass(job + 1);
-            reach(job, job < listed);
+            helpers_.pass(job + 1);
+            reach(job);
         }
         return bench::now() - began;
     }
@@ -63,8 +56,8 @@ private:
         if (who)
             ++by_helpers_; // of one helper, read when it has nothing to do
     }
-    void reach(size_t job, bool listed) {
-        if (!listed || list_.take(job)) {
+    void reach(size_t job) {
+        if (list_.take(job)) {
             run(0, job);
             return;
         }

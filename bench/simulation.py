@@ -9,8 +9,8 @@ longest: no number of threads makes a block shorter than that.
   several blocks  a pipeline of as many stages as threads: cycles of --blocks blocks
 
 Left out: what caches, memory and clocks of more cores do; the wake-up at the begin of a cycle; random numbers and done
-actions; that a strand pays only if hand-over takes less than it; most_jobs and most_gated. What one core has written,
-another one sees after --handover ns.
+actions; that a strand pays only if hand-over takes less than it; most_jobs. What one core has written, another one sees
+after --handover ns.
 
 Progress goes to standard error, a Markdown table to standard output, the picture to --svg."""
 import argparse
@@ -200,7 +200,8 @@ class Block:
         return self.done[number]
 
     def any_gated(self, behind=-1):
-        return next((i for i in range(behind + 1, len(self.strands)) if self.free(i, True)), None)
+        free = (i for i in range(behind + 1, len(self.strands)) if self.free(i, True))
+        return min(free, key=lambda i: self.strands[i].gate, default=None)
 
     def help(self, which):
         count = len(self.strands)

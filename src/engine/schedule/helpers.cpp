@@ -133,7 +133,7 @@ bool Helpers::wait_for(size_t job) noexcept {
         return true;
     size_t other = list_.take_ahead(job);
     if (other == JobList::none)
-        other = list_.take_gated();
+        other = list_.take_gated(looked_);
     if (other != JobList::none) {
         run_(data_, 0, other);
         list_.finish(other);
@@ -211,12 +211,12 @@ void Helpers::wait_for_round(Helper& self, uint32_t seen) noexcept {
             if (round_.load(std::memory_order_acquire) != seen)
                 return;
             do_errand(self);
-            if (const size_t job = list_.take_gated(); job != JobList::none)
+            if (const size_t job = list_.take_gated(self.looked); job != JobList::none)
                 do_job(self, job);
             spin_pause();
         }
         const int64_t waited = clock.now() - until;
-        if (waited >= longest_at_gate || (waited >= 0 && !list_.any_gated()))
+        if (waited >= longest_at_gate || (waited >= 0 && !list_.any_gated(self.looked)))
             break;
     }
     settings_.trace->end(self.number, TraceKind::awake, self.awake);

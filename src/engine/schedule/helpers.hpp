@@ -107,6 +107,7 @@ private:
         void* thread = nullptr;
         std::atomic<bool> left{false}; ///< it touches nothing any more
         int64_t awake = 0;             ///< since when, if that is traced
+        JobList::Looked looked;
         FaultGuard::SecondStack second_stack;
     };
     void serve(Helper&) noexcept;
@@ -125,7 +126,8 @@ private:
     Settings settings_;
     std::shared_ptr<ThreadMaker> maker_;
     std::vector<Helper> helpers_;
-    bool wakes_ = false; ///< the next round is a cycle's first
+    bool wakes_ = false;     ///< the next round is a cycle's first
+    JobList::Looked looked_; ///< the owner
     alignas(cache_line) std::atomic<uint32_t> round_{0};
     std::atomic<bool> active_{false}, ending_{false}, failed_{false};
     alignas(cache_line) std::atomic<uint32_t> sleeping_{0};

@@ -2,15 +2,15 @@
 #include "engine/schedule/job-list.hpp"
 
 #include <algorithm>
+#include <cassert>
+#include <utility>
 
 namespace scs {
 
-bool JobList::gate(size_t job, size_t gate) noexcept {
-    if (next_gated_ == most_gated)
-        return false;
+void JobList::gate(size_t job, size_t gate) noexcept {
+    assert(next_gated_ == 0 || gate >= gates_[gated_[next_gated_ - 1].load(std::memory_order_relaxed)]);
     gated_[next_gated_++].store(uint32_t(job), std::memory_order_relaxed);
     gates_[job] = uint32_t(gate);
-    return true;
 }
 
 void JobList::open(size_t count, size_t split) noexcept {
@@ -42,24 +42,30 @@ size_t JobList::take_ahead(size_t job) noexcept {
     return none;
 }
 
-size_t JobList::take_gated() noexcept {
+size_t JobList::take_gated(Looked& looked) noexcept {
     const size_t count = gated_count_.load(std::memory_order_relaxed);
     if (!count)
         return none;
     const uint64_t passed = passed_.load(std::memory_order_acquire);
-    for (size_t i = 0; i < count; ++i) {
-        const size_t job = gated_[i].load(std::memory_order_relaxed);
+    if (std::exchange(looked.round, round_of(passed)) != round_of(passed))
+        looked.next = 0;
+    while (looked.next < count) {
+        const size_t job = gated_[looked.next].load(std::memory_order_relaxed);
         const uint64_t now = states_[job].now.load(std::memory_order_relaxed);
-        if ((now & 7) == gated && round_of(now) == round_of(passed) && gate_of(now) <= gate_of(passed) &&
-            begin(job, now))
+        const bool waits = (now & 7) == gated && round_of(now) == round_of(passed);
+        if (waits && gate_of(now) > gate_of(passed))
+            break; // and so do those behind it
+        ++looked.next;
+        if (waits && begin(job, now))
             return job;
     }
     return none;
 }
 
-bool JobList::any_gated() const noexcept {
+bool JobList::any_gated(Looked looked) const noexcept {
     const size_t count = gated_count_.load(std::memory_order_relaxed);
-    for (size_t i = 0; i < count; ++i)
+    const bool same = looked.round == round_of(passed_.load(std::memory_order_relaxed));
+    for (size_t i = same ? looked.next : 0; i < count; ++i)
         if ((states_[gated_[i].load(std::memory_order_relaxed)].now.load(std::memory_order_relaxed) & 7) == gated)
             return true;
     return false;

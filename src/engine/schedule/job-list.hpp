@@ -20,16 +20,14 @@ namespace scs {
 class JobList {
 public:
     static constexpr size_t none = SIZE_MAX;
-    static constexpr size_t most_gated = 256; ///< jobs with a gate in a round
-
     /// [worker] most: jobs in a round.
-    explicit JobList(size_t most) : states_(most), gates_(most), gated_(most_gated) {}
+    explicit JobList(size_t most) : states_(most), gates_(most), gated_(most) {}
     size_t most() const noexcept { return states_.size(); }
 
     // ---- the owner's
 
-    /// Gives a job of the next round a gate: so many jobs, not 0. false: there are too many with one.
-    bool gate(size_t job, size_t gate) noexcept;
+    /// Gives a job of the next round a gate: so many jobs, not 0, and no fewer than the last call gave. Once for a job.
+    void gate(size_t job, size_t gate) noexcept;
     /// Begins a round with jobs 0 … count - 1. Those from `split` on are the helpers' to begin with. Every job of the
     /// round before must have been taken or settled.
     void open(size_t count, size_t split) noexcept;
@@ -66,10 +64,15 @@ public:
     Place place(size_t which, size_t helpers) const noexcept;
     /// Takes a job that nobody has begun; none: there is none. It must be finished.
     size_t take_next(Place&) noexcept;
+    /// How far a thread has looked at the jobs with a gate: those before are begun.
+    struct Looked {
+        uint64_t round = 0;
+        size_t next = 0;
+    };
     /// Takes a job whose gate has been opened; none: there is none. Also the owner's. It must be finished.
-    size_t take_gated() noexcept;
+    size_t take_gated(Looked&) noexcept;
     /// Whether there are jobs with a gate that nobody has begun.
-    bool any_gated() const noexcept;
+    bool any_gated(Looked) const noexcept;
     /// The job is done. Also the owner's, after take_ahead().
     void finish(size_t job) noexcept { states_[job].now.store(done_, std::memory_order_release); }
 
@@ -94,7 +97,7 @@ private:
 
     std::vector<State> states_;
     std::vector<uint32_t> gates_;              ///< the owner's: of each job of the round; 0: it has none
-    std::vector<std::atomic<uint32_t>> gated_; ///< which jobs have one
+    std::vector<std::atomic<uint32_t>> gated_; ///< which jobs have one, the lowest gate first
     uint64_t round_ = 0;                       ///< the owner's
     size_t next_gated_ = 0;                    ///< the owner's: how many there are so far in the next round
     alignas(cache_line) std::atomic<size_t> count_{0};

@@ -28,6 +28,11 @@ uint64_t place(uint64_t line, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
     return line << 48 | a << 32 | b << 16 | c;
 }
 
+/// The same of what a thread has looked at.
+uint64_t place(const JobList::Looked& looked) {
+    return looked.next ? looked.round << 8 | looked.next : 0; // without `next`, it is as if it had never looked
+}
+
 /// The failure; empty: there is none. Prints how much was tried.
 ::std::string failure(const Interleavings::Result& result) {
     ::std::printf("%zu states, %.3g interleavings\n", result.states, result.count);
@@ -67,13 +72,14 @@ struct Crew final : Interleavings::Threads {
 
     void own() {
         for (now = 1; now <= rounds.size(); ++now) {
-            Interleavings::at(place(__LINE__, now));
+            Interleavings::at(place(__LINE__, now, place(looked)));
             const auto& [gates, split, reached] = rounds[now - 1];
-            for (size_t job = 0; job < gates.size(); ++job) {
+            for (size_t job = 0; job < gates.size(); ++job)
                 given[job].write(now);
-                if (gates[job])
-                    require(list.gate(job, gates[job]), "there are too many gates");
-            }
+            for (size_t gate = 1; gate <= gates.size(); ++gate)
+                for (size_t job = 0; job < gates.size(); ++job)
+                    if (gates[job] == gate)
+                        list.gate(job, gate);
             list.open(gates.size(), split);
             begun.fetch_add(1, std::memory_order_seq_cst);
             for (size_t job = 0; job < ::std::min(reached, gates.size()); ++job)
@@ -84,7 +90,7 @@ struct Crew final : Interleavings::Threads {
         begun.fetch_add(1, std::memory_order_seq_cst);
     }
     void reach(size_t job) {
-        Interleavings::at(place(__LINE__, now, job));
+        Interleavings::at(place(__LINE__, now, job, place(looked)));
         list.pass(job + 1);
         if (list.take(job))
             run_job(job);
@@ -95,7 +101,7 @@ struct Crew final : Interleavings::Threads {
     }
     /// As a walk does whose time is over.
     void break_off(size_t job, size_t end) {
-        Interleavings::at(place(__LINE__, now));
+        Interleavings::at(place(__LINE__, now, place(looked)));
         for (size_t i = job; i < end; ++i)
             require(list.take(i) || list.begun(i), "a job is still open");
         for (; job < end; ++job)
@@ -104,7 +110,7 @@ struct Crew final : Interleavings::Threads {
     }
     void wait_and_settle(size_t job) {
         while (!wait_for(job))
-            Interleavings::wait(place(__LINE__, now, job));
+            Interleavings::wait(place(__LINE__, now, job, place(looked)));
         list.settle(job);
     }
     bool wait_for(size_t job) {
@@ -112,7 +118,7 @@ struct Crew final : Interleavings::Threads {
             return true;
         size_t other = list.take_ahead(job);
         if (other == JobList::none)
-            other = list.take_gated();
+            other = list.take_gated(looked);
         if (other == JobList::none)
             return false;
         run_job(other);
@@ -121,27 +127,28 @@ struct Crew final : Interleavings::Threads {
     }
 
     void help(size_t which) {
-        for (uint64_t seen = graph.asleep ? wait_for_round(0) : 0; seen <= rounds.size();) {
-            Interleavings::at(place(__LINE__, seen));
+        JobList::Looked have;
+        for (uint64_t seen = graph.asleep ? wait_for_round(0, have) : 0; seen <= rounds.size();) {
+            Interleavings::at(place(__LINE__, seen, place(have)));
             JobList::Place where = list.place(which, graph.helpers);
             for (size_t job; (job = list.take_next(where)) != JobList::none;) {
                 run_job(job);
                 list.finish(job);
-                Interleavings::at(place(__LINE__, seen, where.up, where.down));
+                Interleavings::at(place(__LINE__, seen, where.up << 8 | where.down, place(have)));
             }
-            seen = wait_for_round(seen);
+            seen = wait_for_round(seen, have);
         }
     }
-    uint64_t wait_for_round(uint64_t seen) {
+    uint64_t wait_for_round(uint64_t seen, JobList::Looked& have) {
         while (true) {
-            Interleavings::at(place(__LINE__, seen));
+            Interleavings::at(place(__LINE__, seen, place(have)));
             if (const uint64_t round = begun.load(std::memory_order_acquire); round != seen)
                 return round;
-            if (const size_t job = list.take_gated(); job != JobList::none) {
+            if (const size_t job = list.take_gated(have); job != JobList::none) {
                 run_job(job);
                 list.finish(job);
             } else {
-                Interleavings::wait(place(__LINE__, seen));
+                Interleavings::wait(place(__LINE__, seen, place(have)));
             }
         }
     }
@@ -159,6 +166,7 @@ struct Crew final : Interleavings::Threads {
     const std::vector<Round>& rounds;
     size_t now = 0; ///< the owner's round
     JobList list;
+    JobList::Looked looked;               ///< the owner
     Atomic<uint64_t> begun;               ///< as Helpers counts rounds; one more: the end
     std::vector<Plain> given, done, used; ///< of each job, the round in which it was last
 };

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -12,8 +13,11 @@
 #include <functional>
 #include <random>
 #include <sched.h>
+#include <span>
 #include <thread>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace scs;
 
@@ -53,6 +57,17 @@ struct Crew {
     std::function<void(size_t, size_t)> on_run;
     std::unique_ptr<Helpers> helpers;
 };
+
+/// Gives the jobs of the next round their gates; 0: none.
+void give(JobList& list, std::span<const size_t> gates) {
+    std::vector<std::pair<size_t, size_t>> given;
+    for (size_t job = 0; job < gates.size(); ++job)
+        if (gates[job])
+            given.emplace_back(gates[job], job);
+    std::sort(given.begin(), given.end());
+    for (const auto& [gate, job] : given)
+        list.gate(job, gate);
+}
 
 void sleep_at_random(Helpers::Moment) noexcept {
     thread_local std::minstd_rand random(unsigned(reinterpret_cast<uintptr_t>(&random) >> 4));
@@ -119,8 +134,8 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
             const size_t count = random() % (jobs + 1);
             gates = {};
             for (size_t job = 0; job < count; ++job)
-                if (const size_t gate = random() % (job + 2); random() % 2 && gate && crew.list.gate(job, gate))
-                    gates[job] = gate;
+                gates[job] = random() % 2 ? random() % (job + 2) : 0;
+            give(crew.list, std::span(gates).first(count));
             crew.list.open(count, random() % (jobs + 1));
             crew.helpers->begin_cycle();
             crew.helpers->begin_round();
@@ -136,15 +151,41 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
     }
 }
 
+TEST_CASE("jobs with a gate are taken in the order in which their gates open") {
+    constexpr size_t jobs = 1024;
+    JobList list(jobs);
+    JobList::Looked looked;
+    for (int round = 0; round < 3; ++round) {
+        std::vector<size_t> gates(jobs);
+        for (size_t job = 1; job < jobs; ++job)
+            gates[job] = 1 + job * 7 % jobs * job / jobs; // in no order
+        give(list, gates);
+        list.open(jobs, 0);
+        REQUIRE(list.take(0));
+        size_t taken = 0;
+        for (size_t passed = 1; passed <= jobs; ++passed) {
+            list.pass(passed);
+            CHECK(list.any_gated(looked) == (taken < jobs - 1));
+            for (size_t job; (job = list.take_gated(looked)) != JobList::none; ++taken) {
+                REQUIRE(gates[job] == passed);
+                list.finish(job);
+                list.settle(job);
+            }
+        }
+        CHECK(taken == jobs - 1);
+    }
+}
+
 TEST_CASE("a gate is one round's") {
     JobList list(2);
-    REQUIRE(list.gate(0, 1));
+    JobList::Looked looked;
+    list.gate(0, 1);
     list.open(2, 0);
-    CHECK(list.take_gated() == JobList::none);
+    CHECK(list.take_gated(looked) == JobList::none);
     for (size_t job = 0; job < 2; ++job)
         REQUIRE(list.take(job));
     list.open(2, 0);
-    CHECK_FALSE(list.any_gated());
+    CHECK_FALSE(list.any_gated(looked));
     JobList::Place place = list.place(0, 1);
     CHECK(list.take_next(place) == 0);
 }
@@ -191,12 +232,13 @@ struct RandomGraph {
         }
     }
     void set_gates(JobList& list) {
+        std::vector<size_t> gates;
         for (size_t job = 0; job < all.size(); ++job) {
             Work& work = all[job];
-            const size_t gate = work.gate_at(job);
-            work.gate = gate && list.gate(job, gate) ? gate : 0;
+            work.gate = gates.emplace_back(work.gate_at(job));
             work.input = work.gate > 1 ? work.seed / 7 % (work.gate - 1) : job;
         }
+        give(list, gates);
     }
     void run(size_t job) { all[job].run(all[all[job].input].value); }
 

@@ -83,6 +83,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
       kept_(aligned_zeros<float>(kept_sets_ * set_floats_)),
       turns_(most_turns(settings)),
       draws_(most_draws),
+      planned_gates_(jobs_.size()),
       deferred_(jobs_.size()),
       pipeline_(settings, most_turns(settings), lanes, runners_, buses, held, random, jump_),
       job_list_(jobs_.size()) {
@@ -185,9 +186,11 @@ uint32_t Ahead::numbers_of(const Unison& one) noexcept {
     return one.code().numbers * uint32_t(one.batch ? std::popcount(one.batch->live) : 1);
 }
 
-/// How many sets of a batch's rows it keeps.
-size_t Ahead::sets_for(const Unison& one) const noexcept {
-    return one.batch ? one.code().batch_sets : (one.code().lone_sets + size_t(lanes_) - 1) / size_t(lanes_);
+Ahead::Need Ahead::need_of(const Unison& one) const noexcept {
+    const NativeCode& code = one.code();
+    if (one.batch)
+        return {code.batch_sets, work_in(one), code.batch_keeps.size()};
+    return {(code.lone_sets + size_t(lanes_) - 1) / size_t(lanes_), work_in(one), code.lone_keeps.size()};
 }
 
 /// How many strands' turns must have begun until all is there that it reads and its own strand doesn't write.
@@ -203,8 +206,6 @@ size_t Ahead::gate_for(const Unison& one) const noexcept {
 /// What it writes for others than the turns from `first` on and before `end` is there when so many strands' turns have
 /// begun.
 void Ahead::note_writes(const Unison& one, size_t turns, size_t first, size_t end) noexcept {
-    if (!planned_reads_)
-        return;
     for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
         if (writes(use.effect) && !(known && found_strands_.alone(use, range, first, end)))
             known ? gates_.write(use, range, turns) : gates_.write_unknown(turns);
@@ -212,31 +213,64 @@ void Ahead::note_writes(const Unison& one, size_t turns, size_t first, size_t en
 }
 
 void Ahead::plan(const AheadList::Turns& turns) noexcept {
-    planned_jobs_ = planned_strands_ = planned_gates_ = planned_sets_ = planned_work_ = planned_draws_ = 0;
+    planned_jobs_ = planned_strands_ = planned_gate_count_ = planned_sets_ = planned_work_ = planned_draws_ = 0;
     planned_ = true;
-    planned_reads_ = turns.any_reads;
-    gates_.begin_block();
-    found_strands_.begin();
-    size_t count = 0, drawing = 0;
+    size_t drawing = 0;
     bool draws_known = turns.complete;
+    const auto opens = [&](const Unison& one) noexcept {
+        const NativeCode& code = one.code();
+        const bool well = (turns.complete || !code.reads) && (draws_known || !code.draws) &&
+                          (!groups_alone_ || in_parallel_group(one)) && may_open(one);
+        if (code.draws) // what doesn't open may draw another number of them, or none
+            draws_known = draws_known && well && ++drawing < most_draws;
+        // Slots of held output are others' in the next block.
+        planned_ = planned_ && code.buses_stay && !(one.batch && one.batch->interleaved);
+        return well;
+    };
+    turns.any_reads ? plan_strands(turns, opens) : plan_apart(turns, opens);
+}
+
+/// Where nobody reads what others write, each turn is a strand of its own. Whenever something has changed, all turns
+/// come here. Most are batches of the kind of the one before, so what depends on that alone is asked once.
+template <class Opens>
+void Ahead::plan_apart(const AheadList::Turns& turns, Opens&& opens) noexcept {
+    const NativeCode* simple = nullptr; // a batch of it opens if it is in order itself
+    Need need{};
     for (const Unison& one : turns.all) {
         if (!one)
             continue;
-        const NativeCode& code = one.code();
-        const bool opens = (turns.complete || !code.reads) && (draws_known || !code.draws) &&
-                           (!groups_alone_ || in_parallel_group(one)) && may_open(one);
-        if (code.draws) // what doesn't open may draw another number of them, or none
-            draws_known = draws_known && opens && ++drawing < most_draws;
-        // Slots of held output are others' in the next block.
-        planned_ = planned_ && code.buses_stay && !(one.batch && one.batch->interleaved);
-        turns_[count++] = {one, opens};
-        if (turns.any_reads)
-            found_strands_.add(one, work_in(one));
+        if (const Batch* batch = one.batch) {
+            const NativeCode* code = batch->code;
+            if (code != simple && code->ahead && !code->reads && !code->draws && code->buses_stay &&
+                !code->reaches_may_meet && !groups_alone_) {
+                simple = code;
+                need = need_of(one);
+            }
+            if (code == simple && batch->live && !batch->stale && !batch->mapped && !batch->interleaved) {
+                (void)open_apart(one, need);
+                continue;
+            }
+        }
+        if (opens(one)) {
+            const bool opened = is_worth_it(one) && open_apart(one, need_of(one));
+            note_draws(one, opened ? int32_t(planned_jobs_ - 1) : -1);
+        }
     }
-    if (turns.any_reads)
-        found_strands_.find();
+}
+
+template <class Opens>
+void Ahead::plan_strands(const AheadList::Turns& turns, Opens&& opens) noexcept {
+    gates_.begin_block();
+    found_strands_.begin();
+    size_t count = 0;
+    for (const Unison& one : turns.all)
+        if (one) {
+            turns_[count++] = {one, opens(one)};
+            found_strands_.add(one, work_in(one));
+        }
+    found_strands_.find();
     for (size_t first = 0, end; first < count; first = end) {
-        end = turns.any_reads ? found_strands_.end(first) : first + 1;
+        end = found_strands_.end(first);
         if (end > first + 1 && open_strand(first, end))
             continue;
         for (; first < end; ++first)
@@ -246,6 +280,18 @@ void Ahead::plan(const AheadList::Turns& turns) noexcept {
                     note_draws(turns_[first].of, -1);
             }
     }
+    std::sort(planned_gates_.begin(), planned_gates_.begin() + ptrdiff_t(planned_gate_count_));
+}
+
+/// Makes a turn a job where nobody reads what others write.
+bool Ahead::open_apart(const Unison& one, const Need& need) noexcept {
+    if (planned_jobs_ == jobs_.size() || planned_sets_ + need.sets > kept_sets_)
+        return false;
+    strands_[planned_strands_++] = {uint32_t(planned_jobs_), 1, 0, 0};
+    Job& job = new_job(one, need);
+    job.at_once = 0;
+    job.all_at_once = need.writes == 0;
+    return true;
 }
 
 /// Makes these turns jobs that are done as one, if they can be.
@@ -253,17 +299,17 @@ bool Ahead::open_strand(size_t first, size_t end) noexcept {
     const auto all = std::span(turns_).subspan(first, end - first);
     size_t sets = planned_sets_, gate = 0;
     for (const PlannedTurn& turn : all) {
-        sets += sets_for(turn.of);
+        sets += need_of(turn.of).sets;
         if (!turn.opens || (end > first + 1 && !hands_on_well(turn.of, first, end)))
             return false;
         if (turn.of.code().reads)
             gate = std::max(gate, gate_for(turn.of));
     }
-    if (planned_jobs_ + all.size() > jobs_.size() || sets > kept_sets_ || gate > planned_strands_ + 1 ||
-        (gate && planned_gates_ == JobList::most_gated))
+    if (planned_jobs_ + all.size() > jobs_.size() || sets > kept_sets_ || gate > planned_strands_ + 1)
         return false;
-    planned_gates_ += gate != 0;
-    strands_[planned_strands_++] = {uint32_t(planned_jobs_), uint32_t(all.size()), uint32_t(gate), 0, 0};
+    if (gate)
+        planned_gates_[planned_gate_count_++] = {uint32_t(gate), uint32_t(planned_strands_)};
+    strands_[planned_strands_++] = {uint32_t(planned_jobs_), uint32_t(all.size()), 0, 0};
     for (const PlannedTurn& turn : all)
         open_job(turn.of, first, end);
     return true;
@@ -286,14 +332,21 @@ bool Ahead::hands_on_well(const Unison& one, size_t first, size_t end) const noe
     return well;
 }
 
-void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
+/// A job of the last strand.
+Ahead::Job& Ahead::new_job(const Unison& one, const Need& need) noexcept {
     Job& job = jobs_[planned_jobs_++];
     job.of = one;
     job.strand = uint32_t(planned_strands_ - 1);
     job.kept = kept_.get() + planned_sets_ * set_floats_;
+    planned_sets_ += need.sets;
+    planned_work_ += need.work;
+    return job;
+}
+
+void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
+    const Need need = need_of(one);
+    Job& job = new_job(one, need);
     job.at_once = 0;
-    planned_sets_ += sets_for(one);
-    planned_work_ += work_in(one);
     size_t write = 0, now = 0;
     if (end > first + 1)
         for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
@@ -305,7 +358,7 @@ void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
             }
             ++write;
         });
-    job.all_at_once = now == (one.batch ? one.code().batch_keeps : one.code().lone_keeps).size();
+    job.all_at_once = now == need.writes;
     note_writes(one, planned_strands_ + 1, first, end);
     note_draws(one, int32_t(planned_jobs_ - 1));
 }
@@ -348,9 +401,8 @@ void Ahead::open_block(int32_t number) noexcept {
         jobs_[i].over = false;
         jobs_[i].of.place().job = int32_t(i);
     }
-    for (size_t i = 0; i < count_; ++i)
-        if (strands_[i].gate)
-            (void)job_list_.gate(i, strands_[i].gate); // no more of them were planned
+    for (const auto& [gate, strand] : std::span(planned_gates_).first(planned_gate_count_))
+        job_list_.gate(strand, gate);
     foresee_draws();
     for (VoiceRunner& runner : runners_)
         runner.begin_block(number);

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace scs {
@@ -126,9 +127,15 @@ private:
     /// Jobs one behind the other that are done as one.
     struct alignas(cache_line) Strand {
         uint32_t first, count;
-        uint32_t gate;     ///< as JobList's; 0: none
         uint32_t who;      ///< has done it, as in Helpers::Run
         uint32_t computed; ///< how many of its jobs are done ahead
+    };
+
+    /// Of a turn that is computed ahead.
+    struct Need {
+        size_t sets;   ///< of a batch's rows, that it keeps
+        size_t work;   ///< operations, one of a batch counting as four
+        size_t writes; ///< operations that write to buses
     };
 
     bool worthwhile() const noexcept;
@@ -136,13 +143,19 @@ private:
     bool may_open(const Unison&) noexcept;
     bool is_worth_it(const Unison&) const noexcept;
     static size_t work_in(const Unison&) noexcept;
-    size_t sets_for(const Unison&) const noexcept;
+    Need need_of(const Unison&) const noexcept;
     size_t gate_for(const Unison&) const noexcept;
     void note_writes(const Unison&, size_t turns, size_t first, size_t end) noexcept;
     static uint32_t numbers_of(const Unison&) noexcept;
     [[gnu::noinline]] void plan(const AheadList::Turns&) noexcept; // rare, and counted by bench/helper_costs.py
+    template <class Opens>
+    void plan_strands(const AheadList::Turns&, Opens&&) noexcept;
+    template <class Opens>
+    void plan_apart(const AheadList::Turns&, Opens&&) noexcept;
+    bool open_apart(const Unison&, const Need&) noexcept;
     bool open_strand(size_t first, size_t end) noexcept;
     bool hands_on_well(const Unison&, size_t first, size_t end) const noexcept;
+    Job& new_job(const Unison&, const Need&) noexcept;
     void open_job(const Unison&, size_t first, size_t end) noexcept;
     void note_draws(const Unison&, int32_t job) noexcept;
     void foresee_draws() noexcept;
@@ -195,9 +208,9 @@ private:
     };
     std::vector<Draw> draws_;
     bool planned_ = false;
-    bool planned_reads_ = false; ///< any turn reads buses
-    size_t planned_jobs_ = 0, planned_strands_ = 0, planned_gates_ = 0, planned_sets_ = 0, planned_work_ = 0,
+    size_t planned_jobs_ = 0, planned_strands_ = 0, planned_gate_count_ = 0, planned_sets_ = 0, planned_work_ = 0,
            planned_draws_ = 0;
+    std::vector<std::pair<uint32_t, uint32_t>> planned_gates_; ///< gate and strand, in the order of the gates
     // Of the present block.
     size_t count_ = 0;       ///< strands
     size_t reached_ = 0;     ///< those up to the last one whose turn has begun

@@ -297,6 +297,50 @@ TEST_CASE("a voice whose bus follows a control bus may write to any, so nobody i
     check_same(play, {2, 3});
 }
 
+TEST_CASE("what reads waits for who writes in a block in which nodes are new, too") {
+    const Helped helped;
+    SynthDef writer, reader;
+    writer.name = "writer";
+    writer.constants = {9.f};
+    writer.controls = {1.f};
+    writer.control_names = {{"value", 0}};
+    writer.units = {unit("Control", Rate::control, {}, {Rate::control}),
+                    unit("Out", Rate::control, {{-1, 0}, {0, 0}}, {})};
+    // Ends when the bus falls to 0.
+    reader.name = "reader";
+    reader.constants = {9.f, 0.f, 1.f, 2.f};
+    reader.units = {unit("In", Rate::control, {{-1, 0}}, {Rate::control}),
+                    unit("Linen", Rate::control, {{0, 0}, {-1, 1}, {-1, 2}, {-1, 1}, {-1, 3}}, {Rate::control})};
+    const auto left = [&](int threads) {
+        Player f(with(threads), 1, 0);
+        f.clear();
+        Definition* reads = f.define(reader);
+        CHECK((reads->code && reads->code->ahead && reads->code->reads));
+        Synth& writes = f.voice(*f.define(writer), 1000);
+        std::vector<int> counts;
+        for (int i = 0; i < 20; ++i) {
+            set_named(f.engine->tree(), writes, "value", 0, 1.f);
+            Synth* made;
+            for (int id = 2000; id < 2032; ++id)
+                REQUIRE(f.engine->tree().new_synth(*reads, nullptr, id, AddAction::tail, 0, made).ok());
+            f.go(20);
+            set_named(f.engine->tree(), writes, "value", 0, 0.f);
+            f.voice("saw", 3000 + i);
+            for (int block = 0; block < 8; ++block) { // the release takes three
+                f.go(1);
+                counts.push_back(f.engine->tree().synth_count());
+            }
+        }
+        if (threads > 1)
+            CHECK(f.computed_ahead() > 0);
+        return counts;
+    };
+    const std::vector<int> alone = left(1);
+    CHECK(alone[0] > alone[7]);
+    CHECK(left(2) == alone);
+    CHECK(left(3) == alone);
+}
+
 TEST_CASE("voices and their effects are computed one behind the other, whatever changes between calm blocks") {
     const Helped helped;
     const auto play = [](int threads, unsigned seed) {
