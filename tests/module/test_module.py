@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "policy"))
 from daemons import Session, wait_for  # noqa: E402
 from tests.lib import pipewire  # noqa: E402
+from tests.lib.ports import free_port  # noqa: E402
 
 MODULE, PLUGIN, CYCLES = (Path(os.environ[name]) for name in ("MODULE", "PLUGIN", "CYCLES"))
 # The real server's threads leave arenas of the allocator behind at some time, 4.5 MiB together, with 400 nodes as with
@@ -27,12 +28,6 @@ GROWTH_KIB = 6144 if REAL else 256
 def pkg_variable(package, name):
     return subprocess.run(["pkg-config", f"--variable={name}", package], capture_output=True,
                           text=True, check=True).stdout.strip()
-
-
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 def module_entry(args="", flags="ifexists nofail"):
