@@ -25,6 +25,9 @@ constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump o
 
 // Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
 constexpr int most_unwalked = 32;
+// Walks without helpers are measured once in so many, as a reading of the clock is dear in a small piece. Nothing in a
+// piece comes every so many blocks.
+constexpr int measured_walks = 13;
 constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, before it leaves the rest to others
 constexpr int most_levels = 16;             // of groups, below a parallel one
 constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
@@ -97,6 +100,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
                           .trace = &trace},
         maker);
     allowed_ = !real_time_ || !reluctant_ || maker->urgent();
+    asks_ = worthwhile();
 }
 
 void Ahead::set_host(void* host, VoiceRunner::DoneAction done_action) noexcept {
@@ -117,21 +121,23 @@ bool Ahead::worthwhile() const noexcept {
         return false;
     // With helpers the load is smaller.
     const double waking = reluctant_ ? limits.reluctant_load : limits.waking_load, sleeping = waking / (2 * threads_);
-    return real_time_ || waking == 0 ? load_ >= (helped_ ? sleeping : waking) : pays_;
+    return real_time_ || waking == 0 ? load_ >= (asks_ ? sleeping : waking) : pays_;
 }
 
 void Ahead::end_cycle() noexcept {
     helpers_->end_cycle();
     if (!blocks_)
         return;
-    load_ += (double(spent_) / (blocks_ * block_nsec_) - load_) / 8;
+    if (measured_)
+        load_ += (double(spent_) / (measured_ * block_nsec_) - load_) / 8;
     // Offline a trial tells whether it pays all the same.
     const bool rests = real_time_ && longest_wait_ > limits.longest_wait;
     rest_nsec_ = rests ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
     longest_wait_ = 0;
-    helped_ = worthwhile();
-    try_out();
-    spent_ = blocks_ = 0;
+    if (!real_time_)
+        try_out();
+    asks_ = worthwhile();
+    spent_ = blocks_ = measured_ = 0;
 }
 
 void Ahead::try_out() noexcept {
@@ -378,17 +384,33 @@ void Ahead::foresee_draws() noexcept {
     }
 }
 
-void Ahead::open_block(int32_t number) noexcept {
-    began_ = clock_.now();
+bool Ahead::open_block(int32_t number) noexcept {
+    measures_ = asks_ || !real_time_ || ++unmeasured_ >= measured_walks;
+    if (measures_) {
+        unmeasured_ = 0;
+        began_ = clock_.now();
+    }
+    if (!asks_) {
+        if (std::exchange(lists_, false)) {
+            (void)list_.take();
+            list_.distrust(); // turns that aren't in it come
+            planned_ = pipeline_planned_ = false;
+        }
+        return false;
+    }
+    lists_ = true;
+    rarely_ = std::exchange(unwalked_, 0) > 0;
     const AheadList::Turns turns = list_.take();
     planned_ = planned_ && turns.same;
     pipeline_planned_ = pipeline_planned_ && turns.same;
-    rarely_ = std::exchange(unwalked_, 0) > 0;
     count_ = reached_ = taken_count_ = by_helpers_ = by_walk_ = 0;
-    if (!worthwhile())
-        return;
     if (!planned_)
         plan(turns);
+    fulfil_plan(number);
+    return true;
+}
+
+void Ahead::fulfil_plan(int32_t number) noexcept {
     if (planned_strands_ < fewest_jobs || planned_work_ < limits.least_work) {
         for (const Job& job : std::span(jobs_).first(planned_jobs_))
             if (job.of.batch)
@@ -413,6 +435,16 @@ void Ahead::open_block(int32_t number) noexcept {
 }
 
 void Ahead::close_block() noexcept {
+    if (lists_)
+        close_plan();
+    ++blocks_;
+    if (measures_) {
+        spent_ += clock_.now() - began_;
+        ++measured_;
+    }
+}
+
+void Ahead::close_plan() noexcept {
     flush();
     if (count_ && taken_count_ < planned_jobs_)
         give_up();
@@ -421,8 +453,6 @@ void Ahead::close_block() noexcept {
         share_ += (1 - found / double(count_) - share_) / 4;
     }
     count_ = 0;
-    spent_ += clock_.now() - began_;
-    ++blocks_;
 }
 
 /// Jobs that were done have gone on by a block, which nobody hears. But who was to end must end.
@@ -468,7 +498,7 @@ bool Ahead::plan_pipeline() noexcept {
 }
 
 int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
-    if (groups_alone_ || unwalked_ >= most_unwalked || !worthwhile() || !plan_pipeline())
+    if (groups_alone_ || unwalked_ >= most_unwalked || !plan_pipeline())
         return -1;
     const int64_t began = clock_.now();
     unwalked_ += blocks;
@@ -486,6 +516,7 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noex
     pipelining_ = false;
     longest_wait_ = std::max(longest_wait_, waited - unhurried * pipeline_.usual_wait());
     spent_ += clock_.now() - began;
+    measured_ += blocks;
     blocks_ += blocks;
     return pipeline_.close();
 }

@@ -71,8 +71,11 @@ public:
     std::span<BlockPipeline::Ending> endings() noexcept { return pipeline_.endings(); }
     /// Whether fewer walks come than there are blocks.
     bool walks_rarely() const noexcept { return rarely_; }
-    /// The walk of a block begins. Nothing but the walk may change voices and batches until close_block().
-    void open_block(int32_t number) noexcept;
+    /// Whether helpers are asked in this cycle.
+    bool asks() const noexcept { return asks_; }
+    /// The walk of a block begins. Nothing but the walk may change voices and batches until close_block(). false:
+    /// nothing is computed ahead, and turns needn't be listed, as helpers aren't asked in this cycle.
+    bool open_block(int32_t number) noexcept;
     /// The walk is at its end or is given up. No helper computes a batch any more afterwards.
     void close_block() noexcept;
 
@@ -139,6 +142,8 @@ private:
     };
 
     bool worthwhile() const noexcept;
+    void fulfil_plan(int32_t number) noexcept;
+    void close_plan() noexcept;
     bool may_open(Batch&) noexcept;
     bool may_open(const Unison&) noexcept;
     bool is_worth_it(const Unison&) const noexcept;
@@ -241,10 +246,14 @@ private:
     // How the work is shared.
     double share_ = 0.5;            ///< the jobs that are left to the walk at first, of all
     double block_nsec_ = 1;         ///< how long a block sounds
-    int64_t began_ = 0, spent_ = 0; ///< ns: when this block's walk began; that of this cycle's walks
     int blocks_ = 0;                ///< of this cycle
+    int unmeasured_ = 0;            ///< walks that aren't measured, since the last one that was
+    bool measures_ = false;         ///< this one is
+    int64_t began_ = 0, spent_ = 0; ///< ns: when it began; in this cycle's walks that are measured, which are …
+    int measured_ = 0;              ///< … so many blocks
     double load_ = 0;               ///< of the walks: of the time that their blocks sound
-    bool helped_ = false;           ///< whether it was worthwhile in the last cycle
+    bool asks_ = false;             ///< helpers, in this cycle
+    bool lists_ = false;            ///< the last walk's turns are listed
     bool allowed_ = true;           ///< to ask helpers at all
     bool pays_ = true;              ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;

@@ -35,7 +35,7 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Ran
                  ? std::make_unique<Ahead>(settings, list_, trace, std::move(threads), batch_lanes(settings), buses,
                                            buffers, random, pool, held_, deadline)
                  : nullptr),
-      turns_(batching_, runner_, held_, list_, ahead_.get(), trace, batch_lanes(settings) != 0) {
+      turns_(batching_, runner_, held_, list_, trace, batch_lanes(settings) != 0) {
     set_sample_rate(settings.sample_rate);
 }
 

@@ -31,15 +31,15 @@ public:
     /// The walk of a block begins.
     void begin_walk() noexcept {
         if (ahead_)
-            ahead_->open_block(block_number());
+            turns_.begin_walk(ahead_->open_block(block_number()) ? ahead_.get() : nullptr);
     }
     /// It is at its end, or is given up: then this comes before drop_block().
     void end_walk() noexcept {
         if (ahead_)
             ahead_->close_block();
     }
-    /// Whether run_blocks() can do anything.
-    bool helped() const noexcept { return ahead_ != nullptr; }
+    /// Whether run_blocks() can do anything in this cycle.
+    bool helped() const noexcept { return ahead_ && ahead_->asks(); }
     // In place of walks, see Ahead; begin_block() comes before.
     static constexpr int most_blocks = Ahead::most_blocks;
     int run_blocks(int blocks, const BlockInputs& inputs) noexcept {

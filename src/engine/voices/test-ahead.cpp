@@ -130,6 +130,33 @@ TEST_CASE("threads that nobody has asked for help when one is hardly enough, and
     CHECK(computed(true, 1e9) == 0);
 }
 
+TEST_CASE("the bits stay where helpers are asked now and then") {
+    const Helped helped;
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+        CAPTURE(seed);
+        const auto play = [&](int threads) {
+            Player f(with(threads), seed, 40, 5);
+            Played all;
+            uint64_t asked = 0, unasked = 0;
+            for (int i = 0; i < 60; ++i) {
+                const bool asks = i % 2;
+                Ahead::limits.waking_load = asks ? 0 : 1e9;
+                const Played first = f.play(1); // the new limit counts from its end on
+                const uint64_t before = f.computed_ahead();
+                const Played rest = f.play(1 + i % 5);
+                (asks ? asked : unasked) += f.computed_ahead() - before;
+                for (const Played* part : {&first, &rest})
+                    all.sound.insert(all.sound.end(), part->sound.begin(), part->sound.end());
+            }
+            CHECK(unasked == 0);
+            CHECK((threads == 1 || asked > 300));
+            all.events = f.nodes;
+            return all;
+        };
+        check_same(play, {2, 3});
+    }
+}
+
 TEST_CASE("what is computed at the same time can be confined to parallel groups, or forbidden") {
     const Helped helped;
     struct Did {

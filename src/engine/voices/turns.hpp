@@ -12,16 +12,13 @@ namespace scs {
 /// buses until that voice's turn. [rt]
 class Turns {
 public:
-    /// [worker] `ahead`: null if nothing is computed ahead.
-    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, AheadList& list, Ahead* ahead, Trace& trace,
+    /// [worker]
+    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, AheadList& list, Trace& trace,
           bool batches) noexcept
-        : batching_(batching),
-          runner_(runner),
-          held_(held),
-          list_(list),
-          ahead_(ahead),
-          trace_(trace),
-          batches_(batches) {}
+        : batching_(batching), runner_(runner), held_(held), list_(list), trace_(trace), batches_(batches) {}
+
+    /// The walk of a block begins. Null: nothing is computed ahead in it, nor are its turns listed.
+    void begin_walk(Ahead* ahead) noexcept { ahead_ = ahead; }
 
     /// Whether a voice is computed, but its turn in this block is still to come. take() must be called for it, even if
     /// it was paused or ended since.
@@ -45,7 +42,7 @@ private:
     VoiceRunner& runner_;
     HeldOutput& held_;
     AheadList& list_;
-    Ahead* ahead_;
+    Ahead* ahead_ = nullptr;
     Trace& trace_;
     int64_t traced_ = 0; ///< what Trace::begin() returned, if the walk computes what has its turn
     bool batches_;
