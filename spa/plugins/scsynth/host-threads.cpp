@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "host-threads.hpp"
 
+#include <sched.h>
 #include <spa/utils/dict.h>
 
 namespace scs::spa {
@@ -14,18 +15,21 @@ public:
         const spa_dict_item items[] = {{SPA_KEY_THREAD_NAME, "scsynth-help"}};
         const spa_dict properties = {0, 1, items};
         spa_thread* thread = spa_thread_utils_create(utils_, &properties, body, argument);
-        if (thread && spa_thread_utils_acquire_rt(utils_, thread, -1) < 0)
-            urgent_ = false;
+        if (thread)
+            (void)spa_thread_utils_acquire_rt(utils_, thread, -1); // its result isn't the last word: see urgent()
         return thread;
     }
     void join(void* thread) noexcept override {
         spa_thread_utils_join(utils_, static_cast<spa_thread*>(thread), nullptr);
     }
-    bool urgent() const noexcept override { return urgent_; }
+    /// The host may still be asking others for the priority, as PipeWire asks RTKit in a thread of its own.
+    bool urgent() const noexcept override {
+        const int policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+        return policy == SCHED_FIFO || policy == SCHED_RR;
+    }
 
 private:
     spa_thread_utils* utils_;
-    bool urgent_ = true;
 };
 
 } // namespace

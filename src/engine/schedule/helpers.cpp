@@ -23,6 +23,8 @@ constexpr size_t errand_begun = SIZE_MAX;
 /// ns that a helper waits for a gate without sleeping: longer than a block takes. If it still doesn't open, the owner
 /// has most likely broken off the round. Otherwise it does these jobs itself.
 constexpr int64_t longest_at_gate = 20'000'000;
+constexpr timespec between_looks{0, 50'000'000}; // at a helper's priority, when it has started …
+constexpr int most_looks = 200;                  // … until it is known that it gets none
 
 /// While it lives, threads that are started get no signals but the faults that they cause themselves: a blocked fault
 /// ends the process without calling the handler.
@@ -43,8 +45,8 @@ private:
     sigset_t before_;
 };
 
-void futex(std::atomic<uint32_t>& word, int operation, uint32_t value) noexcept {
-    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+void futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* longest = nullptr) noexcept {
+    syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation | FUTEX_PRIVATE_FLAG, value, longest, nullptr, 0);
 }
 
 void delay_for_test(Helpers::Moment moment) noexcept {
@@ -159,6 +161,8 @@ bool Helpers::back() noexcept {
 
 void Helpers::serve(Helper& self) noexcept {
     self.second_stack.use();
+    if (settings_.asks_priority)
+        await_priority();
     const bool ready = !settings_.hurried || FaultGuard::watch_thread(FaultGuard::Patience::little);
     if (ready && !FaultGuard::run_host([&] { work(self); })) {
         failed_.store(true, std::memory_order_relaxed);
@@ -168,6 +172,17 @@ void Helpers::serve(Helper& self) noexcept {
         FaultGuard::unwatch_thread();
     self.second_stack.leave();
     self.left.store(true, std::memory_order_release);
+}
+
+void Helpers::await_priority() noexcept {
+    for (int looks = 0; looks < most_looks && !ending_.load(std::memory_order_relaxed); ++looks) {
+        if (maker_->urgent()) {
+            urgent_.fetch_add(1, std::memory_order_relaxed);
+            return;
+        }
+        // Nobody begins a round meanwhile.
+        futex(round_, FUTEX_WAIT, 0, &between_looks);
+    }
 }
 
 void Helpers::work(Helper& self) noexcept {

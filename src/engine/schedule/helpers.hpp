@@ -35,6 +35,7 @@ public:
         /// The owner doesn't wait for ever, and what helpers do ends if it takes too long, as FaultGuard has it. A
         /// helper that can't be watched, as the system has no timer left, doesn't help.
         bool hurried = false;
+        bool asks_priority = false;    ///< urgent() is asked for
         Trace* trace = &Trace::none(); ///< must live longer
     };
 
@@ -53,6 +54,8 @@ public:
     /// [any] Whether a helper has crashed, or was ended as it took too long. What it had begun is never done.
     bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
     bool hurried() const noexcept { return settings_.hurried; }
+    /// [any] Whether all helpers have found that they have the priority that they need, ThreadMaker::urgent().
+    bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed) == helpers_.size(); }
 
     // ---- the owner's, [rt]
 
@@ -111,6 +114,7 @@ private:
         FaultGuard::SecondStack second_stack;
     };
     void serve(Helper&) noexcept;
+    void await_priority() noexcept;
     void work(Helper&) noexcept;
     void do_job(Helper&, size_t job) noexcept;
     void do_errand(const Helper&) noexcept;
@@ -126,8 +130,9 @@ private:
     Settings settings_;
     std::shared_ptr<ThreadMaker> maker_;
     std::vector<Helper> helpers_;
-    bool wakes_ = false;     ///< the next round is a cycle's first
-    JobList::Looked looked_; ///< the owner
+    std::atomic<size_t> urgent_{0}; ///< so many have
+    bool wakes_ = false;            ///< the next round is a cycle's first
+    JobList::Looked looked_;        ///< the owner
     alignas(cache_line) std::atomic<uint32_t> round_{0};
     std::atomic<bool> active_{false}, ending_{false}, failed_{false};
     alignas(cache_line) std::atomic<uint32_t> sleeping_{0};

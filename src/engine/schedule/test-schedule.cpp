@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -393,6 +394,32 @@ TEST_CASE("threads that can't be started are an error") {
     CHECK_THROWS(Helpers(
         list, [](void*, size_t, size_t) noexcept {}, [](void*, size_t) noexcept {}, nullptr, {.threads = 3}, maker));
     CHECK(maker->joined == 1);
+}
+
+TEST_CASE("helpers find their priority, if they get it soon, and end while they look for it") {
+    struct Slow final : ThreadMaker {
+        explicit Slow(int refusals) : left(refusals) {}
+        const std::shared_ptr<ThreadMaker> plain = ThreadMaker::plain();
+        mutable std::atomic<int> left;
+        void* start(void* (*body)(void*), void* argument) override { return plain->start(body, argument); }
+        void join(void* thread) noexcept override { plain->join(thread); }
+        bool urgent() const noexcept override { return left-- <= 0; }
+    };
+    JobList list(1);
+    const auto helpers = [&](int refusals, bool asks) {
+        return std::make_unique<Helpers>(
+            list, [](void*, size_t, size_t) noexcept {}, [](void*, size_t) noexcept {}, nullptr,
+            Helpers::Settings{.threads = 2, .asks_priority = asks}, std::make_shared<Slow>(refusals));
+    };
+    const auto soon = helpers(5, true);
+    for (int i = 0; i < 1000 && !soon->urgent(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(soon->urgent());
+    const auto never = helpers(INT_MAX, true);
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    CHECK_FALSE(never->urgent());
+    CHECK(never->end_within(5'000'000'000)); // they would look for ten seconds
+    CHECK_FALSE(helpers(0, false)->urgent());
 }
 
 TEST_CASE("cores are counted, not their hardware threads, as far as they are known") {

@@ -5,7 +5,7 @@
 
 namespace scs {
 
-/// Starts threads, with the priority that the caller's work needs. [worker]
+/// Starts threads, with the priority that the caller's work needs. [worker] but for urgent().
 class ThreadMaker {
 public:
     virtual ~ThreadMaker() = default;
@@ -14,7 +14,7 @@ public:
     /// Waits for its end.
     virtual void join(void* thread) noexcept = 0;
 
-    /// Whether all that it has started have the priority that they need.
+    /// [a thread that it has started] Whether this thread has the priority that it needs. It may get that only later.
     virtual bool urgent() const noexcept = 0;
 
     /// Plain threads, with the priority of the caller's: no higher one.

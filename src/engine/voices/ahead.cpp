@@ -97,9 +97,9 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
                           .lingers = !real_time_,
                           .yields = !real_time_,
                           .hurried = real_time_,
+                          .asks_priority = real_time_ && reluctant_,
                           .trace = &trace},
         maker);
-    allowed_ = !real_time_ || !reluctant_ || maker->urgent();
     asks_ = worthwhile();
 }
 
@@ -117,7 +117,7 @@ void Ahead::set_sample_rate(double rate) noexcept {
 // ---- cycles and blocks
 
 bool Ahead::worthwhile() const noexcept {
-    if (!allowed_ || rest_nsec_ > 0)
+    if ((real_time_ && reluctant_ && !helpers_->urgent()) || rest_nsec_ > 0)
         return false;
     // With helpers the load is smaller.
     const double waking = reluctant_ ? limits.reluctant_load : limits.waking_load, sleeping = waking / (2 * threads_);

@@ -254,7 +254,6 @@ private:
     double load_ = 0;               ///< of the walks: of the time that their blocks sound
     bool asks_ = false;             ///< helpers, in this cycle
     bool lists_ = false;            ///< the last walk's turns are listed
-    bool allowed_ = true;           ///< to ask helpers at all
     bool pays_ = true;              ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;
     bool gained_ = false;                            ///< in the last one
