@@ -3,6 +3,7 @@
 
 #include "dict.hpp"
 #include "module/data-loop.hpp"
+#include "module/thread-offer.hpp"
 #include "ugen-folders.hpp"
 
 #include <pipewire/impl.h>
@@ -87,6 +88,8 @@ int ServerNode::make_here(std::map<std::string, std::string> properties) {
         properties["node.loop.name"] = loop.value();
     const spa::Dict settings(properties);
     trust_this_process(context, *settings.get());
+    static spa_handle* const offered = module::offer_threads(context, *settings.get());
+    (void)offered; // until the process ends
     handle_ =
         pw_context_load_spa_handle(context, spa_dict_lookup(settings.get(), SPA_KEY_FACTORY_NAME), settings.get());
     if (!handle_)

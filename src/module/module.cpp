@@ -5,6 +5,7 @@
 #include "log-topic.hpp"
 #include "process-node.hpp"
 #include "remote-node.hpp"
+#include "thread-offer.hpp"
 #include "ugen-trust.hpp"
 
 #include <pipewire/impl.h>
@@ -99,6 +100,7 @@ std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
         // Another plugin of the same factory, as tests have it, may know nothing of trust.
         if (auto failure = pass_on_trust(module, settings->dict, allowed); failure && (allowed || !makes_node))
             return failure;
+        offer_threads(module, settings->dict);
         for (const char* key : {"scsynth.ugen-paths.allowed", "scsynth.node"})
             pw_properties_set(settings.get(), key, nullptr);
         return makes_node ? make_daemon_node(module, std::move(settings)) : std::nullopt;

@@ -315,8 +315,9 @@ def test_target_object_minus_one(session):
 
 def test_target_object_by_serial(session):
     session.add_device("second")
-    serial = session.run("pw-cli", "info", "second").split("object.serial = \"")[1].split('"')[0]
-    session.add_dsp_node(target_object=serial)
+    # On a busy machine, pw-cli is gone before the daemon has told it all.
+    said = wait_for(lambda: re.search(r'object\.serial = "(\d+)"', session.run("pw-cli", "info", "second")), "a serial")
+    session.add_dsp_node(target_object=said[1])
     expect(session, outs("second"))
 
 

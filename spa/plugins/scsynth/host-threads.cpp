@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "host-threads.hpp"
 
+#include "telling-handle.hpp"
+
+#include <map>
 #include <sched.h>
 #include <spa/utils/dict.h>
 
@@ -32,9 +35,25 @@ private:
     spa_thread_utils* utils_;
 };
 
+std::map<const spa_handle*, spa_thread_utils*>& offers() {
+    static std::map<const spa_handle*, spa_thread_utils*> offered;
+    return offered;
+}
+
+ThreadOffer functions = {[](spa_handle* handle, spa_thread_utils* utils) { offers()[handle] = utils; }};
+
+void forget(spa_handle* handle) {
+    offers().erase(handle);
+}
+
 } // namespace
 
+const spa_handle_factory thread_offer =
+    TellingHandle<thread_offer_interface, functions, forget>::factory(thread_offer_factory);
+
 std::shared_ptr<ThreadMaker> host_threads(spa_thread_utils* utils) {
+    if (!utils && !offers().empty())
+        utils = offers().begin()->second;
     return utils ? std::make_shared<HostThreads>(utils) : nullptr;
 }
 

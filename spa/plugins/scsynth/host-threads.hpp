@@ -3,13 +3,25 @@
 
 #include "engine/schedule/thread-maker.hpp"
 
+#include <spa/support/plugin.h>
 #include <spa/support/thread.h>
 
 #include <memory>
 
 namespace scs::spa {
 
-/// [main] Threads of the host, which have the priority of its data loop where it can give it. Null if it has none.
+/// By this interface of a TellingHandle the process that holds the plugin offers threads with the priority of its data
+/// loop: PipeWire has them, but tells plugins nothing of them.
+struct ThreadOffer {
+    /// [main] For the nodes that are made as long as the handle lives. It must live longer than all of these.
+    void (*offer)(spa_handle*, spa_thread_utils*);
+};
+inline constexpr char thread_offer_factory[] = "scsynth.thread-offer";
+inline constexpr char thread_offer_interface[] = "Scsynth:Interface:ThreadOffer";
+extern const spa_handle_factory thread_offer;
+
+/// [main] Threads of the host, which have the priority of its data loop where it can give it: of these, or if there are
+/// none, of those that were offered. Null if there are none, either.
 std::shared_ptr<ThreadMaker> host_threads(spa_thread_utils*);
 
 } // namespace scs::spa

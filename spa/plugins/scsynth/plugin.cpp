@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "async-latency.hpp"
+#include "host-threads.hpp"
 #include "spa-node.hpp"
 #include "ugen-folders.hpp"
 
@@ -135,7 +136,8 @@ extern "C" __attribute__((visibility("default"))) int spa_handle_factory_enum(co
                                                                               uint32_t* index) {
     if (!found || !index)
         return -EINVAL;
-    const spa_handle_factory* const factories[] = {&scs::spa::factory, &scs::spa::ugen_folders};
+    const spa_handle_factory* const factories[] = {&scs::spa::factory, &scs::spa::ugen_folders,
+                                                   &scs::spa::thread_offer};
     if (*index >= std::size(factories))
         return 0;
     *found = factories[(*index)++];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ugen-folders.hpp"
 
+#include "telling-handle.hpp"
+
 #include "engine/plugins/default-folders.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -67,41 +67,14 @@ void trust(spa_handle* handle, bool on) {
 
 UgenFolders functions = {allow, trust};
 
-int get_interface(spa_handle*, const char* type, void** interface) {
-    if (!type || !interface || std::strcmp(type, ugen_folders_interface) != 0)
-        return -ENOENT;
-    *interface = &functions;
-    return 0;
-}
-
-int clear(spa_handle* handle) {
+void forget(spa_handle* handle) {
     all_said().erase(handle);
-    return 0;
-}
-
-int init(const spa_handle_factory*, spa_handle* handle, const spa_dict*, const spa_support*, uint32_t) {
-    *handle = {SPA_VERSION_HANDLE, get_interface, clear};
-    return 0;
-}
-
-int enum_interface_info(const spa_handle_factory*, const spa_interface_info** info, uint32_t* index) {
-    static const spa_interface_info interfaces[] = {{ugen_folders_interface}};
-    if (!info || !index)
-        return -EINVAL;
-    if (*index > 0)
-        return 0;
-    *info = &interfaces[(*index)++];
-    return 1;
 }
 
 } // namespace
 
-const spa_handle_factory ugen_folders = {SPA_VERSION_HANDLE_FACTORY,
-                                         ugen_folders_factory,
-                                         nullptr,
-                                         [](const spa_handle_factory*, const spa_dict*) { return sizeof(spa_handle); },
-                                         init,
-                                         enum_interface_info};
+const spa_handle_factory ugen_folders =
+    TellingHandle<ugen_folders_interface, functions, forget>::factory(ugen_folders_factory);
 
 Result<std::string> allowed_ugen_path(const std::string& path) {
     const auto& said = all_said();

@@ -9,8 +9,7 @@
 
 namespace scs::spa {
 
-/// By this interface of a second factory the process that holds the plugin says from where its nodes may load UGens. A
-/// client of PipeWire can have the daemon make such a handle, but that does nothing, and it can't call the functions.
+/// By this interface of a TellingHandle the process that holds the plugin says from where its nodes may load UGens.
 struct UgenFolders {
     /// [main] Nodes may load UGens from these folders, with colons between, and from those in them, as long as the
     /// handle lives.
