@@ -15,7 +15,6 @@ void JobList::gate(size_t job, size_t gate) noexcept {
 
 void JobList::open(size_t count, size_t split) noexcept {
     round_ = (round_ + 1) & UINT32_MAX;
-    passed_.store(word(gated, 0), std::memory_order_relaxed);
     gated_count_.store(next_gated_, std::memory_order_relaxed);
     count_.store(count, std::memory_order_relaxed);
     split_.store(std::min(split, count), std::memory_order_relaxed);
@@ -23,6 +22,8 @@ void JobList::open(size_t count, size_t split) noexcept {
         const size_t gate = gates_[job];
         states_[job].now.store(gate ? word(gated, gate) : open_, std::memory_order_release);
     }
+    // Whoever sees this round here sees its jobs: one that isn't gated then is begun.
+    passed_.store(word(gated, 0), std::memory_order_release);
     while (next_gated_)
         gates_[gated_[--next_gated_].load(std::memory_order_relaxed)] = 0;
 }
