@@ -259,7 +259,7 @@ private:
     Failure read_score() {
         if (rest_.size() < 6)
             return Error{"-N: expected a score, an input, an output, a rate, a header format and a sample format "
-                         "after it"};
+                         "after it, such as piece.osc _ piece.wav 48000 WAV int24"};
         line_.action = CommandLine::Action::render;
         ScoreArguments& score = line_.score;
         score.score = take();

@@ -253,7 +253,7 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
         return Error{"the score is empty"};
     auto first = score.next();
     if (!first)
-        return Error{first.error()};
+        return Error{first.error() + "; is it a score in binary, as Score.writeOSCFile in sclang writes it?"};
     Services services(offline); // what remains with the engine uses it till the end
     auto engine = Engine::create(offline.engine, report);
     if (!engine)

@@ -154,10 +154,12 @@ GOOD = at(0.1, ("/c_set", 0, 0.0))
     (GOOD + GOOD[:-8], f"bundle 2 at byte {len(GOOD)}: its size is 40 bytes, but the score ends after 32"),
     (b"\x7f\xff\xff\xff" + GOOD, "bundle 1 at byte 0: its size is 2147483647 bytes"),
     (b"\xff\xff\xff\xff" + GOOD, "bundle 1 at byte 0: its size is 4294967295 bytes"),
+    (b"RIFF" + GOOD, f"bundle 1 at byte 0: its size is {0x52494646} bytes, but the score ends after {len(GOOD)}; "
+                     "is it a score in binary"),
     (GOOD + packet(encode(Message("/c_set", 0, 0.0))), f"bundle 2 at byte {len(GOOD)}: not a bundle, but a message"),
     (GOOD + packet(b"#bundl\0\0"), f"bundle 2 at byte {len(GOOD)}: "),
     (at(2, ("/c_set", 0, 0.0)) + GOOD, "bundle 2 at byte 44: its time, 0.100000 s, is before the 2.000000 s"),
-], ids=["empty", "half a size", "half a bundle", "huge", "negative", "message", "garbage", "order"])
+], ids=["empty", "half a size", "half a bundle", "huge", "negative", "sound", "message", "garbage", "order"])
 def test_broken_scores(tmp_path, data, what):
     score = tmp_path / "broken.osc"
     score.write_bytes(data)

@@ -53,6 +53,11 @@ std::optional<Error> server_options_problem(const ServerOptions& options) {
 
 std::string how_to_find_server(const ServerOptions& options, const std::string& command, const std::string& others) {
     const std::string port = std::to_string(options.port);
+    if (options.tcp)
+        return "\nif there is one, it may have another password (-p), or none, and answers no other user; to start "
+               "one: "
+               "pw-scsynth -t " +
+               port + " -p WORD" + (others.empty() ? "" : "\n" + others);
     return "\nto start one: systemctl --user start pw-scsynth, or pw-scsynth -u " + port +
            "\nanother port: pw-scsynth " + command +
            " -u PORT; by TCP, with a password: -t PORT -p WORD; another user's server doesn't answer" +

@@ -57,6 +57,16 @@ TEST_CASE("the server, the time and the view") {
     CHECK(parse({"--help"}).help);
 }
 
+TEST_CASE("who finds no server is told what fits the port's kind") {
+    const auto told = [](bool tcp) {
+        return how_to_find_server({.host = "127.0.0.1", .port = 57110, .tcp = tcp}, "top", "");
+    };
+    CHECK(told(true).find("another password") != std::string::npos);
+    CHECK(told(true).find("pw-scsynth -t 57110 -p WORD") != std::string::npos);
+    CHECK(told(false).find("pw-scsynth -u 57110") != std::string::npos);
+    CHECK(told(false).find("another password") == std::string::npos);
+}
+
 TEST_CASE("what is wrong is said") {
     CHECK(error_of({"-x"}) == "-x: no such option");
     CHECK(error_of({"top"}) == "top: no such option");

@@ -142,7 +142,8 @@ void Ahead::end_cycle() noexcept {
 
 void Ahead::try_out() noexcept {
     const auto before = trial_;
-    if (before != Trial::over) {
+    // In the cycle in which turns begin to be listed, helpers come late.
+    if (!std::exchange(fresh_, false) && before != Trial::over) {
         Spent& spent = trials_[before == Trial::with];
         spent.nsec += spent_;
         spent.blocks += blocks_;
@@ -398,6 +399,7 @@ bool Ahead::open_block(int32_t number) noexcept {
         }
         return false;
     }
+    fresh_ = fresh_ || !lists_;
     lists_ = true;
     rarely_ = std::exchange(unwalked_, 0) > 0;
     const AheadList::Turns turns = list_.take();

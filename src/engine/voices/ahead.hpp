@@ -253,7 +253,8 @@ private:
     int measured_ = 0;              ///< … so many blocks
     double load_ = 0;               ///< of the walks: of the time that their blocks sound
     bool asks_ = false;             ///< helpers, in this cycle
-    bool lists_ = false;            ///< the last walk's turns are listed
+    bool lists_ = false;            ///< the last walk's turns are listed …
+    bool fresh_ = false;            ///< … since this cycle
     bool pays_ = true;              ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;
     bool gained_ = false;                            ///< in the last one
