@@ -145,7 +145,8 @@ def test_tcp_and_its_password(session):
     for options in (("-t", port, "-p", "wrong"), ("-t", port), ("-u", port)):
         status, output, said = top(*options, "--once")
         assert (status, output) == (1, "")
-        assert "with a password: -t PORT -p WORD" in said
+        expected = "by TCP, with a password: -t PORT" if "-u" in options else "another password (-p)"
+        assert expected in said
     watcher = subprocess.Popen([PW_SCSYNTH, "top", "-t", str(port), "-p", "secret", "--json"],
                                stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     try:

@@ -182,7 +182,7 @@ def test_tcp_and_its_password(session, tmp_path):
     check_cycles(Trace(file), 0.5)
     status, output, said = trace("-t", port, "-p", "wrong", "-o", file)
     assert (status, output) == (1, "")
-    assert "pw-scsynth trace -u PORT; by TCP, with a password: -t PORT -p WORD" in said
+    assert f"another password (-p), or none, and answers no other user; to start one: pw-scsynth -t {port} -p WORD" in said
     child.stop()
     session.wait_gone(f"scsynth-{port}")
 
