@@ -27,32 +27,36 @@ def of(pid, name):
     return [scheduling(thread) for thread, info in threads(pid).items() if info["name"] == name]
 
 
-def loop_of(session):
-    """How its data loop is scheduled; skips the test if that has no priority."""
-    found = [scheduling(thread) for thread, info in threads(session.daemon.pid).items()
-             if thread != session.daemon.pid and info["name"] in ("pipewire", "data-loop.0")]
-    if not any(priority for _, priority in found):
+def loop_of(pid):
+    """How the data loop of PipeWire's daemon or a client of it is scheduled: as no other thread but helpers."""
+    return max((scheduling(thread) for thread, info in threads(pid).items() if info["name"] != "scsynth-help"),
+               key=lambda each: each[1])
+
+
+def need_priority(session):
+    if not loop_of(session.daemon.pid)[1]:
         pytest.skip("PipeWire's data loop gets no priority here")
-    return max(found, key=lambda each: each[1])
 
 
 def test_as_the_module_tells():
     with Session(wireplumber=False, modules=[OURS]) as session:
-        loop = loop_of(session)
+        need_priority(session)
         NodeServer(session, free_port(), {"threads": 3})
-        session.wait_until(lambda: of(session.daemon.pid, "scsynth-help") == [loop, loop], "the priority")
+        daemon = session.daemon.pid
+        session.wait_until(lambda: of(daemon, "scsynth-help") == [loop_of(daemon)] * 2, "the priority")
 
 
 def test_in_a_process_of_its_own():
     with Session(wireplumber=False) as session:
-        loop = loop_of(session)
-        program = session.start([PW_SCSYNTH, "--client", "-u", str(free_port()), "-T", "2"], "pw-scsynth")
-        session.wait_until(lambda: of(program.pid, "scsynth-help") == [loop], "the priority")
+        need_priority(session)
+        program = session.start([PW_SCSYNTH, "--client", "-u", str(free_port()), "-T", "2"], "pw-scsynth").pid
+        session.wait_until(lambda: of(program, "scsynth-help") == [loop_of(program)] != [(os.SCHED_OTHER, 0)],
+                           "the priority")
 
 
 def test_none_without_the_module():
     with Session(wireplumber=False) as session:
-        loop_of(session)
+        need_priority(session)
         NodeServer(session, free_port(), {"threads": 2})
         session.wait_until(lambda: of(session.daemon.pid, "scsynth-help"), "the thread")
         assert of(session.daemon.pid, "scsynth-help") == [(os.SCHED_OTHER, 0)]
