@@ -67,11 +67,12 @@ int ServerNode::create(Place place, const std::map<std::string, std::string>& pr
 
 /// From now on this process, which makes only the node that its user asked for, may load UGens from anywhere. The
 /// handle is kept until the process ends.
-static void trust_this_process(pw_context* context, const spa_dict& properties) {
+static void trust_this_process(const spa_dict& properties) {
     static spa_handle* handle = nullptr;
     if (handle)
         return;
-    handle = pw_context_load_spa_handle(context, spa::ugen_folders_factory, &properties);
+    handle = pw_load_spa_handle(spa_dict_lookup(&properties, SPA_KEY_LIBRARY_NAME), spa::ugen_folders_factory,
+                                &properties, 0, nullptr);
     void* folders = nullptr;
     if (handle && spa_handle_get_interface(handle, spa::ugen_folders_interface, &folders) >= 0)
         static_cast<spa::UgenFolders*>(folders)->trust(handle, true);
@@ -87,7 +88,7 @@ int ServerNode::make_here(std::map<std::string, std::string> properties) {
     if (!loop.value().empty())
         properties["node.loop.name"] = loop.value();
     const spa::Dict settings(properties);
-    trust_this_process(context, *settings.get());
+    trust_this_process(*settings.get());
     static spa_handle* const offered = module::offer_threads(context, *settings.get());
     (void)offered; // until the process ends
     handle_ =

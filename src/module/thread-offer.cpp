@@ -3,6 +3,8 @@
 
 #include "host-threads.hpp"
 
+#include <pipewire/pipewire.h>
+
 namespace scs::module {
 namespace {
 
@@ -38,9 +40,9 @@ spa_handle* offer_threads(pw_context* context, const spa_dict& settings) {
     auto* utils = static_cast<spa_thread_utils*>(pw_context_get_object(context, SPA_TYPE_INTERFACE_ThreadUtils));
     if (!utils)
         return nullptr;
-    const spa_dict_item item = {SPA_KEY_LIBRARY_NAME, spa_dict_lookup(&settings, SPA_KEY_LIBRARY_NAME)};
-    const spa_dict info = {0, 1, &item};
-    spa_handle* handle = pw_context_load_spa_handle(context, spa::thread_offer_factory, &info);
+    // Not by the context, which would count it among what runs on one of its data loops.
+    spa_handle* handle = pw_load_spa_handle(spa_dict_lookup(&settings, SPA_KEY_LIBRARY_NAME), spa::thread_offer_factory,
+                                            nullptr, 0, nullptr);
     if (!handle)
         return nullptr;
     void* offer = nullptr;

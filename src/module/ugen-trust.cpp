@@ -4,6 +4,7 @@
 #include "ugen-folders.hpp"
 
 #include <pipewire/impl.h>
+#include <pipewire/pipewire.h>
 
 #include <cerrno>
 
@@ -60,8 +61,8 @@ std::optional<Failure> pass_on_trust(pw_impl_module* module, const spa_dict& set
     const char* library = spa_dict_lookup(&settings, SPA_KEY_LIBRARY_NAME);
     const spa_dict_item item = {SPA_KEY_LIBRARY_NAME, library};
     const spa_dict info = {0, 1, &item};
-    spa_handle* handle =
-        pw_context_load_spa_handle(pw_impl_module_get_context(module), spa::ugen_folders_factory, &info);
+    // Not by the context, which would count it among what runs on one of its data loops.
+    spa_handle* handle = pw_load_spa_handle(library, spa::ugen_folders_factory, &info, 0, nullptr);
     if (!handle)
         return creation_failure(-errno, settings);
     void* folders = nullptr;
