@@ -3,6 +3,7 @@
 
 #include "dict.hpp"
 #include "module/data-loop.hpp"
+#include "module/plugin-word.hpp"
 #include "module/thread-offer.hpp"
 #include "ugen-folders.hpp"
 
@@ -71,11 +72,10 @@ static void trust_this_process(const spa_dict& properties) {
     static spa_handle* handle = nullptr;
     if (handle)
         return;
-    handle = pw_load_spa_handle(spa_dict_lookup(&properties, SPA_KEY_LIBRARY_NAME), spa::ugen_folders_factory,
-                                &properties, 0, nullptr);
-    void* folders = nullptr;
-    if (handle && spa_handle_get_interface(handle, spa::ugen_folders_interface, &folders) >= 0)
-        static_cast<spa::UgenFolders*>(folders)->trust(handle, true);
+    spa::UgenFolders* folders = nullptr;
+    handle = module::word_to_plugin(properties, spa::ugen_folders_factory, spa::ugen_folders_interface, folders);
+    if (handle)
+        folders->trust(handle, true);
 }
 
 int ServerNode::make_here(std::map<std::string, std::string> properties) {

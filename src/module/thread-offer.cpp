@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "module/thread-offer.hpp"
+#include "thread-offer.hpp"
 
 #include "host-threads.hpp"
-
-#include <pipewire/pipewire.h>
+#include "plugin-word.hpp"
 
 namespace scs::module {
 namespace {
@@ -40,17 +39,10 @@ spa_handle* offer_threads(pw_context* context, const spa_dict& settings) {
     auto* utils = static_cast<spa_thread_utils*>(pw_context_get_object(context, SPA_TYPE_INTERFACE_ThreadUtils));
     if (!utils)
         return nullptr;
-    // Not by the context, which would count it among what runs on one of its data loops.
-    spa_handle* handle = pw_load_spa_handle(spa_dict_lookup(&settings, SPA_KEY_LIBRARY_NAME), spa::thread_offer_factory,
-                                            nullptr, 0, nullptr);
-    if (!handle)
-        return nullptr;
-    void* offer = nullptr;
-    if (spa_handle_get_interface(handle, spa::thread_offer_interface, &offer) < 0) {
-        pw_unload_spa_handle(handle);
-        return nullptr;
-    }
-    static_cast<spa::ThreadOffer*>(offer)->offer(handle, utils);
+    spa::ThreadOffer* threads = nullptr;
+    spa_handle* handle = word_to_plugin(settings, spa::thread_offer_factory, spa::thread_offer_interface, threads);
+    if (handle)
+        threads->offer(handle, utils);
     return handle;
 }
 

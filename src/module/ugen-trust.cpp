@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ugen-trust.hpp"
 
+#include "plugin-word.hpp"
 #include "ugen-folders.hpp"
 
 #include <pipewire/impl.h>
-#include <pipewire/pipewire.h>
 
 #include <cerrno>
 
@@ -58,19 +58,11 @@ const spa_loop_control_hooks Trust::loop_events = {
 } // namespace
 
 std::optional<Failure> pass_on_trust(pw_impl_module* module, const spa_dict& settings, const char* allowed) {
-    const char* library = spa_dict_lookup(&settings, SPA_KEY_LIBRARY_NAME);
-    const spa_dict_item item = {SPA_KEY_LIBRARY_NAME, library};
-    const spa_dict info = {0, 1, &item};
-    // Not by the context, which would count it among what runs on one of its data loops.
-    spa_handle* handle = pw_load_spa_handle(library, spa::ugen_folders_factory, &info, 0, nullptr);
+    spa::UgenFolders* folders = nullptr;
+    spa_handle* handle = word_to_plugin(settings, spa::ugen_folders_factory, spa::ugen_folders_interface, folders);
     if (!handle)
         return creation_failure(-errno, settings);
-    void* folders = nullptr;
-    if (const int res = spa_handle_get_interface(handle, spa::ugen_folders_interface, &folders); res < 0) {
-        pw_unload_spa_handle(handle);
-        return Failure{res, "the plugin is of another version"};
-    }
-    new Trust(module, handle, *static_cast<spa::UgenFolders*>(folders), allowed);
+    new Trust(module, handle, *folders, allowed);
     return {};
 }
 

@@ -3,8 +3,6 @@
 import random
 import socket
 from pathlib import Path
-from pathlib import Path
-
 
 _CHOSEN = range(20000, 32768)  # below those that systems give to sockets that ask for none
 
