@@ -27,7 +27,8 @@ public:
           steps_(steps_a_job),
           helpers_(
               list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Crew*>(self)->run(who, job); },
-              [](void*, size_t) noexcept {}, this, Helpers::Settings{.threads = threads - 1}, ThreadMaker::plain()) {}
+              [](void*, size_t) noexcept {}, this, Helpers::Settings{.threads = threads - 1},
+              std::make_shared<HelperPool>(ThreadMaker::plain(), false)) {}
     ~Crew() { helpers_.end_cycle(); }
 
     /// How long a round takes, ns. `waits`: those of the second half are begun only when the first half is done.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who is compared by bench/voices.py: scsynth, supernova, and ours with voices lone or batched, once for each
-instruction set that this processor has."""
+instruction set that this processor has. All of them compute on one core."""
 import platform
 import re
 import shutil
@@ -71,7 +71,7 @@ def contenders(build, sets):
             left_out.append(f"{simd}: not built, as the build is -Dsimd=native")
             continue
         for mode, batching in MODES.items():
-            settings = {"native-ugens": "true", "batching": batching, "simd": simd}
+            settings = {"native-ugens": "true", "batching": batching, "simd": simd, "threads": "1"}
             options = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
             here.append(Contender(f"{mode} {simd}", program, options, settings, simd))
     return here, left_out

@@ -87,9 +87,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     const int synths = std::atoi(argv[2]), edits = std::max(1, std::atoi(argv[3]) / in_a_row) * in_a_row;
-    Ahead::limits = {.waking_load = 0,
-                     .longest_wait = INT64_MAX,
-                     .fewest_ops = 1,
+    Demand::limits = {.waking_load = 0, .longest_wait = INT64_MAX};
+    Ahead::limits = {.fewest_ops = 1,
                      .least_work = std::numeric_limits<size_t>::max(),
                      .least_pipelined = std::numeric_limits<size_t>::max()};
     struct Engine {

@@ -103,7 +103,7 @@ struct Performance {
 
 struct Engine::Parts final : PluginHost {
     Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, Streams& streams,
-          EngineStatus& status, std::shared_ptr<ThreadMaker> threads)
+          EngineStatus& status, std::shared_ptr<HelperPool> helpers)
         : trace(std::make_shared<Trace>(s.threads)),
           pool(std::move(real_time_memory)),
           commands(Engine::most_bundles),
@@ -116,7 +116,7 @@ struct Engine::Parts final : PluginHost {
           definitions(s.max_synthdefs),
           world(s, *this, buses, buffers, *pool, outbox, shared ? &shared->scopes() : nullptr),
           outputs(s),
-          ensemble(s, buses, buffers, world.random(), *pool, deadline, *trace, std::move(threads)),
+          ensemble(s, buses, buffers, world.random(), *pool, deadline, *trace, std::move(helpers)),
           tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox, deadline)),
           shedding(s, *tree, outbox, deadline, status) {}
 
@@ -170,7 +170,7 @@ Engine::Engine(const Settings& settings)
 Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
                                                const std::function<void(const std::string&)>& report,
                                                std::shared_ptr<SharedMemory> shared,
-                                               std::shared_ptr<ThreadMaker> threads) {
+                                               std::shared_ptr<HelperPool> helpers) {
     if (std::string problem = problem_with(wanted); !problem.empty())
         return Error{std::move(problem)};
     const Settings settings = with_threads(wanted);
@@ -187,9 +187,10 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
     try {
         std::unique_ptr<Engine> engine(new Engine(settings));
         engine->shared_ = std::move(shared);
-        engine->p_ =
-            std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(), *engine->streams_,
-                                    engine->status_, threads ? std::move(threads) : ThreadMaker::plain());
+        if (!helpers)
+            helpers = std::make_shared<HelperPool>(ThreadMaker::plain(), settings.real_time);
+        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(),
+                                             *engine->streams_, engine->status_, std::move(helpers));
         engine->status_.release = release_to_follow(settings);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
         return engine;
@@ -207,7 +208,7 @@ Engine::~Engine() {
     if (!status_.broken && !FaultGuard::run_host([this] { p_->tree.reset(); }))
         status_.broken = true;
     if (status_.broken) {
-        if (!end_helpers())
+        if (!dismiss_helpers())
             (void)new std::shared_ptr(shared_); // one that goes on later finds its buses there
         (void)p_.release();
         return;
@@ -683,13 +684,13 @@ void Engine::close_files() {
 
 bool Engine::abandon_threads() noexcept {
     streams_->abandon();
-    return end_helpers();
+    return dismiss_helpers();
 }
 
 /// Of a broken engine: if what leads to them was overwritten, they are left behind.
-bool Engine::end_helpers() noexcept {
+bool Engine::dismiss_helpers() noexcept {
     bool ended = false;
-    return FaultGuard::run_host([&] { ended = p_->ensemble.end_helpers(patience_with_helpers); }) && ended;
+    return FaultGuard::run_host([&] { ended = p_->ensemble.dismiss_helpers(patience_with_helpers); }) && ended;
 }
 
 void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {

@@ -22,9 +22,9 @@
 namespace scs {
 
 struct BlockInputs;
+class HelperPool;
 class SharedMemory;
 class Streams;
-class ThreadMaker;
 class Trace;
 
 /// What /error sets: whether failures are answered. Owned by the data loop.
@@ -44,12 +44,13 @@ public:
 
     /// [worker] Loads the UGen plugins (once a process) and allocates the pool. Slow. `report` gets a line for each
     /// plugin file that could not be loaded. `shared`: where the control buses and scope buffers live; it must be as
-    /// new and have as many control buses as the settings say. Without it there are no scope buffers. `threads`: starts
-    /// those that help the data loop, if there are to be any. Null: they are plain threads.
+    /// new and have as many control buses as the settings say. Without it there are no scope buffers. `helpers`: help
+    /// the data loop, if settings.threads asks for that, and those of other engines. Null: the engine has some of its
+    /// own, which are plain threads.
     static Result<std::unique_ptr<Engine>> create(const Settings&,
                                                   const std::function<void(const std::string&)>& report,
                                                   std::shared_ptr<SharedMemory> shared = {},
-                                                  std::shared_ptr<ThreadMaker> threads = {});
+                                                  std::shared_ptr<HelperPool> helpers = {});
     /// [any] To be called once a process, before the first prepare_thread(). create() does so, too.
     static void prepare_process();
     /// [rt] To be called on the thread that will render, outside any cycle. Gives it a stack for signal handlers:
@@ -97,7 +98,7 @@ public:
     /// for the disk, see Streams::close_all(). No other thread may be in the engine any more.
     void close_files();
     /// [worker] Ends the threads of a broken engine: those of streams, see Streams::abandon(), and those that help the
-    /// data loop, see Helpers::end_within(), for which it waits 200 ms at most. false: one of these didn't end.
+    /// data loop, see Helpers::leave_within(), for which it waits 200 ms at most. false: one of these didn't end.
     bool abandon_threads() noexcept;
 
     // ---- for commands, all [rt]
@@ -130,7 +131,7 @@ private:
     void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                    const CycleLimit&, int64_t began) noexcept;
     void break_down() noexcept;
-    bool end_helpers() noexcept;
+    bool dismiss_helpers() noexcept;
     bool take_in(const CycleLimit&, int64_t began) noexcept;
     bool take_in_some() noexcept;
     bool take_in_one(bool& whole) noexcept;

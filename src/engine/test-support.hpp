@@ -101,9 +101,9 @@ inline Status move_now(Tree& tree, Node& node, AddAction action, Node& target) {
 
 struct Fixture {
     explicit Fixture(Settings settings = {}, std::shared_ptr<SharedMemory> shared = {},
-                     std::shared_ptr<ThreadMaker> threads = {}) {
+                     std::shared_ptr<HelperPool> helpers = {}) {
         auto made = Engine::create(
-            settings, [](const std::string&) {}, std::move(shared), std::move(threads));
+            settings, [](const std::string&) {}, std::move(shared), std::move(helpers));
         if (!made)
             throw std::runtime_error(made.error());
         engine = std::move(made.value());

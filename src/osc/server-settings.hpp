@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/settings.hpp"
-#include "engine/schedule/thread-maker.hpp"
+#include "engine/schedule/helper-pool.hpp"
 
 #include <functional>
 #include <string>
@@ -38,7 +38,7 @@ struct ServerSettings {
     std::function<void()> quit;
     /// [osc] A command that makes a synth has come after Server::rest(). It hasn't been carried out yet.
     std::function<void()> rouse;
-    std::shared_ptr<ThreadMaker> threads; ///< starts those that help the data loop; null: they are plain threads
+    std::shared_ptr<HelperPool> helpers; ///< Engine::create()'s
     /// [osc, worker] The state changed: "starting" → "running" or "failed: <why>"; later "quit".
     std::function<void(const std::string& state)> state;
 };

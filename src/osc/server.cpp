@@ -127,7 +127,7 @@ bool Server::Private::create_engine() {
     std::shared_ptr<SharedMemory> shared;
     if (settings.shared_memory)
         shared = services.shared_memory.open(loop.port(), settings.engine.control_buses, warn);
-    auto created = Engine::create(settings.engine, warn, std::move(shared), settings.threads);
+    auto created = Engine::create(settings.engine, warn, std::move(shared), settings.helpers);
     if (!created) {
         give_up(created.error());
         return false;

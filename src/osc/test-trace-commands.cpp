@@ -71,8 +71,8 @@ void play(CommandBench& bench, const std::string& name) {
 void two_threads(Settings& settings) {
     settings.threads = 2;
     // Helpers are asked whatever there is to do.
-    Ahead::limits.waking_load = 0;
-    Ahead::limits.longest_wait = INT64_MAX;
+    Demand::limits.waking_load = 0;
+    Demand::limits.longest_wait = INT64_MAX;
     Ahead::limits.least_work = 0;
 }
 

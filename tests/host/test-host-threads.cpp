@@ -65,7 +65,7 @@ int urgent(int priorities) {
             auto& self = *static_cast<Asked*>(to);
             while (!self.started)
                 std::this_thread::yield();
-            self.urgent = self.maker->urgent();
+            self.urgent = self.maker->urgency() == ThreadMaker::Urgency::urgent;
             return nullptr;
         };
         threads[i] = maker->start(body, &asked[i]);
@@ -99,4 +99,15 @@ TEST_CASE("a thread is urgent if it has a priority, whatever the host has said")
 
 TEST_CASE("a host without threads gives none") {
     CHECK(spa::host_threads(nullptr) == nullptr);
+}
+
+TEST_CASE("nodes of a host share their helpers, as long as there is one") {
+    Utils host(0), other(0);
+    const auto first = spa::host_helpers(&host.spa);
+    CHECK(spa::host_helpers(&host.spa) == first);
+    CHECK(spa::host_helpers(&other.spa) != first);
+    const auto plain = spa::host_helpers(nullptr);
+    CHECK(plain != first);
+    CHECK(spa::host_helpers(nullptr) == plain);
+    CHECK(plain->hurried());
 }

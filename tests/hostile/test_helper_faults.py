@@ -53,7 +53,7 @@ def start(session, name, **settings):
 @pytest.mark.parametrize("ugen, left", [("HelperCrash", 0), ("HelperEndless", 0), ("HelperBlocked", 1)])
 def test_a_helper_that_goes_wrong(ugen, left):
     with Session(wireplumber=False) as session, start(session, "victim", **SETTINGS) as client, \
-            start(session, "beside") as beside:
+            start(session, "beside", threads=2) as beside:
         for node in range(2000, 2100):
             client.send("/s_new", "test_sine", node, 0, 0)
         client.command("/d_recv", one_unit(ugen.encode(), 2, [], [2]))

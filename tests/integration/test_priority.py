@@ -42,8 +42,9 @@ def test_as_the_module_tells():
     with Session(wireplumber=False, modules=[OURS]) as session:
         need_priority(session)
         NodeServer(session, free_port(), {"threads": 3})
+        NodeServer(session, free_port(), {"threads": 2})
         daemon = session.daemon.pid
-        session.wait_until(lambda: of(daemon, "scsynth-help") == [loop_of(daemon)] * 2, "the priority")
+        session.wait_until(lambda: of(daemon, "scsynth-help") == [loop_of(daemon)] * 2, "the priority of both")
 
 
 def test_in_a_process_of_its_own():

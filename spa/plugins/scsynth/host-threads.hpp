@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/schedule/thread-maker.hpp"
+#include "engine/schedule/helper-pool.hpp"
 
 #include <spa/support/plugin.h>
 #include <spa/support/thread.h>
@@ -23,5 +23,7 @@ extern const spa_handle_factory thread_offer;
 /// [main] Threads of the host, which have the priority of its data loop where it can give it: of these, or if there are
 /// none, of those that were offered. Null if there are none, either.
 std::shared_ptr<ThreadMaker> host_threads(spa_thread_utils*);
+/// [main] The helpers that all nodes of the process with the same threads share: host_threads(), or plain ones.
+std::shared_ptr<HelperPool> host_helpers(spa_thread_utils*);
 
 } // namespace scs::spa

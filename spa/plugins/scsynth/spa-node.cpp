@@ -94,7 +94,7 @@ int SpaNode::start_server() {
     server.state = [bridge = bridge_](const std::string& state) { bridge->report_state(state); };
     server.quit = [bridge = bridge_] { bridge->report_quit(); };
     server.rouse = [bridge = bridge_] { bridge->report_roused(); };
-    server.threads = host_threads(support_.thread_utils);
+    server.helpers = host_helpers(support_.thread_utils);
     server.wake = [fd = wake_fd_] { eventfd_write(fd, 1); };
 
     set_property("scsynth.state", "starting");

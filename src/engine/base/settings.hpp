@@ -21,7 +21,7 @@ struct Settings {
     int block_size = 64; ///< frames
     int wire_buffers = 64;
     int random_seeds = 64;
-    int threads = 1; ///< 0: Engine::create() decides
+    int threads = 0; ///< 0: Engine::create() decides
     std::string parallel = "auto";
     bool reluctant = false; ///< not a setting: helper threads are asked only when one thread is hardly enough
     int verbosity = 0;

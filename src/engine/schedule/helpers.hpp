@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/guard/fault-guard.hpp"
+#include "engine/schedule/helper-pool.hpp"
 #include "engine/schedule/job-list.hpp"
 #include "engine/schedule/spin-pause.hpp"
-#include "engine/schedule/thread-maker.hpp"
 #include "engine/schedule/trace.hpp"
 
 #include <atomic>
@@ -15,12 +14,11 @@
 
 namespace scs {
 
-/// Threads that do jobs of a list before their owner needs them. The owner works in cycles, and in rounds within these.
-/// Between two rounds, and for gates to open, the helpers wait without sleeping, between two rounds for `patience` at
-/// most; between two cycles they sleep.
+/// What threads of a pool do for one owner: jobs of a list, before the owner needs them. The owner works in cycles, and
+/// in rounds within these. Between two rounds, and for gates to open, helpers wait without sleeping, between two rounds
+/// for `patience` at most; between two cycles they sleep, if no other owner calls.
 ///
-/// All that helpers do is host code under guard. A fault in one ends it, and the others with it, and whoever waits for
-/// what it had begun gives up (LongWait).
+/// A fault in a helper ends the others' help, too, and whoever waits for what it had begun gives up (LongWait).
 class Helpers {
 public:
     /// [any thread of a helper, and the owner's] Does a job. `who`: 0 the owner, from 1 on the helpers.
@@ -28,43 +26,44 @@ public:
     /// The same: does what the owner has send() for.
     using Errand = void (*)(void* data, size_t who) noexcept;
     struct Settings {
-        int threads = 1;            ///< helpers
-        int64_t patience = 200'000; ///< ns
-        bool lingers = false;       ///< they wait so long after a cycle, too, as the next one comes at once
-        bool yields = false;        ///< who waits lets others run: there is no deadline
-        /// The owner doesn't wait for ever, and what helpers do ends if it takes too long, as FaultGuard has it. A
-        /// helper that can't be watched, as the system has no timer left, doesn't help.
-        bool hurried = false;
-        bool asks_priority = false;    ///< urgent() is asked for
+        int threads = 1;               ///< helpers
+        int64_t patience = 200'000;    ///< ns
+        bool lingers = false;          ///< they wait so long after a cycle, too, as the next one comes at once
+        bool yields = false;           ///< who waits lets others run: there is no deadline
         Trace* trace = &Trace::none(); ///< must live longer
     };
 
     /// [worker] The list and `data` must live longer. Throws if a thread can't be started.
-    Helpers(JobList&, Run, Errand, void* data, const Settings&, std::shared_ptr<ThreadMaker>);
-    /// [worker] Ends the threads. The owner must be in no round, unless end_within() has ended all of them.
+    Helpers(JobList&, Run, Errand, void* data, const Settings&, std::shared_ptr<HelperPool>);
+    /// [worker] The owner must be in no round, unless leave_within() has been successful.
     ~Helpers();
     Helpers(const Helpers&) = delete;
     Helpers& operator=(const Helpers&) = delete;
 
-    /// [worker] For an owner that broke off in the midst of a round and begins no other: tells the threads to end, and
-    /// waits for that for `nsec` at most. false: some are in a job that doesn't end, and are left behind; all that they
-    /// use must stay. They end when they can.
-    bool end_within(int64_t nsec) noexcept;
+    /// [worker] For an owner that broke off in the midst of a round and begins no other: tells the helpers to leave it,
+    /// and waits for that for `nsec` at most. false: some are in a job that doesn't end, and are left behind; all that
+    /// they use must stay.
+    bool leave_within(int64_t nsec) noexcept;
 
     /// [any] Whether a helper has crashed, or was ended as it took too long. What it had begun is never done.
     bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
-    bool hurried() const noexcept { return settings_.hurried; }
-    /// [any] Whether all helpers have found that they have the priority that they need, ThreadMaker::urgent().
-    bool urgent() const noexcept { return urgent_.load(std::memory_order_relaxed) == helpers_.size(); }
+    /// Whether the owner doesn't wait for ever.
+    bool hurried() const noexcept { return pool_->hurried(); }
+    /// [any] HelperPool::urgent() of these helpers.
+    bool urgent() const noexcept { return pool_->urgent(size_t(settings_.threads)); }
 
     // ---- the owner's, [rt]
 
     /// From now on rounds may come. Makes no system call.
     void begin_cycle() noexcept {
         wakes_ = true;
-        active_.store(true, std::memory_order_relaxed);
+        if (caller_)
+            caller_->in_cycle.store(true, std::memory_order_relaxed);
     }
-    void end_cycle() noexcept { active_.store(false, std::memory_order_relaxed); }
+    void end_cycle() noexcept {
+        if (caller_ && !settings_.lingers)
+            caller_->in_cycle.store(false, std::memory_order_relaxed);
+    }
     /// Has the helpers look at the list, which has been opened. Those that sleep are woken in the first round of a
     /// cycle, by one system call.
     void begin_round() noexcept;
@@ -103,39 +102,39 @@ public:
     static std::atomic<void (*)(Moment) noexcept> delay;
 
 private:
+    friend HelperPool;
     static constexpr int looks_at_once = 32;
-    struct alignas(cache_line) Helper {
-        Helpers* pool;
-        size_t number; ///< from 1 on
-        void* thread = nullptr;
-        std::atomic<bool> left{false}; ///< it touches nothing any more
-        int64_t awake = 0;             ///< since when, if that is traced
+    struct alignas(cache_line) Hand {
         JobList::Looked looked;
-        FaultGuard::SecondStack second_stack;
     };
-    void serve(Helper&) noexcept;
-    void await_priority() noexcept;
-    void work(Helper&) noexcept;
-    void do_job(Helper&, size_t job) noexcept;
-    void do_errand(const Helper&) noexcept;
-    /// Does jobs whose gates open, and returns when there is another round than `seen`, or the end.
-    void wait_for_round(Helper&, uint32_t seen) noexcept;
-    void tell_end() noexcept;
-    void join() noexcept;
+    enum class Next { round, elsewhere, sleep };
+
+    // ---- a helper's, with its number
+
+    /// Does what there is to do, until there is nothing more in this cycle, or another owner calls. `round`: the one it
+    /// comes to, then the last one that it has seen. `others`: how often other owners have called. false: it has waited
+    /// for another round in vain.
+    bool help(size_t who, uint32_t& round, uint32_t others) noexcept;
+    void do_jobs(size_t who) noexcept;
+    void do_job(size_t who, size_t job) noexcept;
+    void do_errand(size_t who) noexcept;
+    Next wait_for_round(size_t who, uint32_t round, uint32_t others) noexcept;
+    /// It has crashed.
+    void fail() noexcept {
+        failed_.store(true, std::memory_order_relaxed);
+        closed_.store(true, std::memory_order_relaxed);
+    }
 
     JobList& list_;
     Run run_;
     Errand do_;
     void* data_;
     Settings settings_;
-    std::shared_ptr<ThreadMaker> maker_;
-    std::vector<Helper> helpers_;
-    std::atomic<size_t> urgent_{0}; ///< so many have
-    bool wakes_ = false;            ///< the next round is a cycle's first
-    JobList::Looked looked_;        ///< the owner
-    alignas(cache_line) std::atomic<uint32_t> round_{0};
-    std::atomic<bool> active_{false}, ending_{false}, failed_{false};
-    alignas(cache_line) std::atomic<uint32_t> sleeping_{0};
+    const std::shared_ptr<HelperPool> pool_;
+    std::vector<Hand> hands_;              ///< the owner's and the helpers'
+    HelperPool::Caller* caller_ = nullptr; ///< null: nobody helps
+    bool wakes_ = false;                   ///< the next round is a cycle's first
+    alignas(cache_line) std::atomic<bool> closed_{false}, failed_{false};
     alignas(cache_line) std::atomic<size_t> errand_{0}; ///< whose; 0: there is none
 };
 

@@ -24,7 +24,7 @@ constexpr size_t jobs = 16;
 volatile int* volatile nowhere = reinterpret_cast<volatile int*>(16); // not null, which sanitizers report
 
 struct Crew {
-    explicit Crew(const Helpers::Settings& settings) : list(jobs) {
+    explicit Crew(const Helpers::Settings& settings, bool hurried = false) : list(jobs) {
         FaultGuard::install();
         helpers = std::make_unique<Helpers>(
             list,
@@ -36,7 +36,7 @@ struct Crew {
                 if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_errand)
                     crew.on_errand();
             },
-            this, settings, ThreadMaker::plain());
+            this, settings, std::make_shared<HelperPool>(ThreadMaker::plain(), hurried));
     }
     void begin_round() {
         list.open(jobs, 0);
@@ -82,10 +82,10 @@ struct Block {
 
 } // namespace
 
-TEST_CASE("a helper that crashes ends, the others do, too, and its owner gives up") {
+TEST_CASE("a helper that crashes leaves its owner, the others do, too, and the owner gives up") {
     for (const bool hurried : {false, true}) {
         CAPTURE(hurried);
-        Crew crew({.threads = 3, .yields = !hurried, .hurried = hurried});
+        Crew crew({.threads = 3, .yields = !hurried}, hurried);
         std::atomic<int> begun{0};
         crew.on_job = [&] {
             if (begun++ == 3)
@@ -93,9 +93,10 @@ TEST_CASE("a helper that crashes ends, the others do, too, and its owner gives u
         };
         crew.begin_round();
         REQUIRE(wait_until([&] { return crew.helpers->failed(); }));
-        CHECK(wait_until([] { return helper_threads() == ""; }));
+        CHECK(wait_until([] { return helper_threads() == "SSS"; }));
         CHECK_FALSE(crew.reach_all());
-        CHECK(crew.helpers->end_within(20 * second));
+        CHECK(crew.helpers->leave_within(20 * second));
+        CHECK(helper_threads() == "");
     }
 }
 
@@ -108,7 +109,7 @@ TEST_CASE("a helper's own stack may overflow") {
     crew.begin_round();
     REQUIRE(wait_until([&] { return crew.helpers->failed(); }));
     CHECK_FALSE(crew.reach_all());
-    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(crew.helpers->leave_within(20 * second));
 }
 
 TEST_CASE("an owner gives up an errand in which a helper has crashed") {
@@ -129,7 +130,7 @@ TEST_CASE("an owner gives up an errand in which a helper has crashed") {
 
 #if !defined(__SANITIZE_THREAD__) // it delivers a timer's signal only when the loop ends
 TEST_CASE("a helper that computes without end is ended") {
-    Crew crew({.threads = 2, .hurried = true});
+    Crew crew({.threads = 2}, true);
     crew.on_job = [] {
         for (volatile bool more = true; more;) {
         }
@@ -137,12 +138,12 @@ TEST_CASE("a helper that computes without end is ended") {
     crew.begin_round();
     CHECK(wait_until([&] { return crew.helpers->failed(); }));
     CHECK_FALSE(crew.reach_all());
-    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(crew.helpers->leave_within(20 * second));
 }
 #endif
 
 TEST_CASE("a hurried owner gives up on a helper that is blocked, and leaves it behind") {
-    Crew crew({.threads = 2, .hurried = true});
+    Crew crew({.threads = 2}, true);
     Block block;
     crew.on_job = [&] {
         if (block.entered == 0)
@@ -152,9 +153,9 @@ TEST_CASE("a hurried owner gives up on a helper that is blocked, and leaves it b
     REQUIRE(wait_until([&] { return block.entered > 0; }));
     CHECK_FALSE(crew.reach_all());
     CHECK_FALSE(crew.helpers->failed());
-    CHECK_FALSE(crew.helpers->end_within(1));
+    CHECK_FALSE(crew.helpers->leave_within(1));
     block.open = true;
-    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(crew.helpers->leave_within(20 * second));
     CHECK(wait_until([] { return helper_threads() == ""; }));
 }
 
@@ -171,7 +172,7 @@ TEST_CASE("an owner without a deadline waits for as long as it takes") {
 }
 
 TEST_CASE("an owner that was stopped hasn't waited") {
-    Crew crew({.threads = 1, .hurried = true});
+    Crew crew({.threads = 1}, true);
     CHECK(FaultGuard::run_host([&] {
         LongWait wait(*crew.helpers);
         std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest.load()));
@@ -179,24 +180,24 @@ TEST_CASE("an owner that was stopped hasn't waited") {
     }));
 }
 
-TEST_CASE("helpers whose owner has broken off a round sleep, and end") {
+TEST_CASE("helpers whose owner has broken off a round sleep, and leave") {
     Crew crew({.threads = 2});
     for (size_t job = 0; job < jobs; ++job)
         crew.list.gate(job, 1); // nobody opens it
     crew.begin_round();
     CHECK(wait_until([] { return helper_threads() == "SS"; }));
-    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(crew.helpers->leave_within(20 * second));
     CHECK(wait_until([] { return helper_threads() == ""; }));
 }
 
-TEST_CASE("a helper that is told to end begins no other job") {
+TEST_CASE("a helper that is told to leave begins no other job") {
     Crew crew({.threads = 1});
     Block block;
     crew.on_job = [&] { block.enter(); };
     crew.begin_round();
     REQUIRE(wait_until([&] { return block.entered > 0; }));
-    CHECK_FALSE(crew.helpers->end_within(1));
+    CHECK_FALSE(crew.helpers->leave_within(1));
     block.open = true;
-    CHECK(crew.helpers->end_within(20 * second));
+    CHECK(crew.helpers->leave_within(20 * second));
     CHECK(block.entered == 1);
 }

@@ -30,7 +30,8 @@ struct Crew {
         helpers = std::make_unique<Helpers>(
             list, [](void* data, size_t who, size_t job) noexcept { static_cast<Crew*>(data)->run(who, job); },
             [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this,
-            Helpers::Settings{.threads = threads, .lingers = lingers, .yields = true}, ThreadMaker::plain());
+            Helpers::Settings{.threads = threads, .lingers = lingers, .yields = true},
+            std::make_shared<HelperPool>(ThreadMaker::plain(), false));
     }
     void run(size_t who, size_t job) {
         if (on_run)
@@ -374,52 +375,6 @@ TEST_CASE("helpers end while they sleep, wait or have never had anything to do")
                 crew.reach(job);
         }
     }
-}
-
-TEST_CASE("threads that can't be started are an error") {
-    struct Refusing final : ThreadMaker {
-        std::shared_ptr<ThreadMaker> plain = ThreadMaker::plain();
-        int left = 1, joined = 0;
-        void* start(void* (*body)(void*), void* argument) override {
-            return left-- > 0 ? plain->start(body, argument) : nullptr;
-        }
-        void join(void* thread) noexcept override {
-            ++joined;
-            plain->join(thread);
-        }
-        bool urgent() const noexcept override { return true; }
-    };
-    JobList list(1);
-    const auto maker = std::make_shared<Refusing>();
-    CHECK_THROWS(Helpers(
-        list, [](void*, size_t, size_t) noexcept {}, [](void*, size_t) noexcept {}, nullptr, {.threads = 3}, maker));
-    CHECK(maker->joined == 1);
-}
-
-TEST_CASE("helpers find their priority, if they get it soon, and end while they look for it") {
-    struct Slow final : ThreadMaker {
-        explicit Slow(int refusals) : left(refusals) {}
-        const std::shared_ptr<ThreadMaker> plain = ThreadMaker::plain();
-        mutable std::atomic<int> left;
-        void* start(void* (*body)(void*), void* argument) override { return plain->start(body, argument); }
-        void join(void* thread) noexcept override { plain->join(thread); }
-        bool urgent() const noexcept override { return left-- <= 0; }
-    };
-    JobList list(1);
-    const auto helpers = [&](int refusals, bool asks) {
-        return std::make_unique<Helpers>(
-            list, [](void*, size_t, size_t) noexcept {}, [](void*, size_t) noexcept {}, nullptr,
-            Helpers::Settings{.threads = 2, .asks_priority = asks}, std::make_shared<Slow>(refusals));
-    };
-    const auto soon = helpers(5, true);
-    for (int i = 0; i < 1000 && !soon->urgent(); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    CHECK(soon->urgent());
-    const auto never = helpers(INT_MAX, true);
-    std::this_thread::sleep_for(std::chrono::milliseconds(120));
-    CHECK_FALSE(never->urgent());
-    CHECK(never->end_within(5'000'000'000)); // they would look for ten seconds
-    CHECK_FALSE(helpers(0, false)->urgent());
 }
 
 TEST_CASE("cores are counted, not their hardware threads, as far as they are known") {

@@ -219,7 +219,7 @@ TEST_CASE("helpers tell when they are awake, and the owner when it signals") {
     const auto nothing = [](void*, size_t) noexcept {};
     Helpers helpers(
         list, [](void*, size_t, size_t) noexcept {}, nothing, nullptr, {.threads = 1, .patience = 0, .trace = &trace},
-        ThreadMaker::plain());
+        std::make_shared<HelperPool>(ThreadMaker::plain(), false));
     int signals = 0, awake = 0;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (awake < 5 && std::chrono::steady_clock::now() < limit) {

@@ -15,7 +15,7 @@ class PlainThreads final : public ThreadMaker {
         return reinterpret_cast<void*>(thread);
     }
     void join(void* thread) noexcept override { pthread_join(reinterpret_cast<pthread_t>(thread), nullptr); }
-    bool urgent() const noexcept override { return false; }
+    Urgency urgency() const noexcept override { return Urgency::never; }
 };
 
 } // namespace

@@ -5,7 +5,7 @@
 
 namespace scs {
 
-/// Starts threads, with the priority that the caller's work needs. [worker] but for urgent().
+/// Starts threads, with the priority that the caller's work needs. [worker] but for urgency().
 class ThreadMaker {
 public:
     virtual ~ThreadMaker() = default;
@@ -14,8 +14,13 @@ public:
     /// Waits for its end.
     virtual void join(void* thread) noexcept = 0;
 
-    /// [a thread that it has started] Whether this thread has the priority that it needs. It may get that only later.
-    virtual bool urgent() const noexcept = 0;
+    enum class Urgency {
+        never,   ///< these threads get no priority
+        not_yet, ///< they may get it later
+        urgent,
+    };
+    /// [a thread that it has started] Whether this thread has the priority that it needs.
+    virtual Urgency urgency() const noexcept = 0;
 
     /// Plain threads, with the priority of the caller's: no higher one.
     static std::shared_ptr<ThreadMaker> plain();

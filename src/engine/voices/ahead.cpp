@@ -18,16 +18,11 @@ namespace {
 constexpr size_t fewest_jobs = 2;
 constexpr size_t sets_per_job = 2; // which are kept, on average: most batches are stereo
 
-constexpr double rest_after_wait = 1e9; // ns of sound
-
 constexpr size_t most_at_once = 32; // operations of a job that write at once
 constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump over one takes some 50 ns
 
 // Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
 constexpr int most_unwalked = 32;
-// Walks without helpers are measured once in so many, as a reading of the clock is dear in a small piece. Nothing in a
-// piece comes every so many blocks.
-constexpr int measured_walks = 13;
 constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, before it leaves the rest to others
 constexpr int most_levels = 16;             // of groups, below a parallel one
 constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
@@ -64,8 +59,9 @@ size_t Ahead::most_turns(const Settings& settings) noexcept {
     return size_t(std::clamp(settings.max_nodes, 64, 4096)); // all are looked at before the walk
 }
 
-Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::shared_ptr<ThreadMaker> maker, int lanes,
-             Buses& buses, Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
+Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::shared_ptr<HelperPool> pool_of_helpers,
+             int lanes, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held,
+             Deadline& deadline)
     : list_(list),
       trace_(trace),
       random_(random),
@@ -73,8 +69,6 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
       deadline_(deadline),
       gates_(settings),
       found_strands_(settings, most_turns(settings)),
-      real_time_(settings.real_time),
-      reluctant_(settings.reluctant),
       groups_alone_(settings.parallel == "groups"),
       threads_(settings.threads),
       lanes_(lanes),
@@ -89,18 +83,14 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
       planned_gates_(jobs_.size()),
       deferred_(jobs_.size()),
       pipeline_(settings, most_turns(settings), lanes, runners_, buses, held, random, jump_),
+      demand_(settings),
       job_list_(jobs_.size()) {
     helpers_ = std::make_unique<Helpers>(
         job_list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Ahead*>(self)->run(who, job); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
-        Helpers::Settings{.threads = threads_ - 1,
-                          .lingers = !real_time_,
-                          .yields = !real_time_,
-                          .hurried = real_time_,
-                          .asks_priority = real_time_ && reluctant_,
-                          .trace = &trace},
-        maker);
-    asks_ = worthwhile();
+        Helpers::Settings{
+            .threads = threads_ - 1, .lingers = !settings.real_time, .yields = !settings.real_time, .trace = &trace},
+        std::move(pool_of_helpers));
 }
 
 void Ahead::set_host(void* host, VoiceRunner::DoneAction done_action) noexcept {
@@ -111,55 +101,14 @@ void Ahead::set_host(void* host, VoiceRunner::DoneAction done_action) noexcept {
 void Ahead::set_sample_rate(double rate) noexcept {
     for (VoiceRunner& runner : runners_)
         runner.set_sample_rate(rate);
-    block_nsec_ = 1e9 * runners_.front().rates().control.duration;
+    demand_.set_block_nsec(1e9 * runners_.front().rates().control.duration);
 }
 
 // ---- cycles and blocks
 
-bool Ahead::worthwhile() const noexcept {
-    if ((real_time_ && reluctant_ && !helpers_->urgent()) || rest_nsec_ > 0)
-        return false;
-    // With helpers the load is smaller.
-    const double waking = reluctant_ ? limits.reluctant_load : limits.waking_load, sleeping = waking / (2 * threads_);
-    return real_time_ || waking == 0 ? load_ >= (asks_ ? sleeping : waking) : pays_;
-}
-
 void Ahead::end_cycle() noexcept {
     helpers_->end_cycle();
-    if (!blocks_)
-        return;
-    if (measured_)
-        load_ += (double(spent_) / (measured_ * block_nsec_) - load_) / 8;
-    // Offline a trial tells whether it pays all the same.
-    const bool rests = real_time_ && longest_wait_ > limits.longest_wait;
-    rest_nsec_ = rests ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
-    longest_wait_ = 0;
-    if (!real_time_)
-        try_out();
-    asks_ = worthwhile();
-    spent_ = blocks_ = measured_ = 0;
-}
-
-void Ahead::try_out() noexcept {
-    const auto before = trial_;
-    // In the cycle in which turns begin to be listed, helpers come late.
-    if (!std::exchange(fresh_, false) && before != Trial::over) {
-        Spent& spent = trials_[before == Trial::with];
-        spent.nsec += spent_;
-        spent.blocks += blocks_;
-        if (spent.blocks >= trial_blocks)
-            trial_ = before == Trial::with ? Trial::without : Trial::over;
-    }
-    period_left_ -= blocks_;
-    if (before == Trial::without && trial_ == Trial::over) {
-        gained_ = trials_[true].of_a_block() < (1 - least_gain) * trials_[false].of_a_block();
-        period_ = gained_ ? shortest_period : std::min(2 * period_, longest_period);
-        period_left_ = period_;
-    } else if (trial_ == Trial::over && period_left_ <= 0) {
-        trial_ = Trial::with;
-        trials_ = {};
-    }
-    pays_ = trial_ == Trial::with || (trial_ == Trial::over && gained_);
+    demand_.end_cycle(helpers_->urgent());
 }
 
 /// The checks that the batch's turn would begin with. What they look at doesn't change before.
@@ -386,12 +335,8 @@ void Ahead::foresee_draws() noexcept {
 }
 
 bool Ahead::open_block(int32_t number) noexcept {
-    measures_ = asks_ || !real_time_ || ++unmeasured_ >= measured_walks;
-    if (measures_) {
-        unmeasured_ = 0;
-        began_ = clock_.now();
-    }
-    if (!asks_) {
+    demand_.begin_walk();
+    if (!demand_.asks()) {
         if (std::exchange(lists_, false)) {
             (void)list_.take();
             list_.distrust(); // turns that aren't in it come
@@ -399,8 +344,8 @@ bool Ahead::open_block(int32_t number) noexcept {
         }
         return false;
     }
-    fresh_ = fresh_ || !lists_;
-    lists_ = true;
+    if (!std::exchange(lists_, true))
+        demand_.note_late_start();
     rarely_ = std::exchange(unwalked_, 0) > 0;
     const AheadList::Turns turns = list_.take();
     planned_ = planned_ && turns.same;
@@ -439,11 +384,7 @@ void Ahead::fulfil_plan(int32_t number) noexcept {
 void Ahead::close_block() noexcept {
     if (lists_)
         close_plan();
-    ++blocks_;
-    if (measures_) {
-        spent_ += clock_.now() - began_;
-        ++measured_;
-    }
+    demand_.end_walk();
 }
 
 void Ahead::close_plan() noexcept {
@@ -516,10 +457,8 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noex
             job_list_.settle(job);
         }
     pipelining_ = false;
-    longest_wait_ = std::max(longest_wait_, waited - unhurried * pipeline_.usual_wait());
-    spent_ += clock_.now() - began;
-    measured_ += blocks;
-    blocks_ += blocks;
+    demand_.note_wait(waited - unhurried * pipeline_.usual_wait());
+    demand_.note_blocks(blocks, clock_.now() - began);
     return pipeline_.close();
 }
 
@@ -629,7 +568,7 @@ void Ahead::add_deferred() noexcept {
         while (!helpers_->back())
             wait.go_on();
         trace_.end(0, TraceKind::wait, traced);
-        longest_wait_ = std::max(longest_wait_, wait.nsec());
+        demand_.note_wait(wait.nsec());
     } else {
         do_errand(0);
     }
@@ -671,7 +610,7 @@ void Ahead::wait_for(size_t job) noexcept {
             stops_.store(true, std::memory_order_relaxed);
     }
     trace_.end(0, TraceKind::wait, traced);
-    longest_wait_ = std::max(longest_wait_, wait.nsec());
+    demand_.note_wait(wait.nsec());
 }
 
 Ahead::Turn Ahead::take(Unison one) noexcept {

@@ -7,6 +7,7 @@
 #include "engine/schedule/trace.hpp"
 #include "engine/voices/ahead-list.hpp"
 #include "engine/voices/block-pipeline.hpp"
+#include "engine/voices/demand.hpp"
 #include "engine/voices/gates.hpp"
 #include "engine/voices/random-jump.hpp"
 #include "engine/voices/strands.hpp"
@@ -26,21 +27,11 @@ namespace scs {
 /// docs/parallel.md says why no bit depends on who computes them. [rt], after construction.
 class Ahead {
 public:
-    /// When helpers are asked in real time; tests change it before they make an engine. Offline they are when walks
-    /// are faster with them.
+    /// What is worth it to be told to helpers; tests change it.
     struct Limits {
-        /// The load of the walks, of the time that their blocks sound, from which on they are. Well below it they are
-        /// no longer.
-        double waking_load = 0.1;
-        /// In place of that where nobody has said how many threads there are to be.
-        double reluctant_load = 0.5;
-        /// ns. A helper that the walk has waited for so long has lost its processor to others, which may happen again:
-        /// the threads have no real-time priority then, or there are more of them than processors. None is asked for a
-        /// second.
-        int64_t longest_wait = 300'000;
         /// Operations. A lone voice of fewer is computed sooner than it is handed over.
         size_t fewest_ops = 8;
-        /// Less in a block isn't worth it to tell helpers of it: operations, one of a batch counting as four.
+        /// In a block: operations, one of a batch counting as four.
         size_t least_work = 64;
         /// The same for blocks that are computed several at once.
         size_t least_pipelined = 256;
@@ -53,7 +44,7 @@ public:
 
     /// [worker] settings.threads: at least 2. Throws if a thread can't be started. The arguments from `lanes` on are
     /// those of VoiceRunner.
-    Ahead(const Settings&, AheadList&, Trace&, std::shared_ptr<ThreadMaker>, int lanes, Buses&, Buffers&, RandomState*,
+    Ahead(const Settings&, AheadList&, Trace&, std::shared_ptr<HelperPool>, int lanes, Buses&, Buffers&, RandomState*,
           Pool&, HeldOutput&, Deadline&);
 
     void set_host(void* host, VoiceRunner::DoneAction) noexcept;
@@ -72,7 +63,7 @@ public:
     /// Whether fewer walks come than there are blocks.
     bool walks_rarely() const noexcept { return rarely_; }
     /// Whether helpers are asked in this cycle.
-    bool asks() const noexcept { return asks_; }
+    bool asks() const noexcept { return demand_.asks(); }
     /// The walk of a block begins. Nothing but the walk may change voices and batches until close_block(). false:
     /// nothing is computed ahead, and turns needn't be listed, as helpers aren't asked in this cycle.
     bool open_block(int32_t number) noexcept;
@@ -104,8 +95,8 @@ public:
     uint64_t computed() const noexcept { return computed_.load(std::memory_order_relaxed) + pipeline_.by_helpers(); }
     /// Whether a helper has crashed. What it was computing is lost.
     bool failed() const noexcept { return helpers_->failed(); }
-    /// [worker] Helpers::end_within().
-    bool end_helpers(int64_t nsec) noexcept { return helpers_->end_within(nsec); }
+    /// [worker] Helpers::leave_within().
+    bool dismiss_helpers(int64_t nsec) noexcept { return helpers_->leave_within(nsec); }
 
 private:
     /// A batch or a lone voice, and what was computed of it.
@@ -141,7 +132,6 @@ private:
         size_t writes; ///< operations that write to buses
     };
 
-    bool worthwhile() const noexcept;
     void fulfil_plan(int32_t number) noexcept;
     void close_plan() noexcept;
     bool may_open(Batch&) noexcept;
@@ -166,7 +156,6 @@ private:
     void foresee_draws() noexcept;
     void wait_for(size_t job) noexcept;
     bool is_late() noexcept;
-    void try_out() noexcept;
     void run(size_t who, size_t strand) noexcept;
     bool plan_pipeline() noexcept;
     int64_t drive_pipeline() noexcept;
@@ -188,7 +177,6 @@ private:
     Gates gates_;
     Strands found_strands_;
     const NanoClock clock_ = NanoClock::system();
-    const bool real_time_, reluctant_;
     const bool groups_alone_; ///< only what is in parallel groups
     const int threads_;
     const int lanes_;
@@ -226,16 +214,6 @@ private:
     std::vector<const Job*> deferred_;
     size_t deferred_count_ = 0;
     FloatMode float_mode_ = 0;
-    // Offline: some blocks with helpers and as many without show what is faster for the rest of a period. Where helpers
-    // bring less, the next period is longer.
-    static constexpr int trial_blocks = 64, shortest_period = 4096, longest_period = 32768; ///< blocks
-    static constexpr double least_gain = 0.05;
-    enum class Trial { with, without, over };
-    struct Spent {
-        int64_t nsec = 0;
-        int blocks = 0;
-        double of_a_block() const noexcept { return double(nsec) / std::max(blocks, 1); }
-    };
     // Blocks computed several at once.
     BlockPipeline pipeline_;
     bool pipelining_ = false;       ///< now
@@ -244,28 +222,13 @@ private:
     int unwalked_ = 0;              ///< blocks since the last walk
     bool rarely_ = false;
     // How the work is shared.
-    double share_ = 0.5;            ///< the jobs that are left to the walk at first, of all
-    double block_nsec_ = 1;         ///< how long a block sounds
-    int blocks_ = 0;                ///< of this cycle
-    int unmeasured_ = 0;            ///< walks that aren't measured, since the last one that was
-    bool measures_ = false;         ///< this one is
-    int64_t began_ = 0, spent_ = 0; ///< ns: when it began; in this cycle's walks that are measured, which are …
-    int measured_ = 0;              ///< … so many blocks
-    double load_ = 0;               ///< of the walks: of the time that their blocks sound
-    bool asks_ = false;             ///< helpers, in this cycle
-    bool lists_ = false;            ///< the last walk's turns are listed …
-    bool fresh_ = false;            ///< … since this cycle
-    bool pays_ = true;              ///< offline: whether walks are faster with helpers
-    Trial trial_ = Trial::with;
-    bool gained_ = false;                            ///< in the last one
-    int period_ = shortest_period, period_left_ = 0; ///< blocks
-    std::array<Spent, 2> trials_{};                  ///< without helpers, and with them
-    int64_t longest_wait_ = 0;                       ///< ns, for a helper in this cycle
-    double rest_nsec_ = 0;                           ///< how long helpers are still left alone
+    Demand demand_;
+    bool lists_ = false; ///< the last walk's turns are listed
+    double share_ = 0.5; ///< the jobs that are left to the walk at first, of all
     std::atomic<uint64_t> computed_{0};
     std::atomic<bool> stops_{false};   ///< no job is begun any more
     JobList job_list_;                 ///< of strands
-    std::unique_ptr<Helpers> helpers_; ///< ended first, as its threads use the others
+    std::unique_ptr<Helpers> helpers_; ///< destroyed first, as the threads use the others
 };
 
 } // namespace scs

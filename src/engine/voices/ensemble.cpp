@@ -25,14 +25,14 @@ bool has_helpers(const Settings& settings) {
 } // namespace
 
 Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool,
-                   Deadline& deadline, Trace& trace, std::shared_ptr<ThreadMaker> threads)
+                   Deadline& deadline, Trace& trace, std::shared_ptr<HelperPool> helpers)
     : held_(batch_lanes(settings), settings.block_size),
       list_(has_helpers(settings) ? Ahead::most_turns(settings) : 0),
       records_(pool, held_, list_, batch_lanes(settings)),
       runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, &deadline),
       batching_(records_, list_, batch_lanes(settings)),
       ahead_(has_helpers(settings)
-                 ? std::make_unique<Ahead>(settings, list_, trace, std::move(threads), batch_lanes(settings), buses,
+                 ? std::make_unique<Ahead>(settings, list_, trace, std::move(helpers), batch_lanes(settings), buses,
                                            buffers, random, pool, held_, deadline)
                  : nullptr),
       turns_(batching_, runner_, held_, list_, trace, batch_lanes(settings) != 0) {

@@ -11,7 +11,7 @@ namespace scs {
 class Ensemble {
 public:
     /// [worker] Throws if settings.threads asks for threads that can't be started.
-    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&, Trace&, std::shared_ptr<ThreadMaker>);
+    Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&, Trace&, std::shared_ptr<HelperPool>);
 
     /// Sets who performs done actions.
     void set_host(void* host, VoiceRunner::DoneAction) noexcept;
@@ -63,8 +63,8 @@ public:
     uint64_t computed_ahead() const noexcept { return ahead_ ? ahead_->computed() : 0; }
     /// Whether a helper has crashed, so that voices are in no state to go on.
     bool failed() const noexcept { return ahead_ && ahead_->failed(); }
-    /// [worker] Helpers::end_within().
-    bool end_helpers(int64_t nsec) noexcept { return !ahead_ || ahead_->end_helpers(nsec); }
+    /// [worker] Helpers::leave_within().
+    bool dismiss_helpers(int64_t nsec) noexcept { return !ahead_ || ahead_->dismiss_helpers(nsec); }
 
     /// The block isn't computed to its end: forgets what voices would still have added to buses.
     void drop_block() noexcept { held_.drop_all(); }

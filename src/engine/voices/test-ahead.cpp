@@ -16,7 +16,7 @@ public:
     explicit Priority(bool urgent) : urgent_(urgent) {}
     void* start(void* (*body)(void*), void* argument) override { return plain_->start(body, argument); }
     void join(void* thread) noexcept override { plain_->join(thread); }
-    bool urgent() const noexcept override { return urgent_; }
+    Urgency urgency() const noexcept override { return urgent_ ? Urgency::urgent : Urgency::not_yet; }
 
 private:
     std::shared_ptr<ThreadMaker> plain_ = ThreadMaker::plain();
@@ -118,10 +118,10 @@ TEST_CASE("how many threads there are is decided by the cores, if nobody says it
 TEST_CASE("threads that nobody has asked for help when one is hardly enough, and with the data loop's priority") {
     const Helped helped;
     const auto computed = [](bool urgent, double load) {
-        Ahead::limits.reluctant_load = load;
+        Demand::limits.reluctant_load = load;
         Settings settings = with(2);
         settings.reluctant = true;
-        Player f(settings, 1, 0, 0, std::make_shared<Priority>(urgent));
+        Player f(settings, 1, 0, 0, std::make_shared<HelperPool>(std::make_shared<Priority>(urgent), true));
         f.go(300);
         return f.computed_ahead();
     };
@@ -140,7 +140,7 @@ TEST_CASE("the bits stay where helpers are asked now and then") {
             uint64_t asked = 0, unasked = 0;
             for (int i = 0; i < 60; ++i) {
                 const bool asks = i % 2;
-                Ahead::limits.waking_load = asks ? 0 : 1e9;
+                Demand::limits.waking_load = asks ? 0 : 1e9;
                 const Played first = f.play(1); // the new limit counts from its end on
                 const uint64_t before = f.computed_ahead();
                 const Played rest = f.play(1 + i % 5);

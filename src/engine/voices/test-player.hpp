@@ -59,12 +59,13 @@ struct Helped {
         LongWait::longest = 60'000'000'000;
         walking = std::this_thread::get_id();
         Helpers::delay = delay_at_random;
-        Ahead::limits = {
-            .waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .least_pipelined = 1};
+        Demand::limits = {.waking_load = 0, .longest_wait = INT64_MAX};
+        Ahead::limits = {.fewest_ops = 1, .least_work = 1, .least_pipelined = 1};
     }
     const int64_t usual_patience = LongWait::longest;
     ~Helped() {
         Helpers::delay = nullptr;
+        Demand::limits = {};
         Ahead::limits = {};
         LongWait::longest = usual_patience;
     }
@@ -224,8 +225,8 @@ inline bool same(const Played& a, const Played& b) {
 /// played to; 0: two, most voices to one.
 struct Player : Fixture {
     Player(const Settings& settings, unsigned seed, int one_in, int spread = 0,
-           std::shared_ptr<ThreadMaker> threads = {})
-        : Fixture(settings, {}, std::move(threads)), random(seed), barriers(one_in), buses(spread) {
+           std::shared_ptr<HelperPool> helpers = {})
+        : Fixture(settings, {}, std::move(helpers)), random(seed), barriers(one_in), buses(spread) {
         for (const Kind& kind : kinds)
             defs.push_back(define(def_of(kind)));
         *engine->world().random() = {1234, 5678, 9012};

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// When helpers are asked, by a clock that says what the test says.
+#include "engine/voices/demand.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace scs;
+
+namespace {
+
+constexpr double block_nsec = 1e6;
+
+struct Walks {
+    explicit Walks(const Settings& settings)
+        : demand(settings,
+                 {[](void* self) { return ++static_cast<Walks*>(self)->readings, static_cast<Walks*>(self)->now; },
+                  this}) {
+        demand.set_block_nsec(block_nsec);
+    }
+    /// Cycles of four blocks, of whose time a walk takes this part; if helpers are asked, `helped` of that.
+    void play(int cycles, double load, double helped = 1, bool urgent = true) {
+        for (int cycle = 0; cycle < cycles; ++cycle) {
+            for (int block = 0; block < 4; ++block) {
+                demand.begin_walk();
+                now += int64_t(load * (demand.asks() ? helped : 1) * block_nsec);
+                demand.end_walk();
+            }
+            asked += demand.asks();
+            demand.end_cycle(urgent);
+        }
+    }
+    int asked_in(int cycles, double load, double helped = 1) {
+        asked = 0;
+        play(cycles, load, helped);
+        return asked;
+    }
+
+    int64_t now = 0;
+    int readings = 0, asked = 0;
+    Demand demand;
+};
+
+Settings settings(bool real_time, bool reluctant = false) {
+    Settings made;
+    made.threads = 2;
+    made.real_time = real_time;
+    made.reluctant = reluctant;
+    return made;
+}
+
+} // namespace
+
+TEST_CASE("helpers are asked from a load on, and no longer well below it") {
+    for (const bool reluctant : {false, true}) {
+        CAPTURE(reluctant);
+        const double waking = reluctant ? Demand::limits.reluctant_load : Demand::limits.waking_load;
+        Walks walks(settings(true, reluctant));
+        CHECK(walks.asked_in(1000, 0.9 * waking) == 0);
+        walks.play(200, 1.1 * waking);
+        CHECK(walks.demand.asks());
+        CHECK(walks.asked_in(1000, 0.5 * waking) == 1000);
+        walks.play(200, 0.2 * waking);
+        CHECK_FALSE(walks.demand.asks());
+    }
+}
+
+TEST_CASE("threads that nobody has asked for are not asked without a priority") {
+    Walks walks(settings(true, true));
+    walks.play(1000, 0.9, 1, false);
+    CHECK(walks.asked == 0);
+    walks.play(1, 0.9);
+    CHECK(walks.demand.asks());
+    walks.play(1, 0.9, 1, false);
+    CHECK_FALSE(walks.demand.asks());
+
+    Walks wanted(settings(true));
+    wanted.play(100, 0.9, 1, false);
+    CHECK(wanted.demand.asks());
+}
+
+TEST_CASE("a helper that was waited for long is left alone for a second of sound") {
+    Walks walks(settings(true));
+    walks.play(100, 0.9);
+    CHECK(walks.demand.asks());
+    walks.demand.note_wait(Demand::limits.longest_wait);
+    walks.play(1, 0.9);
+    CHECK(walks.demand.asks());
+    walks.demand.note_wait(Demand::limits.longest_wait + 1);
+    CHECK(walks.asked_in(250, 0.9) == 1); // the cycle in which that was
+    CHECK(walks.asked_in(100, 0.9) >= 99);
+}
+
+TEST_CASE("a small piece is seldom measured") {
+    Walks walks(settings(true));
+    walks.play(325, 0.01); // 1300 walks
+    CHECK(walks.readings == 200);
+}
+
+TEST_CASE("offline it is tried out whether helpers bring something, less often if not") {
+    Walks gains(settings(false));
+    gains.play(100, 0.01, 0.8);
+    CHECK(gains.asked_in(900, 0.01, 0.8) == 900); // to the end of the period
+    CHECK(gains.asked_in(10'000, 0.01, 0.8) > 9700);
+
+    Walks loses(settings(false));
+    loses.play(100, 0.01, 1.01);
+    CHECK(loses.asked_in(900, 0.01, 1.01) == 0);
+    CHECK(loses.asked_in(40'000, 0.01, 1.01) == 6 * 16); // six trials of 64 blocks: after 8192, 16384, then 32768
+    CHECK(loses.asked_in(8'000, 0.01, 0.8) < 8'000);
+    CHECK(loses.asked_in(1'000, 0.01, 0.8) > 950); // it has seen that things have changed
+}
+
+TEST_CASE("a cycle in which helpers come late is no trial") {
+    Walks walks(settings(false));
+    walks.demand.note_late_start();
+    walks.play(1, 1, 1); // dear, and not counted
+    walks.play(16 + 16, 0.01, 0.8);
+    CHECK(walks.demand.asks());
+}
+
+TEST_CASE("blocks without a walk count as others do") {
+    Walks walks(settings(true));
+    for (int i = 0; i < 100; ++i) {
+        walks.demand.note_blocks(4, int64_t(4 * 0.9 * block_nsec));
+        walks.demand.end_cycle(true);
+    }
+    CHECK(walks.demand.asks());
+}
