@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from examples import piece
-from examples.client import Client
+from examples.client import Client, NoReply
 from tests.lib import audio
 from tests.lib.daemon import ROOT, Session, pkg_variable
 from tests.lib.graph import Graph
@@ -91,7 +91,14 @@ def loaded(graph):
     """The port of the node in the user's daemon: the one that is there, or one for the while."""
     node = graph.node("scsynth")
     if node:
-        yield int(node["info"]["props"]["scsynth.osc.port"])
+        port = int(node["info"]["props"]["scsynth.osc.port"])
+        with Client(port) as client:
+            try:
+                client.wait_ready(timeout=2)
+            except NoReply:
+                raise SystemExit(f"The node scsynth is there, but no server answers at its port {port}. Remove it, and "
+                                 "./demo --live makes one: pw-cli destroy scsynth") from None
+        yield port
         return
     installed = Path(pkg_variable("libspa-0.2", "plugindir"))
     library = LIBRARY
@@ -120,9 +127,11 @@ def live():
     try:
         sink = graph.default_sink()
     except (RuntimeError, subprocess.SubprocessError) as error:
-        raise SystemExit(f"No PipeWire daemon answers: {error}") from None
+        raise SystemExit(f"No PipeWire daemon answers ({str(error).strip().splitlines()[-1]}). Start it: "
+                         "systemctl --user start pipewire wireplumber") from None
     if not sink:
-        raise SystemExit("The daemon has no default sink.")
+        raise SystemExit("The daemon has no default sink. WirePlumber chooses one (systemctl --user start wireplumber); "
+                         "without a sound card see README.md, \"No sound?\", 6.")
     with loaded(graph) as port:
         _link_outputs(graph, sink)
         print(f"Playing to {sink}")

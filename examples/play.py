@@ -11,15 +11,16 @@ from examples.client import Client, NoReply  # noqa: E402
 
 
 def main(arguments):
-    if len(arguments) > 1 or arguments and not arguments[0].isdecimal():
-        print("python3 play.py [PORT]: a number, 57110 without one", file=sys.stderr)
+    port = int(arguments[0]) if arguments and arguments[0].isdecimal() else 57110
+    if len(arguments) > 1 or arguments and not arguments[0].isdecimal() or not 0 < port < 65536:
+        print("python3 play.py [PORT]: a number from 1 to 65535, 57110 without one", file=sys.stderr)
         return 2
-    port = int(arguments[0]) if arguments else 57110
     with Client(port) as client:
         try:
             client.wait_ready(timeout=2)
         except NoReply:
-            print(f"No server answers at port {port}", file=sys.stderr)
+            print(f"No server answers at port {port}. Start one, for example in another terminal: pw-scsynth -u {port}",
+                  file=sys.stderr)
             return 1
         try:
             piece.prepare(client)

@@ -230,7 +230,18 @@ private:
         // A daemon that is told to end may remove its nodes before it closes the connection.
         if (over == Waited::done && state() != "quit" && connection_.pause(milliseconds(200)) == Waited::lost)
             return end(Waited::lost);
+        if (over == Waited::done && state() != "quit" && !given_)
+            say_removed();
         return end(over);
+    }
+
+    /// The node's end is this program's, but nothing here has asked for it.
+    void say_removed() const {
+        if (line_.verbosity >= 0)
+            std::fprintf(stderr,
+                         "pw-scsynth: another program has removed the node of the server at port %s from PipeWire "
+                         "(pw-cli destroy, or pw-scsynth --take-over); start pw-scsynth again for a new one\n",
+                         port_.c_str());
     }
 
     /// Says that the node resamples, again whenever that changes.

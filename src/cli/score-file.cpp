@@ -172,7 +172,8 @@ Result<std::optional<SoundFile>> create_output(const ScoreArguments& score, int 
         return std::optional<SoundFile>();
     const auto format = sound_file_format(score.header, score.sample);
     if (!format)
-        return Error{format.error() + ": " + score.header + " " + score.sample};
+        return Error{format.error() + ": " + score.header + " " + score.sample +
+                     "\nheader formats: " + sound_file_headers() + "\nsample formats: " + sound_file_samples()};
     auto file = SoundFile::create(score.output, format.value(), channels, score.rate);
     if (!file)
         return Error{score.output + ": " + file.error()};

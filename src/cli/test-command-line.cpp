@@ -98,6 +98,11 @@ TEST_CASE("every option that is a setting") {
     CHECK(line.verbosity == -1);
 }
 
+TEST_CASE("no logins are one, as in scsynth, but not where the setting is given by its key") {
+    CHECK(setting(parse({"-u", "1", "-l", "0"}).value(), "scsynth.max-logins") == "1");
+    CHECK(error_of({"-u", "1", "--set", "max-logins=0"}).find("1 to 1024") != std::string::npos);
+}
+
 TEST_CASE("an address beyond this machine implies that anybody is obeyed") {
     CHECK(setting(parse({"-u", "1", "-B", "127.0.0.1"}).value(), "scsynth.allow") == "(none)");
     CHECK(setting(parse({"-u", "1", "--set", "osc.bind=192.168.1.2"}).value(), "scsynth.allow") == "any");

@@ -155,6 +155,36 @@ TEST_CASE("what a synth costs is followed, however little there is to do") {
     }
 }
 
+TEST_CASE(
+    "a turn in which the data loop was preempted hardly changes what a synth costs, a synth that gets dear does") {
+    for (const bool native : {true, false}) {
+        Settings settings;
+        settings.native_ugens = native;
+        Timed t(settings);
+        t.play(*t.sine, 1000);
+        t.each_look = 1000;
+        for (int i = 0; i < 100; ++i)
+            (void)t.cycle();
+        const int64_t before = t.sine->cost;
+        const auto cycle_of_dear_turns = [&] {
+            t.each_look = 1'000'000;
+            (void)t.cycle(1'000'000'000);
+            t.each_look = 1000;
+        };
+        for (int i = 0; i < 100 && t.sine->last_cost < 1'000'000; ++i) // not each cycle has one that is measured
+            cycle_of_dear_turns();
+        CHECK(t.sine->last_cost >= 1'000'000);
+        CHECK(t.sine->cost > before);
+        CHECK(t.sine->cost < 2 * before);
+        for (int i = 0; i < 100; ++i)
+            (void)t.cycle();
+        CHECK(t.sine->cost < before * 11 / 10);
+        for (int i = 0; i < 100; ++i)
+            cycle_of_dear_turns();
+        CHECK(t.sine->cost > 900'000);
+    }
+}
+
 TEST_CASE("commands that don't fit wait in their order, and no block is computed while a bundle is half done") {
     Timed t;
     t.play(*t.sine, 1000);

@@ -95,7 +95,7 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .scsynth_default = 64,
       .value = "N",
       .help = "clients at once",
-      .more = "sclang's `Server.remote` refuses more than 32."}},
+      .more = "sclang's `Server.remote` refuses more than 32. `-l 0` is taken for 1, as scsynth does."}},
     {&ServerSettings::load_synthdefs,
      {.key = "load-synthdefs",
       .letter = 'D',

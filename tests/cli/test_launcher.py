@@ -21,6 +21,7 @@ from tests.lib.process import wait_for
 from tests.lib.recording import Recording
 from tests.lib.server import NodeServer
 
+REMOVED = "another program has removed the node"
 PLACES = pytest.mark.parametrize("place", [(), ("--client",)], ids=["daemon", "client"])
 
 
@@ -61,7 +62,9 @@ def test_quit_ends_it_with_the_node(launch, session, place):
     server = launch(*place)
     with Client(server.port) as client:
         client.command("/quit")
-    assert server.ended()[0] == 0
+    status, output = server.ended()
+    assert status == 0
+    assert REMOVED not in output
     session.wait_gone(server.name)
 
 
@@ -83,10 +86,14 @@ def test_the_port_is_free_when_it_has_ended(launch):
         sock.bind(("127.0.0.1", server.port))
 
 
-def test_it_ends_with_a_node_that_others_destroy(launch, session):
-    server = launch()
+@PLACES
+def test_it_ends_with_a_node_that_others_destroy_and_says_so(launch, session, place):
+    server = launch(*place)
     session.pw_cli("destroy", session.node(server.name)["id"])
-    assert server.ended()[0] == 0
+    status, output = server.ended()
+    assert status == 0
+    said = [line for line in output.splitlines() if REMOVED in line]
+    assert len(said) == 1 and f"port {server.port} " in said[0] and "start pw-scsynth again" in said[0], output
 
 
 @PLACES
@@ -239,7 +246,9 @@ def test_a_port_of_a_node_of_ours(launch, session, place):
 def test_take_over(launch, session, place):
     first = launch("-o", 2, *place)
     second = launch("-o", 4, "--take-over", port=first.port)
-    assert first.ended()[0] == 0
+    status, output = first.ended()
+    assert status == 0
+    assert REMOVED in output and "--take-over" in output
     assert len(session.ports(second.name, "out")) == 4
 
 

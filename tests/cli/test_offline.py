@@ -184,6 +184,13 @@ def test_wrong_arguments(tmp_path, score, monkeypatch, arguments, what):
     assert not (tmp_path / "out.wav").exists()
 
 
+def test_an_unknown_format_is_answered_by_those_that_there_are(tmp_path, score):
+    _, said = run(PW_SCSYNTH, "-N", score, "_", tmp_path / "out.wav", 48000, "WAV", "float32", status=1)
+    lines = dict(line.split(": ", 1) for line in said.splitlines()[1:])
+    assert {"wav", "aiff", "flac"} <= set(lines["header formats"].split(", "))
+    assert {"int16", "int24", "float"} <= set(lines["sample formats"].split(", "))
+
+
 def test_a_failed_command_is_printed_and_the_rest_rendered(tmp_path):
     score = tmp_path / "score.osc"
     score.write_bytes(score_bytes([LOAD, (0, ("/s_new", "nothing", 1, 0, 0)), *VOICES[1:]], SECONDS))

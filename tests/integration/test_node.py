@@ -41,6 +41,16 @@ def test_the_supercollider_that_native_units_follow_is_published(session, given,
     process.wait_for(lambda: str(properties(session).get("scsynth.supercollider")) in followed, "the release")
 
 
+@pytest.mark.parametrize("given, threads", [({"threads": 2}, 2), ({"threads": 2, "parallel": "off"}, 1)],
+                         ids=["plain", "not parallel"])
+def test_the_threads_that_there_are_are_published(session, given, threads):
+    server = NodeServer(session, free_port(), given)
+    process.wait_for(lambda: int(properties(session)["scsynth.threads"]) == threads, "the number of threads")
+    with Client(server.port) as client:
+        costs = client.request("/g_queryCost", 0, reply="/g_queryCost.reply").args
+    assert costs[9] == threads
+
+
 def test_ports_as_many_as_asked_for(session):
     NodeServer(session, free_port(), {"inputs": 1, "outputs": 8})
     assert session.ports("scsynth", "out") == [f"out_{i}" for i in range(1, 9)]

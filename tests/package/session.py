@@ -8,6 +8,7 @@ import wave
 from pathlib import Path
 
 from tests.lib.daemon import Session
+from tests.lib.documents import broken_links
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
@@ -16,7 +17,8 @@ SINK = "test-sink"
 SINE = Path(__file__).resolve().parents[1] / "integration/synthdefs/test_sine.scsyndef"
 UNIT = Path("/usr/lib/systemd/user/pw-scsynth.service")
 DROP_IN = Path("/usr/share/pw-scsynth/pipewire.conf.d/90-scsynth.conf")
-PLAY = Path("/usr/share/doc/pw-scsynth/examples/play.py")
+DOCUMENTS = Path("/usr/share/doc/pw-scsynth")
+PLAY = DOCUMENTS / "examples/play.py"
 READY = "SuperCollider 3 server ready.\n"
 DEFAULT_PORT = "57110"
 
@@ -120,7 +122,13 @@ def offline():
         assert expected in done.stdout
 
 
-CASES = {case.__name__: case for case in (unit, drop_in, offline)}
+def documents():
+    """Their links lead somewhere; none is compressed."""
+    assert (DOCUMENTS / "README.md").is_file()
+    assert broken_links(DOCUMENTS) == []
+
+
+CASES = {case.__name__: case for case in (unit, drop_in, offline, documents)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]]()

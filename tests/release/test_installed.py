@@ -10,6 +10,7 @@ import pytest
 from tests.lib import audio, wireplumber
 from tests.lib.build import BUILD, ROOT
 from tests.lib.daemon import Session, pkg_variable
+from tests.lib.documents import broken_links
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
@@ -50,6 +51,12 @@ def test_what_is_installed(root):
     assert [file.relative_to(root / "usr/share/wireplumber") for file in (root / "usr/share/wireplumber").rglob("90-*")] == [
         Path(folder, name)]
     assert list(root.rglob("PipeWireServer.sc"))
+
+
+def test_links_between_the_documents_hold(root):
+    documents = root / "usr/share/doc/pw-scsynth"
+    assert (documents / "README.md").is_file()
+    assert broken_links(documents) == []
 
 
 def test_it_plays(root, tmp_path):

@@ -286,8 +286,10 @@ bool SpaNode::set_counters() {
     static const EngineStatus none_yet;
     Engine* engine = server_->engine();
     const EngineStatus& status = engine ? engine->status() : none_yet;
-    if (engine) // in place of "auto"
+    if (engine) { // in place of what was asked for, which leaves it to the engine
         changed |= set_property("scsynth.supercollider", std::string(name_of(status.release)));
+        changed |= set_property("scsynth.threads", std::to_string(engine->settings().threads));
+    }
     changed |= set_property("scsynth.late", std::to_string(status.late_bundles));
     changed |= set_property("scsynth.dropped-events", std::to_string(status.dropped_events));
     changed |= set_property("scsynth.cuts", std::to_string(status.cuts));

@@ -28,6 +28,7 @@ struct Definition final : Handback {
     UnitGraph::Sizes graph_sizes;       ///< of a UnitGraph, if synths are that
     bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf
     int64_t cost = 0;                   ///< [rt] ns that a block of one synth takes, as measured; 0: not yet
+    int64_t last_cost = 0;              ///< [rt] the last of these measurements by itself
     /// [rt] The same of a synth's turn, in which others may be computed, too. Deadline::unknown: to be measured each
     /// time.
     int64_t turn_cost = Deadline::unknown;

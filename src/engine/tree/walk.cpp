@@ -13,12 +13,14 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace scs {
 namespace {
 
 constexpr int64_t visit_cost = 100;    // ns, of passing a node that isn't in the cache: an estimate for the deadline
 constexpr int64_t dear_synth = 20'000; // ns; above this, the clock is read within a synth, too
+constexpr int64_t most_rise = 4;       // how many times the mean a measurement may be without a second one like it
 
 /// Prefetches the first `bytes` of a node, and so of its synth, into the cache while another is computed: with hundreds
 /// of synths, none is still there from the last block. Reaching beyond a smaller synth does no harm.
@@ -77,7 +79,12 @@ void Tree::note_cost(Definition& definition, int64_t nsec, int voices) noexcept 
         mean = std::max<int64_t>(first ? value : mean + (value - mean) / 4, 1);
     };
     follow(definition.turn_cost, nsec, definition.turn_cost == Deadline::unknown);
-    follow(definition.cost, nsec / voices, definition.cost == 0);
+    // Where this thread was preempted, one measurement is far too high. So is the next one only if the synth is dear.
+    const int64_t each = nsec / voices;
+    const bool first = definition.cost == 0;
+    const int64_t last = std::exchange(definition.last_cost, each);
+    const int64_t most = first ? each : std::max(last, most_rise * definition.cost);
+    follow(definition.cost, std::min(each, most), first);
     if (definition.turn_cost >= dear_synth)
         definition.turn_cost = Deadline::unknown;
 }

@@ -55,6 +55,13 @@ int find(std::span<const Name> names, std::string_view text) {
     return 0;
 }
 
+std::string listed(std::span<const Name> names) {
+    std::string text;
+    for (const Name& name : names)
+        text += (text.empty() ? "" : ", ") + std::string(name.text);
+    return text;
+}
+
 SNDFILE* as_sndfile(void* handle) {
     return static_cast<SNDFILE*>(handle);
 }
@@ -92,6 +99,14 @@ Result<int> sound_file_format(std::string_view header, std::string_view sample) 
     if (!minor)
         return Error{"unsupported sample format"};
     return major | minor;
+}
+
+std::string sound_file_headers() {
+    return listed(header_names);
+}
+
+std::string sound_file_samples() {
+    return listed(sample_names);
 }
 
 Result<SoundFile> SoundFile::open(const std::string& path) {

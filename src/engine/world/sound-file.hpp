@@ -23,6 +23,11 @@ struct SoundFileInfo {
 /// "unsupported sample format". [any]
 Result<int> sound_file_format(std::string_view header, std::string_view sample);
 
+/// The names that it knows, with commas between: "aiff, aifc, wav …" and "int8, uint8 …". Not every sample format goes
+/// with every header. [any but rt]
+std::string sound_file_headers();
+std::string sound_file_samples();
+
 /// Opens a certain file with the flags of open(2); -1 and errno if it fails.
 using FileOpener = std::function<int(int flags)>;
 

@@ -74,6 +74,10 @@ TEST_CASE("format names are scsynth's, in any case") {
     CHECK(sound_file_format("", "int16").error() == "unsupported header format");
     CHECK(sound_file_format("wav", "int").error() == "unsupported sample format");
     CHECK(sound_file_format("wav", "int160").error() == "unsupported sample format");
+    CHECK(sound_file_headers().starts_with("aiff, aifc, wav, "));
+    CHECK(sound_file_headers().ends_with(", sd2"));
+    CHECK(sound_file_samples().starts_with("int8, uint8, int16, "));
+    CHECK(sound_file_samples().ends_with(", mp3"));
 }
 
 TEST_CASE("what is written is read back") {

@@ -27,6 +27,7 @@ public:
     bool run_idle() noexcept;
     int input_delay() const noexcept;
     void reset_carry() noexcept;
+    const Settings& settings() const noexcept { return settings_; }
     EngineStatus& status() noexcept { return status_; }
 
 private:
