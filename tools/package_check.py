@@ -152,7 +152,7 @@ class Package:
         yield "install", install
         yield "remove", remove
         yield "install again, nothing enabled", install_again
-        for case in ("offline", "documents", "unit", "drop_in"):
+        for case in ("offline", "documents", "unit", "drop_in", "threads"):
             yield f"session: {case}", session(case)
         yield "upgrade", upgrade
         yield "purge after use", remove_all

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from tests.lib import desktop
-from tests.lib.build import PW_SCSYNTH
+from tests.lib.build import PW_SCSYNTH, ROOT
 from tests.lib.daemon import Session
 from tests.lib.ports import free_port
 from tests.lib.process import threads
@@ -14,7 +14,7 @@ from tests.lib.server import NodeServer
 pytestmark = [pytest.mark.usefixtures("ours"),
               pytest.mark.skipif(desktop.lacking() is not None, reason=str(desktop.lacking()))]
 
-OURS = "{ name = libpipewire-module-scsynth args = { scsynth.node = false } }"
+DROP_IN = ROOT / "conf/80-scsynth-threads.conf"
 
 
 def scheduling(thread):
@@ -38,8 +38,8 @@ def need_priority(session):
         pytest.skip("PipeWire's data loop gets no priority here")
 
 
-def test_as_the_module_tells():
-    with Session(wireplumber=False, modules=[OURS]) as session:
+def test_by_the_installed_drop_in():
+    with Session(wireplumber=False, fragments={DROP_IN.name: DROP_IN.read_text()}) as session:
         need_priority(session)
         NodeServer(session, free_port(), {"threads": 3})
         NodeServer(session, free_port(), {"threads": 2})

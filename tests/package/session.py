@@ -17,6 +17,7 @@ SINK = "test-sink"
 SINE = Path(__file__).resolve().parents[1] / "integration/synthdefs/test_sine.scsyndef"
 UNIT = Path("/usr/lib/systemd/user/pw-scsynth.service")
 DROP_IN = Path("/usr/share/pw-scsynth/pipewire.conf.d/90-scsynth.conf")
+THREADS = Path("/usr/share/pipewire/pipewire.conf.d/80-scsynth-threads.conf")
 DOCUMENTS = Path("/usr/share/doc/pw-scsynth")
 PLAY = DOCUMENTS / "examples/play.py"
 READY = "SuperCollider 3 server ready.\n"
@@ -115,6 +116,14 @@ def drop_in():
         play_sine(session, port)
 
 
+def threads():
+    """The drop-in that PipeWire finds by itself has the daemon load the module, which makes no node."""
+    with Session(build=None, fragments={THREADS.name: THREADS.read_text()}) as session:
+        session.wait_until(lambda: any(each["info"]["name"] == "libpipewire-module-scsynth"
+                                       for each in session.objects("Module")), "the module")
+        assert not session.node("scsynth")
+
+
 def offline():
     """Without PipeWire: help and version."""
     for option, expected in (("--version", "scsynth"), ("--help", "usage: pw-scsynth")):
@@ -128,7 +137,7 @@ def documents():
     assert broken_links(DOCUMENTS) == []
 
 
-CASES = {case.__name__: case for case in (unit, drop_in, offline, documents)}
+CASES = {case.__name__: case for case in (unit, drop_in, threads, offline, documents)}
 
 if __name__ == "__main__":
     CASES[sys.argv[1]]()

@@ -101,11 +101,10 @@ HelperPool::Caller* HelperPool::join(size_t threads) {
 
 bool HelperPool::leave(Helpers& owner, Caller* caller, int64_t nsec) noexcept {
     std::unique_lock lock(lock_);
+    const bool is_there = caller && caller->owner.load(std::memory_order_relaxed) == &owner;
     // Either this sees that a thread is with the owner, or that one sees, with seq_cst, that the owner has gone.
-    if (caller && caller->owner.load(std::memory_order_relaxed) == &owner) {
+    if (is_there)
         caller->owner.store(nullptr, std::memory_order_seq_cst);
-        caller->threads.store(0, std::memory_order_relaxed);
-    }
     const NanoClock clock = NanoClock::system();
     const int64_t until = clock.now() + nsec;
     bool anybody;
@@ -117,6 +116,8 @@ bool HelperPool::leave(Helpers& owner, Caller* caller, int64_t nsec) noexcept {
     }
     if (anybody)
         give_up_those_with(owner);
+    if (is_there)
+        caller->threads.store(0, std::memory_order_relaxed); // others may have this place now
     bury_lost();
     (void)resize();
     return !anybody;

@@ -82,7 +82,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
       draws_(most_draws),
       planned_gates_(jobs_.size()),
       deferred_(jobs_.size()),
-      pipeline_(settings, most_turns(settings), lanes, runners_, buses, held, random, jump_),
+      pipeline_(settings, most_turns(settings), lanes, runners_, buses, held, random, jump_, trace),
       demand_(settings),
       job_list_(jobs_.size()) {
     helpers_ = std::make_unique<Helpers>(
@@ -468,7 +468,8 @@ int64_t Ahead::drive_pipeline() noexcept {
     while (!pipeline_.over()) {
         LongWait wait(*helpers_);
         int idle = 0;
-        while (!helpers_->wait_briefly([&] { return take_step(0, idle++) || pipeline_.over(); })) {
+        while (!helpers_->wait_briefly(
+            [&] { return pipeline_.step(0, idle++ >= pauses_to_others) || pipeline_.over(); })) {
             wait.go_on();
             waited = std::max(waited, wait.nsec());
             if (is_late())
@@ -488,22 +489,14 @@ void Ahead::help_pipeline(size_t who) noexcept {
     int64_t until = clock_.now() + longest_idle;
     for (int idle = 0; !pipeline_.over() && !failed();) {
         FaultGuard::progress();
-        if (helpers_->wait_briefly([&] { return take_step(who, idle++) || pipeline_.over(); })) {
+        if (helpers_->wait_briefly(
+                [&] { return pipeline_.step(who, idle++ >= pauses_to_others) || pipeline_.over(); })) {
             idle = 0;
             until = clock_.now() + longest_idle;
         } else if (clock_.now() > until) {
             return;
         }
     }
-}
-
-/// `idle`: how often there was nothing to be done before.
-bool Ahead::take_step(size_t who, int idle) noexcept {
-    const int64_t traced = trace_.begin();
-    if (!pipeline_.step(who, idle >= pauses_to_others))
-        return false;
-    trace_.end(who, TraceKind::job, traced, 0, "a stage of blocks");
-    return true;
 }
 
 // ---- jobs

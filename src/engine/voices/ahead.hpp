@@ -160,7 +160,6 @@ private:
     bool plan_pipeline() noexcept;
     int64_t drive_pipeline() noexcept;
     void help_pipeline(size_t who) noexcept;
-    bool take_step(size_t who, int idle) noexcept;
     void compute(VoiceRunner&, Job&) noexcept;
     void let_go(Job&) noexcept;
     void give_up() noexcept;

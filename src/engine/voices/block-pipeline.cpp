@@ -23,15 +23,49 @@ size_t contexts_for(const Settings& settings) {
     return count * bytes <= most_context_bytes ? count : 0;
 }
 
+/// What a thread computes is recorded by its SynthDef: turns of the same one, one behind the other, as one job.
+class TracedTurns {
+public:
+    TracedTurns(Trace& trace, size_t who) noexcept : trace_(trace), who_(who), began_(trace.begin()) {}
+    ~TracedTurns() { end(); }
+    TracedTurns(const TracedTurns&) = delete;
+    TracedTurns& operator=(const TracedTurns&) = delete;
+
+    void next(const Unison& one) noexcept {
+        if (!began_)
+            return;
+        if (const NativeCode* code = &one.code(); code != code_) {
+            end();
+            code_ = code;
+        }
+        voices_ += one.voices();
+    }
+
+private:
+    void end() noexcept {
+        if (!code_)
+            return;
+        trace_.end(who_, TraceKind::job, began_, std::exchange(voices_, 0), code_->name);
+        began_ = trace_.begin();
+    }
+
+    Trace& trace_;
+    const size_t who_;
+    int64_t began_;                    ///< 0: nothing is recorded any more
+    const NativeCode* code_ = nullptr; ///< the last turn's
+    int voices_ = 0;
+};
+
 } // namespace
 
 BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int lanes, std::span<VoiceRunner> runners,
-                             Buses& buses, HeldOutput& held, RandomState* random, const RandomJump& jump)
+                             Buses& buses, HeldOutput& held, RandomState* random, const RandomJump& jump, Trace& trace)
     : runners_(runners),
       buses_(buses),
       held_(held),
       random_(random),
       jump_(jump),
+      trace_(trace),
       cuts_(settings, most_turns),
       pipeline_([](void* self, size_t who, size_t stage,
                    size_t index) noexcept { static_cast<BlockPipeline*>(self)->run(who, stage, index); },
@@ -182,7 +216,7 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
     runner.draw_from(stage.random);
     if (number == 0)
         take_inputs(context, index);
-    if (!run_turns(runner, stage, index))
+    if (!run_turns(who, stage, index))
         return;
     if (stage.draws && !cuts_.draws_in_one())
         stage.random = jump_(stage.random, numbers_ - stage.numbers);
@@ -196,7 +230,9 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
         by_helpers_.fetch_add(stage.end - stage.first, std::memory_order_relaxed);
 }
 
-bool BlockPipeline::run_turns(VoiceRunner& runner, const Stage& stage, size_t index) noexcept {
+bool BlockPipeline::run_turns(size_t who, const Stage& stage, size_t index) noexcept {
+    VoiceRunner& runner = runners_[who];
+    TracedTurns traced(trace_, who);
     for (uint32_t i = stage.first; i < stage.end; ++i) {
         if (pipeline_.stopped())
             return false;
@@ -207,6 +243,7 @@ bool BlockPipeline::run_turns(VoiceRunner& runner, const Stage& stage, size_t in
         runner.set_host(&noting,
                         [](void* to, Synth& synth, int action) { static_cast<Noting*>(to)->note(synth, action); });
         turn.tails = turn.ended;
+        traced.next(turn.of);
         run_turn(runner, turn);
         turn.live &= ~(noting.ended[0] | noting.ended[1]);
         turn.ended = noting.ended[1];

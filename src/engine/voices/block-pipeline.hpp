@@ -5,6 +5,7 @@
 #include "engine/base/settings.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/schedule/pipeline.hpp"
+#include "engine/schedule/trace.hpp"
 #include "engine/voices/random-jump.hpp"
 #include "engine/voices/stage-cuts.hpp"
 #include "engine/voices/voice-runner.hpp"
@@ -28,7 +29,7 @@ public:
 
     /// [worker] threads: each has a runner. lanes: of a batch.
     BlockPipeline(const Settings&, size_t most_turns, int lanes, std::span<VoiceRunner>, Buses&, HeldOutput&,
-                  RandomState*, const RandomJump&);
+                  RandomState*, const RandomJump&, Trace&);
 
     /// Whether blocks of these turns may be computed so. `fewest_work`: less in a block isn't worth it; operations, one
     /// of a batch counting as four. The turns must stay as they are until close().
@@ -106,7 +107,7 @@ private:
     static size_t work_in(const Unison&, bool held) noexcept;
     bool cut() noexcept;
     void run(size_t who, size_t stage, size_t index) noexcept;
-    bool run_turns(VoiceRunner&, const Stage&, size_t index) noexcept;
+    bool run_turns(size_t who, const Stage&, size_t index) noexcept;
     void run_turn(VoiceRunner&, Turn&) noexcept;
     void take_inputs(const Context&, size_t index) const noexcept;
     void keep_outputs(const Context&, size_t index) noexcept;
@@ -119,6 +120,7 @@ private:
     HeldOutput& held_;
     RandomState* const random_;
     const RandomJump& jump_;
+    Trace& trace_;
     StageCuts cuts_;
     Pipeline pipeline_;
     const size_t block_, inputs_, outputs_, audio_buses_;
