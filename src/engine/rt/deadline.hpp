@@ -38,6 +38,7 @@ public:
         passed_ = just_read_ = false;
     }
     bool bounded() const noexcept { return moment_ != never; }
+    int64_t moment() const noexcept { return moment_; }
 
     /// Work of about `cost` ns is next; 0 or more. true: it must be left, as the deadline has passed.
     bool spend(int64_t cost) noexcept {

@@ -184,7 +184,8 @@ bool HelperPool::help(Thread& self, size_t at, uint32_t calls) noexcept {
     if (!owner)
         return false;
     self.with.store(owner, std::memory_order_seq_cst);
-    const bool there = caller.owner.load(std::memory_order_seq_cst) == owner;
+    // Another owner may have this place by now, and want fewer threads.
+    const bool there = caller.owner.load(std::memory_order_seq_cst) == owner && self.number <= owner->threads();
     if (there) {
         self.next = at + 1;
         known.waited = !owner->help(self.number, known.round, calls - known.round);

@@ -109,6 +109,8 @@ private:
     };
     enum class Next { round, elsewhere, sleep };
 
+    size_t threads() const noexcept { return size_t(settings_.threads); }
+
     // ---- a helper's, with its number
 
     /// Does what there is to do, until there is nothing more in this cycle, or another owner calls. `round`: the one it

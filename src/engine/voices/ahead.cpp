@@ -23,8 +23,9 @@ constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump o
 
 // Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
 constexpr int most_unwalked = 32;
-constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, before it leaves the rest to others
-constexpr int most_levels = 16;             // of groups, below a parallel one
+constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, before it leaves the rest to others, …
+constexpr int64_t longest_idle_at_all = 20'000'000; // … unless stages take long
+constexpr int most_levels = 16;                     // of groups, below a parallel one
 constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
 constexpr int pauses_to_others = 128; // some microseconds without work of its own, until a thread does what is others'
 
@@ -82,7 +83,7 @@ Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::share
       draws_(most_draws),
       planned_gates_(jobs_.size()),
       deferred_(jobs_.size()),
-      pipeline_(settings, most_turns(settings), lanes, runners_, buses, held, random, jump_, trace),
+      pipeline_(settings, most_turns(settings), lanes, runners_, buses, held, random, jump_, trace, deadline),
       demand_(settings),
       job_list_(jobs_.size()) {
     helpers_ = std::make_unique<Helpers>(
@@ -486,13 +487,14 @@ int64_t Ahead::drive_pipeline() noexcept {
 /// it waits.
 void Ahead::help_pipeline(size_t who) noexcept {
     set_float_mode(float_mode_);
-    int64_t until = clock_.now() + longest_idle;
+    const int64_t patience = std::clamp(unhurried * pipeline_.expected_wait(), longest_idle, longest_idle_at_all);
+    int64_t until = clock_.now() + patience;
     for (int idle = 0; !pipeline_.over() && !failed();) {
         FaultGuard::progress();
         if (helpers_->wait_briefly(
                 [&] { return pipeline_.step(who, idle++ >= pauses_to_others) || pipeline_.over(); })) {
             idle = 0;
-            until = clock_.now() + longest_idle;
+            until = clock_.now() + patience;
         } else if (clock_.now() > until) {
             return;
         }

@@ -15,6 +15,7 @@ namespace scs {
 namespace {
 
 constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses there is no pipeline
+constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
 constexpr double unequal = 1.1;                         // a stage's time by the mean of all, from which on it counts
 
 size_t contexts_for(const Settings& settings) {
@@ -59,13 +60,15 @@ private:
 } // namespace
 
 BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int lanes, std::span<VoiceRunner> runners,
-                             Buses& buses, HeldOutput& held, RandomState* random, const RandomJump& jump, Trace& trace)
+                             Buses& buses, HeldOutput& held, RandomState* random, const RandomJump& jump, Trace& trace,
+                             const Deadline& deadline)
     : runners_(runners),
       buses_(buses),
       held_(held),
       random_(random),
       jump_(jump),
       trace_(trace),
+      deadline_(deadline),
       cuts_(settings, most_turns),
       pipeline_([](void* self, size_t who, size_t stage,
                    size_t index) noexcept { static_cast<BlockPipeline*>(self)->run(who, stage, index); },
@@ -135,6 +138,7 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
         if (!fits(one, number, turn.holder))
             return false;
         const size_t own_work = work_in(one, turn.holder >= 0);
+        turn.work = uint32_t(own_work);
         if (turn.holder >= 0) {
             cuts_.skip();
             cuts_.join(size_t(turn.holder));
@@ -184,6 +188,7 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
         if (turn.of.batch && turn.of.batch->interleaved)
             (void)held_.take_slot(*turn.of.batch); // plan() has seen to it that there is one
     }
+    expected_wait_ = usual_wait();
     RandomState random = *random_;
     for (Stage& stage : std::span(stages_).first(stage_count_)) {
         stage.random = random;
@@ -233,12 +238,19 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
 bool BlockPipeline::run_turns(size_t who, const Stage& stage, size_t index) noexcept {
     VoiceRunner& runner = runners_[who];
     TracedTurns traced(trace_, who);
+    size_t work = 0;
     for (uint32_t i = stage.first; i < stage.end; ++i) {
         if (pipeline_.stopped())
             return false;
         Turn& turn = turns_[i];
         if (!turn.of)
             continue;
+        if ((work += turn.work) >= work_between_looks) {
+            work = 0;
+            FaultGuard::progress();
+            if (deadline_.bounded() && deadline_.now() >= deadline_.moment())
+                pipeline_.stop();
+        }
         Noting noting{this, uint32_t(index), i};
         runner.set_host(&noting,
                         [](void* to, Synth& synth, int action) { static_cast<Noting*>(to)->note(synth, action); });

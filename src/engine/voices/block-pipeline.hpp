@@ -29,7 +29,7 @@ public:
 
     /// [worker] threads: each has a runner. lanes: of a batch.
     BlockPipeline(const Settings&, size_t most_turns, int lanes, std::span<VoiceRunner>, Buses&, HeldOutput&,
-                  RandomState*, const RandomJump&, Trace&);
+                  RandomState*, const RandomJump&, Trace&, const Deadline&);
 
     /// Whether blocks of these turns may be computed so. `fewest_work`: less in a block isn't worth it; operations, one
     /// of a batch counting as four. The turns must stay as they are until close().
@@ -37,7 +37,8 @@ public:
     /// Whether the stages have turned out so unequal that it is better planned anew.
     bool outdated() const noexcept { return unequal_ >= most_unequal; }
 
-    /// Begins with block number `first`. `blocks`: 2 to most_blocks. The inputs must stay until close().
+    /// Begins with block number `first`. `blocks`: 2 to most_blocks. The inputs must stay until close(). All threads
+    /// stop when the deadline has passed, also within a stage.
     void open(int32_t first, int blocks, const BlockInputs&) noexcept;
     /// Pipeline::step(), over() and stop(), the latter also within a stage.
     bool step(size_t who, bool any) noexcept { return pipeline_.step(who, any); }
@@ -50,6 +51,8 @@ public:
     /// ns, of the last blocks: how long a thread has to wait for others at their begin or end, as a stage of theirs
     /// takes so long.
     int64_t usual_wait() const noexcept;
+    /// What that was before open().
+    int64_t expected_wait() const noexcept { return expected_wait_; }
 
     /// Puts what a computed block has on the server's outputs on the engine's own buses. `index`: from 0 on.
     void put(int index, Buses&, int32_t block) const noexcept;
@@ -74,6 +77,7 @@ private:
 
     struct Turn {
         Unison of;
+        uint32_t work;  ///< operations, one of a batch counting as four
         uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of a lone voice
         uint32_t ran;   ///< those that were computed in the present block
         uint32_t ended; ///< those that ended themselves in the present block …
@@ -121,6 +125,7 @@ private:
     RandomState* const random_;
     const RandomJump& jump_;
     Trace& trace_;
+    const Deadline& deadline_;
     StageCuts cuts_;
     Pipeline pipeline_;
     const size_t block_, inputs_, outputs_, audio_buses_;
@@ -135,7 +140,8 @@ private:
     size_t stage_count_ = 0;
     std::array<double, Pipeline::most_stages> shares_{};
     int unequal_ = 0;
-    uint32_t numbers_ = 0; ///< drawn in a block, if that is known
+    int64_t expected_wait_ = 0; ///< ns
+    uint32_t numbers_ = 0;      ///< drawn in a block, if that is known
     int32_t first_ = 0;
     size_t count_ = 0;
     BlockInputs heard_{};

@@ -354,6 +354,27 @@ TEST_CASE("a helper without work doesn't wait for ever for a thread that has no 
     CHECK_FALSE(f.engine->status().broken);
 }
 
+TEST_CASE("the clock is read within a stage, so that the deadline isn't passed by as much as a stage takes") {
+    const Helped helped;
+    LongPlayer f(with(2), 1, 0);
+    f.clear();
+    static std::atomic<int> by_helper; // who reads it nowhere else
+    f.engine->set_clock({[](void*) -> int64_t {
+        by_helper += std::this_thread::get_id() != walking;
+        return 0;
+    }});
+    for (int id = 1000; id < 2000; ++id) // 10,000 operations a block
+        add(f, "saw", id);
+    constexpr int frames = 16 * 64;
+    float part[2][frames], *out[] = {part[0], part[1]};
+    const float* in[] = {nullptr, nullptr};
+    for (int i = 0; i < 1000 && by_helper < 100; ++i)
+        f.engine->process(frames, ntp_advance(f.start, f.position += frames, 48000), 48000, in, out,
+                          {.deadline = 1'000'000'000});
+    CHECK(by_helper >= 100);
+    CHECK(f.pipelined() > 0);
+}
+
 TEST_CASE("a cycle that is cut amid blocks that are computed at once ends in time, and who is to end ends") {
     const Helped helped;
     for (const int threads : {2, 3}) {
@@ -363,9 +384,9 @@ TEST_CASE("a cycle that is cut amid blocks that are computed at once ends in tim
         LongPlayer f(settings, 1, 0);
         f.clear();
         // Reading the clock takes a microsecond, so the deadline comes at any place in a block.
-        static int64_t now;
+        static std::atomic<int64_t> now;
         now = 0;
-        f.engine->set_clock({[](void*) { return now += 1000; }});
+        f.engine->set_clock({[](void*) -> int64_t { return now += 1000; }});
         for (int id = 1000; id < 1200; ++id)
             add(f, "saw", id);
         f.cycle(16);
