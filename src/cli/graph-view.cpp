@@ -2,6 +2,7 @@
 #include "cli/graph-view.hpp"
 
 #include <string_view>
+#include <utility>
 
 namespace scs::cli {
 
@@ -20,7 +21,7 @@ const pw_registry_events GraphView::registry_events = {
     .version = PW_VERSION_REGISTRY_EVENTS,
     .global = [](void* data, uint32_t id, uint32_t, const char* type, uint32_t,
                  const spa_dict*) { static_cast<GraphView*>(data)->add(id, type); },
-    .global_remove = [](void* data, uint32_t id) { static_cast<GraphView*>(data)->nodes_.erase(id); },
+    .global_remove = [](void* data, uint32_t id) { static_cast<GraphView*>(data)->remove(id); },
 };
 
 const pw_node_events GraphView::node_events = {
@@ -58,18 +59,28 @@ void GraphView::add(uint32_t id, const char* type) {
     auto* proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, type, PW_VERSION_NODE, 0));
     if (!proxy)
         return;
+    gone_.erase(id);
     auto& node = nodes_[id] = std::make_unique<SeenNode>();
     node->proxy = proxy;
     node->listener = {};
     pw_node_add_listener(reinterpret_cast<pw_node*>(proxy), &node->listener, &node_events, node.get());
 }
 
+void GraphView::remove(uint32_t id) {
+    if (const auto node = nodes_.find(id); node != nodes_.end()) {
+        gone_[id] = std::move(node->second->properties);
+        nodes_.erase(node);
+    }
+}
+
 std::string GraphView::property(uint32_t id, const std::string& key) const {
     const auto node = nodes_.find(id);
-    if (node == nodes_.end())
+    const auto gone = gone_.find(id);
+    if (node == nodes_.end() && gone == gone_.end())
         return {};
-    const auto property = node->second->properties.find(key);
-    return property == node->second->properties.end() ? std::string() : property->second;
+    const Properties& properties = node == nodes_.end() ? gone->second : node->second->properties;
+    const auto property = properties.find(key);
+    return property == properties.end() ? std::string() : property->second;
 }
 
 uint32_t GraphView::find(const std::string& key, const std::string& value) const {

@@ -25,7 +25,8 @@ public:
 
     /// Whether there is a node of that global id.
     bool has(uint32_t id) const { return nodes_.contains(id); }
-    /// A property of the node of that global id; empty if there is none.
+    /// A property of the node of that global id, also of one that is gone, as long as no other has its id; empty if
+    /// there is none. What a node says last and its end may come at once.
     std::string property(uint32_t id, const std::string& key) const;
     /// A node that has this property, or SPA_ID_INVALID.
     uint32_t find(const std::string& key, const std::string& value) const;
@@ -41,10 +42,12 @@ private:
     static const pw_node_events node_events;
 
     void add(uint32_t id, const char* type);
+    void remove(uint32_t id);
 
     pw_registry* registry_;
     spa_hook listener_{};
     std::map<uint32_t, std::unique_ptr<SeenNode>> nodes_;
+    std::map<uint32_t, Properties> gone_;
 };
 
 } // namespace scs::cli

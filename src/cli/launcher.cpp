@@ -208,11 +208,12 @@ private:
         }
     }
 
-    std::string state() const { return connection_.graph().property(node_->id(), "scsynth.state"); }
+    std::string state() const { return connection_.graph().property(id_, "scsynth.state"); }
 
     bool gone() const { return node_->id() == SPA_ID_INVALID || state() == "quit"; }
 
     Result<int> serve() {
+        id_ = node_->id();
         const Waited started = connection_.wait_until([&] {
             const std::string now = state();
             return gone() || now == "running" || now.starts_with("failed");
@@ -303,6 +304,7 @@ private:
     std::map<std::string, std::string> devices_; ///< node.name by what -H calls them, as far as they were found
     std::unique_ptr<PrintRelay> relay_;
     std::optional<ServerNode> node_;        ///< goes before what it prints to
+    uint32_t id_ = SPA_ID_INVALID;          ///< its global id, also when it is gone
     std::optional<Clock::time_point> made_; ///< when the node was asked for
     std::optional<NodeRequest> given_;
     std::string resampling_;
