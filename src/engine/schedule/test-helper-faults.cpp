@@ -96,7 +96,7 @@ TEST_CASE("a helper that crashes leaves its owner, the others do, too, and the o
         CHECK(wait_until([] { return helper_threads() == "SSS"; }));
         CHECK_FALSE(crew.reach_all());
         CHECK(crew.helpers->leave_within(20 * second));
-        CHECK(helper_threads() == "");
+        CHECK(wait_until([] { return helper_threads() == ""; }));
     }
 }
 

@@ -89,7 +89,7 @@ size_t threads_there() {
 TEST_CASE("there are as many threads as the owner wants that wants most, and all owners share them") {
     const auto pool = plain_pool();
     Owner first(pool, 2);
-    CHECK(threads_there() == 2);
+    CHECK(wait_until([] { return threads_there() == 2; }));
     {
         Owner second(pool, 3);
         CHECK(threads_there() == 3);
@@ -167,7 +167,7 @@ TEST_CASE("a fault breaks the owner that was being helped, and the same threads 
         REQUIRE(wait_until([&] { return broken.helpers.failed(); }));
         CHECK(well.is_helped());
         CHECK_FALSE(well.helpers.failed());
-        CHECK(threads_there() == 2);
+        CHECK(wait_until([] { return threads_there() == 2; }));
         CHECK(broken.helpers.leave_within(20 * second));
         CHECK(well.is_helped());
         CHECK(well.well());
@@ -190,7 +190,7 @@ TEST_CASE("another thread takes the number of one that doesn't come back") {
     for (int i = 0; i < 100; ++i)
         CHECK_FALSE(well.round());
     CHECK_FALSE(stuck.helpers.leave_within(1));
-    CHECK(threads_there() == 2);
+    CHECK(wait_until([] { return threads_there() == 2; }));
     CHECK(well.is_helped());
     open = true;
     CHECK(stuck.helpers.leave_within(20 * second));

@@ -116,7 +116,7 @@ TEST_CASE("a helper that is blocked breaks the engine, and ends when it can") {
     f.break_by(Plant::block);
     CHECK(blocked);
     CHECK_FALSE(f.engine->abandon_threads());
-    CHECK(helper_threads().size() == 1);
+    CHECK(wait_until([] { return helper_threads().size() == 1; }));
     open = true;
     CHECK(wait_until([] { return helper_threads() == ""; }));
     CHECK_FALSE(blocked);
