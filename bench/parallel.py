@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What helper threads save: offline renderings of 2000 and of 256 voices of sclang's default synth, of 16 tracks with a
-reverb each, of 128 larger ones, and of the piece of bench/offline.py, with 1 thread and with more. The renderings
-alternate, so that a busy machine falls on all alike, and must be the same, byte for byte. Progress goes to standard
-error, a Markdown table of medians to standard output."""
+reverb each, of 128 larger ones, of bells of plugins' units and their reverb, and of the piece of bench/offline.py, with
+1 thread and with more. The renderings alternate, so that a busy machine falls on all alike, and must be the same, byte
+for byte. Progress goes to standard error, a Markdown table of medians to standard output."""
 import argparse
 import os
 import sys
@@ -21,7 +21,7 @@ from tests.lib.scsynth import score_bytes  # noqa: E402
 
 SECONDS = {"2000 default voices": 10, "256 default voices": 60, "16 tracks, their reverbs behind them": 60,
            "16 tracks, each with its reverb": 60, "128 tracks of 16 voices, each with its reverb": 10,
-           "the piece of bench/offline.py": 60}
+           "256 bells of plugins' units, and a reverb": 60, "the piece of bench/offline.py": 60}
 
 
 def steady(voices):
@@ -46,12 +46,22 @@ def tracks(count, each, together=False):
             *((0, *messages[i:i + 200]) for messages in (voices, reverbs) for i in range(0, len(messages), 200))]
 
 
+def bells(count):
+    """So many synths of Klank, which is a plugin's, and a reverb behind them."""
+    names = (ROOT / "bench/synthdefs/bench_bell.scsyndef", ROOT / "examples/synthdefs/piece_reverb.scsyndef")
+    voices = [("/s_new", "bench_bell", 1000 + i, 1, 0, "freq", 100.0 + 400.0 * i / count, "amp", 0.1 / count, "out", 16)
+              for i in range(count)]
+    return [(0, *(("/d_recv", name.read_bytes()) for name in names)),
+            (0, *voices, ("/s_new", "piece_reverb", 999, 1, 0, "in", 16))]
+
+
 def scores(folder):
     """{name: bytes of a score}"""
     events = {"2000 default voices": steady(2000), "256 default voices": steady(256),
               "16 tracks, their reverbs behind them": tracks(16, 4, True),
               "16 tracks, each with its reverb": tracks(16, 4),
               "128 tracks of 16 voices, each with its reverb": tracks(128, 16),
+              "256 bells of plugins' units, and a reverb": bells(256),
               "the piece of bench/offline.py": voice_scores.swarm(SECONDS["the piece of bench/offline.py"], folder)}
     return {name: score_bytes(found, SECONDS[name]) for name, found in events.items()}
 

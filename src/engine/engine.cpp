@@ -123,7 +123,6 @@ struct Engine::Parts final : PluginHost {
     Node* find_node(int32_t id) noexcept override { return tree->find(id); }
     void end_node(Node& node) noexcept override { tree->end(node); }
     void set_run(Node& node, bool run) noexcept override { tree->set_run(node, run); }
-    void done_action(int action, Synth& synth) noexcept override { tree->done_action(action, synth); }
     bool finish_job(Command* command) noexcept override {
         const std::lock_guard lock(results_producers);
         return results.push(command);

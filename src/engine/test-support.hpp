@@ -157,6 +157,10 @@ struct Fixture {
             if (header.kind == EventKind::node) {
                 nodes.emplace_back();
                 std::memcpy(&nodes.back(), record.data(), sizeof(NodeEvent));
+            } else if (header.kind == EventKind::trigger) {
+                TriggerEvent event;
+                std::memcpy(&event, record.data(), sizeof event);
+                triggers.push_back({event.node, event.value, nodes.size()});
             } else if (header.kind == EventKind::late) {
                 ++late;
             } else if (header.kind == EventKind::print || header.kind == EventKind::complain) {
@@ -194,6 +198,13 @@ struct Fixture {
     NtpTime start = NtpTime(1) << 32;
     int64_t position = 0;
     std::vector<NodeEvent> nodes;
+    struct Trigger {
+        int32_t node;
+        float value;
+        size_t before; ///< how many nodes' events came earlier
+        bool operator==(const Trigger&) const = default;
+    };
+    std::vector<Trigger> triggers;
     std::string printed;
     int late = 0, replies = 0, freed = 0;
     bool run_jobs = true;

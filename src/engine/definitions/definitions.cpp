@@ -44,8 +44,12 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
         if (!code)
             kernels = kernels_among_plugins(*program, ugens, settings.block_size);
     }
-    if (!code)
-        graph_sizes = UnitGraph::sizes(*program, kernels);
+    facts = code.get();
+    if (code)
+        return;
+    graph_sizes = UnitGraph::sizes(*program, kernels);
+    graph_facts = judge_graph(*program, kernels);
+    facts = graph_facts.get();
 }
 
 std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::byte> file, const Settings& settings,

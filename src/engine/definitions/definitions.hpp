@@ -8,6 +8,7 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/code.hpp"
+#include "engine/voices/graph-facts.hpp"
 
 #include <memory>
 #include <span>
@@ -23,8 +24,10 @@ struct Definition final : Handback {
     Definition(std::unique_ptr<const Program>, const Settings&);
     const std::string* synthdef_name() const noexcept override { return &program->name; }
     std::unique_ptr<const Program> program;
-    std::unique_ptr<const NativeCode> code; ///< null: synths are UnitGraphs, with plugin units
+    std::unique_ptr<const NativeCode> code;        ///< null: synths are UnitGraphs, with plugin units
+    std::unique_ptr<const GraphFacts> graph_facts; ///< if synths are UnitGraphs
     std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
+    const TurnFacts* facts = nullptr;   ///< of either
     UnitGraph::Sizes graph_sizes;       ///< of a UnitGraph, if synths are that
     bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf
     int64_t cost = 0;                   ///< [rt] ns that a block of one synth takes, as measured; 0: not yet

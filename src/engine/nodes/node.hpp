@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/nodes/ahead-place.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -8,6 +10,7 @@ namespace scs {
 
 struct Definition;
 struct Group;
+struct TurnFacts;
 class UnitGraph;
 struct Voice;
 
@@ -98,9 +101,11 @@ struct NodeWalk {
 /// Made of plugin units or of native ones.
 struct Synth : Node {
     Definition* definition = nullptr;
-    UnitGraph* graph = nullptr; ///< null: a synth of native units
-    Voice* voice = nullptr;     ///< null: a synth with plugin units
-    Synth* older = nullptr;     ///< in its list of Ages
+    UnitGraph* graph = nullptr;       ///< null: a synth of native units
+    Voice* voice = nullptr;           ///< null: a synth with plugin units
+    const TurnFacts* facts = nullptr; ///< of its SynthDef
+    AheadPlace ahead;                 ///< unless it is in a batch
+    Synth* older = nullptr;           ///< in its list of Ages
     Synth* newer = nullptr;
 };
 

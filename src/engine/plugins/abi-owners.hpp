@@ -7,6 +7,7 @@ namespace scs {
 
 struct Node;
 class PluginWorld;
+struct Space;
 struct Synth;
 
 /// The ABI's objects, each followed by a pointer to ours.
@@ -21,6 +22,7 @@ struct AbiNode {
 struct AbiGraph {
     ::Graph abi;
     Synth* owner;
+    Space* space; ///< what its native units are called with; of the thread that computes it
 };
 
 inline PluginWorld& owner_of(::World* world) noexcept {

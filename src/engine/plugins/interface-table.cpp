@@ -14,6 +14,7 @@
 #include "engine/plugins/rt-message.hpp"
 #include "engine/plugins/sine-tables.hpp"
 #include "engine/rt/pool.hpp"
+#include "engine/ugens/kernel.hpp"
 #include "engine/world/buffers-abi.hpp"
 #include "engine/world/scope-buffers.hpp"
 
@@ -163,7 +164,8 @@ void group_delete_all(::Group* group) {
 }
 void done_action(int action, ::Unit* unit) {
     const FaultGuard::HostCode whole;
-    host_of(unit->mWorld).done_action(action, *reinterpret_cast<AbiGraph*>(unit->mParent)->owner);
+    const auto& graph = *reinterpret_cast<AbiGraph*>(unit->mParent);
+    graph.space->done_action(graph.space->host, *graph.owner, action);
 }
 ::Node* get_node(::World* world, int id) {
     Node* node = host_of(world).find_node(id);

@@ -45,14 +45,14 @@ size_t NativeUnit::bytes(const UnitPlan& plan, const Kernel& kernel) noexcept {
 void NativeUnit::prepare(const Kernel& k, Block& synths_block) noexcept {
     kernel = &k;
     block = &synths_block;
-    auto* operands = reinterpret_cast<Operand*>(this + 1);
-    Operand* next = operands;
+    Operand* const first = operands().data();
+    Operand* next = first;
     for (uint32_t i = 0; i < unit.mNumInputs; ++i)
         *next++ = {reinterpret_cast<uintptr_t>(unit.mInBuf[i]), Base::fixed, rate_of(*unit.mInput[i])};
     for (uint32_t i = 0; i < unit.mNumOutputs; ++i)
         *next++ = {reinterpret_cast<uintptr_t>(unit.mOutBuf[i]), Base::fixed, rate_of(*unit.mOutput[i])};
     op = {k.lone,
-          operands,
+          first,
           nullptr,
           distance(this, next),
           distance(this, next) + uint32_t(state_bytes(k)),

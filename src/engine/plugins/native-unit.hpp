@@ -5,6 +5,7 @@
 #include "engine/ugens/kernel.hpp"
 
 #include <cstddef>
+#include <span>
 
 namespace scs {
 
@@ -29,6 +30,11 @@ struct NativeUnit {
 
     /// Tells plugins' units, which may wait for that, whether it is done.
     void update_done() noexcept;
+
+    /// Inputs, then outputs.
+    std::span<Operand> operands() noexcept {
+        return {reinterpret_cast<Operand*>(this + 1), size_t(unit.mNumInputs) + unit.mNumOutputs};
+    }
 
     static NativeUnit& of(::Unit& unit) noexcept { return reinterpret_cast<NativeUnit&>(unit); }
 };

@@ -7,7 +7,6 @@ namespace scs {
 
 class Command;
 struct Node;
-struct Synth;
 
 /// What plugins' code may ask of the engine, besides the memory, buffers and events that PluginWorld has. [rt] unless a
 /// function says otherwise.
@@ -18,8 +17,6 @@ public:
     /// Marks the node to be freed when the walk next reaches it.
     virtual void end_node(Node&) noexcept = 0;
     virtual void set_run(Node&, bool run) noexcept = 0;
-    /// Performs a done action, 0 to 15, of a unit in this synth.
-    virtual void done_action(int action, Synth&) noexcept = 0;
     /// [worker or a plugin's own thread] Returns a command to the data loop after its work(). false: the queue is full.
     virtual bool finish_job(Command*) noexcept = 0;
 

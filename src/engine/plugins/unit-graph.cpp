@@ -9,6 +9,7 @@
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/registry.hpp"
+#include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/unit-command.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/synthdef/program.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace scs {
@@ -122,6 +124,8 @@ struct Instance {
     const Program* program;
     UnitKernels kernels;
     Block block;                       ///< what the kernels are called with
+    Space* home;                       ///< the data loop's own, to which `block` belongs unless another thread was last
+    float* wires;                      ///< where the audio wires are
     UnitRate audio_rate, control_rate; ///< of the block
     Rates rates;                       ///< what the plugins' units point to
     PluginWorld* world;
@@ -193,10 +197,21 @@ struct Instance {
     /// Everything make() has left to do. false: the deadline passed before the end.
     bool finish_layout(Deadline&) noexcept;
 
-    void crash(const char* ugen) noexcept {
+    void note_crash(const char* ugen) noexcept {
         crashed_ugen = ugen;
         crash_kind = FaultGuard::last_ending();
+    }
+    void crash(const char* ugen) noexcept {
+        note_crash(ugen);
         world->release_locks();
+    }
+
+    /// It is computed with these from now on. [any thread that has it for itself]
+    void use(float* wire_memory, Space& space, ::RGen* generator) noexcept;
+    /// It is the data loop's again.
+    void come_home() noexcept {
+        if (block.space != home)
+            use(world->wire_space(), *home, world->abi().world.abi.mRGen);
     }
 
     /// false: the unit crashed.
@@ -256,6 +271,8 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->block.audio = &self->audio_rate;
     self->block.control = &self->control_rate;
     self->block.synths = &self->hosted.owner;
+    self->hosted.space = self->home = block.space;
+    self->wires = world.wire_space();
     ::World& w = world.abi().world.abi;
     self->rates = {w.mFullRate, w.mBufRate};
     ::Graph& graph = self->hosted.abi;
@@ -341,8 +358,7 @@ void Instance::add_unit(uint32_t index) noexcept {
         const int32_t buffer = program->wires[output].buffer;
         wire->mFromUnit = unit;
         wire->mCalcRate = unit->mCalcRate;
-        wire->mBuffer =
-            buffer < 0 ? &wire->mScalarValue : world->wire_space() + size_t(buffer) * size_t(program->block_size);
+        wire->mBuffer = buffer < 0 ? &wire->mScalarValue : wires + size_t(buffer) * size_t(program->block_size);
         unit->mOutput[j] = wire;
         unit->mOutBuf[j] = wire->mBuffer;
     }
@@ -428,8 +444,63 @@ bool UnitGraph::construct(Deadline& deadline) noexcept {
     return well;
 }
 
+/// All pointers to audio wires move along. Units have no copies of them: those that do aren't computed by other threads
+/// (UnitEffects).
+void Instance::use(float* wire_memory, Space& space, ::RGen* generator) noexcept {
+    block.space = hosted.space = &space;
+    hosted.abi.mRGen = generator;
+    if (wires == wire_memory)
+        return;
+    const auto from = reinterpret_cast<uintptr_t>(wires), to = reinterpret_cast<uintptr_t>(wire_memory);
+    const size_t bytes = size_t(program->num_wire_buffers) * size_t(program->block_size) * sizeof(float);
+    const auto moved = [=](uintptr_t address) { return address - from < bytes ? address - from + to : address; };
+    const auto move = [&](auto*& pointer) {
+        pointer =
+            reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(moved(reinterpret_cast<uintptr_t>(pointer)));
+    };
+    for (::Wire& wire : std::span(hosted.abi.mWire, hosted.abi.mNumWires))
+        move(wire.mBuffer);
+    for (uint32_t i = 0; i < hosted.abi.mNumUnits; ++i) {
+        ::Unit& unit = *hosted.abi.mUnits[i];
+        for (float*& signal : std::span(unit.mInBuf, ports(program->units[i])))
+            move(signal);
+        if (kernel_of(kernels, i))
+            for (Operand& operand : NativeUnit::of(unit).operands())
+                operand.offset = moved(operand.offset);
+    }
+    for (GuardUnit& guard : std::span(guards, num_guards)) {
+        move(guard.from);
+        move(guard.high);
+    }
+    wires = wire_memory;
+}
+
+UnitGraph::Outcome UnitGraph::compute(float* wires, Space& space, bool (*stops)(void*) noexcept, void* asked) noexcept {
+    constexpr uint32_t between = 16; // units
+    Instance& self = instance(this);
+    const RenderingScope scope(*self.world);
+    self.use(wires ? wires : self.world->wire_space(), space, reinterpret_cast<::RGen*>(space.random));
+    ::Unit** const units = self.hosted.abi.mCalcUnits;
+    const uint32_t count = self.hosted.abi.mNumCalcUnits;
+    self.running.among_called = true;
+    bool stopped = false;
+    const auto run = [&] {
+        for (uint32_t i = 0; i < count && !stopped; ++i) {
+            self.running.at = i;
+            units[i]->mCalcFunc(units[i], units[i]->mBufLength);
+            if (i % between == between - 1)
+                stopped = stops(asked);
+        }
+    };
+    if (FaultGuard::run(run, &self.running))
+        return stopped ? Outcome::stopped : Outcome::whole;
+    self.note_crash(self.running_name());
+    return Outcome::crashed;
+}
+
 void UnitGraph::render(FaultLanding& landing) {
     Instance& self = instance(this);
+    self.come_home();
     ::Unit** const units = self.hosted.abi.mCalcUnits;
     const uint32_t count = self.hosted.abi.mNumCalcUnits;
     self.running.among_called = true;
@@ -445,6 +516,7 @@ void UnitGraph::render(FaultLanding& landing) {
 
 void UnitGraph::render(FaultLanding& landing, Deadline& deadline, int64_t cost) {
     Instance& self = instance(this);
+    self.come_home();
     ::Unit** const units = self.hosted.abi.mCalcUnits;
     const uint32_t count = self.hosted.abi.mNumCalcUnits;
     const int64_t each = cost / std::max(count, 1u);
@@ -464,6 +536,7 @@ void UnitGraph::crash() noexcept {
 
 bool UnitGraph::render_traced() noexcept {
     Instance& self = instance(this);
+    self.come_home();
     Outbox& outbox = self.world->outbox();
     const ::Graph& graph = self.hosted.abi;
     TextLine line;
@@ -494,6 +567,7 @@ Status UnitGraph::command(int64_t index, std::string_view name, std::span<const 
         return self.early_commands.add(self.world->pool(), uint32_t(index), found->second, arguments)
                    ? Status{}
                    : Status{Code::out_of_memory};
+    self.come_home();
     (void)self.run_command(self.hosted.abi.mUnits[index], found->second, arguments);
     return {};
 }
@@ -505,6 +579,7 @@ bool UnitGraph::destroy(Deadline& deadline) noexcept {
     self.early_commands.take_all(self.world->pool(), [](auto...) {});
     if (self.crashed_ugen)
         return true;
+    self.come_home();
     // Most units have nothing to destroy, which their synth's program tells without touching each one's memory.
     const auto destroy = [&](::Unit* unit) {
         const uint32_t index = self.destroyed++;
@@ -538,6 +613,10 @@ void* UnitGraph::node() noexcept {
 
 void UnitGraph::set_id(int32_t id) noexcept {
     instance(this).hosted.abi.mNode.mID = id;
+}
+
+bool UnitGraph::is_mapped(int index) const noexcept {
+    return instance(this).hosted.abi.mControlRates[index] != int(Mapping::none);
 }
 
 int UnitGraph::control_count() const noexcept {

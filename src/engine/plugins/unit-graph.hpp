@@ -15,6 +15,7 @@ class Deadline;
 class FaultLanding;
 class PluginWorld;
 struct Block;
+struct Space;
 struct Kernel;
 struct Program;
 
@@ -47,6 +48,13 @@ public:
     /// The same for an instance that takes long: stops behind the unit in which the deadline passes. `cost`: of all
     /// units, ns.
     void render(FaultLanding&, Deadline&, int64_t cost);
+    enum class Outcome : uint8_t { whole, stopped, crashed };
+    /// Computes a block on any thread, while nobody else touches the instance. `wires`: memory of that thread's own for
+    /// the audio wires, as much as PluginWorld::wire_space(); null: that one. `space`: what native units are called
+    /// with, whose generator and done actions plugins' units use, too. `stops` is asked now and then: then the block
+    /// is of no use. If a unit has crashed, the instance must not run any more, and PluginWorld::release_locks() is
+    /// left to the caller.
+    Outcome compute(float* wires, Space& space, bool (*stops)(void*) noexcept, void* asked) noexcept;
     /// To be called when a unit has crashed in render(): the instance must not run any more.
     void crash() noexcept;
     /// Computes a block and prints every unit's inputs and outputs (their first samples). false: a unit crashed; the
@@ -75,6 +83,7 @@ public:
     void map_to_audio_bus(int index, int bus) noexcept;
     void unmap(int index) noexcept;
     Mapping mapping(int index, int& bus) const noexcept;
+    bool is_mapped(int index) const noexcept;
     /// The node ID that units see.
     void set_id(int32_t id) noexcept;
 };

@@ -160,8 +160,8 @@ void Tree::link(Node& node, Place place) noexcept {
 }
 
 void Tree::unlink(Node& node) noexcept {
-    if (Synth* synth = native(node))
-        ensemble_.leave(*synth);
+    if (!node.is_group)
+        ensemble_.leave(static_cast<Synth&>(node));
     (node.previous ? node.previous->next : node.parent->head) = node.next;
     (node.next ? node.next->previous : node.parent->tail) = node.previous;
     node.previous = node.next = nullptr;
@@ -280,6 +280,7 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
     made = new (memory) Synth;
     made->id = id;
     made->definition = &definition;
+    made->facts = definition.facts;
     std::byte* behind = static_cast<std::byte*>(memory) + own;
     if (code) {
         made->voice = ensemble_.make(behind, *code, values ? values : program.controls.data(), world_.offset(),
@@ -537,13 +538,12 @@ void Tree::end(Node& node) noexcept {
 
 void Tree::set(Node& node, Run run) noexcept {
     node.run = run;
-    if (const Synth* synth = native(node))
-        ensemble_.run_changed(*synth);
     if (node.is_group) {
         ensemble_.order_changed();
         return;
     }
     auto& synth = static_cast<Synth&>(node);
+    ensemble_.run_changed(synth);
     const bool runs = run == Run::first || run == Run::on || run == Run::traced;
     const AgeKind kind = !runs ? AgeKind::none : synth.definition->ends_itself ? AgeKind::ends_itself : AgeKind::stays;
     if (synth.aged != kind)
@@ -629,9 +629,9 @@ void Tree::set_control(Synth& synth, int64_t index, float value) noexcept {
     if (index < 0 || index >= control_count(synth))
         return;
     if (synth.voice)
-        ensemble_.set_control(synth, int(index), value);
-    else
-        synth.graph->set_control(int(index), value);
+        return ensemble_.set_control(synth, int(index), value);
+    ensemble_.graph_control_changed(synth, int(index), synth.graph->is_mapped(int(index)));
+    synth.graph->set_control(int(index), value);
 }
 
 void Tree::map_control(Synth& synth, int64_t index, int64_t bus, bool audio) noexcept {
@@ -639,8 +639,9 @@ void Tree::map_control(Synth& synth, int64_t index, int64_t bus, bool audio) noe
         (bus >= 0 && !(audio ? buses_.audio_in_range(bus) : buses_.control_in_range(bus))))
         return;
     if (synth.voice)
-        ensemble_.map_control(synth, int(index), bus < 0 ? 0 : audio ? int32_t(-bus - 1) : int32_t(bus + 1));
-    else if (bus < 0)
+        return ensemble_.map_control(synth, int(index), bus < 0 ? 0 : audio ? int32_t(-bus - 1) : int32_t(bus + 1));
+    ensemble_.graph_control_changed(synth, int(index), true);
+    if (bus < 0)
         synth.graph->unmap(int(index));
     else if (audio)
         synth.graph->map_to_audio_bus(int(index), int(bus));

@@ -4,6 +4,7 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/cluster.hpp"
+#include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
@@ -173,8 +174,17 @@ void Tree::perform_endings(int blocks) noexcept {
     const auto endings = ensemble_.endings();
     for (auto begin = endings.begin(); begin != endings.end();) {
         const auto end = std::find_if(begin, endings.end(), [&](const auto& one) { return one.index != begin->index; });
-        for (auto one = begin; one != end; ++one)
-            done_action(one->action, *one->synth);
+        for (auto one = begin; one != end; ++one) {
+            if (one->action != BlockPipeline::Ending::crash) {
+                done_action(one->action, *one->synth);
+                continue;
+            }
+            world_.release_locks();
+            free_crashed(*one->synth);
+            for (auto other = begin; other != one; ++other)
+                if (other->synth == one->synth)
+                    other->action = 0; // there is nothing left to free
+        }
         std::sort(begin, end,
                   [](const auto& a, const auto& b) { return std::tie(a.own, a.lane) < std::tie(b.own, b.lane); });
         for (; begin != end; ++begin)
@@ -219,7 +229,7 @@ bool Tree::walk(FaultLanding& landing) {
         if (!node->is_group || node->run != Run::on)
             ensemble_.flush();
         if (!node->is_group)
-            ensemble_.pass(static_cast<const Synth&>(*node));
+            ensemble_.pass(static_cast<Synth&>(*node));
         switch (node->run) {
         case Run::ending:
             if (!free_in_time(*node))

@@ -159,6 +159,7 @@ struct Kernel {
     bool reads_controls = false;      ///< the voice's controls from special_index on: only where all units are native
     bool reads_buffers = false;       ///< sample buffers by number: not where a unit of plugins gives the synth its own
     bool forgets_controls = false;    ///< what the controls from special_index on, one an output, are set to
+    bool ends = false;                ///< ends or pauses its synth, other than by a done action that is an input
     bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel

@@ -12,14 +12,16 @@
 
 namespace scs {
 
-/// What is computed together: the voices of a batch, or a lone one.
+/// What is computed together: the voices of a batch, a lone one, or a synth of plugins' units.
 struct Unison {
     Batch* batch;
     Synth* lone; ///< if there is no batch
 
     explicit operator bool() const noexcept { return batch || lone; }
-    AheadPlace& place() const noexcept { return batch ? batch->ahead : lone->voice->ahead; }
-    const NativeCode& code() const noexcept { return batch ? *batch->code : *lone->voice->code; }
+    bool is_graph() const noexcept { return !batch && !lone->voice; }
+    AheadPlace& place() const noexcept { return batch ? batch->ahead : lone->ahead; }
+    const TurnFacts& facts() const noexcept { return batch ? *batch->code : *lone->facts; }
+    const NativeCode& code() const noexcept { return batch ? *batch->code : *lone->voice->code; } ///< of voices
     int voices() const noexcept { return batch ? batch->count() : 1; }
 };
 
@@ -31,9 +33,9 @@ public:
     /// [worker] most: what the list has room for; 0: nothing is computed ahead.
     explicit AheadList(size_t most) : all_(most) {}
 
-    /// A batch or a lone voice has had its turn, or the voice of a batch its own.
+    /// A batch, a lone voice or a synth of plugins' units has had its turn, or the voice of a batch its own.
     void add(Batch& batch) noexcept { add({&batch, nullptr}, batch.code->reads); }
-    void add(Synth& voice) noexcept { add({nullptr, &voice}, voice.voice->code->reads); }
+    void add(Synth& synth) noexcept { add({nullptr, &synth}, synth.facts->reads); }
     void remove(AheadPlace& place) noexcept {
         if (place.listed >= 0)
             all_[size_t(place.listed)] = {};

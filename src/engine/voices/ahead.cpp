@@ -123,6 +123,8 @@ bool Ahead::may_open(Batch& batch) noexcept {
 }
 
 bool Ahead::may_open(const Unison& one) noexcept {
+    if (one.is_graph())
+        return false; // what it writes to buses can't be kept
     if (one.batch)
         return one.code().ahead && may_open(*one.batch);
     const Voice& voice = *one.lone->voice;
@@ -131,18 +133,21 @@ bool Ahead::may_open(const Unison& one) noexcept {
 
 /// Whether to hand it over takes less than to compute it.
 bool Ahead::is_worth_it(const Unison& one) const noexcept {
-    return one.batch || one.code().lone.ops.size() >= limits.fewest_ops;
+    return one.batch || (!one.is_graph() && one.code().lone.ops.size() >= limits.fewest_ops);
 }
 
 size_t Ahead::work_in(const Unison& one) noexcept {
+    if (one.is_graph())
+        return work_in_graph(*one.lone);
     return one.batch ? 4 * one.code().batch.ops.size() : one.code().lone.ops.size();
 }
 
 /// How many random numbers it draws in a block.
 uint32_t Ahead::numbers_of(const Unison& one) noexcept {
-    return one.code().numbers * uint32_t(one.batch ? std::popcount(one.batch->live) : 1);
+    return one.facts().numbers * uint32_t(one.batch ? std::popcount(one.batch->live) : 1);
 }
 
+/// Of one that opens.
 Ahead::Need Ahead::need_of(const Unison& one) const noexcept {
     const NativeCode& code = one.code();
     if (one.batch)
@@ -173,15 +178,17 @@ void Ahead::plan(const AheadList::Turns& turns) noexcept {
     planned_jobs_ = planned_strands_ = planned_gate_count_ = planned_sets_ = planned_work_ = planned_draws_ = 0;
     planned_ = true;
     size_t drawing = 0;
-    bool draws_known = turns.complete;
+    bool draws_known = turns.complete, buffers_stay = turns.complete;
     const auto opens = [&](const Unison& one) noexcept {
-        const NativeCode& code = one.code();
-        const bool well = (turns.complete || !code.reads) && (draws_known || !code.draws) &&
-                          (!groups_alone_ || in_parallel_group(one)) && may_open(one);
-        if (code.draws) // what doesn't open may draw another number of them, or none
+        const TurnFacts& facts = one.facts();
+        const bool well = (turns.complete || !facts.reads) && (draws_known || !facts.draws) &&
+                          (buffers_stay || !facts.reads_buffers) && (!groups_alone_ || in_parallel_group(one)) &&
+                          may_open(one);
+        if (facts.draws) // what doesn't open may draw another number of them, or none
             draws_known = draws_known && well && ++drawing < most_draws;
+        buffers_stay = buffers_stay && !facts.writes_buffers;
         // Slots of held output are others' in the next block.
-        planned_ = planned_ && code.buses_stay && !(one.batch && one.batch->interleaved);
+        planned_ = planned_ && facts.buses_stay && !(one.batch && one.batch->interleaved);
         return well;
     };
     turns.any_reads ? plan_strands(turns, opens) : plan_apart(turns, opens);
@@ -198,8 +205,8 @@ void Ahead::plan_apart(const AheadList::Turns& turns, Opens&& opens) noexcept {
             continue;
         if (const Batch* batch = one.batch) {
             const NativeCode* code = batch->code;
-            if (code != simple && code->ahead && !code->reads && !code->draws && code->buses_stay &&
-                !code->reaches_may_meet && !groups_alone_) {
+            if (code != simple && code->ahead && !code->reads && !code->draws && !code->reads_buffers &&
+                code->buses_stay && !code->reaches_may_meet && !groups_alone_) {
                 simple = code;
                 need = need_of(one);
             }
@@ -256,10 +263,10 @@ bool Ahead::open_strand(size_t first, size_t end) noexcept {
     const auto all = std::span(turns_).subspan(first, end - first);
     size_t sets = planned_sets_, gate = 0;
     for (const PlannedTurn& turn : all) {
-        sets += need_of(turn.of).sets;
         if (!turn.opens || (end > first + 1 && !hands_on_well(turn.of, first, end)))
             return false;
-        if (turn.of.code().reads)
+        sets += need_of(turn.of).sets;
+        if (turn.of.facts().reads)
             gate = std::max(gate, gate_for(turn.of));
     }
     if (planned_jobs_ + all.size() > jobs_.size() || sets > kept_sets_ || gate > planned_strands_ + 1)
@@ -321,7 +328,7 @@ void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
 }
 
 void Ahead::note_draws(const Unison& one, int32_t job) noexcept {
-    if (one.code().draws)
+    if (one.facts().draws)
         draws_[planned_draws_++] = {job, numbers_of(one)};
 }
 
@@ -627,7 +634,7 @@ Ahead::Turn Ahead::take(Unison one) noexcept {
     if (number - strand.first >= strand.computed)
         return Turn::to_compute;
     taken_ = &job;
-    if (one.code().draws)
+    if (one.facts().draws)
         *random_ = job.random;
     perform(job);
     if (!job.all_at_once)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/voices/ahead-place.hpp"
+#include "engine/nodes/ahead-place.hpp"
 #include "engine/voices/code.hpp"
 
 #include <bit>

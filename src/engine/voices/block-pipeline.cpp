@@ -35,25 +35,25 @@ public:
     void next(const Unison& one) noexcept {
         if (!began_)
             return;
-        if (const NativeCode* code = &one.code(); code != code_) {
+        if (const TurnFacts* facts = &one.facts(); facts != facts_) {
             end();
-            code_ = code;
+            facts_ = facts;
         }
         voices_ += one.voices();
     }
 
 private:
     void end() noexcept {
-        if (!code_)
+        if (!facts_)
             return;
-        trace_.end(who_, TraceKind::job, began_, std::exchange(voices_, 0), code_->name);
+        trace_.end(who_, TraceKind::job, began_, std::exchange(voices_, 0), facts_->name);
         began_ = trace_.begin();
     }
 
     Trace& trace_;
     const size_t who_;
     int64_t began_;                    ///< 0: nothing is recorded any more
-    const NativeCode* code_ = nullptr; ///< the last turn's
+    const TurnFacts* facts_ = nullptr; ///< the last turn's
     int voices_ = 0;
 };
 
@@ -80,10 +80,13 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int la
       context_count_(contexts_for(settings)),
       context_buses_(aligned_zeros<float>(context_count_ * audio_buses_ * block_)),
       context_touched_(aligned_zeros<int32_t>(context_count_ * audio_buses_)),
+      wires_(aligned_zeros<float>((runners.size() - 1) * size_t(settings.wire_buffers) * block_)),
+      wire_floats_(size_t(settings.wire_buffers) * block_),
       kept_(aligned_zeros<float>(size_t(most_blocks) * outputs_ * block_)),
       kept_any_(size_t(most_blocks) * outputs_),
       turns_(most_turns),
-      endings_(2 * std::min(size_t(settings.max_nodes), most_turns * size_t(lanes))) {
+      sends_(settings.real_time),
+      endings_(3 * std::min(size_t(settings.max_nodes), most_turns * size_t(lanes))) {
     std::fill_n(context_touched_.get(), context_count_ * audio_buses_, -1);
     shares_.fill(1. / double(runners.size()));
 }
@@ -102,11 +105,17 @@ bool BlockPipeline::fits(Batch& batch) noexcept {
     return !code.reaches_may_meet || reaches_apart(batch);
 }
 
+bool BlockPipeline::fits_graph(const Synth& synth) noexcept {
+    return synth.facts->pipelines && synth.run == Run::on && synth.graph->constructed() && !synth.parent->cluster;
+}
+
 /// `turn`: its number. Sets Turn::holder.
 bool BlockPipeline::fits(const Unison& one, size_t turn, int32_t& holder) noexcept {
     holder = -1;
     if (one.batch)
         return fits(*one.batch);
+    if (one.is_graph())
+        return fits_graph(*one.lone);
     const Voice& voice = *one.lone->voice;
     if (!voice.batch)
         return voice.code->pipelines && one.lone->run == Run::on && !one.lone->parent->cluster;
@@ -115,6 +124,8 @@ bool BlockPipeline::fits(const Unison& one, size_t turn, int32_t& holder) noexce
 }
 
 size_t BlockPipeline::work_in(const Unison& one, bool held) noexcept {
+    if (one.is_graph())
+        return work_in_graph(*one.lone);
     return one.batch ? 4 * one.code().batch.ops.size() : held ? one.code().sets : one.code().lone.ops.size();
 }
 
@@ -126,6 +137,7 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
         return false;
     cuts_.begin();
     size_t work = 0;
+    bool ends = false, sends = false;
     int interleaved = 0, others = 0; // such batches, and of their voices those whose turns haven't come
     for (const Unison& one : turns) {
         const size_t number = turn_count_++;
@@ -137,6 +149,8 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
         }
         if (!fits(one, number, turn.holder))
             return false;
+        ends = ends || one.facts().ends;
+        sends = sends || one.facts().sends;
         const size_t own_work = work_in(one, turn.holder >= 0);
         turn.work = uint32_t(own_work);
         if (turn.holder >= 0) {
@@ -151,7 +165,9 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
         }
         work += own_work;
     }
-    return others == 0 && interleaved <= HeldOutput::slots && work >= fewest_work && cut();
+    // Who has ended is told behind the blocks, so all messages come in order only if nobody ends.
+    return !(sends_ && sends && ends) && others == 0 && interleaved <= HeldOutput::slots && work >= fewest_work &&
+           cut();
 }
 
 bool BlockPipeline::cut() noexcept {
@@ -165,10 +181,10 @@ bool BlockPipeline::cut() noexcept {
         stage.end = uint32_t(cuts_.end(i));
         first = stage.end;
         for (const Turn& turn : std::span(turns_).subspan(stage.first, stage.end - stage.first)) {
-            if (!turn.of || turn.holder >= 0 || !turn.of.code().draws)
+            if (!turn.of || turn.holder >= 0 || !turn.of.facts().draws)
                 continue;
             stage.draws = true;
-            stage.numbers += turn.of.code().numbers * uint32_t(turn.of.batch ? turn.of.batch->count() : 1);
+            stage.numbers += turn.of.facts().numbers * uint32_t(turn.of.batch ? turn.of.batch->count() : 1);
         }
         numbers_ += stage.numbers;
     }
@@ -248,23 +264,36 @@ bool BlockPipeline::run_turns(size_t who, const Stage& stage, size_t index) noex
         if ((work += turn.work) >= work_between_looks) {
             work = 0;
             FaultGuard::progress();
-            if (deadline_.bounded() && deadline_.now() >= deadline_.moment())
-                pipeline_.stop();
+            (void)stops();
         }
         Noting noting{this, uint32_t(index), i};
-        runner.set_host(&noting,
-                        [](void* to, Synth& synth, int action) { static_cast<Noting*>(to)->note(synth, action); });
+        runner.set_host(&noting, [](void* to, Synth& synth, int action) {
+            const FaultGuard::HostCode whole;
+            static_cast<Noting*>(to)->note(synth, action);
+        });
         turn.tails = turn.ended;
         traced.next(turn.of);
-        run_turn(runner, turn);
+        if (!run_turn(who, turn, noting))
+            return false;
         turn.live &= ~(noting.ended[0] | noting.ended[1]);
         turn.ended = noting.ended[1];
     }
     return true;
 }
 
-void BlockPipeline::run_turn(VoiceRunner& runner, Turn& turn) noexcept {
+/// Whether the blocks are to end. Sees to it that they do when the deadline has passed.
+bool BlockPipeline::stops() noexcept {
+    if (deadline_.bounded() && deadline_.now() >= deadline_.moment())
+        pipeline_.stop();
+    return pipeline_.stopped();
+}
+
+/// false, here and below: the deadline has passed in the midst of it.
+bool BlockPipeline::run_turn(size_t who, Turn& turn, Noting& noting) noexcept {
+    VoiceRunner& runner = runners_[who];
     turn.ran = turn.live;
+    if (turn.of.is_graph())
+        return !turn.live || run_graph(who, *turn.of.lone, noting);
     if (turn.holder >= 0) {
         const Turn& holder = turns_[size_t(turn.holder)];
         const uint32_t lane = 1u << turn.of.lone->voice->lane;
@@ -283,25 +312,41 @@ void BlockPipeline::run_turn(VoiceRunner& runner, Turn& turn) noexcept {
     } else if (turn.tails) {
         runner.write_tail(*turn.of.lone);
     }
+    return true;
+}
+
+bool BlockPipeline::run_graph(size_t who, Synth& synth, Noting& noting) noexcept {
+    float* const wires = who ? wires_.get() + (who - 1) * wire_floats_ : nullptr;
+    const auto outcome = synth.graph->compute(
+        wires, runners_[who].space(), [](void* self) noexcept { return static_cast<BlockPipeline*>(self)->stops(); },
+        this);
+    if (outcome == UnitGraph::Outcome::crashed) {
+        noting.ended[0] = 1;
+        noting.add(synth, 0, Ending::crash);
+    }
+    return outcome != UnitGraph::Outcome::stopped;
 }
 
 void BlockPipeline::Noting::note(Synth& synth, int action) noexcept {
-    const Voice& voice = *synth.voice;
-    const uint32_t lane = voice.batch ? voice.lane : 0;
+    const uint32_t lane = synth.voice && synth.voice->batch ? synth.voice->lane : 0;
     if (action != 1 && action != 2)
         return;
     uint32_t& lanes = ended[size_t(action - 1)];
     if (lanes >> lane & 1u)
         return;
     lanes |= 1u << lane;
+    add(synth, lane, uint8_t(action));
+}
+
+void BlockPipeline::Noting::add(Synth& synth, uint32_t lane, uint8_t action) noexcept {
     const uint32_t order = self->ending_count_.fetch_add(1, std::memory_order_relaxed);
-    self->endings_[order] = {index, turn, order, 0, uint8_t(lane), uint8_t(action), &synth};
+    self->endings_[order] = {index, turn, order, 0, uint8_t(lane), action, &synth};
 }
 
 std::span<BlockPipeline::Ending> BlockPipeline::endings() noexcept {
     const std::span<Ending> all = std::span(endings_).first(ending_count_.load(std::memory_order_relaxed));
     for (Ending& ending : all) {
-        const AheadPlace& own = ending.synth->voice->ahead;
+        const AheadPlace& own = ending.synth->ahead;
         ending.own = own.listed >= 0 ? uint32_t(own.listed) : ending.turn;
     }
     std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {

@@ -57,12 +57,13 @@ public:
     /// Puts what a computed block has on the server's outputs on the engine's own buses. `index`: from 0 on.
     void put(int index, Buses&, int32_t block) const noexcept;
 
-    /// A voice has ended or paused itself.
+    /// A synth has ended or paused itself, or has crashed.
     struct Ending {
-        uint32_t index; ///< of the block
-        uint32_t turn;  ///< in which turn it did so …
-        uint32_t order; ///< … and in which order
-        uint32_t own;   ///< its own turn, and its lane in that: voices are freed in this order
+        static constexpr uint8_t crash = 255; ///< in place of a done action
+        uint32_t index;                       ///< of the block
+        uint32_t turn;                        ///< in which turn it did so …
+        uint32_t order;                       ///< … and in which order
+        uint32_t own;                         ///< its own turn, and its lane in that: voices are freed in this order
         uint8_t lane, action;
         Synth* synth;
     };
@@ -78,7 +79,7 @@ private:
     struct Turn {
         Unison of;
         uint32_t work;  ///< operations, one of a batch counting as four
-        uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of a lone voice
+        uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of another synth
         uint32_t ran;   ///< those that were computed in the present block
         uint32_t ended; ///< those that ended themselves in the present block …
         uint32_t tails; ///< … and in the one before, so that they write the end of their sound now
@@ -104,15 +105,19 @@ private:
         uint32_t index, turn;
         std::array<uint32_t, 2> ended{}; ///< lanes, by done actions 1 and 2
         void note(Synth&, int action) noexcept;
+        void add(Synth&, uint32_t lane, uint8_t action) noexcept;
     };
 
     bool fits(const Unison&, size_t turn, int32_t& holder) noexcept;
     static bool fits(Batch&) noexcept;
+    static bool fits_graph(const Synth&) noexcept;
     static size_t work_in(const Unison&, bool held) noexcept;
     bool cut() noexcept;
     void run(size_t who, size_t stage, size_t index) noexcept;
     bool run_turns(size_t who, const Stage&, size_t index) noexcept;
-    void run_turn(VoiceRunner&, Turn&) noexcept;
+    bool run_turn(size_t who, Turn&, Noting&) noexcept;
+    bool run_graph(size_t who, Synth&, Noting&) noexcept;
+    bool stops() noexcept;
     void take_inputs(const Context&, size_t index) const noexcept;
     void keep_outputs(const Context&, size_t index) noexcept;
     void balance() noexcept;
@@ -132,6 +137,8 @@ private:
     size_t context_count_;
     AlignedArray<float> context_buses_;
     AlignedArray<int32_t> context_touched_;
+    AlignedArray<float> wires_; ///< of plugins' units: memory for each thread but the data loop's
+    const size_t wire_floats_;
     AlignedArray<float> kept_; ///< of each block its outputs
     std::vector<uint8_t> kept_any_;
     std::vector<Turn> turns_;
@@ -142,6 +149,7 @@ private:
     int unequal_ = 0;
     int64_t expected_wait_ = 0; ///< ns
     uint32_t numbers_ = 0;      ///< drawn in a block, if that is known
+    const bool sends_;          ///< messages of synths go to clients
     int32_t first_ = 0;
     size_t count_ = 0;
     BlockInputs heard_{};

@@ -32,6 +32,9 @@ inline bool known_before(const NativeCode::BusUse& use, const OpList& list) noex
     return base == Base::fixed || base == Base::record;
 }
 
+/// [any] The buses from that number on; none if the number is far too high.
+BusRange bus_range(float number, int64_t channels) noexcept;
+
 /// [rt] The buses that an operation of the list reaches in any of the lanes `live` of a record, as its controls are
 /// now.
 BusRange reach_of(const NativeCode::BusUse&, const OpList&, const std::byte* record, uint32_t live) noexcept;

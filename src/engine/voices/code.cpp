@@ -396,6 +396,8 @@ private:
                 continue;
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
+            code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
+            code_->ends = code_->ends || kernel->ends;
             if (kernel->done_action < 0)
                 continue;
             const WireSpec& action =
@@ -420,17 +422,15 @@ private:
         judge_ahead();
     }
 
-    static uint64_t control_bit(size_t control) { return uint64_t(1) << std::min<size_t>(control, 63); }
-
     void find_bus_controls() {
         for (const NativeCode::BusUse& use : code_->lone_reaches) {
             const Operand& bus = code_->lone.ops[use.op].operands[0];
             if (const size_t control = bus.offset / sizeof(float);
                 bus.base == Base::record && control < code_->controls)
-                code_->bus_controls |= control_bit(control);
+                code_->bus_controls |= TurnFacts::control_bit(control);
         }
         for (const uint32_t control : code_->forgotten)
-            code_->buses_stay = code_->buses_stay && !(code_->bus_controls & control_bit(control));
+            code_->buses_stay = code_->buses_stay && !code_->is_bus(int(control));
     }
 
     void judge_ahead() {

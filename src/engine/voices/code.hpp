@@ -3,11 +3,11 @@
 
 #include "engine/base/aligned-array.hpp"
 #include "engine/ugens/kernel.hpp"
+#include "engine/voices/turn-facts.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace scs {
@@ -28,14 +28,13 @@ struct OpList {
 /// What a voice keeps from block to block is its record: the controls' values, the scalar wires (floats), then the
 /// kernels' states. A batch's record has each item once for each lane, side by side: an item at byte o of a voice's
 /// record begins at byte o * lanes there.
-struct NativeCode {
+struct NativeCode : TurnFacts {
     /// Items that move between a record and a lane: 8-byte items, then an even number of 4-byte items.
     struct Piece {
         uint32_t offset;
         uint16_t items64, items32;
     };
 
-    std::string name; ///< the program's
     OpList lone, batch;
     OpList plain;                                ///< lone, with an operation for each unit; for /n_trace
     std::vector<Op> starts;                      ///< of all units in order; lone
@@ -78,21 +77,12 @@ struct NativeCode {
     std::vector<Hold> holds;
     uint32_t lone_sets = 0, batch_sets = 0; ///< how many sets are kept
     uint32_t sets = 0;                      ///< how many sets of rows the operations hold
-    bool acts_on_itself = false;            ///< has only done actions that affect no node but its own
     bool only_adds = false;
-    bool draws = false;    ///< draws random numbers in its blocks
-    uint32_t numbers = 0;  ///< so many in each; 0: that varies, or is none
     bool commutes = false; ///< only_adds, and batches can hold what it adds
-    /// Whether a batch's or a lone voice's blocks are made of nothing but its record and, if it `reads`, of buses the
-    /// numbers of which are known before. Then another thread may compute them before its turn, all but the operations
-    /// that write buses.
-    bool ahead = false, lone_ahead = false, reads = false;
-    /// Whether a block may be computed before other nodes have had their turns in the block before it, as far as the
-    /// buses allow it.
-    bool pipelines = false;
-    bool ends = false;         ///< may end or pause itself
-    uint64_t bus_controls = 0; ///< a bit for each control that is a bus's number; the last one for all from 63 on
-    bool buses_stay = true;    ///< none of these controls changes by itself
+    /// Whether a batch's or a lone voice's blocks are made of nothing but its record, sample buffers and, if it
+    /// `reads`, buses the numbers of which are known before. Then another thread may compute them before its turn, all
+    /// but the operations that write buses.
+    bool ahead = false, lone_ahead = false;
 };
 
 /// [worker] Compiles a program to native operations. Null if a unit has no kernel, kernels can't compute blocks of this

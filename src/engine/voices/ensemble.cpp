@@ -75,8 +75,8 @@ bool Ensemble::start(Synth& synth) noexcept {
 
 void Ensemble::destroy(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
-    assert(voice.ahead.job < 0);
-    list_.remove(voice.ahead);
+    assert(synth.ahead.job < 0);
+    list_.remove(synth.ahead);
     const bool stops = voice.constructed && !voice.code->stops.empty();
     std::byte* const own = voice.record;
     if (Batch* const batch = voice.batch) {
@@ -112,7 +112,7 @@ float& value_of(Voice& voice, int index) noexcept {
 
 void Ensemble::set_control(Synth& synth, int index, float value) noexcept {
     map_control(synth, index, 0);
-    if (ahead_ && (synth.voice->code->bus_controls >> std::min(index, 63) & 1u))
+    if (ahead_ && synth.facts->is_bus(index))
         list_.note_change();
     synth.voice->set_values()[index] = value;
     value_of(*synth.voice, index) = value;

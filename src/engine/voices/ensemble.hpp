@@ -53,9 +53,13 @@ public:
             ahead_->flush();
     }
     /// The walk passes a synth that take_turn() isn't called for.
-    void pass(const Synth& synth) noexcept {
-        if (ahead_ && !acts_on_itself(synth))
+    void pass(Synth& synth) noexcept {
+        if (!ahead_)
+            return;
+        if (!acts_on_itself(synth))
             list_.pass_barrier();
+        else if (!synth.voice && synth.run != Run::off && synth.run != Run::first_paused)
+            list_.add(synth);
     }
     /// Whether or where nodes have their turns has changed, other than by entered() or run_changed().
     void order_changed() noexcept { list_.distrust(); }
@@ -90,25 +94,31 @@ public:
         if (!acts_on_itself(node))
             list_.distrust();
     }
-    /// Called when a voice has its turn in the next block that had none in this one, other than by entered().
+    /// Called when a synth has its turn in the next block that had none in this one, other than by entered().
     void resumed() noexcept { list_.note_newcomer(); }
-    /// Called when a voice's Run was set. Its batch may be being computed right now, so the voice leaves it before the
-    /// next turn.
+    /// Called when a synth's Run was set. A voice's batch may be being computed right now, so the voice leaves it
+    /// before the next turn.
     void run_changed(const Synth& synth) noexcept {
         list_.note_change();
-        if (synth.voice->batch)
+        if (synth.voice && synth.voice->batch)
             synth.voice->batch->stale = true;
     }
-    /// Called when a voice leaves its group. Where it goes to may be paused.
+    /// Called when a control of a synth of plugins' units was set; `mapped`: or mapped to a bus, or unmapped.
+    void graph_control_changed(const Synth& synth, int index, bool mapped) noexcept {
+        if (mapped || synth.facts->is_bus(index))
+            list_.note_change();
+    }
+    /// Called when a synth leaves its group. Where it goes to may be paused.
     void leave(Synth& synth) noexcept {
-        list_.remove(synth.voice->ahead);
-        batching_.leave(synth);
+        list_.remove(synth.ahead);
+        if (synth.voice)
+            batching_.leave(synth);
     }
 
     /// How many voices the turn of this one computes; 0: none, or that can't be told before.
     static int voices_in_turn(const Synth& synth) noexcept {
         const Batch* batch = synth.voice->batch;
-        return !batch ? synth.voice->ahead.job < 0 : pending(synth) || batch->ahead.job >= 0 ? 0 : batch->count();
+        return !batch ? synth.ahead.job < 0 : pending(synth) || batch->ahead.job >= 0 ? 0 : batch->count();
     }
     /// Whether it is the first voice of a batch, so that batches can be counted by their voices.
     static bool leads_batch(const Synth& synth) noexcept {

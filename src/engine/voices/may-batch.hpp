@@ -34,8 +34,7 @@ inline bool alike(const Synth& a, const Synth& b) noexcept {
 
 /// Whether nothing that a node does can end or pause another one, or change what that keeps from block to block.
 inline bool acts_on_itself(const Node& node) noexcept {
-    const Voice* voice = voice_of(&node);
-    return voice && voice->code->acts_on_itself;
+    return !node.is_group && static_cast<const Synth&>(node).facts->acts_on_itself;
 }
 
 /// Whether a voice of `code` may have its turn before or after this node alike: nothing changes then but the order in

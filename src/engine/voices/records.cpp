@@ -32,7 +32,7 @@ template <class Copy>
 }
 
 void occupy(Batch& batch, Synth& synth, size_t lane, bool mapped) noexcept {
-    assert(batch.ahead.job < 0 && synth.voice->ahead.job < 0);
+    assert(batch.ahead.job < 0 && synth.ahead.job < 0);
     batch.live |= 1u << lane;
     batch.mapped |= uint32_t(mapped) << lane;
     batch.synths[lane] = &synth;

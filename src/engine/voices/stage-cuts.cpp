@@ -20,8 +20,10 @@ StageCuts::StageCuts(const Settings& settings, size_t most)
 
 void StageCuts::begin() noexcept {
     ++round_;
-    reached_count_ = count_ = draw_count_ = 0;
-    draws_join_ = reaches_inputs_ = false;
+    reached_count_ = count_ = 0;
+    draws_ = buffers_ = {};
+    messages_ = memory_ = {.join = true};
+    reaches_inputs_ = false;
     joins_[0] = joins_[1] = 0;
     work_[0] = 0;
 }
@@ -43,26 +45,26 @@ void StageCuts::note_control(int64_t bus, bool writes) noexcept {
 
 /// What always draws as many numbers may draw anywhere, as it is known where the generator is then. But who may end
 /// doesn't always draw.
-void StageCuts::note_draws(const NativeCode& code) noexcept {
-    draws_join_ = draws_join_ || !code.numbers || code.ends;
-    if (draw_count_++ == 0)
-        first_draw_ = count_;
-    last_draw_ = count_;
+void StageCuts::note_draws(const TurnFacts& facts) noexcept {
+    draws_.join = draws_.join || !facts.numbers || facts.ends;
+    draws_.add(count_);
 }
 
-void StageCuts::note_maps(const Voice& voice) noexcept {
-    for (uint32_t i = 0; voice.maps && i < voice.code->controls; ++i)
-        if (const int32_t to = voice.mapped()[i]; to > 0)
-            note_control(to - 1, false);
+void StageCuts::Users::add(size_t turn) noexcept {
+    if (!any)
+        first = turn;
+    any = true;
+    last = turn;
 }
 
 bool StageCuts::add(const Unison& one, size_t work) noexcept {
     bool well = true;
-    if (!one.batch || one.batch->mapped)
-        for_each_voice(one, [&](const Voice& voice) {
-            note_maps(voice);
-            well = well && !voice.audio_maps;
-        });
+    for_each_map(one, [&](int64_t bus, bool is_audio) {
+        if (is_audio)
+            well = false;
+        else
+            note_control(bus, false);
+    });
     const int64_t controls = int64_t(control_.size());
     for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
         well = well && known;
@@ -78,8 +80,16 @@ bool StageCuts::add(const Unison& one, size_t work) noexcept {
     });
     if (!well)
         return false;
-    if (one.code().draws)
-        note_draws(one.code());
+    const TurnFacts& facts = one.facts();
+    if (facts.draws)
+        note_draws(facts);
+    if (facts.reads_buffers || facts.writes_buffers)
+        buffers_.add(count_);
+    buffers_.join = buffers_.join || facts.writes_buffers;
+    if (facts.sends)
+        messages_.add(count_);
+    if (facts.allocates)
+        memory_.add(count_);
     skip();
     work_[count_] += work;
     return true;
@@ -94,9 +104,10 @@ void StageCuts::skip() noexcept {
 bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, size_t stages) noexcept {
     if (count_ == 0)
         return false;
-    draws_join_ = draws_join_ && draw_count_ > 0;
-    if (draws_join_)
-        join(first_draw_, last_draw_);
+    draws_.join = draws_.join && draws_.any;
+    for (const Users& users : {draws_, buffers_, messages_, memory_})
+        if (users.join && users.any)
+            join(users.first, users.last);
     for (size_t i = 0; i < reached_count_; ++i)
         if (const Bus& bus = *reached_[i]; bus.written)
             join(bus.first, bus.last);

@@ -14,8 +14,8 @@ namespace scs {
 
 /// Divides the turns of a block into the stages of a pipeline of blocks. Audio buses set no limits to that, as each
 /// block that is under way has its own. But what is handed on from one block to the next in any other way is one
-/// stage's: control buses that are written, and random numbers of which nobody knows how many are drawn. [rt], after
-/// construction.
+/// stage's: control buses and sample buffers that are written, messages to clients, memory, and random numbers of which
+/// nobody knows how many are drawn. [rt], after construction.
 class StageCuts {
 public:
     /// [worker] most: turns of a block.
@@ -43,7 +43,7 @@ public:
     /// Whether any turn may reach the server's inputs.
     bool reaches_inputs() const noexcept { return reaches_inputs_; }
     /// Whether random numbers are drawn in one stage alone.
-    bool draws_in_one() const noexcept { return draws_join_; }
+    bool draws_in_one() const noexcept { return draws_.join; }
 
 private:
     struct Bus {
@@ -53,8 +53,7 @@ private:
     };
     void join(size_t first, size_t last) noexcept;
     void note_control(int64_t bus, bool writes) noexcept;
-    void note_draws(const NativeCode&) noexcept;
-    void note_maps(const Voice&) noexcept;
+    void note_draws(const TurnFacts&) noexcept;
 
     std::vector<Bus> control_;
     std::vector<Bus*> reached_;
@@ -63,8 +62,14 @@ private:
     std::array<size_t, Pipeline::most_stages> ends_{};
     int64_t inputs_begin_, inputs_end_; ///< audio buses of the server's inputs
     size_t reached_count_ = 0, count_ = 0, stages_ = 0;
-    size_t first_draw_ = 0, last_draw_ = 0, draw_count_ = 0;
-    bool draws_join_ = false, reaches_inputs_ = false;
+    /// From the first to the last turn that uses something which all share.
+    struct Users {
+        size_t first = 0, last = 0;
+        bool any = false, join = false;
+        void add(size_t turn) noexcept;
+    };
+    Users draws_, buffers_, messages_, memory_;
+    bool reaches_inputs_ = false;
     uint32_t round_ = 0;
 };
 

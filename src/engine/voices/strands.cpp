@@ -27,6 +27,9 @@ void Strands::add(const Unison& one, size_t work) noexcept {
         else
             note(use, range);
     });
+    for_each_map(one, [this](int64_t bus, bool is_audio) {
+        note({0, is_audio ? Effect::reads_audio : Effect::reads_control, 0}, {bus, bus});
+    });
     joins_[count_] = 0;
     work_[count_ + 1] = work_[count_] + work;
     ++count_;

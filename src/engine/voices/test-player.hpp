@@ -96,13 +96,16 @@ struct Kind {
     bool by_wire = false;          ///< the number of its bus is computed
     bool rereads = false;          ///< reads its bus when it has written to it
     bool loud = false;             ///< the envelope ends it, but isn't heard
+    bool frees = false;            ///< a unit without a done action ends it when its gate closes
+    bool writes = false;           ///< its source into buffer 0, a frame a sample
+    bool sends = false;            ///< sends a message at the beginning of each period
 };
 
 /// A source with an envelope on bus `out`. Controls: freq, amp, gate, out, second, action.
 inline SynthDef def_of(const Kind& kind) {
     SynthDef def;
     def.name = kind.name;
-    def.constants = {0.f, 0.3f, 0.002f, 1.f, kind.done, 1.9f};
+    def.constants = {0.f, 0.3f, 0.002f, 1.f, kind.done, 1.9f, 12.f, 48000.f};
     def.controls = {440.f, 0.125f, 1.f, 0.f, 1.f, 2.f};
     def.control_names = {{"freq", 0}, {"amp", 1}, {"gate", 2}, {"out", 3}, {"second", 4}, {"action", 5}};
     const std::string source = kind.source;
@@ -111,6 +114,10 @@ inline SynthDef def_of(const Kind& kind) {
         inputs.clear();
     else if (source == "Dust" || source == "LFNoise0")
         inputs = {{0, 0}};
+    else if (source == "Gendy1")
+        inputs = {{-1, 3}, {-1, 3}, {-1, 3}, {-1, 3}, {0, 0}, {0, 0}, {-1, 1}, {-1, 1}, {-1, 6}, {-1, 6}};
+    else if (source == "PlayBuf")
+        inputs = {{-1, 0}, {-1, 5}, {-1, 3}, {-1, 0}, {-1, 3}, {-1, 0}};
     else if (source == "In" || source == "InFeedback")
         inputs = {{0, kind.reads_second ? 4u : 3u}};
     def.units = {
@@ -153,6 +160,21 @@ inline SynthDef def_of(const Kind& kind) {
         def.units.push_back(unit("CuspN", Rate::audio, {{0, 0}, {-1, 3}, {-1, 5}, {-1, 0}}, {Rate::audio}));
         def.units.push_back(unit("Out", Rate::audio, {{0, 3}, {cusp, 0}}, {}));
     }
+    if (kind.frees) {
+        const auto closed = int32_t(def.units.size());
+        def.units.push_back(unit("BinaryOpUGen", Rate::control, {{-1, 3}, {0, 2}}, {Rate::control}, 1));
+        def.units.push_back(unit("FreeSelf", Rate::control, {{closed, 0}}, {Rate::control}));
+    }
+    if (kind.sends) {
+        const auto beat = int32_t(def.units.size());
+        def.units.push_back(unit("Impulse", Rate::control, {{0, 0}, {-1, 0}}, {Rate::control}));
+        def.units.push_back(unit("SendTrig", Rate::control, {{beat, 0}, {-1, 0}, {3, 0}}, {}));
+    }
+    if (kind.writes) {
+        const auto at = int32_t(def.units.size());
+        def.units.push_back(unit("Sweep", Rate::audio, {{-1, 0}, {-1, 7}}, {Rate::audio}));
+        def.units.push_back(unit("BufWr", Rate::audio, {{-1, 0}, {at, 0}, {-1, 3}, {2, 0}}, {Rate::audio}));
+    }
     return def;
 }
 
@@ -166,6 +188,7 @@ inline const Kind kinds[] = {
     {.name = "early", .early = true},
     {.name = "wired", .by_wire = true},
     {.name = "tells", .tells = true},
+    {.name = "tells-stays", .done = 0, .tells = true},
     {.name = "faded", .out = "XOut"},
     // The same, with the random numbers of their turns.
     {.name = "hiss", .source = "WhiteNoise"},
@@ -174,6 +197,8 @@ inline const Kind kinds[] = {
     {.name = "hiss-stays", .done = 0, .source = "WhiteNoise"},
     {.name = "loud", .loud = true},
     {.name = "loud-moved", .out = "OffsetOut", .loud = true},
+    {.name = "hiss-frees", .done = 0, .source = "WhiteNoise", .frees = true},
+    {.name = "plays", .done = 0, .source = "PlayBuf"},
     // The same, once that is there which they read.
     {.name = "effect", .source = "In", .out = "ReplaceOut"},
     {.name = "sends", .source = "In", .reads_second = true},
@@ -182,9 +207,16 @@ inline const Kind kinds[] = {
     // Not computed ahead, but in between.
     {.name = "steps", .source = "LFNoise0"}, // it can't be known how many numbers it draws
     {.name = "rereads", .rereads = true},
+    {.name = "plugin", .plugin = true},
+    {.name = "gendy", .source = "Gendy1"}, // draws random numbers
+    {.name = "gendy-stays", .done = 0, .source = "Gendy1"},
+    {.name = "sends-stays", .done = 0, .sends = true},
+    {.name = "sends-ends", .sends = true},
+    {.name = "plugin-effect", .source = "In", .out = "ReplaceOut", .plugin = true},
+    {.name = "plugin-listens", .plugin = true, .listens = true},
+    {.name = "writes", .done = 0, .writes = true},
     // Nothing behind these is computed ahead.
     {.name = "asked", .asked = true},
-    {.name = "plugin", .plugin = true},
     {.name = "before", .done = 3},
     {.name = "after", .done = 4},
     {.name = "empties-before", .done = 5},
@@ -195,17 +227,20 @@ inline const Kind kinds[] = {
     {.name = "pauses-after", .done = 10},
     {.name = "deep-before", .done = 11},
     {.name = "deep-after", .done = 12},
+    {.name = "plugin-before", .done = 3, .plugin = true},
     {.name = "all", .done = 13},
     {.name = "group", .done = 14},
     {.name = "resumes", .done = 15},
 };
-inline constexpr size_t ahead_kinds = 19, harmless_kinds = 21;
+inline constexpr size_t ahead_kinds = 22, harmless_kinds = 32;
 inline constexpr size_t adding_kinds = 6; // of these
 
 /// What a test hears and is told.
 struct Played {
     std::vector<float> sound;
     std::vector<NodeEvent> events;
+    std::vector<Fixture::Trigger> triggers;
+    std::string printed;
 };
 
 /// Without the bytes between its members.
@@ -217,6 +252,7 @@ inline auto members(const NodeEvent& event) {
 inline bool same(const Played& a, const Played& b) {
     return a.sound.size() == b.sound.size() &&
            (a.sound.empty() || std::memcmp(a.sound.data(), b.sound.data(), a.sound.size() * sizeof(float)) == 0) &&
+           a.triggers == b.triggers && a.printed == b.printed &&
            std::equal(a.events.begin(), a.events.end(), b.events.begin(), b.events.end(),
                       [](const NodeEvent& x, const NodeEvent& y) { return members(x) == members(y); });
 }
@@ -344,7 +380,13 @@ struct Player : Fixture {
                     engine->tree().free(*synth);
             go(1);
         }
+        return told();
+    }
+    /// What was played, and told of it.
+    Played told() {
         played.events = nodes;
+        played.triggers = triggers;
+        played.printed = printed;
         return std::move(played);
     }
     uint64_t computed_ahead() const { return engine->status().computed_ahead; }

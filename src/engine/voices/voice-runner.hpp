@@ -41,6 +41,8 @@ public:
         space_.audio_bus = buses;
         space_.audio_touched = touched;
     }
+    /// What native units are called with on its thread.
+    Space& space() noexcept { return space_; }
     int32_t block_number() const noexcept { return space_.block_number; }
     /// Sets what new voices get, Hz.
     void set_sample_rate(double rate) noexcept { rates_ = rates_for(rate); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/voices/ahead-place.hpp"
 #include "engine/voices/code.hpp"
 
 #include <cstdint>
@@ -28,7 +27,6 @@ struct Voice {
     uint32_t maps = 0;          ///< controls that are mapped to any bus
     float subsample_offset = 0; ///< how far behind that frame it should start, 0 to 1
     double sample_rate;         ///< Hz; fixed, even if the engine's rate changes
-    AheadPlace ahead;           ///< of a lone voice
 
     /// What each control was set to last. While a control is mapped, the record has the bus's value instead.
     float* set_values() noexcept { return reinterpret_cast<float*>(this + 1); }

@@ -5,7 +5,7 @@
 
 namespace scs {
 
-/// Where a batch or a lone voice stands among what helpers compute ahead. [rt]
+/// Where a batch, a lone voice or a synth of plugins' units stands among what helpers compute. [rt]
 struct AheadPlace {
     int32_t listed = -1; ///< its place in the AheadList for the next block; -1: none
     int32_t job = -1;    ///< computed ahead: which of the block's jobs it is, until its turn; -1: none

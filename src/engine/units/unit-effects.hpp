@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace scs {
+
+/// What a unit of a plugin does in its blocks beside computing its outputs from its inputs and its own memory. A unit
+/// without a row may do anything. None of those that have one reaches buses, acts on nodes other than by a done action
+/// that is an input, or remembers where its inputs and outputs are.
+struct UnitEffects {
+    enum Kind : uint8_t {
+        nothing = 0,
+        draws = 1,          ///< random numbers, from its synth's generator
+        reads_buffers = 2,  ///< sample buffers by number
+        writes_buffers = 4, ///< the same
+        changes_chain = 8,  ///< writes to the buffer of the spectra that its first input names
+        sends = 16,         ///< messages to clients, or lines to the log, perhaps only when something is wrong
+        allocates = 32,     ///< real-time memory
+        alone = 64,         ///< depends on more than that, or ends its synth: only for the data loop, in its turn
+        changes_second_chain = 128, ///< the same as changes_chain with the second input
+    };
+    std::string_view name;
+    uint8_t kinds;
+};
+
+/// [any] All rows, sorted by name.
+std::span<const UnitEffects> all_unit_effects();
+/// [any] The row of a unit; null: there is none.
+const UnitEffects* find_unit_effects(std::string_view name);
+
+} // namespace scs

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace scs {
+
+/// What is known of a SynthDef's synths before they are computed: what else their blocks depend on and change than what
+/// is their own. Immutable, so any thread may read it.
+struct TurnFacts {
+    std::string name;            ///< the SynthDef's
+    bool acts_on_itself = false; ///< has only done actions that affect no node but its own
+    bool ends = false;           ///< may end or pause itself
+    bool reads = false;          ///< reads buses
+    bool draws = false;          ///< draws random numbers in its blocks
+    uint32_t numbers = 0;        ///< so many in each; 0: that varies, or is none
+    bool reads_buffers = false;  ///< sample buffers that others may write
+    bool writes_buffers = false;
+    bool sends = false;     ///< messages to clients
+    bool allocates = false; ///< real-time memory, in its blocks
+    /// Whether a block may be computed before other nodes have had their turns in the block before it, as far as what
+    /// is above and the buses allow it.
+    bool pipelines = false;
+    uint64_t bus_controls = 0; ///< a control_bit() for each control that is a bus's number
+    bool buses_stay = true;    ///< none of these controls changes by itself
+
+    /// The last one is of all controls from 63 on.
+    static constexpr uint64_t control_bit(size_t control) noexcept {
+        return uint64_t(1) << (control < 63 ? control : 63);
+    }
+    bool is_bus(int control) const noexcept { return bus_controls & control_bit(size_t(control)); }
+};
+
+} // namespace scs
