@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What helper threads save in a daemon as a desktop runs it: its data loop and the helpers SCHED_RR. The load, which is
-the walks' part of the cycles' time, of so many default voices, with 1 thread and with more. The servers alternate, so
-that a busy machine falls on all alike. Progress goes to standard error, a Markdown table to standard output."""
+the walks' part of the cycles' time, of so many default voices, with 1 thread and with more; or with --most how many
+voices play without a cycle that is cut. The servers alternate, so that a busy machine falls on all alike. Progress goes
+to standard error, a Markdown table to standard output."""
 import argparse
 import os
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 
@@ -15,7 +17,8 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from bench import report  # noqa: E402
+from bench import medians, report  # noqa: E402
+from bench.capacity import OVERLOADED  # noqa: E402
 from bench.contenders import NODES, POOL_KIB  # noqa: E402
 from tests.lib.audio import write_wav  # noqa: E402
 from tests.lib.desktop import PRIORITY, Desktop, lacking  # noqa: E402
@@ -26,6 +29,7 @@ from tests.lib.server import NodeServer  # noqa: E402
 DEFAULT = ROOT / "tests/oracle/synthdefs/default.scsyndef"
 RATE = 48000
 SETTLE, SAMPLES, INTERVAL = 3, 8, 0.4  # s; of the load; s between them
+WHOLE = 4  # s in which no cycle may be cut
 
 
 def hurry(pid):
@@ -43,9 +47,29 @@ def play_beside(session):
     session.start(["pw-play", "--target", "test-sink", str(sound)], "tone")
 
 
-def loads(threads, options):
-    """{voices: (load, blocks of batches and lone voices that helpers have computed so far)}, in percent."""
-    found, playing = {}, 0
+class Player:
+    """A server in a session, and a client of it."""
+
+    def __init__(self, session, server, client):
+        self.session, self.server, self.client = session, server, client
+        self.voices = 0
+
+    def play(self, voices):
+        """More voices, until there are so many; then waits for a while."""
+        for number in range(self.voices, voices):
+            self.client.send("/s_new", "default", 1000 + number, 0, 0, "freq", 100.0 + number % 2000, "amp", 1e-5)
+            if number % 200 == 199:
+                time.sleep(0.02)  # the socket's buffer is finite
+        self.voices = voices
+        time.sleep(SETTLE)
+
+    def count(self, what):
+        """A counter among the node's properties, which are a second old at most."""
+        return int(self.session.node(self.server.node_name)["info"]["props"]["scsynth." + what])
+
+
+@contextmanager
+def player(threads, options):
     settings = {"max-nodes": NODES, "rt-memory": POOL_KIB, "threads": threads, "overload": "none"}
     with Desktop() as session:
         session.force_quantum(options.quantum)
@@ -57,23 +81,50 @@ def loads(threads, options):
             hurry(session.daemon.pid)
             if options.beside:
                 play_beside(session)
-            for voices in options.voices:
-                for number in range(playing, voices):
-                    client.send("/s_new", "default", 1000 + number, 0, 0, "freq", 100.0 + number % 2000, "amp", 1e-5)
-                    if number % 200 == 199:
-                        time.sleep(0.02)  # the socket's buffer is finite
-                playing = voices
-                time.sleep(SETTLE)
-                samples = []
-                for _ in range(SAMPLES):
-                    time.sleep(INTERVAL)
-                    status = client.status()
-                    samples.append(status[5])
-                if status[2] != voices:
-                    raise RuntimeError(f"{status[2]} synths instead of {voices}")
-                ahead = session.node(server.node_name)["info"]["props"]["scsynth.ahead"]
-                found[voices] = median(samples), int(ahead)
+            yield Player(session, server, client)
+
+
+def loads(threads, options):
+    """{voices: (load, blocks of batches and lone voices that helpers have computed so far)}, in percent."""
+    found = {}
+    with player(threads, options) as ours:
+        for voices in options.voices:
+            ours.play(voices)
+            samples = []
+            for _ in range(SAMPLES):
+                time.sleep(INTERVAL)
+                status = ours.client.status()
+                samples.append(status[5])
+            if status[2] != voices:
+                raise RuntimeError(f"{status[2]} synths instead of {voices}")
+            found[voices] = median(samples), ours.count("ahead")
     return found
+
+
+def sustains(threads, options, voices):
+    """Whether so many voices play without a cut for some seconds."""
+    try:
+        with player(threads, options) as ours:
+            ours.play(voices)
+            before = ours.count("cuts")
+            time.sleep(WHOLE)
+            well = ours.count("cuts") == before and ours.client.status()[2] == voices
+    except OVERLOADED:
+        well = False
+    print(f"{threads} threads, {voices} voices: {'well' if well else 'too many'}", file=sys.stderr, flush=True)
+    return well
+
+
+def table_of_most(options):
+    found = {}
+    for _ in range(options.runs):
+        for threads in options.threads:
+            number = medians.most(lambda voices, n=threads: sustains(n, options, voices), options.voices[-1])
+            found.setdefault(threads, []).append(number)
+    print("| threads | most voices | times as many |\n|---|---|---|")
+    for threads, numbers in found.items():
+        times = median(ours / alone for ours, alone in zip(numbers, found[options.threads[0]]))
+        print(f"| {threads} | {', '.join(map(str, numbers))} | {times:.2f} |")
 
 
 def main():
@@ -82,10 +133,16 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="(default: 1 2)")
     parser.add_argument("--voices", type=int, nargs="+", default=[2000, 6000, 10000], help="(default: 2000 6000 10000)")
     parser.add_argument("--quantum", type=int, default=256, help="frames (default: 256)")
+    parser.add_argument("--most", action="store_true", help="how many voices play without a cut, from the last of "
+                        "--voices on")
     parser.add_argument("--beside", action="store_true", help="another program plays, too")
     options = parser.parse_args()
     if why := lacking():
         sys.exit(why)
+    if options.most:
+        print(f"{report.machine()}\n")
+        table_of_most(options)
+        return 0
     found = {}
     for run in range(options.runs):
         for threads in options.threads:

@@ -634,7 +634,8 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
     p_->reblocker.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(frame, rate, block_in, block_out);
     });
-    p_->ensemble.end_cycle();
+    if (p_->ensemble.end_cycle())
+        tell_of_priority();
     if (!p_->rendering)
         status_.cuts.fetch_add(1, std::memory_order_relaxed);
     const int64_t ended = p_->deadline.bounded() ? clock_.now() : began;
@@ -647,6 +648,15 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
                                   .missing = wanted && !p_->rendering});
     publish();
     p_->trace->end(0, TraceKind::cycle, traced, frames);
+}
+
+/// Nothing else tells why one core is busy and the others aren't.
+void Engine::tell_of_priority() noexcept {
+    TextLine line;
+    line.add("one core is hardly enough, and the %d other threads have no real-time priority to help it: see "
+             "scsynth.threads\n",
+             settings_.threads - 1);
+    p_->outbox.print(line.take());
 }
 
 void Engine::break_down() noexcept {

@@ -130,6 +130,7 @@ private:
     explicit Engine(const Settings&);
     void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                    const CycleLimit&, int64_t began) noexcept;
+    void tell_of_priority() noexcept;
     void break_down() noexcept;
     bool dismiss_helpers() noexcept;
     bool take_in(const CycleLimit&, int64_t began) noexcept;

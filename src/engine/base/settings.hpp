@@ -180,10 +180,12 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .value = "N",
       .help = "threads that compute synths",
       .more =
-          "The data loop is one of them. The others compute batches of native voices before their turns, when there "
-          "is much to do. 0: as many as there are cores, four at most; the others sleep as long as one is enough, and "
-          "where they don't get the data loop's priority. They get it if the daemon loads our module, as the drop-in "
-          "`80-scsynth-threads.conf` has it do. The samples are the same bits."}},
+          "The data loop is one of them. The others compute native voices before their turns, and several blocks at "
+          "once, when there is much to do. 0: as many as there are cores, four at most; the others sleep as long as "
+          "one "
+          "is enough, and where they don't get the data loop's priority, which the log tells. They get it if the "
+          "daemon "
+          "loads our module, as the drop-in `80-scsynth-threads.conf` has it do. The samples are the same bits."}},
     {&Settings::parallel,
      {.key = "parallel",
       .choices = "auto|groups|off",

@@ -107,9 +107,9 @@ void Ahead::set_sample_rate(double rate) noexcept {
 
 // ---- cycles and blocks
 
-void Ahead::end_cycle() noexcept {
+bool Ahead::end_cycle() noexcept {
     helpers_->end_cycle();
-    demand_.end_cycle(helpers_->urgent());
+    return demand_.end_cycle(helpers_->urgent());
 }
 
 /// The checks that the batch's turn would begin with. What they look at doesn't change before.

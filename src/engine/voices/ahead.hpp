@@ -51,7 +51,8 @@ public:
     void set_sample_rate(double rate) noexcept;
 
     void begin_cycle() noexcept { helpers_->begin_cycle(); }
-    void end_cycle() noexcept;
+    /// Returns Demand::end_cycle().
+    bool end_cycle() noexcept;
     static constexpr int most_blocks = BlockPipeline::most_blocks;
     /// Between two walks: computes blocks from number `first` on in place of their walks, if nothing but voices would
     /// have its turn in them. `blocks`: at most so many, and most_blocks; nothing may happen between them. Returns how

@@ -44,16 +44,16 @@ void Demand::note_blocks(int blocks, int64_t nsec) noexcept {
 }
 
 bool Demand::worthwhile(bool urgent) const noexcept {
-    if ((real_time_ && reluctant_ && !urgent) || rest_nsec_ > 0)
+    if (lacks_priority(urgent) || rest_nsec_ > 0)
         return false;
     // With helpers the load is smaller.
     const double waking = reluctant_ ? limits.reluctant_load : limits.waking_load, sleeping = waking / (2 * threads_);
     return real_time_ || waking == 0 ? load_ >= (asks_ ? sleeping : waking) : pays_;
 }
 
-void Demand::end_cycle(bool urgent) noexcept {
+bool Demand::end_cycle(bool urgent) noexcept {
     if (!blocks_)
-        return;
+        return false;
     if (measured_)
         load_ += (double(spent_) / (measured_ * block_nsec_) - load_) / 8;
     // Offline a trial tells whether it pays all the same.
@@ -63,8 +63,11 @@ void Demand::end_cycle(bool urgent) noexcept {
     if (!real_time_)
         try_out();
     asks_ = worthwhile(urgent);
+    const bool unasked = lacks_priority(urgent) && load_ >= limits.reluctant_load;
+    unasked_nsec_ = unasked ? unasked_nsec_ + blocks_ * block_nsec_ : 0;
     spent_ = blocks_ = measured_ = 0;
     late_start_ = false;
+    return unasked_nsec_ >= limits.long_without_priority && !std::exchange(told_, true);
 }
 
 void Demand::try_out() noexcept {

@@ -26,6 +26,8 @@ public:
         /// the threads have no real-time priority then, or there are more of them than processors. None is asked for a
         /// second.
         int64_t longest_wait = 300'000;
+        /// ns of sound. A host that gives threads their priority late has done so by then.
+        double long_without_priority = 15e9;
     };
     static Limits limits;
 
@@ -44,8 +46,9 @@ public:
     void note_wait(int64_t nsec) noexcept { longest_wait_ = std::max(longest_wait_, nsec); }
     /// Helpers come late in this cycle, so that its time says nothing of them.
     void note_late_start() noexcept { late_start_ = true; }
-    /// `urgent`: helpers have the priority that they need.
-    void end_cycle(bool urgent) noexcept;
+    /// `urgent`: helpers have the priority that they need. Returns true once: they would have been asked for a long
+    /// time, but for that.
+    bool end_cycle(bool urgent) noexcept;
 
 private:
     // Offline: some blocks with helpers and as many without show what is faster for the rest of a period. Where helpers
@@ -58,6 +61,7 @@ private:
         int blocks = 0;
         double of_a_block() const noexcept { return double(nsec) / std::max(blocks, 1); }
     };
+    bool lacks_priority(bool urgent) const noexcept { return real_time_ && reluctant_ && !urgent; }
     bool worthwhile(bool urgent) const noexcept;
     void try_out() noexcept;
 
@@ -77,9 +81,11 @@ private:
     bool measures_ = false;
     int unmeasured_ = 0; ///< walks that aren't measured, since the last one that was
     // Of longer.
-    double load_ = 0;      ///< of the walks: of the time that their blocks sound
-    double rest_nsec_ = 0; ///< how long helpers are still left alone
-    bool pays_ = true;     ///< offline: whether walks are faster with helpers
+    double load_ = 0;         ///< of the walks: of the time that their blocks sound
+    double rest_nsec_ = 0;    ///< how long helpers are still left alone
+    double unasked_nsec_ = 0; ///< how long they haven't been asked for want of a priority
+    bool told_ = false;       ///< … so that somebody was told
+    bool pays_ = true;        ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;
     std::array<Spent, 2> trials_{};                  ///< without helpers, and with them
     bool gained_ = false;                            ///< in the last trial

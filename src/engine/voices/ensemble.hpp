@@ -24,10 +24,8 @@ public:
         if (ahead_)
             ahead_->begin_cycle();
     }
-    void end_cycle() noexcept {
-        if (ahead_)
-            ahead_->end_cycle();
-    }
+    /// Returns Demand::end_cycle().
+    bool end_cycle() noexcept { return ahead_ && ahead_->end_cycle(); }
     /// The walk of a block begins.
     void begin_walk() noexcept {
         if (ahead_)

@@ -26,7 +26,7 @@ struct Walks {
                 demand.end_walk();
             }
             asked += demand.asks();
-            demand.end_cycle(urgent);
+            told += demand.end_cycle(urgent);
         }
     }
     int asked_in(int cycles, double load, double helped = 1) {
@@ -36,7 +36,7 @@ struct Walks {
     }
 
     int64_t now = 0;
-    int readings = 0, asked = 0;
+    int readings = 0, asked = 0, told = 0;
     Demand demand;
 };
 
@@ -76,6 +76,27 @@ TEST_CASE("threads that nobody has asked for are not asked without a priority") 
     Walks wanted(settings(true));
     wanted.play(100, 0.9, 1, false);
     CHECK(wanted.demand.asks());
+}
+
+TEST_CASE("it is told once that threads which could have helped have no priority") {
+    const auto cycles = int(Demand::limits.long_without_priority / (4 * block_nsec));
+    Walks walks(settings(true, true));
+    walks.play(2 * cycles, 0.4, 1, false); // one is enough
+    walks.play(cycles - 10, 0.9, 1, false);
+    walks.play(1, 0.9); // they have it for a moment
+    walks.play(cycles - 10, 0.9, 1, false);
+    CHECK(walks.told == 0);
+    walks.play(20, 0.9, 1, false);
+    CHECK(walks.told == 1);
+    walks.play(2 * cycles, 0.9, 1, false);
+    CHECK(walks.told == 1);
+
+    Walks wanted(settings(true));
+    wanted.play(2 * cycles, 0.9, 1, false);
+    CHECK(wanted.told == 0);
+    Walks offline(settings(false, true));
+    offline.play(2 * cycles, 0.9, 1, false);
+    CHECK(offline.told == 0);
 }
 
 TEST_CASE("a helper that was waited for long is left alone for a second of sound") {
