@@ -3,17 +3,17 @@
 
 #include "engine/base/available-memory.hpp"
 #include "engine/base/text-line.hpp"
+#include "engine/command-runner.hpp"
 #include "engine/guard/fault-guard.hpp"
-#include "engine/messages/scheduler.hpp"
+#include "engine/messages/inbox.hpp"
 #include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/ugens.hpp"
-#include "engine/rt/clock.hpp"
 #include "engine/rt/float-mode.hpp"
 #include "engine/rt/longest-block.hpp"
+#include "engine/rt/ntp-time.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/rt/reblock.hpp"
-#include "engine/rt/ring-buffer.hpp"
 #include "engine/schedule/cores.hpp"
 #include "engine/schedule/trace.hpp"
 #include "engine/tree/shedding.hpp"
@@ -24,12 +24,8 @@
 #include "engine/world/streams.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <mutex>
 #include <optional>
-#include <set>
-#include <time.h>
 #include <utility>
 
 namespace scs {
@@ -37,10 +33,8 @@ namespace {
 
 constexpr size_t event_ring_bytes = size_t(1) << 20;
 constexpr int64_t idle_time = 1'000'000;               ///< ns that one run_idle() takes
-constexpr int64_t bundle_cost = 500;                   ///< ns, an estimate for the deadline
 constexpr int64_t patience_with_helpers = 200'000'000; ///< ns
 constexpr int most_automatic_threads = 4;              ///< RTKit gives a user 25 with a real-time priority
-constexpr double units_per_second = 4294967296.;
 
 /// How much announced work lies between two readings of the clock, ns, in a cycle that may take `time`: few enough
 /// readings to cost nothing, and enough that the deadline is kept within a few percent of it.
@@ -57,13 +51,7 @@ constexpr int32_t blocks_a_sample = 7;
 /// hour.
 int64_t work_before_sample(int32_t block, int64_t work) noexcept {
     const uint32_t spread = uint32_t(block / blocks_a_sample) * 2654435769u;
-    return int64_t(spread / units_per_second * double(work));
-}
-
-CommandBundle* root_of(CommandBundle* bundle) noexcept {
-    while (bundle->outer)
-        bundle = bundle->outer;
-    return bundle;
+    return int64_t(spread / 0x1p32 * double(work));
 }
 
 /// What is wrong with the settings; empty if nothing is.
@@ -92,24 +80,13 @@ Settings with_threads(Settings settings) {
 
 } // namespace
 
-/// The commands that are being carried out. They may have to wait for the next cycle at any moment; nothing else
-/// happens before they are done.
-struct Performance {
-    CommandBundle* bundle = nullptr; ///< what to settle at the end; null: nothing is being carried out
-    Command* next = nullptr;         ///< of the bundle, or of a completion message
-    Command* finished = nullptr;     ///< the job whose completion message it is; null: a bundle
-    bool replies = false;            ///< the job answers
-};
-
 struct Engine::Parts final : PluginHost {
-    Parts(const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared, Streams& streams,
-          EngineStatus& status, std::shared_ptr<HelperPool> helpers)
+    Parts(Engine& engine, const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared,
+          Streams& streams, EngineStatus& status, std::shared_ptr<HelperPool> helpers)
         : trace(std::make_shared<Trace>(s.threads)),
           pool(std::move(real_time_memory)),
-          commands(Engine::most_bundles),
-          results(Engine::most_bundles),
+          inbox(Engine::most_bundles),
           outbox(event_ring_bytes, status.dropped_events),
-          scheduler(Engine::most_bundles),
           reblocker(s.block_size, s.inputs, s.outputs, s.max_quantum),
           buses(s, shared ? shared->control_buses() : nullptr),
           buffers(s.buffers, streams),
@@ -118,24 +95,18 @@ struct Engine::Parts final : PluginHost {
           outputs(s),
           ensemble(s, buses, buffers, world.random(), *pool, deadline, *trace, std::move(helpers)),
           tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox, deadline)),
+          commands(engine, s, inbox, outbox, deadline, *tree, world, definitions, status),
           shedding(s, *tree, outbox, deadline, status) {}
 
     Node* find_node(int32_t id) noexcept override { return tree->find(id); }
     void end_node(Node& node) noexcept override { tree->end(node); }
     void set_run(Node& node, bool run) noexcept override { tree->set_run(node, run); }
-    bool finish_job(Command* command) noexcept override {
-        const std::lock_guard lock(results_producers);
-        return results.push(command);
-    }
+    bool finish_job(Command* command) noexcept override { return inbox.finish_job(command); }
 
     const std::shared_ptr<Trace> trace;
     std::unique_ptr<Pool> pool;
-    RingBuffer<CommandBundle*> commands;
-    RingBuffer<Command*> results;
-    std::mutex results_producers; ///< never taken by the data loop
-    std::atomic<size_t> in_flight{0};
+    Inbox inbox;
     Deadline deadline;
-    Performance performance;
     bool rendering = true; ///< false: for the rest of the cycle, blocks are left out
     /// Blocks that were computed at once.
     struct {
@@ -144,7 +115,6 @@ struct Engine::Parts final : PluginHost {
         int next = 0;     ///< which of them is the next block
     } ready;
     Outbox outbox;
-    Scheduler scheduler;
     Reblocker reblocker;
     int32_t block = 0;
     NtpTime now = 0;                      ///< of the cycle's first frame; 0 before the first cycle
@@ -160,6 +130,7 @@ struct Engine::Parts final : PluginHost {
     OutputPorts outputs;
     Ensemble ensemble;
     std::unique_ptr<Tree> tree; ///< destroyed first: its nodes still emit events to the outbox
+    CommandRunner commands;
     Shedding shedding;
 };
 
@@ -188,7 +159,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
         engine->shared_ = std::move(shared);
         if (!helpers)
             helpers = std::make_shared<HelperPool>(ThreadMaker::plain(), settings.real_time);
-        engine->p_ = std::make_unique<Parts>(settings, std::move(pool.value()), engine->shared_.get(),
+        engine->p_ = std::make_unique<Parts>(*engine, settings, std::move(pool.value()), engine->shared_.get(),
                                              *engine->streams_, engine->status_, std::move(helpers));
         engine->status_.release = release_to_follow(settings);
         engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
@@ -212,39 +183,7 @@ Engine::~Engine() {
         (void)p_.release();
         return;
     }
-    // A bundle whose job was under way is known only through that job.
-    std::set<Handback*> orphans;
-    const auto adopt = [&](Command* command) {
-        if (command->bundle)
-            orphans.insert(root_of(command->bundle));
-        else
-            command->dispose();
-    };
-    if (p_->performance.bundle)
-        orphans.insert(root_of(p_->performance.bundle));
-    for (Command* command; p_->results.pop(command);)
-        adopt(command);
-    for (CommandBundle* bundle; p_->commands.pop(bundle);)
-        orphans.insert(bundle);
-    RecordRing& ring = p_->outbox.ring();
-    do {
-        p_->outbox.flush();
-        for (auto record = ring.peek(); !record.empty(); record = ring.peek()) {
-            EventHeader header;
-            std::memcpy(&header, record.data(), sizeof header);
-            if (header.kind == EventKind::handback) {
-                HandbackEvent event;
-                std::memcpy(&event, record.data(), sizeof event);
-                if (event.what == Handback::Kind::job)
-                    adopt(static_cast<Command*>(event.object));
-                else if (event.what != Handback::Kind::reply)
-                    orphans.insert(event.object);
-            }
-            ring.pop();
-        }
-    } while (p_->outbox.waiting());
-    for (Handback* orphan : orphans)
-        delete orphan;
+    p_->commands.delete_unfinished();
 }
 
 void Engine::set_clock(NanoClock clock) noexcept {
@@ -272,13 +211,7 @@ void Engine::unwatch_thread() noexcept {
 // ---- queues
 
 bool Engine::submit(CommandBundle* bundle) noexcept {
-    if (p_->in_flight.load(std::memory_order_relaxed) >= most_bundles)
-        return false;
-    p_->in_flight.fetch_add(1, std::memory_order_relaxed);
-    if (p_->commands.push(bundle))
-        return true;
-    p_->in_flight.fetch_sub(1, std::memory_order_relaxed);
-    return false;
+    return p_->inbox.submit(bundle);
 }
 
 RecordRing& Engine::events() noexcept {
@@ -286,10 +219,10 @@ RecordRing& Engine::events() noexcept {
 }
 
 bool Engine::finish_job(Command* command) noexcept {
-    return p_->finish_job(command);
+    return p_->inbox.finish_job(command);
 }
 
-// ---- parts
+// ---- for commands
 
 Tree& Engine::tree() noexcept {
     return *p_->tree;
@@ -306,124 +239,31 @@ Buffers& Engine::buffers() noexcept {
 Definitions& Engine::definitions() noexcept {
     return p_->definitions;
 }
+ErrorMode& Engine::error_mode() noexcept {
+    return p_->commands.error_mode();
+}
 Outbox& Engine::outbox() noexcept {
     return p_->outbox;
 }
+int32_t Engine::block_number() const noexcept {
+    return p_->block;
+}
+bool Engine::clear_schedule() noexcept {
+    return p_->commands.clear_schedule();
+}
+bool Engine::free_definitions() noexcept {
+    return p_->commands.free_definitions();
+}
+bool Engine::out_of_time(int64_t nsec) noexcept {
+    FaultGuard::progress();
+    return p_->deadline.spend(nsec);
+}
+
 const std::shared_ptr<Trace>& Engine::trace() noexcept {
     return p_->trace;
 }
 
-// ---- commands
-
-// Those of them that return a bool: false if there was no time to finish; go_on() has to be called in the next cycle.
-
-bool Engine::start(Command* command) noexcept {
-    FaultGuard::progress();
-    switch (command->run(*this)) {
-    case Outcome::done: return true;
-    case Outcome::again: return false;
-    case Outcome::reply: p_->outbox.hand_back(command, Handback::Kind::reply); return true;
-    case Outcome::job:
-        ++root_of(command->bundle)->outstanding;
-        if (settings_.real_time) {
-            p_->outbox.hand_back(command, Handback::Kind::job);
-        } else {
-            const Performance outer = p_->performance;
-            command->work();
-            (void)finish(command); // offline there is always time
-            p_->performance = outer;
-        }
-        return true;
-    }
-    return true;
-}
-
-bool Engine::go_on() noexcept {
-    Performance& performance = p_->performance;
-    for (; performance.next; performance.next = performance.next->next)
-        if (!p_->tree->finish_frees() || p_->deadline.spend(Deadline::unknown) || !start(performance.next))
-            return false;
-    if (!p_->tree->finish_frees())
-        return false;
-    if (!performance.bundle)
-        return true;
-    const Performance done = std::exchange(performance, {});
-    if (!done.finished)
-        error_mode_.local = 0;
-    else if (done.replies)
-        p_->outbox.hand_back(done.finished, Handback::Kind::reply);
-    settle(root_of(done.bundle));
-    return true;
-}
-
-bool Engine::finish(Command* command) noexcept {
-    const Outcome outcome = command->apply(*this);
-    CommandBundle* const bundle = command->bundle;
-    if (!bundle) {
-        command->dispose();
-        return true;
-    }
-    p_->performance = {bundle, nullptr, command, outcome == Outcome::reply};
-    if (command->completion && command->run_completion) {
-        command->completion->outer = bundle;
-        p_->performance.next = command->completion->first;
-    }
-    return go_on();
-}
-
-void Engine::settle(CommandBundle* root) noexcept {
-    if (--root->outstanding > 0)
-        return;
-    p_->in_flight.fetch_sub(1, std::memory_order_relaxed);
-    p_->outbox.hand_back(root, Handback::Kind::retired);
-}
-
-bool Engine::perform(CommandBundle* bundle) noexcept {
-    bundle->outstanding = 1; // counts the run itself
-    p_->performance = {bundle, bundle->first, nullptr, false};
-    return go_on();
-}
-
-bool Engine::accept(CommandBundle* bundle) noexcept {
-    const bool scheduled = bundle->time > immediately;
-    if (scheduled && bundle->time >= p_->now && p_->scheduler.add(bundle))
-        return true;
-    if (scheduled && p_->now) {
-        const LateEvent event{{EventKind::late, sizeof event}, ntp_seconds_between(bundle->time, p_->now)};
-        p_->outbox.notify(event);
-        status_.late_bundles.fetch_add(1, std::memory_order_relaxed);
-    }
-    return perform(bundle);
-}
-
-/// These two return whether there was something to take.
-bool Engine::take_in_one(bool& whole) noexcept {
-    CommandBundle* bundle;
-    if (!p_->commands.pop(bundle))
-        return false;
-    whole = accept(bundle);
-    return true;
-}
-
-bool Engine::take_result(bool& whole) noexcept {
-    Command* command;
-    if (!p_->results.pop(command))
-        return false;
-    whole = finish(command);
-    return true;
-}
-
-/// Takes what has come until the deadline, results of jobs first.
-bool Engine::take_in_some() noexcept {
-    bool whole = go_on();
-    for (size_t n = 0; whole && n < 2 * most_bundles; ++n) {
-        if (p_->deadline.spend(bundle_cost))
-            return true;
-        if (!take_result(whole) && !take_in_one(whole))
-            return true;
-    }
-    return whole;
-}
+// ---- rendering
 
 /// Commands may take half of the cycle's time, and all of it rather than stop within a bundle, as no block is computed
 /// before that is done.
@@ -431,13 +271,13 @@ bool Engine::take_in(const CycleLimit& limit, int64_t began) noexcept {
     p_->outbox.flush();
     if (limit.deadline == Deadline::never) {
         p_->deadline.begin(Deadline::never, 0);
-        return take_in_some();
+        return p_->commands.take_in(p_->now);
     }
     const int64_t time = std::max<int64_t>(limit.deadline - began, 0);
     p_->deadline.begin(began + time / 2, reading_interval(time));
-    const bool whole = take_in_some();
+    const bool whole = p_->commands.take_in(p_->now);
     p_->deadline.begin(limit.deadline, reading_interval(time));
-    return whole || go_on();
+    return whole || p_->commands.go_on();
 }
 
 bool Engine::run_idle() noexcept {
@@ -450,7 +290,7 @@ bool Engine::run_idle() noexcept {
     const bool well = FaultGuard::run_host([&] {
         p_->outbox.flush();
         p_->deadline.begin(clock_.now() + idle_time, reading_interval(idle_time));
-        more = !take_in_some() || p_->deadline.passed();
+        more = !p_->commands.take_in(p_->now) || p_->deadline.passed();
         publish();
         more = more || p_->outbox.waiting();
     });
@@ -459,66 +299,18 @@ bool Engine::run_idle() noexcept {
     return well && more;
 }
 
-bool Engine::clear_schedule() noexcept {
-    while (!p_->scheduler.empty()) {
-        if (p_->deadline.spend(bundle_cost))
-            return false;
-        CommandBundle* bundle = p_->scheduler.take();
-        bundle->outstanding = 1;
-        settle(bundle);
-    }
-    return true;
-}
-
-bool Engine::free_definitions() noexcept {
-    Definition* unused = nullptr;
-    while (!p_->deadline.spend(bundle_cost)) {
-        if (!p_->definitions.remove_any(unused))
-            return true;
-        if (unused)
-            p_->outbox.hand_back(unused, Handback::Kind::release);
-    }
-    return false;
-}
-
-bool Engine::out_of_time(int64_t nsec) noexcept {
-    FaultGuard::progress();
-    return p_->deadline.spend(nsec);
-}
-
-// ---- rendering
-
-bool Engine::run_due(NtpTime start, double rate) noexcept {
-    bool whole = true;
-    while (whole && is_due(start, rate)) {
-        CommandBundle* bundle = p_->scheduler.take();
-        float fraction;
-        const int frame = frame_in_block(bundle->time, start, rate, settings_.block_size, &fraction);
-        p_->world.set_offset(frame, fraction);
-        whole = perform(bundle);
-    }
-    p_->world.set_offset(0, 0.f);
-    return whole;
-}
-
 /// How many blocks there are in the cycle, from the one at this frame on, between which nothing happens. At least 1.
 int Engine::calm_blocks(int frame, double rate) const noexcept {
     if (!p_->ensemble.helped())
         return 1;
     const int block = settings_.block_size, left = (p_->frames - frame + block - 1) / block;
     const int most = std::min(left, Ensemble::most_blocks);
-    if (p_->scheduler.empty())
+    if (!p_->commands.has_scheduled())
         return most;
     int count = 1;
-    while (count < most && !is_due(ntp_advance(p_->now, frame + count * block, rate), rate))
+    while (count < most && !p_->commands.is_due(ntp_advance(p_->now, frame + count * block, rate), rate))
         ++count;
     return count;
-}
-
-/// Whether there is a bundle to be run in the block that starts then.
-bool Engine::is_due(NtpTime start, double rate) const noexcept {
-    const NtpTime next = start + NtpTime(settings_.block_size * units_per_second / rate);
-    return !p_->scheduler.empty() && p_->scheduler.next_time() <= next;
 }
 
 /// Computes this block, and the next ones, as well, if they can be computed at once. false: the deadline has passed.
@@ -571,7 +363,8 @@ bool Engine::compute_block(int frame, double rate, const float* const* in) noexc
         p_->buses.audio_touched()[settings_.outputs + i] = p_->block;
     }
     const BlockInputs inputs{in, p_->inputs, frame + settings_.block_size - p_->reblocker.input_delay()};
-    const bool whole = run_due(ntp_advance(p_->now, frame, rate), rate) && render(calm_blocks(frame, rate), inputs);
+    const bool whole =
+        p_->commands.run_due(ntp_advance(p_->now, frame, rate), rate) && render(calm_blocks(frame, rate), inputs);
     if (!sampled)
         p_->block_work = p_->deadline.announced();
     return whole;
@@ -724,7 +517,7 @@ void Engine::publish() noexcept {
     status_.synthdefs.store(p_->definitions.count(), std::memory_order_relaxed);
     status_.longest_block.store(p_->longest_block.nsec(), std::memory_order_relaxed);
     status_.computed_ahead.store(p_->ensemble.computed_ahead(), std::memory_order_relaxed);
-    status_.scheduled.store(!p_->scheduler.empty(), std::memory_order_relaxed);
+    status_.scheduled.store(p_->commands.has_scheduled(), std::memory_order_relaxed);
     const StreamCounts& streams = streams_->counts();
     status_.silent_frames.store(streams.silent.load(std::memory_order_relaxed), std::memory_order_relaxed);
     status_.dropped_frames.store(streams.dropped.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -736,10 +529,6 @@ int Engine::input_delay() const noexcept {
 
 void Engine::reset_carry() noexcept {
     p_->reblocker.reset();
-}
-
-int32_t Engine::block_number() const noexcept {
-    return p_->block;
 }
 
 } // namespace scs

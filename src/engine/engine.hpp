@@ -5,6 +5,7 @@
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/definitions/definitions.hpp"
+#include "engine/error-mode.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/plugin-world.hpp"
@@ -26,13 +27,6 @@ class HelperPool;
 class SharedMemory;
 class Streams;
 class Trace;
-
-/// What /error sets: whether failures are answered. Owned by the data loop.
-struct ErrorMode {
-    bool global = true;
-    int local = 0; ///< -1: off for the rest of this bundle, -2: on
-    bool on() const noexcept { return local == 0 ? global : local == -2; }
-};
 
 /// The synthesis engine: takes commands, renders blocks, emits events. Knows neither OSC nor PipeWire.
 ///
@@ -107,7 +101,7 @@ public:
     Buses& buses() noexcept;
     Buffers& buffers() noexcept;
     Definitions& definitions() noexcept;
-    ErrorMode& error_mode() noexcept { return error_mode_; }
+    ErrorMode& error_mode() noexcept;
     /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept;
     /// Drops every scheduled bundle that hasn't begun to run. false: there was no time for all of them; call it again.
@@ -134,22 +128,11 @@ private:
     void break_down() noexcept;
     bool dismiss_helpers() noexcept;
     bool take_in(const CycleLimit&, int64_t began) noexcept;
-    bool take_in_some() noexcept;
-    bool take_in_one(bool& whole) noexcept;
-    bool take_result(bool& whole) noexcept;
-    bool accept(CommandBundle*) noexcept;
-    bool perform(CommandBundle*) noexcept;
-    bool go_on() noexcept;
-    bool start(Command*) noexcept;
-    bool finish(Command*) noexcept;
-    void settle(CommandBundle*) noexcept;
     int calm_blocks(int frame, double rate) const noexcept;
     void render_block(int frame, double rate, const float* const* in, float* const* out) noexcept;
     bool compute_block(int frame, double rate, const float* const* in) noexcept;
     bool render(int calm, const BlockInputs&) noexcept;
     bool take_ready() noexcept;
-    bool is_due(NtpTime start, double rate) const noexcept;
-    bool run_due(NtpTime start, double rate) noexcept;
     void note_bad_block() noexcept;
     void set_rate(double rate) noexcept;
     void measure(int64_t nanoseconds, int frames, double rate) noexcept;
@@ -158,7 +141,6 @@ private:
     Settings settings_;
     NanoClock clock_ = NanoClock::system();
     EngineStatus status_;
-    ErrorMode error_mode_;
     std::shared_ptr<SharedMemory> shared_;
     std::unique_ptr<Streams> streams_;
     std::unique_ptr<Parts> p_; ///< left untouched, as a whole, once the engine is broken
