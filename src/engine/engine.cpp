@@ -446,8 +446,8 @@ void Engine::run_cycle(int frames, NtpTime frame0, double rate, const float* con
 /// Nothing else tells why one core is busy and the others aren't.
 void Engine::tell_of_priority() noexcept {
     TextLine line;
-    line.add("one core is hardly enough, and the %d other threads have no real-time priority to help it: see "
-             "scsynth.threads\n",
+    line.add("one core is hardly enough, and what could help it has no real-time priority (threads: %d): see \"Threads "
+             "with a priority\" in conf/README.md\n",
              settings_.threads - 1);
     p_->outbox.print(line.take());
 }

@@ -8,8 +8,9 @@
 namespace scs {
 
 /// What a unit of a plugin does in its blocks beside computing its outputs from its inputs and its own memory. A unit
-/// without a row may do anything. None of those that have one reaches buses, acts on nodes other than by a done action
-/// that is an input, or remembers where its inputs and outputs are.
+/// without a row may do anything. None of those that have one reaches buses, or acts on nodes other than by a done
+/// action that is an input. Those that aren't `alone` don't remember where their inputs and outputs are, and write all
+/// of their outputs in each block: what a unit leaves as it was is what another synth has left there.
 struct UnitEffects {
     enum Kind : uint8_t {
         nothing = 0,

@@ -43,12 +43,14 @@ void Demand::note_blocks(int blocks, int64_t nsec) noexcept {
     blocks_ += blocks;
 }
 
-bool Demand::worthwhile(bool urgent) const noexcept {
-    if (lacks_priority(urgent) || rest_nsec_ > 0)
-        return false;
-    // With helpers the load is smaller.
+/// Whether there is so much to do that helpers are asked, or still asked. With them the load is smaller.
+bool Demand::is_much(bool asked) const noexcept {
     const double waking = reluctant_ ? limits.reluctant_load : limits.waking_load, sleeping = waking / (2 * threads_);
-    return real_time_ || waking == 0 ? load_ >= (asks_ ? sleeping : waking) : pays_;
+    return real_time_ || waking == 0 ? load_ >= (asked ? sleeping : waking) : pays_;
+}
+
+bool Demand::worthwhile(bool urgent) const noexcept {
+    return !lacks_priority(urgent) && rest_nsec_ <= 0 && is_much(asks_);
 }
 
 bool Demand::end_cycle(bool urgent) noexcept {
@@ -63,8 +65,8 @@ bool Demand::end_cycle(bool urgent) noexcept {
     if (!real_time_)
         try_out();
     asks_ = worthwhile(urgent);
-    const bool unasked = lacks_priority(urgent) && load_ >= limits.reluctant_load;
-    unasked_nsec_ = unasked ? unasked_nsec_ + blocks_ * block_nsec_ : 0;
+    unasked_ = lacks_priority(urgent) && is_much(unasked_);
+    unasked_nsec_ = unasked_ ? unasked_nsec_ + blocks_ * block_nsec_ : 0;
     spent_ = blocks_ = measured_ = 0;
     late_start_ = false;
     return unasked_nsec_ >= limits.long_without_priority && !std::exchange(told_, true);

@@ -62,6 +62,7 @@ private:
         double of_a_block() const noexcept { return double(nsec) / std::max(blocks, 1); }
     };
     bool lacks_priority(bool urgent) const noexcept { return real_time_ && reluctant_ && !urgent; }
+    bool is_much(bool asked) const noexcept;
     bool worthwhile(bool urgent) const noexcept;
     void try_out() noexcept;
 
@@ -83,7 +84,8 @@ private:
     // Of longer.
     double load_ = 0;         ///< of the walks: of the time that their blocks sound
     double rest_nsec_ = 0;    ///< how long helpers are still left alone
-    double unasked_nsec_ = 0; ///< how long they haven't been asked for want of a priority
+    bool unasked_ = false;    ///< they aren't asked for want of a priority …
+    double unasked_nsec_ = 0; ///< … for so long
     bool told_ = false;       ///< … so that somebody was told
     bool pays_ = true;        ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;

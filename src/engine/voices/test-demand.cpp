@@ -83,10 +83,13 @@ TEST_CASE("it is told once that threads which could have helped have no priority
     Walks walks(settings(true, true));
     walks.play(2 * cycles, 0.4, 1, false); // one is enough
     walks.play(cycles - 10, 0.9, 1, false);
-    walks.play(1, 0.9); // they have it for a moment
-    walks.play(cycles - 10, 0.9, 1, false);
+    walks.play(1, 0.9);                                  // they have it for a moment
+    for (int left = cycles - 20; left > 0; left -= 20) { // as helpers would go on then, so does the time
+        walks.play(10, 0.9, 1, false);
+        walks.play(10, 0.3, 1, false);
+    }
     CHECK(walks.told == 0);
-    walks.play(20, 0.9, 1, false);
+    walks.play(40, 0.9, 1, false);
     CHECK(walks.told == 1);
     walks.play(2 * cycles, 0.9, 1, false);
     CHECK(walks.told == 1);
