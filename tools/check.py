@@ -23,6 +23,7 @@ NOT_SANITIZED = {
     "fault-signals": "it corrupts the heap on purpose",
     "osc-broken-engine": "it writes to a wrong place on purpose",
     "osc-memory": "it takes the place of malloc",
+    "wires": "plugins' units aren't instrumented",
     "module": "the daemon that loads the module isn't instrumented",
     "module-plugin": "the daemon that loads the module isn't instrumented",
 }
@@ -32,7 +33,7 @@ NOT_EMULATED = {
     "rt-record-ring": "an emulator on x86-64 orders memory as x86-64 does",
     "rt-ring-buffer": "an emulator on x86-64 orders memory as x86-64 does",
 }
-EMULATED_IF_LONG = dict.fromkeys(("ahead", "block-pipeline", "interleavings"), "it takes minutes there; --long runs it")
+EMULATED_IF_LONG = dict.fromkeys(("ahead", "block-pipeline", "interleavings", "wires"), "it takes minutes there; --long runs it")
 NO_NODE = "the node: the emulator lacks the sockets by which a server finds out whose a packet is"
 DEVELOPED = ("-Ddebug=true", "-Db_pch=false")  # the same folder's, if ./demo made it; ccache knows no precompiled headers
 # Of each target; whichever comes first.
