@@ -11,9 +11,9 @@ namespace {
 
 constexpr int errand_pauses = 128; ///< until the owner does an errand itself
 constexpr size_t errand_begun = SIZE_MAX;
-/// ns that a helper waits for a gate without sleeping: longer than a block takes. If it still doesn't open, the owner
-/// has most likely broken off the round. Otherwise it does these jobs itself.
-constexpr int64_t longest_at_gate = 20'000'000;
+/// ns that a helper waits for a gate, or where it is to stay, without sleeping: longer than a block takes. If nothing
+/// has come by then, the owner has most likely broken off the round. Otherwise it does these jobs itself.
+constexpr int64_t longest_wait = 20'000'000;
 
 void delay_for_test(Helpers::Moment moment) noexcept {
     if (const auto delay = Helpers::delay.load(std::memory_order_relaxed))
@@ -112,28 +112,31 @@ void Helpers::do_jobs(size_t who) noexcept {
 
 void Helpers::do_job(size_t who, size_t job) noexcept {
     FaultGuard::progress();
-    do_errand(who);
+    (void)do_errand(who);
     delay_for_test(Moment::job);
     run_(data_, who, job);
     list_.finish(job);
     delay_for_test(Moment::job);
 }
 
-void Helpers::do_errand(size_t who) noexcept {
+/// false: there was none.
+bool Helpers::do_errand(size_t who) noexcept {
     size_t mine = who;
-    if (errand_.load(std::memory_order_relaxed) == mine &&
-        errand_.compare_exchange_strong(mine, errand_begun, std::memory_order_acquire)) {
-        do_(data_, who);
-        errand_.store(0, std::memory_order_release);
-    }
+    if (errand_.load(std::memory_order_relaxed) != mine ||
+        !errand_.compare_exchange_strong(mine, errand_begun, std::memory_order_acquire))
+        return false;
+    do_(data_, who);
+    errand_.store(0, std::memory_order_release);
+    return true;
 }
 
-/// Meanwhile it does jobs whose gates open.
+/// Meanwhile it does errands, and jobs whose gates open.
 Helpers::Next Helpers::wait_for_round(size_t who, uint32_t round, uint32_t others) noexcept {
     const NanoClock clock = NanoClock::system();
-    const int64_t until = clock.now() + settings_.patience;
+    int64_t idle_since = clock.now();
     while (caller_->in_cycle.load(std::memory_order_relaxed)) {
         FaultGuard::progress();
+        bool idle = true;
         for (int i = 0; i < looks_at_once; ++i) {
             // An owner counts its own round first, so that nobody takes that for another's.
             const uint32_t calls = pool_->calls();
@@ -143,13 +146,18 @@ Helpers::Next Helpers::wait_for_round(size_t who, uint32_t round, uint32_t other
                 return Next::sleep;
             if (calls - round != others)
                 return Next::elsewhere;
-            do_errand(who);
-            if (const size_t job = list_.take_gated(hands_[who].looked); job != JobList::none)
+            idle = !do_errand(who) && idle;
+            if (const size_t job = list_.take_gated(hands_[who].looked); job != JobList::none) {
                 do_job(who, job);
+                idle = false;
+            }
             spin_pause();
         }
-        const int64_t waited = clock.now() - until;
-        if (waited >= longest_at_gate || (waited >= 0 && !list_.any_gated(hands_[who].looked)))
+        const int64_t now = clock.now();
+        if (!idle)
+            idle_since = now;
+        const bool stays = stays_.load(std::memory_order_relaxed) || list_.any_gated(hands_[who].looked);
+        if (now - idle_since >= (stays ? longest_wait : settings_.patience))
             return Next::sleep;
     }
     return Next::elsewhere;

@@ -16,7 +16,7 @@ namespace scs {
 
 /// What threads of a pool do for one owner: jobs of a list, before the owner needs them. The owner works in cycles, and
 /// in rounds within these. Between two rounds, and for gates to open, helpers wait without sleeping, between two rounds
-/// for `patience` at most; between two cycles they sleep, if no other owner calls.
+/// for `patience` at most, unless they are to stay; between two cycles they sleep, if no other owner calls.
 ///
 /// A fault in a helper ends the others' help, too, and whoever waits for what it had begun gives up (LongWait).
 class Helpers {
@@ -61,12 +61,15 @@ public:
             caller_->in_cycle.store(true, std::memory_order_relaxed);
     }
     void end_cycle() noexcept {
+        stays_.store(false, std::memory_order_relaxed);
         if (caller_ && !settings_.lingers)
             caller_->in_cycle.store(false, std::memory_order_relaxed);
     }
     /// Has the helpers look at the list, which has been opened. Those that sleep are woken in the first round of a
     /// cycle, by one system call.
     void begin_round() noexcept;
+    /// Until the end of the cycle helpers wait for another round however long that takes, as nobody wakes them again.
+    void stay() noexcept { stays_.store(true, std::memory_order_relaxed); }
     /// JobList::pass().
     void pass(size_t jobs) noexcept {
         if (list_.pass(jobs))
@@ -119,7 +122,7 @@ private:
     bool help(size_t who, uint32_t& round, uint32_t others) noexcept;
     void do_jobs(size_t who) noexcept;
     void do_job(size_t who, size_t job) noexcept;
-    void do_errand(size_t who) noexcept;
+    bool do_errand(size_t who) noexcept;
     Next wait_for_round(size_t who, uint32_t round, uint32_t others) noexcept;
     /// It has crashed.
     void fail() noexcept {
@@ -136,7 +139,7 @@ private:
     std::vector<Hand> hands_;              ///< the owner's and the helpers'
     HelperPool::Caller* caller_ = nullptr; ///< null: nobody helps
     bool wakes_ = false;                   ///< the next round is a cycle's first
-    alignas(cache_line) std::atomic<bool> closed_{false}, failed_{false};
+    alignas(cache_line) std::atomic<bool> closed_{false}, failed_{false}, stays_{false};
     alignas(cache_line) std::atomic<size_t> errand_{0}; ///< whose; 0: there is none
 };
 

@@ -354,11 +354,17 @@ bool Ahead::open_block(int32_t number) noexcept {
     }
     if (!std::exchange(lists_, true))
         demand_.note_late_start();
-    rarely_ = std::exchange(unwalked_, 0) > 0;
+    since_walk_ = std::exchange(unwalked_, 0) + 1;
     const AheadList::Turns turns = list_.take();
     planned_ = planned_ && turns.same;
     pipeline_planned_ = pipeline_planned_ && turns.same;
     count_ = reached_ = taken_count_ = by_helpers_ = by_walk_ = 0;
+    // A walk among blocks that had none is the data loop's alone: all voices search for partners in it, for which
+    // batches must not be others' to write.
+    if (since_walk_ > 1) {
+        job_list_.open(0, 0);
+        return true;
+    }
     if (!planned_)
         plan(turns);
     fulfil_plan(number);
@@ -465,6 +471,7 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noex
             job_list_.settle(job);
         }
     pipelining_ = false;
+    helpers_->stay();
     demand_.note_wait(waited - unhurried * pipeline_.usual_wait());
     demand_.note_blocks(blocks, clock_.now() - began);
     return pipeline_.close();

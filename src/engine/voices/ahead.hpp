@@ -61,8 +61,8 @@ public:
     /// Of the last run_blocks(), see BlockPipeline.
     const BlockPipeline& pipelined() const noexcept { return pipeline_; }
     std::span<BlockPipeline::Ending> endings() noexcept { return pipeline_.endings(); }
-    /// Whether fewer walks come than there are blocks.
-    bool walks_rarely() const noexcept { return rarely_; }
+    /// In the walk: how many blocks there were since the last one, with its own.
+    int blocks_since_walk() const noexcept { return since_walk_; }
     /// Whether helpers are asked in this cycle.
     bool asks() const noexcept { return demand_.asks(); }
     /// The walk of a block begins. Nothing but the walk may change voices and batches until close_block(). false:
@@ -220,7 +220,7 @@ private:
     bool pipeline_planned_ = false; ///< for the turns as they were last, which …
     bool pipeline_fits_ = false;    ///< … can be computed so
     int unwalked_ = 0;              ///< blocks since the last walk
-    bool rarely_ = false;
+    int since_walk_ = 1;
     // How the work is shared.
     Demand demand_;
     bool lists_ = false; ///< the last walk's turns are listed

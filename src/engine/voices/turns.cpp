@@ -9,6 +9,11 @@ namespace {
 constexpr int search_interval = 8;    // blocks between two searches of a voice for partners; a power of two
 constexpr int deferred_interval = 64; // the same where a search holds others up
 
+/// Whether a voice is to search for partners in this block, which is the only walk of the last `blocks`.
+bool searches(int32_t block, const Synth& synth, int interval, int blocks) noexcept {
+    return ((block ^ synth.id) & (interval - 1)) < blocks;
+}
+
 } // namespace
 
 Node* Turns::take(Synth& synth) noexcept {
@@ -54,8 +59,8 @@ Node* Turns::take(Synth& synth) noexcept {
             acts_on_itself(synth) ? list_.add(synth) : list_.pass_barrier();
         }
     }
-    const bool searches = ((runner_.block_number() ^ synth.id) & (search_interval - 1)) == 0;
-    batching_.after_turn(synth, searches || (ahead_ && ahead_->walks_rarely()));
+    const int blocks = ahead_ ? ahead_->blocks_since_walk() : 1;
+    batching_.after_turn(synth, searches(runner_.block_number(), synth, search_interval, blocks));
     return next;
 }
 
@@ -67,7 +72,7 @@ Node* Turns::end_early(Synth& synth) noexcept {
         next = end_turn(synth, *batch);
     else
         list_.add(synth);
-    if (((runner_.block_number() ^ synth.id) & (deferred_interval - 1)) == 0 || ahead_->walks_rarely()) {
+    if (searches(runner_.block_number(), synth, deferred_interval, ahead_->blocks_since_walk())) {
         ahead_->flush();
         batching_.after_turn(synth, true);
     }
