@@ -184,6 +184,7 @@ private:
     void set(Node&, Run) noexcept;
     void free_crashed(Synth&) noexcept;
     bool walk(FaultLanding&);
+    bool list_turns() noexcept;
     void perform_endings(int blocks) noexcept;
 
     const Buses& buses_;

@@ -162,10 +162,39 @@ bool Tree::render() noexcept {
 int Tree::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
     if (starting_ || suspects_ || root_->run != Run::on || !finish_frees())
         return -1;
+    if (ensemble_.turns_moved() && !list_turns())
+        return -1;
     const int computed = ensemble_.run_blocks(blocks, inputs);
     if (computed >= 0)
         perform_endings(computed);
     return computed;
+}
+
+/// Passes the nodes as a walk does, but takes no turns. false: the next block needs a walk, or there is no time.
+bool Tree::list_turns() noexcept {
+    ensemble_.begin_list();
+    const Group* group = root_;
+    for (Node* node = root_->head; !deadline_.spend(visit_cost);) {
+        if (!node && group == root_)
+            return true;
+        if (!node) {
+            node = group->next;
+            group = group->parent;
+        } else if (!node->is_group) {
+            if (!ensemble_.list_turn(static_cast<Synth&>(*node)))
+                break;
+            node = node->next;
+        } else if (node->run == Run::off) {
+            node = node->next;
+        } else {
+            group = static_cast<Group*>(node);
+            if (group->run != Run::on || group->cluster || group->emptying != Emptying::nothing)
+                break;
+            node = group->head;
+        }
+    }
+    ensemble_.order_changed();
+    return false;
 }
 
 /// As walks do it: done actions in the order of the turns, and in the next block what has ended is freed, in the order

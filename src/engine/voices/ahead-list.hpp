@@ -47,8 +47,19 @@ public:
     /// The order of the nodes has changed, or a group's state.
     void distrust() noexcept { trusted_ = false; }
 
-    /// A voice has its turn in the next block that the list doesn't know of, or has it at another place.
+    /// A voice has its turn in the next block that the list doesn't know of.
     void note_newcomer() noexcept { newcomers_ = true; }
+    /// A voice has joined the one in front of it, so it is listed once too often.
+    void note_join() noexcept { joined_ = true; }
+    /// Turns have come to another place, as voices have joined others that aren't their neighbours.
+    void note_move() noexcept { moved_ = true; }
+    /// Whether only that keeps the list from being whole.
+    bool moved() const noexcept { return (joined_ || moved_) && trusted_ && !newcomers_ && !barrier_; }
+    /// Between two blocks: begins the list of the next one anew.
+    void begin() noexcept {
+        (void)take();
+        changed_ = true;
+    }
     /// Something has changed that decides what may be computed ahead: who is in a batch, who runs, which buses.
     void note_change() noexcept { changed_ = true; }
 
@@ -64,12 +75,12 @@ public:
         for (const Unison& one : all)
             if (one)
                 one.place().listed = -1;
-        const bool same = !changed_ && !newcomers_ && trusted_ && count_ == last_count_;
-        const Turns turns{trusted_ ? all : all.first(0), !newcomers_, any_reads_ && !newcomers_, same};
-        changed_ = !trusted_ || newcomers_;
+        const bool complete = !newcomers_ && !moved_, same = !changed_ && complete && trusted_ && count_ == last_count_;
+        const Turns turns{trusted_ ? all : all.first(0), complete, any_reads_ && complete, same};
+        changed_ = !trusted_ || !complete;
         last_count_ = count_;
         count_ = 0;
-        any_reads_ = newcomers_ = barrier_ = false;
+        any_reads_ = newcomers_ = joined_ = moved_ = barrier_ = false;
         trusted_ = true;
         return turns;
     }
@@ -81,9 +92,8 @@ public:
     };
     /// Between two blocks: the turns of the next one. Doesn't end the list.
     Calm calm() const noexcept {
-        return {{all_.data(), count_},
-                trusted_ && !newcomers_ && !barrier_,
-                trusted_ && !newcomers_ && !barrier_ && !changed_ && count_ == last_count_};
+        const bool whole = trusted_ && !newcomers_ && !joined_ && !moved_ && !barrier_;
+        return {{all_.data(), count_}, whole, whole && !changed_ && count_ == last_count_};
     }
 
 private:
@@ -104,7 +114,7 @@ private:
     std::vector<Unison> all_;
     size_t count_ = 0, last_count_ = 0;
     bool changed_ = true;
-    bool any_reads_ = false, newcomers_ = false;
+    bool any_reads_ = false, newcomers_ = false, joined_ = false, moved_ = false;
     bool barrier_ = false, trusted_ = false;
 };
 

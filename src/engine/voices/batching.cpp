@@ -94,6 +94,8 @@ void Batching::join_neighbours(Synth& synth, Synth& previous, bool fill) noexcep
     Batch *own = synth.voice->batch, *front = previous.voice->batch;
     if (front && front->stale)
         return;
+    if (own != front)
+        list_.note_join();
     if (own && !front) {
         (void)lanes_.prepend(*own, previous);
     } else if (own) {
@@ -119,7 +121,7 @@ void Batching::join_partner(Synth& synth) noexcept {
     Batch *own = synth.voice->batch, *front = partner.voice->voice->batch;
     if (front && (front->stale || (own && lanes_.full(*front))))
         return;
-    list_.note_newcomer(); // the turns of these voices move
+    list_.note_move();
     for (Batch* batch : {front, own})
         if (batch)
             BatchLanes::interleave(*batch);

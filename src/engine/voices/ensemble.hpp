@@ -38,6 +38,20 @@ public:
     }
     /// Whether run_blocks() can do anything in this cycle.
     bool helped() const noexcept { return ahead_ && ahead_->asks(); }
+    /// Whether run_blocks() can't do anything only since turns have moved: then begin_list() and list_turn() of all
+    /// synths, in the order of the nodes, tell it where they are.
+    bool turns_moved() const noexcept { return helped() && list_.moved(); }
+    void begin_list() noexcept { list_.begin(); }
+    /// false: there is more to do in its turn than to compute it.
+    bool list_turn(Synth& synth) noexcept {
+        if ((synth.run != Run::on && synth.run != Run::off) || (synth.voice && pending(synth)))
+            return false;
+        if (synth.voice && synth.run == Run::on)
+            turns_.list(synth);
+        else
+            pass(synth);
+        return true;
+    }
     // In place of walks, see Ahead; begin_block() comes before.
     static constexpr int most_blocks = Ahead::most_blocks;
     int run_blocks(int blocks, const BlockInputs& inputs) noexcept {

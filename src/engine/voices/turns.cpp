@@ -56,12 +56,24 @@ Node* Turns::take(Synth& synth) noexcept {
         runner_.run(synth);
         if (ahead_) {
             trace_turn({nullptr, &synth});
-            acts_on_itself(synth) ? list_.add(synth) : list_.pass_barrier();
+            list_lone(synth);
         }
     }
     const int blocks = ahead_ ? ahead_->blocks_since_walk() : 1;
     batching_.after_turn(synth, searches(runner_.block_number(), synth, search_interval, blocks));
     return next;
+}
+
+void Turns::list(Synth& synth) noexcept {
+    Batch* const batch = batching_.before_turn(synth);
+    if (batch)
+        list_.add(*batch);
+    if (!batch || batch->interleaved)
+        list_lone(synth);
+}
+
+void Turns::list_lone(Synth& synth) noexcept {
+    acts_on_itself(synth) ? list_.add(synth) : list_.pass_barrier();
 }
 
 /// After the turn of what is computed and will be written by itself. It isn't joined with others each time, as it is to

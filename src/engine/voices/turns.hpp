@@ -29,6 +29,8 @@ public:
     /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
     /// next; null at the end of the group.
     Node* take(Synth&) noexcept;
+    /// Between two blocks: lists a voice's turn in the next one as take() does.
+    void list(Synth&) noexcept;
 
 private:
     Ahead::Turn begin_turn(Synth&) noexcept;
@@ -36,6 +38,7 @@ private:
     Batch* batch_to_run(Synth&) noexcept;
     Node* end_turn(Synth&, Batch&) noexcept;
     void add_held(Synth&) noexcept;
+    void list_lone(Synth&) noexcept;
     void trace_turn(Unison) noexcept;
 
     Batching& batching_;
