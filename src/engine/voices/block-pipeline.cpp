@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses there is no pipeline
 constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
-constexpr double unequal = 1.1;                         // a stage's time by the mean of all, from which on it counts
+constexpr double unequal = 1.1;      // a stage's time by the mean of all, from which on it counts …
+constexpr double most_unequal = 1.4; // … and from which on it counts at once
 
 size_t contexts_for(const Settings& settings) {
     const auto count = size_t(std::clamp(2 * settings.threads, 4, 8));
@@ -171,8 +172,11 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
 }
 
 bool BlockPipeline::cut() noexcept {
-    if (!cuts_.find(shares_, runners_.size()))
-        return false;
+    if (!cuts_.find(shares_, runners_.size())) {
+        shares_.fill(1. / double(runners_.size())); // what they are was another piece's
+        if (!cuts_.find(shares_, runners_.size()))
+            return false;
+    }
     stage_count_ = cuts_.stages();
     for (size_t i = 0, first = 0; i < stage_count_; ++i) {
         Stage& stage = stages_[i];
@@ -209,7 +213,6 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
     for (Stage& stage : std::span(stages_).first(stage_count_)) {
         stage.random = random;
         stage.whole = 0;
-        stage.nsec = 0;
         stage.least = INT64_MAX;
         if (!cuts_.draws_in_one() && stage.draws)
             random = jump_(random, stage.numbers);
@@ -244,9 +247,7 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
     if (number + 1 == stage_count_)
         keep_outputs(context, index);
     ++stage.whole;
-    const int64_t nsec = clock_.now() - began;
-    stage.nsec += nsec;
-    stage.least = std::min(stage.least, nsec);
+    stage.least = std::min(stage.least, clock_.now() - began);
     if (who)
         by_helpers_.fetch_add(stage.end - stage.first, std::memory_order_relaxed);
 }
@@ -415,19 +416,21 @@ int64_t BlockPipeline::usual_wait() const noexcept {
     return longest;
 }
 
-/// Shares are what a stage did in its time: the quicker it was, the more it gets.
+/// Shares are what a stage did in its time: the quicker it was, the more it gets. Its shortest time, as a longer one
+/// may be that of a thread that had lost its processor.
 void BlockPipeline::balance() noexcept {
     int64_t all = 0, longest = 0;
     for (const Stage& stage : std::span(stages_).first(stage_count_)) {
-        all += stage.nsec;
-        longest = std::max(longest, stage.nsec);
+        all += stage.least;
+        longest = std::max(longest, stage.least);
     }
-    if (stage_count_ != runners_.size() || double(longest) * double(stage_count_) <= unequal * double(all))
+    const double by_mean = double(longest) * double(stage_count_) / double(std::max<int64_t>(all, 1));
+    if (stage_count_ != runners_.size() || by_mean <= unequal)
         return;
-    ++unequal_;
+    unequal_ += by_mean > most_unequal ? unequal_runs : 1;
     double sum = 0;
     for (size_t i = 0; i < stage_count_; ++i) {
-        const double speed = double(cuts_.work(i)) / double(std::max<int64_t>(stages_[i].nsec, 1));
+        const double speed = double(cuts_.work(i)) / double(std::max<int64_t>(stages_[i].least, 1));
         shares_[i] = speed;
         sum += speed;
     }

@@ -35,7 +35,7 @@ public:
     /// of a batch counting as four. The turns must stay as they are until close().
     bool plan(std::span<const Unison>, size_t fewest_work) noexcept;
     /// Whether the stages have turned out so unequal that it is better planned anew.
-    bool outdated() const noexcept { return unequal_ >= most_unequal; }
+    bool outdated() const noexcept { return unequal_ >= unequal_runs; }
 
     /// Begins with block number `first`. `blocks`: 2 to most_blocks. The inputs must stay until close(). All threads
     /// stop when the deadline has passed, also within a stage.
@@ -74,7 +74,7 @@ public:
     uint64_t by_helpers() const noexcept { return by_helpers_.load(std::memory_order_relaxed); }
 
 private:
-    static constexpr int most_unequal = 8;
+    static constexpr int unequal_runs = 8;
 
     struct Turn {
         Unison of;
@@ -91,8 +91,7 @@ private:
         uint32_t numbers; ///< so many are drawn in a block, if that is known
         bool draws;
         uint32_t whole; ///< blocks that were computed without being stopped
-        int64_t nsec;   ///< of all of them
-        int64_t least;  ///< ns, of one
+        int64_t least;  ///< ns, of the quickest of them
     };
     /// The audio buses of a block that is under way.
     struct Context {
