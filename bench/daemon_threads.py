@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What helper threads save in a daemon as a desktop runs it: its data loop and the helpers SCHED_RR. The load, which is
 the walks' part of the cycles' time, of so many default voices, with 1 thread and with more; or with --most how many
-voices play without a cycle that is cut. The servers alternate, so that a busy machine falls on all alike. Progress goes
-to standard error, a Markdown table to standard output."""
+voices play with hardly a cycle that is cut. The servers alternate, so that a busy machine falls on all alike. Progress
+goes to standard error, a Markdown table to standard output."""
 import argparse
 import os
 import sys
@@ -29,7 +29,8 @@ from tests.lib.server import NodeServer  # noqa: E402
 DEFAULT = ROOT / "tests/oracle/synthdefs/default.scsyndef"
 RATE = 48000
 SETTLE, SAMPLES, INTERVAL = 3, 8, 0.4  # s; of the load; s between them
-WHOLE = 4  # s in which no cycle may be cut
+WHOLE = 4  # s, of whose cycles …
+FEW_CUTS = 0.01  # … so many may be cut, as by what else the machine does
 
 
 def hurry(pid):
@@ -102,13 +103,14 @@ def loads(threads, options):
 
 
 def sustains(threads, options, voices):
-    """Whether so many voices play without a cut for some seconds."""
+    """Whether so many voices play for some seconds with hardly a cut."""
     try:
         with player(threads, options) as ours:
             ours.play(voices)
             before = ours.count("cuts")
             time.sleep(WHOLE)
-            well = ours.count("cuts") == before and ours.client.status()[2] == voices
+            few = FEW_CUTS * WHOLE * RATE / options.quantum
+            well = ours.count("cuts") - before <= few and ours.client.status()[2] == voices
     except OVERLOADED:
         well = False
     print(f"{threads} threads, {voices} voices: {'well' if well else 'too many'}", file=sys.stderr, flush=True)
@@ -133,7 +135,7 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="(default: 1 2)")
     parser.add_argument("--voices", type=int, nargs="+", default=[2000, 6000, 10000], help="(default: 2000 6000 10000)")
     parser.add_argument("--quantum", type=int, default=256, help="frames (default: 256)")
-    parser.add_argument("--most", action="store_true", help="how many voices play without a cut, from the last of "
+    parser.add_argument("--most", action="store_true", help="how many voices play with hardly a cut, from the last of "
                         "--voices on")
     parser.add_argument("--beside", action="store_true", help="another program plays, too")
     options = parser.parse_args()

@@ -2,6 +2,7 @@
 """The demonstration behind ./demo: loads the engine into a daemon, plays the piece, records it."""
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -121,6 +122,10 @@ def _link_outputs(graph, sink):
         graph.connect("scsynth", sink)
 
 
+def _end(number, _frame):
+    raise SystemExit(128 + number)
+
+
 def live():
     """Play on the user's daemon, through its default sink."""
     graph = Graph(dict(os.environ))
@@ -134,11 +139,13 @@ def live():
                          "without a sound card see README.md, \"No sound?\", 6.")
     with loaded(graph) as port:
         _link_outputs(graph, sink)
-        print(f"Playing to {sink}")
+        print(f"Playing to {sink}", flush=True)
         return perform(port)
 
 
 def main(arguments):
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)  # so that nothing is left in the daemon
     try:
         lines = live() if "--live" in arguments else private("--reference" in arguments)
     except (TimeoutError, RuntimeError) as error:

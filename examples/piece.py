@@ -102,5 +102,5 @@ def clean_up(client):
     client.send("/g_freeAll", SOURCES)
     client.send("/g_freeAll", EFFECTS)
     client.send("/n_free", SOURCES, EFFECTS)
+    client.send("/notify", 0)
     client.command("/b_free", WAVETABLE)
-    client.command("/notify", 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The examples where there is nothing to play on: one line that says what to do."""
+import signal
 import subprocess
 import sys
 
@@ -45,3 +46,18 @@ def test_demo_where_the_server_does_not_answer(session):
     finally:
         session.pw_cli("destroy", "scsynth")
     assert f"no server answers at its port {port}" in line and "pw-cli destroy scsynth" in line
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_demo_that_is_ended_leaves_nothing(session, number):
+    session.wait_until(session.default_sink, "a default sink")
+    demo = subprocess.Popen([sys.executable, "-B", "-m", "examples.demo", "--live"], cwd=ROOT, env=session.env,
+                            stdout=subprocess.PIPE, text=True)
+    try:
+        assert demo.stdout.readline().startswith("Playing to ")
+        demo.send_signal(number)
+        assert demo.wait(timeout=20) == 128 + number
+    finally:
+        demo.kill()
+        demo.communicate()
+    assert session.node("scsynth") is None
