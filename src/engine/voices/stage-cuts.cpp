@@ -2,6 +2,7 @@
 #include "engine/voices/stage-cuts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -23,7 +24,7 @@ void StageCuts::begin() noexcept {
     reached_count_ = count_ = 0;
     draws_ = buffers_ = {};
     messages_ = memory_ = {.join = true};
-    reaches_inputs_ = false;
+    reaches_inputs_ = ended_ = false;
     joins_[0] = joins_[1] = 0;
     work_[0] = 0;
 }
@@ -101,9 +102,8 @@ void StageCuts::skip() noexcept {
     joins_[count_ + 1] = 0;
 }
 
-bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, size_t stages) noexcept {
-    if (count_ == 0)
-        return false;
+/// Finds where a cut may be.
+void StageCuts::end() noexcept {
     draws_.join = draws_.join && draws_.any;
     for (const Users& users : {draws_, buffers_, messages_, memory_})
         if (users.join && users.any)
@@ -113,6 +113,13 @@ bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, si
             join(bus.first, bus.last);
     for (size_t i = 1; i <= count_; ++i)
         joins_[i] += joins_[i - 1]; // now: how many runs a cut in front of turn i would part
+}
+
+bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, size_t stages) noexcept {
+    if (count_ == 0)
+        return false;
+    if (!std::exchange(ended_, true))
+        end();
     const auto all = double(work_[count_]);
     double share = 0;
     size_t largest = 0;

@@ -31,7 +31,7 @@ public:
     /// The turns from `first` to the last one belong to one stage.
     void join(size_t first) noexcept { join(first, count_ - 1); }
     /// All turns were added. Divides them into at most so many stages, each with about that share of the work. false:
-    /// nearly all of it would be one stage's.
+    /// nearly all of it would be one stage's. May be called again with other shares.
     bool find(const std::array<double, Pipeline::most_stages>& shares, size_t stages) noexcept;
 
     size_t stages() const noexcept { return stages_; }
@@ -52,6 +52,7 @@ private:
         bool written;
     };
     void join(size_t first, size_t last) noexcept;
+    void end() noexcept;
     void note_control(int64_t bus, bool writes) noexcept;
     void note_draws(const TurnFacts&) noexcept;
 
@@ -70,6 +71,7 @@ private:
     };
     Users draws_, buffers_, messages_, memory_;
     bool reaches_inputs_ = false;
+    bool ended_ = false; ///< what turns belong together is known
     uint32_t round_ = 0;
 };
 
