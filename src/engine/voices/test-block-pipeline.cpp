@@ -474,6 +474,27 @@ TEST_CASE("what would reach into another block is computed block by block") {
     }
 }
 
+TEST_CASE("a voice that comes costs one walk, even if it joins others that aren't its neighbours") {
+    const Helped helped;
+    LongPlayer f(with(2), 1, 0);
+    f.clear();
+    int32_t id = 1000;
+    const auto add_next = [&] {
+        add(f, id % 2 ? "saw" : "early", id);
+        ++id;
+    };
+    while (id < 1040)
+        add_next();
+    f.cycle(64); // all have joined whom they can
+    for (int i = 0; i < 20; ++i) {
+        CAPTURE(i);
+        add_next();
+        const uint64_t before = f.pipelined();
+        f.cycle(8);
+        CHECK(f.pipelined() - before == 7);
+    }
+}
+
 TEST_CASE("a helper without work doesn't wait for ever for a thread that has no processor") {
     const Helped helped;
     static std::atomic<int> stops;
