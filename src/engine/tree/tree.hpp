@@ -185,6 +185,7 @@ private:
     void free_crashed(Synth&) noexcept;
     bool walk(FaultLanding&);
     bool list_turns() noexcept;
+    bool start_before_block(Synth&) noexcept;
     void perform_endings(int blocks) noexcept;
 
     const Buses& buses_;

@@ -170,6 +170,15 @@ int Tree::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
     return computed;
 }
 
+/// false: a walk has to do it, or there is no time.
+bool Tree::start_before_block(Synth& synth) noexcept {
+    const int64_t cost = synth.definition->cost;
+    if (!ensemble_.starts_anywhere(synth) || (deadline_.bounded() && !cost) || deadline_.spend(cost) || !start(synth))
+        return false;
+    set(synth, Run::on);
+    return true;
+}
+
 /// Passes the nodes as a walk does, but takes no turns. false: the next block needs a walk, or there is no time.
 bool Tree::list_turns() noexcept {
     ensemble_.begin_list();
@@ -181,7 +190,8 @@ bool Tree::list_turns() noexcept {
             node = group->next;
             group = group->parent;
         } else if (!node->is_group) {
-            if (!ensemble_.list_turn(static_cast<Synth&>(*node)))
+            auto& synth = static_cast<Synth&>(*node);
+            if ((synth.run == Run::first && !start_before_block(synth)) || !ensemble_.list_turn(synth))
                 break;
             node = node->next;
         } else if (node->run == Run::off) {

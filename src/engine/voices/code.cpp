@@ -389,9 +389,11 @@ private:
         if (code_->reaches_may_meet)
             well = well && std::all_of(reaches.begin(), reaches.end(),
                                        [this](const auto& use) { return known_before(use, code_->batch); });
-        bool ends_itself_alone = true, looks_back = false;
+        bool ends_itself_alone = true, looks_back = false, reads = false;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
+            reads =
+                reads || (kernel && (kernel->effect == Effect::reads_audio || kernel->effect == Effect::reads_control));
             if (!kernel || !program_.units[u].is_calc())
                 continue;
             well = well && kernel->batch;
@@ -418,6 +420,7 @@ private:
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
         code_->commutes = well && code_->only_adds && code_->sets <= row_sets;
         code_->pipelines = ends_itself_alone && !looks_back && code_->lone.ops.size() <= most_ops_ahead;
+        code_->starts_anywhere = code_->pipelines && !reads && !code_->draws;
         find_bus_controls();
         judge_ahead();
     }

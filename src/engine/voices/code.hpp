@@ -79,6 +79,9 @@ struct NativeCode : TurnFacts {
     uint32_t sets = 0;                      ///< how many sets of rows the operations hold
     bool only_adds = false;
     bool commutes = false; ///< only_adds, and batches can hold what it adds
+    /// Whether a voice's start comes to the same before and after the turns of others, as long as none of these draws
+    /// random numbers or writes to sample buffers, and no control is mapped.
+    bool starts_anywhere = false;
     /// Whether a batch's or a lone voice's blocks are made of nothing but its record, sample buffers and, if it
     /// `reads`, buses the numbers of which are known before. Then another thread may compute them before its turn, all
     /// but the operations that write buses.

@@ -38,8 +38,8 @@ public:
     }
     /// Whether run_blocks() can do anything in this cycle.
     bool helped() const noexcept { return ahead_ && ahead_->asks(); }
-    /// Whether run_blocks() can't do anything only since turns have moved: then begin_list() and list_turn() of all
-    /// synths, in the order of the nodes, tell it where they are.
+    /// Whether run_blocks() can't do anything only since turns have moved or voices have entered: then begin_list() and
+    /// list_turn() of all synths, in the order of the nodes, tell it where they are.
     bool turns_moved() const noexcept { return helped() && list_.moved(); }
     void begin_list() noexcept { list_.begin(); }
     /// false: there is more to do in its turn than to compute it.
@@ -102,9 +102,17 @@ public:
     /// Called when a node has come into its group.
     void entered(Node& node) noexcept {
         batching_.split_at(node);
-        list_.note_newcomer();
         if (!acts_on_itself(node))
             list_.distrust();
+        else if (starts_anywhere(static_cast<Synth&>(node)))
+            list_.note_entered();
+        else
+            list_.note_newcomer();
+    }
+    /// Whether a voice that is to start may do so before the block, where turns_moved() says that turns are listed
+    /// anew.
+    static bool starts_anywhere(const Synth& synth) noexcept {
+        return synth.voice && synth.voice->code->starts_anywhere && !synth.voice->maps;
     }
     /// Called when a synth has its turn in the next block that had none in this one, other than by entered().
     void resumed() noexcept { list_.note_newcomer(); }
