@@ -364,40 +364,6 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
     CHECK(crew.errands_by_helpers > 0);
 }
 
-TEST_CASE("helpers that are to stay wait for another round of the cycle as long as a block takes") {
-    Crew crew(1, 1);
-    std::atomic<int> by_helper{0};
-    crew.on_run = [&](size_t who, size_t) { by_helper += who > 0; };
-    const auto helped_after = [&](bool stays) {
-        crew.helpers->begin_cycle();
-        for (const int round : {1, 2}) {
-            const int before = by_helper;
-            crew.list.open(1, 0);
-            crew.helpers->begin_round();
-            // The first one wakes it.
-            const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(round == 1 ? 10'000 : 5);
-            while (by_helper == before && std::chrono::steady_clock::now() < end)
-                std::this_thread::yield();
-            crew.reach(0);
-            if (round == 2) {
-                crew.helpers->end_cycle();
-                return by_helper > before;
-            }
-            if (stays)
-                crew.helpers->stay();
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        }
-        return false;
-    };
-    int stayed = 0, left = 0;
-    for (int i = 0; i < 20; ++i) { // on a busy machine not each time
-        stayed += helped_after(true);
-        left += !helped_after(false);
-    }
-    CHECK(stayed > 0);
-    CHECK(left > 0);
-}
-
 TEST_CASE("helpers end while they sleep, wait or have never had anything to do") {
     for (const bool cycle : {false, true}) {
         Crew crew(4, 3);
