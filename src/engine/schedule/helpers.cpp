@@ -11,9 +11,6 @@ namespace {
 
 constexpr int errand_pauses = 128; ///< until the owner does an errand itself
 constexpr size_t errand_begun = SIZE_MAX;
-/// ns that a helper waits for a gate, or where it is to stay, without sleeping: longer than a block takes. If nothing
-/// has come by then, the owner has most likely broken off the round. Otherwise it does these jobs itself.
-constexpr int64_t longest_wait = 20'000'000;
 
 void delay_for_test(Helpers::Moment moment) noexcept {
     if (const auto delay = Helpers::delay.load(std::memory_order_relaxed))
@@ -156,8 +153,9 @@ Helpers::Next Helpers::wait_for_round(size_t who, uint32_t round, uint32_t other
         const int64_t now = clock.now();
         if (!idle)
             idle_since = now;
+        // If nothing has come for so long, the owner has most likely broken off the round, or does these jobs itself.
         const bool stays = stays_.load(std::memory_order_relaxed) || list_.any_gated(hands_[who].looked);
-        if (now - idle_since >= (stays ? longest_wait : settings_.patience))
+        if (now - idle_since >= (stays ? settings_.longest : settings_.patience))
             return Next::sleep;
     }
     return Next::elsewhere;

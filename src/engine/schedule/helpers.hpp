@@ -28,6 +28,7 @@ public:
     struct Settings {
         int threads = 1;               ///< helpers
         int64_t patience = 200'000;    ///< ns
+        int64_t longest = 20'000'000;  ///< ns that they stay, and wait for gates; longer than a block takes
         bool lingers = false;          ///< they wait so long after a cycle, too, as the next one comes at once
         bool yields = false;           ///< who waits lets others run: there is no deadline
         Trace* trace = &Trace::none(); ///< must live longer

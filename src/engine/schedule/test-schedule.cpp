@@ -26,11 +26,13 @@ namespace {
 
 /// An owner with its helpers. What is counted isn't atomic, so that ThreadSanitizer sees what isn't ordered.
 struct Crew {
-    explicit Crew(size_t most, int threads, bool lingers = false) : list(most), counts(most) {
+    explicit Crew(size_t most, int threads, bool lingers = false)
+        : Crew(most, {.threads = threads, .lingers = lingers}) {}
+    Crew(size_t most, Helpers::Settings settings) : list(most), counts(most) {
+        settings.yields = true;
         helpers = std::make_unique<Helpers>(
             list, [](void* data, size_t who, size_t job) noexcept { static_cast<Crew*>(data)->run(who, job); },
-            [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this,
-            Helpers::Settings{.threads = threads, .lingers = lingers, .yields = true},
+            [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this, settings,
             std::make_shared<HelperPool>(ThreadMaker::plain(), false));
     }
     void run(size_t who, size_t job) {
@@ -362,6 +364,25 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
         crew.helpers->end_cycle();
     }
     CHECK(crew.errands_by_helpers > 0);
+}
+
+TEST_CASE("helpers that are to stay wait for another round of the cycle, beyond their patience") {
+    Crew crew(1, {.threads = 1, .patience = 0, .longest = 60'000'000'000});
+    std::atomic<int> by_helper{0};
+    crew.on_run = [&](size_t who, size_t) { by_helper += who > 0; };
+    crew.helpers->begin_cycle();
+    crew.helpers->stay();
+    for (int round = 1; round <= 5; ++round) { // the first one wakes it
+        crew.list.open(1, 0);
+        crew.helpers->begin_round();
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (by_helper < round && std::chrono::steady_clock::now() < end)
+            std::this_thread::yield();
+        crew.reach(0);
+        REQUIRE(by_helper == round);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    crew.helpers->end_cycle();
 }
 
 TEST_CASE("helpers end while they sleep, wait or have never had anything to do") {

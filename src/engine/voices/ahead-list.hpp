@@ -49,16 +49,14 @@ public:
 
     /// A voice has its turn in the next block that the list doesn't know of.
     void note_newcomer() noexcept { newcomers_ = true; }
-    /// The same of a voice that starts_anywhere.
-    void note_entered() noexcept { entered_ = true; }
+    /// The same of a voice that starts_anywhere: if no turn matters to its start, there is but its turn to be listed.
+    void note_entered() noexcept { (starts_matter_ ? newcomers_ : moved_) = true; }
     /// A voice has joined the one in front of it, so it is listed once too often.
     void note_join() noexcept { joined_ = true; }
     /// Turns have come to another place, as voices have joined others that aren't their neighbours.
     void note_move() noexcept { moved_ = true; }
-    /// Whether only that keeps the list from being whole, and voices that have entered may start before the block.
-    bool moved() const noexcept {
-        return (joined_ || moved_ || (entered_ && !starts_matter_)) && trusted_ && !newcomers_ && !barrier_;
-    }
+    /// Whether only that keeps the list from being whole.
+    bool moved() const noexcept { return (joined_ || moved_) && trusted_ && !newcomers_ && !barrier_; }
     /// Between two blocks: begins the list of the next one anew.
     void begin() noexcept {
         (void)take();
@@ -79,13 +77,12 @@ public:
         for (const Unison& one : all)
             if (one)
                 one.place().listed = -1;
-        const bool complete = !newcomers_ && !entered_ && !moved_,
-                   same = !changed_ && complete && trusted_ && count_ == last_count_;
+        const bool complete = !newcomers_ && !moved_, same = !changed_ && complete && trusted_ && count_ == last_count_;
         const Turns turns{trusted_ ? all : all.first(0), complete, any_reads_ && complete, same};
         changed_ = !trusted_ || !complete;
         last_count_ = count_;
         count_ = 0;
-        any_reads_ = starts_matter_ = newcomers_ = entered_ = joined_ = moved_ = barrier_ = false;
+        any_reads_ = starts_matter_ = newcomers_ = joined_ = moved_ = barrier_ = false;
         trusted_ = true;
         return turns;
     }
@@ -97,7 +94,7 @@ public:
     };
     /// Between two blocks: the turns of the next one. Doesn't end the list.
     Calm calm() const noexcept {
-        const bool whole = trusted_ && !newcomers_ && !entered_ && !joined_ && !moved_ && !barrier_;
+        const bool whole = trusted_ && !newcomers_ && !joined_ && !moved_ && !barrier_;
         return {{all_.data(), count_}, whole, whole && !changed_ && count_ == last_count_};
     }
 
@@ -120,7 +117,7 @@ private:
     std::vector<Unison> all_;
     size_t count_ = 0, last_count_ = 0;
     bool changed_ = true;
-    bool any_reads_ = false, newcomers_ = false, entered_ = false, joined_ = false, moved_ = false;
+    bool any_reads_ = false, newcomers_ = false, joined_ = false, moved_ = false;
     bool barrier_ = false, trusted_ = false;
     bool starts_matter_ = false; ///< a turn draws random numbers or writes to sample buffers
 };

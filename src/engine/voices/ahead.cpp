@@ -454,8 +454,12 @@ bool Ahead::plan_pipeline() noexcept {
     return pipeline_fits_;
 }
 
+bool Ahead::may_run_blocks() const noexcept {
+    return !groups_alone_ && unwalked_ < most_unwalked;
+}
+
 int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
-    if (groups_alone_ || unwalked_ >= most_unwalked || !plan_pipeline())
+    if (!may_run_blocks() || !plan_pipeline())
         return -1;
     const int64_t began = clock_.now();
     unwalked_ += blocks;

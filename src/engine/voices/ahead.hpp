@@ -54,6 +54,8 @@ public:
     /// Returns Demand::end_cycle().
     bool end_cycle() noexcept;
     static constexpr int most_blocks = BlockPipeline::most_blocks;
+    /// Whether it isn't a walk's turn anyway.
+    bool may_run_blocks() const noexcept;
     /// Between two walks: computes blocks from number `first` on in place of their walks, if nothing but voices would
     /// have its turn in them. `blocks`: at most so many, and most_blocks; nothing may happen between them. Returns how
     /// many are computed, fewer if the deadline has passed; -1: it can't be done so.

@@ -392,8 +392,8 @@ private:
         bool ends_itself_alone = true, looks_back = false, reads = false;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
-            reads =
-                reads || (kernel && (kernel->effect == Effect::reads_audio || kernel->effect == Effect::reads_control));
+            if (kernel) // also if it does so in its start alone
+                reads = reads || kernel->effect == Effect::reads_audio || kernel->effect == Effect::reads_control;
             if (!kernel || !program_.units[u].is_calc())
                 continue;
             well = well && kernel->batch;

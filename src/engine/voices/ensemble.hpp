@@ -40,7 +40,7 @@ public:
     bool helped() const noexcept { return ahead_ && ahead_->asks(); }
     /// Whether run_blocks() can't do anything only since turns have moved or voices have entered: then begin_list() and
     /// list_turn() of all synths, in the order of the nodes, tell it where they are.
-    bool turns_moved() const noexcept { return helped() && list_.moved(); }
+    bool turns_moved() const noexcept { return helped() && ahead_->may_run_blocks() && list_.moved(); }
     void begin_list() noexcept { list_.begin(); }
     /// false: there is more to do in its turn than to compute it.
     bool list_turn(Synth& synth) noexcept {

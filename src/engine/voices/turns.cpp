@@ -9,8 +9,8 @@ namespace {
 constexpr int search_interval = 8;    // blocks between two searches of a voice for partners; a power of two
 constexpr int deferred_interval = 64; // the same where a search holds others up
 
-/// Whether a voice is to search for partners in this block, which is the only walk of the last `blocks`.
-bool searches(int32_t block, const Synth& synth, int interval, int blocks) noexcept {
+/// Whether a voice is to search for partners in the walk of this block, the only one among the last `blocks`.
+bool searches(int32_t block, const Synth& synth, int interval, int blocks = 1) noexcept {
     return ((block ^ synth.id) & (interval - 1)) < blocks;
 }
 
@@ -84,7 +84,7 @@ Node* Turns::end_early(Synth& synth) noexcept {
         next = end_turn(synth, *batch);
     else
         list_.add(synth);
-    if (searches(runner_.block_number(), synth, deferred_interval, ahead_->blocks_since_walk())) {
+    if (searches(runner_.block_number(), synth, deferred_interval)) {
         ahead_->flush();
         batching_.after_turn(synth, true);
     }
