@@ -23,6 +23,8 @@ public:
     PluginCall(CommandInit&& init, size_t own_arguments)
         : OscCommand(std::move(init)), arguments_(behind(message().args, own_arguments)) {}
 
+    bool calls_plugin() const noexcept final { return true; }
+
 protected:
     std::span<const std::byte> arguments() const noexcept { return arguments_.get(); }
 

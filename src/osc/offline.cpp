@@ -142,6 +142,7 @@ public:
 
     /// Hands a packet over, to run in the block to come.
     bool submit(const std::shared_ptr<const Packet>& packet) {
+        alone_ = alone_ || packet->bundles().size() > 1;
         for (const PacketBundle& source : packet->bundles()) {
             auto bundle = make_bundle(services_, packet, source, Endpoint());
             if (!submit(*bundle))
@@ -151,7 +152,7 @@ public:
         return true;
     }
     bool submit(CommandBundle& bundle) {
-        calm_ = false;
+        alone_ = alone_ || bundle.calls_plugin();
         if (engine_.submit(&bundle))
             return true;
         engine_.run_idle(); // makes room, but for what is scheduled
@@ -159,10 +160,9 @@ public:
         return engine_.submit(&bundle);
     }
 
-    /// How many blocks there are to come in which nothing happens before `next`, at least 1: they make one cycle. None
-    /// but the last may be the one in which the packet runs.
-    int calm_blocks(const Packet* next) const {
-        if (!calm_ || !next || engine_.status().scheduled)
+    /// How many blocks make the next cycle, at least 1: those until `next` runs.
+    int cycle_blocks(const Packet* next) const {
+        if (alone_ || !next || engine_.status().scheduled)
             return 1;
         int count = 1;
         while ((count + 1) * block_ <= most_ && next->bundles()[0].time > block_end() + NtpTime(count) * step_)
@@ -176,7 +176,7 @@ public:
         if (source_)
             source_(in_.data(), frames);
         engine_.process(frames, now_, rate_, in_.data(), out_.data());
-        calm_ = true;
+        alone_ = false;
         pump_events(engine_.events(), port_, port_);
         for (const auto& packet : std::exchange(port_.completions, {}))
             if (!submit(packet))
@@ -196,8 +196,10 @@ private:
     int block_;
     double rate_;
     NtpTime step_, now_ = 0;
-    int most_;          ///< frames of a cycle
-    bool calm_ = false; ///< nothing was submitted since the last cycle
+    int most_; ///< frames of a cycle
+    /// The next block is a cycle of its own: a plugin's command in it may ask for messages to be performed after it, or
+    /// there are bundles in a bundle, whose time may come in any block.
+    bool alone_ = false;
     uint64_t frames_ = 0;
     std::vector<float> samples_, in_samples_;
     std::vector<float*> in_, out_;
@@ -269,7 +271,7 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
     for (auto next = std::move(first.value()); next && more;) {
         if (auto error = run_block(score, renderer, next))
             return std::move(*error);
-        more = renderer.render(renderer.calm_blocks(next.get()));
+        more = renderer.render(renderer.cycle_blocks(next.get()));
         if (engine.value()->status().broken)
             return Error{"the engine crashed at frame " + std::to_string(renderer.frames())};
     }

@@ -2,6 +2,7 @@
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
+#include "osc/offline.hpp"
 #include "osc/test-command-bench.hpp"
 #include "osc/test-rig.hpp"
 
@@ -77,6 +78,34 @@ std::string called() {
     return all;
 }
 
+using testing::Bytes;
+
+/// A bundle of a score, to be heard at this frame.
+Bytes in_score(int frame, const std::vector<Bytes>& elements) {
+    const Bytes packet = testing::bundle(ntp_advance(0, frame, 48000), elements);
+    Bytes scored;
+    testing::put_int(scored, packet.size(), 4);
+    scored.insert(scored.end(), packet.begin(), packet.end());
+    return scored;
+}
+
+/// What the plugin was asked for while this was rendered, and the cycles.
+std::string called_by(const std::vector<Bytes>& score) {
+    Bytes bytes;
+    for (const auto& each : score)
+        bytes.insert(bytes.end(), each.begin(), each.end());
+    ServerSettings settings;
+    settings.engine.sample_rate = 48000;
+    settings.engine.rt_memory_kib = 1024;
+    settings.load_synthdefs = false;
+    calls.clear();
+    REQUIRE(render_score(bytes, settings, [](const float* const*, int frames) {
+        calls.push_back(std::to_string(frames) + " frames");
+        return true;
+    }));
+    return called();
+}
+
 } // namespace
 
 TEST_CASE("a plugin's command goes through its stages and is answered") {
@@ -147,4 +176,28 @@ TEST_CASE("a synth that is traced tells its signals once") {
     CHECK(bench.render() == "\nTRACE 1000  one    #units: 1\n  unit 0 TestOne\n    in  440 440\n    out 1\n");
     CHECK(bench.render() == "");
     CHECK(bench("/n_trace", 5) == "[ \"/fail\", \"/n_trace\", \"Node 5 not found\" ]\n");
+}
+
+TEST_CASE("offline a cycle goes on to the next bundle, but ends where a plugin may ask for something in it") {
+    const Bench bench; // has the plugin
+    const auto definition = testing::synthdef("one", "TestOne");
+    const auto define = CommandBench::message("/d_recv", {std::span<const std::byte>(definition)});
+    const auto start = CommandBench::message("/s_new", {std::string_view("one"), 1000, 0, 0});
+    const auto ask = CommandBench::message(
+        "/cmd", {std::string_view("testAsync"), std::string_view("x"), std::span<const std::byte>(start)});
+    const auto nothing = CommandBench::message("/sync", {0});
+    const std::string asked = "x;stage 2;stage 3;stage 4;cleanup;";
+
+    CHECK(called_by({in_score(10, {define, start}), in_score(645, {nothing})}) == "constructed;640 frames;64 frames;");
+    CHECK(called_by({in_score(10, {define, ask}), in_score(645, {nothing})}) ==
+          asked + "64 frames;constructed;576 frames;64 frames;");
+    // Its command may be what completes another one.
+    const auto completed =
+        CommandBench::message("/d_recv", {std::span<const std::byte>(definition), std::span<const std::byte>(ask)});
+    CHECK(called_by({in_score(10, {completed}), in_score(645, {nothing})}) ==
+          asked + "64 frames;constructed;576 frames;64 frames;");
+    // And it may have its turn later than the bundle around it.
+    CHECK(called_by(
+              {in_score(10, {define, testing::bundle(ntp_advance(0, 100, 48000), {ask})}), in_score(645, {nothing})}) ==
+          "64 frames;" + asked + "64 frames;constructed;512 frames;64 frames;");
 }

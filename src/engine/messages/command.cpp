@@ -13,6 +13,13 @@ void CommandBundle::append(Command* command) noexcept {
     last = command;
 }
 
+bool CommandBundle::calls_plugin() const noexcept {
+    for (const Command* c = first; c; c = c->next)
+        if (c->calls_plugin() || (c->completion && c->completion->calls_plugin()))
+            return true;
+    return false;
+}
+
 CommandBundle::~CommandBundle() {
     for (Command* c = first; c;) {
         Command* following = c->next;

@@ -51,6 +51,9 @@ public:
     /// [osc] Called in place of submitting it when no engine will ever accept it: answers with the reason.
     virtual void refuse(ReplyPort&, [[maybe_unused]] std::string_view why) {}
 
+    /// [osc] Whether a plugin carries it out, which may ask for other messages to be performed then.
+    virtual bool calls_plugin() const noexcept { return false; }
+
     /// [rt] Frees a command that belongs to no bundle (a plugin's own, in pool memory) when it is finished. A bundle's
     /// commands are deleted with the bundle.
     virtual void dispose() noexcept {}
@@ -78,6 +81,8 @@ struct CommandBundle final : Handback {
 
     /// [osc] Takes ownership of `command`.
     void append(Command* command) noexcept;
+    /// [osc] Whether one of its commands, or of those that complete them, does.
+    bool calls_plugin() const noexcept;
     ~CommandBundle() override;
 };
 
