@@ -151,7 +151,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
     // The default is small enough to be taken without asking.
     if (settings.rt_memory_kib > Settings().rt_memory_kib && !leaves_memory(int64_t(settings.rt_memory_kib) * 1024))
         return Error{"not enough memory for scsynth.rt-memory = " + std::to_string(settings.rt_memory_kib)};
-    auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024);
+    auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024, settings.real_time);
     if (!pool)
         return Error{pool.error()};
     try {

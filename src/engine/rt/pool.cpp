@@ -64,7 +64,7 @@ void* map_region(size_t bytes) noexcept {
 
 } // namespace
 
-Result<std::unique_ptr<Pool>> Pool::create(size_t bytes) {
+Result<std::unique_ptr<Pool>> Pool::create(size_t bytes, bool at_once) {
     static_assert(sizeof(Block) == 16 && sizeof(Links) <= alignment - sizeof(Block));
     if (bytes == 0 || bytes > max_bytes) {
         return Error{"a memory pool of " + std::to_string(bytes) + " bytes is out of range (1 to " +
@@ -76,7 +76,7 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t bytes) {
     if (region == MAP_FAILED) {
         return Error{"no memory for a pool of " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
     }
-    for (size_t at = 0; at < region_bytes; at += page) {
+    for (size_t at = 0; at_once && at < region_bytes; at += page) {
         static_cast<volatile std::byte*>(region)[at] = std::byte{0};
     }
     return std::unique_ptr<Pool>(new Pool(static_cast<std::byte*>(region), region_bytes));

@@ -11,8 +11,8 @@
 namespace scs {
 
 /// Memory for the render path: a two-level segregated fit allocator over one region that is taken
-/// from the system, and touched page by page, at creation. Every operation takes constant time
-/// (reallocate() also copies when the block has to move).
+/// from the system at creation. Every operation takes constant time (reallocate() also copies when
+/// the block has to move).
 ///
 /// Source of the method: M. Masmano, I. Ripoll, A. Crespo, J. Real, "TLSF: a New Dynamic Memory
 /// Allocator for Real-Time Systems", 16th Euromicro Conference on Real-Time Systems, 2004.
@@ -25,8 +25,9 @@ public:
 
     /// A pool over a region of `bytes` (1 … max_bytes, rounded up to whole pages). The region also
     /// holds 16 bytes of bookkeeping per block. Fails if the size is out of range or the system
-    /// has no memory. [main] [worker]
-    static Result<std::unique_ptr<Pool>> create(size_t bytes);
+    /// has no memory. `at_once`: the system gives all pages now, so that the render path never waits
+    /// for one; otherwise each when it is first used. [main] [worker]
+    static Result<std::unique_ptr<Pool>> create(size_t bytes, bool at_once = true);
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;

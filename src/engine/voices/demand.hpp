@@ -52,8 +52,9 @@ public:
 
 private:
     // Offline: some blocks with helpers and as many without show what is faster for the rest of a period. Where helpers
-    // bring less, the next period is longer.
-    static constexpr int trial_blocks = 64, shortest_period = 4096, longest_period = 32768; ///< blocks
+    // have brought less, that may have been by chance, so the first such period is short.
+    static constexpr int trial_blocks = 128, good_period = 4096, first_bad_period = 512,
+                         longest_period = 32768; ///< blocks
     static constexpr double least_gain = 0.05;
     enum class Trial { with, without, over };
     struct Spent {
@@ -89,9 +90,9 @@ private:
     bool told_ = false;       ///< … so that somebody was told
     bool pays_ = true;        ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;
-    std::array<Spent, 2> trials_{};                  ///< without helpers, and with them
-    bool gained_ = false;                            ///< in the last trial
-    int period_ = shortest_period, period_left_ = 0; ///< blocks
+    std::array<Spent, 2> trials_{};                       ///< without helpers, and with them
+    bool gained_ = false;                                 ///< in the last trial
+    int bad_period_ = first_bad_period, period_left_ = 0; ///< blocks
 };
 
 } // namespace scs

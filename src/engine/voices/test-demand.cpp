@@ -124,12 +124,12 @@ TEST_CASE("offline it is tried out whether helpers bring something, less often i
     Walks gains(settings(false));
     gains.play(100, 0.01, 0.8);
     CHECK(gains.asked_in(900, 0.01, 0.8) == 900); // to the end of the period
-    CHECK(gains.asked_in(10'000, 0.01, 0.8) > 9700);
+    CHECK(gains.asked_in(10'000, 0.01, 0.8) > 9600);
 
     Walks loses(settings(false));
     loses.play(100, 0.01, 1.01);
-    CHECK(loses.asked_in(900, 0.01, 1.01) == 0);
-    CHECK(loses.asked_in(40'000, 0.01, 1.01) == 6 * 16); // six trials of 64 blocks: after 8192, 16384, then 32768
+    CHECK(loses.asked_in(900, 0.01, 1.01) == 2 * 32);    // trials of 128 blocks: after 512, 1024, …
+    CHECK(loses.asked_in(40'000, 0.01, 1.01) == 7 * 32); // … 2048, 4096, 8192, 16384, then 32768
     CHECK(loses.asked_in(8'000, 0.01, 0.8) < 8'000);
     CHECK(loses.asked_in(1'000, 0.01, 0.8) > 950); // it has seen that things have changed
 }
@@ -138,8 +138,15 @@ TEST_CASE("a cycle in which helpers come late is no trial") {
     Walks walks(settings(false));
     walks.demand.note_late_start();
     walks.play(1, 1, 1); // dear, and not counted
-    walks.play(16 + 16, 0.01, 0.8);
+    walks.play(32 + 32, 0.01, 0.8);
     CHECK(walks.demand.asks());
+}
+
+TEST_CASE("helpers that have brought less once, by chance, are soon asked again") {
+    Walks walks(settings(false));
+    walks.play(32 + 32, 0.01, 1.01);
+    CHECK(walks.asked_in(128, 0.01, 0.8) == 0);
+    CHECK(walks.asked_in(200, 0.01, 0.8) == 200 - 32);
 }
 
 TEST_CASE("blocks without a walk count as others do") {
