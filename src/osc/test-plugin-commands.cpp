@@ -196,7 +196,9 @@ TEST_CASE("offline a cycle goes on to the next bundle, but ends where a plugin m
         CommandBench::message("/d_recv", {std::span<const std::byte>(definition), std::span<const std::byte>(ask)});
     CHECK(called_by({in_score(10, {completed}), in_score(645, {nothing})}) ==
           asked + "64 frames;constructed;576 frames;64 frames;");
-    // And it may have its turn later than the bundle around it.
+    // A bundle may have its turn later than the one around it.
+    CHECK(called_by({in_score(10, {define, testing::bundle(ntp_advance(0, 100, 48000), {start})}),
+                     in_score(645, {nothing})}) == "64 frames;constructed;64 frames;512 frames;64 frames;");
     CHECK(called_by(
               {in_score(10, {define, testing::bundle(ntp_advance(0, 100, 48000), {ask})}), in_score(645, {nothing})}) ==
           "64 frames;" + asked + "64 frames;constructed;512 frames;64 frames;");
