@@ -184,7 +184,10 @@ private:
     void set(Node&, Run) noexcept;
     void free_crashed(Synth&) noexcept;
     bool walk(FaultLanding&);
+    template <class Visit>
+    bool visit_synths(Visit&&) noexcept;
     bool list_turns() noexcept;
+    bool search_partners() noexcept;
     bool start_before_block(Synth&) noexcept;
     void perform_endings(int blocks) noexcept;
 

@@ -162,7 +162,7 @@ bool Tree::render() noexcept {
 int Tree::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
     if (starting_ || suspects_ || root_->run != Run::on || !finish_frees())
         return -1;
-    if (ensemble_.turns_moved() && !list_turns())
+    if (!list_turns() || (ensemble_.search_is_due() && !(search_partners() && list_turns())))
         return -1;
     const int computed = ensemble_.run_blocks(blocks, inputs);
     if (computed >= 0)
@@ -179,9 +179,10 @@ bool Tree::start_before_block(Synth& synth) noexcept {
     return true;
 }
 
-/// Passes the nodes as a walk does, but takes no turns. false: the next block needs a walk, or there is no time.
-bool Tree::list_turns() noexcept {
-    ensemble_.begin_list();
+/// Passes the nodes as a walk does, but takes no turns. `visit`: is given each synth, and a node to set to the one
+/// behind it; returns false if it has to be a walk. false: it has, or there is no time.
+template <class Visit>
+bool Tree::visit_synths(Visit&& visit) noexcept {
     const Group* group = root_;
     for (Node* node = root_->head; !deadline_.spend(visit_cost);) {
         if (!node && group == root_)
@@ -190,10 +191,8 @@ bool Tree::list_turns() noexcept {
             node = group->next;
             group = group->parent;
         } else if (!node->is_group) {
-            auto& synth = static_cast<Synth&>(*node);
-            if ((synth.run == Run::first && !start_before_block(synth)) || !ensemble_.list_turn(synth))
+            if (!visit(static_cast<Synth&>(*node), node))
                 break;
-            node = node->next;
         } else if (node->run == Run::off) {
             node = node->next;
         } else {
@@ -205,6 +204,24 @@ bool Tree::list_turns() noexcept {
     }
     ensemble_.order_changed();
     return false;
+}
+
+/// If need be, tells the ensemble whose turns come in the next block. false: it needs a walk, or there is no time.
+bool Tree::list_turns() noexcept {
+    if (!ensemble_.turns_moved())
+        return true;
+    ensemble_.begin_list();
+    return visit_synths([this](Synth& synth, Node*& next) {
+        return (synth.run != Run::first || start_before_block(synth)) && ensemble_.list_turn(synth, next);
+    });
+}
+
+/// Lets voices find others to be batched with. false, as above.
+bool Tree::search_partners() noexcept {
+    ensemble_.begin_search();
+    const bool whole = visit_synths([this](Synth& synth, Node*& next) { return next = ensemble_.search(synth), true; });
+    ensemble_.end_search();
+    return whole;
 }
 
 /// As walks do it: done actions in the order of the turns, and in the next block what has ended is freed, in the order

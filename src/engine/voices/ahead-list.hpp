@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace scs {
@@ -57,6 +58,12 @@ public:
     void note_move() noexcept { moved_ = true; }
     /// Whether only that keeps the list from being whole.
     bool moved() const noexcept { return (joined_ || moved_) && trusted_ && !newcomers_ && !barrier_; }
+    /// Between two blocks voices search for others to be batched with. What changes by that moves turns.
+    void begin_search() noexcept { changed_before_ = std::exchange(changed_, false); }
+    void end_search() noexcept {
+        moved_ = moved_ || changed_;
+        changed_ = changed_ || changed_before_;
+    }
     /// Between two blocks: begins the list of the next one anew.
     void begin() noexcept {
         (void)take();
@@ -116,7 +123,7 @@ private:
 
     std::vector<Unison> all_;
     size_t count_ = 0, last_count_ = 0;
-    bool changed_ = true;
+    bool changed_ = true, changed_before_ = true;
     bool any_reads_ = false, newcomers_ = false, joined_ = false, moved_ = false;
     bool barrier_ = false, trusted_ = false;
     bool starts_matter_ = false; ///< a turn draws random numbers or writes to sample buffers

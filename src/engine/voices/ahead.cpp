@@ -21,8 +21,9 @@ constexpr size_t sets_per_job = 2; // which are kept, on average: most batches a
 constexpr size_t most_at_once = 32; // operations of a job that write at once
 constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump over one takes some 50 ns
 
-// Walks find voices that can be batched, and tell what synths cost. So one comes after so many blocks at the latest.
-constexpr int most_unwalked = 32;
+// Walks tell what synths cost. So one comes after so many blocks at the latest, some seconds.
+constexpr int most_unwalked = 2048;
+constexpr int most_unsearched = 32;         // blocks, until voices search for others to be batched with
 constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, before it leaves the rest to others, …
 constexpr int64_t longest_idle_at_all = 20'000'000; // … unless stages take long
 constexpr int most_levels = 16;                     // of groups, below a parallel one
@@ -355,6 +356,7 @@ bool Ahead::open_block(int32_t number) noexcept {
     if (!std::exchange(lists_, true))
         demand_.note_late_start();
     since_walk_ = std::exchange(unwalked_, 0) + 1;
+    unsearched_ = 0;
     const AheadList::Turns turns = list_.take();
     planned_ = planned_ && turns.same;
     pipeline_planned_ = pipeline_planned_ && turns.same;
@@ -458,11 +460,16 @@ bool Ahead::may_run_blocks() const noexcept {
     return !groups_alone_ && unwalked_ < most_unwalked;
 }
 
+bool Ahead::search_is_due() const noexcept {
+    return may_run_blocks() && unsearched_ >= most_unsearched && list_.calm().whole;
+}
+
 int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
     if (!may_run_blocks() || !plan_pipeline())
         return -1;
     const int64_t began = clock_.now();
     unwalked_ += blocks;
+    unsearched_ += blocks;
     float_mode_ = float_mode();
     pipeline_.open(first, blocks, inputs);
     pipelining_ = true;

@@ -56,6 +56,9 @@ public:
     static constexpr int most_blocks = BlockPipeline::most_blocks;
     /// Whether it isn't a walk's turn anyway.
     bool may_run_blocks() const noexcept;
+    /// Whether voices are to search for others before the next blocks, as walks let them, and that they have done so.
+    bool search_is_due() const noexcept;
+    void note_search() noexcept { unsearched_ = 0; }
     /// Between two walks: computes blocks from number `first` on in place of their walks, if nothing but voices would
     /// have its turn in them. `blocks`: at most so many, and most_blocks; nothing may happen between them. Returns how
     /// many are computed, fewer if the deadline has passed; -1: it can't be done so.
@@ -221,7 +224,8 @@ private:
     bool pipelining_ = false;       ///< now
     bool pipeline_planned_ = false; ///< for the turns as they were last, which …
     bool pipeline_fits_ = false;    ///< … can be computed so
-    int unwalked_ = 0;              ///< blocks since the last walk
+    int unwalked_ = 0;              ///< blocks since the last walk, …
+    int unsearched_ = 0;            ///< … and since voices have searched
     int since_walk_ = 1;
     // How the work is shared.
     Demand demand_;

@@ -42,15 +42,29 @@ public:
     /// list_turn() of all synths, in the order of the nodes, tell it where they are.
     bool turns_moved() const noexcept { return helped() && ahead_->may_run_blocks() && list_.moved(); }
     void begin_list() noexcept { list_.begin(); }
-    /// false: there is more to do in its turn than to compute it.
-    bool list_turn(Synth& synth) noexcept {
+    /// Sets `next` to the node whose turn comes after this one's. false: there is more to do in its turn than to
+    /// compute it.
+    bool list_turn(Synth& synth, Node*& next) noexcept {
+        next = synth.next;
         if ((synth.run != Run::on && synth.run != Run::off) || (synth.voice && pending(synth)))
             return false;
         if (synth.voice && synth.run == Run::on)
-            turns_.list(synth);
+            next = turns_.list(synth);
         else
             pass(synth);
         return true;
+    }
+    /// Whether voices are to search for others to be batched with before run_blocks(), where there is no walk in which
+    /// they would: then begin_search(), search() of all synths, in the order of the nodes, and end_search(). By that
+    /// turns may have moved.
+    bool search_is_due() const noexcept { return helped() && ahead_->search_is_due(); }
+    void begin_search() noexcept { list_.begin_search(); }
+    Node* search(Synth& synth) noexcept {
+        return synth.voice && synth.run == Run::on && !pending(synth) ? turns_.search(synth) : synth.next;
+    }
+    void end_search() noexcept {
+        list_.end_search();
+        ahead_->note_search();
     }
     // In place of walks, see Ahead; begin_block() comes before.
     static constexpr int most_blocks = Ahead::most_blocks;

@@ -64,12 +64,28 @@ Node* Turns::take(Synth& synth) noexcept {
     return next;
 }
 
-void Turns::list(Synth& synth) noexcept {
+Node* Turns::list(Synth& synth) noexcept {
     Batch* const batch = batching_.before_turn(synth);
     if (batch)
         list_.add(*batch);
     if (!batch || batch->interleaved)
         list_lone(synth);
+    return behind(synth);
+}
+
+Node* Turns::search(Synth& synth) noexcept {
+    Node* const next = behind(synth);
+    if (synth.voice->backoff)
+        --synth.voice->backoff;
+    else
+        batching_.after_turn(synth, true);
+    return next;
+}
+
+/// The node whose turn comes after the voice's, and those of its neighbours in its batch.
+Node* Turns::behind(const Synth& synth) noexcept {
+    const Batch* batch = synth.voice->batch;
+    return batch && !batch->interleaved ? batch->synths[batch->last()]->next : synth.next;
 }
 
 void Turns::list_lone(Synth& synth) noexcept {
@@ -104,7 +120,7 @@ Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
         list_.add(batch);
     }
     if (!batch.interleaved)
-        return batch.synths[batch.last()]->next;
+        return behind(synth);
     batch.pending = batch.live;
     add_held(synth);
     if (ahead_)

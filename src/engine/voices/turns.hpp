@@ -29,11 +29,15 @@ public:
     /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
     /// next; null at the end of the group.
     Node* take(Synth&) noexcept;
-    /// Between two blocks: lists a voice's turn in the next one as take() does.
-    void list(Synth&) noexcept;
+    /// Between two blocks: lists a voice's turn in the next one, and returns the next node, as take() does.
+    Node* list(Synth&) noexcept;
+    /// Between two blocks: lets a voice search for others to be batched with, and returns the next node, as take()
+    /// does.
+    Node* search(Synth&) noexcept;
 
 private:
     Ahead::Turn begin_turn(Synth&) noexcept;
+    static Node* behind(const Synth&) noexcept;
     Node* end_early(Synth&) noexcept;
     Batch* batch_to_run(Synth&) noexcept;
     Node* end_turn(Synth&, Batch&) noexcept;
