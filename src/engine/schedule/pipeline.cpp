@@ -39,10 +39,9 @@ bool Pipeline::step(size_t who, bool any) noexcept {
         return false;
     const size_t stages = stage_count_.load(std::memory_order_relaxed);
     const size_t threads = threads_.load(std::memory_order_relaxed);
-    const size_t first = any ? 0 : who * stages / threads, end = any ? stages : (who + 1) * stages / threads;
     // The later stage first: it is the older item, for which the others wait.
-    for (size_t stage = end; stage-- > first;)
-        if (try_stage(who, stage))
+    for (size_t stage = stages; stage-- > 0;)
+        if ((any || stage % threads == who) && try_stage(who, stage))
             return true;
     return false;
 }

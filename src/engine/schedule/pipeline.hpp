@@ -12,7 +12,7 @@ namespace scs {
 
 /// Items that go through the same stages one after the other, several of them at once: a stage of an item comes behind
 /// the stage before it of that item, and behind the same stage of the item before. So two threads are busy as soon as
-/// the first item has left the first half of the stages, though each item's work, and each stage's, is done in order.
+/// the first item has left the first stage, though each item's work, and each stage's, is done in order.
 /// What somebody wrote in a stage is visible to who does what comes behind it. Lock-free. [rt]
 class Pipeline {
 public:
@@ -26,7 +26,7 @@ public:
     /// `threads`: how many call step(), each with a number `who` below that. No thread may be in step().
     void open(size_t stages, size_t items, size_t at_once, size_t threads) noexcept;
     /// Does one stage of one item, if there is one to be done now: of those that belong to this thread, whose memory is
-    /// in its core's cache, or, if `any`, of all. false: there was none.
+    /// in its core's cache, or, if `any`, of all. They belong to the threads in turn. false: there was none.
     bool step(size_t who, bool any) noexcept;
     /// Whether nothing is left to be begun.
     bool over() const noexcept {

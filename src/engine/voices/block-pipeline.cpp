@@ -89,7 +89,8 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int la
       sends_(settings.real_time),
       endings_(3 * std::min(size_t(settings.max_nodes), most_turns * size_t(lanes))) {
     std::fill_n(context_touched_.get(), context_count_ * audio_buses_, -1);
-    shares_.fill(1. / double(runners.size()));
+    shares_[0].make_even(std::min(2 * runners.size(), Pipeline::most_stages));
+    shares_[1].make_even(runners.size());
 }
 
 // ---- planning
@@ -171,12 +172,28 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
            cut();
 }
 
+void BlockPipeline::Shares::make_even(size_t count) noexcept {
+    stages = count;
+    of.fill(1. / double(count));
+}
+
+/// false: it can't be cut so. `all`: nor may there be fewer stages.
+bool BlockPipeline::cut_by(Shares& shares, bool all) noexcept {
+    cut_by_ = &shares;
+    const auto find = [&] {
+        return cuts_.find(shares.of, shares.stages, runners_.size()) && (!all || cuts_.stages() == shares.stages);
+    };
+    if (find())
+        return true;
+    shares.make_even(shares.stages); // what they are was another piece's
+    return find();
+}
+
+/// With two stages for each thread all have begun sooner. But if there is one too few, a thread has twice as much to do
+/// as the others.
 bool BlockPipeline::cut() noexcept {
-    if (!cuts_.find(shares_, runners_.size())) {
-        shares_.fill(1. / double(runners_.size())); // what they are was another piece's
-        if (!cuts_.find(shares_, runners_.size()))
-            return false;
-    }
+    if (!cut_by(shares_[0], true) && !cut_by(shares_[1], false))
+        return false;
     stage_count_ = cuts_.stages();
     for (size_t i = 0, first = 0; i < stage_count_; ++i) {
         Stage& stage = stages_[i];
@@ -425,17 +442,17 @@ void BlockPipeline::balance() noexcept {
         longest = std::max(longest, stage.least);
     }
     const double by_mean = double(longest) * double(stage_count_) / double(std::max<int64_t>(all, 1));
-    if (stage_count_ != runners_.size() || by_mean <= unequal)
+    if (stage_count_ != cut_by_->stages || by_mean <= unequal)
         return;
     unequal_ += by_mean > most_unequal ? unequal_runs : 1;
     double sum = 0;
     for (size_t i = 0; i < stage_count_; ++i) {
         const double speed = double(cuts_.work(i)) / double(std::max<int64_t>(stages_[i].least, 1));
-        shares_[i] = speed;
+        cut_by_->of[i] = speed;
         sum += speed;
     }
     for (size_t i = 0; i < stage_count_; ++i)
-        shares_[i] /= sum;
+        cut_by_->of[i] /= sum;
 }
 
 } // namespace scs

@@ -111,7 +111,14 @@ private:
     static bool fits(Batch&) noexcept;
     static bool fits_graph(const Synth&) noexcept;
     static size_t work_in(const Unison&, bool held) noexcept;
+    /// Of the time that the blocks take, what falls to each stage.
+    struct Shares {
+        size_t stages;
+        std::array<double, Pipeline::most_stages> of;
+        void make_even(size_t count) noexcept;
+    };
     bool cut() noexcept;
+    bool cut_by(Shares&, bool all) noexcept;
     void run(size_t who, size_t stage, size_t index) noexcept;
     bool run_turns(size_t who, const Stage&, size_t index) noexcept;
     bool run_turn(size_t who, Turn&, Noting&) noexcept;
@@ -144,7 +151,8 @@ private:
     size_t turn_count_ = 0;
     std::array<Stage, Pipeline::most_stages> stages_{};
     size_t stage_count_ = 0;
-    std::array<double, Pipeline::most_stages> shares_{};
+    std::array<Shares, 2> shares_{};  ///< of two stages for each thread, and of one
+    Shares* cut_by_ = shares_.data(); ///< that of these stages
     int unequal_ = 0;
     int64_t expected_wait_ = 0; ///< ns
     uint32_t numbers_ = 0;      ///< drawn in a block, if that is known

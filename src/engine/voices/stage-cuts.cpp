@@ -7,7 +7,7 @@
 namespace scs {
 namespace {
 
-constexpr double largest_stage = 0.85; // of all work; with more in one, the others bring nothing
+constexpr double largest_load = 0.85; // of all work; with more for one thread, the others bring nothing
 
 } // namespace
 
@@ -115,14 +115,14 @@ void StageCuts::end() noexcept {
         joins_[i] += joins_[i - 1]; // now: how many runs a cut in front of turn i would part
 }
 
-bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, size_t stages) noexcept {
+bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, size_t stages, size_t threads) noexcept {
     if (count_ == 0)
         return false;
     if (!std::exchange(ended_, true))
         end();
     const auto all = double(work_[count_]);
     double share = 0;
-    size_t largest = 0;
+    std::array<size_t, Pipeline::most_stages> loads{};
     stages_ = 0;
     for (size_t stage = 0, begin = 0; stage < stages; ++stage) {
         share += shares[stage];
@@ -141,11 +141,11 @@ bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, si
         if (end <= begin)
             continue;
         ends_[stages_] = end;
-        largest = std::max(largest, work(stages_));
+        loads[stages_ % threads] += work(stages_);
         ++stages_;
         begin = end;
     }
-    return stages_ > 1 && double(largest) <= largest_stage * all;
+    return stages_ > 1 && double(*std::max_element(loads.begin(), loads.end())) <= largest_load * all;
 }
 
 } // namespace scs

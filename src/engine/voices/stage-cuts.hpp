@@ -31,8 +31,9 @@ public:
     /// The turns from `first` to the last one belong to one stage.
     void join(size_t first) noexcept { join(first, count_ - 1); }
     /// All turns were added. Divides them into at most so many stages, each with about that share of the work. false:
-    /// nearly all of it would be one stage's. May be called again with other shares.
-    bool find(const std::array<double, Pipeline::most_stages>& shares, size_t stages) noexcept;
+    /// nearly all of it would be one thread's, as a Pipeline gives stages to threads. May be called again with other
+    /// shares.
+    bool find(const std::array<double, Pipeline::most_stages>& shares, size_t stages, size_t threads) noexcept;
 
     size_t stages() const noexcept { return stages_; }
     /// The turn behind a stage's last one.
