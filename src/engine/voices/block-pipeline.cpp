@@ -17,6 +17,7 @@ namespace {
 constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses there is no pipeline
 constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
 constexpr double unequal = 1.1;      // a stage's time by the mean of all, from which on it counts …
+constexpr double most_uneven = 1.04; // between threads, for there to be several stages for each
 constexpr double most_unequal = 1.4; // … and from which on it counts at once
 
 size_t contexts_for(const Settings& settings) {
@@ -189,10 +190,9 @@ bool BlockPipeline::cut_by(Shares& shares, bool all) noexcept {
     return find();
 }
 
-/// With two stages for each thread all have begun sooner. But if there is one too few, a thread has twice as much to do
-/// as the others.
+/// With two stages for each thread all have begun sooner. But where there are few places to cut, they are less even.
 bool BlockPipeline::cut() noexcept {
-    if (!cut_by(shares_[0], true) && !cut_by(shares_[1], false))
+    if (!(cut_by(shares_[0], true) && cuts_.uneven() <= most_uneven) && !cut_by(shares_[1], false))
         return false;
     stage_count_ = cuts_.stages();
     for (size_t i = 0, first = 0; i < stage_count_; ++i) {

@@ -2,6 +2,7 @@
 #include "engine/voices/stage-cuts.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace scs {
@@ -123,6 +124,7 @@ bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, si
     const auto all = double(work_[count_]);
     double share = 0;
     std::array<size_t, Pipeline::most_stages> loads{};
+    std::array<double, Pipeline::most_stages> times{};
     stages_ = 0;
     for (size_t stage = 0, begin = 0; stage < stages; ++stage) {
         share += shares[stage];
@@ -142,9 +144,12 @@ bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, si
             continue;
         ends_[stages_] = end;
         loads[stages_ % threads] += work(stages_);
+        times[stages_ % threads] += double(work(stages_)) / shares[stage];
         ++stages_;
         begin = end;
     }
+    const double sum = std::accumulate(times.begin(), times.end(), 0.);
+    uneven_ = *std::max_element(times.begin(), times.end()) * double(threads) / std::max(sum, 1.);
     return stages_ > 1 && double(*std::max_element(loads.begin(), loads.end())) <= largest_load * all;
 }
 

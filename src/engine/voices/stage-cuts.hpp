@@ -36,6 +36,8 @@ public:
     bool find(const std::array<double, Pipeline::most_stages>& shares, size_t stages, size_t threads) noexcept;
 
     size_t stages() const noexcept { return stages_; }
+    /// If the work was in the time that the shares say: how many times as long as the mean the slowest thread takes.
+    double uneven() const noexcept { return uneven_; }
     /// The turn behind a stage's last one.
     size_t end(size_t stage) const noexcept { return ends_[stage]; }
     size_t work(size_t stage) const noexcept {
@@ -64,6 +66,7 @@ private:
     std::array<size_t, Pipeline::most_stages> ends_{};
     int64_t inputs_begin_, inputs_end_; ///< audio buses of the server's inputs
     size_t reached_count_ = 0, count_ = 0, stages_ = 0;
+    double uneven_ = 1;
     /// From the first to the last turn that uses something which all share.
     struct Users {
         size_t first = 0, last = 0;
