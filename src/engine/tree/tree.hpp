@@ -167,7 +167,7 @@ private:
     bool render(Synth&, FaultLanding&);
     void look_at_output(const Group&) noexcept;
     bool take_turn(Synth&) noexcept;
-    void note_cost(Definition&, int64_t nsec, int voices) noexcept;
+    void note_cost(Definition&, int64_t nsec, int turns, int voices) noexcept;
     template <bool in_time>
     bool free_children(Group&) noexcept;
     template <bool in_time>

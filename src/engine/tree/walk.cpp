@@ -74,12 +74,12 @@ bool Tree::first_block(Synth& synth, FaultLanding& landing) {
     return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
 }
 
-/// `voices`: how many synths were computed in `nsec`.
-void Tree::note_cost(Definition& definition, int64_t nsec, int voices) noexcept {
+/// `voices`: how many synths were computed in `nsec`, in so many turns.
+void Tree::note_cost(Definition& definition, int64_t nsec, int turns, int voices) noexcept {
     const auto follow = [](int64_t& mean, int64_t value, bool first) {
         mean = std::max<int64_t>(first ? value : mean + (value - mean) / 4, 1);
     };
-    follow(definition.turn_cost, nsec, definition.turn_cost == Deadline::unknown);
+    follow(definition.turn_cost, nsec / turns, definition.turn_cost == Deadline::unknown);
     // Where this thread was preempted, one measurement is far too high. So is the next one only if the synth is dear.
     const int64_t each = nsec / voices;
     const bool first = definition.cost == 0;
@@ -99,7 +99,7 @@ bool Tree::take_turn(Synth& synth) noexcept {
     const int64_t began = deadline_.last_reading();
     turn_.next = ensemble_.take_turn(synth);
     if (measured && voices && !deadline_.passed())
-        note_cost(definition, deadline_.measure(began), voices);
+        note_cost(definition, deadline_.measure(began), 1, voices);
     return !deadline_.passed();
 }
 
@@ -119,7 +119,7 @@ bool Tree::render(Synth& synth, FaultLanding& landing) {
     else
         synth.graph->render(landing);
     if (measured && !deadline_.passed())
-        note_cost(definition, deadline_.measure(began), 1);
+        note_cost(definition, deadline_.measure(began), 1, 1);
     return !deadline_.passed();
 }
 
@@ -165,8 +165,11 @@ int Tree::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
     if (!list_turns() || (ensemble_.search_is_due() && !(search_partners() && list_turns())))
         return -1;
     const int computed = ensemble_.run_blocks(blocks, inputs);
-    if (computed >= 0)
-        perform_endings(computed);
+    if (computed < 0)
+        return computed;
+    ensemble_.each_cost(
+        [this](const auto& cost) { note_cost(*cost.of->definition, cost.nsec, cost.turns, cost.voices); });
+    perform_endings(computed);
     return computed;
 }
 

@@ -21,8 +21,6 @@ constexpr size_t sets_per_job = 2; // which are kept, on average: most batches a
 constexpr size_t most_at_once = 32; // operations of a job that write at once
 constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump over one takes some 50 ns
 
-// Walks tell what synths cost. So one comes after so many blocks at the latest, some seconds.
-constexpr int most_unwalked = 2048;
 constexpr int most_unsearched = 32;         // blocks, until voices search for others to be batched with
 constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, before it leaves the rest to others, …
 constexpr int64_t longest_idle_at_all = 20'000'000; // … unless stages take long
@@ -457,7 +455,7 @@ bool Ahead::plan_pipeline() noexcept {
 }
 
 bool Ahead::may_run_blocks() const noexcept {
-    return !groups_alone_ && unwalked_ < most_unwalked;
+    return !groups_alone_;
 }
 
 bool Ahead::search_is_due() const noexcept {
@@ -468,7 +466,7 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noex
     if (!may_run_blocks() || !plan_pipeline())
         return -1;
     const int64_t began = clock_.now();
-    unwalked_ += blocks;
+    unwalked_ = std::min(unwalked_ + blocks, most_unsearched);
     unsearched_ += blocks;
     float_mode_ = float_mode();
     pipeline_.open(first, blocks, inputs);

@@ -54,7 +54,7 @@ public:
     /// Returns Demand::end_cycle().
     bool end_cycle() noexcept;
     static constexpr int most_blocks = BlockPipeline::most_blocks;
-    /// Whether it isn't a walk's turn anyway.
+    /// Whether blocks may be computed at once at all.
     bool may_run_blocks() const noexcept;
     /// Whether voices are to search for others before the next blocks, as walks let them, and that they have done so.
     bool search_is_due() const noexcept;
@@ -224,7 +224,7 @@ private:
     bool pipelining_ = false;       ///< now
     bool pipeline_planned_ = false; ///< for the turns as they were last, which …
     bool pipeline_fits_ = false;    ///< … can be computed so
-    int unwalked_ = 0;              ///< blocks since the last walk, …
+    int unwalked_ = 0;              ///< blocks since the last walk, if there aren't more than most_unsearched, …
     int unsearched_ = 0;            ///< … and since voices have searched
     int since_walk_ = 1;
     // How the work is shared.

@@ -10,12 +10,14 @@
 #include <bit>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 namespace scs {
 namespace {
 
 constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses there is no pipeline
 constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
+constexpr uint32_t stride = 7919;                       // a prime: in each block other turns are measured
 constexpr double unequal = 1.1;      // a stage's time by the mean of all, from which on it counts …
 constexpr double most_uneven = 1.04; // between threads, for there to be several stages for each
 constexpr double most_unequal = 1.4; // … and from which on it counts at once
@@ -60,6 +62,47 @@ private:
 };
 
 } // namespace
+
+/// Measures some turns of a stage.
+class BlockPipeline::Sample {
+public:
+    /// `from`: the first turn that may be measured.
+    Sample(const NanoClock& clock, size_t from) noexcept : clock_(clock), from_(from) {}
+
+    /// This turn is next.
+    void next(size_t number, const Turn& turn) noexcept {
+        if (number < from_ || over_)
+            return;
+        const bool fits = turn.of && turn.holder < 0 && turn.live;
+        if (facts_ && (!fits || &turn.of.facts() != facts_ || work_ >= work_between_looks))
+            return end();
+        if (!fits)
+            return;
+        if (!facts_) {
+            facts_ = &turn.of.facts();
+            cost_.of = turn.of.batch ? turn.of.batch->synths[turn.of.batch->first()] : turn.of.lone;
+            began_ = clock_.now();
+        }
+        ++cost_.turns;
+        cost_.voices += std::popcount(turn.live);
+        work_ += turn.work;
+    }
+    /// The last of them is over.
+    void end() noexcept {
+        if (facts_ && !std::exchange(over_, true))
+            cost_.nsec = clock_.now() - began_;
+    }
+    const Cost& cost() const noexcept { return cost_; }
+
+private:
+    const NanoClock& clock_;
+    const size_t from_;
+    Cost cost_{};
+    int64_t began_ = 0;
+    size_t work_ = 0;
+    const TurnFacts* facts_ = nullptr;
+    bool over_ = false;
+};
 
 BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int lanes, std::span<VoiceRunner> runners,
                              Buses& buses, HeldOutput& held, RandomState* random, const RandomJump& jump, Trace& trace,
@@ -231,6 +274,7 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
         stage.random = random;
         stage.whole = 0;
         stage.least = INT64_MAX;
+        stage.cost = {};
         if (!cuts_.draws_in_one() && stage.draws)
             random = jump_(random, stage.numbers);
     }
@@ -269,9 +313,11 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
         by_helpers_.fetch_add(stage.end - stage.first, std::memory_order_relaxed);
 }
 
-bool BlockPipeline::run_turns(size_t who, const Stage& stage, size_t index) noexcept {
+bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index) noexcept {
     VoiceRunner& runner = runners_[who];
     TracedTurns traced(trace_, who);
+    const uint32_t block = uint32_t(first_) + uint32_t(index);
+    Sample sample(clock_, deadline_.bounded() ? stage.first + block * stride % (stage.end - stage.first) : stage.end);
     size_t work = 0;
     for (uint32_t i = stage.first; i < stage.end; ++i) {
         if (pipeline_.stopped())
@@ -291,11 +337,14 @@ bool BlockPipeline::run_turns(size_t who, const Stage& stage, size_t index) noex
         });
         turn.tails = turn.ended;
         traced.next(turn.of);
+        sample.next(i, turn);
         if (!run_turn(who, turn, noting))
             return false;
         turn.live &= ~(noting.ended[0] | noting.ended[1]);
         turn.ended = noting.ended[1];
     }
+    sample.end();
+    stage.cost = sample.cost();
     return true;
 }
 

@@ -69,6 +69,20 @@ public:
     };
     /// After close(), in the order in which done actions are performed.
     std::span<Ending> endings() noexcept;
+    /// What some turns of one SynthDef took, one behind the other.
+    struct Cost {
+        const Synth* of; ///< one of its synths; null: nothing was measured
+        int64_t nsec;
+        int turns, voices;
+    };
+    /// After close(), before anything is freed: calls visit(Cost) for what was measured, which is something else in
+    /// each block. Without a deadline nothing is.
+    template <class Visit>
+    void each_cost(Visit&& visit) const {
+        for (const Stage& stage : std::span(stages_).first(stage_count_))
+            if (stage.cost.of)
+                visit(stage.cost);
+    }
 
     /// How many turns helpers have computed so far.
     uint64_t by_helpers() const noexcept { return by_helpers_.load(std::memory_order_relaxed); }
@@ -92,6 +106,7 @@ private:
         bool draws;
         uint32_t whole; ///< blocks that were computed without being stopped
         int64_t least;  ///< ns, of the quickest of them
+        Cost cost;      ///< in the last of them
     };
     /// The audio buses of a block that is under way.
     struct Context {
@@ -120,7 +135,8 @@ private:
     bool cut() noexcept;
     bool cut_by(Shares&, bool all) noexcept;
     void run(size_t who, size_t stage, size_t index) noexcept;
-    bool run_turns(size_t who, const Stage&, size_t index) noexcept;
+    class Sample;
+    bool run_turns(size_t who, Stage&, size_t index) noexcept;
     bool run_turn(size_t who, Turn&, Noting&) noexcept;
     bool run_graph(size_t who, Synth&, Noting&) noexcept;
     bool stops() noexcept;

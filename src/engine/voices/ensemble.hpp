@@ -72,6 +72,10 @@ public:
         return ahead_->run_blocks(block_number(), blocks, inputs);
     }
     std::span<BlockPipeline::Ending> endings() noexcept { return ahead_->endings(); }
+    template <class Visit>
+    void each_cost(Visit&& visit) const {
+        ahead_->pipelined().each_cost(visit);
+    }
     void put_block(int index, Buses& buses) const noexcept { ahead_->pipelined().put(index, buses, block_number()); }
     /// To be called before anything but a turn reaches a bus or changes a voice.
     void flush() noexcept {

@@ -573,6 +573,30 @@ TEST_CASE("the clock is read within a stage, so that the deadline isn't passed b
     CHECK(f.pipelined() > 0);
 }
 
+TEST_CASE("what synths cost is measured in blocks that are computed at once, too, if there is a deadline") {
+    const Helped helped;
+    LongPlayer f(with(2), 1, 0);
+    f.clear();
+    for (int id = 1000; id < 1080; ++id)
+        add(f, id < 1040 ? "saw" : "early", id);
+    f.cycle(64);
+    constexpr int frames = 8 * 64, cycles = 50;
+    float part[2][frames], *out[] = {part[0], part[1]};
+    const float* in[] = {nullptr, nullptr};
+    for (const bool limited : {false, true}) {
+        CAPTURE(limited);
+        for (const char* kind : {"saw", "early"})
+            f.def_of_kind(kind).cost = 1;
+        const uint64_t before = f.pipelined();
+        for (int i = 0; i < cycles; ++i)
+            f.engine->process(frames, ntp_advance(f.start, f.position += frames, 48000), 48000, in, out,
+                              {.deadline = limited ? NanoClock::system().now() + 60'000'000'000 : Deadline::never});
+        CHECK(f.pipelined() - before == 8 * cycles);
+        for (const char* kind : {"saw", "early"})
+            CHECK((f.def_of_kind(kind).cost > 1) == limited);
+    }
+}
+
 TEST_CASE("a cycle that is cut amid blocks that are computed at once ends in time, and who is to end ends") {
     const Helped helped;
     for (const int threads : {2, 3}) {
