@@ -19,8 +19,8 @@ constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses
 constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
 constexpr uint32_t stride = 7919;                       // a prime: in each block other turns are measured
 constexpr double unequal = 1.1;      // a stage's time by the mean of all, from which on it counts …
-constexpr double most_uneven = 1.04; // between threads, for there to be several stages for each
 constexpr double most_unequal = 1.4; // … and from which on it counts at once
+constexpr double most_uneven = 1.04; // between threads, for there to be two stages for each
 
 size_t contexts_for(const Settings& settings) {
     const auto count = size_t(std::clamp(2 * settings.threads, 4, 8));
