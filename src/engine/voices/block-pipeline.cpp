@@ -268,6 +268,7 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
         if (turn.of.batch && turn.of.batch->interleaved)
             (void)held_.take_slot(*turn.of.batch); // plan() has seen to it that there is one
     }
+    take_written();
     expected_wait_ = usual_wait();
     RandomState random = *random_;
     for (Stage& stage : std::span(stages_).first(stage_count_)) {
@@ -420,6 +421,18 @@ std::span<BlockPipeline::Ending> BlockPipeline::endings() noexcept {
         return std::tie(a.index, a.turn, a.order) < std::tie(b.index, b.turn, b.order);
     });
     return all;
+}
+
+/// What is on buses before the first block, such as the end of the sound of voices that a command has freed, belongs to
+/// that block.
+void BlockPipeline::take_written() noexcept {
+    const Context to = context(0);
+    const std::span<const int32_t> touched(buses_.audio_touched(), audio_buses_);
+    for (size_t bus = 0; bus < audio_buses_; ++bus)
+        if (touched[bus] == first_) {
+            std::memcpy(to.buses + bus * block_, buses_.audio(int(bus)), block_ * sizeof(float));
+            to.touched[bus] = first_;
+        }
 }
 
 void BlockPipeline::take_inputs(const Context& context, size_t index) const noexcept {

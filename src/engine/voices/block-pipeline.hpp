@@ -140,6 +140,7 @@ private:
     bool run_turn(size_t who, Turn&, Noting&) noexcept;
     bool run_graph(size_t who, Synth&, Noting&) noexcept;
     bool stops() noexcept;
+    void take_written() noexcept;
     void take_inputs(const Context&, size_t index) const noexcept;
     void keep_outputs(const Context&, size_t index) noexcept;
     void balance() noexcept;

@@ -104,6 +104,17 @@ void add(LongPlayer& f, std::string_view kind, int32_t id, float out = 0, float 
 }
 
 /// It sounds the same with one thread and with more, which compute several blocks at once, and voices of it end.
+/// Frees a synth when it is run.
+struct FreeSynth final : Command {
+    explicit FreeSynth(int32_t which) : id(which) {}
+    Outcome run(Engine& engine) noexcept override {
+        if (Synth* synth = engine.tree().find_synth(id))
+            engine.tree().free(*synth);
+        return Outcome::done;
+    }
+    const int32_t id;
+};
+
 void check_ends(const Piece& piece) {
     CAPTURE(piece.name);
     const Played alone = piece.play(1);
@@ -387,6 +398,10 @@ TEST_CASE("voices that don't start with a block leave sound behind in the block 
                                  if (Synth* synth = f.engine->tree().find_synth(1000 + (11 * cycle + i) % 60))
                                      set_named(f.engine->tree(), *synth, "gate", 0,
                                                -1.001f - 0.0013f * float((cycle + i) % 8));
+                             // What this one leaves behind is there before the cycle's first block.
+                             auto* bundle = new CommandBundle;
+                             bundle->append(new FreeSynth(1000 + (7 * cycle + 5) % 60));
+                             REQUIRE(f.engine->submit(bundle));
                          }};
     };
     const auto same_bus = [](int) { return 0.f; };
