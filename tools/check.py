@@ -361,6 +361,8 @@ def main(arguments):
             late = True
             print(error)
             found = Counts(failed=1)
+        if found.failed and not found.failures:
+            found.failures.append(f"{name}: see above")
         now = time.monotonic()
         print(f"   {name}: {found.line()}  ({now - began:.0f} s, {processor_seconds() - used:.0f} s of processor time, "
               f"{now - start:.0f} s in all)", flush=True)

@@ -9,6 +9,8 @@ _DOCTEST = re.compile(r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed \|
 # What tests/doctest/main.cpp prints of a case that wasn't run, and of one that gave up on the way: doctest says that it
 # passed.
 _SKIPPED = re.compile(r"^\[skipped( on the way)?\] (.*)$", re.M)
+# What doctest prints of a case that failed: its name, and the first thing that wasn't as it should be.
+_FAILED = re.compile(r"^TEST CASE:  (.*)\n(?:(?!===|TEST CASE:).*\n)*?.*ERROR: (.*)$", re.M)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PYTEST = re.compile(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", re.M)
 _MESON_SKIP = 77
@@ -20,10 +22,11 @@ class Counts:
     failed: int = 0
     skipped: list = field(default_factory=list)
     alone: list = field(default_factory=list)  # those of the passed ones that failed beside others
+    failures: list = field(default_factory=list)  # of the failed ones those that have a name: "name: why"
 
     def __add__(self, other):
         return Counts(self.passed + other.passed, self.failed + other.failed,
-                      self.skipped + other.skipped, self.alone + other.alone)
+                      self.skipped + other.skipped, self.alone + other.alone, self.failures + other.failures)
 
     def line(self):
         text = f"{self.passed} passed, {self.failed} failed"
@@ -31,11 +34,14 @@ class Counts:
 
 
 def end(total):
-    """The end of a run: what was skipped and why, the line of counts; the exit status."""
+    """The end of a run: what was skipped and why, what failed, as often only the last lines are kept, and the line of
+    counts; the exit status."""
     for reason in total.skipped:
         print(f"skipped: {reason}")
     for name in total.alone:
         print(f"passed only by itself: {name}")
+    for failure in total.failures:
+        print(f"failed: {failure}")
     print(total.line())
     return 1 if total.failed else 0
 
@@ -53,8 +59,9 @@ def of_junit(text):
     total = Counts()
     for name, case in _cases(text):
         skip = case.find("skipped")
-        if _has_failed(case):
+        if (why := _failure(case)) is not None:
             total.failed += 1
+            total.failures.append(f"{name}: {_first_line(why.get('message'))}")
         elif skip is not None:
             total.skipped.append(f"{name}: {skip.get('message')}")
         else:
@@ -66,10 +73,12 @@ def again(first, *later):
     """The counts of a run, of which the tests that failed were run again by themselves, once or until they passed: pytest's
     JUnit files of all."""
     found = of_junit(first)
-    failed = {name for name, case in _cases(first) if _has_failed(case)}
+    failed = {name for name, case in _cases(first) if _failure(case) is not None}
     found.alone = sorted(failed & {name for each in later for name, case in _cases(each) if not len(case)})
     found.passed += len(found.alone)
     found.failed -= len(found.alone)
+    found.failures = [failure for failure in found.failures
+                      if not any(failure.startswith(f"{name}: ") for name in found.alone)]
     return found
 
 
@@ -78,8 +87,14 @@ def _cases(text):
         yield f"{case.get('classname')}.{case.get('name')}", case
 
 
-def _has_failed(case):
-    return case.find("failure") is not None or case.find("error") is not None
+def _failure(case):
+    """The element that tells why it failed, or None."""
+    failure = case.find("failure")
+    return case.find("error") if failure is None else failure
+
+
+def _first_line(text):
+    return (text or "").strip().split("\n")[0][:200]
 
 
 def _of_program(test):
@@ -91,6 +106,7 @@ def _of_program(test):
     found = _of_output(test["name"], output)
     if test["result"] != "OK":
         found.failed = max(found.failed, 1)
+        found.failures = found.failures or [f"{test['name']}: {test['result']}, status {test['returncode']}"]
     elif not (found.passed or found.failed or found.skipped):
         found.passed = 1
     return found
@@ -103,7 +119,8 @@ def _of_output(name, output):
         on_the_way = sum(bool(mark) for mark, _ in found)
         unnamed = not_run - (len(found) - on_the_way)
         return Counts(passed - on_the_way, failed,
-                      [f"{name}: {text}" for _, text in found] + [f"{name}: a case, see its log"] * unnamed)
+                      [f"{name}: {text}" for _, text in found] + [f"{name}: a case, see its log"] * unnamed,
+                      failures=[f"{name}: {case}: {_first_line(why)}" for case, why in _FAILED.findall(output)])
     if match := _PYTEST.search(output):
         by_word = {word.rstrip("s"): int(number)
                    for number, word in re.findall(r"(\d+) (\w+)", match.group(1))}

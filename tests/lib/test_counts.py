@@ -20,6 +20,17 @@ def test_doctest_cases_are_counted():
     assert (found.passed, found.failed) == (10, 2)
 
 
+def test_failed_cases_of_doctest_have_names():
+    rule = "=" * 79 + "\n"
+    failed = (f"{rule}a.cpp:1:\nTEST CASE:  good\n\na.cpp:2: MESSAGE: m\n\n{rule}a.cpp:3:\nTEST CASE:  bad\n"
+              "  in a part\n\na.cpp:5: ERROR: CHECK( 1 == 2 ) is NOT correct!\n  values: CHECK( 1 == 2 )\n\n"
+              "a.cpp:6: ERROR: CHECK( 2 == 3 ) is NOT correct!\n\n"
+              f"{rule}b.cpp:1:\nTEST CASE:  worse\n\nb.cpp:2: FATAL ERROR: REQUIRE( x ) is NOT correct!\n\n")
+    found = meson(program(stdout=failed + DOCTEST, result="FAIL", returncode=1))
+    assert found.failures == ["x: bad: CHECK( 1 == 2 ) is NOT correct!", "x: worse: REQUIRE( x ) is NOT correct!"]
+    assert found.failed == 2
+
+
 def test_skipped_cases_of_doctest_are_counted_by_name():
     """A case that isn't run, and one that doctest counts as passed."""
     found = meson(program(stdout="[skipped] a: slow\n[skipped on the way] b: no root\n"
@@ -48,7 +59,7 @@ def test_another_program_is_one_case():
 def test_a_crash_after_passing_cases_is_a_failure():
     found = meson(program(stdout=DOCTEST.replace("2 failed", "0 failed"), result="FAIL",
                           returncode=-11))
-    assert (found.passed, found.failed) == (5, 1)
+    assert (found.passed, found.failed, found.failures) == (5, 1, ["x: FAIL, status -11"])
 
 
 def test_a_time_out_is_a_failure():
@@ -64,10 +75,11 @@ def test_junit():
     found = counts.of_junit(
         '<testsuites><testsuite><testcase classname="a" name="ok"/>'
         '<testcase classname="a" name="bad"><failure message="m"/></testcase>'
-        '<testcase classname="a" name="worse"><error message="m"/></testcase>'
+        '<testcase classname="a" name="worse"><error message="m&#10;n"/></testcase>'
         '<testcase classname="a" name="not"><skipped message="why"/></testcase>'
         '</testsuite></testsuites>')
     assert (found.passed, found.failed, found.skipped) == (1, 2, ["a.not: why"])
+    assert found.failures == ["a.bad: m", "a.worse: m"]
     assert found.line() == "1 passed, 2 failed, 1 skipped"
 
 
@@ -85,3 +97,9 @@ def test_what_passes_by_itself_has_passed_and_is_named():
     assert counts.again(first, junit()).failed == 3
     once_more = counts.again(first, junit(b="", c="failure", d="failure"), junit(c="", d="failure"))
     assert (once_more.passed, once_more.failed, once_more.alone) == (3, 1, ["c.b", "c.c"])
+    assert once_more.failures == ["c.d: "]
+
+
+def test_the_last_lines_name_what_failed(capsys):
+    assert counts.end(counts.Counts(passed=1, failed=1, skipped=["s: why"], failures=["f: why"])) == 1
+    assert capsys.readouterr().out.splitlines() == ["skipped: s: why", "failed: f: why", "1 passed, 1 failed, 1 skipped"]
