@@ -114,7 +114,7 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .letter = 'm',
       .value = "KIB",
       .help = "KiB of real-time memory",
-      .more = "It is taken at the start."}},
+      .more = "It is taken at the start; with -N, when it is used."}},
     {&Settings::block_size,
      {.key = "block-size",
       .low = 1,

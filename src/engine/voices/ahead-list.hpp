@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace scs {
@@ -41,7 +40,7 @@ public:
         if (place.listed >= 0)
             all_[size_t(place.listed)] = {};
         place.listed = -1;
-        changed_ = true;
+        note_change();
     }
     /// A node has its turn that may end or pause others: nothing behind it may be computed ahead.
     void pass_barrier() noexcept { barrier_ = true; }
@@ -58,19 +57,22 @@ public:
     void note_move() noexcept { moved_ = true; }
     /// Whether only that keeps the list from being whole.
     bool moved() const noexcept { return (joined_ || moved_) && trusted_ && !newcomers_ && !barrier_; }
-    /// Between two blocks voices search for others to be batched with. What changes by that moves turns.
-    void begin_search() noexcept { changed_before_ = std::exchange(changed_, false); }
-    void end_search() noexcept {
-        moved_ = moved_ || changed_;
-        changed_ = changed_ || changed_before_;
-    }
     /// Between two blocks: begins the list of the next one anew.
     void begin() noexcept {
-        (void)take();
-        changed_ = true;
+        for (const Unison& one : std::span(all_).first(count_))
+            if (one)
+                one.place().listed = -1;
+        if (count_ != last_count_)
+            note_change();
+        last_count_ = count_;
+        count_ = 0;
+        any_reads_ = starts_matter_ = newcomers_ = joined_ = moved_ = barrier_ = false;
+        trusted_ = true;
     }
     /// Something has changed that decides what may be computed ahead: who is in a batch, who runs, which buses.
-    void note_change() noexcept { changed_ = true; }
+    void note_change() noexcept { ++version_; }
+    /// Stays the same as long as nothing of that changes, nor the turns. Wraps.
+    uint32_t version() const noexcept { return version_; }
 
     struct Turns {
         std::span<const Unison> all; ///< false ones were freed; empty if they aren't to be trusted
@@ -80,30 +82,20 @@ public:
     };
     /// Ends the list, for the block that begins, and begins another one. Valid until the next add().
     Turns take() noexcept {
-        const std::span<const Unison> all(all_.data(), count_);
-        for (const Unison& one : all)
-            if (one)
-                one.place().listed = -1;
-        const bool complete = !newcomers_ && !moved_, same = !changed_ && complete && trusted_ && count_ == last_count_;
-        const Turns turns{trusted_ ? all : all.first(0), complete, any_reads_ && complete, same};
-        changed_ = !trusted_ || !complete;
-        last_count_ = count_;
-        count_ = 0;
-        any_reads_ = starts_matter_ = newcomers_ = joined_ = moved_ = barrier_ = false;
-        trusted_ = true;
-        return turns;
+        const bool trusted = trusted_, complete = !newcomers_ && !moved_, any_reads = any_reads_;
+        const std::span<const Unison> all(all_.data(), trusted ? count_ : 0);
+        begin();
+        const bool known = trusted && complete, same = known && version_ == taken_;
+        taken_ = version_;
+        if (!known)
+            note_change();
+        return {all, complete, any_reads && complete, same};
     }
 
-    struct Calm {
-        std::span<const Unison> all; ///< false ones were freed
-        bool whole;                  ///< these are all turns of the block, and nothing reaches beyond its own
-        bool same;                   ///< nothing has changed since the block before
-    };
-    /// Between two blocks: the turns of the next one. Doesn't end the list.
-    Calm calm() const noexcept {
-        const bool whole = trusted_ && !newcomers_ && !joined_ && !moved_ && !barrier_;
-        return {{all_.data(), count_}, whole, whole && !changed_ && count_ == last_count_};
-    }
+    /// Between two blocks: the turns of the next one; false ones were freed. Doesn't end the list.
+    std::span<const Unison> turns() const noexcept { return {all_.data(), count_}; }
+    /// Whether these are all turns of the block, and nothing reaches beyond its own.
+    bool whole() const noexcept { return trusted_ && !newcomers_ && !joined_ && !moved_ && !barrier_; }
 
 private:
     void add(Unison one, bool reads) noexcept {
@@ -117,13 +109,14 @@ private:
         starts_matter_ = starts_matter_ || one.facts().draws || one.facts().writes_buffers;
         one.place().listed = int32_t(count_);
         Unison& before = all_[count_++];
-        changed_ = changed_ || before.batch != one.batch || before.lone != one.lone;
+        if (before.batch != one.batch || before.lone != one.lone)
+            note_change();
         before = one;
     }
 
     std::vector<Unison> all_;
     size_t count_ = 0, last_count_ = 0;
-    bool changed_ = true, changed_before_ = true;
+    uint32_t version_ = 1, taken_ = 0; ///< taken_: by the last take()
     bool any_reads_ = false, newcomers_ = false, joined_ = false, moved_ = false;
     bool barrier_ = false, trusted_ = false;
     bool starts_matter_ = false; ///< a turn draws random numbers or writes to sample buffers

@@ -347,21 +347,19 @@ bool Ahead::open_block(int32_t number) noexcept {
         if (std::exchange(lists_, false)) {
             (void)list_.take();
             list_.distrust(); // turns that aren't in it come
-            planned_ = pipeline_planned_ = false;
+            planned_ = false;
         }
         return false;
     }
     if (!std::exchange(lists_, true))
         demand_.note_late_start();
-    since_walk_ = std::exchange(unwalked_, 0) + 1;
-    unsearched_ = 0;
+    since_search_ = std::exchange(unsearched_, 0) + 1;
     const AheadList::Turns turns = list_.take();
     planned_ = planned_ && turns.same;
-    pipeline_planned_ = pipeline_planned_ && turns.same;
     count_ = reached_ = taken_count_ = by_helpers_ = by_walk_ = 0;
     // A walk among blocks that had none is the data loop's alone: all voices search for partners in it, for which
     // batches must not be others' to write.
-    if (since_walk_ > 1) {
+    if (since_search_ > 1) {
         job_list_.open(0, 0);
         return true;
     }
@@ -444,12 +442,13 @@ void Ahead::let_go(Job& job) noexcept {
 // ---- blocks in place of walks
 
 bool Ahead::plan_pipeline() noexcept {
-    const AheadList::Calm calm = list_.calm();
-    if (!calm.whole)
+    if (!list_.whole())
         return false;
-    if (!pipeline_planned_ || !calm.same || pipeline_.outdated()) {
-        pipeline_fits_ = pipeline_.plan(calm.all, limits.least_pipelined);
-        pipeline_planned_ = true;
+    const std::span<const Unison> turns = list_.turns();
+    const Version version{list_.version(), turns.size()};
+    if (version != pipeline_version_ || pipeline_.outdated()) {
+        pipeline_fits_ = pipeline_.plan(turns, limits.least_pipelined);
+        pipeline_version_ = version;
     }
     return pipeline_fits_;
 }
@@ -459,14 +458,13 @@ bool Ahead::may_run_blocks() const noexcept {
 }
 
 bool Ahead::search_is_due() const noexcept {
-    return may_run_blocks() && unsearched_ >= most_unsearched && list_.calm().whole;
+    return may_run_blocks() && unsearched_ >= most_unsearched && list_.whole();
 }
 
 int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
     if (!may_run_blocks() || !plan_pipeline())
         return -1;
     const int64_t began = clock_.now();
-    unwalked_ = std::min(unwalked_ + blocks, most_unsearched);
     unsearched_ += blocks;
     float_mode_ = float_mode();
     pipeline_.open(first, blocks, inputs);

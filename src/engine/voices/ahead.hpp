@@ -66,8 +66,8 @@ public:
     /// Of the last run_blocks(), see BlockPipeline.
     const BlockPipeline& pipelined() const noexcept { return pipeline_; }
     std::span<BlockPipeline::Ending> endings() noexcept { return pipeline_.endings(); }
-    /// In the walk: how many blocks there were since the last one, with its own.
-    int blocks_since_walk() const noexcept { return since_walk_; }
+    /// In the walk: how many blocks there were since voices have searched, or since the last walk, with its own.
+    int blocks_since_search() const noexcept { return since_search_; }
     /// Whether helpers are asked in this cycle.
     bool asks() const noexcept { return demand_.asks(); }
     /// The walk of a block begins. Nothing but the walk may change voices and batches until close_block(). false:
@@ -221,12 +221,16 @@ private:
     FloatMode float_mode_ = 0;
     // Blocks computed several at once.
     BlockPipeline pipeline_;
-    bool pipelining_ = false;       ///< now
-    bool pipeline_planned_ = false; ///< for the turns as they were last, which …
-    bool pipeline_fits_ = false;    ///< … can be computed so
-    int unwalked_ = 0;              ///< blocks since the last walk, if there aren't more than most_unsearched, …
-    int unsearched_ = 0;            ///< … and since voices have searched
-    int since_walk_ = 1;
+    bool pipelining_ = false; ///< now
+    struct Version {
+        uint32_t version = 0;
+        size_t turns = 0;
+        bool operator==(const Version&) const = default;
+    };
+    Version pipeline_version_;   ///< of the list: what pipeline_ was planned for, which …
+    bool pipeline_fits_ = false; ///< … can be computed so
+    int unsearched_ = 0;         ///< blocks since voices have searched, or since the last walk
+    int since_search_ = 1;
     // How the work is shared.
     Demand demand_;
     bool lists_ = false; ///< the last walk's turns are listed

@@ -55,15 +55,16 @@ public:
         return true;
     }
     /// Whether voices are to search for others to be batched with before run_blocks(), where there is no walk in which
-    /// they would: then begin_search(), search() of all synths, in the order of the nodes, and end_search(). By that
-    /// turns may have moved.
+    /// they would: then begin_search(), search() of all synths, in the order of the nodes, and end_search() of what
+    /// that returned. By that turns may have moved.
     bool search_is_due() const noexcept { return helped() && ahead_->search_is_due(); }
-    void begin_search() noexcept { list_.begin_search(); }
+    uint32_t begin_search() const noexcept { return list_.version(); }
     Node* search(Synth& synth) noexcept {
         return synth.voice && synth.run == Run::on && !pending(synth) ? turns_.search(synth) : synth.next;
     }
-    void end_search() noexcept {
-        list_.end_search();
+    void end_search(uint32_t begun) noexcept {
+        if (list_.version() != begun)
+            list_.note_move();
         ahead_->note_search();
     }
     // In place of walks, see Ahead; begin_block() comes before.

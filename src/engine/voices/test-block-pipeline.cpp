@@ -103,7 +103,6 @@ void add(LongPlayer& f, std::string_view kind, int32_t id, float out = 0, float 
     set_named(f.engine->tree(), made, "second", 0, second);
 }
 
-/// It sounds the same with one thread and with more, which compute several blocks at once, and voices of it end.
 /// Frees a synth when it is run.
 struct FreeSynth final : Command {
     explicit FreeSynth(int32_t which) : id(which) {}
@@ -115,6 +114,7 @@ struct FreeSynth final : Command {
     const int32_t id;
 };
 
+/// It sounds the same with one thread and with more, which compute several blocks at once, and voices of it end.
 void check_ends(const Piece& piece) {
     CAPTURE(piece.name);
     const Played alone = piece.play(1);

@@ -9,7 +9,7 @@ namespace {
 constexpr int search_interval = 8;    // blocks between two searches of a voice for partners; a power of two
 constexpr int deferred_interval = 64; // the same where a search holds others up
 
-/// Whether a voice is to search for partners in the walk of this block, the only one among the last `blocks`.
+/// Whether a voice is to search for partners in the walk of this block, the first time in so many blocks.
 bool searches(int32_t block, const Synth& synth, int interval, int blocks = 1) noexcept {
     return ((block ^ synth.id) & (interval - 1)) < blocks;
 }
@@ -59,7 +59,7 @@ Node* Turns::take(Synth& synth) noexcept {
             list_lone(synth);
         }
     }
-    const int blocks = ahead_ ? ahead_->blocks_since_walk() : 1;
+    const int blocks = ahead_ ? ahead_->blocks_since_search() : 1;
     batching_.after_turn(synth, searches(runner_.block_number(), synth, search_interval, blocks));
     return next;
 }
