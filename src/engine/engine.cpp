@@ -6,6 +6,7 @@
 #include "engine/command-runner.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/inbox.hpp"
+#include "engine/plugins/fft.hpp"
 #include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/ugens.hpp"
@@ -147,6 +148,8 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
     const auto plugins = load_ugens(settings.ugen_path, report);
     if (!plugins)
         return Error{plugins.error()};
+    if (settings.real_time)
+        fft_prepare();
     FaultGuard::install();
     // The default is small enough to be taken without asking.
     if (settings.rt_memory_kib > Settings().rt_memory_kib && !leaves_memory(int64_t(settings.rt_memory_kib) * 1024))

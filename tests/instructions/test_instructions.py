@@ -22,8 +22,8 @@ HERE = Path(__file__).parent
 ROOM = 1.03
 VOICES, SECONDS = 64, 0.2
 NOTES, NOTE_BLOCKS = 200, 4
-# Only the data loop is counted. What runs before it, mostly FFTW's plans, varies by some hundred thousand between runs; so
-# do, by some ten thousand, the jobs of commands, which offline run amid it: the second pattern switches counting off for them.
+# Only the data loop is counted. What runs before it varies by some hundred thousand between runs; so do, by some ten
+# thousand, the jobs of commands, which offline run amid it: the second pattern switches counting off for them.
 DATA_LOOP = ("scs::Engine::process*", "scs::osc::OscJob::work()")
 
 

@@ -11,12 +11,25 @@
 #include <cmath>
 #include <cstring>
 #include <fftw3.h>
+#include <functional>
 #include <mutex>
 #include <new>
 #include <vector>
 
+namespace scs {
+namespace {
+/// What transforms of one size share.
+struct Size {
+    std::once_flag made;
+    fftwf_plan forward, backward, backward_in_place;
+    std::array<std::vector<float>, 2> windows; ///< sine, Hann
+};
+} // namespace
+} // namespace scs
+
 struct scfft {
-    unsigned points, window_points, log2_points;
+    unsigned points, window_points;
+    const scs::Size* size;
     const float* window; ///< null: rectangular
     float *in, *out, *work;
     int in_buffer, out_buffer; ///< the sample buffers that `in` and `out` lie in; -1: none
@@ -30,16 +43,6 @@ constexpr unsigned min_log2 = SC_FFT_LOG2_MINSIZE, max_log2 = SC_FFT_LOG2_MAXSIZ
 constexpr size_t work_alignment = 128;
 
 using Four = float __attribute__((vector_size(16)));
-
-struct Tables {
-    struct Plans {
-        fftwf_plan forward, backward, backward_in_place;
-    };
-    std::array<Plans, max_log2 + 1> plans{};
-    std::array<std::array<std::vector<float>, max_log2 + 1>, 2> windows; ///< sine, Hann
-};
-
-Tables* tables = nullptr;
 
 // scsynth computes its windows from pi in single precision. So do we, to get the same bits.
 constexpr float single_pi = 3.14159265f, single_two_pi = 6.2831853f;
@@ -60,11 +63,27 @@ std::vector<float> hann_window(unsigned size) {
     return window;
 }
 
-Tables::Plans make_plans(int size, float* a, float* b) {
+void make(Size& size, unsigned points) {
+    static std::mutex planning; // FFTW makes one plan at a time
+    const std::scoped_lock alone(planning);
+    float* a = fftwf_alloc_real(points + 2);
+    float* b = fftwf_alloc_real(points + 2);
     auto* ca = reinterpret_cast<fftwf_complex*>(a);
     auto* cb = reinterpret_cast<fftwf_complex*>(b);
-    return {fftwf_plan_dft_r2c_1d(size, a, ca, FFTW_ESTIMATE), fftwf_plan_dft_c2r_1d(size, cb, a, FFTW_ESTIMATE),
-            fftwf_plan_dft_c2r_1d(size, ca, a, FFTW_ESTIMATE)};
+    size.forward = fftwf_plan_dft_r2c_1d(int(points), a, ca, FFTW_ESTIMATE);
+    size.backward = fftwf_plan_dft_c2r_1d(int(points), cb, a, FFTW_ESTIMATE);
+    size.backward_in_place = fftwf_plan_dft_c2r_1d(int(points), ca, a, FFTW_ESTIMATE);
+    fftwf_free(a);
+    fftwf_free(b);
+    size.windows = {sine_window(points), hann_window(points)};
+}
+
+/// The parts for transforms of 2^log2 points; they are made at the first call.
+const Size& of_size(unsigned log2) {
+    static auto* sizes = new std::array<Size, max_log2 + 1>; // never freed, as plugins keep plans from it
+    Size& size = (*sizes)[log2];
+    std::call_once(size.made, make, std::ref(size), 1u << log2);
+    return size;
 }
 
 /// The sample buffer that holds these samples, or -1: they are in memory of the synth's own.
@@ -110,21 +129,8 @@ void shape(float* data, const ::scfft& f) noexcept {
 } // namespace
 
 void fft_prepare() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        auto* made = new Tables; // never freed, as plugins keep plans from it
-        const size_t largest = (size_t(1) << max_log2) + 2;
-        float* a = fftwf_alloc_real(largest);
-        float* b = fftwf_alloc_real(largest);
-        for (unsigned n = min_log2; n <= max_log2; ++n) {
-            made->plans[n] = make_plans(1 << n, a, b);
-            made->windows[0][n] = sine_window(1u << n);
-            made->windows[1][n] = hann_window(1u << n);
-        }
-        fftwf_free(a);
-        fftwf_free(b);
-        tables = made;
-    });
+    for (unsigned n = min_log2; n <= max_log2; ++n)
+        of_size(n);
 }
 
 ::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction type, float* in, float* out,
@@ -148,8 +154,8 @@ void fft_prepare() {
     return new (chunk)::scfft{
         unsigned(points),
         unsigned(window_points),
-        unsigned(std::countr_zero(points)),
-        windowed ? tables->windows[size_t(type)][size_t(std::countr_zero(window_points))].data() : nullptr,
+        &of_size(unsigned(std::countr_zero(points))),
+        windowed ? of_size(unsigned(std::countr_zero(window_points))).windows[size_t(type)].data() : nullptr,
         in,
         out,
         work,
@@ -164,7 +170,7 @@ void fft_forward(::scfft* f) {
         return;
     std::memcpy(f->work, f->in, f->window_points * sizeof(float));
     shape(f->work, *f);
-    fftwf_execute_dft_r2c(tables->plans[f->log2_points].forward, f->work, reinterpret_cast<fftwf_complex*>(f->work));
+    fftwf_execute_dft_r2c(f->size->forward, f->work, reinterpret_cast<fftwf_complex*>(f->work));
     std::memcpy(f->out, f->work, f->points * sizeof(float));
     f->out[1] = f->work[f->points];
 }
@@ -176,11 +182,10 @@ void fft_backward(::scfft* f) {
     f->work[f->points] = f->work[1];
     f->work[1] = f->work[f->points + 1] = 0.f;
     auto* spectrum = reinterpret_cast<fftwf_complex*>(f->work);
-    const Tables::Plans& plans = tables->plans[f->log2_points];
     if (fftwf_alignment_of(f->out) == 0) {
-        fftwf_execute_dft_c2r(plans.backward, spectrum, f->out);
+        fftwf_execute_dft_c2r(f->size->backward, spectrum, f->out);
     } else {
-        fftwf_execute_dft_c2r(plans.backward_in_place, spectrum, f->work);
+        fftwf_execute_dft_c2r(f->size->backward_in_place, spectrum, f->work);
         std::memcpy(f->out, f->work, f->points * sizeof(float));
     }
     shape(f->out, *f);

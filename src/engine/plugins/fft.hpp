@@ -5,14 +5,15 @@
 
 // SuperCollider's FFT service for plugins over FFTW in single precision. Sizes are powers of two from 8 to 32768
 // points; a window may be shorter than the transform (the rest is zeros). Spectra are packed as DC, Nyquist, then pairs
-// of real and imaginary parts. fft_prepare() makes plans and windows once.
+// of real and imaginary parts. Plans and windows are made once: all of them by fft_prepare(), which takes some 50 ms,
+// or those of a size when it is first asked for, which is for offline rendering.
 
 namespace scs {
 
-/// [worker] Makes all plans and windows. Call before any plugin is loaded; later calls do nothing.
+/// [worker] Makes all plans and windows. Call before anything plays in real time; later calls do nothing.
 void fft_prepare();
 
-/// [rt] Takes memory from `memory`. Null if there is none, or if the sizes aren't supported.
+/// [rt, after fft_prepare()] Takes memory from `memory`. Null if there is none, or if the sizes aren't supported.
 ::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction, float* in, float* out, SCFFT_Direction,
                     SCFFT_Allocator& memory);
 /// [rt] in → window → spectrum → out.

@@ -273,7 +273,6 @@ int no_sound_file_format(SF_INFO*, const char*, const char*) {
 
 ::InterfaceTable make_table() {
     static SineTables sines;
-    fft_prepare();
     ::InterfaceTable t{};
     t.mSineSize = SineTables::size;
     t.mSineWavetable = sines.wavetable.data();
