@@ -441,16 +441,16 @@ void Ahead::let_go(Job& job) noexcept {
 
 // ---- blocks in place of walks
 
-bool Ahead::plan_pipeline() noexcept {
+bool Ahead::plan_pipeline(int blocks) noexcept {
     if (!list_.whole())
         return false;
     const std::span<const Unison> turns = list_.turns();
     const Version version{list_.version(), turns.size()};
     if (version != pipeline_version_ || pipeline_.outdated()) {
-        pipeline_fits_ = pipeline_.plan(turns, limits.least_pipelined);
+        pipeline_fits_ = pipeline_.plan(turns);
         pipeline_version_ = version;
     }
-    return pipeline_fits_;
+    return pipeline_fits_ && pipeline_.work_at_a_time(blocks) >= limits.least_pipelined;
 }
 
 bool Ahead::may_run_blocks() const noexcept {
@@ -462,7 +462,7 @@ bool Ahead::search_is_due() const noexcept {
 }
 
 int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
-    if (!may_run_blocks() || !plan_pipeline())
+    if (!may_run_blocks() || !plan_pipeline(blocks))
         return -1;
     const int64_t began = clock_.now();
     unsearched_ += blocks;

@@ -33,7 +33,7 @@ public:
         size_t fewest_ops = 8;
         /// In a block: operations, one of a batch counting as four.
         size_t least_work = 64;
-        /// The same for blocks that are computed several at once.
+        /// The same of blocks that are computed several at once: of those that a stage does at a time.
         size_t least_pipelined = 256;
     };
     static Limits limits;
@@ -163,7 +163,7 @@ private:
     void wait_for(size_t job) noexcept;
     bool is_late() noexcept;
     void run(size_t who, size_t strand) noexcept;
-    bool plan_pipeline() noexcept;
+    bool plan_pipeline(int blocks) noexcept;
     int64_t drive_pipeline() noexcept;
     void help_pipeline(size_t who) noexcept;
     void compute(VoiceRunner&, Job&) noexcept;

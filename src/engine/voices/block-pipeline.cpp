@@ -17,13 +17,15 @@ namespace {
 
 constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses there is no pipeline
 constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
+constexpr size_t item_work = 512;                       // some 10 µs, beside which it is little to tell other threads
+constexpr size_t fewest_items = 8;                      // of which the first is one thread's alone, and the last, too
 constexpr uint32_t stride = 7919;                       // a prime: in each block other turns are measured
 constexpr double unequal = 1.1;      // a stage's time by the mean of all, from which on it counts …
 constexpr double most_unequal = 1.4; // … and from which on it counts at once
 constexpr double most_uneven = 1.04; // between threads, for there to be two stages for each
 
 size_t contexts_for(const Settings& settings) {
-    const auto count = size_t(std::clamp(2 * settings.threads, 4, 8));
+    const auto count = size_t(std::clamp(4 * settings.threads, 8, 16));
     const size_t bytes = size_t(settings.audio_buses) * size_t(settings.block_size) * sizeof(float);
     return count * bytes <= most_context_bytes ? count : 0;
 }
@@ -175,14 +177,13 @@ size_t BlockPipeline::work_in(const Unison& one, bool held) noexcept {
     return one.batch ? 4 * one.code().batch.ops.size() : held ? one.code().sets : one.code().lone.ops.size();
 }
 
-bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noexcept {
-    turn_count_ = 0;
+bool BlockPipeline::plan(std::span<const Unison> turns) noexcept {
+    turn_count_ = work_ = 0;
     unequal_ = 0;
     numbers_ = 0;
     if (!context_count_ || turns.size() > turns_.size())
         return false;
     cuts_.begin();
-    size_t work = 0;
     bool ends = false, sends = false;
     int interleaved = 0, others = 0; // such batches, and of their voices those whose turns haven't come
     for (const Unison& one : turns) {
@@ -209,11 +210,10 @@ bool BlockPipeline::plan(std::span<const Unison> turns, size_t fewest_work) noex
             ++interleaved;
             others += one.batch->count();
         }
-        work += own_work;
+        work_ += own_work;
     }
     // Who has ended is told behind the blocks, so all messages come in order only if nobody ends.
-    return !(sends_ && sends && ends) && others == 0 && interleaved <= HeldOutput::slots && work >= fewest_work &&
-           cut();
+    return !(sends_ && sends && ends) && others == 0 && interleaved <= HeldOutput::slots && cut();
 }
 
 void BlockPipeline::Shares::make_even(size_t count) noexcept {
@@ -257,10 +257,17 @@ bool BlockPipeline::cut() noexcept {
 
 // ---- the blocks
 
+/// Blocks in which there is little to do pass the stages several at a time.
+size_t BlockPipeline::span_of(int blocks) const noexcept {
+    const size_t most = std::min(size_t(blocks) / fewest_items, context_count_ / 2);
+    return std::clamp<size_t>((item_work + work_ - 1) / std::max<size_t>(work_, 1), 1, std::max<size_t>(most, 1));
+}
+
 void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
     first_ = first;
     heard_ = inputs;
     count_ = size_t(blocks);
+    span_ = span_of(blocks);
     ending_count_.store(0, std::memory_order_relaxed);
     for (Turn& turn : std::span(turns_).first(turn_count_)) {
         turn.live = turn.of.batch ? turn.of.batch->live : 1;
@@ -279,7 +286,7 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
         if (!cuts_.draws_in_one() && stage.draws)
             random = jump_(random, stage.numbers);
     }
-    pipeline_.open(stage_count_, count_, context_count_, runners_.size());
+    pipeline_.open(stage_count_, (count_ + span_ - 1) / span_, context_count_ / span_, runners_.size());
 }
 
 BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
@@ -290,10 +297,21 @@ BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
     return {context_buses_.get() + which * audio_buses_ * block_, context_touched_.get() + which * audio_buses_};
 }
 
-void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
+void BlockPipeline::run(size_t who, size_t number, size_t item) noexcept {
     if (const auto wait = Helpers::delay.load(std::memory_order_relaxed))
         wait(who ? Helpers::Moment::job : Helpers::Moment::gate);
     const int64_t began = clock_.now();
+    Stage& stage = stages_[number];
+    const size_t first = item * span_, end = std::min(first + span_, count_);
+    for (size_t index = first; index < end; ++index)
+        if (!run_block(who, number, index))
+            return;
+    stage.least = std::min(stage.least, (clock_.now() - began) / int64_t(end - first));
+    if (who)
+        by_helpers_.fetch_add((end - first) * (stage.end - stage.first), std::memory_order_relaxed);
+}
+
+bool BlockPipeline::run_block(size_t who, size_t number, size_t index) noexcept {
     Stage& stage = stages_[number];
     VoiceRunner& runner = runners_[who];
     const Context context = this->context(index);
@@ -303,15 +321,13 @@ void BlockPipeline::run(size_t who, size_t number, size_t index) noexcept {
     if (number == 0)
         take_inputs(context, index);
     if (!run_turns(who, stage, index))
-        return;
+        return false;
     if (stage.draws && !cuts_.draws_in_one())
         stage.random = jump_(stage.random, numbers_ - stage.numbers);
     if (number + 1 == stage_count_)
         keep_outputs(context, index);
     ++stage.whole;
-    stage.least = std::min(stage.least, clock_.now() - began);
-    if (who)
-        by_helpers_.fetch_add(stage.end - stage.first, std::memory_order_relaxed);
+    return true;
 }
 
 bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index) noexcept {
@@ -492,7 +508,7 @@ int64_t BlockPipeline::usual_wait() const noexcept {
     for (const Stage& stage : std::span(stages_).first(stage_count_))
         if (stage.whole)
             longest = std::max(longest, stage.least);
-    return longest;
+    return longest * int64_t(span_);
 }
 
 /// Shares are what a stage did in its time: the quicker it was, the more it gets. Its shortest time, as a longer one

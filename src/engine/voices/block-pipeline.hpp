@@ -3,6 +3,7 @@
 
 #include "engine/base/aligned-array.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/schedule/pipeline.hpp"
 #include "engine/schedule/trace.hpp"
@@ -31,9 +32,11 @@ public:
     BlockPipeline(const Settings&, size_t most_turns, int lanes, std::span<VoiceRunner>, Buses&, HeldOutput&,
                   RandomState*, const RandomJump&, Trace&, const Deadline&);
 
-    /// Whether blocks of these turns may be computed so. `fewest_work`: less in a block isn't worth it; operations, one
-    /// of a batch counting as four. The turns must stay as they are until close().
-    bool plan(std::span<const Unison>, size_t fewest_work) noexcept;
+    /// Whether blocks of these turns may be computed so. The turns must stay as they are until close().
+    bool plan(std::span<const Unison>) noexcept;
+    /// After plan(): what there is to do in a stage's blocks, all stages together, until other threads go on with
+    /// these: operations, one of a batch counting as four.
+    size_t work_at_a_time(int blocks) const noexcept { return work_ * span_of(blocks); }
     /// Whether the stages have turned out so unequal that it is better planned anew.
     bool outdated() const noexcept { return unequal_ >= unequal_runs; }
 
@@ -90,7 +93,7 @@ public:
 private:
     static constexpr int unequal_runs = 8;
 
-    struct Turn {
+    struct alignas(cache_line) Turn {
         Unison of;
         uint32_t work;  ///< operations, one of a batch counting as four
         uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of another synth
@@ -134,7 +137,9 @@ private:
     };
     bool cut() noexcept;
     bool cut_by(Shares&, bool all) noexcept;
-    void run(size_t who, size_t stage, size_t index) noexcept;
+    size_t span_of(int blocks) const noexcept;
+    void run(size_t who, size_t stage, size_t item) noexcept;
+    bool run_block(size_t who, size_t stage, size_t index) noexcept;
     class Sample;
     bool run_turns(size_t who, Stage&, size_t index) noexcept;
     bool run_turn(size_t who, Turn&, Noting&) noexcept;
@@ -166,6 +171,8 @@ private:
     std::vector<uint8_t> kept_any_;
     std::vector<Turn> turns_;
     size_t turn_count_ = 0;
+    size_t work_ = 0; ///< of all turns
+    size_t span_ = 1; ///< blocks that are one item of the pipeline
     std::array<Stage, Pipeline::most_stages> stages_{};
     size_t stage_count_ = 0;
     std::array<Shares, 2> shares_{};  ///< of two stages for each thread, and of one
@@ -178,7 +185,8 @@ private:
     size_t count_ = 0;
     BlockInputs heard_{};
     std::vector<Ending> endings_;
-    std::atomic<uint32_t> ending_count_{0};
+    // Helpers write these while everybody reads what is above.
+    alignas(cache_line) std::atomic<uint32_t> ending_count_{0};
     std::atomic<uint64_t> by_helpers_{0};
 };
 

@@ -3,6 +3,7 @@
 
 #include "engine/base/aligned-array.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/rt/cache-line.hpp"
 #include "engine/ugens/kernel.hpp"
 #include "engine/voices/batch.hpp"
 #include "engine/voices/held-output.hpp"
@@ -26,7 +27,7 @@ struct VoiceRates {
 /// Computes voices and batches: calls their operations with wires and rows. These are scratch memory, without meaning
 /// from one call to the next. When the deadline passes, it stops between two operations: then the block is of no use.
 /// [rt], after construction.
-class VoiceRunner {
+class alignas(cache_line) VoiceRunner {
 public:
     /// [worker] lanes: how many a batch has at most. The deadline may be null: then it never stops.
     VoiceRunner(const Settings&, int lanes, Buses&, Buffers&, RandomState*, Pool&, HeldOutput&, Deadline*);
