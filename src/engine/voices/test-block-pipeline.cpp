@@ -568,22 +568,20 @@ TEST_CASE("a helper without work doesn't wait for ever for a thread that has no 
 
 TEST_CASE("the clock is read within a stage, so that the deadline isn't passed by as much as a stage takes") {
     const Helped helped;
-    LongPlayer f(with(2), 1, 0);
+    Settings settings = with(2);
+    settings.max_nodes = 4096;
+    LongPlayer f(settings, 1, 0);
     f.clear();
     static std::atomic<int> by_helper; // who reads it nowhere else
     f.engine->set_clock({[](void*) -> int64_t {
         by_helper += std::this_thread::get_id() != walking;
         return 0;
     }});
-    for (int id = 1000; id < 2000; ++id) // 10,000 operations a block
+    for (int id = 1000; id < 4000; ++id) // some 3000 operations in each of four stages
         add(f, "saw", id);
     constexpr int frames = 16 * 64;
     float part[2][frames], *out[] = {part[0], part[1]};
     const float* in[] = {nullptr, nullptr};
-    Helpers::delay = [](Helpers::Moment moment) noexcept { // else it may hardly come on a busy machine
-        if (std::this_thread::get_id() == walking && moment == Helpers::Moment::gate && by_helper == 0)
-            std::this_thread::sleep_for(std::chrono::microseconds(200));
-    };
     for (int i = 0; i < 3000 && by_helper == 0; ++i)
         f.engine->process(frames, ntp_advance(f.start, f.position += frames, 48000), 48000, in, out,
                           {.deadline = 1'000'000'000});
