@@ -33,7 +33,7 @@ public:
         size_t fewest_ops = 8;
         /// In a block: operations, one of a batch counting as four.
         size_t least_work = 64;
-        /// The same of blocks that are computed several at once: of those that a stage does at a time.
+        /// The same of blocks that are computed several at once: in those that pass the stages together.
         size_t least_pipelined = 256;
     };
     static Limits limits;

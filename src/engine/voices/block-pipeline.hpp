@@ -34,8 +34,8 @@ public:
 
     /// Whether blocks of these turns may be computed so. The turns must stay as they are until close().
     bool plan(std::span<const Unison>) noexcept;
-    /// After plan(): what there is to do in a stage's blocks, all stages together, until other threads go on with
-    /// these: operations, one of a batch counting as four.
+    /// After plan(): how much there is to do in the blocks that pass the stages together, of so many: operations, one
+    /// of a batch counting as four.
     size_t work_at_a_time(int blocks) const noexcept { return work_ * span_of(blocks); }
     /// Whether the stages have turned out so unequal that it is better planned anew.
     bool outdated() const noexcept { return unequal_ >= unequal_runs; }
