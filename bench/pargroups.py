@@ -6,8 +6,9 @@ one, heavy ones (128 sines), and two parallel groups one behind the other; and t
 no group is parallel. For supernova the groups are parallel (/p_new), for scsynth and us they are ordinary ones.
 
 Offline renderings of everybody in turn, so that a busy machine falls on all alike: time and processor time for a second
-of sound, without the start, which is that of a short score. "ceiling": two of our processes of one thread each side by side, which is what the machine
-has to give. Progress goes to standard error, a Markdown table of medians to standard output."""
+of sound, without the start, which is that of a short score. "ceiling": two of our processes of one thread each side by
+side, which is what the machine has to give. Progress goes to standard error, a Markdown table of medians to standard
+output."""
 import argparse
 import os
 import shutil
