@@ -3,16 +3,13 @@
 prepared that the score doesn't ask for, such as FFTW's plans. By callgrind.
 
     /usr/bin/python3 -m tests.instructions.test_start_instructions    prints the instructions of both"""
-import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-import pytest
-
 from bench.offline_costs import Offline
 from tests.instructions.test_instructions import here
-from tests.instructions.test_stream_instructions import NAME, SCSYNTH
+from tests.instructions.test_stream_instructions import NAME, SCSYNTH, both
 
 MOST = 0.2
 SECONDS = 0.01
@@ -24,11 +21,7 @@ def instructions(contender):
 
 
 def test_fewer_than_scsynth():
-    if not shutil.which("valgrind") or not shutil.which("scsynth"):
-        pytest.skip("valgrind or scsynth is not installed")
-    if NAME not in here():
-        pytest.skip(f"this processor or build hasn't {NAME.split()[1]}")
-    theirs, ours = (instructions(contender) for contender in (SCSYNTH, here()[NAME]))
+    theirs, ours = (instructions(contender) for contender in both())
     assert ours <= MOST * theirs, f"{ours} instructions, {ours / theirs:.2f} of scsynth's {theirs}"
 
 

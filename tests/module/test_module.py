@@ -244,9 +244,9 @@ def test_quit_leaves_a_node_of_the_configuration():
         assert set(daemon.nodes()) == {f"scsynth-{port}"}
 
 
-def test_a_hundred_cycles_in_the_daemon_do_not_grow_it():
+def test_cycles_in_the_daemon_do_not_grow_it():
     with Daemon() as daemon:
-        grown = daemon.run(str(CYCLES), "daemon", "100", "{ scsynth.osc.port = 0 }")
+        grown = daemon.run(str(CYCLES), "daemon", "180", "{ scsynth.osc.port = 0 }")
         assert int(grown) < GROWTH_KIB
 
 
@@ -309,10 +309,10 @@ def test_a_client_does_not_wait_for_ever():
         assert "has not answered within 5 s" in printed
 
 
-def test_fifty_nodes_of_clients_do_not_grow_the_daemon():
+def test_ninety_nodes_of_clients_do_not_grow_the_daemon():
     held = []
     with Daemon() as daemon:
-        for number in range(50):
+        for number in range(90):
             held.append(daemon.rss_kib())
             assert daemon.load("scsynth.osc.port = 0") == ""
             if number == 0:
@@ -323,11 +323,11 @@ def test_fifty_nodes_of_clients_do_not_grow_the_daemon():
                 daemon.destroy(props["object.id"])
         daemon.wait_nodes()
     # As in cycles.cpp.
-    assert max(held[25:]) - max(held[:25]) < GROWTH_KIB
+    assert max(held[45:]) - max(held[:45]) < GROWTH_KIB
 
 
 def test_fifty_cycles_in_a_client_do_not_grow_it():
     with Daemon() as daemon:
         grown = daemon.run(str(CYCLES), "client", "50", "{ scsynth.osc.port = 0 }")
-        assert int(grown) < GROWTH_KIB
+        assert int(grown) < GROWTH_KIB / 2
         assert len(daemon.nodes()) == 50
