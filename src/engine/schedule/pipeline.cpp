@@ -34,14 +34,23 @@ bool Pipeline::try_stage(size_t who, size_t stage) noexcept {
     return true;
 }
 
+/// Whether the thread whose stage this is has gone far ahead in its stage before it.
+bool Pipeline::lags(size_t stage, size_t threads) const noexcept {
+    const auto through = [this](size_t at) { return done(stages_[at].now.load(std::memory_order_relaxed)); };
+    return through(stage - threads) > through(stage) + threads;
+}
+
 bool Pipeline::step(size_t who, bool any) noexcept {
     if (stopped())
         return false;
     const size_t stages = stage_count_.load(std::memory_order_relaxed);
     const size_t threads = threads_.load(std::memory_order_relaxed);
-    // The later stage first: it is the older item, for which the others wait.
-    for (size_t stage = stages; stage-- > 0;)
-        if ((any || stage % threads == who) && try_stage(who, stage))
+    const auto does = [&](size_t stage) { return any || stage % threads == who; };
+    for (size_t stage = stages; stage-- > threads;)
+        if (does(stage) && lags(stage, threads) && try_stage(who, stage))
+            return true;
+    for (size_t stage = 0; stage < stages; ++stage)
+        if (does(stage) && try_stage(who, stage))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/rt/cache-line.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -26,8 +27,15 @@ public:
     /// `threads`: how many call step(), each with a number `who` below that. No thread may be in step().
     void open(size_t stages, size_t items, size_t at_once, size_t threads) noexcept;
     /// Does one stage of one item, if there is one to be done now: of those that belong to this thread, whose memory is
-    /// in its core's cache, or, if `any`, of all. They belong to the threads in turn. false: there was none.
+    /// in its core's cache, or, if `any`, of all. They belong to the threads in turn. The earlier ones come first, so
+    /// that others soon have something to do, but no more than some items ahead of the later ones: these are what is
+    /// left to do while others are at the last items. false: there was none.
     bool step(size_t who, bool any) noexcept;
+    /// Whether all items are through the first stage of this thread, so that they soon are through the others, too.
+    bool near_end(size_t who) const noexcept {
+        const size_t stage = std::min(who, stage_count_.load(std::memory_order_relaxed) - 1);
+        return done(stages_[stage].now.load(std::memory_order_relaxed)) == items_.load(std::memory_order_relaxed);
+    }
     /// Whether nothing is left to be begun.
     bool over() const noexcept {
         return stopped_.load(std::memory_order_relaxed) || through() == items_.load(std::memory_order_relaxed);
@@ -47,6 +55,7 @@ private:
     };
     static size_t done(uint64_t now) noexcept { return size_t(now / 2); }
     bool try_stage(size_t who, size_t stage) noexcept;
+    bool lags(size_t stage, size_t threads) const noexcept;
 
     Run run_;
     void* data_;

@@ -88,6 +88,35 @@ TEST_CASE("a thread does what is its own, and what is others' if it is to") {
     CHECK(line.wrong == 0);
 }
 
+TEST_CASE("a thread does its earlier stage first, but doesn't get far ahead in it") {
+    Line line;
+    line.open(4, 8, 8, 2);
+    for (int item = 0; item < 3; ++item) {
+        CHECK(line.pipeline.step(0, false));
+        CHECK(line.pipeline.step(1, false));
+        CHECK(line.marks[size_t(item)] == std::vector<int>{1, 1, 0, 0});
+    }
+    CHECK(line.pipeline.step(0, false));
+    CHECK(line.marks[0] == std::vector<int>{1, 1, 1, 0});
+    CHECK(line.pipeline.step(1, false));
+    CHECK(line.marks[0] == std::vector<int>{1, 1, 1, 1});
+    CHECK(line.pipeline.step(0, false));
+    CHECK(line.marks[3] == std::vector<int>{1, 0, 0, 0});
+    CHECK(line.wrong == 0);
+}
+
+TEST_CASE("the end is near for a thread once all items are through its first stage") {
+    Line line;
+    line.open(3, 1, 1, 2);
+    CHECK_FALSE(line.pipeline.near_end(0));
+    CHECK(line.pipeline.step(0, false));
+    CHECK(line.pipeline.near_end(0));
+    CHECK_FALSE(line.pipeline.near_end(1));
+    CHECK(line.pipeline.step(1, false));
+    CHECK(line.pipeline.near_end(1));
+    CHECK_FALSE(line.pipeline.over());
+}
+
 TEST_CASE("nothing is begun once it is stopped") {
     Line line;
     line.open(2, 10, 2, 1);

@@ -26,7 +26,9 @@ constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, 
 constexpr int64_t longest_idle_at_all = 20'000'000; // … unless stages take long
 constexpr int most_levels = 16;                     // of groups, below a parallel one
 constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
-constexpr int pauses_to_others = 128; // some microseconds without work of its own, until a thread does what is others'
+constexpr int pauses_to_others =
+    128;                         // some microseconds without work of its own, until a thread does what is others' …
+constexpr int pauses_at_end = 8; // … or less than one if little of its own is to come
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
                                      RandomState* random, Pool& pool, HeldOutput& held) {
@@ -484,14 +486,21 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noex
     return pipeline_.close();
 }
 
+/// `idle`: how often it has found nothing so far, which it counts.
+bool Ahead::step_pipeline(size_t who, int& idle) noexcept {
+    return pipeline_.step(who, idle++ >= (pipeline_.near_end(who) ? pauses_at_end : pauses_to_others));
+}
+
 /// The walk's thread does its part, and that of helpers who don't come. Returns how long it has waited at a time, ns.
 int64_t Ahead::drive_pipeline() noexcept {
     int64_t waited = 0;
-    while (!pipeline_.over()) {
+    for (bool goes_on = true; goes_on;) {
         LongWait wait(*helpers_);
         int idle = 0;
-        while (!helpers_->wait_briefly(
-            [&] { return pipeline_.step(0, idle++ >= pauses_to_others) || pipeline_.over(); })) {
+        while (!helpers_->wait_briefly([&] {
+            goes_on = step_pipeline(0, idle);
+            return goes_on || pipeline_.over();
+        })) {
             wait.go_on();
             waited = std::max(waited, wait.nsec());
             if (is_late())
@@ -510,15 +519,20 @@ void Ahead::help_pipeline(size_t who) noexcept {
     set_float_mode(float_mode_);
     const int64_t patience = std::clamp(unhurried * pipeline_.expected_wait(), longest_idle, longest_idle_at_all);
     int64_t until = clock_.now() + patience;
-    for (int idle = 0; !pipeline_.over() && !failed();) {
+    int idle = 0;
+    for (bool goes_on = true; goes_on && !failed();) {
         FaultGuard::progress();
-        if (helpers_->wait_briefly(
-                [&] { return pipeline_.step(who, idle++ >= pauses_to_others) || pipeline_.over(); })) {
+        const bool found = helpers_->wait_briefly([&] {
+            goes_on = step_pipeline(who, idle);
+            return goes_on || pipeline_.over();
+        });
+        if (!found && clock_.now() > until)
+            return;
+        if (found) {
             idle = 0;
             until = clock_.now() + patience;
-        } else if (clock_.now() > until) {
-            return;
         }
+        goes_on = goes_on || !found;
     }
 }
 

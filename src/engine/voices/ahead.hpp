@@ -164,6 +164,7 @@ private:
     bool is_late() noexcept;
     void run(size_t who, size_t strand) noexcept;
     bool plan_pipeline(int blocks) noexcept;
+    bool step_pipeline(size_t who, int& idle) noexcept;
     int64_t drive_pipeline() noexcept;
     void help_pipeline(size_t who) noexcept;
     void compute(VoiceRunner&, Job&) noexcept;

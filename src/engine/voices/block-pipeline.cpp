@@ -19,10 +19,11 @@ constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses
 constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
 constexpr size_t item_work = 512;                       // some 10 µs, beside which it is little to tell other threads
 constexpr size_t fewest_items = 8;                      // of which the first is one thread's alone, and the last, too
-constexpr uint32_t stride = 7919;                       // a prime: in each block other turns are measured
-constexpr double unequal = 1.1;      // a stage's time by the mean of all, from which on it counts …
-constexpr double most_unequal = 1.4; // … and from which on it counts at once
-constexpr double most_uneven = 1.04; // between threads, for there to be two stages for each
+constexpr uint32_t stride = 7919;                       // a prime: in each block other turns are measured …
+constexpr uint32_t measured_items = 4;                  // … and stages in one item of so many
+constexpr double unequal = 1.1;       // a thread's time by the mean of all, from which on it counts …
+constexpr double most_unequal = 1.4;  // … and from which on it counts at once
+constexpr size_t stages_a_thread = 3; // at most
 
 size_t contexts_for(const Settings& settings) {
     const auto count = size_t(std::clamp(4 * settings.threads, 8, 16));
@@ -72,17 +73,17 @@ public:
     Sample(const NanoClock& clock, size_t from) noexcept : clock_(clock), from_(from) {}
 
     /// This turn is next.
-    void next(size_t number, const Turn& turn) noexcept {
+    void next(size_t number, Turn& turn) noexcept {
         if (number < from_ || over_)
             return;
-        const bool fits = turn.of && turn.holder < 0 && turn.live;
-        if (facts_ && (!fits || &turn.of.facts() != facts_ || work_ >= work_between_looks))
+        if (first_ && (!turn.live || !like_first(turn) || work_ >= work_between_looks))
             return end();
-        if (!fits)
+        if (!turn.live)
             return;
-        if (!facts_) {
-            facts_ = &turn.of.facts();
-            cost_.of = turn.of.batch ? turn.of.batch->synths[turn.of.batch->first()] : turn.of.lone;
+        if (!first_) {
+            first_ = &turn;
+            if (turn.kind() != TurnCosts::Kind::held)
+                cost_.of = turn.of.batch ? turn.of.batch->synths[turn.of.batch->first()] : turn.of.lone;
             began_ = clock_.now();
         }
         ++cost_.turns;
@@ -91,18 +92,24 @@ public:
     }
     /// The last of them is over.
     void end() noexcept {
-        if (facts_ && !std::exchange(over_, true))
-            cost_.nsec = clock_.now() - began_;
+        if (!first_ || std::exchange(over_, true))
+            return;
+        cost_.nsec = clock_.now() - began_;
+        first_->took = uint32_t(std::clamp<int64_t>(cost_.nsec / cost_.turns, 1, INT32_MAX));
     }
     const Cost& cost() const noexcept { return cost_; }
 
 private:
+    bool like_first(const Turn& turn) const noexcept {
+        return &turn.of.facts() == &first_->of.facts() && turn.kind() == first_->kind();
+    }
+
     const NanoClock& clock_;
     const size_t from_;
     Cost cost_{};
     int64_t began_ = 0;
     size_t work_ = 0;
-    const TurnFacts* facts_ = nullptr;
+    Turn* first_ = nullptr;
     bool over_ = false;
 };
 
@@ -132,11 +139,10 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int la
       kept_(aligned_zeros<float>(size_t(most_blocks) * outputs_ * block_)),
       kept_any_(size_t(most_blocks) * outputs_),
       turns_(most_turns),
+      shares_(runners.size(), 1. / double(runners.size())),
       sends_(settings.real_time),
       endings_(3 * std::min(size_t(settings.max_nodes), most_turns * size_t(lanes))) {
     std::fill_n(context_touched_.get(), context_count_ * audio_buses_, -1);
-    shares_[0].make_even(std::min(2 * runners.size(), Pipeline::most_stages));
-    shares_[1].make_even(runners.size());
 }
 
 // ---- planning
@@ -181,6 +187,7 @@ bool BlockPipeline::plan(std::span<const Unison> turns) noexcept {
     turn_count_ = work_ = 0;
     unequal_ = 0;
     numbers_ = 0;
+    guessed_ = false;
     if (!context_count_ || turns.size() > turns_.size())
         return false;
     cuts_.begin();
@@ -201,42 +208,42 @@ bool BlockPipeline::plan(std::span<const Unison> turns) noexcept {
         const size_t own_work = work_in(one, turn.holder >= 0);
         turn.work = uint32_t(own_work);
         if (turn.holder >= 0) {
-            cuts_.skip();
+            cuts_.skip(cost_of(turn));
             cuts_.join(size_t(turn.holder));
             --others;
-        } else if (!cuts_.add(one, own_work)) {
+        } else if (!cuts_.add(one, cost_of(turn))) {
             return false;
         } else if (one.batch && one.batch->interleaved) {
             ++interleaved;
             others += one.batch->count();
         }
         work_ += own_work;
+        guessed_ = guessed_ || !costs_.knows(one.facts(), turn.kind());
     }
     // Who has ended is told behind the blocks, so all messages come in order only if nobody ends.
     return !(sends_ && sends && ends) && others == 0 && interleaved <= HeldOutput::slots && cut();
 }
 
-void BlockPipeline::Shares::make_even(size_t count) noexcept {
-    stages = count;
-    of.fill(1. / double(count));
+/// With more stages for each thread all have begun sooner. But where there are few places to cut, threads may have less
+/// even shares.
+bool BlockPipeline::find_cuts() noexcept {
+    const StageCuts::Threads threads{shares_, hand_over_, items_};
+    size_t best = 0;
+    double least = 0;
+    for (size_t each = 1; each <= stages_a_thread; ++each)
+        if (cuts_.find(threads, each * shares_.size()) && (!best || cuts_.time() < least)) {
+            best = each;
+            least = cuts_.time();
+        }
+    return best && cuts_.find(threads, best * shares_.size());
 }
 
-/// false: it can't be cut so. `all`: nor may there be fewer stages.
-bool BlockPipeline::cut_by(Shares& shares, bool all) noexcept {
-    cut_by_ = &shares;
-    const auto find = [&] {
-        return cuts_.find(shares.of, shares.stages, runners_.size()) && (!all || cuts_.stages() == shares.stages);
-    };
-    if (find())
-        return true;
-    shares.make_even(shares.stages); // what they are was another piece's
-    return find();
-}
-
-/// With two stages for each thread all have begun sooner. But where there are few places to cut, they are less even.
 bool BlockPipeline::cut() noexcept {
-    if (!(cut_by(shares_[0], true) && cuts_.uneven() <= most_uneven) && !cut_by(shares_[1], false))
-        return false;
+    if (!find_cuts()) {
+        std::fill(shares_.begin(), shares_.end(), 1. / double(shares_.size())); // what they were was another piece's
+        if (!find_cuts())
+            return false;
+    }
     stage_count_ = cuts_.stages();
     for (size_t i = 0, first = 0; i < stage_count_; ++i) {
         Stage& stage = stages_[i];
@@ -271,7 +278,7 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
     ending_count_.store(0, std::memory_order_relaxed);
     for (Turn& turn : std::span(turns_).first(turn_count_)) {
         turn.live = turn.of.batch ? turn.of.batch->live : 1;
-        turn.ended = 0;
+        turn.ended = turn.took = 0;
         if (turn.of.batch && turn.of.batch->interleaved)
             (void)held_.take_slot(*turn.of.batch); // plan() has seen to it that there is one
     }
@@ -281,12 +288,12 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
     for (Stage& stage : std::span(stages_).first(stage_count_)) {
         stage.random = random;
         stage.whole = 0;
-        stage.least = INT64_MAX;
+        stage.least = unmeasured;
         stage.cost = {};
         if (!cuts_.draws_in_one() && stage.draws)
             random = jump_(random, stage.numbers);
     }
-    pipeline_.open(stage_count_, (count_ + span_ - 1) / span_, context_count_ / span_, runners_.size());
+    pipeline_.open(stage_count_, items(), context_count_ / span_, runners_.size());
 }
 
 BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
@@ -300,18 +307,20 @@ BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
 void BlockPipeline::run(size_t who, size_t number, size_t item) noexcept {
     if (const auto wait = Helpers::delay.load(std::memory_order_relaxed))
         wait(who ? Helpers::Moment::job : Helpers::Moment::gate);
-    const int64_t began = clock_.now();
     Stage& stage = stages_[number];
+    const bool measured = (uint32_t(first_) + item + number) % measured_items == 0;
+    const int64_t began = measured ? clock_.now() : 0;
     const size_t first = item * span_, end = std::min(first + span_, count_);
     for (size_t index = first; index < end; ++index)
-        if (!run_block(who, number, index))
+        if (!run_block(who, number, index, measured && index == first))
             return;
-    stage.least = std::min(stage.least, (clock_.now() - began) / int64_t(end - first));
+    if (measured)
+        stage.least = std::min(stage.least, (clock_.now() - began) / int64_t(end - first));
     if (who)
         by_helpers_.fetch_add((end - first) * (stage.end - stage.first), std::memory_order_relaxed);
 }
 
-bool BlockPipeline::run_block(size_t who, size_t number, size_t index) noexcept {
+bool BlockPipeline::run_block(size_t who, size_t number, size_t index, bool measured) noexcept {
     Stage& stage = stages_[number];
     VoiceRunner& runner = runners_[who];
     const Context context = this->context(index);
@@ -320,7 +329,7 @@ bool BlockPipeline::run_block(size_t who, size_t number, size_t index) noexcept 
     runner.draw_from(stage.random);
     if (number == 0)
         take_inputs(context, index);
-    if (!run_turns(who, stage, index))
+    if (!run_turns(who, stage, index, measured))
         return false;
     if (stage.draws && !cuts_.draws_in_one())
         stage.random = jump_(stage.random, numbers_ - stage.numbers);
@@ -330,11 +339,11 @@ bool BlockPipeline::run_block(size_t who, size_t number, size_t index) noexcept 
     return true;
 }
 
-bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index) noexcept {
+bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index, bool measured) noexcept {
     VoiceRunner& runner = runners_[who];
     TracedTurns traced(trace_, who);
     const uint32_t block = uint32_t(first_) + uint32_t(index);
-    Sample sample(clock_, deadline_.bounded() ? stage.first + block * stride % (stage.end - stage.first) : stage.end);
+    Sample sample(clock_, measured ? stage.first + block * stride % (stage.end - stage.first) : stage.end);
     size_t work = 0;
     for (uint32_t i = stage.first; i < stage.end; ++i) {
         if (pipeline_.stopped())
@@ -361,7 +370,8 @@ bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index) noexcept {
         turn.ended = noting.ended[1];
     }
     sample.end();
-    stage.cost = sample.cost();
+    if (measured)
+        stage.cost = sample.cost();
     return true;
 }
 
@@ -498,6 +508,7 @@ int BlockPipeline::close() noexcept {
             if (stage.draws)
                 *random_ = stage.random;
     }
+    note_costs();
     if (size_t(done) == count_)
         balance();
     return done;
@@ -506,31 +517,58 @@ int BlockPipeline::close() noexcept {
 int64_t BlockPipeline::usual_wait() const noexcept {
     int64_t longest = 0;
     for (const Stage& stage : std::span(stages_).first(stage_count_))
-        if (stage.whole)
+        if (stage.least != unmeasured)
             longest = std::max(longest, stage.least);
     return longest * int64_t(span_);
 }
 
-/// Shares are what a stage did in its time: the quicker it was, the more it gets. Its shortest time, as a longer one
-/// may be that of a thread that had lost its processor.
+void BlockPipeline::note_costs() noexcept {
+    for (const Turn& turn : std::span(turns_).first(turn_count_))
+        if (turn.took)
+            costs_.note(turn.of.facts(), turn.kind(), turn.work, turn.took);
+}
+
+/// Shares are what a thread does in a time: the quicker it is, the more it gets. A stage's shortest time counts, as a
+/// longer one may be that of a thread that had lost its processor.
 void BlockPipeline::balance() noexcept {
-    int64_t all = 0, longest = 0;
-    for (const Stage& stage : std::span(stages_).first(stage_count_)) {
-        all += stage.least;
-        longest = std::max(longest, stage.least);
+    const size_t threads = shares_.size();
+    double beside = 0;
+    for (size_t i = 0; i < stage_count_; ++i) {
+        if (stages_[i].least == unmeasured)
+            return;
+        beside += double(stages_[i].least) - double(cuts_.work(i));
     }
-    const double by_mean = double(longest) * double(stage_count_) / double(std::max<int64_t>(all, 1));
-    if (stage_count_ != cut_by_->stages || by_mean <= unequal)
+    if (!guessed_)
+        hand_over_ += (std::max(beside / double(stage_count_), 0.) - hand_over_) / 8;
+    items_ += (double(items()) - items_) / 8;
+    const auto time_of = [&](size_t thread) {
+        int64_t sum = 0;
+        for (size_t i = thread; i < stage_count_; i += threads)
+            sum += stages_[i].least;
+        return std::max<int64_t>(sum, 1);
+    };
+    int64_t all = 0, longest = 0;
+    for (size_t i = 0; i < threads; ++i) {
+        all += time_of(i);
+        longest = std::max(longest, time_of(i));
+    }
+    const double by_mean = double(longest) * double(threads) / double(all);
+    if (stage_count_ < threads || by_mean <= unequal)
         return;
     unequal_ += by_mean > most_unequal ? unequal_runs : 1;
+    const auto speed_of = [&](size_t thread) {
+        double sum = 0;
+        for (size_t i = thread; i < stage_count_; i += threads)
+            for (const Turn& turn : std::span(turns_).subspan(stages_[i].first, stages_[i].end - stages_[i].first))
+                if (turn.of)
+                    sum += cost_of(turn);
+        return sum / double(time_of(thread));
+    };
     double sum = 0;
-    for (size_t i = 0; i < stage_count_; ++i) {
-        const double speed = double(cuts_.work(i)) / double(std::max<int64_t>(stages_[i].least, 1));
-        cut_by_->of[i] = speed;
-        sum += speed;
-    }
-    for (size_t i = 0; i < stage_count_; ++i)
-        cut_by_->of[i] /= sum;
+    for (size_t i = 0; i < threads; ++i)
+        sum += speed_of(i);
+    for (size_t i = 0; i < threads; ++i)
+        shares_[i] += (speed_of(i) / sum - shares_[i]) / 2;
 }
 
 } // namespace scs

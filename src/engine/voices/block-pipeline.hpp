@@ -9,6 +9,7 @@
 #include "engine/schedule/trace.hpp"
 #include "engine/voices/random-jump.hpp"
 #include "engine/voices/stage-cuts.hpp"
+#include "engine/voices/turn-costs.hpp"
 #include "engine/voices/voice-runner.hpp"
 #include "engine/world/block-inputs.hpp"
 
@@ -45,6 +46,7 @@ public:
     void open(int32_t first, int blocks, const BlockInputs&) noexcept;
     /// Pipeline::step(), over() and stop(), the latter also within a stage.
     bool step(size_t who, bool any) noexcept { return pipeline_.step(who, any); }
+    bool near_end(size_t who) const noexcept { return pipeline_.near_end(who); }
     bool over() const noexcept { return pipeline_.over(); }
     void stop() noexcept { pipeline_.stop(); }
     /// No thread is in step() any more. Returns how many blocks are computed: all, unless it was stopped. What others
@@ -79,9 +81,11 @@ public:
         int turns, voices;
     };
     /// After close(), before anything is freed: calls visit(Cost) for what was measured, which is something else in
-    /// each block. Without a deadline nothing is.
+    /// each block. Without a deadline nobody has to know.
     template <class Visit>
     void each_cost(Visit&& visit) const {
+        if (!deadline_.bounded())
+            return;
         for (const Stage& stage : std::span(stages_).first(stage_count_))
             if (stage.cost.of)
                 visit(stage.cost);
@@ -92,6 +96,7 @@ public:
 
 private:
     static constexpr int unequal_runs = 8;
+    static constexpr int64_t unmeasured = INT64_MAX; ///< ns
 
     struct alignas(cache_line) Turn {
         Unison of;
@@ -101,6 +106,11 @@ private:
         uint32_t ended; ///< those that ended themselves in the present block …
         uint32_t tails; ///< … and in the one before, so that they write the end of their sound now
         int32_t holder; ///< the turn in which a batch held what this voice adds to buses; -1: it is no such voice's
+        uint32_t took;  ///< ns, when it was measured last; 0: it wasn't
+
+        TurnCosts::Kind kind() const noexcept {
+            return of.batch ? TurnCosts::Kind::batch : holder >= 0 ? TurnCosts::Kind::held : TurnCosts::Kind::lone;
+        }
     };
     struct alignas(cache_line) Stage {
         uint32_t first, end; ///< turns
@@ -108,7 +118,7 @@ private:
         uint32_t numbers; ///< so many are drawn in a block, if that is known
         bool draws;
         uint32_t whole; ///< blocks that were computed without being stopped
-        int64_t least;  ///< ns, of the quickest of them
+        int64_t least;  ///< ns, of the quickest of those that were measured
         Cost cost;      ///< in the last of them
     };
     /// The audio buses of a block that is under way.
@@ -129,25 +139,22 @@ private:
     static bool fits(Batch&) noexcept;
     static bool fits_graph(const Synth&) noexcept;
     static size_t work_in(const Unison&, bool held) noexcept;
-    /// Of the time that the blocks take, what falls to each stage.
-    struct Shares {
-        size_t stages;
-        std::array<double, Pipeline::most_stages> of;
-        void make_even(size_t count) noexcept;
-    };
+    uint32_t cost_of(const Turn& turn) const noexcept { return costs_.of(turn.of.facts(), turn.kind(), turn.work); }
     bool cut() noexcept;
-    bool cut_by(Shares&, bool all) noexcept;
+    bool find_cuts() noexcept;
+    size_t items() const noexcept { return (count_ + span_ - 1) / span_; }
     size_t span_of(int blocks) const noexcept;
     void run(size_t who, size_t stage, size_t item) noexcept;
-    bool run_block(size_t who, size_t stage, size_t index) noexcept;
+    bool run_block(size_t who, size_t stage, size_t index, bool measured) noexcept;
     class Sample;
-    bool run_turns(size_t who, Stage&, size_t index) noexcept;
+    bool run_turns(size_t who, Stage&, size_t index, bool measured) noexcept;
     bool run_turn(size_t who, Turn&, Noting&) noexcept;
     bool run_graph(size_t who, Synth&, Noting&) noexcept;
     bool stops() noexcept;
     void take_written() noexcept;
     void take_inputs(const Context&, size_t index) const noexcept;
     void keep_outputs(const Context&, size_t index) noexcept;
+    void note_costs() noexcept;
     void balance() noexcept;
     Context context(size_t index) noexcept;
 
@@ -175,9 +182,12 @@ private:
     size_t span_ = 1; ///< blocks that are one item of the pipeline
     std::array<Stage, Pipeline::most_stages> stages_{};
     size_t stage_count_ = 0;
-    std::array<Shares, 2> shares_{};  ///< of two stages for each thread, and of one
-    Shares* cut_by_ = shares_.data(); ///< that of these stages
+    TurnCosts costs_;
+    std::vector<double> shares_; ///< of all work, each thread's
+    double hand_over_ = 200;     ///< ns that a stage takes beside its turns
+    double items_ = 16;          ///< of the last blocks, in the mean
     int unequal_ = 0;
+    bool guessed_ = false;      ///< a turn's cost, when the stages were cut
     int64_t expected_wait_ = 0; ///< ns
     uint32_t numbers_ = 0;      ///< drawn in a block, if that is known
     const bool sends_;          ///< messages of synths go to clients

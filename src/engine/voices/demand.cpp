@@ -83,9 +83,11 @@ void Demand::try_out() noexcept {
     }
     period_left_ -= blocks_;
     if (before == Trial::without && trial_ == Trial::over) {
-        gained_ = trials_[true].of_a_block() < (1 - least_gain) * trials_[false].of_a_block();
-        period_left_ = gained_ ? good_period : bad_period_;
-        bad_period_ = gained_ ? first_bad_period : std::min(2 * bad_period_, longest_period);
+        const bool gained = trials_[true].of_a_block() < (1 - least_gain) * trials_[false].of_a_block();
+        const bool same = period_ && gained == gained_;
+        period_ = same ? std::min(2 * period_, longest_period) : gained ? first_good_period : first_bad_period;
+        gained_ = gained;
+        period_left_ = period_;
     } else if (trial_ == Trial::over && period_left_ <= 0) {
         trial_ = Trial::with;
         trials_ = {};

@@ -52,8 +52,9 @@ public:
 
 private:
     // Offline: some blocks with helpers and as many without show what is faster for the rest of a period. Where helpers
-    // have brought less, that may have been by chance, so the first such period is short.
-    static constexpr int trial_blocks = 128, good_period = 4096, first_bad_period = 512,
+    // have brought less, that may have been by chance, so the first such period is short. The more trials in a row have
+    // ended in the same way, the later the next one comes.
+    static constexpr int trial_blocks = 128, first_good_period = 4096, first_bad_period = 512,
                          longest_period = 32768; ///< blocks
     static constexpr double least_gain = 0.05;
     enum class Trial { with, without, over };
@@ -90,9 +91,9 @@ private:
     bool told_ = false;       ///< … so that somebody was told
     bool pays_ = true;        ///< offline: whether walks are faster with helpers
     Trial trial_ = Trial::with;
-    std::array<Spent, 2> trials_{};                       ///< without helpers, and with them
-    bool gained_ = false;                                 ///< in the last trial
-    int bad_period_ = first_bad_period, period_left_ = 0; ///< blocks
+    std::array<Spent, 2> trials_{};    ///< without helpers, and with them
+    bool gained_ = false;              ///< in the last trial
+    int period_ = 0, period_left_ = 0; ///< blocks; 0: there was no trial yet
 };
 
 } // namespace scs

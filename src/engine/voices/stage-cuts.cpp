@@ -2,7 +2,6 @@
 #include "engine/voices/stage-cuts.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace scs {
@@ -92,14 +91,13 @@ bool StageCuts::add(const Unison& one, size_t work) noexcept {
         messages_.add(count_);
     if (facts.allocates)
         memory_.add(count_);
-    skip();
-    work_[count_] += work;
+    skip(work);
     return true;
 }
 
-void StageCuts::skip() noexcept {
+void StageCuts::skip(size_t work) noexcept {
     ++count_;
-    work_[count_] = work_[count_ - 1];
+    work_[count_] = work_[count_ - 1] + work;
     joins_[count_ + 1] = 0;
 }
 
@@ -116,41 +114,49 @@ void StageCuts::end() noexcept {
         joins_[i] += joins_[i - 1]; // now: how many runs a cut in front of turn i would part
 }
 
-bool StageCuts::find(const std::array<double, Pipeline::most_stages>& shares, size_t stages, size_t threads) noexcept {
+/// Where a stage ends that begins with this turn, so that there is about that much to do in it: one turn at least.
+size_t StageCuts::cut_near(size_t begin, double target) const noexcept {
+    const double wanted = double(work_[begin]) + std::max(target, 0.);
+    const auto at = std::lower_bound(work_.begin() + ptrdiff_t(begin) + 1, work_.begin() + ptrdiff_t(count_), wanted);
+    size_t front = size_t(at - work_.begin()), behind = front;
+    while (behind < count_ && joins_[behind])
+        ++behind;
+    do
+        --front;
+    while (front > begin && joins_[front]);
+    if (front == begin)
+        return behind;
+    return wanted - double(work_[front]) < double(work_[behind]) - wanted ? front : behind;
+}
+
+bool StageCuts::find(const Threads& who, size_t stages) noexcept {
     if (count_ == 0)
         return false;
     if (!std::exchange(ended_, true))
         end();
+    const size_t threads = who.shares.size();
+    stages = std::min(stages, Pipeline::most_stages);
     const auto all = double(work_[count_]);
-    double share = 0;
-    std::array<size_t, Pipeline::most_stages> loads{};
-    std::array<double, Pipeline::most_stages> times{};
-    stages_ = 0;
-    for (size_t stage = 0, begin = 0; stage < stages; ++stage) {
-        share += shares[stage];
-        size_t end = count_;
-        if (stage + 1 < stages) {
-            const auto at = std::lower_bound(work_.begin() + 1, work_.begin() + ptrdiff_t(count_), share * all);
-            end = size_t(at - work_.begin());
-            // The nearest place where a cut may be, on either side.
-            size_t front = end, behind = end;
-            while (front > begin && joins_[front])
-                --front;
-            while (behind < count_ && joins_[behind])
-                ++behind;
-            end = end - front <= behind - end ? front : behind;
-        }
-        if (end <= begin)
-            continue;
+    std::array<double, Pipeline::most_stages> loads{};
+    size_t begin = 0;
+    for (stages_ = 0; begin < count_ && stages_ < stages; ++stages_) {
+        // What the thread should have done behind this stage: where an earlier one was too long, this one is shorter.
+        const size_t thread = stages_ % threads, rounds = stages_ / threads + 1;
+        const double wanted = who.shares[thread] * all * double(rounds * threads) / double(stages);
+        const size_t end = stages_ + 1 == stages ? count_ : cut_near(begin, wanted - loads[thread]);
         ends_[stages_] = end;
-        loads[stages_ % threads] += work(stages_);
-        times[stages_ % threads] += double(work(stages_)) / shares[stage];
-        ++stages_;
+        loads[thread] += double(work(stages_));
         begin = end;
     }
-    const double sum = std::accumulate(times.begin(), times.end(), 0.);
-    uneven_ = *std::max_element(times.begin(), times.end()) * double(threads) / std::max(sum, 1.);
-    return stages_ > 1 && double(*std::max_element(loads.begin(), loads.end())) <= largest_load * all;
+    double slowest = 0;
+    for (size_t i = 0; i < threads; ++i)
+        slowest = std::max(slowest, loads[i] / who.shares[i]);
+    // At the first block others wait until it comes to them, and at the last one until it has left them.
+    double ends = 0;
+    for (size_t i = 0; i + 1 < std::min(threads, stages_); ++i)
+        ends += double(work(i) + work(stages_ - 1 - i)) / 2;
+    time_ = (slowest + double(stages_) * who.hand_over) / double(threads) * who.blocks + ends;
+    return stages_ > 1 && *std::max_element(loads.begin(), loads.end()) <= largest_load * all;
 }
 
 } // namespace scs

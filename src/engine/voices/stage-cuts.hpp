@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace scs {
@@ -26,18 +27,24 @@ public:
     /// nobody knows which buses it reaches, or a control is mapped to an audio bus: what that was like in earlier
     /// blocks matters, too.
     bool add(const Unison&, size_t work) noexcept;
-    /// The next turn, in which nothing of its own is done.
-    void skip() noexcept;
+    /// The next turn, in which nothing is done but what another one's has left.
+    void skip(size_t work = 0) noexcept;
     /// The turns from `first` to the last one belong to one stage.
     void join(size_t first) noexcept { join(first, count_ - 1); }
-    /// All turns were added. Divides them into at most so many stages, each with about that share of the work. false:
-    /// nearly all of it would be one thread's, as a Pipeline gives stages to threads. May be called again with other
-    /// shares.
-    bool find(const std::array<double, Pipeline::most_stages>& shares, size_t stages, size_t threads) noexcept;
+    /// What is known of those who do the work, besides how many they are.
+    struct Threads {
+        std::span<const double> shares; ///< of all work, each thread's
+        double hand_over = 0;           ///< what it costs to go on with what another one has had, as work
+        double blocks = 1;              ///< that pass the stages one behind the other
+    };
+    /// All turns were added. Divides them into at most so many stages, so that each thread has about its share of the
+    /// work, as a Pipeline gives stages to threads in turn. false: nearly all of it would be one thread's. May be
+    /// called again.
+    bool find(const Threads&, size_t stages) noexcept;
 
     size_t stages() const noexcept { return stages_; }
-    /// If the work was in the time that the shares say: how many times as long as the mean the slowest thread takes.
-    double uneven() const noexcept { return uneven_; }
+    /// What the blocks would take with these stages, as work.
+    double time() const noexcept { return time_; }
     /// The turn behind a stage's last one.
     size_t end(size_t stage) const noexcept { return ends_[stage]; }
     size_t work(size_t stage) const noexcept {
@@ -56,6 +63,7 @@ private:
     };
     void join(size_t first, size_t last) noexcept;
     void end() noexcept;
+    size_t cut_near(size_t begin, double target) const noexcept;
     void note_control(int64_t bus, bool writes) noexcept;
     void note_draws(const TurnFacts&) noexcept;
 
@@ -66,7 +74,7 @@ private:
     std::array<size_t, Pipeline::most_stages> ends_{};
     int64_t inputs_begin_, inputs_end_; ///< audio buses of the server's inputs
     size_t reached_count_ = 0, count_ = 0, stages_ = 0;
-    double uneven_ = 1;
+    double time_ = 0;
     /// From the first to the last turn that uses something which all share.
     struct Users {
         size_t first = 0, last = 0;
