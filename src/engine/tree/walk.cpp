@@ -221,7 +221,7 @@ bool Tree::list_turns() noexcept {
 
 /// Lets voices find others to be batched with. false, as above.
 bool Tree::search_partners() noexcept {
-    const uint32_t begun = ensemble_.begin_search();
+    const AheadList::Version begun = ensemble_.begin_search();
     const bool whole = visit_synths([this](Synth& synth, Node*& next) { return next = ensemble_.search(synth), true; });
     ensemble_.end_search(begun);
     return whole;

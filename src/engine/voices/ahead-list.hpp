@@ -70,9 +70,14 @@ public:
         trusted_ = true;
     }
     /// Something has changed that decides what may be computed ahead: who is in a batch, who runs, which buses.
-    void note_change() noexcept { ++version_; }
-    /// Stays the same as long as nothing of that changes, nor the turns. Wraps.
-    uint32_t version() const noexcept { return version_; }
+    void note_change() noexcept { ++changes_; }
+    /// Stays the same as long as nothing of that changes, nor the turns.
+    struct Version {
+        uint32_t changes = 0; ///< wraps
+        size_t turns = 0;
+        bool operator==(const Version&) const = default;
+    };
+    Version version() const noexcept { return {changes_, count_}; }
 
     struct Turns {
         std::span<const Unison> all; ///< false ones were freed; empty if they aren't to be trusted
@@ -85,8 +90,8 @@ public:
         const bool trusted = trusted_, complete = !newcomers_ && !moved_, any_reads = any_reads_;
         const std::span<const Unison> all(all_.data(), trusted ? count_ : 0);
         begin();
-        const bool known = trusted && complete, same = known && version_ == taken_;
-        taken_ = version_;
+        const bool known = trusted && complete, same = known && changes_ == taken_;
+        taken_ = changes_;
         if (!known)
             note_change();
         return {all, complete, any_reads && complete, same};
@@ -116,7 +121,7 @@ private:
 
     std::vector<Unison> all_;
     size_t count_ = 0, last_count_ = 0;
-    uint32_t version_ = 1, taken_ = 0; ///< taken_: by the last take()
+    uint32_t changes_ = 1, taken_ = 0; ///< taken_: at the last take()
     bool any_reads_ = false, newcomers_ = false, joined_ = false, moved_ = false;
     bool barrier_ = false, trusted_ = false;
     bool starts_matter_ = false; ///< a turn draws random numbers or writes to sample buffers

@@ -447,7 +447,7 @@ bool Ahead::plan_pipeline(int blocks) noexcept {
     if (!list_.whole())
         return false;
     const std::span<const Unison> turns = list_.turns();
-    const Version version{list_.version(), turns.size()};
+    const AheadList::Version version = list_.version();
     if (version != pipeline_version_ || pipeline_.outdated()) {
         pipeline_fits_ = pipeline_.plan(turns);
         pipeline_version_ = version;

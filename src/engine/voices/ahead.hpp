@@ -222,15 +222,10 @@ private:
     FloatMode float_mode_ = 0;
     // Blocks computed several at once.
     BlockPipeline pipeline_;
-    bool pipelining_ = false; ///< now
-    struct Version {
-        uint32_t version = 0;
-        size_t turns = 0;
-        bool operator==(const Version&) const = default;
-    };
-    Version pipeline_version_;   ///< of the list: what pipeline_ was planned for, which …
-    bool pipeline_fits_ = false; ///< … can be computed so
-    int unsearched_ = 0;         ///< blocks since voices have searched, or since the last walk
+    bool pipelining_ = false;             ///< now
+    AheadList::Version pipeline_version_; ///< of the list: what pipeline_ was planned for, which …
+    bool pipeline_fits_ = false;          ///< … can be computed so
+    int unsearched_ = 0;                  ///< blocks since voices have searched, or since the last walk
     int since_search_ = 1;
     // How the work is shared.
     Demand demand_;

@@ -58,11 +58,11 @@ public:
     /// they would: then begin_search(), search() of all synths, in the order of the nodes, and end_search() of what
     /// that returned. By that turns may have moved.
     bool search_is_due() const noexcept { return helped() && ahead_->search_is_due(); }
-    uint32_t begin_search() const noexcept { return list_.version(); }
+    AheadList::Version begin_search() const noexcept { return list_.version(); }
     Node* search(Synth& synth) noexcept {
         return synth.voice && synth.run == Run::on && !pending(synth) ? turns_.search(synth) : synth.next;
     }
-    void end_search(uint32_t begun) noexcept {
+    void end_search(const AheadList::Version& begun) noexcept {
         if (list_.version() != begun)
             list_.note_move();
         ahead_->note_search();

@@ -33,30 +33,30 @@ struct Listed {
 
 TEST_CASE("a list is the same as the one before, whether a walk has made it or it was made between two blocks") {
     Listed f;
-    const uint32_t version = f.list.version();
+    const auto version = f.list.version();
     CHECK(f.list.whole());
     CHECK(f.list.turns().size() == 3);
     f.list.begin();
     f.add({0, 1, 2});
-    CHECK(f.list.version() == version);
+    CHECK((f.list.version() == version));
     CHECK(f.list.whole());
     CHECK(f.list.take().same);
     f.add({0, 1, 2});
-    CHECK(f.list.version() == version);
+    CHECK((f.list.version() == version));
     CHECK(f.list.take().same);
 }
 
 TEST_CASE("what has changed before a list is made between two blocks isn't forgotten by the next walk") {
     Listed f;
-    const uint32_t version = f.list.version();
+    const auto version = f.list.version();
     f.list.note_change();
     f.list.begin();
     f.add({0, 1, 2});
-    const uint32_t changed = f.list.version();
-    CHECK(changed != version);
+    const auto changed = f.list.version();
+    CHECK((changed != version));
     f.list.begin();
     f.add({0, 1, 2});
-    CHECK(f.list.version() == changed); // only once
+    CHECK((f.list.version() == changed)); // only once
     CHECK_FALSE(f.list.take().same);
     f.add({0, 1, 2});
     CHECK(f.list.take().same);
