@@ -76,6 +76,8 @@ std::string help_text() {
             others += "    " + padded(each.setting->key, 18) + each.setting->help + " (" +
                       default_text(each, Whose::program) + ")\n";
     }
+    for (const Setting& setting : spa::shown_settings)
+        others += "    " + padded(setting.key, 18) + setting.help + " (" + setting.unset + ")\n";
     return head + in_columns(options) + other_options + others + tail;
 }
 

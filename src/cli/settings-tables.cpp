@@ -75,10 +75,8 @@ std::string manual_text(std::string text) {
 }
 
 /// "(1024; 1 to 65536, rounded up to a power of two)" is put behind the first sentence's words.
-std::string manual_item(const BoundSetting& bound) {
-    const Setting& setting = *bound.setting;
-    std::string facts = program_has_default(setting) ? default_text(bound, Whose::program) : "";
-    if (const std::string range = range_text(setting); !range.empty())
+std::string manual_item(const Setting& setting, std::string facts, const std::string& range) {
+    if (!range.empty())
         facts += (facts.empty() ? "" : "; ") + (*setting.choices ? "one of " + range : range);
     if (setting.option == Setting::Option::power_of_two)
         facts += ", rounded up to a power of two";
@@ -86,6 +84,12 @@ std::string manual_item(const BoundSetting& bound) {
     if (!facts.empty())
         text.insert(std::string_view(setting.help).size(), " (" + facts + ")");
     return manual_text(text) + "\n";
+}
+
+std::string manual_item(const BoundSetting& bound) {
+    const Setting& setting = *bound.setting;
+    return manual_item(setting, program_has_default(setting) ? default_text(bound, Whose::program) : "",
+                       range_text(setting));
 }
 
 std::string lower(std::string text) {
@@ -109,6 +113,8 @@ std::string manual_others() {
     for (const BoundSetting& each : all_settings(defaults))
         if (!each.setting->letter)
             text += ".It Li " + std::string(each.setting->key) + "\n" + manual_item(each);
+    for (const Setting& setting : scs::spa::shown_settings)
+        text += ".It Li " + std::string(setting.key) + "\n" + manual_item(setting, setting.unset, setting.choices);
     return text;
 }
 
