@@ -67,12 +67,13 @@ def scores(folder):
 
 
 def measure(options, folder):
-    """{(name, threads): [Rendering, …]}, whose data are all the same for a name."""
-    found = {}
+    """{(name, threads): [Rendering, …]}, whose data are all the same for a name, and {name: [ns between cores, …]}."""
+    found, distances = {}, {}
     for name, data in scores(folder).items():
         score, first = folder / "score.osc", None
         score.write_bytes(data)
         for run in range(options.runs):
+            distances.setdefault(name, []).append(report.core_distance(options.build))
             for threads in options.threads:
                 more = ("-m", str(POOL_KIB), "-n", str(NODES), "-w", "512", "--set", f"threads={threads}",
                         *(item for setting in options.set for item in ("--set", setting)))
@@ -84,16 +85,18 @@ def measure(options, folder):
                 found.setdefault((name, threads), []).append(rendered)
                 print(f"{name}, run {run + 1} of {options.runs}, {threads} threads: {rendered.wall:.2f} s, "
                       f"{rendered.user:.2f} s of processor time", file=sys.stderr, flush=True)
-    return found
+    return found, distances
 
 
-def table(found):
-    lines = ["| rendering | threads | time | processor time | times as fast |", "|---|---|---|---|---|"]
+def table(found, distances):
+    lines = ["| rendering | threads | time | processor time | times as fast | ns between cores |",
+             "|---|---|---|---|---|---|"]
     for (name, threads), runs in found.items():
         alone = next(runs for (other, _), runs in found.items() if other == name)
         wall, user = (median(getattr(run, what) for run in runs) for what in ("wall", "user"))
         faster = median(a.wall / b.wall for a, b in zip(alone, runs))
-        lines.append(f"| {name}, {SECONDS[name]} s | {threads} | {wall:.2f} s | {user:.2f} s | {faster:.2f} |")
+        lines.append(f"| {name}, {SECONDS[name]} s | {threads} | {wall:.2f} s | {user:.2f} s | {faster:.2f} "
+                     f"| {', '.join(str(distance) for distance in distances[name])} |")
     return "\n".join(lines)
 
 
@@ -106,10 +109,10 @@ def main():
     options = parser.parse_args()
     options.build = options.build.resolve()
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(options, Path(folder))
+        found, distances = measure(options, Path(folder))
     print(report.machine())
     print(f"load at the end: {os.getloadavg()[0]:.1f}\n")
-    print(table(found))
+    print(table(found, distances))
     return 0
 
 

@@ -157,14 +157,17 @@ def main():
     parser.add_argument("--case", action="append", choices=CASES, help="one of the cases (default: all)")
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="(default: build)")
     options = parser.parse_args()
-    everybody = list(players(options.build.resolve(), options.threads))
+    build, distances = options.build.resolve(), []
+    everybody = list(players(build, options.threads))
     lines = ["| case | program | time | processor time | times as fast | processor time |", "|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory() as folder:
         for name in options.case or CASES:
-            print(name, file=sys.stderr, flush=True)
+            distances.append(report.core_distance(build))
+            print(f"{name}: {distances[-1]} ns between cores", file=sys.stderr, flush=True)
             found = measure(CASES[name], everybody, options.runs, Path(folder))
             lines += rows(name, CASES[name], everybody, found)
-    print(f"{report.machine()}\nload at the end: {os.getloadavg()[0]:.1f}\n")
+    print(f"{report.machine()}\nload at the end: {os.getloadavg()[0]:.1f}\n"
+          f"ns between cores before each case: {', '.join(str(distance) for distance in distances)}\n")
     print("\n".join(lines))
     return 0
 

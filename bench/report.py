@@ -32,6 +32,12 @@ def machine():
     }
 
 
+def core_distance(build):
+    """ns of a round trip between two cores. Virtual ones come to lie now nearer to each other, now farther, so what
+    threads that work together gain changes with that."""
+    return int(subprocess.run([build / "bench/core-distance"], capture_output=True, text=True, check=True).stdout)
+
+
 def markdown(setup, rows):
     lines = [", ".join(f"{name} {value}" for name, value in setup.items()), "",
              "| | source | ours | scsynth | result | target | |", "|---|---|---|---|---|---|---|"]

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/test-support.hpp"
 
+#include "engine/plugins/plugin-world.hpp"
+#include "engine/rt/pool.hpp"
+#include "engine/tree/controls.hpp"
 #include "engine/voices/unit-kernels.hpp"
+#include "engine/world/buffers.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <sys/mman.h>
 
 using namespace scs;
 using namespace scs::test;
@@ -43,6 +48,16 @@ std::string natives(const Definition& definition) {
             names += (names.empty() ? "" : " ") + definition.program->units[i].ugen->name;
     return names;
 }
+
+struct Units : Fixture {
+    Units() : Fixture(native()) {}
+
+    Synth& synth(int32_t id, Definition& of) {
+        Synth* made = nullptr;
+        REQUIRE(engine->tree().new_synth(of, nullptr, id, AddAction::tail, 0, made).ok());
+        return *made;
+    }
+};
 
 } // namespace
 
@@ -140,4 +155,126 @@ TEST_CASE("releases have names") {
         CHECK(release_named(name_of(release)) == release);
     CHECK_FALSE(release_named("auto"));
     CHECK_FALSE(release_named("3.12"));
+}
+
+TEST_CASE("a change at control rate hears no output but HPZ1's and abs's first one") {
+    for (const uint32_t output : {0u, 1u})
+        for (const int extra : {1, 2}) { // the unit with the second output, which is 0
+            CAPTURE(output);
+            CAPTURE(extra);
+            Units f;
+            SynthDef def;
+            def.name = "change";
+            def.constants = {0.1f, 7.f};
+            def.controls = {0.f};
+            def.units = {
+                unit("Control", Rate::control, {}, {Rate::control}),
+                unit("HPZ1", Rate::control, {{0, 0}}, {Rate::control}),
+                unit("UnaryOpUGen", Rate::control, {{1, extra == 1 ? output : 0}}, {Rate::control}, 5),
+                unit("BinaryOpUGen", Rate::control, {{2, extra == 2 ? output : 0}, {-1, 0}}, {Rate::control}, 9),
+                unit("Out", Rate::control, {{-1, 1}, {3, 0}}, {}),
+            };
+            def.units[size_t(extra)].outputs.push_back(Rate::control);
+            Definition* change = f.define(def);
+            REQUIRE(change->code);
+            Synth& made = f.synth(1, *change);
+            f.render(3 * 64);
+            f.engine->tree().set_control(made, 0, 5.f);
+            f.render(64);
+            CHECK(f.engine->buses().control()[7] == (output == 0 ? 1.f : 0.f));
+        }
+}
+
+TEST_CASE("an index is folded into a buffer of a billion samples, too") {
+    constexpr int32_t samples = (1 << 30) + 3;
+    constexpr size_t bytes = size_t(samples) * sizeof(float);
+    void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(pages != MAP_FAILED);
+    {
+        Units f;
+        static_cast<float*>(pages)[1] = 0.5f;
+        f.engine->buffers().install(0, {.data = static_cast<float*>(pages), .frames = samples, .channels = 1});
+        SynthDef def;
+        def.name = "fold";
+        def.constants = {0.f, -1.f, 3.f};
+        def.units = {
+            unit("FoldIndex", Rate::control, {{-1, 0}, {-1, 1}}, {Rate::control}),
+            unit("Out", Rate::control, {{-1, 2}, {0, 0}}, {}),
+        };
+        Definition* fold = f.define(def);
+        REQUIRE(fold->code);
+        f.synth(1, *fold);
+        f.render(2 * 64);
+        CHECK(f.engine->buses().control()[3] == 0.5f);
+        f.engine->buffers().install(0, {});
+    }
+    munmap(pages, bytes);
+}
+
+TEST_CASE("a delay that shrinks by a long way doesn't hear what its memory held before") {
+    Units f;
+    SynthDef def;
+    def.name = "shrinks";
+    def.constants = {0.f, 0.25f, 20.f, 0.01f};
+    def.controls = {0.f};
+    def.control_names = {{"time", 0}};
+    def.units = {
+        unit("Control", Rate::control, {}, {Rate::control}),
+        unit("DC", Rate::audio, {{-1, 1}}, {Rate::audio}),
+        unit("CombN", Rate::audio, {{1, 0}, {-1, 2}, {0, 0}, {-1, 3}}, {Rate::audio}),
+        unit("Out", Rate::audio, {{-1, 0}, {2, 0}}, {}),
+    };
+    Definition* shrinks = f.define(def);
+    REQUIRE(shrinks->code);
+    for (int id = 1; id <= 20; ++id) {
+        constexpr size_t floats = 1200000;
+        auto* before = static_cast<float*>(f.engine->world().pool().allocate(floats * sizeof(float)));
+        REQUIRE(before);
+        std::fill_n(before, floats, 1e6f);
+        f.engine->world().pool().free(before);
+        Synth& made = f.synth(id, *shrinks);
+        f.engine->tree().set_control(made, 0, 19.f + float(id) * 0.037f);
+        f.render(2 * 64);
+        f.engine->tree().set_control(made, 0, 0.f);
+        for (const float sample : f.render(4 * 64))
+            REQUIRE(std::abs(sample) < 1.f);
+        f.engine->tree().free(made);
+    }
+}
+
+TEST_CASE("what has too many wires, or a block of another size, stays with the plugins") {
+    const auto is_native = [](int audio_wires, int control_wires, int block_size = 64) {
+        Settings settings = native();
+        settings.wire_buffers = 1024;
+        settings.block_size = block_size;
+        Fixture f(settings);
+        SynthDef def;
+        def.name = "wide";
+        def.constants = {0.f, 100.f};
+        for (int i = 0; i < control_wires; ++i)
+            def.units.push_back(unit("BinaryOpUGen", Rate::control, {{-1, 0}, {-1, 1}}, {Rate::control}, 0));
+        std::vector<InputRef> out = {{-1, 0}};
+        for (int i = 0; i < audio_wires; ++i) {
+            out.push_back({int32_t(def.units.size()), 0});
+            def.units.push_back(unit("VarSaw", Rate::audio, {{-1, 1}, {-1, 0}, {-1, 0}}, {Rate::audio}));
+        }
+        def.units.push_back(unit("Out", Rate::audio, out, {}));
+        return f.define(def)->code != nullptr;
+    };
+    CHECK(is_native(256, 4096));
+    CHECK_FALSE(is_native(257, 0));
+    CHECK_FALSE(is_native(1, 4097));
+    CHECK(is_native(1, 0, 128));
+    CHECK_FALSE(is_native(1, 0, 32));
+}
+
+TEST_CASE("a Linen at audio rate, which computes a sample a block, stays with the plugins") {
+    Fixture f(native());
+    for (const Rate rate : {Rate::control, Rate::audio}) {
+        SynthDef def;
+        def.name = "linen";
+        def.constants = {0.f, 1.f};
+        def.units = {unit("Linen", rate, {{-1, 1}, {-1, 1}, {-1, 1}, {-1, 1}, {-1, 0}}, {rate})};
+        CHECK((f.define(def)->code != nullptr) == (rate == Rate::control));
+    }
 }
