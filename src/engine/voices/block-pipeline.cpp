@@ -230,7 +230,7 @@ bool BlockPipeline::find_cuts() noexcept {
     const StageCuts::Threads threads{shares_, hand_over_, items_};
     size_t best = 0;
     double least = 0;
-    for (size_t each = 1; each <= stages_a_thread; ++each)
+    for (size_t each = 1; each <= stages_a_thread && each * shares_.size() <= Pipeline::most_stages; ++each)
         if (cuts_.find(threads, each * shares_.size()) && (!best || cuts_.time() < least)) {
             best = each;
             least = cuts_.time();
