@@ -26,9 +26,8 @@ constexpr int64_t longest_idle = 2'000'000; // ns that a helper waits for work, 
 constexpr int64_t longest_idle_at_all = 20'000'000; // … unless stages take long
 constexpr int most_levels = 16;                     // of groups, below a parallel one
 constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
-constexpr int pauses_to_others =
-    128;                         // some microseconds without work of its own, until a thread does what is others' …
-constexpr int pauses_at_end = 8; // … or less than one if little of its own is to come
+constexpr int pauses_to_others = 128; // some microseconds without its own work, until a thread does what is others' …
+constexpr int pauses_at_end = 8;      // … or less than one if little of its own is to come
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
                                      RandomState* random, Pool& pool, HeldOutput& held) {
