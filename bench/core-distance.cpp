@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prints how many ns it takes until a core has an answer from another one: the time of a round trip of a cache line
-// between the first two that this process may run on, the shortest of some. 0: there is but one.
+// Prints how long it takes until a core has an answer from another one, "100 ns": the time of a round trip of a cache
+// line between the first two that this process may run on, the shortest of some. "0 ns": there is but one.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -71,5 +71,5 @@ int main() {
         const double nsec = nsec_of_a_trip(cores[0], cores[1]);
         shortest = i ? std::min(shortest, nsec) : nsec;
     }
-    std::printf("%.0f\n", shortest);
+    std::printf("%.0f ns\n", shortest);
 }

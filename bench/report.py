@@ -35,7 +35,8 @@ def machine():
 def core_distance(build):
     """ns of a round trip between two cores. Virtual ones come to lie now nearer to each other, now farther, so what
     threads that work together gain changes with that."""
-    return int(subprocess.run([build / "bench/core-distance"], capture_output=True, text=True, check=True).stdout)
+    told = subprocess.run([build / "bench/core-distance"], capture_output=True, text=True, check=True).stdout
+    return int(told.split()[0])
 
 
 def markdown(setup, rows):

@@ -57,7 +57,7 @@ std::string table() {
         text += table_row(setting, value, is_switch(each) ? "true, false" : range_text(setting));
     }
     for (const Setting& setting : scs::spa::shown_settings)
-        text += table_row(setting, setting.unset, "");
+        text += table_row(setting, setting.unset, range_text(setting));
     return text;
 }
 
@@ -114,7 +114,7 @@ std::string manual_others() {
         if (!each.setting->letter)
             text += ".It Li " + std::string(each.setting->key) + "\n" + manual_item(each);
     for (const Setting& setting : scs::spa::shown_settings)
-        text += ".It Li " + std::string(setting.key) + "\n" + manual_item(setting, setting.unset, setting.choices);
+        text += ".It Li " + std::string(setting.key) + "\n" + manual_item(setting, setting.unset, range_text(setting));
     return text;
 }
 

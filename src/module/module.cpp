@@ -105,6 +105,9 @@ std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
             pw_properties_set(settings.get(), key, nullptr);
         return makes_node ? make_daemon_node(module, std::move(settings)) : std::nullopt;
     }
+    if (isolation_of(settings) != Isolation::loop)
+        return Failure{-EINVAL,
+                       "scsynth.isolation may be loop here: pw-scsynth --client runs a server in a process of its own"};
     return make_remote_node(std::move(settings));
 } catch (const std::exception& error) {
     return Failure{-ENOMEM, error.what()};

@@ -149,7 +149,7 @@ TEST_CASE("a bad value is an error that names it") {
         {"scsynth.audio-buses", "3"},    {"scsynth.buffers", "1048577"},
         {"scsynth.sample-rate", "999"},  {"scsynth.sample-rate", "44.1k"},
         {"scsynth.sample-rate", "0"},    {"scsynth.allow", "all"},
-        {"scsynth.osc.bind", "0.0.0.0"},
+        {"scsynth.osc.bind", "0.0.0.0"}, {"scsynth.autoconnect", "perhaps"},
     };
     for (const auto& each : bad) {
         const char* key = each.first;

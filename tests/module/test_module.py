@@ -279,6 +279,7 @@ def test_a_client_can_name_the_daemon():
     ("library.name = scsynth/nothing", "no library scsynth/nothing"),
     ("factory.name = audio.nothing", "a factory audio.nothing"),
     ("nonsense", "no list of key = value"),
+    ("scsynth.isolation = process", "scsynth.isolation may be loop here: pw-scsynth --client runs a server in a process"),
 ])
 def test_a_client_is_told_what_is_wrong(args, reason):
     with Daemon() as daemon:

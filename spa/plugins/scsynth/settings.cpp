@@ -166,7 +166,9 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
             continue;
         const std::string_view key = item->key, value = item->value;
         Error error;
-        if (is_replaceable(key))
+        if (key == "scsynth.autoconnect" && !truth(value))
+            error = wrong(key, value, "true or false");
+        else if (is_replaceable(key))
             settings.given.emplace_back(key, value);
         else if (key.starts_with(prefix))
             error = read_own(key, value, settings);
@@ -190,7 +192,7 @@ Error find_missing_loop(const spa_dict* info) {
         return {};
     return wrong("scsynth.loop", wanted,
                  given ? "a data loop that PipeWire has (it gives " + std::string(given) + ")"
-                       : "no such setting: before 1.2 PipeWire has one data loop");
+                       : "nothing, as PipeWire has but one data loop before 1.2");
 }
 
 } // namespace scs::spa

@@ -73,6 +73,7 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
 /// Properties that the node only shows: the module and the WirePlumber policy read them.
 inline constexpr Setting shown_settings[] = {
     {.key = "autoconnect",
+     .choices = "true|false",
      .unset = "true",
      .help = "WirePlumber links the node to the default devices",
      .more = "See `wireplumber/README.md`."},
@@ -80,7 +81,9 @@ inline constexpr Setting shown_settings[] = {
      .value = "NAME",
      .unset = "the default one",
      .help = "device to link the outputs to",
-     .more = "By its `node.name`; `pw-scsynth -H` takes its description, too."},
+     .more =
+         "By its `node.name`; `pw-scsynth -H` takes its description, too. Without such a device they are linked to the "
+         "default one."},
     {.key = "source",
      .value = "NAME",
      .unset = "the default one",
@@ -92,14 +95,13 @@ inline constexpr Setting shown_settings[] = {
      .help = "where a node of the daemon's configuration runs",
      .more =
          "`loop`: on the daemon's data loop. `process`: in a process of its own, as with `pw-scsynth --client`, which "
-         "the module starts again when it crashes. What each protects from: `docs/safety.md`."},
+         "the module starts again when it crashes; `pw-scsynth --set` takes it as that option, the module in a client "
+         "refuses it. What each protects from: `docs/safety.md`."},
     {.key = "loop",
      .value = "NAME",
-     .unset = "any",
-     .help = "data loop to run on, by its loop.name",
-     .more =
-         "For PipeWire 1.2 and later, whose `context.data-loops` makes them (`docs/safety.md`). Without such a loop "
-         "there is no server."},
+     .unset = "any one",
+     .help = "data loop to run on, by its loop.name; from PipeWire 1.2 on",
+     .more = "Its `context.data-loops` makes them (`docs/safety.md`). Without such a loop there is no server."},
 };
 
 /// A setting and its field in a NodeSettings.
