@@ -24,7 +24,7 @@ BUILT = {"src/cli/pw-scsynth": "usr/bin/pw-scsynth",
          "src/module/libpipewire-module-scsynth.so": "usr/lib/*/pipewire-0.3/libpipewire-module-scsynth.so",
          "spa/plugins/scsynth": "usr/lib/*/spa-0.2/scsynth"}
 # The tests' own parts, of the folder `build`.
-OF_TESTS = ("tests/tape/libspa-tape.so", "tests/hostile/misbehaving_supernova.so", "tests/hostile/later_api_supernova.so")
+OF_TESTS = ("tests/tape/libspa-tape.so", "tests/hostile/misbehaving.so", "tests/hostile/later_api.so")
 # Faults first: the flags of a package (FORTIFY) have the C library check the jumps that contain them.
 ON_PACKAGED = ("tests/hostile/test_faults.py", "tests/oracle/test_oracle.py", "tests/cli/test_offline.py",
                "tests/integration/test_sound.py")

@@ -50,7 +50,7 @@ public:
     Folders() : top_(fs::temp_directory_path() / ("fuzz-packets-" + std::to_string(::getpid()))) {
         fs::create_directories(plugins());
         for (const char* name : {"BinaryOpUGens", "IOUGens", "LFUGens", "MulAddUGens", "OscUGens", "UnaryOpUGens"}) {
-            const std::string file = std::string(name) + "_supernova.so";
+            const std::string file = std::string(name) + ".so";
             fs::create_symlink("/usr/lib/SuperCollider/plugins/" + file, fs::path(plugins()) / file);
         }
         fs::create_directories(nothing());

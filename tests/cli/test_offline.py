@@ -218,7 +218,7 @@ def test_plugins_of_another_api(tmp_path):
     folder = tmp_path / "later"
     folder.mkdir()
     # A build that users make has no plugins of the tests' own.
-    shutil.copy(ROOT / "build/tests/hostile/later_api_supernova.so", folder)
+    shutil.copy(ROOT / "build/tests/hostile/later_api.so", folder)
     score = tmp_path / "a.score"
     score.write_bytes(score_bytes([(0, ("/s_new", "default", 1000, 0, 0))], 0.01))
 
@@ -227,8 +227,8 @@ def test_plugins_of_another_api(tmp_path):
                               capture_output=True, text=True, timeout=60, check=False)
     alone = render(str(folder))
     assert alone.returncode != 0
-    assert "later_api_supernova.so: plugin API version 7, not 3" in alone.stdout + alone.stderr
+    assert "later_api.so: plugin API version 7, not 3" in alone.stdout + alone.stderr
     assert "have plugin API version 7, not 3: install SuperCollider 3.13 or 3.14" in alone.stdout + alone.stderr
     beside = render(f"{folder}:/usr/lib/SuperCollider/plugins")
     assert beside.returncode == 0
-    assert "later_api_supernova.so: plugin API version 7, not 3" in beside.stdout + beside.stderr
+    assert "later_api.so: plugin API version 7, not 3" in beside.stdout + beside.stderr

@@ -10,12 +10,12 @@ namespace scs::test {
 inline const std::vector<Allowed>& stock_breaches() {
     const char* const membrane = "MembraneCircle and MembraneHexagon allocate and free their mesh";
     static const std::vector<Allowed> all = {
-        {"printf", "ML_UGens_supernova.so", "BeatTrack prints when the sample rate isn't 44100 Hz"},
-        {"puts", "DelayUGens_supernova.so", "LocalBuf warns when it has no MaxLocalBufs with room for it"},
-        {"puts", "FFT_UGens_supernova.so", "PartConv says that its spectra aren't there"},
-        {"puts", "PV_ThirdParty_supernova.so", "Convolution2 and its like say that their kernel isn't there"},
-        {"calloc", "MembraneUGens_supernova.so", membrane},
-        {"free", "MembraneUGens_supernova.so", membrane},
+        {"printf", "ML_UGens.so", "BeatTrack prints when the sample rate isn't 44100 Hz"},
+        {"puts", "DelayUGens.so", "LocalBuf warns when it has no MaxLocalBufs with room for it"},
+        {"puts", "FFT_UGens.so", "PartConv says that its spectra aren't there"},
+        {"puts", "PV_ThirdParty.so", "Convolution2 and its like say that their kernel isn't there"},
+        {"calloc", "MembraneUGens.so", membrane},
+        {"free", "MembraneUGens.so", membrane},
     };
     return all;
 }

@@ -219,7 +219,7 @@ public:
         const char* given = std::getenv("SC_PLUGIN_PATH");
         const std::filesystem::path from = given ? given : "/usr/lib/SuperCollider/plugins";
         for (const char* plugin : core_plugins) {
-            const std::string file = std::string(plugin) + "_supernova.so";
+            const std::string file = std::string(plugin) + ".so";
             std::filesystem::create_symlink(from / file, path / file);
         }
     }

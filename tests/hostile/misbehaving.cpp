@@ -92,7 +92,7 @@ EXPORT int api_version() {
 }
 
 EXPORT int server_type() {
-    return sc_server_supernova;
+    return sc_server_scsynth;
 }
 
 EXPORT void load(::InterfaceTable* table) {

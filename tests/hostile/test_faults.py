@@ -30,8 +30,8 @@ class Configured:
 
     def __init__(self, folder, **settings):
         for plugin in ("IOUGens", "OscUGens", "BinaryOpUGens"):
-            (folder / f"{plugin}_supernova.so").symlink_to(f"/usr/lib/SuperCollider/plugins/{plugin}_supernova.so")
-        name = "misbehaving_supernova.so"
+            (folder / f"{plugin}.so").symlink_to(f"/usr/lib/SuperCollider/plugins/{plugin}.so")
+        name = "misbehaving.so"
         (folder / name).symlink_to(BUILD / "tests/hostile" / name)
         self.port, self.other_port = free_port(), free_port()
         self.has_password = "password" in settings

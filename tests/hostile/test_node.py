@@ -204,8 +204,8 @@ def test_removal_while_much_is_refused(session):
 def misbehaving(session, tmp_path):
     """A server with the UGens Endless and Scribble, linked."""
     for plugin in ("IOUGens", "OscUGens", "BinaryOpUGens"):
-        (tmp_path / f"{plugin}_supernova.so").symlink_to(f"/usr/lib/SuperCollider/plugins/{plugin}_supernova.so")
-    name = "misbehaving_supernova.so"
+        (tmp_path / f"{plugin}.so").symlink_to(f"/usr/lib/SuperCollider/plugins/{plugin}.so")
+    name = "misbehaving.so"
     (tmp_path / name).symlink_to(session.build / "tests/hostile" / name)
     server = NodeServer(session, free_port(), {"ugen-path": tmp_path})
     session.connect("scsynth", "test-sink")

@@ -40,7 +40,7 @@ def session(allowed):
 @pytest.fixture
 def plugins(tmp_path):
     """A folder that nobody has allowed, with what a server needs."""
-    return folder_with(tmp_path / "plugins", *(f"{name}_supernova.so" for name in
+    return folder_with(tmp_path / "plugins", *(f"{name}.so" for name in
                                                ("IOUGens", "OscUGens", "BinaryOpUGens")))
 
 
@@ -77,7 +77,7 @@ def test_a_way_out_of_a_listed_folder(session, plugins, allowed):
 
 
 def test_listed_folders_and_supercolliders(session, allowed):
-    inner = folder_with(allowed / "deep" / "er", "IOUGens_supernova.so")
+    inner = folder_with(allowed / "deep" / "er", "IOUGens.so")
     for path in (OWN, f"{OWN}:{inner}"):
         NodeServer(session, free_port(), {"ugen-path": path}).stop()
 

@@ -20,7 +20,7 @@ def foreign():
 
 
 def plugins():
-    """The folder with supernova's plugins, which are ours, too."""
+    """The folder with scsynth's plugins, which are ours, too."""
     return Path(FOLDER or "/") / "usr/lib/SuperCollider/plugins"
 
 

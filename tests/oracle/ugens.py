@@ -43,10 +43,16 @@ def synthdefs(data):
 
 def read(data):
     """Each SynthDef in the bytes of a file of version 2."""
+    return (one for one, _ in split(data))
+
+
+def split(data):
+    """Each SynthDef in the bytes of a file of version 2, and the bytes of a file that has it alone."""
     reader = _Reader(data)
     if reader.take("4s") != b"SCgf" or reader.take("i") != 2:
         raise ValueError("not a SynthDef file of version 2")
     for _ in range(reader.take("h")):
+        begin = reader.position
         name = reader.string()
         reader.skip(4 * reader.take("i"))
         values = [reader.take("f") for _ in range(reader.take("i"))]
@@ -62,7 +68,8 @@ def read(data):
         for _ in range(reader.take("h")):
             reader.string()
             reader.skip(4 * len(values))
-        yield SynthDef(name, parameters, units, channels)
+        alone = struct.pack(">4sih", b"SCgf", 2, 1) + data[begin:reader.position]
+        yield SynthDef(name, parameters, units, channels), alone
 
 
 def buffers(folder):
@@ -93,8 +100,6 @@ def buffers(folder):
         ("/b_alloc", 42, 8192, 2),
     ]
     return messages
-
-
 
 
 def score(path, folder):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// SuperCollider's plugin ABI as the supernova builds of its UGens see it. Only src/engine/world and src/engine/plugins
-// include it: it defines names of ours (Node, Group, World …) in the global namespace.
-#define SUPERNOVA 1
+// SuperCollider's plugin ABI as the builds of UGens for scsynth see it, which every pack has. Those for supernova
+// (*_supernova.so) have other layouts of World and SndBuf, and a process can't host both. Only src/engine/world and
+// src/engine/plugins include it: it defines names of ours (Node, Group, World …) in the global namespace.
 #include <SC_BufGen.h>
 #include <SC_FifoMsg.h>
 #include <SC_Graph.h>
@@ -30,7 +30,7 @@
 namespace scs {
 
 // The plugins' binaries were compiled with these sizes. Different ones here would corrupt the daemon's memory.
-static_assert(sizeof(::World) == 384 && sizeof(::SndBuf) == 64 && sizeof(::Unit) == 104);
+static_assert(sizeof(::World) == 368 && sizeof(::SndBuf) == 56 && sizeof(::Unit) == 104);
 static_assert(sizeof(::Graph) == 216 && sizeof(::Wire) == 32 && sizeof(::Rate) == 72);
 static_assert(sizeof(::InterfaceTable) == 320);
 

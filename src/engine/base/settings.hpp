@@ -140,7 +140,8 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .unset = "SuperCollider's own",
       .help = "folders of UGen plugins",
       .more =
-          "Colons separate them. The builds for supernova (`*_supernova.so`) are taken. UGens once loaded serve "
+          "Colons separate them. The builds for scsynth (`*.so`) are taken, not those for supernova "
+          "(`*_supernova.so`). UGens once loaded serve "
           "every server of the daemon. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given. Folders "
           "besides SuperCollider's own must be listed in PipeWire's configuration (`conf/README.md`)."}},
     {&Settings::cpu_limit,

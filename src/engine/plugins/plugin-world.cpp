@@ -59,8 +59,6 @@ PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buse
     w.mControlBus = buses.control();
     w.mAudioBusTouched = buses.audio_touched();
     w.mControlBusTouched = buses.control_touched();
-    w.mAudioBusLocks = static_cast<nova::padded_rw_spinlock*>(buses.audio_locks());
-    w.mControlBusLock = static_cast<nova::spin_lock*>(buses.control_lock());
     w.mNumSndBufs = uint32_t(settings.buffers);
     w.mSndBufs = buffers.abi().live.data();
     w.mSndBufsNonRealTimeMirror = buffers.abi().latest.data();
@@ -113,12 +111,6 @@ void PluginWorld::set_counts(int64_t units, int synths, int groups) noexcept {
     w.mNumUnits = uint32_t(units);
     w.mNumGraphs = uint32_t(synths);
     w.mNumGroups = uint32_t(groups);
-}
-
-void PluginWorld::release_locks() noexcept {
-    buses_.release_locks();
-    for (::SndBuf& buffer : buffers_.abi().live)
-        new (&buffer.lock) rw_spinlock;
 }
 
 } // namespace scs

@@ -40,9 +40,6 @@ public:
     RandomState* random() noexcept;
     void set_counts(int64_t units, int synths, int groups) noexcept;
 
-    /// Releases the locks that a crashed unit held. Only the data loop takes them.
-    void release_locks() noexcept;
-
     PluginHost& host() noexcept { return host_; }
     Buffers& buffers() noexcept { return buffers_; }
     Pool& pool() noexcept { return pool_; }

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view suffix = "_supernova.so";
+constexpr std::string_view suffix = ".so", of_supernova = "_supernova.so";
 constexpr int api_version = 3;
 
 bool is_refused(std::string_view file) {
@@ -46,7 +46,8 @@ std::vector<fs::path> plugin_files(const std::string& folder) {
     for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
         const std::string name = walk->path().filename().string();
         std::error_code ignored;
-        if (name.ends_with(suffix) && !is_refused(name) && walk->is_regular_file(ignored))
+        if (name.ends_with(suffix) && !name.ends_with(of_supernova) && !is_refused(name) &&
+            walk->is_regular_file(ignored))
             files.push_back(walk->path());
     }
     std::sort(files.begin(), files.end());
@@ -68,8 +69,8 @@ std::string load_file(const fs::path& file, int& other_api) {
         return file.string() + ": plugin API version " + std::to_string(its) + ", not " + std::to_string(api_version) +
                " (SuperCollider 3.15's development versions have others)";
     }
-    if (server && server() != sc_server_supernova)
-        return file.string() + ": not built for supernova";
+    if (server && server() != sc_server_scsynth)
+        return file.string() + ": not built for scsynth";
     load(interface_table());
     return {};
 }
@@ -107,9 +108,8 @@ Result<int> PluginRegistry::load(const std::string& path, const std::function<vo
                      ", not " + std::to_string(api_version) +
                      ": install SuperCollider 3.13 or 3.14, or set scsynth.ugen-path"};
     if (!find("Control") || !find("Out"))
-        return Error{"no IOUGens_supernova.so in " + where +
-                     ": install SuperCollider's supernova plugins (package supercollider-supernova) or set "
-                     "scsynth.ugen-path"};
+        return Error{"no IOUGens.so in " + where +
+                     ": install SuperCollider's plugins (package supercollider-server) or set scsynth.ugen-path"};
     return loaded;
 }
 

@@ -39,10 +39,10 @@ class PluginRegistry final : public UgenCatalog {
 public:
     static PluginRegistry& instance();
 
-    /// [worker] Loads the supernova plugin files below the folders of `path` (colon-separated; empty: the environment's
-    /// SC_PLUGIN_PATH or SuperCollider's own folders) that aren't loaded yet. `report` gets a line for each file that
-    /// could not be loaded. Error: afterwards units that every SynthDef needs are still missing; it says so if plugins
-    /// were there but of another version of the plugin API.
+    /// [worker] Loads the plugin files built for scsynth below the folders of `path` (colon-separated; empty: the
+    /// environment's SC_PLUGIN_PATH or SuperCollider's own folders) that aren't loaded yet. `report` gets a line for
+    /// each file that could not be loaded. Error: afterwards units that every SynthDef needs are still missing; it says
+    /// so if plugins were there but of another version of the plugin API.
     Result<int> load(const std::string& path, const std::function<void(const std::string&)>& report);
 
     /// [any] Finds an entry that was defined before the caller's Engine was made.

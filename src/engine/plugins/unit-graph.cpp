@@ -197,13 +197,9 @@ struct Instance {
     /// Everything make() has left to do. false: the deadline passed before the end.
     bool finish_layout(Deadline&) noexcept;
 
-    void note_crash(const char* ugen) noexcept {
+    void crash(const char* ugen) noexcept {
         crashed_ugen = ugen;
         crash_kind = FaultGuard::last_ending();
-    }
-    void crash(const char* ugen) noexcept {
-        note_crash(ugen);
-        world->release_locks();
     }
 
     /// It is computed with these from now on. [any thread that has it for itself]
@@ -494,7 +490,7 @@ UnitGraph::Outcome UnitGraph::compute(float* wires, Space& space, bool (*stops)(
     };
     if (FaultGuard::run(run, &self.running))
         return stopped ? Outcome::stopped : Outcome::whole;
-    self.note_crash(self.running_name());
+    self.crash(self.running_name());
     return Outcome::crashed;
 }
 

@@ -52,8 +52,7 @@ public:
     /// Computes a block on any thread, while nobody else touches the instance. `wires`: memory of that thread's own for
     /// the audio wires, as much as PluginWorld::wire_space(); null: that one. `space`: what native units are called
     /// with, whose generator and done actions plugins' units use, too. `stops` is asked now and then: then the block
-    /// is of no use. If a unit has crashed, the instance must not run any more, and PluginWorld::release_locks() is
-    /// left to the caller.
+    /// is of no use. If a unit has crashed, the instance must not run any more.
     Outcome compute(float* wires, Space& space, bool (*stops)(void*) noexcept, void* asked) noexcept;
     /// To be called when a unit has crashed in render(): the instance must not run any more.
     void crash() noexcept;

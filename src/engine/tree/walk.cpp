@@ -238,7 +238,6 @@ void Tree::perform_endings(int blocks) noexcept {
                 done_action(one->action, *one->synth);
                 continue;
             }
-            world_.release_locks();
             free_crashed(*one->synth);
             for (auto other = begin; other != one; ++other)
                 if (other->synth == one->synth)

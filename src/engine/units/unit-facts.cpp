@@ -871,12 +871,11 @@ const UnitFacts* find_unit_facts(std::string_view name) {
 
 std::span<const RefusedFile> refused_files() {
     static constexpr RefusedFile files[] = {
-        {"UIUGens_supernova.so", "opens X11 and starts a thread; stand-ins take its units' places"},
-        {"DemoUGens_supernova.so", "a tutorial"},
-        {"DiskIO_UGens_supernova.so",
-         "wakes a thread of its own from the data loop; units of ours take its units' places"},
-        {"StkInst_supernova.so", "reads files in its units' constructors and throws, which would end the process"},
-        {"StkUGens_supernova.so", "the same"},
+        {"UIUGens.so", "opens X11 and starts a thread; stand-ins take its units' places"},
+        {"DemoUGens.so", "a tutorial"},
+        {"DiskIO_UGens.so", "wakes a thread of its own from the data loop; units of ours take its units' places"},
+        {"StkInst.so", "reads files in its units' constructors and throws, which would end the process"},
+        {"StkUGens.so", "the same"},
     };
     return files;
 }

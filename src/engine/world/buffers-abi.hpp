@@ -17,7 +17,7 @@ struct Buffers::Abi {
     std::mutex non_rt_lock; ///< over `latest`, which plugins' own threads may read
 };
 
-/// Writes a buffer's fields, without touching its lock.
+/// Writes a buffer's fields.
 void set_abi_buffer(::SndBuf&, const Buffer&) noexcept;
 
 } // namespace scs

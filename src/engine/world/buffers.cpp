@@ -42,35 +42,23 @@ float* allocate_samples(int64_t samples) noexcept {
     if (samples < 1 || samples > std::numeric_limits<int32_t>::max())
         return nullptr;
     // The UGens' interpolation may look a few samples past the end.
-    constexpr size_t guard = 64 + 16 * sizeof(float);
-    const size_t bytes = size_t(samples) * sizeof(float) + guard + sizeof(void*);
-    void* raw = std::calloc(bytes, 1);
-    if (!raw)
-        return nullptr;
-    // Pages are touched here, so that the data loop never waits for one and missing memory shows now.
-    constexpr size_t page = 4096;
-    for (size_t at = 0; at < bytes; at += page)
-        static_cast<volatile char*>(raw)[at] = 0;
-    const auto first = reinterpret_cast<uintptr_t>(raw) + sizeof(void*);
-    auto* data = reinterpret_cast<float*>((first + 63) / 64 * 64);
-    reinterpret_cast<void**>(data)[-1] = raw;
-    return data;
+    constexpr size_t alignment = 64, guard = 64 + 16 * sizeof(float);
+    const size_t bytes = (size_t(samples) * sizeof(float) + guard + alignment - 1) / alignment * alignment;
+    void* data = std::aligned_alloc(alignment, bytes);
+    // All pages are touched here, so that the data loop never waits for one and missing memory shows now.
+    if (data)
+        std::memset(data, 0, bytes);
+    return static_cast<float*>(data);
 }
 
 void free_samples(float* data) noexcept {
-    if (data)
-        std::free(reinterpret_cast<void**>(data)[-1]);
+    std::free(data);
 }
 
 Buffers::Buffers(int count, Streams& streams) : count_(count), streams_(streams), abi_(std::make_unique<Abi>()) {
     abi_->live = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->latest = std::vector<::SndBuf>(size_t(count) + 1);
     abi_->updates.resize(size_t(count) + 1);
-    // Only one thread renders, so plugins need no locks, and they don't lock a buffer that is marked as local. With
-    // locks, a unit that holds a buffer while its demand-rate inputs are computed would wait for itself (Dbufwr of
-    // Dbufrd, PackFFT).
-    for (size_t i = 0; i <= size_t(count); ++i)
-        abi_->live[i].isLocal = abi_->latest[i].isLocal = true;
 }
 
 Buffers::~Buffers() {

@@ -20,9 +20,10 @@ struct Buffer {
     int64_t samples() const noexcept { return int64_t(frames) * channels; }
 };
 
-/// [worker] Allocates zeroed sample memory; null if there is none. At most 2^31 - 1 samples.
+/// [worker] Allocates zeroed sample memory; null if there is none. At most 2^31 - 1 samples. It is free()'s, since
+/// plugins' commands exchange a buffer's memory for their own.
 float* allocate_samples(int64_t samples) noexcept;
-/// [worker] Frees it; null is fine.
+/// [worker] Frees it, or what a plugin has put in its place; null is fine.
 void free_samples(float*) noexcept;
 
 /// The buffer table, in the layout that UGen plugins read. There are two copies: synths use the data loop's; the

@@ -2,17 +2,8 @@
 #include "engine/world/buses.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace scs {
-namespace {
-
-// SuperCollider's supernova plugins inline these locks. Each audio bus has a 4-byte reader/writer state, padded to 64
-// bytes, that is 0 while unlocked. All control buses share one byte that is 1 while unlocked.
-constexpr size_t bytes_per_audio_lock = 64;
-constexpr std::byte unlocked_control{1};
-
-} // namespace
 
 Buses::Buses(const Settings& settings, float* control)
     : block_(size_t(settings.block_size)),
@@ -22,17 +13,9 @@ Buses::Buses(const Settings& settings, float* control)
       own_control_(control ? AlignedArray<float>() : aligned_zeros<float>(size_t(control_count_))),
       control_(control ? control : own_control_.get()),
       audio_touched_(aligned_zeros<int32_t>(size_t(audio_count_))),
-      control_touched_(aligned_zeros<int32_t>(size_t(control_count_))),
-      audio_locks_(aligned_zeros<std::byte>(size_t(audio_count_) * bytes_per_audio_lock)),
-      control_lock_(aligned_zeros<std::byte>(1)) {
+      control_touched_(aligned_zeros<int32_t>(size_t(control_count_))) {
     std::fill_n(audio_touched_.get(), audio_count_, -1);
     std::fill_n(control_touched_.get(), control_count_, -1);
-    release_locks();
-}
-
-void Buses::release_locks() noexcept {
-    std::memset(audio_locks_.get(), 0, size_t(audio_count_) * bytes_per_audio_lock);
-    control_lock_[0] = unlocked_control;
 }
 
 void Buses::forget_audio(int32_t block_number) noexcept {

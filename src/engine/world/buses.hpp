@@ -10,7 +10,7 @@
 
 namespace scs {
 
-/// The audio and control buses and their locks, in the memory that UGen plugins read and write. A bus is "touched" in a
+/// The audio and control buses, in the memory that UGen plugins read and write. A bus is "touched" in a
 /// block once it has been written: the first writer in a block overwrites it, later ones add. Block numbers start at 0,
 /// touched marks at -1.
 class Buses {
@@ -36,17 +36,12 @@ public:
     /// [rt] Makes all audio buses silent for who reads them in block `block_number` + 1.
     void forget_audio(int32_t block_number) noexcept;
 
-    void* audio_locks() noexcept { return audio_locks_.get(); }   ///< 64 bytes a bus
-    void release_locks() noexcept;                                ///< [rt] releases all locks
-    void* control_lock() noexcept { return control_lock_.get(); } ///< one byte, 1 = unlocked
-
 private:
     size_t block_;
     int audio_count_, control_count_;
     AlignedArray<float> audio_, own_control_;
     float* control_;
     AlignedArray<int32_t> audio_touched_, control_touched_;
-    AlignedArray<std::byte> audio_locks_, control_lock_;
 };
 
 } // namespace scs
