@@ -21,6 +21,7 @@ FOLDER = ROOT / "build-package"
 MINUTES = 85
 # What tests/hostile and others look for in a build folder, and where a package has it.
 BUILT = {"src/cli/pw-scsynth": "usr/bin/pw-scsynth",
+         "src/probe/pw-scsynth-probe": "usr/lib*/**/pw-scsynth-probe",
          "src/module/libpipewire-module-scsynth.so": "usr/lib/*/pipewire-0.3/libpipewire-module-scsynth.so",
          "spa/plugins/scsynth": "usr/lib/*/spa-0.2/scsynth"}
 # The tests' own parts, of the folder `build`.

@@ -7,3 +7,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("SCS_BUILD", "build")
 PW_SCSYNTH = BUILD / "src/cli/pw-scsynth"
+
+# Builds know only where it will be installed.
+os.environ["SCS_UGEN_PROBE"] = str(BUILD / "src/probe/pw-scsynth-probe")

@@ -109,6 +109,8 @@ class Session(Graph):
                                      pkg_variable("libspa-0.2", "plugindir")),
                 PIPEWIRE_MODULE_DIR=_path(self.build / "src/module",
                                           pkg_variable("libpipewire-0.3", "moduledir")))
+        else:
+            env.pop("SCS_UGEN_PROBE", None)
         env.update(self._extra_env)
         return env
 

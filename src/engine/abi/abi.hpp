@@ -2,8 +2,8 @@
 #pragma once
 
 // SuperCollider's plugin ABI as the builds of UGens for scsynth see it, which every pack has. Those for supernova
-// (*_supernova.so) have other layouts of World and SndBuf, and a process can't host both. Only src/engine/world and
-// src/engine/plugins include it: it defines names of ours (Node, Group, World …) in the global namespace.
+// (*_supernova.so) have other layouts of World and SndBuf, and a process can't host both. Only src/engine/world,
+// src/engine/plugins and src/probe include it: it defines names of ours (Node, Group, World …) in the global namespace.
 #include <SC_BufGen.h>
 #include <SC_FifoMsg.h>
 #include <SC_Graph.h>

@@ -875,7 +875,7 @@ std::span<const RefusedFile> refused_files() {
         {"DemoUGens.so", "a tutorial"},
         {"DiskIO_UGens.so", "wakes a thread of its own from the data loop; units of ours take its units' places"},
         {"StkInst.so", "reads files in its units' constructors and throws, which would end the process"},
-        {"StkUGens.so", "the same"},
+        {"StkUGens.so", "reads files in its units' constructors and throws, which would end the process"},
     };
     return files;
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probe/stub-table.hpp"
+
+#include "engine/plugins/sine-tables.hpp"
+
+#include <cstdlib>
+#include <type_traits>
+
+namespace scs {
+namespace {
+
+/// A function of that type that does nothing; it returns true, or else nothing.
+template <class Function>
+struct Idle;
+template <class Value, class... Arguments>
+struct Idle<Value (*)(Arguments...)> {
+    static Value call(Arguments...) {
+        if constexpr (std::is_same_v<Value, bool>)
+            return true;
+        else
+            return Value();
+    }
+};
+
+template <class... Functions>
+void make_idle(Functions&... functions) {
+    ((functions = Idle<Functions>::call), ...);
+}
+
+int print_nothing(const char*, ...) {
+    return 0;
+}
+
+::InterfaceTable make_table() {
+    static SineTables sines;
+    ::InterfaceTable t{};
+    t.mSineSize = SineTables::size;
+    t.mSineWavetable = sines.wavetable.data();
+    t.mSine = sines.sine.data();
+    t.mCosecant = sines.cosecant.data();
+    t.fPrint = print_nothing;
+    t.fNRTAlloc = std::malloc;
+    t.fNRTRealloc = std::realloc;
+    t.fNRTFree = std::free;
+    make_idle(t.fRanSeed, t.fDefineUnit, t.fDefinePlugInCmd, t.fDefineUnitCmd, t.fDefineBufGen, t.fClearUnitOutputs,
+              t.fRTAlloc, t.fRTRealloc, t.fRTFree, t.fNodeRun, t.fNodeEnd, t.fSendTrigger, t.fSendNodeReply,
+              t.fSendMsgFromRT, t.fSendMsgToRT, t.fSndFileFormatInfoFromStrings, t.fGetNode, t.fGetGraph, t.fNRTLock,
+              t.fNRTUnlock, t.fGroup_DeleteAll, t.fDoneAction, t.fDoAsynchronousCommand, t.fBufAlloc, t.fSCfftCreate,
+              t.fSCfftDoFFT, t.fSCfftDoIFFT, t.fSCfftDestroy, t.fGetScopeBuffer, t.fPushScopeBuffer,
+              t.fReleaseScopeBuffer);
+    return t;
+}
+
+} // namespace
+
+::InterfaceTable* stub_table() {
+    static ::InterfaceTable table = make_table();
+    return &table;
+}
+
+} // namespace scs
