@@ -292,11 +292,20 @@ private:
         // Wherever the server runs, it shall look in the folders that this process would look in.
         if (!has("scsynth.synthdef-path"))
             set("scsynth.synthdef-path", absolute_paths(spa::read_settings(nullptr).value().server.synthdef_path));
-        if (const char* path = std::getenv("SC_PLUGIN_PATH"); path && !has("scsynth.ugen-path"))
-            set("scsynth.ugen-path", absolute_paths(path));
+        add_plugin_path();
         if (is_beyond_this_machine(value_of("scsynth.osc.bind")) && !has("scsynth.allow"))
             set("scsynth.allow", "any");
         return check_all();
+    }
+
+    /// Adds the environment's folders to those of the daemon. In this process they are added without that.
+    void add_plugin_path() {
+        const char* path = std::getenv("SC_PLUGIN_PATH");
+        const bool elsewhere = line_.action == CommandLine::Action::launch && !line_.in_this_process;
+        if (!elsewhere || !path || !*path || has("scsynth.ugen-path"))
+            return;
+        set("scsynth.ugen-path", ':' + absolute_paths(path));
+        line_.ugen_path_is_from = "SC_PLUGIN_PATH";
     }
 
     std::string value_of(std::string_view key) const {

@@ -39,7 +39,8 @@ struct CommandLine {
     /// --isolated, of the module alone: the node's properties come on standard input, and nothing else here counts. The
     /// program ends when that is closed.
     bool isolated = false;
-    std::vector<std::string> warnings; ///< options that do nothing here, one sentence each
+    std::string ugen_path_is_from = "-U"; ///< what named the folders of scsynth.ugen-path
+    std::vector<std::string> warnings;    ///< options that do nothing here, one sentence each
 };
 
 /// Reads the arguments behind the program's name as scsynth does: an option is one letter, its values follow as

@@ -196,7 +196,7 @@ private:
         case EADDRINUSE: return {port + " is taken by another server or program; choose another with -u"};
         case EADDRNOTAVAIL: return {"-B: that is no address of this machine"};
         case EACCES: return {port + " is not permitted: choose one above 1023"};
-        case EPERM: return {"-U: " + spa::how_to_allow(setting("scsynth.ugen-path"))};
+        case EPERM: return {line_.ugen_path_is_from + ": " + spa::how_to_allow(setting("scsynth.ugen-path"))};
         case ENOENT:
             return {std::string(place) + " finds no library scsynth/libspa-scsynth: is the plugin installed, or "
                                          "SPA_PLUGIN_DIR set for it?"};

@@ -135,10 +135,17 @@ TEST_CASE("the server looks for SynthDefs and plugins where this process would")
     setenv("SC_PLUGIN_PATH", "/units", 1);
     const CommandLine line = parse({"-u", "1"}).value();
     const CommandLine given = parse({"-u", "1", "-U", "/other"}).value();
+    const CommandLine own = parse({"-u", "1", "--client"}).value();
+    const CommandLine added = parse({"-u", "1", "-U", ":/other"}).value();
     unsetenv("SC_SYNTHDEF_PATH");
     unsetenv("SC_PLUGIN_PATH");
     CHECK(setting(line, "scsynth.synthdef-path") == "/defs");
-    CHECK(setting(line, "scsynth.ugen-path") == "/units");
+    // It adds to the daemon's folders. A server in this process finds it in its environment.
+    CHECK(setting(line, "scsynth.ugen-path") == ":/units");
+    CHECK(line.ugen_path_is_from == "SC_PLUGIN_PATH");
+    CHECK(setting(own, "scsynth.ugen-path") == "(none)");
+    CHECK(setting(added, "scsynth.ugen-path") == ":/other");
+    CHECK(added.ugen_path_is_from == "-U");
     CHECK(setting(given, "scsynth.ugen-path") == "/other");
     CHECK(setting(parse({"-u", "1"}).value(), "scsynth.ugen-path") == "(none)");
 }

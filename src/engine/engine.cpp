@@ -144,10 +144,11 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
                                                std::shared_ptr<HelperPool> helpers) {
     if (std::string problem = problem_with(wanted); !problem.empty())
         return Error{std::move(problem)};
-    const Settings settings = with_threads(wanted);
+    Settings settings = with_threads(wanted);
     const auto plugins = load_ugens(settings.ugen_path, report);
     if (!plugins)
         return Error{plugins.error()};
+    settings.plugins = plugins.value();
     if (settings.real_time)
         fft_prepare();
     FaultGuard::install();

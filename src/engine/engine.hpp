@@ -36,11 +36,11 @@ class Engine {
 public:
     static constexpr size_t most_bundles = 9216; ///< bundles that are submitted and not yet retired
 
-    /// [worker] Loads the UGen plugins (once a process) and allocates the pool. Slow. `report` gets a line for each
-    /// plugin file that could not be loaded. `shared`: where the control buses and scope buffers live; it must be as
-    /// new and have as many control buses as the settings say. Without it there are no scope buffers. `helpers`: help
-    /// the data loop, if settings.threads asks for that, and those of other engines. Null: the engine has some of its
-    /// own, which are plain threads.
+    /// [worker] Loads the UGen plugins that aren't loaded yet, or have changed, and allocates the pool. Slow. `report`
+    /// gets a line for each plugin file that could not be loaded. `shared`: where the control buses and scope buffers
+    /// live; it must be as new and have as many control buses as the settings say. Without it there are no scope
+    /// buffers. `helpers`: help the data loop, if settings.threads asks for that, and those of other engines. Null: the
+    /// engine has some of its own, which are plain threads.
     static Result<std::unique_ptr<Engine>> create(const Settings&,
                                                   const std::function<void(const std::string&)>& report,
                                                   std::shared_ptr<SharedMemory> shared = {},

@@ -3,7 +3,7 @@
 
 #include "telling-handle.hpp"
 
-#include "engine/plugins/default-folders.hpp"
+#include "engine/packs/plugin-folders.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -50,7 +50,7 @@ bool is_in_any(const fs::path& folder, const Folders& others) {
 }
 
 bool is_allowed(const fs::path& folder) {
-    if (is_in_any(folder, folders_of(default_ugen_path())) || is_in_any(folder, folders_of(supercollider_folders())))
+    if (is_in_any(folder, folders_of(added_folders())) || is_in_any(folder, folders_of(supercollider_folders())))
         return true;
     return std::any_of(all_said().begin(), all_said().end(),
                        [&](const auto& each) { return is_in_any(folder, each.second.folders); });
@@ -81,13 +81,16 @@ Result<std::string> allowed_ugen_path(const std::string& path) {
     if (path.empty() || std::any_of(said.begin(), said.end(), [](const auto& each) { return each.second.trust; }))
         return path;
     std::string real;
-    for (const fs::path& folder : folders_of(path)) {
-        if (!is_allowed(folder))
-            return Error{"scsynth.ugen-path: " + how_to_allow(folder.string())};
-        if (!real.empty())
-            real += ':';
-        real += folder.string();
+    std::istringstream list(path + ':'); // so that an empty folder at the end counts, too
+    for (std::string each; std::getline(list, each, ':');) {
+        for (const fs::path& folder : folders_of(each)) {
+            if (!is_allowed(folder))
+                return Error{"scsynth.ugen-path: " + how_to_allow(folder.string())};
+            real += folder.string();
+        }
+        real += ':';
     }
+    real.pop_back();
     return real;
 }
 

@@ -21,7 +21,8 @@ inline constexpr char ugen_folders_factory[] = "scsynth.ugen-folders";
 inline constexpr char ugen_folders_interface[] = "Scsynth:Interface:UgenFolders";
 
 /// What to tell somebody whose node may not load UGens from `folders`. [any but rt]
-inline std::string how_to_allow(const std::string& folders) {
+inline std::string how_to_allow(std::string folders) {
+    folders.erase(0, folders.find_first_not_of(':'));
     return "UGens come only from SuperCollider's folders and those that PipeWire's configuration lists. To allow " +
            folders +
            ", put   context.modules = [ { name = libpipewire-module-scsynth args = { scsynth.node = false "
@@ -31,8 +32,8 @@ inline std::string how_to_allow(const std::string& folders) {
 
 extern const spa_handle_factory ugen_folders;
 
-/// [main] The path, without links, if a node may load UGens from all its folders. The error says which one it may not,
-/// and what to do.
+/// [main] The path, without links, if a node may load UGens from all its folders. An empty folder, which stands for
+/// those that are always allowed, stays. The error says which one it may not, and what to do.
 Result<std::string> allowed_ugen_path(const std::string& path);
 
 } // namespace scs::spa

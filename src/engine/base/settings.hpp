@@ -3,9 +3,13 @@
 
 #include "engine/base/setting.hpp"
 
+#include <climits>
 #include <string>
 
 namespace scs {
+
+/// The generation of plugin files that is never over; see Settings::plugins.
+inline constexpr int newest_plugins = INT_MAX - 1;
 
 /// What an engine is made with. Fixed for its life, except for the sample rate. The table below says which values are
 /// allowed.
@@ -23,7 +27,8 @@ struct Settings {
     int random_seeds = 64;
     int threads = 0; ///< 0: Engine::create() decides
     std::string parallel = "auto";
-    bool reluctant = false; ///< not a setting: helper threads are asked only when one thread is hardly enough
+    int plugins = newest_plugins; ///< not a setting: the generation of plugin files that the engine sees
+    bool reluctant = false;       ///< not a setting: helper threads are asked only when one thread is hardly enough
     int verbosity = 0;
     double cpu_limit = 0.7;  ///< of a cycle's time, what all engines of a data loop may take; 0: no limit
     double output_limit = 0; ///< absolute, of a sample; 0: none
@@ -141,9 +146,10 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .help = "folders of UGen plugins",
       .more =
           "Colons separate them. The builds for scsynth (`*.so`) are taken, not those for supernova "
-          "(`*_supernova.so`). UGens once loaded serve "
-          "every server of the daemon. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given. Folders "
-          "besides SuperCollider's own must be listed in PipeWire's configuration (`conf/README.md`)."}},
+          "(`*_supernova.so`). An empty folder, as in `:/home/me/ugens`, stands for SuperCollider's own, to which "
+          "`SC_PLUGIN_PATH` adds. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given. UGens once "
+          "loaded serve every server of the daemon. Folders besides SuperCollider's own must be listed in PipeWire's "
+          "configuration (`conf/README.md`)."}},
     {&Settings::cpu_limit,
      {.key = "cpu-limit",
       .low = 0,

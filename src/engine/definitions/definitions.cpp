@@ -67,7 +67,7 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
     for (SynthDef& def : defs.value()) {
         add_later_inputs(def, release_to_follow(settings));
         Result<std::unique_ptr<Program>> program =
-            compile(def, installed_ugens(), settings.block_size, settings.wire_buffers);
+            compile(def, UgensOf(settings), settings.block_size, settings.wire_buffers);
         if (program)
             loaded.push_back(std::make_unique<Definition>(std::move(program.value()), settings));
         else

@@ -28,7 +28,7 @@ bool has_buf_gen(std::string_view name) {
 BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name, std::span<const std::byte> arguments,
                           float*& replaced_data) {
     replaced_data = nullptr;
-    const BufGenFunc run = PluginRegistry::instance().find_buf_gen(name);
+    const BufGenFunc run = PluginRegistry::instance().find_buf_gen(name, world.plugins());
     if (!run)
         return BufGenOutcome::unknown;
     Buffers& buffers = world.buffers();

@@ -120,8 +120,9 @@ const PluginCommand* find_plugin_command(std::string_view name) {
 
 bool run_plugin_command(PluginWorld& world, const PluginCommand& command, std::span<const std::byte> arguments,
                         ReplyTo from) noexcept {
+    const PluginCommand* const own = command.as_of(world.plugins());
     sc_msg_iter message = read_arguments(arguments);
-    return FaultGuard::run([&] { command.run(&world.abi().world.abi, command.user_data, &message, &from); });
+    return own && FaultGuard::run([&] { own->run(&world.abi().world.abi, own->user_data, &message, &from); });
 }
 
 } // namespace scs

@@ -40,6 +40,7 @@ PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buse
       outbox_(outbox),
       scopes_(scopes),
       real_time_(settings.real_time),
+      plugins_(settings.plugins),
       abi_(std::make_unique<Abi>()),
       wires_(aligned_zeros<float>(size_t(settings.wire_buffers) * size_t(settings.block_size))) {
     abi_->random.resize(size_t(settings.random_seeds));

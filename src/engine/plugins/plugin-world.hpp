@@ -47,6 +47,8 @@ public:
     ScopeBuffers* scopes() noexcept { return scopes_; }
     /// false: offline; nobody is notified, and slow jobs run in place.
     bool real_time() const noexcept { return real_time_; }
+    /// Which plugin files' definitions it sees: Settings::plugins.
+    int plugins() const noexcept { return plugins_; }
     /// The memory of the audio wires, shared by all synths.
     float* wire_space() noexcept { return wires_.get(); }
 
@@ -61,6 +63,7 @@ private:
     Outbox& outbox_;
     ScopeBuffers* scopes_;
     bool real_time_;
+    int plugins_;
     std::unique_ptr<Abi> abi_;
     AlignedArray<float> wires_;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/registry.hpp"
 
-#include "engine/base/settings.hpp"
-#include "engine/plugins/default-folders.hpp"
-#include "engine/plugins/interface-table.hpp"
+#include "engine/abi/plugin-file.hpp"
+#include "engine/packs/unit-packs.hpp"
+#include "engine/plugins/plugin-loader.hpp"
 #include "engine/plugins/release-probe.hpp"
 #include "engine/plugins/stand-ins.hpp"
 #include "engine/plugins/stream-units.hpp"
@@ -11,68 +11,24 @@
 #include "engine/units/unit-facts.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <dlfcn.h>
-#include <filesystem>
 
 namespace scs {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr int all_generations = 0; ///< what is defined from this one on
 
-constexpr std::string_view suffix = ".so", of_supernova = "_supernova.so";
-constexpr int api_version = 3;
-
-bool is_refused(std::string_view file) {
-    const auto files = refused_files();
-    return std::any_of(files.begin(), files.end(), [&](const RefusedFile& refused) { return refused.name == file; });
+std::string_view name_of(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
 }
 
-std::vector<std::string> folders_of(const std::string& path) {
-    std::vector<std::string> folders;
-    for (size_t begin = 0; begin <= path.size();) {
-        const size_t end = std::min(path.find(':', begin), path.size());
-        if (end > begin)
-            folders.push_back(path.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return folders;
-}
-
-std::vector<fs::path> plugin_files(const std::string& folder) {
-    std::vector<fs::path> files;
-    std::error_code error;
-    fs::recursive_directory_iterator walk(folder, fs::directory_options::skip_permission_denied, error);
-    for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
-        const std::string name = walk->path().filename().string();
-        std::error_code ignored;
-        if (name.ends_with(suffix) && !name.ends_with(of_supernova) && !is_refused(name) &&
-            walk->is_regular_file(ignored))
-            files.push_back(walk->path());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
-/// Why the file could not be loaded; empty if it was. `other_api` becomes the version of its plugin API if that is why.
-std::string load_file(const fs::path& file, int& other_api) {
-    void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle)
-        return dlerror();
-    const auto version = reinterpret_cast<int (*)()>(dlsym(handle, "api_version"));
-    const auto server = reinterpret_cast<int (*)()>(dlsym(handle, "server_type"));
-    const auto load = reinterpret_cast<void (*)(::InterfaceTable*)>(dlsym(handle, "load"));
-    if (!version || !load)
-        return file.string() + ": not a SuperCollider plugin";
-    if (const int its = version(); its != api_version) {
-        other_api = its;
-        return file.string() + ": plugin API version " + std::to_string(its) + ", not " + std::to_string(api_version) +
-               " (SuperCollider 3.15's development versions have others)";
-    }
-    if (server && server() != sc_server_scsynth)
-        return file.string() + ": not built for scsynth";
-    load(interface_table());
-    return {};
+/// The loader takes a path that it knows for the file that it knows, so a file that took another one's place needs
+/// another spelling.
+std::string spelled_anew(const std::string& path, int generation) {
+    const size_t name = path.rfind('/') + 1;
+    std::string spelled = path.substr(0, name);
+    for (int i = 0; i < generation; ++i)
+        spelled += "./";
+    return spelled + path.substr(name);
 }
 
 } // namespace
@@ -82,66 +38,173 @@ PluginRegistry& PluginRegistry::instance() {
     return registry;
 }
 
-Result<int> PluginRegistry::load(const std::string& path, const std::function<void(const std::string&)>& report) {
+Result<int> PluginRegistry::load(const std::string& path, const Report& report) {
     const std::lock_guard serial(loading_);
     define_stand_ins(*this);
     define_stream_units(*this);
-    const std::string where = path.empty() ? default_ugen_path() : path;
-    int loaded = 0, other_api = 0;
-    for (const std::string& folder : folders_of(where))
-        for (const fs::path& file : plugin_files(folder)) {
-            std::error_code ignored;
-            const std::string real = fs::weakly_canonical(file, ignored).string();
-            if (std::find(loaded_files_.begin(), loaded_files_.end(), real) != loaded_files_.end())
-                continue;
-            if (const std::string problem = load_file(file, other_api); !problem.empty()) {
-                report("UGen plugin not loaded: " + problem);
-                continue;
-            }
-            loaded_files_.push_back(real);
-            ++loaded;
-        }
-    if (const UgenInfo* saw = find("LFSaw"))
-        release_ = probe_release(static_cast<const UgenEntry*>(saw->entry)->construct, saw->unit_bytes);
-    if (other_api && (!find("Control") || !find("Out")))
-        return Error{"the UGen plugins in " + where + " have plugin API version " + std::to_string(other_api) +
-                     ", not " + std::to_string(api_version) +
-                     ": install SuperCollider 3.13 or 3.14, or set scsynth.ugen-path"};
+    const FoundFiles found = find_plugin_files(plugin_folders(path));
+    for (const std::string& problem : found.problems)
+        report("UGen plugins: " + problem);
+    next_ = generation_ + 1;
+    other_api_ = 0;
+    const std::vector<VettedFile> vetted = vetting_.vet(found.plugins, report);
+    for (size_t i = 0; i < vetted.size(); ++i)
+        load_file(found.plugins[i], vetted[i], report);
+    note_others(found);
+    follow_release();
     if (!find("Control") || !find("Out"))
-        return Error{"no IOUGens.so in " + where +
-                     ": install SuperCollider's plugins (package supercollider-server) or set scsynth.ugen-path"};
-    return loaded;
+        return Error{lacking(path.empty() ? supercollider_folders() : path)};
+    return generation_;
 }
 
-const UgenInfo* PluginRegistry::find(std::string_view name) const {
-    const std::lock_guard lock(mutex_);
-    const auto it = ugens_.find(name);
-    return it == ugens_.end() ? nullptr : &it->second->info;
+void PluginRegistry::load_file(const PluginFile& file, const VettedFile& vetted, const Report& report) {
+    const auto before = loaded_.find(file.path);
+    if (!vetted.problem.empty()) {
+        const bool still = before != loaded_.end();
+        leave_out(file.path, vetted.problem + (still ? "; its earlier version stays until PipeWire restarts" : ""),
+                  report);
+        return;
+    }
+    if (before != loaded_.end() && before->second.content == vetted.content)
+        return;
+    const bool stuck = before != loaded_.end() && vetted.in_place &&
+                       !(vetted.is_packaged && vetted.identity.inode != before->second.identity.inode);
+    if (stuck) {
+        if (std::exchange(told_[file.path], vetted.content) != vetted.content)
+            report(
+                "UGen plugin " + file.path +
+                " has changed. It looks for files beside itself, so it is loaded from where it lies: restart PipeWire "
+                "to have the new one");
+        return;
+    }
+    PluginUnits* const old = before == loaded_.end() ? nullptr : contents_[before->second.content].get();
+    if (!contents_.count(vetted.content) && !load_content(file, vetted, report))
+        return;
+    if (old)
+        end(*old, next_);
+    begin(*contents_[vetted.content], next_);
+    if (old)
+        report("UGen plugin " + file.path + " has changed: servers that start from now on have the new one");
+    loaded_[file.path] = {vetted.content, vetted.identity};
 }
 
-BufGenFunc PluginRegistry::find_buf_gen(std::string_view name) const {
-    const std::lock_guard lock(mutex_);
-    const auto it = buf_gens_.find(name);
-    return it == buf_gens_.end() ? nullptr : it->second;
+bool PluginRegistry::load_content(const PluginFile& file, const VettedFile& vetted, const Report& report) {
+    LoadedPlugin plugin = load_plugin(vetted.in_place ? spelled_anew(vetted.load_path, generation_) : vetted.load_path);
+    if (plugin.other_api)
+        other_api_ = plugin.other_api;
+    if (plugin.harmful)
+        plugin.problem = vetting_.condemn(file, plugin.problem);
+    if (!plugin.units) {
+        leave_out(file.path, plugin.problem, report);
+        return false;
+    }
+    contents_[vetted.content] = std::move(plugin.units);
+    return true;
 }
 
-const PluginCommand* PluginRegistry::find_command(std::string_view name) const {
+void PluginRegistry::leave_out(const std::string& path, const std::string& why, const Report& report) {
+    report("UGen plugin not loaded: " + path + ": " + why);
     const std::lock_guard lock(mutex_);
-    const auto it = commands_.find(name);
-    return it == commands_.end() ? nullptr : &it->second;
+    left_out_[path] = why;
+}
+
+void PluginRegistry::note_others(const FoundFiles& found) {
+    const std::lock_guard lock(mutex_);
+    for (const std::string& path : found.refused)
+        for (const RefusedFile& refused : refused_files())
+            if (refused.name == name_of(path))
+                left_out_[path] = refused.reason;
+    for (const std::string& path : found.supernova_only)
+        left_out_[path] = "a build for supernova; install the pack's plain build, the one for scsynth";
+    for (const auto& each : loaded_)
+        left_out_.erase(each.first);
+}
+
+void PluginRegistry::begin(PluginUnits& units, int generation) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, entry] : units.ugens)
+        ugens_.add(name, entry.get(), generation);
+    for (auto& [name, run] : units.buf_gens)
+        buf_gens_.add(name, run, generation);
+    for (auto& [name, versions] : units.commands) {
+        // The data loop may be reading an earlier one.
+        if (versions.back()->from != 0)
+            versions.push_back(std::make_unique<PluginCommand>(*versions.back()));
+        versions.back()->from = generation;
+        versions.back()->before = commands_.find(name, generation - 1);
+        commands_.add(name, versions.back().get(), generation);
+    }
+    generation_ = generation;
+}
+
+void PluginRegistry::end(PluginUnits& units, int generation) {
+    const std::lock_guard lock(mutex_);
+    for (auto& [name, entry] : units.ugens)
+        ugens_.end(name, entry.get(), generation);
+    for (auto& [name, run] : units.buf_gens)
+        buf_gens_.end(name, run, generation);
+    for (auto& [name, versions] : units.commands)
+        commands_.end(name, versions.back().get(), generation);
+}
+
+void PluginRegistry::follow_release() {
+    const UgenInfo* const saw = find("LFSaw");
+    if (!saw)
+        return;
+    const Release its = probe_release(static_cast<const UgenEntry*>(saw->entry)->construct, saw->unit_bytes);
+    const std::lock_guard lock(mutex_);
+    if (releases_.empty() || releases_.back().second != its)
+        releases_.emplace_back(generation_, its);
+}
+
+std::string PluginRegistry::lacking(const std::string& where) const {
+    if (other_api_)
+        return "the UGen plugins in " + where + " have plugin API version " + std::to_string(other_api_) + ", not " +
+               std::to_string(hosted_api) + ": install SuperCollider 3.13 or 3.14, or set scsynth.ugen-path";
+    return "no IOUGens.so in " + where +
+           ": install SuperCollider's plugins (package supercollider-server) or set scsynth.ugen-path";
+}
+
+const UgenInfo* PluginRegistry::find(std::string_view name, int generation) const {
+    const std::lock_guard lock(mutex_);
+    const UgenEntry* const entry = ugens_.find(name, generation);
+    return entry ? &entry->info : nullptr;
+}
+
+BufGenFunc PluginRegistry::find_buf_gen(std::string_view name, int generation) const {
+    const std::lock_guard lock(mutex_);
+    return buf_gens_.find(name, generation);
+}
+
+const PluginCommand* PluginRegistry::find_command(std::string_view name, int generation) const {
+    const std::lock_guard lock(mutex_);
+    return commands_.find(name, generation);
+}
+
+std::vector<LeftOut> PluginRegistry::left_out() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<LeftOut> files;
+    for (const auto& [path, why] : left_out_)
+        files.push_back({path, why});
+    return files;
 }
 
 size_t PluginRegistry::ugen_count() const {
-    const std::lock_guard lock(mutex_);
-    return ugens_.size();
+    return ugen_names().size();
 }
 
 std::vector<std::string> PluginRegistry::ugen_names() const {
     const std::lock_guard lock(mutex_);
-    std::vector<std::string> names;
-    for (const auto& [name, entry] : ugens_)
-        names.push_back(name);
-    return names;
+    return ugens_.names(newest_plugins);
+}
+
+Release PluginRegistry::release(int generation) const {
+    const std::lock_guard lock(mutex_);
+    Release followed = Release::v3_13;
+    for (const auto& [from, release] : releases_)
+        if (from <= generation)
+            followed = release;
+    return followed;
 }
 
 bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
@@ -153,32 +216,55 @@ bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc co
                    entry.get()};
     entry->construct = construct;
     entry->destroy = destroy;
+    if (PluginUnits* const file = units_being_loaded())
+        return file->ugens.emplace(name, std::move(entry)).second;
     const std::lock_guard lock(mutex_);
-    return ugens_.emplace(name, std::move(entry)).second;
+    return ugens_.add(name, entry.get(), all_generations) && own_.ugens.emplace(name, std::move(entry)).second;
 }
 
 bool PluginRegistry::define_command(const char* name, PlugInCmdFunc run, void* user_data) {
-    const std::lock_guard lock(mutex_);
-    return commands_.emplace(name, PluginCommand{run, user_data}).second;
+    PluginUnits* const file = units_being_loaded();
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (!file)
+        lock.lock();
+    const auto [place, is_new] = (file ? file : &own_)->commands.try_emplace(name);
+    if (is_new)
+        place->second.push_back(std::make_unique<PluginCommand>(PluginCommand{run, user_data}));
+    return is_new && (file || commands_.add(name, place->second.back().get(), all_generations));
 }
 
 bool PluginRegistry::define_unit_command(const char* unit, const char* name, UnitCmdFunc run) {
+    UgenEntry* entry = nullptr;
+    if (PluginUnits* const file = units_being_loaded())
+        if (const auto own = file->ugens.find(std::string_view(unit)); own != file->ugens.end())
+            entry = own->second.get();
     const std::lock_guard lock(mutex_);
-    const auto it = ugens_.find(std::string_view(unit));
-    return it != ugens_.end() && it->second->commands.emplace(name, run).second;
+    if (!entry)
+        entry = ugens_.find(unit, newest_plugins);
+    return entry && entry->commands.emplace(name, run).second;
 }
 
 bool PluginRegistry::define_buf_gen(const char* name, BufGenFunc run) {
+    if (PluginUnits* const file = units_being_loaded())
+        return file->buf_gens.emplace(name, run).second;
     const std::lock_guard lock(mutex_);
-    return buf_gens_.emplace(name, run).second;
+    return buf_gens_.add(name, run, all_generations);
 }
 
 const UgenCatalog& installed_ugens() {
     return PluginRegistry::instance();
 }
 
+const UgenInfo* UgensOf::find(std::string_view name) const {
+    return PluginRegistry::instance().find(name, plugins_);
+}
+
+std::string UgensOf::advice(std::string_view name) const {
+    return advice_on_missing(name, PluginRegistry::instance().left_out(), searches_own_folders(path_));
+}
+
 Release release_to_follow(const Settings& settings) {
-    return release_named(settings.supercollider).value_or(PluginRegistry::instance().release());
+    return release_named(settings.supercollider).value_or(PluginRegistry::instance().release(settings.plugins));
 }
 
 Result<int> load_ugens(const std::string& path, const std::function<void(const std::string&)>& report) {

@@ -4,57 +4,53 @@
 #include "engine/abi/abi.hpp"
 #include "engine/base/release.hpp"
 #include "engine/base/result.hpp"
+#include "engine/packs/unit-packs.hpp"
+#include "engine/packs/vetting.hpp"
+#include "engine/plugins/generations.hpp"
+#include "engine/plugins/plugin-units.hpp"
 #include "engine/synthdef/ugen-catalog.hpp"
 
-#include <atomic>
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace scs {
 
-/// A UGen of a plugin file. UgenInfo::entry points to it.
-struct UgenEntry {
-    UgenInfo info;
-    UnitCtorFunc construct = nullptr;
-    UnitDtorFunc destroy = nullptr; ///< may be null
-    std::map<std::string, UnitCmdFunc, std::less<>> commands;
-};
-
-/// A plugin's own server command (/cmd).
-struct PluginCommand {
-    PlugInCmdFunc run;
-    void* user_data;
-};
-
 /// The UGens, buffer generators and commands of all plugin files that this process has loaded. There is one a process,
-/// because the plugin ABI's define functions carry no context. Entries are never removed. Files are never unloaded, as
-/// some of them start threads.
+/// because the plugin ABI's define functions carry no context. Entries are never removed, and files never unloaded, as
+/// some of them start threads. But a file that changes ends its old entries: a load() that finds it so makes a new
+/// generation, and engines of older ones keep what they had.
 class PluginRegistry final : public UgenCatalog {
 public:
+    using Report = std::function<void(const std::string&)>;
+
     static PluginRegistry& instance();
 
-    /// [worker] Loads the plugin files built for scsynth below the folders of `path` (colon-separated; empty: the
-    /// environment's SC_PLUGIN_PATH or SuperCollider's own folders) that aren't loaded yet. `report` gets a line for
-    /// each file that could not be loaded. Error: afterwards units that every SynthDef needs are still missing; it says
-    /// so if plugins were there but of another version of the plugin API.
-    Result<int> load(const std::string& path, const std::function<void(const std::string&)>& report);
+    /// [worker] Loads the plugin files below the folders of `path` (see plugin_folders()) that aren't loaded yet, or
+    /// have changed. `report` gets a line for each file that could not be loaded. Returns the generation that an engine
+    /// made now sees. Error: afterwards units that every SynthDef needs are still missing; it says so if plugins were
+    /// there but of another version of the plugin API.
+    Result<int> load(const std::string& path, const Report& report);
 
-    /// [any] Finds an entry that was defined before the caller's Engine was made.
-    const UgenInfo* find(std::string_view name) const override;
-    BufGenFunc find_buf_gen(std::string_view name) const;
-    const PluginCommand* find_command(std::string_view name) const;
+    /// [any] Finds an entry of that generation.
+    const UgenInfo* find(std::string_view name, int generation) const;
+    BufGenFunc find_buf_gen(std::string_view name, int generation = newest_plugins) const;
+    const PluginCommand* find_command(std::string_view name, int generation = newest_plugins) const;
+    /// [any] Of the newest.
+    const UgenInfo* find(std::string_view name) const override { return find(name, newest_plugins); }
+    /// [any] The files that weren't loaded.
+    std::vector<LeftOut> left_out() const;
     size_t ugen_count() const;
-    /// [any] Which release's units these are.
-    Release release() const noexcept { return release_; }
     std::vector<std::string> ugen_names() const;
+    /// [any] Which release's units these are.
+    Release release(int generation) const;
 
-    // For the interface table.
+    // For the interface table. What is defined while no file is loaded is there in all generations.
     bool define_unit(const char* name, size_t bytes, UnitCtorFunc, UnitDtorFunc, uint32_t flags);
     bool define_command(const char* name, PlugInCmdFunc, void* user_data);
     bool define_unit_command(const char* unit, const char* name, UnitCmdFunc);
@@ -63,13 +59,36 @@ public:
 private:
     PluginRegistry() = default;
 
-    mutable std::mutex mutex_;
-    std::mutex loading_;
-    std::map<std::string, std::unique_ptr<UgenEntry>, std::less<>> ugens_;
-    std::map<std::string, BufGenFunc, std::less<>> buf_gens_;
-    std::map<std::string, PluginCommand, std::less<>> commands_;
-    std::vector<std::string> loaded_files_;
-    std::atomic<Release> release_{Release::v3_13};
+    /// A file as it was when it was loaded last.
+    struct Loaded {
+        std::string content;
+        FileIdentity identity;
+    };
+
+    void load_file(const PluginFile&, const VettedFile&, const Report&);
+    bool load_content(const PluginFile&, const VettedFile&, const Report&);
+    void leave_out(const std::string& path, const std::string& why, const Report&);
+    void note_others(const FoundFiles&);
+    void begin(PluginUnits&, int generation);
+    void end(PluginUnits&, int generation);
+    void follow_release();
+    std::string lacking(const std::string& where) const;
+
+    mutable std::mutex mutex_; ///< for what is found by name
+    std::mutex loading_;       ///< held by load(), for what only it uses
+    Generations<UgenEntry*> ugens_;
+    Generations<BufGenFunc> buf_gens_;
+    Generations<const PluginCommand*> commands_;
+    std::vector<std::pair<int, Release>> releases_; ///< by generation
+    std::map<std::string, std::string> left_out_;   ///< paths, and why; of servers with other folders, too
+    PluginUnits own_;
+
+    Vetting vetting_;
+    std::map<std::string, std::unique_ptr<PluginUnits>> contents_;
+    std::map<std::string, Loaded> loaded_;    ///< by path
+    std::map<std::string, std::string> told_; ///< contents of which it was said that they can't be taken
+    int generation_ = 0, next_ = 1;
+    int other_api_ = 0;
 };
 
 } // namespace scs

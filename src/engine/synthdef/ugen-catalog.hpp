@@ -21,6 +21,9 @@ public:
     virtual ~UgenCatalog() = default;
     /// [any] The UGen of this name, or null. The answer outlives every Program compiled with it.
     virtual const UgenInfo* find(std::string_view name) const = 0;
+    /// [worker] What to tell somebody whose SynthDef has a UGen that find() doesn't find, as a sentence without its
+    /// full stop. Empty: nothing.
+    virtual std::string advice(std::string_view) const { return {}; }
 };
 
 } // namespace scs

@@ -135,6 +135,11 @@ private:
     size_t total_ = 0;
 };
 
+Error missing(const std::string& name, const UgenCatalog& catalog) {
+    const std::string advice = catalog.advice(name);
+    return {"UGen " + quoted(name) + " not installed" + (advice.empty() ? "" : ": " + advice)};
+}
+
 Verdict check_units(const SynthDef& def, const UgenCatalog& catalog) {
     Budget memory;
     memory.add(def.constants.size(), wire_bytes);
@@ -145,7 +150,7 @@ Verdict check_units(const SynthDef& def, const UgenCatalog& catalog) {
             return wrong;
         const UgenInfo* ugen = catalog.find(unit.name);
         if (ugen == nullptr)
-            return Error{"UGen " + quoted(unit.name) + " not installed"};
+            return missing(unit.name, catalog);
         const std::string place = "UGen " + std::to_string(i) + ' ' + quoted(unit.name);
         if (!is_rate(unit.rate))
             return Error{place + ": has no valid rate"};

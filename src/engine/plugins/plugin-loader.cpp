@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/plugin-loader.hpp"
+
+#include "engine/abi/plugin-file.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "engine/plugins/interface-table.hpp"
+
+#include <dlfcn.h>
+#include <utility>
+
+namespace scs {
+namespace {
+
+thread_local PluginUnits* being_loaded = nullptr;
+
+/// What load_plugin() runs under guard: the plugin's own code.
+void run_load(const PluginFunctions& plugin, LoadedPlugin& loaded) {
+    if (const int api = plugin.api_version(); api != hosted_api) {
+        loaded.other_api = api;
+        loaded.problem = "plugin API version " + std::to_string(api) + ", not " + std::to_string(hosted_api) +
+                         " (SuperCollider 3.15's development versions have others)";
+    } else if (!plugin.is_for_this_server()) {
+        loaded.problem = "not built for scsynth";
+    } else {
+        plugin.load(interface_table());
+    }
+}
+
+std::string ending() {
+    switch (FaultGuard::last_ending()) {
+    case FaultGuard::Ending::abort: return "called abort()";
+    case FaultGuard::Ending::endless: return "did not end";
+    default: return "crashed or threw an exception";
+    }
+}
+
+} // namespace
+
+PluginUnits* units_being_loaded() noexcept {
+    return being_loaded;
+}
+
+LoadedPlugin load_plugin(const std::string& path) {
+    LoadedPlugin loaded;
+    void* const handle = dlopen(path.c_str(), plugin_flags);
+    if (!handle) {
+        loaded.problem = dlerror();
+        return loaded;
+    }
+    const PluginFunctions plugin = functions_of(handle);
+    if (!plugin.is_complete()) {
+        loaded.problem = "not a SuperCollider plugin";
+        return loaded;
+    }
+    FaultGuard::install();
+    const FaultGuard::Watched watched(FaultGuard::Patience::much);
+    auto units = std::make_unique<PluginUnits>();
+    being_loaded = units.get();
+    loaded.harmful = !FaultGuard::run([&] { run_load(plugin, loaded); });
+    being_loaded = nullptr;
+    if (loaded.harmful)
+        loaded.problem = ending();
+    if (loaded.problem.empty())
+        loaded.units = std::move(units);
+    else if (loaded.harmful)
+        static_cast<void>(units.release()); // it may be half changed
+    return loaded;
+}
+
+} // namespace scs

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/abi/abi.hpp"
+#include "engine/synthdef/ugen-catalog.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace scs {
+
+/// A UGen of a plugin file. UgenInfo::entry points to it.
+struct UgenEntry {
+    UgenInfo info;
+    UnitCtorFunc construct = nullptr;
+    UnitDtorFunc destroy = nullptr; ///< may be null
+    std::map<std::string, UnitCmdFunc, std::less<>> commands;
+};
+
+/// A plugin's own server command (/cmd).
+struct PluginCommand {
+    PlugInCmdFunc run;
+    void* user_data;
+    int from = 0;                          ///< the first generation that has it
+    const PluginCommand* before = nullptr; ///< what had its name until then
+
+    /// [rt] The one that an engine of that generation has.
+    const PluginCommand* as_of(int generation) const noexcept {
+        const PluginCommand* each = this;
+        while (each && each->from > generation)
+            each = each->before;
+        return each;
+    }
+};
+
+/// What one plugin file defines.
+struct PluginUnits {
+    std::map<std::string, std::unique_ptr<UgenEntry>, std::less<>> ugens;
+    std::map<std::string, BufGenFunc, std::less<>> buf_gens;
+    std::map<std::string, std::vector<std::unique_ptr<PluginCommand>>, std::less<>> commands; ///< the last one counts
+};
+
+} // namespace scs
