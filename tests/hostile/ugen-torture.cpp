@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Runs every UGen of the installed plugins with hostile inputs, each in a process of its own, and says which of
-// them crash or hang. A survey for docs/safety.md, no test: `ugen-torture [--runs N] [--seed N] [--tame]
-// [--fixed-buffers] [--memory] [UGEN...]`.
+// Runs every UGen of the installed plugins with hostile inputs, each in a process of its own, and says which of them
+// crash, hang, or write beside their memory or a sample buffer. A survey for docs/safety.md:
+//
+//     ugen-torture [--runs N] [--seed N] [--tame] [--fixed-buffers] [--memory] [UGEN...]
+//
+// As a test (`--buffers`) it takes the UGens that write into buffers, and fails if one of them writes beside its own,
+// or if a UGen that was made to do so isn't found.
 #include "engine/engine.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/validator.hpp"
+#include "engine/units/unit-effects.hpp"
 #include "engine/units/unit-facts.hpp"
+#include "hostile/guarded-memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +25,6 @@
 #include <map>
 #include <random>
 #include <string>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -28,7 +34,8 @@ namespace scs {
 namespace {
 
 constexpr int buffers = 24, control_count = 12;
-constexpr size_t page = 4096;
+enum Exit { exit_contained = 50, exit_wrote, exit_beside, exit_no_definition = 99 };
+constexpr const char* planted = "WritesBeside";
 int out_of_memory_in = 25; ///< one of so many allocations fails; 0: none
 
 std::mt19937 random_bits;
@@ -37,35 +44,6 @@ int below(int n) {
     return int(random_bits() % unsigned(n));
 }
 
-/// Memory that ends at an inaccessible page, and is inaccessible itself once freed.
-struct Guarded {
-    static std::map<void*, std::pair<void*, size_t>>& regions() {
-        static std::map<void*, std::pair<void*, size_t>> all;
-        return all;
-    }
-    static void* take(size_t bytes, size_t alignment = 64) {
-        if (bytes > (size_t(1) << 28))
-            return nullptr;
-        const size_t pages = (bytes + page - 1) / page * page + 2 * page;
-        void* region = mmap(nullptr, pages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (region == MAP_FAILED)
-            return nullptr;
-        auto* first = static_cast<std::byte*>(region);
-        mprotect(first, page, PROT_NONE);
-        mprotect(first + pages - page, page, PROT_NONE);
-        auto* at = reinterpret_cast<std::byte*>((uintptr_t(first) + pages - page - bytes) / alignment * alignment);
-        regions()[at] = {region, pages};
-        return at;
-    }
-    static void give(void* memory) {
-        const auto it = regions().find(memory);
-        if (it == regions().end())
-            return; // as in the pool
-        munmap(it->second.first, it->second.second);
-        regions().erase(it);
-    }
-};
-
 void* guarded_alloc(::World* world, size_t bytes) {
     if (out_of_memory_in && below(out_of_memory_in) == 0)
         return nullptr;
@@ -73,7 +51,7 @@ void* guarded_alloc(::World* world, size_t bytes) {
         return nullptr;
     // The engine's allocations have a tail of this size.
     const size_t tail = std::max(sizeof(::SndBuf), size_t(world->mBufLength) * sizeof(float));
-    auto* memory = static_cast<std::byte*>(Guarded::take(bytes + tail));
+    auto* memory = static_cast<std::byte*>(GuardedMemory::take(bytes + tail));
     if (memory) {
         std::memset(memory, 0xcd, bytes); // like a pool that has been used before
         std::memset(memory + bytes, 0, tail);
@@ -82,7 +60,7 @@ void* guarded_alloc(::World* world, size_t bytes) {
 }
 void guarded_free(::World*, void* memory) {
     if (memory)
-        Guarded::give(memory);
+        GuardedMemory::give(memory);
 }
 
 volatile bool wrote = false; ///< the fault that was contained was a write, which might have hit mapped memory
@@ -143,9 +121,15 @@ InputRef any_input(SynthDef& def) {
     }
 }
 
+/// Whether a UGen writes into sample buffers, other than into that of its FFT chain alone.
+bool writes_buffers(std::string_view name) {
+    const UnitEffects* effects = find_unit_effects(name);
+    return name == planted || (effects && (effects->kinds & UnitEffects::writes_buffers));
+}
+
 SynthDef make_def(const std::string& name) {
     SynthDef def;
-    def.name = "t";
+    def.name = std::string("torture");
     for (int i = 0; i < control_count; ++i)
         def.controls.push_back(hostile_float());
     def.units.push_back({"Control", Rate::control, 0, {}, std::vector<Rate>(control_count, Rate::control)});
@@ -177,7 +161,10 @@ SynthDef make_def(const std::string& name) {
         unit.special_index = int16_t(below(60));
     else if (below(10) == 0)
         unit.special_index = int16_t(below(70000));
-    const int inputs = (facts ? facts->min_inputs : below(12)) + (below(2) ? 0 : below(30));
+    // A writer has as many signals as its buffer has channels, or it does nothing.
+    const bool writer = writes_buffers(name);
+    const int more = below(2) ? 0 : below(writer ? 3 : 30);
+    const int inputs = (facts ? facts->min_inputs : below(12)) + (writer ? 1 : 0) + more;
     const int outputs = (facts ? facts->min_outputs : 1) + (below(3) ? 0 : below(8));
     if (name == "Control" || name == "TrigControl" || name == "AudioControl" || name == "LagControl")
         unit.special_index = 0;
@@ -186,6 +173,8 @@ SynthDef make_def(const std::string& name) {
             unit.inputs.push_back({6, 0});
         else if (below(8) == 0)
             unit.inputs.push_back(constant(def, float(below(12))));
+        else if (writer && below(2))
+            unit.inputs.push_back(constant(def, float(below(6) - 2)));
         else
             unit.inputs.push_back(any_input(def));
     }
@@ -231,19 +220,35 @@ Buffer new_buffer(int index) {
     static const int sizes[] = {8, 64, 256, 512, 1024, 2048, 4096, 16384, 100, 1, 2, 3, 7, 48000};
     int frames = index >= 1 && index <= 8 ? 256 << below(4) : sizes[below(int(std::size(sizes)))];
     int channels = index >= 1 && index <= 8 ? 1 : 1 + (below(3) ? 0 : below(9));
-    const size_t bytes = (size_t(frames) * size_t(channels) + 16) * sizeof(float);
-    auto* data = static_cast<float*>(Guarded::take(bytes));
+    // UGens' interpolation reads a little beyond, where the engine's buffers have zeros, too.
+    const auto side = below(2) ? GuardedMemory::Side::start : GuardedMemory::Side::end;
+    auto* data = static_cast<float*>(
+        GuardedMemory::take(size_t(frames) * size_t(channels) * sizeof(float), side, 16 * sizeof(float)));
     for (int i = 0; i < frames * channels; ++i)
         data[i] = below(50) ? float(below(2000)) / 1000.f - 1.f : wild_float();
     return {data, frames, channels, below(10) ? 48000. : double(hostile_float()), nullptr};
 }
 
+bool wrote_beside = false;
+
+void look_at_buffer(Engine& engine, int index) {
+    wrote_beside = wrote_beside || !GuardedMemory::untouched(engine.buffers().get(index).data);
+}
+
 void change_buffer(Engine& engine, int index) {
+    look_at_buffer(engine, index);
     const Buffer before = engine.buffers().get(index);
     Buffer after = below(3) ? new_buffer(index) : Buffer{};
     engine.buffers().install(index, after);
     if (before.data)
-        Guarded::give(before.data);
+        GuardedMemory::give(before.data);
+}
+
+/// A UGen that does what the test must find.
+void write_beside(::Unit* unit, int) {
+    const ::SndBuf& buffer = unit->mWorld->mSndBufs[9];
+    if (buffer.data)
+        buffer.data[unit->mInBuf[0][0] > 0.f ? buffer.samples : -1] = 1.f;
 }
 
 struct Run {
@@ -263,7 +268,7 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
             program = std::move(compiled.value());
     }
     if (!program)
-        _exit(99);
+        _exit(exit_no_definition);
     if (verbose)
         print(def), std::fflush(stdout);
     for (int i = 0; i < buffers; ++i)
@@ -303,29 +308,103 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
     }
     if (Synth* s = engine.tree().find_synth(1000))
         engine.tree().free(*s);
+    for (int i = 0; i < buffers; ++i)
+        look_at_buffer(engine, i);
     std::fflush(stdout);
-    _exit(wrote ? 51 : contained ? 50 : 0);
+    _exit(wrote_beside ? exit_beside : wrote ? exit_wrote : contained ? exit_contained : 0);
 }
 
-int survey(int argc, char** argv) {
+struct Options {
     int runs = 20, first_seed = 1;
     bool wild = true, changes = true;
+    bool buffers = false; ///< the test
     std::vector<std::string> names;
+};
+
+Options read_options(int argc, char** argv) {
+    Options options;
     for (int i = 1; i < argc; ++i) {
         const std::string word = argv[i];
         if (word == "--runs")
-            runs = std::atoi(argv[++i]);
+            options.runs = std::atoi(argv[++i]);
         else if (word == "--seed")
-            first_seed = std::atoi(argv[++i]);
+            options.first_seed = std::atoi(argv[++i]);
         else if (word == "--tame")
-            wild = false;
+            options.wild = false;
         else if (word == "--fixed-buffers")
-            changes = false;
+            options.changes = false;
         else if (word == "--memory")
             out_of_memory_in = 0;
+        else if (word == "--buffers")
+            options.buffers = true;
         else
-            names.push_back(word);
+            options.names.push_back(word);
     }
+    return options;
+}
+
+/// How the runs of a UGen ended.
+class Findings {
+public:
+    void add(int seed, int status) {
+        const int code = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+        if (code)
+            ends_[code].push_back(seed);
+    }
+    size_t count(int code) const {
+        const auto it = ends_.find(code);
+        return it == ends_.end() ? 0 : it->second.size();
+    }
+    bool wrote() const { return count(exit_wrote) || count(exit_beside); }
+    bool died() const {
+        return std::any_of(ends_.begin(), ends_.end(), [](const auto& end) { return describe(end.first).empty(); });
+    }
+    void print(const std::string& name, int runs) const {
+        for (const auto& [code, seeds] : ends_) {
+            std::string what = describe(code);
+            if (code == exit_no_definition && seeds.size() < size_t(runs))
+                continue;
+            if (what.empty())
+                what = code < 0 ? strsignal(-code) : "exit";
+            std::printf("%s: %s %zu of %d, seed %d\n", name.c_str(), what.c_str(), seeds.size(), runs, seeds[0]);
+        }
+        std::fflush(stdout);
+    }
+
+private:
+    static std::string describe(int code) {
+        switch (code) {
+        case exit_contained: return "contained";
+        case exit_wrote: return "contained writes";
+        case exit_beside: return "wrote beside a buffer";
+        case exit_no_definition: return "no valid definition found";
+        default: return {};
+        }
+    }
+    std::map<int, std::vector<int>> ends_;
+};
+
+Findings play(Engine& engine, const std::string& name, const Options& options) {
+    Findings findings;
+    for (int seed = options.first_seed; seed < options.first_seed + options.runs; ++seed) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(60);
+            if (options.runs > 1 && !std::freopen("/dev/null", "w", stdout)) // some UGens print
+                _exit(1);
+            torture(engine, name, {seed, options.changes, options.wild}, options.runs == 1);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        findings.add(seed, status);
+        if (findings.count(-SIGALRM) >= 2)
+            break;
+    }
+    return findings;
+}
+
+int survey(int argc, char** argv) {
+    Options options = read_options(argc, argv);
     Settings settings;
     settings.buffers = buffers;
     settings.audio_buses = 32;
@@ -335,57 +414,25 @@ int survey(int argc, char** argv) {
         std::fprintf(stderr, "%s\n", made.error().c_str());
         return 1;
     }
+    PluginRegistry& registry = PluginRegistry::instance();
+    registry.define_unit(
+        planted, sizeof(::Unit), [](::Unit* unit) { unit->mCalcFunc = write_beside; }, nullptr, 0);
     FaultGuard::prepare_thread();
     look_at_faults();
     interface_table()->fRTAlloc = guarded_alloc;
     interface_table()->fRTFree = guarded_free;
-    if (names.empty())
-        names = PluginRegistry::instance().ugen_names();
+    if (options.names.empty())
+        for (const std::string& name : registry.ugen_names())
+            if (options.buffers ? writes_buffers(name) : name != planted)
+                options.names.push_back(name);
     int bad = 0;
-    for (const std::string& name : names) {
-        std::map<int, std::pair<int, int>> deaths;
-        int refused = 0, contained = 0, contained_seed = 0, writes = 0, write_seed = 0;
-        for (int seed = first_seed; seed < first_seed + runs; ++seed) {
-            const pid_t child = fork();
-            if (child == 0) {
-                alarm(3);
-                torture(*made.value(), name, {seed, changes, wild}, runs == 1);
-            }
-            int status = 0;
-            waitpid(child, &status, 0);
-            if (WIFSIGNALED(status)) {
-                auto& [count, example] = deaths[WTERMSIG(status)];
-                if (count++ == 0)
-                    example = seed;
-                if (WTERMSIG(status) == SIGALRM && count >= 2)
-                    break;
-            } else if (WEXITSTATUS(status) == 99) {
-                ++refused;
-            } else if (WEXITSTATUS(status) == 51) {
-                ++writes;
-                write_seed = seed;
-            } else if (WEXITSTATUS(status) == 50) {
-                ++contained;
-                contained_seed = seed;
-            } else if (WEXITSTATUS(status)) {
-                ++deaths[-WEXITSTATUS(status)].first;
-            }
-        }
-        for (const auto& [signal, what] : deaths) {
-            std::printf("%s: %s %d of %d, seed %d\n", name.c_str(), signal > 0 ? strsignal(signal) : "exit", what.first,
-                        runs, what.second);
-            ++bad;
-        }
-        if (contained)
-            std::printf("%s: contained %d of %d, seed %d\n", name.c_str(), contained, runs, contained_seed);
-        if (writes)
-            std::printf("%s: contained writes %d of %d, seed %d\n", name.c_str(), writes, runs, write_seed);
-        if (refused == runs)
-            std::printf("%s: no valid definition found\n", name.c_str());
-        std::fflush(stdout);
+    for (const std::string& name : options.names) {
+        const Findings findings = play(*made.value(), name, options);
+        findings.print(name, options.runs);
+        bad += findings.died() || (options.buffers && findings.wrote() != (name == planted));
     }
-    std::printf("%zu UGens, %d findings\n", names.size(), bad);
-    return 0;
+    std::printf("%zu UGens, %d findings\n", options.names.size(), bad);
+    return options.buffers && bad;
 }
 
 } // namespace

@@ -35,6 +35,7 @@ NEGATIVE = "scsynth's logarithms of what is negative are arbitrary numbers"
 BESIDE_NATIVE = {
     "*N.modar": (-65, "goes for the nearest sample, and so jumps with the last bit of the sine that moves its delay"),
     "BinaryOpUGen.*.ak": (-60, LINE),
+    "BufWr.loop": (-20, "goes to the nearest sample, and so jumps with the last bit of the sine that moves its phase"),
     "BinaryOpUGen.pow.aa": (-68, "raises what is next to zero to what is large"),
     "HPZ2.ar": (-95, "a difference of neighbours, small beside the last bits of the sine that it is taken of"),
     "Hasher.ar": (1, "of a sine: another last bit is another number"),

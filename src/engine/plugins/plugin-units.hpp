@@ -11,11 +11,14 @@
 
 namespace scs {
 
+struct BufferNeed;
+
 /// A UGen of a plugin file. UgenInfo::entry points to it.
 struct UgenEntry {
     UgenInfo info;
     UnitCtorFunc construct = nullptr;
-    UnitDtorFunc destroy = nullptr; ///< may be null
+    UnitDtorFunc destroy = nullptr;   ///< may be null
+    const BufferNeed* need = nullptr; ///< null: none
     std::map<std::string, UnitCmdFunc, std::less<>> commands;
 };
 

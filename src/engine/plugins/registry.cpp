@@ -3,6 +3,7 @@
 
 #include "engine/abi/plugin-file.hpp"
 #include "engine/packs/unit-packs.hpp"
+#include "engine/plugins/buffer-writers.hpp"
 #include "engine/plugins/plugin-loader.hpp"
 #include "engine/plugins/release-probe.hpp"
 #include "engine/plugins/stand-ins.hpp"
@@ -42,6 +43,7 @@ Result<int> PluginRegistry::load(const std::string& path, const Report& report) 
     const std::lock_guard serial(loading_);
     define_stand_ins(*this);
     define_stream_units(*this);
+    define_buffer_writers(*this);
     const FoundFiles found = find_plugin_files(plugin_folders(path));
     for (const std::string& problem : found.problems)
         report("UGen plugins: " + problem);
@@ -209,13 +211,16 @@ Release PluginRegistry::release(int generation) const {
 
 bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
                                  uint32_t flags) {
-    if (const UnitFacts* facts = find_unit_facts(name); facts && facts->refused)
+    const UnitFacts* const facts = find_unit_facts(name);
+    if (facts && facts->refused)
         return false;
     auto entry = std::make_unique<UgenEntry>();
     entry->info = {name, bytes + unregistered_bytes(name), (flags & kUnitDef_CantAliasInputsToOutputs) != 0,
                    entry.get()};
     entry->construct = construct;
     entry->destroy = destroy;
+    if (facts && facts->buffer_need.kind != BufferNeed::none)
+        entry->need = &facts->buffer_need;
     if (PluginUnits* const file = units_being_loaded())
         return file->ugens.emplace(name, std::move(entry)).second;
     const std::lock_guard lock(mutex_);

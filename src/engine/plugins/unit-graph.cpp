@@ -4,6 +4,7 @@
 #include "engine/base/text-line.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
+#include "engine/plugins/buffer-check.hpp"
 #include "engine/plugins/native-unit.hpp"
 #include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
@@ -38,8 +39,13 @@ size_t signals_offset(const UnitPlan& unit, const Kernel* kernel) noexcept {
     return (bytes + alignof(float*) - 1) & ~(alignof(float*) - 1);
 }
 
+bool is_checked(const UnitPlan& unit, const Kernel* kernel) noexcept {
+    return !kernel && static_cast<const UgenEntry*>(unit.ugen->entry)->need;
+}
+
 size_t unit_bytes(const UnitPlan& unit, const Kernel* kernel) noexcept {
-    return signals_offset(unit, kernel) + ports(unit) * sizeof(float*);
+    const size_t check = is_checked(unit, kernel) ? sizeof(BufferCheck) : 0;
+    return check + signals_offset(unit, kernel) + ports(unit) * sizeof(float*);
 }
 
 const Kernel* kernel_of(UnitKernels kernels, uint32_t unit) noexcept {
@@ -114,7 +120,8 @@ struct GuardUnit {
 
     static void run(::Unit* unit, int) {
         auto& self = *reinterpret_cast<GuardUnit*>(unit);
-        self.wire.mScalarValue = self.guard->apply(*self.from, *self.high);
+        const float high = self.guard->in_bins ? bins_of_chain(*unit, *self.high) : *self.high;
+        self.wire.mScalarValue = self.guard->apply(*self.from, high);
     }
 };
 
@@ -325,7 +332,12 @@ void Instance::add_unit(uint32_t index) noexcept {
     const UnitPlan& plan = program->units[index];
     const Kernel* kernel = kernel_of(kernels, index);
     Cursor& memory = plan.is_calc() ? lay_out.calc_units : lay_out.other_units;
-    auto* unit = reinterpret_cast<::Unit*>(memory.take<std::byte>(unit_bytes(plan, kernel)));
+    std::byte* piece = memory.take<std::byte>(unit_bytes(plan, kernel));
+    if (is_checked(plan, kernel)) {
+        new (piece) BufferCheck(entry_of(plan));
+        piece += sizeof(BufferCheck);
+    }
+    auto* unit = reinterpret_cast<::Unit*>(piece);
     graph.mUnits[index] = unit;
     unit->mWorld = &w;
     unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
@@ -373,8 +385,11 @@ void Instance::add_guard(const InputGuard& guard, ::Unit& unit, bool called) noe
     hidden.from = unit.mInBuf[guard.input];
     hidden.seconds = guard.high / float(unit.mRate->mSampleRate);
     hidden.high = guard.in_samples       ? &hidden.seconds
+                  : guard.in_bins        ? unit.mInBuf[0]
                   : guard.high_input < 0 ? &guard.high
                                          : unit.mInBuf[guard.high_input];
+    hidden.unit.mWorld = unit.mWorld;
+    hidden.unit.mParent = unit.mParent;
     hidden.unit.mBufLength = 1;
     hidden.unit.mCalcFunc = GuardUnit::run;
     hidden.wire = *unit.mInput[guard.input];
@@ -426,6 +441,8 @@ bool UnitGraph::construct(Deadline& deadline) noexcept {
             GuardUnit::run(&guard->unit, 1);
         if (kernel_of(self.kernels, index))
             NativeUnit::of(*unit).construct();
+        else if (is_checked(self.program->units[index], nullptr))
+            BufferCheck::of(*unit).construct(*unit);
         else
             entry_of(*unit).construct(unit);
     };
@@ -583,7 +600,8 @@ bool UnitGraph::destroy(Deadline& deadline) noexcept {
             if (kernel->stop)
                 NativeUnit::of(*unit).destroy();
         } else if (const auto destructor = entry_of(self.program->units[index]).destroy) {
-            destructor(unit);
+            if (!is_checked(self.program->units[index], nullptr) || BufferCheck::of(*unit).constructed())
+                destructor(unit);
         }
     };
     const bool well = self.guarded(self.hosted.abi.mUnits, self.destroyed, self.built, destroy,

@@ -25,7 +25,8 @@ std::vector<InputGuard> input_guards(const SynthDef& def, int block_size) {
             constexpr float highest_rate = 1e6f;
             const auto value = constant(guard.input);
             const auto high = guard.high_input < 0 ? guard.high : constant(number(guard.high_input));
-            if (value && high && guard.apply(*value, guard.in_samples ? *high / highest_rate : *high) == *value)
+            if (value && high && !guard.in_bins &&
+                guard.apply(*value, guard.in_samples ? *high / highest_rate : *high) == *value)
                 return;
             guards.push_back(guard);
         };
@@ -41,6 +42,7 @@ std::vector<InputGuard> input_guards(const SynthDef& def, int block_size) {
                  .high = limit.kind & InputLimit::in_block ? last_frame : limit.high,
                  .in_samples = (limit.kind & InputLimit::in_samples) != 0,
                  .at_start = (limit.kind & InputLimit::at_start) != 0,
+                 .in_bins = (limit.kind & InputLimit::in_bins) != 0,
                  .high_input = limit.high_input});
         }
         for (const PortCount& count : facts->counts())

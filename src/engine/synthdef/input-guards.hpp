@@ -16,6 +16,7 @@ struct InputGuard {
     float low = 0, high = 0;
     bool in_samples = false; ///< `high` is in samples, the input in seconds
     bool at_start = false;   ///< only the constructor reads the input: it is clamped once, not in each block
+    bool in_bins = false;    ///< the upper limit is the number of bins of the chain that input 0 names
     int32_t high_input = -1; ///< another input of the unit whose value is the upper limit in place of `high`
 
     float apply(float value, float upper) const noexcept { return value > low ? (value < upper ? value : upper) : low; }

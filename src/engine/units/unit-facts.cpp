@@ -8,7 +8,7 @@ namespace scs {
 namespace {
 
 constexpr uint8_t any_rate = 0x0f;
-constexpr uint8_t audio = rate_bit(Rate::audio);
+constexpr uint8_t audio = rate_bit(Rate::audio), control = rate_bit(Rate::control);
 // A unit that isn't made for demand rate would write a whole block into a single sample there.
 constexpr uint8_t not_demand = any_rate & uint8_t(~rate_bit(Rate::demand));
 
@@ -32,6 +32,16 @@ constexpr float least_frequency = 0.001f, most_frequency = 1e9f;
 // Fits into 32 bits. A counter that begins below zero never ends.
 constexpr float most_counter = 2.1e9f;
 constexpr float most_samples = 1e9f, most_metres = 1e5f, most_counted = 65536.f;
+
+constexpr BufferNeed wrapped{BufferNeed::wrapped, 0};
+constexpr BufferNeed program{BufferNeed::samples, 0, 256};
+constexpr BufferNeed magnitudes{BufferNeed::bins, 1, 0, BufferNeed::anything, false, false};
+constexpr BufferNeed network{BufferNeed::samples, 0, 1, BufferNeed::size, true};
+
+/// A buffer whose address the constructor keeps, without looking for one of the synth's own.
+constexpr BufferNeed kept(uint8_t input, uint16_t samples) {
+    return {BufferNeed::samples, input, samples, BufferNeed::memory, true, false};
+}
 
 constexpr UnitFacts unit(std::string_view name, uint16_t min_inputs, uint16_t min_outputs, uint8_t rates = not_demand,
                          uint16_t max_outputs = UINT16_MAX) {
@@ -68,7 +78,7 @@ constexpr UnitFacts table[] = {
     unit("AmpCompA", 4, 1),
     unit("Amplitude", 3, 1),
     unit("AmplitudeMod", 3, 1),
-    unit("AnalyseEvents2", 6, 1),
+    unit("AnalyseEvents2", 6, 1).needs(kept(1, 2)),
     unit("ArneodoCoulletTresser", 6, 3),
     unit("ArrayMax", 1, 2),
     unit("ArrayMin", 1, 2),
@@ -90,7 +100,7 @@ constexpr UnitFacts table[] = {
     unit("BAllPass", 3, 1),
     unit("BBandPass", 3, 1),
     unit("BBandStop", 3, 1),
-    unit("BBlockerBuf", 2, 9),
+    unit("BBlockerBuf", 2, 9).needs(program),
     unit("BFDecode1", 8, 1),
     unit("BFEncode1", 6, 4),
     unit("BFEncode2", 6, 4),
@@ -123,19 +133,19 @@ constexpr UnitFacts table[] = {
     unit("BlitB3Square", 2, 1),
     unit("BlitB3Tri", 3, 1),
     unit("BlockSize", 0, 1),
-    unit("Breakcore", 4, 1),
+    unit("Breakcore", 4, 1).needs({BufferNeed::period, 0, 3, BufferNeed::memory, true, false}),
     unit("BrownNoise", 0, 1),
     unit("Brusselator", 6, 2),
-    unit("BufAllpassC", 4, 1),
-    unit("BufAllpassL", 4, 1),
-    unit("BufAllpassN", 4, 1),
+    unit("BufAllpassC", 4, 1).needs(wrapped),
+    unit("BufAllpassL", 4, 1).needs(wrapped),
+    unit("BufAllpassN", 4, 1).needs(wrapped),
     unit("BufChannels", 1, 1),
-    unit("BufCombC", 4, 1),
-    unit("BufCombL", 4, 1),
-    unit("BufCombN", 4, 1),
-    unit("BufDelayC", 3, 1),
-    unit("BufDelayL", 3, 1),
-    unit("BufDelayN", 3, 1),
+    unit("BufCombC", 4, 1).needs(wrapped),
+    unit("BufCombL", 4, 1).needs(wrapped),
+    unit("BufCombN", 4, 1).needs(wrapped),
+    unit("BufDelayC", 3, 1).needs(wrapped),
+    unit("BufDelayL", 3, 1).needs(wrapped),
+    unit("BufDelayN", 3, 1).needs(wrapped),
     unit("BufDur", 1, 1),
     unit("BufFrames", 1, 1),
     unit("BufGrain", 6, 1),
@@ -200,7 +210,7 @@ constexpr UnitFacts table[] = {
     unit("DWGSoundBoard", 4, 1),
     unit("Dbrown", 4, 1, any_rate),
     unit("Dbrown2", 5, 1, any_rate),
-    unit("DbufTag", 6, 1, any_rate).check(Check::tag_system),
+    unit("DbufTag", 6, 1, any_rate).check(Check::tag_system).needs({BufferNeed::samples, 0, 1, BufferNeed::size}),
     unit("Dbufrd", 3, 1, any_rate),
     unit("Dbufwr", 4, 1, any_rate),
     unit("Dconst", 3, 1, any_rate),
@@ -219,7 +229,7 @@ constexpr UnitFacts table[] = {
     unit("DelayN", 3, 1).limit(1, 0, most_seconds, at_start),
     unit("Demand", 2, 1).check(Check::demand),
     unit("DemandEnvGen", 10, 1).done_action(9),
-    unit("DetaBlockerBuf", 2, 1, any_rate),
+    unit("DetaBlockerBuf", 2, 1, any_rate).needs(program),
     unit("DetectIndex", 2, 1),
     unit("DetectSilence", 4, 1).done_action(3),
     unit("Dfsm", 3, 1, any_rate).counts_inputs(2, 3, 2), // states
@@ -424,7 +434,7 @@ constexpr UnitFacts table[] = {
     unit("Integrator", 2, 1),
     unit("JPverbRaw", 13, 2),
     unit("K2A", 1, 1),
-    unit("KMeansRT", 5, 1),
+    unit("KMeansRT", 5, 1).needs({BufferNeed::samples, 0, 1, BufferNeed::size}),
     unit("KeyClarity", 3, 1),
     unit("KeyMode", 3, 1),
     unit("KeyState", 4, 1).stand_in(1),
@@ -494,7 +504,7 @@ constexpr UnitFacts table[] = {
     unit("LocalBuf", 2, 1).limit(0, 1, most_channels, at_start).limit(1, 1, most_frames, at_start), // channels, frames
     unit("LocalIn", 0, 1),
     unit("LocalOut", 0, 0),
-    unit("Logger", 3, 1),
+    unit("Logger", 3, 1).needs({BufferNeed::samples, 0, 1, BufferNeed::size_of_number}),
     unit("Logistic", 3, 1),
     unit("LoopBuf", 7, 1, not_demand, 16),
     unit("Lorenz2DC", 9, 1),
@@ -579,10 +589,10 @@ constexpr UnitFacts table[] = {
     unit("PVInfo", 3, 2),
     unit("PVSynth", 7, 1),
     unit("PV_Add", 2, 1),
-    unit("PV_BinBufRd", 7, 1),
+    unit("PV_BinBufRd", 7, 1, control).needs({BufferNeed::chosen_bins, 3}),
     unit("PV_BinDelay", 5, 1),
-    unit("PV_BinFilter", 3, 1),
-    unit("PV_BinPlayBuf", 9, 1),
+    unit("PV_BinFilter", 3, 1, control).limit(1, 0, 0, in_bins).limit(2, -1, most_samples),
+    unit("PV_BinPlayBuf", 9, 1, control).needs({BufferNeed::chosen_bins, 5}),
     unit("PV_BinScramble", 4, 1),
     unit("PV_BinShift", 4, 1),
     unit("PV_BinWipe", 3, 1),
@@ -601,14 +611,14 @@ constexpr UnitFacts table[] = {
     unit("PV_EvenBin", 1, 1),
     unit("PV_ExtractRepeat", 7, 1),
     unit("PV_Freeze", 2, 1),
-    unit("PV_FreqBuffer", 2, 1),
+    unit("PV_FreqBuffer", 2, 1, control).needs(magnitudes),
     unit("PV_HainsworthFoote", 5, 1),
     unit("PV_Invert", 1, 1),
     unit("PV_JensenAndersen", 7, 1),
     unit("PV_LocalMax", 2, 1),
     unit("PV_MagAbove", 2, 1),
     unit("PV_MagBelow", 2, 1),
-    unit("PV_MagBuffer", 2, 1),
+    unit("PV_MagBuffer", 2, 1, control).needs(magnitudes),
     unit("PV_MagClip", 2, 1),
     unit("PV_MagDiv", 3, 1),
     unit("PV_MagExp", 1, 1),
@@ -644,13 +654,15 @@ constexpr UnitFacts table[] = {
     unit("PV_PlayBuf", 5, 1),
     unit("PV_RandComb", 3, 1),
     unit("PV_RandWipe", 4, 1),
-    unit("PV_RecordBuf", 7, 1),
+    unit("PV_RecordBuf", 7, 1, control)
+        .limit(2, 0, most_samples, at_start) // the first spectrum
+        .needs({BufferNeed::spectra, 1, 3, BufferNeed::size_of_number, false, false}),
     unit("PV_RectComb", 4, 1),
     unit("PV_RectComb2", 5, 1),
     unit("PV_SoftWipe", 3, 1),
     unit("PV_SpectralEnhance", 4, 1),
     unit("PV_SpectralMap", 7, 1),
-    unit("PV_Whiten", 5, 1),
+    unit("PV_Whiten", 5, 1, control).needs({BufferNeed::bins, 1, 2}),
     unit("PV_XFade", 3, 1),
     unit("PackFFT", 8, 1).check(Check::pack_fft),
     unit("Pan2", 3, 2),
@@ -718,10 +730,10 @@ constexpr UnitFacts table[] = {
     unit("RunningMin", 2, 1),
     unit("RunningSum", 2, 1).limit(1, 1, most_samples, at_start),
     unit("SLOnset", 6, 1),
-    unit("SMS", 11, 2),
-    unit("SOMAreaWr", 5, 0).counts_inputs(2, 5, 1),
-    unit("SOMRd", 4, 4),
-    unit("SOMTrain", 7, 3),
+    unit("SMS", 11, 2).needs({BufferNeed::samples, 10, 1, BufferNeed::memory, true, false, true}),
+    unit("SOMAreaWr", 5, 0).counts_inputs(2, 5, 1).needs(network),
+    unit("SOMRd", 4, 4).needs(network),
+    unit("SOMTrain", 7, 3).needs(network),
     unit("SOS", 6, 1),
     unit("SVF", 8, 1),
     unit("SampleDur", 0, 1),
@@ -763,7 +775,7 @@ constexpr UnitFacts table[] = {
     unit("SoftClipAmp8", 2, 1),
     unit("SoftClipper4", 1, 1),
     unit("SoftClipper8", 1, 1),
-    unit("SortBuf", 3, 1),
+    unit("SortBuf", 3, 1).needs(kept(0, 1)),
     unit("SpecCentroid", 1, 1),
     unit("SpecFlatness", 1, 1),
     unit("SpecPcile", 4, 1),

@@ -38,11 +38,39 @@ struct InputLimit {
         at_start = 2,      ///< only the constructor reads the input
         in_block = 4,      ///< `high` is the last frame of the unit's block
         in_samples = 8,    ///< `high` is in samples, the input in seconds
+        in_bins = 16,      ///< `high` is the number of bins of the chain that input 0 names
     };
     uint8_t input = 0;
     uint8_t kind = always;  ///< a set of Kind
     int8_t high_input = -1; ///< another input, limited before this one, whose value is the limit in place of `high`
     float low = 0, high = 0;
+};
+
+/// What a unit takes for granted of the sample buffer that one of its inputs names, though it writes there: it isn't
+/// called while that isn't so.
+struct BufferNeed {
+    enum Kind : uint8_t {
+        none,
+        samples,     ///< at least `count` samples
+        bins,        ///< as many samples as the chain of input 0 has bins, and `count` more
+        spectra,     ///< `count` samples, and as many spectra of the chain of input 0 as go into its number of frames
+        period,      ///< as many samples as the input `count` says, one or more
+        wrapped,     ///< a mask that wraps positions, which the buffer of a file that is streamed doesn't have
+        chosen_bins, ///< no buffer: three inputs from `input` on choose bins of the chain of input 0
+    };
+    enum Stays : uint8_t {
+        anything,
+        size,           ///< must have the size that it had when the unit was made
+        size_of_number, ///< the same; the unit looks at the size anew when another number comes
+        memory,         ///< must not be replaced either
+    };
+    Kind kind = none;
+    uint8_t input = 0;
+    uint16_t count = 0;
+    Stays stays = anything;
+    bool at_start = false; ///< only the constructor reads the number
+    bool local = true;     ///< finds the synth's own buffers; otherwise it would take the first buffer for them
+    bool optional = false; ///< a number below 0 means none
 };
 
 /// Checks of inputs and outputs that go beyond counts; they are in src/engine/synthdef/unit-check.cpp.
@@ -64,6 +92,7 @@ struct UnitFacts {
     uint8_t num_counts = 0, num_limits = 0;
     PortCount count_rows[2]{};
     InputLimit limit_rows[5]{};
+    BufferNeed buffer_need;
 
     std::span<const PortCount> counts() const noexcept { return {count_rows, num_counts}; }
     std::span<const InputLimit> limits() const noexcept { return {limit_rows, num_limits}; }
@@ -83,6 +112,11 @@ struct UnitFacts {
     }
     constexpr UnitFacts limit_by_input(uint8_t input, float low, int8_t high_input) const {
         return with(InputLimit{input, InputLimit::always, high_input, low, 0});
+    }
+    constexpr UnitFacts needs(BufferNeed need) const {
+        UnitFacts facts = *this;
+        facts.buffer_need = need;
+        return facts;
     }
     constexpr UnitFacts check(Check c) const {
         UnitFacts facts = *this;
