@@ -75,11 +75,18 @@ struct Around {
             after = loop ? after - frames : at;
             second = loop ? second - frames : at;
         }
+        if (frames < 4)
+            fit(frames, loop);
+    }
+
+    /// Brings the frames around a place into a buffer that has fewer than four.
+    void fit(int64_t frames, bool loop) {
+        for (int64_t* frame : {&before, &at, &after, &second})
+            *frame = loop ? (*frame + 4 * frames) % frames : *frame < 0 ? 0 : *frame < frames ? *frame : frames - 1;
     }
 };
 
-/// A sample of one channel. Silence outside of the buffer, where interpolation gets to in loops of less than four
-/// frames.
+/// A sample of one channel. Silence outside of the buffer.
 SCS_INLINE float sample(const SampleBuffer& buffer, int64_t frame, int channel) {
     return uint64_t(frame) < uint64_t(buffer.frames) ? buffer.data[frame * buffer.channels + channel] : 0.f;
 }
