@@ -168,6 +168,8 @@ void GenerateBuffer::do_work() {
         return set_failure("buf gen routine crashed");
     if (outcome == BufGenOutcome::does_not_fit)
         return set_failure("the buffer is too small");
+    if (outcome == BufGenOutcome::odd_length)
+        return set_failure("a wavetable has an even number of samples");
     if (replaced)
         close_stream(); // it knows the replaced data
     release(replaced);

@@ -19,6 +19,13 @@ bool prepare_part_conv_fits(const ::World& world, const ::SndBuf& target, sc_msg
     return from.data && spectra_fit(from.frames, points, target.samples);
 }
 
+/// Whether a generator that was asked for a wavetable, which is made of pairs of samples, has one sample too many.
+bool splits_pair(std::string_view name, const ::SndBuf& target, sc_msg_iter message) {
+    constexpr int wavetable = 2;
+    const bool makes_pairs = name == "cheby" || name == "sine1" || name == "sine2" || name == "sine3";
+    return makes_pairs && target.channels == 1 && target.samples % 2 && (message.geti() & wavetable);
+}
+
 } // namespace
 
 bool has_buf_gen(std::string_view name) {
@@ -42,6 +49,8 @@ BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name,
         return BufGenOutcome::done;
     if (name == "PreparePartConv" && !prepare_part_conv_fits(seen.abi, target, message))
         return BufGenOutcome::does_not_fit;
+    if (splits_pair(name, target, message))
+        return BufGenOutcome::odd_length;
     if (!FaultGuard::run([&] { run(&seen.abi, &target, &message); })) {
         buffers.set_latest(buffer, before);
         return BufGenOutcome::crashed;

@@ -12,7 +12,7 @@ class PluginWorld;
 /// [any] Whether a plugin has defined a buffer generator of this name (sine1, cheby, copy …).
 bool has_buf_gen(std::string_view name);
 
-enum class BufGenOutcome { done, unknown, crashed, does_not_fit };
+enum class BufGenOutcome { done, unknown, crashed, does_not_fit, odd_length };
 
 /// [worker] Runs a generator on the worker's copy of a buffer (Buffers::latest). `buffer` must be in range.
 /// `arguments`: what follows the generator's name, as an OSC message without its address (type tags, then arguments),

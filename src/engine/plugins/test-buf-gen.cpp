@@ -36,3 +36,28 @@ TEST_CASE("spectra for a convolution are only written into a buffer that holds t
     CHECK(f.printed.empty());
     latest[1].data = latest[2].data = nullptr; // not the engine's to free
 }
+
+TEST_CASE("a wavetable, which is made of pairs, is only made in an even number of samples") {
+    Fixture f;
+    auto& latest = f.engine->buffers().abi().latest;
+    for (const char* name : {"cheby", "sine1", "sine2", "sine3"})
+        for (const int samples : {7, 8})
+            for (const unsigned char flags : {5, 7}) { // without and with a wavetable
+                CAPTURE(name);
+                CAPTURE(samples);
+                std::vector<float> data(8, 7.f);
+                latest[1].data = data.data();
+                latest[1].channels = 1;
+                latest[1].frames = latest[1].samples = samples;
+                alignas(4)
+                    const unsigned char arguments[] = {',',  'i',  'f', 'f', 'f',  0,    0, 0, 0,    0,    0, flags,
+                                                       0x3f, 0x80, 0,   0,   0x3f, 0x80, 0, 0, 0x3f, 0x80, 0, 0};
+                float* replaced;
+                const auto outcome =
+                    run_buf_gen(f.engine->world(), 1, name, std::as_bytes(std::span(arguments)), replaced);
+                const bool refused = samples == 7 && flags == 7;
+                CHECK(outcome == (refused ? BufGenOutcome::odd_length : BufGenOutcome::done));
+                CHECK((data[0] == 7.f) == refused);
+            }
+    latest[1].data = nullptr; // not the engine's to free
+}
