@@ -67,10 +67,11 @@ void notify(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::b
     broadcast(port, address, args);
 }
 
-void print_lines(EventSink& sink, std::string_view text) {
+/// Hands on text line by line.
+void print_lines(EventSink& sink, std::string_view text, void (EventSink::*print)(std::string_view)) {
     while (!text.empty()) {
         const size_t end = text.find('\n');
-        sink.print(text.substr(0, end));
+        (sink.*print)(text.substr(0, end));
         if (end == std::string_view::npos)
             break;
         text.remove_prefix(end + 1);
@@ -107,8 +108,8 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
         if (NodeReplyEvent event; read(record, event))
             notify(port, event, record.subspan(sizeof event));
         break;
-    case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header))); break;
-    case EventKind::complain: sink.complain(text_of(record.subspan(sizeof header))); break;
+    case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::print); break;
+    case EventKind::complain: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::complain); break;
     case EventKind::late:
         if (LateEvent event; read(record, event))
             sink.late(event.seconds);

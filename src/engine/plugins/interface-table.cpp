@@ -38,6 +38,11 @@ PluginHost& host_of(::World* world) noexcept {
 
 // ---- printing and randomness
 
+/// Whether a user has asked for each of these lines: those of Poll and Dpoll. Others may come in each block.
+bool was_asked_for(const char* format) noexcept {
+    return std::strcmp(format, "%s: %g\n") == 0 || std::strcmp(format, "%s: %g block offset: %d\n") == 0;
+}
+
 int print(const char* format, ...) {
     char text[1000];
     va_list arguments;
@@ -48,8 +53,10 @@ int print(const char* format, ...) {
         return length;
     const size_t bytes = std::min(size_t(length), sizeof text - 1);
     const FaultGuard::HostCode whole;
-    if (rendering)
+    if (rendering && was_asked_for(format))
         rendering->outbox().print({text, bytes});
+    else if (rendering)
+        rendering->outbox().complain({text, bytes});
     else
         std::fwrite(text, 1, bytes, stderr);
     return length;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/text-line.hpp"
+#include "engine/messages/outbox.hpp"
 #include "engine/nodes/cluster.hpp"
+#include "engine/synthdef/program.hpp"
 #include "engine/tree/tree.hpp"
+#include "engine/ugens/complaint.hpp"
 
 namespace scs {
 namespace {
@@ -19,6 +23,23 @@ Node* neighbour(Synth& synth, bool behind) noexcept {
 }
 
 } // namespace
+
+// The lines are scsynth's.
+void Tree::complain(const Complaint& complaint, const Synth& synth) noexcept {
+    TextLine line;
+    const Program& program = *synth.definition->program;
+    if (complaint.what == Complaint::no_memory && complaint.unit < program.units.size())
+        line.add("%s_Ctor: alloc failed, increase server's RT memory (e.g. via ServerOptions)",
+                 program.units[complaint.unit].ugen->name.c_str());
+    else if (!verbose_)
+        return;
+    else if (complaint.what == Complaint::no_buffer)
+        line.add("Buffer UGen: no buffer data");
+    else
+        line.add("Buffer UGen channel mismatch: expected %i, yet buffer has %i channels", int(complaint.outputs),
+                 int(complaint.found));
+    outbox_.complain(line.take());
+}
 
 // The numbers and their meanings are SuperCollider's (Done.schelp). A node that ends stays in the tree until the walk
 // reaches it: the walk that is under way may hold pointers to it. The contents of a neighbouring group are freed behind

@@ -11,6 +11,7 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
+#include "engine/ugens/complaint.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "engine/world/buses.hpp"
 
@@ -61,10 +62,14 @@ Tree::Tree(const Settings& settings, const Buses& buses, PluginWorld& world, Ens
       outbox_(outbox),
       deadline_(deadline),
       notifies_(settings.real_time),
+      verbose_(settings.verbosity > -1),
       index_(settings.max_nodes) {
     ensemble_.set_host(this, [](void* tree, Synth& synth, int action) {
         const FaultGuard::HostCode whole;
-        static_cast<Tree*>(tree)->done_action(action, synth);
+        if (const auto complaint = Complaint::of(action))
+            static_cast<Tree*>(tree)->complain(*complaint, synth);
+        else
+            static_cast<Tree*>(tree)->done_action(action, synth);
     });
     void* memory = pool_.allocate(aligned(sizeof(Group)) + abi_group_bytes());
     if (!memory)

@@ -17,6 +17,7 @@ namespace scs {
 struct BlockInputs;
 class Buses;
 struct Cluster;
+struct Complaint;
 class Deadline;
 class Ensemble;
 class FaultLanding;
@@ -108,6 +109,8 @@ public:
 
     /// Performs a UGen's done action, 0 to 15 as in scsynth.
     void done_action(int action, Synth&) noexcept;
+    /// Prints it.
+    void complain(const Complaint&, const Synth&) noexcept;
     /// Marks a node to be freed, with its satellites, when the walk next reaches it. The root stays.
     void end(Node&) noexcept;
 
@@ -198,6 +201,7 @@ private:
     Outbox& outbox_;
     Deadline& deadline_;
     bool notifies_;                         ///< false: offline
+    bool verbose_;                          ///< buffers that units can't use are named
     const OutputPorts* suspects_ = nullptr; ///< being searched for who makes them bad
     NodeIndex index_;
     Ages ages_;

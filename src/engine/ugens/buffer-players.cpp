@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/complaint.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/sample-buffers.hpp"
@@ -11,6 +12,18 @@ SCS_INLINE void put_silence(const Op& op, const Block& block, int lane, int fram
     for (int c = 0; c < op.outputs; ++c)
         for (int i = 0; i < frames; ++i)
             output(op, block, size_t(c))[i * L + lane] = 0.f;
+}
+
+/// Says when a synth starts that its buffer isn't there, or has other channels than the unit.
+void look_at_buffer(const Op& op, const Block& block, float number) {
+    const SampleBuffer buffer = buffer_of(block, number);
+    const auto say = [&](const Complaint& what) {
+        block.space->done_action(block.space->host, *block.synths[0], what.action());
+    };
+    if (!buffer.data)
+        say({Complaint::no_buffer, op.unit});
+    else if (buffer.channels != op.outputs)
+        say({Complaint::channels, op.unit, op.outputs, uint16_t(buffer.channels < 65535 ? buffer.channels : 65535)});
 }
 
 /// Reads frames of a buffer for one voice. `points`: samples that are interpolated between, 1, 2 or 4.
@@ -131,6 +144,7 @@ struct PlayBuf {
 void start_play_buf(const Op& op, Block& block) {
     state<PlayState<1>>(op, block).place[0] = double(*input(op, block, start_place));
     put_silence<1>(op, block, 0, 1);
+    look_at_buffer(op, block, *input(op, block, play_buffer));
 }
 
 constexpr Kernel play_buf = [] {
@@ -179,6 +193,7 @@ void start_buf_rd(const Op& op, Block& block) {
     const int32_t points = int_of(*input(op, block, interpolation));
     state<ReadState<1>>(op, block).points[0] = points == 1 || points == 2 ? points : 4;
     BufRd<1>::voice(op, block, 0, 1, 1);
+    look_at_buffer(op, block, *input(op, block, read_buffer));
 }
 
 constexpr Kernel buf_rd = buffer_kernel<BufRd, ReadState>(start_buf_rd);

@@ -373,6 +373,8 @@ struct Delay {
         }
         const int64_t length = line_length(*input(op, block, longest), rate, audio ? block.frames : 1);
         s.line[0] = claim<float>(block, size_t(length));
+        if (!s.line[0])
+            complain_of_memory(op, block);
         s.mask[0] = uint32_t(length - 1);
         s.delay[0] = frames_of(s.seconds[0], float(rate), {nullptr, length - 1, 0});
         if constexpr (feeds_back) {

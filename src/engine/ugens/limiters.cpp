@@ -109,6 +109,8 @@ struct Lookahead {
             s.table[0] = claim<float>(block, size_t(piece) * 3);
             s.piece[0] = piece;
         }
+        if (!s.table[0])
+            complain_of_memory(op, block);
         s.gain[0] = 1.f;
         turn<1>(op, block, 0, 1);
     }

@@ -5,6 +5,7 @@
 // pool and keeps the pointer in the state, as an 8-byte item; stop() returns it to the pool. If the pool has none, the
 // pointer is null and the unit is silent.
 
+#include "engine/ugens/complaint.hpp"
 #include "engine/ugens/forms.hpp"
 
 namespace scs::SCS_SIMD {
@@ -13,6 +14,11 @@ namespace scs::SCS_SIMD {
 template <class T>
 SCS_INLINE T* claim(const Block& block, size_t count) {
     return static_cast<T*>(block.space->allocate(block.space->allocator, count * sizeof(T)));
+}
+
+/// Says that there was none. For start().
+SCS_INLINE void complain_of_memory(const Op& op, const Block& block) {
+    block.space->done_action(block.space->host, *block.synths[0], Complaint{Complaint::no_memory, op.unit}.action());
 }
 
 namespace detail {

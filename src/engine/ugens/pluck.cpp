@@ -293,6 +293,8 @@ void start(const Op& op, Block& block) {
     const double rate = block.audio->samples;
     const int64_t length = line_length(*input(op, block, longest), rate, block.frames);
     s.line[0] = claim<float>(block, size_t(length));
+    if (!s.line[0])
+        complain_of_memory(op, block);
     s.mask[0] = uint32_t(length - 1);
     s.seconds[0] = *input(op, block, time);
     s.decay[0] = *input(op, block, decay);

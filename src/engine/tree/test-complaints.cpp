@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What native units print, beside what SuperCollider's own print.
+#include "engine/test-support.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <doctest/doctest.h>
+#include <string>
+#include <vector>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+/// What a synth of a unit with these inputs prints; an audio signal is its first input if `filters`. Buffer 1 has this
+/// many channels, or isn't there.
+std::string printed_by(bool native, const char* name, const std::vector<float>& inputs, bool filters, int channels) {
+    Settings settings;
+    settings.native_ugens = native;
+    Fixture f(settings);
+    std::vector<float> samples(300);
+    if (channels)
+        f.engine->buffers().install(1, {samples.data(), 100, channels, 48000., nullptr});
+    SynthDef def;
+    def.name = "complains";
+    def.constants = {0.5f};
+    def.units = {unit("DC", Rate::audio, {{-1, 0}}, {Rate::audio})};
+    std::vector<InputRef> refs;
+    if (filters)
+        refs.push_back({0, 0});
+    for (const float input : inputs) {
+        refs.push_back({-1, uint32_t(def.constants.size())});
+        def.constants.push_back(input);
+    }
+    def.units.push_back(unit(name, Rate::audio, refs, {Rate::audio}));
+    Definition* const definition = f.define(def);
+    CHECK((definition->code != nullptr) == native);
+    f.play(*definition, 1);
+    f.render(192);
+    f.engine->buffers().install(1, {});
+    std::erase(f.printed, '\n');
+    return f.printed;
+}
+
+void check_both(const char* name, const std::vector<float>& inputs, bool filters, int channels,
+                const std::string& line) {
+    CAPTURE(name);
+    CHECK(printed_by(false, name, inputs, filters, channels) == line);
+    CHECK(printed_by(true, name, inputs, filters, channels) == line);
+}
+
+/// How many lines of each kind a synth of these units prints in a block.
+struct Lines {
+    int asked_for = 0, limited = 0;
+};
+Lines lines_of(std::vector<UnitSpec> units, std::vector<float> constants) {
+    Fixture f;
+    SynthDef def;
+    def.name = "prints";
+    def.constants = std::move(constants);
+    def.units = std::move(units);
+    f.play(*f.define(def), 1);
+    float out[2][64];
+    float* outs[] = {out[0], out[1]};
+    const float* ins[] = {nullptr, nullptr};
+    f.engine->process(64, f.start, 48000, ins, outs);
+    Lines lines;
+    RecordRing& ring = f.engine->events();
+    for (auto record = ring.peek(); !record.empty(); record = ring.peek()) {
+        EventHeader header;
+        std::memcpy(&header, record.data(), sizeof header);
+        lines.asked_for += header.kind == EventKind::print;
+        lines.limited += header.kind == EventKind::complain;
+        ring.pop();
+    }
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("what units print in each frame is limited, but for what a user asks to be polled") {
+    const InputRef zero{-1, 0}, one{-1, 1};
+    const Lines bowed = lines_of({unit("DWGBowed", Rate::audio, std::vector<InputRef>(10, zero), {Rate::audio})}, {0});
+    CHECK(bowed.asked_for == 0);
+    CHECK(bowed.limited > 0);
+    const UnitSpec impulse = unit("Impulse", Rate::audio, {{-1, 2}, zero}, {Rate::audio});
+    const Lines poll = lines_of({impulse, unit("Poll", Rate::audio, {{0, 0}, one, zero, one, {-1, 3}}, {Rate::audio})},
+                                {0, 1, 24000, 65});
+    CHECK(poll.limited == 0);
+    CHECK(poll.asked_for == 32);
+    const Lines demanded =
+        lines_of({impulse, unit("Dpoll", Rate::demand, {one, zero, one, one, {-1, 3}}, {Rate::demand}),
+                  unit("Demand", Rate::audio, {{0, 0}, zero, {1, 0}}, {Rate::audio})},
+                 {0, 1, 24000, 65});
+    CHECK(demanded.limited == 0);
+    CHECK(demanded.asked_for > 0);
+}
+
+TEST_CASE("units that get no memory say so") {
+    const std::string end = "_Ctor: alloc failed, increase server's RT memory (e.g. via ServerOptions)";
+    for (const char* name : {"DelayN", "DelayL", "DelayC"})
+        check_both(name, {1000, 1}, true, 0, name + end);
+    for (const char* name : {"CombN", "CombL", "CombC", "AllpassN", "AllpassL", "AllpassC"})
+        check_both(name, {1000, 1, 1}, true, 0, name + end);
+    check_both("Pluck", {1, 1000, 1, 1, 0.5f}, true, 0, "Pluck" + end);
+    check_both("Limiter", {1, 300}, true, 0, "Limiter" + end);
+    check_both("Normalizer", {1, 300}, true, 0, "Normalizer" + end);
+}
+
+TEST_CASE("players say that there is no buffer, or of how many channels it is") {
+    const std::string other = "Buffer UGen channel mismatch: expected 1, yet buffer has 2 channels";
+    check_both("PlayBuf", {1, 1, 1, 0, 1, 0}, false, 0, "Buffer UGen: no buffer data");
+    check_both("PlayBuf", {1, 1, 1, 0, 1, 0}, false, 2, other);
+    check_both("PlayBuf", {1, 1, 1, 0, 1, 0}, false, 1, "");
+}
