@@ -166,7 +166,7 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
         engine->p_ = std::make_unique<Parts>(*engine, settings, std::move(pool.value()), engine->shared_.get(),
                                              *engine->streams_, engine->status_, std::move(helpers));
         engine->status_.release = release_to_follow(settings);
-        engine->status_.nominal_rate = engine->status_.actual_rate = settings.sample_rate;
+        engine->status_.rate = settings.sample_rate;
         return engine;
     } catch (const std::exception& e) {
         return Error{std::string("cannot make the engine: ") + e.what()};
@@ -284,7 +284,7 @@ bool Engine::take_in(const CycleLimit& limit, int64_t began) noexcept {
     return whole || p_->commands.go_on();
 }
 
-bool Engine::run_idle() noexcept {
+bool Engine::run_idle(double rate) noexcept {
     if (status_.broken.load(std::memory_order_relaxed))
         return false;
     const RenderingScope scope(p_->world);
@@ -292,6 +292,8 @@ bool Engine::run_idle() noexcept {
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     bool more = false;
     const bool well = FaultGuard::run_host([&] {
+        if (rate > 0)
+            set_rate(rate);
         p_->outbox.flush();
         p_->deadline.begin(clock_.now() + idle_time, reading_interval(idle_time));
         more = !p_->commands.take_in(p_->now) || p_->deadline.passed();
@@ -463,16 +465,18 @@ void Engine::break_down() noexcept {
 }
 
 void Engine::set_rate(double rate) noexcept {
-    const double before = status_.actual_rate.load(std::memory_order_relaxed);
+    const double before = status_.rate.load(std::memory_order_relaxed);
     if (rate == before)
         return;
     p_->world.set_sample_rate(rate);
     p_->ensemble.set_sample_rate(rate);
-    status_.actual_rate.store(rate, std::memory_order_relaxed);
+    status_.rate.store(rate, std::memory_order_relaxed);
     if (p_->tree->synth_count() == 0)
         return;
     TextLine line;
-    line.add("the graph's rate is %.0f Hz now, not %.0f: synths that play stay as they were\n", rate, before);
+    line.add("the graph's rate is %.0f Hz now, not %.0f: synths that play stay as they were, at another pitch "
+             "(scsynth.keep-rate = true would keep it)\n",
+             rate, before);
     p_->outbox.print(line.take());
 }
 
@@ -517,6 +521,8 @@ void Engine::measure(int64_t nanoseconds, int frames, double rate) noexcept {
 void Engine::publish() noexcept {
     status_.units.store(int32_t(p_->tree->unit_count()), std::memory_order_relaxed);
     status_.synths.store(p_->tree->synth_count(), std::memory_order_relaxed);
+    if (p_->tree->synth_count() > 0)
+        status_.rate_in_use.store(true, std::memory_order_relaxed);
     status_.groups.store(p_->tree->group_count(), std::memory_order_relaxed);
     status_.synthdefs.store(p_->definitions.count(), std::memory_order_relaxed);
     status_.longest_block.store(p_->longest_block.nsec(), std::memory_order_relaxed);

@@ -80,9 +80,9 @@ public:
     /// for the next cycle. Blocks that are left out are silent. No block is computed while a bundle is half done.
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                  const CycleLimit& = {}) noexcept;
-    /// [rt] For when no cycle runs: runs commands for about a millisecond; time stands still. Returns whether more are
-    /// waiting.
-    bool run_idle() noexcept;
+    /// [rt] For when no cycle runs: runs commands for about a millisecond; time stands still. `rate`: the graph's, Hz;
+    /// 0: it stays. Returns whether more are waiting.
+    bool run_idle(double rate = 0) noexcept;
     /// [rt] How many frames inputs are delayed at the present quantum.
     int input_delay() const noexcept;
     /// [rt] Drops the frames carried over from the last cycle. For a start after a pause.

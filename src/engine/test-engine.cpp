@@ -196,7 +196,7 @@ TEST_CASE("a new rate is for new synths; those that play keep theirs, and the lo
     f.pump();
     CHECK(f.printed.empty());
     CHECK(play_at(96000, 2) == 21);
-    CHECK(f.engine->status().actual_rate == 96000);
+    CHECK(f.engine->status().rate == 96000);
     f.pump();
     CHECK(f.printed.empty()); // nothing played when it changed
     play_at(44100, 3);

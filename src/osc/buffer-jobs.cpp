@@ -57,14 +57,12 @@ Buffer BufferJob::latest() const noexcept {
 }
 
 double BufferJob::usable_rate(double wanted) const noexcept {
-    if (wanted > 0 && std::isfinite(wanted))
-        return wanted;
-    const double rate = engine().status().nominal_rate.load(std::memory_order_relaxed);
-    return rate > 0 ? rate : engine().settings().sample_rate;
+    return wanted > 0 && std::isfinite(wanted) ? wanted : engine_rate();
 }
 
 double BufferJob::engine_rate() const noexcept {
-    return usable_rate(engine().status().actual_rate.load(std::memory_order_relaxed));
+    engine().status().rate_in_use.store(true, std::memory_order_relaxed);
+    return engine().status().rate.load(std::memory_order_relaxed);
 }
 
 void BufferJob::close_stream() {

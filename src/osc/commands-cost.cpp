@@ -56,7 +56,7 @@ void tell_server(ReplyWriter& reply, Engine& engine) noexcept {
     const Settings& settings = engine.settings();
     const EngineStatus& now = engine.status();
     reply.add(int32_t(settings.block_size));
-    reply.add(now.actual_rate.load(relaxed));
+    reply.add(now.rate.load(relaxed));
     reply.add(now.average_cpu.load(relaxed));
     reply.add(now.peak_cpu.load(relaxed));
     reply.add(float(settings.cpu_limit * 100));

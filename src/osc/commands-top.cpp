@@ -31,8 +31,9 @@ Status status(OscCommand& command, Engine& engine) noexcept {
     reply.add(now.synthdefs.load(std::memory_order_relaxed));
     reply.add(now.average_cpu.load(std::memory_order_relaxed));
     reply.add(now.peak_cpu.load(std::memory_order_relaxed));
-    reply.add(now.nominal_rate.load(std::memory_order_relaxed));
-    reply.add(now.actual_rate.load(std::memory_order_relaxed));
+    const double rate = now.rate.load(std::memory_order_relaxed);
+    reply.add(rate); // nominal
+    reply.add(rate); // actual
     return {};
 }
 

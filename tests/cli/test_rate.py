@@ -134,3 +134,52 @@ def test_the_graph_changes_its_rate(launch, session, tmp_path, place):
             force_rate(session, 0)
     for rate in 96000, 48000:
         assert f"graph of {rate} Hz: resampled" in server.child.output()
+
+
+@PLACES
+def test_clients_get_the_rate_at_which_the_graph_runs(launch, session, tmp_path, place):
+    """It isn't the daemon's default rate."""
+    try:
+        force_rate(session, 44100)
+        server = launch("-i", 0, "-o", 2, *place)
+        linked(session, server.name)
+        with sine(server, 440.0) as client:
+            session.wait_until(lambda: client.status()[7:] == [44100, 44100], client.status())
+            client.command("/b_alloc", 0, 65536, 2)
+            assert client.request("/b_query", 0, reply="/b_info").args == [0, 65536, 2, 44100]
+            client.command("/b_write", 0, str(tmp_path / "disk.wav"), "wav", "float", 0, 0, 1)
+            client.request("/s_new", "test_disk_out", 1001, 1, 0, "buf", 0, reply="/n_go")
+            with Recording(session, tmp_path / "heard.wav") as recording:
+                recording.wait(1)
+            client.command("/b_close", 0)
+        recorded, rate = audio.read_wav(tmp_path / "disk.wav")
+        assert rate == 44100
+        assert audio.frequency(recorded[:, 1], rate) == pytest.approx(440, abs=0.01)
+        heard, rate = audio.read_wav(recording.path)
+        assert rate == 44100
+        assert audio.frequency(heard[:, 0], rate) == pytest.approx(440, abs=0.01)
+    finally:
+        force_rate(session, 0)
+
+
+@PLACES
+def test_a_rate_that_is_kept(launch, session, tmp_path, place):
+    try:
+        force_rate(session, 44100)
+        server = launch("-i", 0, "-o", 2, "--set", "keep-rate=true", *place)
+        linked(session, server.name)
+        with sine(server, 440.0) as client:
+            for rate in 44100, 48000, 96000:
+                force_rate(session, rate)
+                resampled = "no" if rate == 44100 else f"engine at 44100 Hz in a graph of {rate} Hz: resampled"
+                session.wait_until(lambda said=resampled: server.properties()["scsynth.resampling"].startswith(said),
+                                   resampled)
+                with Recording(session, tmp_path / f"{rate}.wav") as recording:
+                    recording.wait(1)
+                heard, heard_rate = audio.read_wav(recording.path)
+                assert heard_rate == rate
+                assert audio.frequency(heard[:, 0], rate) == pytest.approx(440, abs=0.01)
+                assert audio.clicks(heard[:, 0]) == []
+                assert client.status()[7:] == [44100, 44100]
+    finally:
+        force_rate(session, 0)

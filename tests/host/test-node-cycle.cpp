@@ -231,6 +231,21 @@ TEST_CASE("the rate is the clock's") {
     host.position().clock.rate = {1, 44100};
 }
 
+TEST_CASE("the rate is the clock's outside of cycles, too") {
+    FakeHost host;
+    host.position().clock.rate = {1, 96000};
+    auto node = host.create({{"scsynth.rate", "44100"}});
+    const auto rate_after_wake = [&](int calls) { // each node begins with one
+        CHECK(host.main().run_until([&] { return host.fake.idle_calls == calls - 1; }));
+        host.fake.settings.wake();
+        CHECK(host.main().run_until([&] { return host.fake.idle_calls == calls; }));
+        return host.fake.idle_rate.load();
+    };
+    CHECK(rate_after_wake(2) == 96000);
+    auto own = host.create({{"scsynth.sample-rate", "48000"}});
+    CHECK(rate_after_wake(4) == 0); // it stays
+}
+
 TEST_CASE("a rate of the clock that no engine runs at is not taken") {
     FakeHost host;
     auto node = host.create({{"scsynth.rate", "44100"}});

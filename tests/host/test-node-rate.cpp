@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 using namespace scs::test;
@@ -188,5 +189,97 @@ TEST_CASE("a rate that changes while it plays") {
         for (size_t at = log.find("resampled"); at != log.npos; at = log.find("resampled", at + 1))
             ++mentions;
         CHECK(mentions == ++changes);
+    }
+}
+
+namespace {
+
+/// The rate that /b_query gives for buffer 0.
+float buffer_rate(Playing& p) {
+    p.client->send(osc_message("/b_query", {0}));
+    int32_t bits = 0;
+    CHECK(p.client->receive(5000, &bits) == "/b_info");
+    return std::bit_cast<float>(bits);
+}
+
+} // namespace
+
+TEST_CASE("a new buffer has the graph's rate, also before the first cycle") {
+    Host host(library());
+    host.position().clock.rate = {1, 44100};
+    Playing p(host, {{"scsynth.rate", "48000"}});
+    p.client->send(osc_message("/b_alloc", {0, 64}));
+    CHECK(p.client->receive() == "/done");
+    CHECK(buffer_rate(p) == 44100);
+    p.node->start();
+    host.position().clock.rate = {1, 96000};
+    host.cycle(64);
+    p.node->pause();
+    p.client->send(osc_message("/b_alloc", {0, 64}));
+    CHECK(p.client->receive() == "/done");
+    CHECK(buffer_rate(p) == 96000);
+}
+
+TEST_CASE("a rate that is kept") {
+    const Host::Dict keep = {{"scsynth.keep-rate", "true"}, {"scsynth.rate", "48000"}};
+    SUBCASE("until there is a synth, the graph's is followed") {
+        Host host(library());
+        Playing p(host, keep);
+        p.define("sine", sine(1000));
+        p.node->link(out, 0);
+        p.node->start();
+        for (const uint32_t rate : {96000u, 48000u, 44100u}) {
+            host.position().clock.rate = {1, rate};
+            host.cycles(3, 256);
+        }
+        p.client->send(osc_message("/s_new", {"sine", 1000, 0, 0}));
+        REQUIRE(p.settle(256).size() == 0);
+        host.main().expire_timers();
+        CHECK(p.node->properties["scsynth.resampling"] == "no");
+        std::vector<float>& sound = p.node->output(0);
+        for (const uint32_t rate : {44100u, 48000u, 96000u, 44100u}) {
+            CAPTURE(rate);
+            host.position().clock.rate = {1, rate};
+            const size_t begun = sound.size();
+            host.cycles(100, 256);
+            CHECK(distance_from_sine(sound, begun + 400, sound.size(), 1000, rate) < 2e-3);
+            host.main().expire_timers();
+            const std::string told = p.node->properties["scsynth.resampling"];
+            if (rate == 44100)
+                CHECK(told == "no");
+            else
+                CHECK(told.starts_with("engine at 44100 Hz in a graph of " + std::to_string(rate) + " Hz: resampled"));
+        }
+        CHECK(host.log().all().find("stay as they were") == std::string::npos);
+    }
+    SUBCASE("a buffer is enough") {
+        Host host(library());
+        Playing p(host, keep);
+        p.node->start();
+        host.position().clock.rate = {1, 44100};
+        host.cycle(256);
+        p.client->send(osc_message("/b_alloc", {0, 64}));
+        (void)p.settle();
+        host.position().clock.rate = {1, 48000};
+        host.cycles(10, 256);
+        p.client->send(osc_message("/b_alloc", {0, 64}));
+        (void)p.settle();
+        p.node->pause();
+        CHECK(buffer_rate(p) == 44100);
+    }
+    SUBCASE("nothing is kept without it") {
+        Host host(library());
+        Playing p(host, {{"scsynth.rate", "48000"}});
+        p.define("sine", sine(1000));
+        p.play("sine", 1000);
+        p.node->start();
+        host.cycles(3, 256);
+        host.position().clock.rate = {1, 44100};
+        host.cycles(3, 256);
+        p.client->send(osc_message("/b_alloc", {0, 64}));
+        (void)p.settle();
+        p.node->pause();
+        CHECK(buffer_rate(p) == 44100);
+        CHECK(p.node->properties.count("scsynth.resampling") == 0);
     }
 }

@@ -41,7 +41,7 @@ TEST_CASE("each key arrives where it belongs") {
          {"clock.quantum-limit", "4096"},    {"scsynth.cpu-limit", "0.45"},      {"scsynth.overload", "mute"},
          {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"},
          {"scsynth.heap-marker", "/m"},      {"scsynth.isolation", "process"},   {"scsynth.supercollider", "3.14"},
-         {"scsynth.threads", "3"},           {"scsynth.parallel", "groups"}});
+         {"scsynth.threads", "3"},           {"scsynth.parallel", "groups"},     {"scsynth.keep-rate", "true"}});
     REQUIRE(node);
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
@@ -78,6 +78,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.allow_quit);
     CHECK(server.engine.sample_rate == 96000);
     CHECK(server.engine.max_quantum == 4096);
+    CHECK(node->properties["scsynth.resampling"] == "no"); // keep-rate shows it
 }
 
 TEST_CASE("a data loop by name has to be the one that PipeWire gives") {

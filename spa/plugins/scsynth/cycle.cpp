@@ -2,6 +2,7 @@
 #include "cycle.hpp"
 
 #include "engine/rt/float-mode.hpp"
+#include "settings.hpp"
 
 #include <spa/node/utils.h>
 
@@ -62,21 +63,26 @@ void Cycle::forget_carried() noexcept {
         engine->reset_carry();
 }
 
+/// The graph's rate. A driver may tell anything, also from another process. With a rate that we could not run at, the
+/// last one stays.
+double Cycle::told_rate() const noexcept {
+    const spa_io_clock* clock = position_ ? &position_->clock : clock_;
+    if (!clock)
+        return rate_;
+    const uint32_t num = read_once(clock->rate.num), denom = read_once(clock->rate.denom);
+    const double rate = num > 0 ? double(denom) / num : 0;
+    return rate >= lowest_rate && rate <= highest_rate ? rate : rate_;
+}
+
 Cycle::Span Cycle::next_span() const noexcept {
     Span span;
-    span.rate = rate_;
+    span.rate = told_rate();
     const spa_io_clock* clock = position_ ? &position_->clock : clock_;
     if (const uint64_t duration = clock ? read_once(clock->duration) : 0; duration > 0) {
         span.frames = uint32_t(std::min<uint64_t>(duration, max_quantum_));
         span.nsec = read_once(clock->nsec);
         span.clock = read_once(clock->id);
         span.has_deadline = span.nsec != 0 && !(read_once(clock->flags) & SPA_IO_CLOCK_FLAG_FREEWHEEL);
-        // A driver may tell anything, also from another process. With a rate that we could not run at, the last one
-        // stays.
-        const uint32_t num = read_once(clock->rate.num), denom = read_once(clock->rate.denom);
-        const double rate = num > 0 ? double(denom) / num : 0;
-        if (rate >= lowest_rate && rate <= highest_rate)
-            span.rate = rate;
         return span;
     }
     // A host without a clock: as much as fits into the buffers.
@@ -129,8 +135,23 @@ int Cycle::process() noexcept {
     return status;
 }
 
+/// Before anything depends on a rate the engine follows the graph, so that nothing is resampled for a rate that was
+/// there only until the node was linked to its device.
+void Cycle::keep_rate() noexcept {
+    Engine* const engine = server_ ? server_->engine() : nullptr;
+    if (!engine || !engine->status().rate_in_use.load(std::memory_order_relaxed))
+        return;
+    const double rate = engine->status().rate.load(std::memory_order_relaxed);
+    if (rate == std::floor(rate) && rate <= highest_resampled(int(inputs_.size() + outputs_.size())))
+        rate_adapter_->set_engine_rate(int(rate));
+    kept_rate_.store(rate_adapter_->engine_rate(), std::memory_order_relaxed);
+}
+
 void Cycle::choose_resampling(double rate) noexcept {
-    const bool resampled = rate != rate_adapter_->engine_rate() && rate_adapter_->set_graph_rate(rate);
+    if (rate_adapter_->engine_rate() == 0)
+        keep_rate();
+    const int engine_rate = rate_adapter_->engine_rate();
+    const bool resampled = engine_rate > 0 && rate != engine_rate && rate_adapter_->set_graph_rate(rate);
     if (resampled == resampled_.load(std::memory_order_relaxed))
         return;
     resampled_.store(resampled, std::memory_order_relaxed);
@@ -194,7 +215,7 @@ void Cycle::report(const Span& span, uint64_t begun_nsec, uint64_t cuts_before) 
 
 bool Cycle::run_idle() noexcept {
     Engine* engine = server_ ? server_->engine() : nullptr;
-    return engine && engine->run_idle();
+    return engine && engine->run_idle(kept_rate() > 0 ? 0 : told_rate());
 }
 
 } // namespace scs::spa

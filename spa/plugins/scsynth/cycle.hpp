@@ -31,7 +31,11 @@ public:
     /// [main] `rate`: of a host that doesn't tell one, in Hz. `cpu_limit`: see CycleTime.
     Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate, double cpu_limit);
     /// [main] To be called before the first cycle. The engine then runs at the adapter's rate, whatever the graph's is.
-    void set_rate_adapter(std::unique_ptr<RateAdapter> adapter) noexcept { rate_adapter_ = std::move(adapter); }
+    /// An adapter without a rate gets the one at which the first synth or buffer is made.
+    void set_rate_adapter(std::unique_ptr<RateAdapter> adapter) noexcept {
+        rate_adapter_ = std::move(adapter);
+        kept_rate_.store(rate_adapter_->engine_rate(), std::memory_order_relaxed);
+    }
 
     PortIo& port(spa_direction direction, uint32_t id) noexcept {
         return direction == SPA_DIRECTION_INPUT ? inputs_[id] : outputs_[id];
@@ -55,6 +59,8 @@ public:
     int input_delay() const noexcept { return input_delay_.load(std::memory_order_relaxed); }
     /// [any] The graph's rate in Hz; 0 before the first cycle.
     double graph_rate() const noexcept { return graph_rate_.load(std::memory_order_relaxed); }
+    /// [any] The rate in Hz that the engine keeps; 0: it follows the graph.
+    int kept_rate() const noexcept { return kept_rate_.load(std::memory_order_relaxed); }
     /// [any] Whether inputs and outputs are resampled.
     bool resampled() const noexcept { return resampled_.load(std::memory_order_relaxed); }
     /// [any] Cycles that ended after their deadline.
@@ -63,6 +69,8 @@ public:
 private:
     struct Span;
     Span next_span() const noexcept;
+    double told_rate() const noexcept;
+    void keep_rate() noexcept;
     void choose_resampling(double rate) noexcept;
     void forget_carried() noexcept;
     void render(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
@@ -86,6 +94,7 @@ private:
     CycleClock cycle_clock_;
     std::atomic<int> input_delay_{0};
     std::atomic<double> graph_rate_{0};
+    std::atomic<int> kept_rate_{0};
     std::atomic<bool> resampled_{false};
     std::atomic<uint64_t> overruns_{0};
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "settings.hpp"
 
+#include "engine/rt/rate-adapter.hpp"
 #include "engine/simd/isa.hpp"
 #include "osc/setting-conflicts.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
@@ -13,10 +15,7 @@ namespace scs::spa {
 namespace {
 
 constexpr std::string_view prefix = "scsynth.";
-/// Samples a second of all ports together at a rate of the engine's own. The graph waits while they are resampled,
-/// which takes some 50 ns for each.
-constexpr int most_resampled = 256 * 48000;
-constexpr int most_blocks = 192000; ///< a second
+constexpr int most_blocks = 192000; ///< a second at a rate of the engine's own
 
 /// The host's limit. Ports ask for buffers of at least 16 frames, so cycles must be allowed to be as long.
 constexpr Setting host_quantum_limit = {.key = "clock.quantum-limit", .low = 16, .high = quantum_limit.setting.high};
@@ -118,6 +117,10 @@ Error read_own(std::string_view key, std::string_view value, NodeSettings& setti
     return {};
 }
 
+std::string few_ports_text() {
+    return "none with more than " + std::to_string(RateAdapter::most_ports) + " inputs or outputs";
+}
+
 /// What is wrong with settings each of which is allowed by its row: with each other, or with this build.
 Error find_conflict(const NodeSettings& settings) {
     const Settings& engine = settings.server.engine;
@@ -127,9 +130,14 @@ Error find_conflict(const NodeSettings& settings) {
                      "at least one for each input and output, " + std::to_string(ports));
     if (Isa isa; !parse_isa(engine.simd, isa))
         return wrong("scsynth.simd", engine.simd, isa_choices());
-    if (ports > 0 && settings.sample_rate > most_resampled / ports)
+    if ((settings.sample_rate > 0 || settings.keep_rate) &&
+        std::max(engine.inputs, engine.outputs) > RateAdapter::most_ports)
+        return settings.sample_rate > 0
+                   ? wrong("scsynth.sample-rate", std::to_string(settings.sample_rate), few_ports_text())
+                   : wrong("scsynth.keep-rate", "true", few_ports_text());
+    if (settings.sample_rate > highest_resampled(ports))
         return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),
-                     "at most " + std::to_string(most_resampled / ports) + " with " + std::to_string(ports) +
+                     "at most " + std::to_string(highest_resampled(ports)) + " with " + std::to_string(ports) +
                          " inputs and outputs");
     if (settings.sample_rate / engine.block_size > most_blocks)
         return wrong("scsynth.sample-rate", std::to_string(settings.sample_rate),

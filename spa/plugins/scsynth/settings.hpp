@@ -18,6 +18,7 @@ namespace scs::spa {
 struct NodeSettings {
     osc::ServerSettings server;
     int sample_rate = 0;    ///< Hz that the engine keeps whatever the graph's rate; 0: it follows the graph
+    bool keep_rate = false; ///< the engine keeps the rate at which the first synth or buffer is made
     int graph_rate = 48000; ///< Hz, of a host that doesn't tell it in each cycle
     int idle_after = 10;    ///< seconds without synths; 0: never
     double volume = 1;      ///< of the outputs at the start, a factor
@@ -44,6 +45,12 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
               "and speed. `pw-scsynth` and the property `scsynth.resampling` then say so, and by how many frames that "
               "delays what goes through from the inputs to the outputs. At most 12288000 divided by the number of "
               "inputs and outputs."}},
+    {&NodeSettings::keep_rate,
+     {.key = "keep-rate",
+      .help = "keep the sample rate when the graph's changes",
+      .more = "From the first synth or buffer on the server stays at the rate that it has then. If the graph's rate "
+              "changes, it is resampled, as with `sample-rate`: what plays keeps its pitch and speed, and clients see "
+              "no change. Without it the server follows the graph, and what plays changes its pitch."}},
     {&NodeSettings::graph_rate,
      {.key = "rate",
       .low = lowest_rate,
@@ -69,6 +76,12 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
           "does so nevertheless."}},
     {&NodeSettings::mute, {.key = "mute", .help = "silent until somebody unmutes it"}},
 };
+
+/// The highest rate in Hz of an engine with that many ports that are resampled. The graph waits meanwhile, some 50 ns
+/// for each sample. [any]
+constexpr int highest_resampled(int ports) noexcept {
+    return ports > 0 ? 256 * 48000 / ports : highest_rate;
+}
 
 /// Properties that the node only shows: the module and the WirePlumber policy read them.
 inline constexpr Setting shown_settings[] = {

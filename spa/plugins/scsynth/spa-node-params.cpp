@@ -87,7 +87,8 @@ int SpaNode::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, con
             return object(spa_pod_builder_add_object(
                 &b, SPA_TYPE_OBJECT_Format, id, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_audio),
                 SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_AUDIO_format,
-                SPA_POD_Id(SPA_AUDIO_FORMAT_F32P), SPA_FORMAT_AUDIO_rate, SPA_POD_Int(settings_.graph_rate),
+                SPA_POD_Id(SPA_AUDIO_FORMAT_F32P), SPA_FORMAT_AUDIO_rate,
+                SPA_POD_Int(cycle_.graph_rate() > 0 ? int(cycle_.graph_rate()) : settings_.graph_rate),
                 SPA_FORMAT_AUDIO_channels, SPA_POD_Int(int(channels.size())), SPA_FORMAT_AUDIO_position,
                 SPA_POD_Array(sizeof(uint32_t), SPA_TYPE_Id, uint32_t(channels.size()), channels.data())));
         }

@@ -73,7 +73,7 @@ SpaNode::~SpaNode() {
 int SpaNode::start() {
     for (const std::string& warning : settings_.warnings)
         bridge_->log(SPA_LOG_LEVEL_WARN, warning);
-    if (const Settings& engine = settings_.server.engine; settings_.sample_rate > 0)
+    if (const Settings& engine = settings_.server.engine; resamples())
         cycle_.set_rate_adapter(std::make_unique<RateAdapter>(engine.block_size, engine.inputs, engine.outputs,
                                                               engine.max_quantum, settings_.sample_rate));
     wake_fd_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -123,11 +123,10 @@ int SpaNode::start_server() {
     if (volume_ != Volume(volume_.channels(), 1, false))
         set_property("state.restore-props", "false");
     set_counters();
-    if (settings_.sample_rate > 0) {
-        // First ask the graph for our rate: if it takes it, nothing is resampled.
+    if (settings_.sample_rate > 0) // first ask the graph for our rate: if it takes it, nothing is resampled
         set_property("node.rate", "1/" + std::to_string(settings_.sample_rate));
+    if (resamples())
         set_property("scsynth.resampling", "no");
-    }
     for (const auto& [key, value] : settings_.given)
         set_property(key, value);
     return 0;
@@ -231,7 +230,7 @@ void SpaNode::on_timer() {
         bridge_->log(SPA_LOG_LEVEL_WARN, "the system has no timer left: a UGen without end would stop the daemon");
     untold_ |= set_counters();
     untold_ |= set_idle(false);
-    untold_ |= settings_.sample_rate > 0 && set_resampling();
+    untold_ |= resamples() && set_resampling();
     tell();
     if (cycle_.input_delay() != reported_delay_)
         update_latencies();
@@ -317,15 +316,20 @@ bool SpaNode::set_idle(bool roused) {
     return true;
 }
 
+bool SpaNode::resamples() const {
+    return settings_.sample_rate > 0 || settings_.keep_rate;
+}
+
 bool SpaNode::set_resampling() {
     const double rate = cycle_.graph_rate();
+    const int engine_rate = cycle_.kept_rate();
     char text[160] = "no";
     if (cycle_.resampled())
         std::snprintf(text, sizeof text, "engine at %d Hz in a graph of %.0f Hz: resampled, adds %d frames (%.1f ms)",
-                      settings_.sample_rate, rate, cycle_.input_delay(), cycle_.input_delay() / rate * 1000);
-    else if (rate != 0 && rate != settings_.sample_rate)
+                      engine_rate, rate, cycle_.input_delay(), cycle_.input_delay() / rate * 1000);
+    else if (engine_rate != 0 && rate != engine_rate)
         std::snprintf(text, sizeof text, "engine at the graph's %.0f Hz: too far from %d to be resampled", rate,
-                      settings_.sample_rate);
+                      engine_rate);
     if (!set_property("scsynth.resampling", text))
         return false;
     bridge_->log(SPA_LOG_LEVEL_WARN, text == std::string("no") ? "not resampled any more" : text);

@@ -86,6 +86,8 @@ private:
 
     bool set_property(const std::string& key, std::string value);
     bool set_counters();
+    /// Whether the engine may have another rate than the graph.
+    bool resamples() const;
     bool set_resampling();
     void emit_info(uint64_t change_mask);
     void emit_port(Port&, bool all);

@@ -11,11 +11,12 @@ namespace scs {
 /// Counts and loads that any thread may read at any time.
 struct EngineStatus {
     std::atomic<int32_t> units{0}, synths{0}, groups{1}, synthdefs{0};
-    std::atomic<float> average_cpu{0}, peak_cpu{0};      ///< % of the time a cycle has
-    std::atomic<double> nominal_rate{0}, actual_rate{0}; ///< Hz
-    std::atomic<bool> scheduled{false};                  ///< bundles wait for their time
-    std::atomic<uint64_t> cycles{0};                     ///< process() and run_idle() calls that began
-    std::atomic<uint64_t> dropped_events{0};             ///< notifications that found the ring full
+    std::atomic<float> average_cpu{0}, peak_cpu{0}; ///< % of the time a cycle has
+    std::atomic<double> rate{0};                    ///< Hz, at which it runs now
+    std::atomic<bool> rate_in_use{false};           ///< whether a synth or a buffer was ever made for a rate
+    std::atomic<bool> scheduled{false};             ///< bundles wait for their time
+    std::atomic<uint64_t> cycles{0};                ///< process() and run_idle() calls that began
+    std::atomic<uint64_t> dropped_events{0};        ///< notifications that found the ring full
     std::atomic<uint64_t> late_bundles{0};
     /// ns that the longest block of the last minute took; 0: none was timed, as no cycle had a deadline.
     std::atomic<int64_t> longest_block{0};

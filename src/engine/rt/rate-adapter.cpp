@@ -75,6 +75,11 @@ int RateAdapter::reach(double ratio) const noexcept {
     return int(std::ceil(filter_frames_ / std::min(ratio, 1.))) + rounding;
 }
 
+void RateAdapter::set_engine_rate(int rate) noexcept {
+    engine_rate_ = rate;
+    graph_rate_ = 0;
+}
+
 bool RateAdapter::set_graph_rate(double rate) noexcept {
     if (rate == graph_rate_)
         return true;

@@ -21,11 +21,16 @@ class RateAdapter {
 public:
     static constexpr int furthest = 32; ///< the largest ratio of the two rates
 
-    /// `block` ≥ 1 frames; `inputs` and `outputs` 0 … 128; `max_quantum`: frames of the longest cycle;
-    /// `engine_rate` in Hz. Allocates all that process() needs; throws std::bad_alloc. [main]
+    static constexpr int most_ports = 128; ///< of a direction; libsamplerate takes no more channels
+
+    /// `block` ≥ 1 frames; `inputs` and `outputs` 0 … most_ports; `max_quantum`: frames of the longest cycle;
+    /// `engine_rate` in Hz, 0: set_engine_rate() gives it. Allocates all that process() needs; throws std::bad_alloc.
+    /// [main]
     RateAdapter(int block, int inputs, int outputs, int max_quantum, int engine_rate);
 
     int engine_rate() const noexcept { return engine_rate_; }
+    /// Hz, at least 1. set_graph_rate() must follow. [rt]
+    void set_engine_rate(int rate) noexcept;
     int block() const noexcept { return int(block_); }
     /// Sets the rate of the cycles, Hz. A new rate is a reset. false: it isn't a whole number, or too far from the
     /// engine's; nothing is changed. [rt]

@@ -42,7 +42,8 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
         fault();
 }
 
-bool Engine::run_idle() noexcept {
+bool Engine::run_idle(double rate) noexcept {
+    fake.idle_rate = rate;
     ++fake.idle_calls;
     return fake.idle_work.load() > 0 && fake.idle_work.fetch_sub(1) > 1;
 }

@@ -20,7 +20,7 @@ struct FakeServer {
 
     // Seen by the engine.
     std::atomic<int> frames{0}, idle_calls{0}, resets{0}, servers{0};
-    std::atomic<double> rate{0};
+    std::atomic<double> rate{0}, idle_rate{0};
     std::atomic<int64_t> deadline{0}; ///< of the last cycle
     std::atomic<bool> renders{true};
     std::atomic<bool> resting{false}; ///< rest() was called

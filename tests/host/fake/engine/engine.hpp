@@ -24,7 +24,7 @@ public:
     static void unwatch_thread() noexcept {}
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                  const CycleLimit& = {}) noexcept;
-    bool run_idle() noexcept;
+    bool run_idle(double rate = 0) noexcept;
     int input_delay() const noexcept;
     void reset_carry() noexcept;
     const Settings& settings() const noexcept { return settings_; }
