@@ -2,6 +2,7 @@
 #include "engine/engine.hpp"
 
 #include "engine/base/available-memory.hpp"
+#include "engine/base/c-locale.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/command-runner.hpp"
 #include "engine/guard/fault-guard.hpp"
@@ -198,6 +199,7 @@ void Engine::set_clock(NanoClock clock) noexcept {
 
 void Engine::prepare_process() {
     FaultGuard::install();
+    CLocale::prepare();
 }
 
 void Engine::prepare_thread() noexcept {
@@ -289,6 +291,7 @@ bool Engine::run_idle(double rate) noexcept {
         return false;
     const RenderingScope scope(p_->world);
     const FlushToZero denormals;
+    const CLocale numbers;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     bool more = false;
     const bool well = FaultGuard::run_host([&] {
@@ -403,6 +406,7 @@ void Engine::process(int frames, NtpTime frame0, double rate, const float* const
     const int64_t began = clock_.now();
     const RenderingScope scope(p_->world);
     const FlushToZero denormals;
+    const CLocale numbers;
     status_.cycles.fetch_add(1, std::memory_order_relaxed);
     const bool well = !status_.broken.load(std::memory_order_relaxed) &&
                       FaultGuard::run_host([&] { run_cycle(frames, frame0, rate, in, out, limit, began); }) &&

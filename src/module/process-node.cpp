@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "process-node.hpp"
 
+#include "engine/base/c-locale.hpp"
 #include "log-topic.hpp"
 #include "restarts.hpp"
 
@@ -183,6 +184,7 @@ private:
 
     void again() {
         const auto pause = restarts_.pause(Clock::now());
+        const CLocale numbers;
         pw_logt_warn(log_topic, "the node's process starts again in %.1f s",
                      std::chrono::duration<double>(pause).count());
         start_after(pause);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/server.hpp"
 
+#include "engine/base/c-locale.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/guard/heap-report.hpp"
 #include "osc/admission.hpp"
@@ -32,7 +33,10 @@ std::thread start_thread(const char* name, F body) {
     for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
         sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread thread(std::move(body));
+    std::thread thread([body = std::move(body)] {
+        const CLocale numbers;
+        body();
+    });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     pthread_setname_np(thread.native_handle(), name);
     return thread;

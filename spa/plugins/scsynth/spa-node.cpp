@@ -2,6 +2,7 @@
 #include "spa-node.hpp"
 
 #include "dict.hpp"
+#include "engine/base/c-locale.hpp"
 #include "host-threads.hpp"
 
 #include <spa/node/utils.h>
@@ -324,6 +325,7 @@ bool SpaNode::set_resampling() {
     const double rate = cycle_.graph_rate();
     const int engine_rate = cycle_.kept_rate();
     char text[160] = "no";
+    const CLocale numbers;
     if (cycle_.resampled())
         std::snprintf(text, sizeof text, "engine at %d Hz in a graph of %.0f Hz: resampled, adds %d frames (%.1f ms)",
                       engine_rate, rate, cycle_.input_delay(), cycle_.input_delay() / rate * 1000);

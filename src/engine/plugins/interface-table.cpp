@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/interface-table.hpp"
 
+#include "engine/base/c-locale.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/node.hpp"
@@ -44,6 +45,7 @@ bool was_asked_for(const char* format) noexcept {
 }
 
 int print(const char* format, ...) {
+    const CLocale numbers; // a plugin's own threads print, too
     char text[1000];
     va_list arguments;
     va_start(arguments, format);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/schedule/helper-pool.hpp"
 
+#include "engine/base/c-locale.hpp"
 #include "engine/schedule/helpers.hpp"
 
 #include <algorithm>
@@ -134,6 +135,7 @@ void HelperPool::call(Caller& caller, bool wakes) noexcept {
 // ---- a thread's
 
 void HelperPool::serve(Thread& self) noexcept {
+    const CLocale numbers;
     self.second_stack.use();
     if (!hurried_ || FaultGuard::watch_thread(FaultGuard::Patience::little))
         while (!FaultGuard::run_host([&] { work(self); })) {
