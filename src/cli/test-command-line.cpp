@@ -184,7 +184,7 @@ TEST_CASE("errors begin with the option") {
         {{}, "-u or -t"},
         {{"-u"}, "-u: expected a value"},
         {{"-u", "65536"}, "-u 65536: expected a whole number from 0 to 65535"},
-        {{"-u", "1", "-o", "129"}, "-o: scsynth.outputs"},
+        {{"-u", "1", "-o", "1025"}, "-o: scsynth.outputs"},
         {{"-u", "1", "-o", "two"}, "-o: scsynth.outputs"},
         {{"-u", "1", "-z", "1025"}, "-z: scsynth.block-size"},
         {{"-u", "1", "-a", "4", "-i", "2", "-o", "3"}, "-a: scsynth.audio-buses"},

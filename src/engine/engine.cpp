@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -67,6 +68,24 @@ std::string problem_with(const Settings& s) {
     if (!(s.sample_rate >= lowest_rate && s.sample_rate <= highest_rate))
         return "the sample rate must be " + std::to_string(lowest_rate) + " to " + std::to_string(highest_rate) + " Hz";
     return {};
+}
+
+/// What an engine with these settings takes, or may take, of the tables that a setting can make large. About as much:
+/// small things aren't counted.
+int64_t large_memory(const Settings& s) noexcept {
+    constexpr int64_t lock = 64, buffer = 2 * 64 + 8, node = 256;
+    return int64_t(s.rt_memory_kib) * 1024 + s.audio_buses * (int64_t(s.block_size) * 4 + lock + 4) +
+           s.control_buses * int64_t(8) + s.buffers * buffer + s.max_nodes * node +
+           int64_t(s.wire_buffers) * s.block_size * 4;
+}
+
+/// The defaults are small enough to be taken without asking.
+Error find_missing_memory(const Settings& settings) {
+    const int64_t bytes = large_memory(settings);
+    if (bytes <= large_memory(Settings()) || leaves_memory(bytes))
+        return {};
+    return Error{"not enough memory for what the settings ask for: " + std::to_string(bytes >> 20) +
+                 " MiB, of which scsynth.rt-memory are " + std::to_string(settings.rt_memory_kib >> 10)};
 }
 
 /// The settings with the number of threads decided.
@@ -152,11 +171,11 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
     settings.plugins = plugins.value();
     if (settings.real_time)
         fft_prepare();
-    FaultGuard::install();
-    // The default is small enough to be taken without asking.
-    if (settings.rt_memory_kib > Settings().rt_memory_kib && !leaves_memory(int64_t(settings.rt_memory_kib) * 1024))
-        return Error{"not enough memory for scsynth.rt-memory = " + std::to_string(settings.rt_memory_kib)};
-    auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024, settings.real_time);
+    prepare_process();
+    if (Error lack = find_missing_memory(settings); !lack.what.empty())
+        return lack;
+    auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024,
+                             settings.real_time ? Pool::Pages::ahead : Pool::Pages::when_used);
     if (!pool)
         return Error{pool.error()};
     try {
@@ -482,6 +501,17 @@ void Engine::set_rate(double rate) noexcept {
              "(scsynth.keep-rate = true would keep it)\n",
              rate, before);
     p_->outbox.print(line.take());
+}
+
+bool Engine::memory_grows() const noexcept {
+    return p_->pool->grows();
+}
+
+void Engine::keep_memory_ahead() noexcept {
+    try {
+        p_->pool->keep_ahead(spare_memory());
+    } catch (const std::bad_alloc&) { // the file that tells of the memory can't be read, for want of it: the next time
+    }
 }
 
 void Engine::close_files() {

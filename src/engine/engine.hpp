@@ -88,6 +88,10 @@ public:
     /// [rt] Drops the frames carried over from the last cycle. For a start after a pause.
     void reset_carry() noexcept;
 
+    /// [any] Whether keep_memory_ahead() has anything to do.
+    bool memory_grows() const noexcept;
+    /// [worker] To be called every 100 ms: see Pool::keep_ahead().
+    void keep_memory_ahead() noexcept;
     /// [worker] Frees all synths, whose DiskOut units have the rest written then, and closes all files; that may wait
     /// for the disk, see Streams::close_all(). No other thread may be in the engine any more.
     void close_files();

@@ -3,6 +3,7 @@
 #include "engine/base/available-memory.hpp"
 #include "engine/definitions/definitions.hpp"
 #include "engine/engine.hpp"
+#include "engine/rt/pool.hpp"
 
 #include <cstdio>
 #include <dlfcn.h>
@@ -49,9 +50,31 @@ TEST_CASE("an engine takes no more real-time memory than there is") {
     const auto report = [](const std::string&) {};
     auto engine = Engine::create(settings, report);
     REQUIRE_FALSE(engine);
-    CHECK(engine.error() == "not enough memory for scsynth.rt-memory = 46080");
+    CHECK(engine.error() ==
+          "not enough memory for what the settings ask for: 45 MiB, of which scsynth.rt-memory are 45");
     settings.rt_memory_kib = 8192;
     CHECK(Engine::create(settings, report));
+    settings.audio_buses = 1 << 18;
+    engine = Engine::create(settings, report);
+    REQUIRE_FALSE(engine);
+    CHECK(engine.error() ==
+          "not enough memory for what the settings ask for: 89 MiB, of which scsynth.rt-memory are 8");
+}
+
+TEST_CASE("real-time memory that isn't there any more isn't used") {
+    auto pool = Pool::create(size_t(1) << 30);
+    REQUIRE(pool);
+    pool.value()->keep_ahead(spare_memory());                    // 44 MiB
+    CHECK(pool.value()->allocate(size_t(100) << 20) != nullptr); // 72 are there, and 44
+    CHECK(pool.value()->allocate(size_t(100) << 20) == nullptr);
+}
+
+TEST_CASE("a large engine keeps real-time memory ahead of its use") {
+    Settings settings;
+    settings.rt_memory_kib = 8192;
+    auto engine = Engine::create(settings, [](const std::string&) {});
+    REQUIRE(engine);
+    CHECK_FALSE(engine.value()->memory_grows()); // all of it is there
 }
 
 TEST_CASE("a SynthDef file that might take more than there is isn't read") {

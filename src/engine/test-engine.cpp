@@ -206,10 +206,10 @@ TEST_CASE("a new rate is for new synths; those that play keep theirs, and the lo
 
 TEST_CASE("settings out of range are refused by name") {
     Settings s;
-    s.outputs = 129;
+    s.outputs = 1025;
     const auto engine = Engine::create(s, [](const std::string&) {});
     REQUIRE_FALSE(engine);
-    CHECK(engine.error() == "outputs must be 0 to 128, not 129");
+    CHECK(engine.error() == "outputs must be 0 to 1024, not 1025");
     const auto refused = [](const Settings& settings, const char* key) {
         const auto made = Engine::create(settings, [](const std::string&) {});
         return !made && made.error().starts_with(std::string(key) + " must be ");

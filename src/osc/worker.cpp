@@ -49,7 +49,13 @@ void Worker::run(Engine& engine) {
         Handback* task;
         {
             std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return stopping() || abandon_ || first_; });
+            const auto any = [&] { return stopping() || abandon_ || first_; };
+            while (engine.memory_grows() && !changed_.wait_for(lock, std::chrono::milliseconds(100), any)) {
+                lock.unlock();
+                engine.keep_memory_ahead();
+                lock.lock();
+            }
+            changed_.wait(lock, any);
             if (std::exchange(abandon_, false)) {
                 first_ = nullptr; // the broken engine's, which stay where they are
                 jobs_.store(0, std::memory_order_release);
@@ -59,9 +65,11 @@ void Worker::run(Engine& engine) {
                 return;
             task = std::exchange(first_, first_->next_handback);
         }
-        if (task->handed_as == Handback::Kind::job)
+        if (task->handed_as == Handback::Kind::job) {
             do_job(engine, static_cast<Command*>(task));
-        else
+            if (engine.memory_grows())
+                engine.keep_memory_ahead();
+        } else
             delete task;
     }
 }

@@ -321,7 +321,7 @@ def test_a_device_that_is_not_there(launch, session, outlets):
 
 @pytest.mark.parametrize("options, text", [
     ((), "-u or -t"),
-    (("-u", 57999, "-o", 200), "-o: scsynth.outputs = \"200\": expected a whole number from 0 to 128"),
+    (("-u", 57999, "-o", 2000), "-o: scsynth.outputs = \"2000\": expected a whole number from 0 to 1024"),
     (("-u", 57999, "-x"), "-x: no such option"),
     (("-u", 57999, "-B", "192.0.2.1"), "no address of this machine"),
 ])

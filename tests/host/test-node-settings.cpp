@@ -140,7 +140,7 @@ TEST_CASE("whoever asked for the node may quit it") {
 TEST_CASE("a bad value is an error that names it") {
     FakeHost host;
     const std::pair<const char*, const char*> bad[] = {
-        {"scsynth.inputs", "129"},       {"scsynth.inputs", "-1"},
+        {"scsynth.inputs", "1025"},      {"scsynth.inputs", "-1"},
         {"scsynth.outputs", "two"},      {"scsynth.outputs", "2 "},
         {"scsynth.outputs", ""},         {"scsynth.osc.port", "65536"},
         {"scsynth.max-logins", "0"},     {"scsynth.max-logins", "1025"},
@@ -168,7 +168,7 @@ TEST_CASE("each row of the tables: its bounds are taken, what lies beyond is not
     FakeHost host;
     // With enough buses and few enough ports for every other setting's bounds.
     const auto accepts = [&](const std::string& key, const std::string& value) {
-        Host::Dict dict{{"scsynth.audio-buses", "256"}, {"scsynth.inputs", "1"}, {"scsynth.outputs", "1"}};
+        Host::Dict dict{{"scsynth.audio-buses", "2048"}, {"scsynth.inputs", "1"}, {"scsynth.outputs", "1"}};
         if (key == "audio-buses")
             dict = {{"scsynth.inputs", "0"}, {"scsynth.outputs", "0"}};
         dict.emplace_back("scsynth." + key, value); // the last one counts
@@ -238,6 +238,13 @@ TEST_CASE("no more is resampled than there is time for") {
     CHECK_FALSE(host.create({{"scsynth.sample-rate", "192001"}, {"scsynth.block-size", "1"}}));
     CHECK(host.log().has("scsynth.sample-rate = \"192001\": expected at most 192000 blocks a second"));
     CHECK_FALSE(host.create({{"scsynth.sample-rate", "48001"}, {"scsynth.inputs", "128"}, {"scsynth.outputs", "128"}}));
+    for (const char* ports : {"scsynth.inputs", "scsynth.outputs"}) {
+        CHECK_FALSE(host.create({{"scsynth.sample-rate", "44100"}, {ports, "129"}}));
+        CHECK(host.log().has("scsynth.sample-rate = \"44100\": expected none with more than 128 inputs or outputs"));
+        CHECK_FALSE(host.create({{"scsynth.keep-rate", "true"}, {ports, "129"}}));
+        CHECK(host.log().has("scsynth.keep-rate = \"true\": expected none with more than 128 inputs or outputs"));
+        CHECK(host.create({{ports, "129"}}));
+    }
 }
 
 TEST_CASE("settings that do nothing are warned about") {

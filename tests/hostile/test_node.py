@@ -17,7 +17,7 @@ from tests.lib.server import NodeServer, is_stock
 pytestmark = pytest.mark.skipif(is_stock(), reason="it is about our node")
 
 BAD = [{key: value} for key, values in {
-    "inputs": ("-1", "129", "x", "nan", "2147483648", "1e3"), "outputs": ("-1", "129", "''"),
+    "inputs": ("-1", "1025", "x", "nan", "2147483648", "1e3"), "outputs": ("-1", "1025", "''"),
     "audio-buses": ("0", "-5", "99999999999"), "control-buses": ("0",), "buffers": ("0", "-1"),
     "max-nodes": ("0",), "rt-memory": ("0", "-1", "999999999"), "block-size": ("0", "-64", "1000000"),
     "wire-buffers": ("0",), "random-seeds": ("-1",), "max-logins": ("0", "1025"),

@@ -43,7 +43,7 @@ int SpaNode::enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const
     result.id = id;
     uint32_t emitted = 0;
     for (uint32_t index = start; emitted < num; ++index) {
-        uint8_t memory[4096]; // twice the volumes and the names of 128 channels: filtering makes a copy
+        uint8_t memory[20480]; // twice the volumes and the names of 1024 channels: filtering makes a copy
         spa_pod_builder b{};
         spa_pod_builder_init(&b, memory, sizeof memory);
         int error = 0;

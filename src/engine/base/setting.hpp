@@ -74,7 +74,7 @@ inline std::string number_text(double value) {
     return text;
 }
 
-/// The allowed values as text: "0 to 128", "auto, sse2 or avx2". Empty if any value is allowed. [any but rt]
+/// The allowed values as text: "0 to 1024", "auto, sse2 or avx2". Empty if any value is allowed. [any but rt]
 inline std::string range_text(const Setting& setting) {
     std::string text = setting.choices;
     if (text.empty() && setting.low < setting.high)
@@ -86,7 +86,7 @@ inline std::string range_text(const Setting& setting) {
     return text;
 }
 
-/// What is wrong with the row's field: "outputs must be 0 to 128, not 129". Empty if nothing is. [any but rt]
+/// What is wrong with the row's field: "outputs must be 0 to 1024, not 1025". Empty if nothing is. [any but rt]
 template <class Owner>
 std::string row_problem(const SettingRow<Owner>& row, const Owner& owner) {
     const auto problem = [&](const auto& value) -> std::string {

@@ -62,9 +62,20 @@ void* map_region(size_t bytes) noexcept {
     return begin + before;
 }
 
+/// Lets the system give the pages of a part of the region, which may be in use: its content stays.
+void touch(std::byte* begin, size_t bytes) noexcept {
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    for (size_t at = 0; at < bytes; at += page) {
+        std::atomic_ref(*reinterpret_cast<uint32_t*>(begin + at)).fetch_add(0, std::memory_order_relaxed);
+    }
+}
+
+/// By how much the part in use grows at least, so that it doesn't often.
+constexpr size_t least_extension = size_t{1} << 20;
+
 } // namespace
 
-Result<std::unique_ptr<Pool>> Pool::create(size_t bytes, bool at_once) {
+Result<std::unique_ptr<Pool>> Pool::create(size_t bytes, Pages pages) {
     static_assert(sizeof(Block) == 16 && sizeof(Links) <= alignment - sizeof(Block));
     if (bytes == 0 || bytes > max_bytes) {
         return Error{"a memory pool of " + std::to_string(bytes) + " bytes is out of range (1 to " +
@@ -76,14 +87,19 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t bytes, bool at_once) {
     if (region == MAP_FAILED) {
         return Error{"no memory for a pool of " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
     }
-    for (size_t at = 0; at_once && at < region_bytes; at += page) {
-        static_cast<volatile std::byte*>(region)[at] = std::byte{0};
+    auto* const begin = static_cast<std::byte*>(region);
+    if (pages == Pages::when_used) {
+        return std::unique_ptr<Pool>(new Pool(begin, region_bytes, region_bytes));
     }
-    return std::unique_ptr<Pool>(new Pool(static_cast<std::byte*>(region), region_bytes));
+    std::unique_ptr<Pool> pool(new Pool(begin, region_bytes, std::min(region_bytes, first_bytes)));
+    pool->touched_ = pool->allowed_ = std::min(region_bytes, first_bytes + ahead);
+    touch(begin, pool->touched_);
+    return pool;
 }
 
-Pool::Pool(std::byte* region, size_t bytes) noexcept : region_(region), region_bytes_(bytes) {
-    const size_t size = bytes - alignment;
+Pool::Pool(std::byte* region, size_t bytes, size_t in_use) noexcept
+    : region_(region), region_bytes_(bytes), end_(in_use), touched_(in_use), allowed_(in_use) {
+    const size_t size = in_use - alignment;
     auto* block = new (region + alignment - sizeof(Block)) Block{size, nullptr};
     new (block->after()) Block{0, block};
     insert(block);
@@ -99,6 +115,9 @@ void* Pool::allocate(size_t bytes) noexcept {
     }
     const size_t size = block_size_for(bytes);
     Block* block = take_at_least(size);
+    if (block == nullptr && extend(size)) {
+        block = take_at_least(size);
+    }
     if (block == nullptr) {
         return nullptr;
     }
@@ -156,15 +175,58 @@ void Pool::free(void* memory) noexcept {
     insert(block);
 }
 
+size_t Pool::rest() const noexcept {
+    const size_t end = end_.load(std::memory_order_relaxed), allowed = allowed_.load(std::memory_order_relaxed);
+    return allowed > end ? allowed - end : 0; // it may have become less
+}
+
+/// Adds to the part in use what a block of that size needs, or as much as there is. false: there is nothing.
+bool Pool::extend(size_t size) noexcept {
+    const size_t end = end_.load(std::memory_order_relaxed);
+    // The search for a block begins at the first class whose blocks are all large enough.
+    const size_t wanted = std::max(size + size / subdivisions + alignment, least_extension);
+    const size_t more = std::min((wanted + least_extension - 1) / least_extension * least_extension, rest());
+    if (more == 0) {
+        return false;
+    }
+    auto* const block = reinterpret_cast<Block*>(region_ + end - sizeof(Block)); // the last header
+    block->set(more, false);
+    new (block->after()) Block{0, block};
+    end_.store(end + more, std::memory_order_relaxed);
+    ++used_blocks_;
+    free(block->memory());
+    return true;
+}
+
+void Pool::keep_ahead(int64_t spare) noexcept {
+    constexpr size_t step = size_t{4} << 20;
+    auto left = size_t(std::max<int64_t>(spare, 0));
+    // Between both the data loop may have waited for pages.
+    size_t touched = std::max(touched_.load(std::memory_order_relaxed), end_.load(std::memory_order_relaxed));
+    const size_t goal = std::min(region_bytes_, end_.load(std::memory_order_relaxed) + ahead);
+    while (touched < goal && left >= step) {
+        const size_t bytes = std::min(step, goal - touched);
+        touch(region_ + touched, bytes);
+        touched += bytes;
+        left -= bytes;
+    }
+    touched_.store(touched, std::memory_order_relaxed);
+    allowed_.store(touched + std::min(left, region_bytes_ - touched), std::memory_order_relaxed);
+}
+
 size_t Pool::largest_free_block() const noexcept {
+    // What may be added merges with a free block before it.
+    const auto* const end = reinterpret_cast<Block*>(region_ + end_.load(std::memory_order_relaxed) - sizeof(Block));
+    const size_t more = rest() / alignment * alignment, last = end->before->is_free() ? end->before->size() : 0;
+    const size_t extension = more > 0 ? smallest_of(class_of(more + last)) - sizeof(Block) : 0;
     if (used_powers_ == 0) {
-        return 0;
+        return extension;
     }
     // The smallest size of the block's class, not the block's own: a larger request would be searched for in the
     // classes above, which are empty.
     const int power = std::bit_width(used_powers_) - 1;
     const int subdivision = std::bit_width(used_subdivisions_[power]) - 1;
-    return smallest_of({power, subdivision}) - sizeof(Block);
+    return std::max(smallest_of({power, subdivision}) - sizeof(Block), extension);
 }
 
 Pool::SizeClass Pool::class_of(size_t size) noexcept {

@@ -4,30 +4,40 @@
 #include "engine/base/result.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace scs {
 
-/// Memory for the render path: a two-level segregated fit allocator over one region that is taken
-/// from the system at creation. Every operation takes constant time (reallocate() also copies when
-/// the block has to move).
+/// Memory for the render path: a two-level segregated fit allocator over one region of addresses that is reserved at
+/// creation. Every operation takes constant time (reallocate() also copies when the block has to move).
+///
+/// A large region isn't given by the system at once: allocate() uses a part that grows, and keep_ahead() sees to it
+/// that the next pages are there before they are needed. What was used once stays.
 ///
 /// Source of the method: M. Masmano, I. Ripoll, A. Crespo, J. Real, "TLSF: a New Dynamic Memory
 /// Allocator for Real-Time Systems", 16th Euromicro Conference on Real-Time Systems, 2004.
 ///
-/// Not thread-safe: one thread at a time, which is the data loop once the engine runs.
+/// Not thread-safe but for keep_ahead(): one thread at a time, which is the data loop once the engine runs.
 class Pool {
 public:
     static constexpr size_t alignment = 64;
     static constexpr size_t max_bytes = size_t{1} << 40;
+    static constexpr size_t first_bytes = size_t{8} << 20; ///< what allocate() may use at first
+    static constexpr size_t ahead = size_t{64} << 20;      ///< bytes that are there before they are used
+
+    /// When the system gives the pages.
+    enum class Pages {
+        ahead,     ///< first_bytes and `ahead` now, and more by keep_ahead()
+        when_used, ///< each when it is first used
+    };
 
     /// A pool over a region of `bytes` (1 … max_bytes, rounded up to whole pages). The region also
     /// holds 16 bytes of bookkeeping per block. Fails if the size is out of range or the system
-    /// has no memory. `at_once`: the system gives all pages now, so that the render path never waits
-    /// for one; otherwise each when it is first used. [main] [worker]
-    static Result<std::unique_ptr<Pool>> create(size_t bytes, bool at_once = true);
+    /// has no addresses left. [main] [worker]
+    static Result<std::unique_ptr<Pool>> create(size_t bytes, Pages = Pages::ahead);
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
@@ -51,14 +61,22 @@ public:
         return at >= begin && at - begin < region_bytes_;
     }
 
-    /// Bytes in free blocks, in total. [rt]
-    size_t free_bytes() const noexcept { return free_bytes_; }
+    /// Bytes in free blocks, in total, and in pages that the pool may still use. [rt]
+    size_t free_bytes() const noexcept { return free_bytes_ + rest(); }
 
     /// The largest request that allocate() would grant now; 0 when there is no free block. [rt]
     size_t largest_free_block() const noexcept;
 
     /// Number of blocks that are allocated. [rt]
     size_t used_blocks() const noexcept { return used_blocks_; }
+
+    /// Whether keep_ahead() has anything to do, now or later. [any]
+    bool grows() const noexcept { return touched_.load(std::memory_order_relaxed) < region_bytes_; }
+    /// Lets the system give the next pages if less than `ahead` are there beyond those in use. `spare`: bytes that the
+    /// system has. Requests that are larger than what is there use it, too, and wait for each page; beyond it they
+    /// fail, as the kernel would end the process for lack of memory. To be called every 100 ms. One thread at a time,
+    /// beside the others' calls. [worker]
+    void keep_ahead(int64_t spare) noexcept;
 
 private:
     struct Block;
@@ -73,7 +91,7 @@ private:
         int subdivision;
     };
 
-    Pool(std::byte* region, size_t bytes) noexcept;
+    Pool(std::byte* region, size_t bytes, size_t in_use) noexcept;
 
     static SizeClass class_of(size_t size) noexcept;
     static size_t smallest_of(SizeClass c) noexcept;
@@ -82,9 +100,14 @@ private:
     void remove(Block* block) noexcept;
     Block* take_at_least(size_t size) noexcept;
     void trim(Block* block, size_t size) noexcept;
+    size_t rest() const noexcept;
+    bool extend(size_t size) noexcept;
 
     std::byte* region_;
     size_t region_bytes_;
+    // Of the region, from its begin: the part that is cut into blocks, the data loop's; what the system has given; what
+    // it may be asked for. Both others belong to keep_ahead().
+    std::atomic<size_t> end_, touched_, allowed_;
     size_t free_bytes_ = 0;
     size_t used_blocks_ = 0;
     // A bit for each list that isn't empty, and a bit for each power that has such a list.

@@ -75,11 +75,94 @@ TEST_CASE("all pages are touched at creation") {
 }
 
 TEST_CASE("pages are left until they are used, if that is asked for") {
-    auto pool = Pool::create(64 << 20, false);
+    auto pool = Pool::create(64 << 20, Pool::Pages::when_used);
     REQUIRE(pool);
     const auto [all, resident] = pages_of(*pool.value());
     CHECK(all > 16000);
     CHECK(resident < all / 4); // a large page at either end
+}
+
+namespace {
+
+constexpr size_t mib = size_t(1) << 20;
+
+/// A pool of 256 MiB, and how much of it the system has given, in MiB. A large page counts where it begins.
+struct LargePool {
+    static constexpr size_t bytes = 256 * mib;
+    std::unique_ptr<Pool> pool = make_pool(bytes);
+    uintptr_t begin = begin_of(*pool);
+
+    static uintptr_t begin_of(Pool& pool) {
+        void* first = pool.allocate(1);
+        pool.free(first);
+        return reinterpret_cast<uintptr_t>(first) - Pool::alignment;
+    }
+    size_t resident() const {
+        const auto page = size_t(sysconf(_SC_PAGESIZE));
+        std::vector<unsigned char> pages(bytes / page);
+        REQUIRE(mincore(reinterpret_cast<void*>(begin), bytes, pages.data()) == 0);
+        return size_t(std::count_if(pages.begin(), pages.end(), [](auto p) { return p & 1; })) * page / mib;
+    }
+};
+
+} // namespace
+
+TEST_CASE("the system gives a large pool only as far as it is used, but ahead of that") {
+    LargePool large;
+    Pool& pool = *large.pool;
+    const size_t first = (Pool::first_bytes + Pool::ahead) / mib;
+    CHECK(large.resident() >= first);
+    CHECK(large.resident() <= first + 2);
+    CHECK(pool.grows());
+
+    SUBCASE("what is ahead is used without another page, and is kept ahead") {
+        const size_t before = large.resident();
+        for (int i = 0; i < 60; ++i)
+            CHECK(pool.allocate(mib) != nullptr);
+        CHECK(large.resident() == before);
+        pool.keep_ahead(INT64_MAX);
+        CHECK(large.resident() >= before + 50);
+        CHECK(large.resident() <= before + 64);
+        const size_t kept = large.resident();
+        pool.keep_ahead(INT64_MAX); // there is nothing to do
+        CHECK(large.resident() == kept);
+    }
+    SUBCASE("in the end all of it is in use, as one block") {
+        std::vector<void*> blocks;
+        for (void* block; (block = pool.allocate(3 * mib)); blocks.push_back(block))
+            pool.keep_ahead(INT64_MAX);
+        CHECK(blocks.size() >= 84);
+        CHECK_FALSE(pool.grows());
+        for (void* block : blocks)
+            pool.free(block);
+        CHECK(pool.used_blocks() == 0);
+        CHECK(pool.free_bytes() == LargePool::bytes - 64 - 16);
+        CHECK(pool.allocate(250 * mib) != nullptr);
+    }
+    SUBCASE("a request beyond what is ahead takes what the system has, and no more") {
+        CHECK(pool.allocate(80 * mib) == nullptr);
+        pool.keep_ahead(int64_t(100 * mib));
+        CHECK(pool.free_bytes() / mib == 171);
+        CHECK(pool.largest_free_block() >= 164 * mib);
+        CHECK(pool.allocate(180 * mib) == nullptr);
+        CHECK(pool.allocate(pool.largest_free_block()) != nullptr);
+        pool.keep_ahead(-1);
+        CHECK(pool.allocate(20 * mib) == nullptr);
+        pool.keep_ahead(INT64_MAX);
+        CHECK(pool.allocate(20 * mib) != nullptr);
+    }
+    SUBCASE("its content stays while pages are added") {
+        std::vector<Filled> blocks;
+        for (unsigned i = 0; i < 200; ++i) {
+            blocks.push_back({static_cast<unsigned char*>(pool.allocate(mib)), mib, i});
+            REQUIRE(blocks.back().memory != nullptr);
+            blocks.back().fill();
+            if (i % 7 == 0)
+                pool.keep_ahead(INT64_MAX);
+        }
+        for (const Filled& block : blocks)
+            CHECK(block.intact(mib));
+    }
 }
 
 TEST_CASE("blocks are aligned, apart and writable to the end") {
