@@ -5,6 +5,7 @@
 #include "osc/clients.hpp"
 #include "osc/command-table.hpp"
 #include "osc/reply-port.hpp"
+#include "osc/server-settings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -148,13 +149,20 @@ public:
     }
 
 private:
+    bool quits() const noexcept override { return true; }
+    /// A score goes on, as in scsynth: only its end ends it.
+    bool ignored() const noexcept { return !services().settings.engine.real_time; }
     Status begin(Engine& engine) noexcept override {
+        if (ignored())
+            return {};
         if (!engine.clear_schedule() || !engine.tree().free_all_in_time(engine.tree().root()) ||
             !engine.free_definitions())
             return unfinished();
         return {};
     }
     void do_work() override {
+        if (ignored())
+            return;
         Buffers& buffers = services().engine->buffers();
         closed_ = buffers.streams().close_all();
         for (int i = 0; i < buffers.count(); ++i) {
@@ -171,10 +179,7 @@ private:
         for (int index : indices_)
             engine.buffers().install(index, {});
     }
-    void answer_done(ReplyPort& port) override {
-        OscJob::answer_done(port);
-        port.quit();
-    }
+    void answer_done(ReplyPort& port) override { port.quit(from()); }
 
     std::vector<std::shared_ptr<FileStream>> closed_; ///< which synths see until install()
     std::vector<float*> freed_;

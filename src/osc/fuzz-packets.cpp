@@ -233,7 +233,7 @@ private:
     }
     Clients& clients() override { return clients_; }
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
-    void quit() override { clients_.clear(); } // as with allow-quit false
+    void quit(const Endpoint&) override { clients_.clear(); } // as with allow-quit false
 
     void job(Command& command) noexcept override { jobs_.push_back(&command); }
     void reply(Command& command) override { command.answer(*this); }

@@ -87,7 +87,7 @@ public:
     bool send_record(const Endpoint&, std::span<const std::byte>) override { return true; }
     Clients& clients() override { return nobody_; }
     void set_dump_mode(int) override {}
-    void quit() override {}
+    void quit(const Endpoint&) override {}
 
     void job(Command&) noexcept override {} // done in place
     void reply(Command& command) override { command.answer(*this); }

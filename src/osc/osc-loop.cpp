@@ -115,8 +115,8 @@ void OscLoop::run() {
 void OscLoop::run_once() {
     update_engine();
     receive();
-    if (quitting_.closes_now(Clock::now(), !bundles_.any_waiting() && bundles_.engine_is_idle()))
-        close();
+    if (quitting_.answers_now(Clock::now(), !bundles_.any_waiting() && bundles_.engine_is_idle()))
+        finish_quit();
     submit_waiting();
     const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_at_once) : 0;
     if (events > 0)
@@ -135,11 +135,14 @@ void OscLoop::update_engine() {
         services_.held = std::make_shared<std::atomic<size_t>>(0);
         engine_ = nullptr;
         handover_.withdraw();
+        quitting_.give_up();
         bundles_.forget_submitted();
         worker_.abandon();
     }
     if (!engine_) {
         engine_ = handover_.engine();
+        if (engine_)
+            status_waits_.clear();
         if (engine_)
             if (auto first = handover_.take_first())
                 bundles_.push_front(std::move(first));
@@ -162,7 +165,7 @@ bool OscLoop::awaits_data_loop() const noexcept {
 }
 
 std::chrono::microseconds OscLoop::time_to_sleep() {
-    if (quitting_.is_closing())
+    if (quitting_.is_pending())
         return std::chrono::milliseconds(1);
     if (!engine_)
         return std::chrono::seconds(1); // the worker rings when there is one
@@ -235,11 +238,23 @@ void OscLoop::take_bundles(const std::shared_ptr<const Packet>& packet, const En
         refuse(*packet, from, *why);
     } else if (!has_room_for(*packet)) {
         refuse(*packet, from, "command queue full");
-    } else {
+    } else if (!asks_again(*packet, from)) {
         for (const PacketBundle& bundle : packet->bundles())
             if (!bundle.messages.empty())
                 bundles_.push_back(make_bundle(services_, packet, bundle, from));
     }
+}
+
+/// sclang asks several times a second until it is answered. All answers to that at once would have it log in as often.
+bool OscLoop::asks_again(const Packet& packet, const Endpoint& from) {
+    const std::span<const Message> messages = packet.messages();
+    const CommandSpec* spec = messages.size() == 1 && !engine_ ? find_command(messages[0]) : nullptr;
+    if (!spec || std::string_view(spec->name) != "/status")
+        return false;
+    if (std::ranges::find(status_waits_, from) != status_waits_.end())
+        return true;
+    status_waits_.push_back(from);
+    return false;
 }
 
 bool OscLoop::has_room_for(const Packet& packet) const {
@@ -259,11 +274,15 @@ void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view 
 
 void OscLoop::job(Command& command) noexcept {
     bundles_.note_job(command);
+    if (command.quits())
+        quitting_.begin();
     worker_.add(&command);
 }
 
 void OscLoop::reply(Command& command) {
     bundles_.note_reply(command);
+    if (command.quits())
+        quitting_.give_up(); // or else it calls quit() now
     command.answer(*this);
 }
 
@@ -323,7 +342,7 @@ void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
 }
 
 bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
-    if (quitting_.is_silent(Clock::now()))
+    if (quitting_.is_silent(Clock::now()) || (address == "/fail" && quitting_.hushes_failures()))
         return true;
     if (stopping()) // a packet may have hundreds of thousands of answers, an event a thousand receivers
         return true;
@@ -345,13 +364,20 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
     return true;
 }
 
-void OscLoop::quit() {
+void OscLoop::quit(const Endpoint& from) {
     clients_.clear();
-    quitting_.request(Clock::now(), services_.settings.allow_quit);
+    quitting_.request(Clock::now(), services_.settings.allow_quit, from);
+}
+
+void OscLoop::finish_quit() {
+    for (const Endpoint& client : quitting_.take_clients())
+        if_memory_lasts([&] { done(client, "/quit"); });
+    quitting_.answered();
+    if (quitting_.ends())
+        close();
 }
 
 void OscLoop::close() {
-    quitting_.closed();
     services_.shared_memory.close();
     socket_.close();
     tcp_.close();

@@ -47,7 +47,7 @@ public:
     bool send(const Endpoint&, std::string_view address, std::span<const ReplyArg>) override;
     Clients& clients() override { return clients_; }
     void set_dump_mode(int mode) override { dump_mode_ = mode; }
-    void quit() override;
+    void quit(const Endpoint& from) override;
 
 private:
     using Level = ServerSettings::Level;
@@ -91,6 +91,10 @@ private:
 
     void log_limited(LineLimit&, Level, std::string line);
     void transmit(const Endpoint&, std::span<const std::byte>);
+    /// Whether the packet asks for the status alone, as its sender has done before while there was no engine.
+    bool asks_again(const Packet&, const Endpoint& from);
+    /// Answers the /quit, then ends if it may.
+    void finish_quit();
     /// Stops listening, and says that the node may go.
     void close();
 
@@ -118,6 +122,7 @@ private:
     EngineHandover handover_;
     Engine* engine_ = nullptr; ///< null: there is none now
     PendingBundles bundles_;
+    std::vector<Endpoint> status_waits_; ///< for an engine
     EngineWatch watch_;
     Quitting quitting_;
 };

@@ -30,8 +30,8 @@ public:
     virtual osc::Clients& clients() = 0;
     /// What /dumpOSC sets: 0 nothing, 1 text, 2 hex, 3 both.
     virtual void set_dump_mode(int mode) = 0;
-    /// After /quit has been answered.
-    virtual void quit() = 0;
+    /// /quit has been carried out: its `/done` goes to `from` when nothing else is to be said any more.
+    virtual void quit(const osc::Endpoint& from) = 0;
 
     /// `/done <name> [value]`
     void done(const osc::Endpoint& to, std::string_view name, std::optional<int32_t> value = {});

@@ -83,7 +83,7 @@ public:
     }
     Clients& clients() override { return clients_; }
     void set_dump_mode(int) override {}
-    void quit() override {}
+    void quit(const Endpoint& from) override { done(from, "/quit"); }
 
     void job(Command& command) noexcept override { jobs_.push_back(&command); }
     void reply(Command& command) override { command.answer(*this); }

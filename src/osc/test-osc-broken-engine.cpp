@@ -137,7 +137,7 @@ TEST_CASE("a job that crashes fails") {
         }
         Clients& clients() override { return none; }
         void set_dump_mode(int) override {}
-        void quit() override {}
+        void quit(const Endpoint&) override {}
         Clients none{1};
         std::string said;
     } port;

@@ -283,10 +283,36 @@ TEST_CASE("what comes right behind a /quit is answered before the end") {
     client.send("/quit");
     client.send("/sync", {num(7)});
     client.send("/c_get", {num(3)});
-    Lines answers{client.receive(), client.receive(), client.receive()};
+    Lines answers{client.receive(), client.receive()};
     std::ranges::sort(answers);
-    CHECK(answers == Lines{"/c_set 3 0f", "/done /quit", "/synced 7"});
+    CHECK(answers == Lines{"/c_set 3 0f", "/synced 7"});
+    CHECK(client.receive() == "/done /quit");
     CHECK(rig.wait_for_quit());
+}
+
+TEST_CASE("the answer to /quit is the last word, and no failure is told after the command") {
+    for (const bool ends : {true, false}) {
+        CAPTURE(ends);
+        ServerSettings settings;
+        settings.allow_quit = ends;
+        Rig rig(settings);
+        Client client(rig), other(rig);
+        for (Client* each : {&client, &other}) {
+            each->send("/notify", {num(1)});
+            CHECK(each->receive().starts_with("/done /notify"));
+        }
+        // As sclang's s.quit does with s.volume in use: the synth is gone when it is to be released.
+        client.send(bundle(1, {message("/quit"), message("/n_set", {num(1000), text("gate"), 0.f})}));
+        client.send("/n_free", {num(1000)});
+        CHECK(client.receive() == "/done /quit");
+        CHECK(client.receive(300) == "");
+        CHECK(other.receive(10) == "");
+        CHECK(rig.log().find("FAILURE") == std::string::npos);
+        if (!ends) { // it goes on as before
+            client.send("/n_free", {num(1000)});
+            CHECK(client.receive() == "/fail /n_free Node 1000 not found");
+        }
+    }
 }
 
 TEST_CASE("a server that stays is silent for a second when it is told to quit again") {
@@ -373,4 +399,60 @@ TEST_CASE("a taken port is an error that names it") {
     const auto second = Server::start(std::move(settings));
     REQUIRE_FALSE(second);
     CHECK(second.error().find(std::to_string(rig.server().port())) != std::string::npos);
+}
+
+TEST_CASE("a client that asks for the status again and again while the engine starts is answered once") {
+    ServerSettings settings;
+    settings.port = 0;
+    settings.load_synthdefs = false;
+    settings.print_to = "/nowhere/socket"; // the worker complains of it before it makes the engine
+    std::atomic<bool> go_on{false};
+    settings.log = [&](ServerSettings::Level, const std::string&) {
+        while (!go_on)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    std::atomic<Server*> running{nullptr};
+    settings.wake = [&] {
+        if (Server* server = running)
+            server->engine()->run_idle();
+    };
+    auto started = Server::start(std::move(settings));
+    REQUIRE(started);
+    Server& server = *started.value();
+    running = &server;
+    const UdpPeer to{__builtin_bswap32(0x7f000001), __builtin_bswap16(server.port())};
+    auto first = UdpSocket::open("127.0.0.1", 0), second = UdpSocket::open("127.0.0.1", 0);
+    REQUIRE(first);
+    REQUIRE(second);
+    for (int i = 0; i < 5; ++i)
+        for (UdpSocket* socket : {&first.value(), &second.value()})
+            REQUIRE(socket->send(to, message("/status")));
+    // What else waits is answered as ever: two messages in a packet, and another command.
+    REQUIRE(first.value().send(to, bundle(1, {message("/status"), message("/sync", {num(1)})})));
+    REQUIRE(first.value().send(to, message("/sync", {num(2)})));
+    for (int i = 0; i < 10000 && server.counters().received < 12; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(server.counters().received == 12);
+    go_on = true;
+
+    const auto answers = [](UdpSocket& socket, int wait_ms) {
+        Lines addresses;
+        for (pollfd fd{socket.fd(), POLLIN, 0}; ::poll(&fd, 1, wait_ms) > 0;) {
+            const auto datagram = socket.receive();
+            REQUIRE(datagram);
+            const auto packet = decode(datagram->bytes);
+            REQUIRE(packet);
+            addresses.emplace_back(packet.value().messages()[0].address);
+            if (addresses.back() == "/synced" && addresses.size() >= 4)
+                break;
+        }
+        return addresses;
+    };
+    CHECK(answers(first.value(), 10000) == Lines{"/status.reply", "/status.reply", "/synced", "/synced"});
+    CHECK(answers(second.value(), 300) == Lines{"/status.reply"});
+    // From now on each is answered.
+    for (int i = 0; i < 2; ++i)
+        REQUIRE(second.value().send(to, message("/status")));
+    CHECK(answers(second.value(), 300).size() == 2);
+    running = nullptr;
 }

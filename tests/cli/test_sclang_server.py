@@ -66,6 +66,10 @@ def test_notices_of_boot_tree_and_quit(steps):
     assert float(steps["sampleRate"]) == RATE
 
 
+def test_the_end_is_quiet(lesson):
+    assert "FAILURE IN SERVER" not in lesson[2]
+
+
 def test_volume_and_mute_are_heard(lesson):
     low = 0.5 * 10**(-12 / 20)
     for hz, expected in ((400, 0.5), (500, low), (700, low), (800, 0.5)):

@@ -51,6 +51,8 @@ public:
     /// [osc] Called in place of submitting it when no engine will ever accept it: answers with the reason.
     virtual void refuse(ReplyPort&, [[maybe_unused]] std::string_view why) {}
 
+    /// [osc] Whether it frees everything that others may still name.
+    virtual bool quits() const noexcept { return false; }
     /// [osc] Whether a plugin carries it out, which may ask for other messages to be performed then.
     virtual bool calls_plugin() const noexcept { return false; }
 
