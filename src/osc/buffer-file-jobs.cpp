@@ -120,6 +120,8 @@ ReadBuffer<some_channels>::ReadBuffer(CommandInit&& init) : BufferJob(std::move(
 
 template <bool some_channels>
 void ReadBuffer<some_channels>::do_work() {
+    if (lacks_samples())
+        return;
     Buffer buffer = latest();
     const int64_t room = int64_t(buffer.frames) - buffer_start_;
     if (room <= 0)
@@ -169,6 +171,8 @@ WriteBuffer::WriteBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
 }
 
 void WriteBuffer::do_work() {
+    if (lacks_samples())
+        return;
     const FileAccess access(services().settings.restricted_path);
     bool denied = false;
     Buffer buffer = latest();

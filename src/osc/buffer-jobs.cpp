@@ -7,6 +7,7 @@
 #include "engine/world/streams.hpp"
 #include "osc/argument-bytes.hpp"
 #include "osc/server.hpp"
+#include "osc/status-text.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -43,7 +44,7 @@ void BufferJob::Release::operator()(Released* released) const noexcept {
 
 BufferJob::BufferJob(CommandInit&& init) : OscJob(std::move(init)), rest_(args()), index_(rest_.get_int()) {
     if (index_ < 0 || index_ >= services().settings.engine.buffers)
-        reject({Code::index_out_of_range});
+        reject({Code::buffer_out_of_range, index_});
     set_done_value(index_);
 }
 
@@ -54,6 +55,13 @@ BufferJob::~BufferJob() {
 
 Buffer BufferJob::latest() const noexcept {
     return engine().buffers().latest(index_);
+}
+
+bool BufferJob::lacks_samples() {
+    if (latest().data)
+        return false;
+    fail(status_text({Code::no_buffer, index_}));
+    return true;
 }
 
 double BufferJob::usable_rate(double wanted) const noexcept {
@@ -128,6 +136,8 @@ ZeroBuffer::ZeroBuffer(CommandInit&& init) : BufferJob(std::move(init)) {
 }
 
 void ZeroBuffer::do_work() {
+    if (lacks_samples())
+        return;
     const Buffer buffer = latest();
     for (int64_t i = 0; i < buffer.samples(); ++i)
         std::atomic_ref(buffer.data[i]).store(0, std::memory_order_relaxed);
@@ -162,6 +172,8 @@ void GenerateBuffer::do_work() {
     const BufGenOutcome outcome = run_buf_gen(engine().world(), index(), generator_, arguments.get(), replaced);
     if (outcome == BufGenOutcome::unknown)
         return set_failure("buf gen routine not found");
+    if (lacks_samples()) // then nothing was run
+        return;
     if (outcome == BufGenOutcome::crashed)
         return set_failure("buf gen routine crashed");
     if (outcome == BufGenOutcome::does_not_fit)

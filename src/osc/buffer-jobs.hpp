@@ -37,7 +37,9 @@ protected:
     /// [worker]
     Engine& engine() const noexcept { return *services().engine; }
     Buffer latest() const noexcept;
-    /// [worker] `wanted` if it is a rate (Hz), else the server's.
+    /// [worker] Whether the buffer isn't allocated. Then the command fails.
+    bool lacks_samples();
+    /// [worker] `wanted` if it is a rate (Hz), else engine_rate().
     double usable_rate(double wanted) const noexcept;
     /// [worker] Hz, at which the engine runs now.
     double engine_rate() const noexcept;

@@ -23,13 +23,19 @@ std::span<float> samples_of(const Buffer& buffer) noexcept {
     return {buffer.data, buffer.data ? size_t(buffer.samples()) : 0};
 }
 
-/// Reads a buffer's number and gives its samples. False: there is no such buffer.
-bool get_samples(ArgReader& args, Engine& engine, int32_t& index, std::span<float>& samples) noexcept {
+/// Reads a buffer's number and gives its samples, none if it isn't allocated. Fails if there is no such number.
+Status get_samples(ArgReader& args, Engine& engine, int32_t& index, std::span<float>& samples) noexcept {
     index = args.get_int();
     if (!engine.buffers().in_range(index))
-        return false;
+        return {Code::buffer_out_of_range, index};
     samples = samples_of(engine.buffers().get(index));
-    return true;
+    return {};
+}
+
+/// The same, but fails if the buffer isn't allocated, for commands that don't count each sample.
+Status get_some_samples(ArgReader& args, Engine& engine, int32_t& index, std::span<float>& samples) noexcept {
+    const Status status = get_samples(args, engine, index, samples);
+    return status.ok() && samples.empty() ? Status{Code::no_buffer, index} : status;
 }
 
 /// buffer, (index, value)*
@@ -37,8 +43,8 @@ Status b_set(OscCommand& command, Engine& engine) noexcept {
     ArgReader first = command.args();
     int32_t buffer;
     std::span<float> samples;
-    if (!get_samples(first, engine, buffer, samples))
-        return {Code::index_out_of_range};
+    if (const Status status = get_samples(first, engine, buffer, samples); status.failed())
+        return status;
     Place& place = command.place();
     if (place.args.remain() == command.args().remain())
         place.args = first;
@@ -60,8 +66,8 @@ Status b_setn(OscCommand& command, Engine& engine) noexcept {
     ArgReader first = command.args();
     int32_t buffer;
     std::span<float> samples;
-    if (!get_samples(first, engine, buffer, samples))
-        return {Code::index_out_of_range};
+    if (const Status status = get_some_samples(first, engine, buffer, samples); status.failed())
+        return status;
     Place& place = command.place();
     if (place.args.remain() == command.args().remain())
         place.args = first;
@@ -113,8 +119,8 @@ public:
             return ended(rejection(), engine);
         std::span<float> samples;
         ranges_ = args();
-        if (!get_samples(ranges_, engine, index_, samples))
-            return ended({Code::index_out_of_range}, engine);
+        if (const Status status = get_some_samples(ranges_, engine, index_, samples); status.failed())
+            return ended(status, engine);
         auto work = int64_t(ranges_.remain()); // ranges take time to read
         if (work <= max_fill_at_once)
             for_each_fill(ranges_, samples, [&](std::span<float> range, float) { work += int64_t(range.size()); });
@@ -144,8 +150,8 @@ Status b_query(OscCommand& command, Engine& engine) noexcept {
     if (values_message_bytes("/b_info", args.remain() / 4 * 4) > max_values_bytes)
         return {Code::buffer_overflow};
     for (ArgReader check = args; check.remain() >= 4;)
-        if (!engine.buffers().in_range(check.get_int()))
-            return {Code::index_out_of_range};
+        if (const int32_t index = check.get_int(); !engine.buffers().in_range(index))
+            return {Code::buffer_out_of_range, index};
 
     command.reply().begin("/b_info");
     for (ArgReader indices = args; indices.remain() >= 4;) {
@@ -168,8 +174,8 @@ Status b_get(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
     int32_t buffer;
     std::span<float> samples;
-    if (!get_samples(args, engine, buffer, samples))
-        return {Code::index_out_of_range};
+    if (const Status status = get_samples(args, engine, buffer, samples); status.failed())
+        return status;
     return reply_indexed(command, "/b_set", buffer, args, samples);
 }
 
@@ -182,8 +188,8 @@ Status b_getn(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
     int32_t buffer;
     std::span<float> samples;
-    if (!get_samples(args, engine, buffer, samples))
-        return {Code::index_out_of_range};
+    if (const Status status = get_samples(args, engine, buffer, samples); status.failed())
+        return status;
     return reply_ranged(command, "/b_setn", buffer, args, samples);
 }
 

@@ -14,6 +14,8 @@ std::string status_text(Status status) {
     case Code::synthdef_not_found: return "SynthDef not found";
     case Code::wrong_argument_type: return "wrong argument type";
     case Code::index_out_of_range: return "index out of range";
+    case Code::buffer_out_of_range: return "buffer " + number() + " is out of range";
+    case Code::no_buffer: return "buffer " + number() + " isn't allocated";
     case Code::buffer_overflow: return "buffer overflow";
     case Code::out_of_memory: return "out of real time memory";
     case Code::too_many_nodes: return "too many nodes";

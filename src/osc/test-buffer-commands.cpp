@@ -67,16 +67,37 @@ TEST_CASE("a buffer that can't be, changes nothing") {
     CHECK(bench("/b_query", 0) == "[ \"/b_info\", 0, 5, 1, 48000 ]\n");
 }
 
-TEST_CASE("every command refuses a buffer that isn't there") {
+TEST_CASE("every command refuses a number that no buffer has, and names it") {
     CommandBench bench;
     for (int buffer : {8, 99999, -1, INT32_MIN}) {
+        const std::string text = "buffer " + std::to_string(buffer) + " is out of range";
         for (const char* name : {"/b_alloc", "/b_free", "/b_zero", "/b_close", "/b_set", "/b_setn", "/b_fill",
                                  "/b_query", "/b_get", "/b_getn", "/b_setSampleRate"})
-            CHECK(bench(name, buffer, 1, 1) == fail(name, "index out of range"));
+            CHECK(bench(name, buffer, 1, 1) == fail(name, text));
         for (const char* name : {"/b_allocRead", "/b_read", "/b_write", "/b_allocReadChannel", "/b_readChannel"})
-            CHECK(bench(name, buffer, "/nowhere") == fail(name, "index out of range"));
-        CHECK(bench("/b_gen", buffer, "sine1", 1) == fail("/b_gen", "index out of range"));
+            CHECK(bench(name, buffer, "/nowhere") == fail(name, text));
+        CHECK(bench("/b_gen", buffer, "sine1", 1) == fail("/b_gen", text));
     }
+    CHECK(bench("/b_query", 0, 8) == fail("/b_query", "buffer 8 is out of range"));
+}
+
+TEST_CASE("what works on samples refuses a buffer that isn't allocated, and names it") {
+    CommandBench bench;
+    const std::string text = "buffer 1 isn't allocated";
+    for (const char* name : {"/b_setn", "/b_fill"})
+        CHECK(bench(name, 1, 0, 1, 1.f) == fail(name, text));
+    for (const char* name : {"/b_set", "/b_get", "/b_getn"}) // scsynth's words: it has no sample with that index
+        CHECK(bench(name, 1, 0, 1) == fail(name, "index out of range"));
+    const auto fail_with_number = [&](const char* name) {
+        return "[ \"/fail\", \"" + std::string(name) + "\", \"" + text + "\", 1 ]\n";
+    };
+    CHECK(bench("/b_zero", 1) == fail_with_number("/b_zero"));
+    for (const char* name : {"/b_read", "/b_write", "/b_readChannel"})
+        CHECK(bench(name, 1, "/nowhere") == fail_with_number(name));
+    CHECK(bench("/b_gen", 1, "copy", 0, 0, 0, 1) == fail_with_number("/b_gen"));
+    for (const char* name : {"/b_free", "/b_close"})
+        CHECK(bench(name, 1) == done(name, 1)); // there is nothing left to do
+    CHECK(bench("/b_free").find("/fail") != std::string::npos);
 }
 
 TEST_CASE("samples are set and read") {
@@ -94,7 +115,6 @@ TEST_CASE("samples are set and read") {
     CHECK(bench("/b_getn", 0, 0, 1000000) == fail("/b_getn", "buffer overflow"));
     CHECK(bench("/b_zero", 0) == done("/b_zero"));
     CHECK(bench("/b_getn", 0, 0, 8) == "[ \"/b_setn\", 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0 ]\n");
-    CHECK(bench("/b_set", 1, 0, 1.f) == fail("/b_set", "index out of range"));
 }
 
 TEST_CASE("a long fill is done by the worker") {
@@ -201,7 +221,7 @@ TEST_CASE("files are written, left open and closed") {
 
     CHECK(bench("/b_write", 0, path, "nosuch").find("unsupported header format") != std::string::npos);
     CHECK(bench("/b_write", 0, path, "wav", "int17").find("unsupported sample format") != std::string::npos);
-    CHECK(bench("/b_write", 0, path, "wav").find("could not be opened") != std::string::npos); // not allocated
+    CHECK(bench("/b_write", 0, path, "wav").find("isn't allocated") != std::string::npos);
     CHECK(bench("/b_write", 0, path, "wav", "float", -1, -1) == fail("/b_write", "index out of range"));
     CHECK(SoundFile::open(path).value().info().frames == 2);
 }

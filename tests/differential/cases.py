@@ -80,16 +80,19 @@ COMMANDS = {
         ("/b_set", 5, 0, 1.0), ("/b_set", 5, 3, 1.0, 5, 2.0), ("/b_set", 5, 99, 1.0), ("/b_setn", 5, 2, 3, 1.0, 2.0, 3.0),
         ("/b_setn", 5, 0, 1, 9.0, 4, 2, 8.0, 7.0), ("/b_fill", 5, 1, 4, 0.5), ("/b_fill", 5, 0, 1, 0.5, 8, 2, 0.25),
         ("/b_get", 5, 0, 1, 2), ("/b_get", 5, 99), ("/b_getn", 5, 0, 4), ("/b_getn", 5, 0, 2, 4, 3), ("/b_getn", 5, 10, 10),
-        ("/b_query", 5), ("/b_query", 5, 6, 7), ("/b_set", 7, 0, 1.0), ("/b_get", 7, 0), ("/b_getn", 7, 0, 2)]),
+        ("/b_query", 5), ("/b_query", 5, 6, 7), ("/b_set", 7, 0, 1.0), ("/b_get", 7, 0), ("/b_getn", 7, 0, 2),
+        ("/b_setn", 7, 0, 1, 1.0), ("/b_fill", 7, 0, 1, 1.0)]),
     "b_alloc": ("buffer", [
         ("/b_alloc", 8, 16, 1), ("/b_alloc", 8, 16), ("/b_alloc", 8, 16, 2, Message("/b_query", 8)),
         ("/b_alloc", 5, 4, 1), ("/b_free", 5), ("/b_free", 5, Message("/b_query", 5)), ("/b_free", 7), ("/b_zero", 5),
-        ("/b_zero", 5, Message("/b_get", 5, 0)), ("/b_close", 5), ("/b_close", 5, Message("/b_query", 5))]),
+        ("/b_zero", 5, Message("/b_get", 5, 0)), ("/b_close", 5), ("/b_close", 5, Message("/b_query", 5)),
+        ("/b_zero", 7), ("/b_read", 7, "/nowhere"), ("/b_write", 7, "/nowhere", "wav", "float")]),
     "b_gen": ("buffers", [
         ("/b_gen", 5, "sine1", 7, 1.0, 0.5), ("/b_gen", 5, "sine1", 0, 1.0), ("/b_gen", 5, "sine1", 3, 1.0, 0.5, 0.25),
         ("/b_gen", 5, "sine2", 7, 1.0, 0.5, 3.0, 0.25), ("/b_gen", 5, "sine3", 7, 1.0, 0.5, 0.1, 2.0, 0.25, 0.2),
         ("/b_gen", 5, "cheby", 3, 1.0, 0.5, 0.25), ("/b_gen", 6, "copy", 3, 5, 2, 10), ("/b_gen", 6, "copy", 0, 5, 0, -1),
-        ("/b_gen", 5, "normalize", 0.8), ("/b_gen", 5, "wnormalize", 0.8), ("/b_gen", 5, "nothing", 1)]),
+        ("/b_gen", 5, "normalize", 0.8), ("/b_gen", 5, "wnormalize", 0.8), ("/b_gen", 5, "nothing", 1),
+        ("/b_gen", 7, "sine1", 7, 1.0)]),
     "d_recv": ("synth", [
         ("/d_free", "nothing"), ("/d_recv", b"\0\0\0\0"), ("/d_load", "/nowhere/*.scsyndef"),
         ("/d_loadDir", "/nowhere")]),

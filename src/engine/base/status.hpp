@@ -15,6 +15,8 @@ enum class Code : uint8_t {
     synthdef_not_found,
     wrong_argument_type,
     index_out_of_range,
+    buffer_out_of_range, ///< value: its number
+    no_buffer,           ///< value: the number of a buffer that isn't allocated
     buffer_overflow,
     out_of_memory,
     too_many_nodes,
