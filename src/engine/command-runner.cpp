@@ -123,7 +123,13 @@ bool CommandRunner::accept(CommandBundle* bundle, NtpTime now) noexcept {
         outbox_.notify(event);
         status_.late_bundles.fetch_add(1, std::memory_order_relaxed);
     }
-    return perform(bundle);
+    if (real_time_)
+        return perform(bundle);
+    // The start of a score is a time like others. scsynth adds half a frame to each before it drops the fraction.
+    world_.set_offset(0, 0.5f);
+    const bool whole = perform(bundle);
+    world_.set_offset(0, 0.f);
+    return whole;
 }
 
 bool CommandRunner::take_in(NtpTime now) noexcept {

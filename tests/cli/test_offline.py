@@ -14,6 +14,7 @@ from tests.lib.audio import read_wav, rms, write_wav
 from tests.lib.build import ROOT
 from tests.lib.osc import Bundle, Message, encode
 from tests.lib.scsynth import score_bytes
+from tests.oracle.references import synthdef
 from tests.oracle.test_oracle import SYNTHDEFS
 
 LOAD = (0, ("/d_loadDir", str(SYNTHDEFS)))
@@ -60,6 +61,30 @@ def same(*what, **options):
     theirs, ours = (without_time(path.read_bytes()) for path in files)
     assert ours == theirs
     return files[1]
+
+
+def test_quit_does_not_end_a_score(tmp_path):
+    tone = synthdef("tone", [("SinOsc", 2, [440.0, 0.0], 1, 0), ("Out", 2, [0.0, (0, 0)], 0, 0)])
+    score = tmp_path / "quit.score"
+    score.write_bytes(score_bytes([(0, ("/d_recv", tone), ("/s_new", "tone", 1000, 0, 0)),
+                                   (0.1, ("/quit",), ("/s_new", "tone", 1001, 0, 0)),
+                                   (0.2, ("/s_new", "tone", 1002, 0, 0))], 0.4))
+    same(tmp_path, score, 48000, "WAV", "float")
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_subsample_offset_of_the_start(tmp_path, native):
+    """scsynth adds half a frame to each time."""
+    offset = synthdef("offset", [("SubsampleOffset", 0, [], 1, 0), ("DC", 2, [(0, 0)], 1, 0),
+                                 ("WhiteNoise", 2, [], 1, 0), ("Out", 2, [0.0, (1, 0), (2, 0)], 0, 0)])
+    score = tmp_path / "offset.score"
+    score.write_bytes(score_bytes([(0, ("/d_recv", offset), ("/s_new", "offset", 1000, 0, 0)),
+                                   (0.2, ("/n_free", 1000)),
+                                   (0.30001, ("/s_new", "offset", 1001, 0, 0))], 0.4))
+    files = render_both(tmp_path, score, 48000, "WAV", "float", ours=("--set", f"native-ugens={str(native).lower()}"))
+    theirs, ours = (read_wav(path)[0][:, 0] for path in files)
+    assert theirs[0] == 0.5
+    assert np.array_equal(ours, theirs)
 
 
 def test_native_units(tmp_path, score):
