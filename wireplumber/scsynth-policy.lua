@@ -116,7 +116,7 @@ end
 --   attached        serial of the peer this direction was linked to last, or nil
 --   dont_reconnect  the node's node.dont-reconnect
 function policy.choose_peer(direction, query)
-  if query.target == "-1" then
+  if query.target == "-1" or query.target == "none" then
     return "none"
   elseif query.found and policy.accepts(query.found, direction) then
     return "link", query.found

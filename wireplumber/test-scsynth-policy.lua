@@ -153,6 +153,7 @@ equal("missing target", choose("out", { default = sink, target = "x" }), { "link
 equal("missing target, no reconnect",
   choose("out", { default = sink, target = "x", dont_reconnect = true }), { "keep" })
 equal("minus one", choose("out", { default = sink, target = "-1" }), { "none" })
+equal("no device", choose("out", { default = sink, target = "none" }), { "none" })
 equal("no reconnect, first time",
   choose("out", { default = sink, dont_reconnect = true }), { "link", "Audio/Sink" })
 equal("no reconnect, same sink",

@@ -41,8 +41,11 @@ TEST_CASE("each key arrives where it belongs") {
          {"clock.quantum-limit", "4096"},    {"scsynth.cpu-limit", "0.45"},      {"scsynth.overload", "mute"},
          {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"},
          {"scsynth.heap-marker", "/m"},      {"scsynth.isolation", "process"},   {"scsynth.supercollider", "3.14"},
-         {"scsynth.threads", "3"},           {"scsynth.parallel", "groups"},     {"scsynth.keep-rate", "true"}});
+         {"scsynth.threads", "3"},           {"scsynth.parallel", "groups"},     {"scsynth.keep-rate", "true"},
+         {"scsynth.name", "lute"}});
     REQUIRE(node);
+    CHECK(node->properties["node.name"] == "lute");
+    CHECK(node->properties["node.description"] == "lute");
     const scs::osc::ServerSettings& server = host.fake.settings;
     CHECK(server.port == 57200);
     CHECK(server.bind == "0.0.0.0");
@@ -79,6 +82,19 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.engine.sample_rate == 96000);
     CHECK(server.engine.max_quantum == 4096);
     CHECK(node->properties["scsynth.resampling"] == "no"); // keep-rate shows it
+}
+
+TEST_CASE("the node's name for PipeWire, and the one that scsynth has for JACK") {
+    FakeHost host;
+    auto first = host.create({{"scsynth.osc.port", "57110"}});
+    CHECK(first->properties["node.name"] == "scsynth");
+    CHECK(first->properties["node.description"] == "SuperCollider");
+    auto other = host.create({{"scsynth.osc.port", "57200"}});
+    CHECK(other->properties["node.name"] == "scsynth-57200");
+    CHECK(other->properties["node.description"] == "SuperCollider-57200");
+    auto given = host.create({{"scsynth.name", "lute"}, {"node.description", "The lute"}});
+    CHECK(given->properties["node.name"] == "lute");
+    CHECK(given->properties["node.description"] == "The lute");
 }
 
 TEST_CASE("a data loop by name has to be the one that PipeWire gives") {

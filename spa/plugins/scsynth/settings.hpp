@@ -23,6 +23,7 @@ struct NodeSettings {
     int idle_after = 10;    ///< seconds without synths; 0: never
     double volume = 1;      ///< of the outputs at the start, a factor
     bool mute = false;
+    std::string name;         ///< of the node, for PipeWire and for JACK; empty: see SpaNode
     int uncounted_cycles = 0; ///< not a setting: see async-latency.hpp
     /// Node properties that the host gave and that may replace ours: name, description, always-process, …
     std::vector<std::pair<std::string, std::string>> given;
@@ -75,6 +76,15 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
           "another value than 1, or with `mute`, WirePlumber 0.5 doesn't restore the volume that it remembers; 0.4 "
           "does so nevertheless."}},
     {&NodeSettings::mute, {.key = "mute", .help = "silent until somebody unmutes it"}},
+    {&NodeSettings::name,
+     {.key = "name",
+      .value = "NAME",
+      .unset = "scsynth, SuperCollider for JACK",
+      .help = "name of the node",
+      .more =
+          "The default is `scsynth`, with another port than 57110 `scsynth-` and the port; for clients of JACK, and "
+          "as the ports' alias, `SuperCollider`, as scsynth's. `pw-scsynth` adds -01, -02 and so on if another node "
+          "has that name."}},
 };
 
 /// The highest rate in Hz of an engine with that many ports that are resampled. The graph waits meanwhile, some 50 ns
@@ -96,7 +106,7 @@ inline constexpr Setting shown_settings[] = {
      .help = "device to link the outputs to",
      .more =
          "By its `node.name`; `pw-scsynth -H` takes its description, too. Without such a device they are linked to the "
-         "default one."},
+         "default one. `none`: no links of the policy's."},
     {.key = "source",
      .value = "NAME",
      .unset = "the default one",

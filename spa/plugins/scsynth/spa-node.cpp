@@ -110,9 +110,11 @@ int SpaNode::start_server() {
     server_ = std::move(started.value());
 
     const std::string port = std::to_string(server_->port());
-    const std::string name = server_->port() == 57110 ? "scsynth" : "scsynth-" + port;
-    set_property("node.name", name);
-    set_property("node.description", "SuperCollider server");
+    const std::string suffix = server_->port() == 57110 ? "" : "-" + port;
+    const std::string& name = settings_.name;
+    set_property("node.name", name.empty() ? "scsynth" + suffix : name);
+    // pipewire-jack and pw-link name the ports by it. This is what scsynth calls itself.
+    set_property("node.description", name.empty() ? "SuperCollider" + suffix : name);
     set_property("media.name", "SuperCollider server, port " + port);
     set_property("node.always-process", "true");
     set_property("scsynth.autoconnect", "true");
