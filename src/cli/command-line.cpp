@@ -29,6 +29,7 @@ struct Ignored {
 
 constexpr Ignored ignored[] = {
     {'C', true, nullptr},
+    {'y', true, "the helpers run where the kernel puts them"},
     {'R', true, "there is no publishing by zeroconf"},
     {'I', true, "scsynth has it on macOS only; -i 0 makes a server without inputs"},
     {'O', true, "scsynth has it on macOS only"},
@@ -129,7 +130,7 @@ private:
     Failure read(const std::string& argument) {
         if (argument == "--help" || argument == "-h")
             return done(CommandLine::Action::help);
-        if (argument == "--version" || argument == "-v")
+        if (argument == "--version" || argument.starts_with("-v")) // scsynth reads the letter alone: -version
             return done(CommandLine::Action::version);
         if (argument == "--take-over") {
             line_.take_over = true;
@@ -146,6 +147,10 @@ private:
         }
         if (argument == "--set")
             return read_setting();
+        if (argument == "--wait")
+            return read_wait();
+        if (argument == "--options")
+            return read_whose();
         if (argument.size() != 2 || argument[0] != '-')
             return Error{argument + ": no such option"};
         return read_letter(argument[1]);
@@ -168,6 +173,24 @@ private:
             line_.in_this_process = value == "process";
         }
         set(key, value);
+        return {};
+    }
+
+    Failure read_wait() {
+        constexpr Setting seconds = {.key = "wait", .low = 0, .high = 86400};
+        const std::string text = rest_.empty() ? "" : take();
+        const auto value = whole(text);
+        if (!value || !allows(seconds, *value))
+            return Error{"--wait " + text + ": expected a whole number of seconds from " + range_text(seconds)};
+        line_.wait = *value;
+        return {};
+    }
+
+    /// Those of both are taken in any case.
+    Failure read_whose() {
+        const std::string text = rest_.empty() ? "" : take();
+        if (text != "scsynth" && text != "supernova")
+            return Error{"--options " + text + ": expected scsynth or supernova"};
         return {};
     }
 
@@ -220,14 +243,18 @@ private:
         return {};
     }
 
-    /// Ranges are checked at the end, when all settings are known.
+    /// Ranges are checked at the end, when all settings are known; that of a number which is rounded, as it was given.
     Failure store(const spa::BoundSetting& bound, std::string value) {
         const Setting& setting = *bound.setting;
         const auto count = whole(value);
+        const bool rounds = setting.option == Setting::Option::power_of_two;
+        if (rounds && count && !allows(setting, power_of_two(*count)))
+            return Error{option(setting.letter) + " " + value + ": expected a whole number from " +
+                         range_text(setting)};
         if (std::holds_alternative<bool*>(bound.field)) // 0, or anything else
             value = count && *count ? "true" : "false";
         else if (std::holds_alternative<int*>(bound.field) && count)
-            value = std::to_string(setting.option == Setting::Option::power_of_two ? power_of_two(*count) : *count);
+            value = std::to_string(rounds ? power_of_two(*count) : *count);
         else if (setting.option == Setting::Option::path)
             value = absolute(value);
         else if (setting.option == Setting::Option::paths)

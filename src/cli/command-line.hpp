@@ -34,6 +34,7 @@ struct CommandLine {
     int rate = 0;                      ///< -S: Hz asked for; 0: the graph's
     int port = -1;                     ///< of -u or -t
     int verbosity = 0;
+    int wait = 30;                ///< --wait: seconds to wait for PipeWire at the start
     bool take_over = false;       ///< replace a node of ours that has the port
     bool in_this_process = false; ///< --client
     /// --isolated, of the module alone: the node's properties come on standard input, and nothing else here counts. The
@@ -45,7 +46,8 @@ struct CommandLine {
 
 /// Reads the arguments behind the program's name as scsynth does: an option is one letter, its values follow as
 /// arguments of their own. Of an option given twice the last one counts. A number may be written as sclang writes a
-/// float ("4096.0"). -H takes one value ("sink:source", or one name for both) or two (scsynth's input and output).
+/// float ("4096.0"). -H takes one value ("sink:source", one name for both, or the server's own) or two (scsynth's input
+/// and output).
 /// --set KEY=VALUE gives any setting of the node, "scsynth.KEY". Relative paths, except in --set, become absolute,
 /// because another process will open them. Besides the arguments it reads only SC_SYNTHDEF_PATH, SC_PLUGIN_PATH and
 /// the working directory. An error is a sentence that begins with the option.

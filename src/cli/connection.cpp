@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/connection.hpp"
 
+#include "cli/client-name.hpp"
+
 #include <spa/utils/result.h>
 
 #include <array>
@@ -49,11 +51,25 @@ const pw_core_events Connection::core_events = {
 };
 
 Result<std::unique_ptr<Connection>> Connection::open(bool with_node) {
-    std::unique_ptr<Connection> made(new Connection);
-    if (!made->make_context(with_node) || !made->connect())
-        return Error{std::string("no connection to PipeWire (") + spa_strerror(-errno) +
-                     "): is the daemon running? Start it with: systemctl --user start pipewire wireplumber"};
+    auto made = prepare(with_node);
+    if (!made || !made->connect())
+        return not_connected(errno);
     return made;
+}
+
+std::unique_ptr<Connection> Connection::prepare(bool with_node) {
+    std::unique_ptr<Connection> made(new Connection);
+    if (!made->make_context(with_node))
+        made.reset();
+    return made;
+}
+
+Error not_connected(int error) {
+    std::string text = std::string("no connection to PipeWire (") + spa_strerror(-error) + "): ";
+    if (runtime_folder().empty())
+        return {text + "XDG_RUNTIME_DIR isn't set, and nobody of this user is logged in. Log in, or let the user's "
+                       "services run without that: loginctl enable-linger"};
+    return {text + "is the daemon running? Start it with: systemctl --user start pipewire wireplumber"};
 }
 
 bool Connection::make_context(bool with_node) {

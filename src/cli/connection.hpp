@@ -20,6 +20,8 @@ public:
     /// `with_node`: a node is going to run here, so the data loop needs real-time priority. The error says how to start
     /// the daemon.
     static Result<std::unique_ptr<Connection>> open(bool with_node);
+    /// The same without a connection: connect() makes it. Null if there is no memory for it.
+    static std::unique_ptr<Connection> prepare(bool with_node);
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
     ~Connection();
@@ -70,6 +72,9 @@ private:
     int done_ = -1; ///< sequence number of the last round trip that is over
     bool interrupted_ = false, lost_ = false;
 };
+
+/// A sentence for a connect() that has failed with `error`, an errno: how to start the daemon.
+Error not_connected(int error);
 
 /// A sentence for waits that did not end well: "PipeWire has not answered …".
 Error unanswered(Connection::Waited how);

@@ -1,10 +1,43 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/graph-view.hpp"
 
+#include <spa/utils/json.h>
+
+#include <array>
+#include <cstring>
 #include <string_view>
 #include <utility>
 
 namespace scs::cli {
+
+namespace {
+
+GraphView::Properties copy(const spa_dict* dict) {
+    GraphView::Properties made;
+    const spa_dict nothing = {0, 0, nullptr};
+    const spa_dict_item* item;
+    spa_dict_for_each(item, dict ? dict : &nothing) {
+        if (item->value)
+            made[item->key] = item->value;
+    }
+    return made;
+}
+
+/// The name in { "name": "…" }.
+std::string name_in(const char* text) {
+    spa_json outer, json;
+    spa_json_init(&outer, text, std::strlen(text));
+    if (spa_json_enter_object(&outer, &json) <= 0)
+        return {};
+    std::array<char, 1024> key, value;
+    while (spa_json_get_string(&json, key.data(), int(key.size())) > 0 &&
+           spa_json_get_string(&json, value.data(), int(value.size())) > 0)
+        if (std::string_view(key.data()) == "name")
+            return value.data();
+    return {};
+}
+
+} // namespace
 
 struct GraphView::SeenNode {
     ~SeenNode() {
@@ -20,7 +53,7 @@ struct GraphView::SeenNode {
 const pw_registry_events GraphView::registry_events = {
     .version = PW_VERSION_REGISTRY_EVENTS,
     .global = [](void* data, uint32_t id, uint32_t, const char* type, uint32_t,
-                 const spa_dict*) { static_cast<GraphView*>(data)->add(id, type); },
+                 const spa_dict* properties) { static_cast<GraphView*>(data)->add(id, type, properties); },
     .global_remove = [](void* data, uint32_t id) { static_cast<GraphView*>(data)->remove(id); },
 };
 
@@ -28,15 +61,31 @@ const pw_node_events GraphView::node_events = {
     .version = PW_VERSION_NODE_EVENTS,
     .info =
         [](void* data, const pw_node_info* info) {
-            if (!(info->change_mask & PW_NODE_CHANGE_MASK_PROPS) || !info->props)
-                return;
-            auto& properties = static_cast<SeenNode*>(data)->properties;
-            properties.clear();
-            const spa_dict_item* item;
-            spa_dict_for_each(item, info->props) {
-                if (item->value)
-                    properties[item->key] = item->value;
-            }
+            if ((info->change_mask & PW_NODE_CHANGE_MASK_PROPS) && info->props)
+                static_cast<SeenNode*>(data)->properties = copy(info->props);
+        },
+};
+
+struct GraphView::SeenMetadata {
+    ~SeenMetadata() {
+        spa_hook_remove(&listener);
+        pw_proxy_destroy(proxy);
+    }
+
+    uint32_t id;
+    pw_proxy* proxy;
+    spa_hook listener;
+};
+
+const pw_metadata_events GraphView::metadata_events = {
+    .version = PW_VERSION_METADATA_EVENTS,
+    .property =
+        [](void* data, uint32_t, const char* key, const char*, const char* value) {
+            constexpr std::string_view keys[] = {"default.audio.sink", "default.audio.source"};
+            for (size_t i = 0; i < std::size(keys); ++i)
+                if (!key || key == keys[i])
+                    static_cast<GraphView*>(data)->defaults_[i] = key && value ? name_in(value) : "";
+            return 0;
         },
 };
 
@@ -47,15 +96,32 @@ GraphView::GraphView(pw_core* core) : registry_(pw_core_get_registry(core, PW_VE
 
 GraphView::~GraphView() {
     nodes_.clear();
+    metadata_.reset();
     if (!registry_)
         return;
     spa_hook_remove(&listener_);
     pw_proxy_destroy(reinterpret_cast<pw_proxy*>(registry_));
 }
 
-void GraphView::add(uint32_t id, const char* type) {
-    if (std::string_view(type) != PW_TYPE_INTERFACE_Node)
-        return;
+void GraphView::add(uint32_t id, const char* type, const spa_dict* properties) {
+    const std::string_view kind = type;
+    if (kind == PW_TYPE_INTERFACE_Node) {
+        add_node(id, type);
+    } else if (kind == PW_TYPE_INTERFACE_Port) {
+        ports_[id] = copy(properties);
+    } else if (kind == PW_TYPE_INTERFACE_Metadata && !metadata_ && copy(properties)["metadata.name"] == "default") {
+        auto* proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, type, PW_VERSION_METADATA, 0));
+        if (!proxy)
+            return;
+        metadata_ = std::make_unique<SeenMetadata>();
+        metadata_->id = id;
+        metadata_->proxy = proxy;
+        metadata_->listener = {};
+        pw_metadata_add_listener(reinterpret_cast<pw_metadata*>(proxy), &metadata_->listener, &metadata_events, this);
+    }
+}
+
+void GraphView::add_node(uint32_t id, const char* type) {
     auto* proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, type, PW_VERSION_NODE, 0));
     if (!proxy)
         return;
@@ -70,6 +136,11 @@ void GraphView::remove(uint32_t id) {
     if (const auto node = nodes_.find(id); node != nodes_.end()) {
         gone_[id] = std::move(node->second->properties);
         nodes_.erase(node);
+    }
+    ports_.erase(id);
+    if (metadata_ && metadata_->id == id) {
+        metadata_.reset();
+        defaults_ = {};
     }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <pipewire/extensions/metadata.h>
 #include <pipewire/pipewire.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,8 +13,8 @@
 
 namespace scs::cli {
 
-/// The nodes of a PipeWire daemon with their properties, followed as they change. Belongs to the thread of the
-/// core's loop.
+/// The nodes and ports of a PipeWire daemon with their properties, and its default devices, followed as they change.
+/// Belongs to the thread of the core's loop.
 class GraphView {
 public:
     using Properties = std::map<std::string, std::string>;
@@ -33,21 +35,33 @@ public:
     /// All nodes that have a property of that name.
     std::vector<uint32_t> with(const std::string& key) const;
 
+    /// All ports by their global ids, with what the registry has of their properties.
+    const std::map<uint32_t, Properties>& ports() const { return ports_; }
+    /// The node.name of the default sink or source, empty as long as there is none.
+    const std::string& default_sink() const { return defaults_[0]; }
+    const std::string& default_source() const { return defaults_[1]; }
+
     /// Asks the daemon to remove a node.
     void destroy(uint32_t id);
 
 private:
     struct SeenNode;
     static const pw_registry_events registry_events;
+    struct SeenMetadata;
     static const pw_node_events node_events;
+    static const pw_metadata_events metadata_events;
 
-    void add(uint32_t id, const char* type);
+    void add(uint32_t id, const char* type, const spa_dict* properties);
+    void add_node(uint32_t id, const char* type);
     void remove(uint32_t id);
 
     pw_registry* registry_;
     spa_hook listener_{};
     std::map<uint32_t, std::unique_ptr<SeenNode>> nodes_;
     std::map<uint32_t, Properties> gone_;
+    std::map<uint32_t, Properties> ports_;
+    std::unique_ptr<SeenMetadata> metadata_; ///< named "default"; null while there is none
+    std::array<std::string, 2> defaults_;    ///< of the sink and the source
 };
 
 } // namespace scs::cli

@@ -22,15 +22,19 @@ what that costs, with trace it records which of its threads does what when; "pw-
 
 constexpr const char* other_options = R"(  -Z FRAMES   quantum to ask PipeWire for
   -H SINK:SOURCE, -H DEVICE, -H SOURCE SINK      devices to link to, by name or description
+  -H NAME     where no device has that name: what the server's node is called
   -N SCORE INPUT OUTPUT RATE HEADER SAMPLE       "_" as SCORE: standard input; as INPUT: none
   --take-over  replace the node of ours that has the port
   --client     run the server in this process instead of the daemon's
+  --wait SECONDS   how long to wait for PipeWire at the start (30)
+  --options WHOSE  "scsynth" or "supernova": whose options follow; those of both are known
   -h, --help   this text                         -v, --version
   --set KEY=VALUE  any setting of the node, as in its configuration without "scsynth."; those without a letter:
 )";
 
 constexpr const char* tail = R"(
-Without effect: -C -I -L -O -R -s. "man pw-scsynth" says why, and more.
+SC_JACK_DEFAULT_OUTPUTS, SC_JACK_DEFAULT_INPUTS and PIPEWIRE_PROPS, _LATENCY, _QUANTUM, _RATE, _NODE count as for scsynth.
+Without effect: -C -I -L -O -R -s -y. "man pw-scsynth" says why, and more.
 )";
 
 constexpr size_t column = 47; ///< where the second option of a line begins

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/launcher.hpp"
 
+#include "cli/client-name.hpp"
+#include "cli/environment.hpp"
 #include "cli/node-properties.hpp"
+#include "cli/port-links.hpp"
 #include "cli/print-relay.hpp"
 #include "cli/server-node.hpp"
 #include "engine/base/printable.hpp"
@@ -30,6 +33,10 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr milliseconds shortest_pause(50), longest_pause(1000); // between two attempts to connect
+constexpr milliseconds first_pause(250);                        // the same at the start
+constexpr milliseconds lock_pause(20), longest_lock(3000);      // between two attempts to take the names' lock; in all
+constexpr milliseconds told_time(300);                          // within which the plugin's reason has come
+constexpr milliseconds ports_time(2000);                        // from the server's start until ports are missing
 // A daemon that ends so soon after our node was made, so many times in a row, ends because of it. It isn't made again,
 // as that would silence the desktop again.
 constexpr auto short_life = std::chrono::seconds(10);
@@ -43,6 +50,8 @@ public:
     void give(NodeRequest request) { given_ = std::move(request); }
 
     Result<int> run() {
+        if (Result<bool> connected = connect_first(); !connected || !connected.value())
+            return connected ? Result<int>(0) : Result<int>(Error{connected.error()});
         for (;;) {
             Result<int> ended = live();
             if (!daemon_gone_)
@@ -58,6 +67,26 @@ public:
     }
 
 private:
+    /// The first connection. At an early start PipeWire isn't there yet, so it is waited for. False: a signal has come.
+    Result<bool> connect_first() {
+        const auto end = Clock::now() + std::chrono::seconds(line_.wait);
+        bool said = false;
+        while (!connection_.connect()) {
+            const int error = errno;
+            if (Clock::now() >= end)
+                return not_connected(error);
+            if (!std::exchange(said, true) && line_.verbosity >= 0)
+                std::fprintf(stderr, "pw-scsynth: PipeWire isn't there%s; waiting %d s for it (--wait)\n",
+                             runtime_folder().empty() ? ", nor XDG_RUNTIME_DIR" : "", line_.wait);
+            if (connection_.pause(first_pause) == Waited::interrupted)
+                return false;
+            adopt_runtime_folder();
+        }
+        if (relay_ && relay_->path().empty()) // there was no runtime directory
+            relay_.reset();
+        return true;
+    }
+
     /// A node's life, from asking for it to its end. If the daemon is gone, daemon_gone_ tells.
     Result<int> live() {
         daemon_gone_ = false;
@@ -67,12 +96,17 @@ private:
             relay_ = std::make_unique<PrintRelay>();
         node_.emplace(connection_);
         Result<int> ended = make_and_serve();
+        links_.reset();
         node_.reset();
         relay_.reset();
         return ended;
     }
 
     Result<int> make_and_serve() {
+        std::optional<NameLock> lock;
+        if (names_.empty() && !given_)
+            if (const Waited waited = take(lock.emplace()); waited != Waited::done)
+                return end(waited);
         // The first round trip tells which nodes there are, the second their properties.
         for (int i = 0; i < 2; ++i)
             if (const Waited waited = connection_.round_trip(); waited != Waited::done)
@@ -99,7 +133,16 @@ private:
             default: return creation_error(res);
             }
         }
+        lock.reset();
         return serve();
+    }
+
+    /// Without it after a while: at worst there are two nodes of one name.
+    Waited take(NameLock& lock) {
+        for (milliseconds waited(0); !lock.take() && waited < longest_lock; waited += lock_pause)
+            if (const Waited how = connection_.pause(lock_pause); how != Waited::late)
+                return how;
+        return Waited::done;
     }
 
     /// False if a signal has come.
@@ -121,15 +164,23 @@ private:
         daemon.find_node = [this](const std::string& name) {
             const GraphView& graph = connection_.graph();
             std::string& known = devices_[name]; // when the daemon is back, its devices may come later than we do
-            if (known.empty())
-                known = graph.find(PW_KEY_NODE_NAME, name) != SPA_ID_INVALID
-                            ? name
-                            : graph.property(graph.find(PW_KEY_NODE_DESCRIPTION, name), PW_KEY_NODE_NAME);
+            for (const char* key : {PW_KEY_NODE_NAME, PW_KEY_NODE_DESCRIPTION})
+                for (const uint32_t id : graph.with(key))
+                    if (known.empty() && graph.property(id, key) == name && !is_server(id))
+                        known = graph.property(id, PW_KEY_NODE_NAME);
             return known;
         };
-        NodeRequest request = node_request(line_, daemon);
+        daemon.free_name = [this](const std::string& name) {
+            std::string& known = names_[name]; // the same as before when the daemon is back
+            if (known.empty())
+                known = free_name(name, [this](const std::string& each) { return is_taken(each); });
+            return known;
+        };
+        NodeRequest request = node_request(line_, environment_, daemon);
         if (!relay_->path().empty())
             request.properties["scsynth.print-to"] = relay_->path();
+        outputs_ = request.outputs;
+        inputs_ = request.inputs;
         if (was_ready_)
             request.properties["scsynth.osc.port"] = port_;
         if (line_.verbosity >= 0 && !was_ready_)
@@ -141,6 +192,18 @@ private:
     int create(const NodeRequest& request) {
         return node_->create(line_.in_this_process ? ServerNode::Place::this_process : ServerNode::Place::daemon,
                              request.properties);
+    }
+
+    bool is_server(uint32_t id) const { return !connection_.graph().property(id, "scsynth.osc.port").empty(); }
+
+    /// Whether PipeWire or JACK knows a node by that name, other than one that goes when ours comes.
+    bool is_taken(const std::string& name) const {
+        const GraphView& graph = connection_.graph();
+        for (const uint32_t id : graph.with(PW_KEY_NODE_NAME))
+            if ((graph.property(id, PW_KEY_NODE_NAME) == name || graph.property(id, PW_KEY_NODE_DESCRIPTION) == name) &&
+                graph.property(id, "scsynth.state") != "quit" && graph.property(id, "scsynth.osc.port") != port_)
+                return true;
+        return false;
     }
 
     /// The node of ours that has the port.
@@ -189,7 +252,7 @@ private:
         return {};
     }
 
-    Error creation_error(int code) const {
+    Error creation_error(int code) {
         const std::string port = "port " + port_;
         const char* place = line_.in_this_process ? "this program" : "the PipeWire daemon";
         switch (-code) {
@@ -201,6 +264,8 @@ private:
             return {std::string(place) + " finds no library scsynth/libspa-scsynth: is the plugin installed, or "
                                          "SPA_PLUGIN_DIR set for it?"};
         default:
+            if (relay_ && relay_->has_written(told_time))
+                return {std::string(place) + " refuses the node, for the reason above"};
             return {std::string("cannot make the node: ") + spa_strerror(code) + "; " +
                     (line_.in_this_process
                          ? "PIPEWIRE_DEBUG=3 says more"
@@ -224,8 +289,11 @@ private:
             return Error{printable(state())};
         if (!gone() && !given_)
             on_ready();
+        if (const Waited waited = link_ports(); waited == Waited::interrupted || waited == Waited::lost)
+            return end(waited);
         const Waited over = connection_.wait_until([&] {
             say_resampling();
+            update_links();
             return gone();
         });
         // A daemon that is told to end may remove its nodes before it closes the connection.
@@ -234,6 +302,31 @@ private:
         if (over == Waited::done && state() != "quit" && !given_)
             say_removed();
         return end(over);
+    }
+
+    void update_links() {
+        if (links_ && !gone())
+            links_->update(connection_.graph().property(id_, "scsynth.idle") == "true");
+    }
+
+    /// Links what the environment names, and says what isn't there.
+    Waited link_ports() {
+        if (!outputs_ && !inputs_)
+            return Waited::done;
+        links_.emplace(connection_, id_, outputs_, inputs_);
+        const Waited waited = connection_.wait_until(
+            [this] {
+                update_links();
+                return gone() || links_->missing().empty();
+            },
+            ports_time);
+        for (const std::string& name : links_->missing())
+            if (waited == Waited::late && line_.verbosity >= 0)
+                std::fprintf(stderr,
+                             "pw-scsynth: SC_JACK_DEFAULT_OUTPUTS or _INPUTS: there is no port \"%s\" now; "
+                             "pw-link -io lists them\n",
+                             printable(name).c_str());
+        return waited;
     }
 
     /// The node's end is this program's, but nothing here has asked for it.
@@ -300,8 +393,13 @@ private:
 
     const CommandLine& line_;
     Connection& connection_;
-    std::string port_;                           ///< as asked for, or as found if any is right
+    std::string port_; ///< as asked for, or as found if any is right
+    const Environment environment_ =
+        read_environment([](const char* name) -> const char* { return std::getenv(name); });
     std::map<std::string, std::string> devices_; ///< node.name by what -H calls them, as far as they were found
+    std::map<std::string, std::string> names_;   ///< what the node is called by what was asked for
+    std::optional<PortList> outputs_, inputs_;   ///< to be linked by this program
+    std::optional<PortLinks> links_;             ///< goes before the node
     std::unique_ptr<PrintRelay> relay_;
     std::optional<ServerNode> node_;        ///< goes before what it prints to
     uint32_t id_ = SPA_ID_INVALID;          ///< its global id, also when it is gone
@@ -339,11 +437,11 @@ Result<int> run_isolated(const CommandLine& line) {
     auto request = read_request();
     if (!request)
         return Error{request.error()};
-    auto connection = Connection::open(true);
+    const auto connection = Connection::prepare(true);
     if (!connection)
-        return Error{connection.error()};
-    connection.value()->end_with(STDIN_FILENO);
-    Launcher launcher(line, nullptr, *connection.value());
+        return not_connected(errno);
+    connection->end_with(STDIN_FILENO);
+    Launcher launcher(line, nullptr, *connection);
     launcher.give(std::move(request.value()));
     return launcher.run();
 }
@@ -353,15 +451,16 @@ Result<int> run_isolated(const CommandLine& line) {
 Result<int> run_server(const CommandLine& line) {
     if (line.isolated)
         return run_isolated(line);
+    adopt_runtime_folder();
     auto relay = std::make_unique<PrintRelay>();
     // The log of a node in this process is printed. What the relay prints needn't come twice.
     if (line.in_this_process)
         setenv("PIPEWIRE_DEBUG", relay->path().empty() ? "spa.scsynth:3" : "spa.scsynth:0", 0);
     pw_init(nullptr, nullptr);
-    auto connection = Connection::open(line.in_this_process);
+    const auto connection = Connection::prepare(line.in_this_process);
     if (!connection)
-        return Error{connection.error()};
-    return Launcher(line, std::move(relay), *connection.value()).run();
+        return not_connected(errno);
+    return Launcher(line, std::move(relay), *connection).run();
 }
 
 } // namespace scs::cli

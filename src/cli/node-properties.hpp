@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command-line.hpp"
+#include "cli/environment.hpp"
 
 #include <functional>
 #include <map>
@@ -17,14 +18,17 @@ struct DaemonFacts {
     bool has_named_loops = false;
     /// The node.name of the node of that name or description, empty if there is none.
     std::function<std::string(const std::string&)> find_node;
+    /// That name, or one made of it that no other node has.
+    std::function<std::string(const std::string&)> free_name;
 };
 
 struct NodeRequest {
     std::map<std::string, std::string> properties; ///< for the node's factory
+    std::optional<PortList> outputs, inputs;       ///< what this program is to link, in place of the policy
     std::vector<std::string> warnings;             ///< what the daemon hasn't got, one sentence each
 };
 
-/// The node that a command line asks for.
-NodeRequest node_request(const CommandLine& line, const DaemonFacts& daemon);
+/// The node that a command line and the environment ask for. Where both name something, the command line counts.
+NodeRequest node_request(const CommandLine& line, const Environment& environment, const DaemonFacts& daemon);
 
 } // namespace scs::cli

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/print-relay.hpp"
 
+#include "cli/client-name.hpp"
+
 #include <array>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
-#include <cstdlib>
 #include <mutex>
 #include <string_view>
 #include <sys/socket.h>
@@ -20,10 +21,8 @@ namespace scs::cli {
 namespace {
 
 std::string socket_path() {
-    for (const char* name : {"PIPEWIRE_RUNTIME_DIR", "XDG_RUNTIME_DIR"})
-        if (const char* folder = std::getenv(name); folder && *folder)
-            return std::string(folder) + "/pw-scsynth-" + std::to_string(::getpid());
-    return {};
+    const std::string folder = runtime_folder();
+    return folder.empty() ? folder : folder + "/pw-scsynth-" + std::to_string(::getpid());
 }
 
 /// A socket that listens there, for this user only; -1 if there can be none.
@@ -69,18 +68,24 @@ struct PrintRelay::Shared {
             for (ssize_t n; (n = ::recv(connection, text.data(), text.size(), 0)) > 0;)
                 if (!write_out({text.data(), size_t(n)}))
                     break;
+                else
+                    note(has_written);
             ::close(connection);
         }
+        note(over);
+    }
+
+    void note(bool& what) {
         const std::lock_guard lock(mutex);
-        over = true;
-        ended.notify_all();
+        what = true;
+        changed.notify_all();
     }
 
     const int listening;
     const std::string path;
     std::mutex mutex;
-    std::condition_variable ended;
-    bool over = false;
+    std::condition_variable changed;
+    bool has_written = false, over = false;
 };
 
 PrintRelay::PrintRelay() {
@@ -100,13 +105,20 @@ std::string PrintRelay::path() const {
     return shared_ ? shared_->path : std::string();
 }
 
+bool PrintRelay::has_written(std::chrono::milliseconds time) const {
+    if (!shared_)
+        return false;
+    std::unique_lock lock(shared_->mutex);
+    return shared_->changed.wait_for(lock, time, [this] { return shared_->has_written; });
+}
+
 PrintRelay::~PrintRelay() {
     if (!shared_)
         return;
     ::unlink(shared_->path.c_str());
     ::shutdown(shared_->listening, SHUT_RDWR); // ends accept4()
     std::unique_lock lock(shared_->mutex);
-    shared_->ended.wait_for(lock, std::chrono::milliseconds(500), [this] { return shared_->over; });
+    shared_->changed.wait_for(lock, std::chrono::milliseconds(500), [this] { return shared_->over; });
 }
 
 } // namespace scs::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,8 @@ public:
 
     /// Where the server connects to (`scsynth.print-to`).
     std::string path() const;
+    /// Whether the server has printed something, at the latest after that time.
+    bool has_written(std::chrono::milliseconds time) const;
 
 private:
     struct Shared;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/client-name.hpp"
 #include "cli/command-line.hpp"
+#include "cli/environment.hpp"
 #include "cli/node-properties.hpp"
 
 #include <doctest/doctest.h>
@@ -7,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <vector>
 
 using namespace scs::cli;
@@ -39,11 +42,23 @@ DaemonFacts daemon() {
             return "alsa:phones";
         return name == "mic" ? "mic" : "";
     };
+    facts.free_name = [](const std::string& name) {
+        return free_name(name, [](const std::string& each) { return each == "piece" || each == "piece-01"; });
+    };
     return facts;
 }
 
-NodeRequest request(const Arguments& arguments) {
-    return node_request(parse(arguments).value(), daemon());
+using Variables = std::map<std::string, std::string>;
+
+Environment environment(const Variables& variables) {
+    return read_environment([&](const char* name) -> const char* {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+    });
+}
+
+NodeRequest request(const Arguments& arguments, const Variables& variables = {}) {
+    return node_request(parse(arguments).value(), environment(variables), daemon());
 }
 
 std::string property(const NodeRequest& request, const std::string& key) {
@@ -186,7 +201,12 @@ TEST_CASE("errors begin with the option") {
         {{"-u", "65536"}, "-u 65536: expected a whole number from 0 to 65535"},
         {{"-u", "1", "-o", "1025"}, "-o: scsynth.outputs"},
         {{"-u", "1", "-o", "two"}, "-o: scsynth.outputs"},
-        {{"-u", "1", "-z", "1025"}, "-z: scsynth.block-size"},
+        {{"-u", "1", "-z", "1025"}, "-z 1025: expected a whole number from 1 to 1024"},
+        {{"-u", "1", "-l", "5000"}, "-l 5000: expected a whole number from 1 to 1024"},
+        {{"-u", "1", "-b", "many"}, "-b: scsynth.buffers"},
+        {{"-u", "1", "--wait", "-1"}, "--wait -1: expected a whole number of seconds from 0 to 86400"},
+        {{"-u", "1", "--wait"}, "--wait : expected"},
+        {{"-u", "1", "--options", "sclang"}, "--options sclang: expected scsynth or supernova"},
         {{"-u", "1", "-a", "4", "-i", "2", "-o", "3"}, "-a: scsynth.audio-buses"},
         {{"-u", "1", "-Z", "-1"}, "-Z -1: expected"},
         {{"-u", "1", "-S", "1"}, "-S 1: expected"},
@@ -219,7 +239,7 @@ TEST_CASE("-R 0 is what we do, -R 1 is not") {
 TEST_CASE("help and version need nothing else") {
     for (const char* option : {"-h", "--help"})
         CHECK(parse({option}).value().action == CommandLine::Action::help);
-    for (const char* option : {"-v", "--version"})
+    for (const char* option : {"-v", "--version", "-version"}) // scsynth reads the letter alone
         CHECK(parse({option, "nonsense"}).value().action == CommandLine::Action::version);
 }
 
@@ -281,6 +301,115 @@ TEST_CASE("devices by name and description") {
     CHECK(devices({"-H", "mic", "Headphones", "-u", "1"}) == "alsa:phones mic 0");
     CHECK(devices({"-u", "1", "-H", "Headphones:"}) == "alsa:phones (none) 0");
     CHECK(devices({"-u", "1", "-H", ":mic"}) == "(none) mic 0");
-    CHECK(devices({"-u", "1", "-H", "gone"}) == "gone gone 1");
+    CHECK(devices({"-u", "1", "-H", "usb.gone"}) == "usb.gone usb.gone 2");
+    CHECK(devices({"-u", "1", "-H", "usb.gone:mic"}) == "usb.gone mic 1");
+    CHECK(devices({"-u", "1", "-H", "mic:gone"}) == "mic gone 1");
     CHECK(devices({"-u", "1", "-H", "", "Headphones"}) == "alsa:phones (none) 0");
+    CHECK(devices({"-u", "1", "-H", "gone", "mic"}) == "mic gone 1");
+}
+
+TEST_CASE("what no device is called is the node's name") {
+    const auto named = [](const Arguments& arguments, const Variables& variables = {}) {
+        const NodeRequest made = request(arguments, variables);
+        return property(made, "scsynth.name") + " " + property(made, "node.name") + " " +
+               property(made, "node.description") + " " + property(made, "scsynth.sink") + " " +
+               std::to_string(made.warnings.size());
+    };
+    CHECK(named({"-u", "1"}) == "(none) (none) SuperCollider (none) 0");
+    CHECK(named({"-u", "1", "-H", "SuperCollider"}) == "SuperCollider (none) (none) (none) 1");
+    CHECK(named({"-u", "1", "-H", "default:show"}) == "show (none) (none) (none) 1");
+    CHECK(named({"-u", "1", "-H", "default:"}) == "(none) (none) SuperCollider (none) 0");
+    CHECK(named({"-u", "1", "-H", "Headphones"}) == "(none) (none) SuperCollider alsa:phones 0");
+    CHECK(named({"-u", "1", "-H", "piece"}) == "piece-02 (none) (none) (none) 2");
+    CHECK(named({"-u", "1", "--set", "name=show"}) == "show (none) (none) (none) 0");
+    CHECK(named({"-u", "1", "-H", "SuperCollider", "--set", "name=show"}) == "show (none) (none) (none) 1");
+    const Variables props = {{"PIPEWIRE_PROPS", "{ node.name = lute, node.description = \"The lute\" }"}};
+    CHECK(named({"-u", "1"}, props) == "lute (none) The lute (none) 0");
+    CHECK(named({"-u", "1", "-H", "show"}, props) == "show (none) The lute (none) 1");
+}
+
+TEST_CASE("as JACK's server names a second client") {
+    const auto nothing = [](const std::string&) { return false; };
+    const auto all = [](const std::string&) { return true; };
+    const auto some = [](const std::string& name) { return name < "a-11"; };
+    CHECK(free_name("a", nothing) == "a");
+    CHECK(free_name("a", some) == "a-11");
+    CHECK(free_name("a", all) == "a-99");
+}
+
+TEST_CASE("what PipeWire's variables ask for") {
+    const NodeRequest made = request({"-u", "1"}, {{"PIPEWIRE_PROPS", "node.group = a media.role = \"Music box\""},
+                                                   {"PIPEWIRE_LATENCY", "256/44100"},
+                                                   {"PIPEWIRE_QUANTUM", "128/48000"},
+                                                   {"PIPEWIRE_RATE", "1/96000"},
+                                                   {"PIPEWIRE_NODE", "phones"},
+                                                   {"PIPEWIRE_AUTOCONNECT", "false"}});
+    CHECK(property(made, "node.group") == "a");
+    CHECK(property(made, "media.role") == "Music box");
+    CHECK(property(made, "node.latency") == "256/44100");
+    CHECK(property(made, "node.force-quantum") == "128");
+    CHECK(property(made, "node.force-rate") == "48000");
+    CHECK(property(made, "node.rate") == "1/96000");
+    CHECK(property(made, "target.object") == "phones");
+    CHECK(property(made, "scsynth.autoconnect") == "false");
+    CHECK(made.warnings.empty());
+    CHECK(property(request({"-u", "1"}, {{"PIPEWIRE_AUTOCONNECT", "true"}}), "scsynth.autoconnect") == "true");
+}
+
+TEST_CASE("the command line counts before the environment") {
+    const Variables all = {{"PIPEWIRE_LATENCY", "256/44100"},
+                           {"PIPEWIRE_RATE", "1/96000"},
+                           {"PIPEWIRE_AUTOCONNECT", "false"},
+                           {"PIPEWIRE_PROPS", "{ node.latency = 1/1 factory.name = other object.linger = true }"}};
+    const NodeRequest made = request({"-u", "1", "-Z", "512", "-S", "48000", "--set", "autoconnect=true"}, all);
+    CHECK(property(made, "node.latency") == "512/48000");
+    CHECK(property(made, "node.rate") == "(none)");
+    CHECK(property(made, "scsynth.autoconnect") == "true");
+    CHECK(property(made, "factory.name") == "audio.scsynth");
+    CHECK(property(made, "object.linger") == "(none)");
+    CHECK(property(request({"-u", "1"}, all), "node.latency") == "256/44100");
+}
+
+TEST_CASE("variables that can't be obeyed are named") {
+    const NodeRequest made = request({"-u", "1"}, {{"PIPEWIRE_LATENCY", "256"},
+                                                   {"PIPEWIRE_QUANTUM", "0/48000"},
+                                                   {"PIPEWIRE_RATE", "1/2/3"},
+                                                   {"PIPEWIRE_PROPS", "{ scsynth.outputs = 3 }"}});
+    REQUIRE(made.warnings.size() == 4);
+    CHECK(made.warnings[0] == "PIPEWIRE_PROPS: scsynth.outputs has no effect there; --set takes it");
+    CHECK(made.warnings[1].starts_with("PIPEWIRE_QUANTUM=0/48000 has no effect"));
+    CHECK(made.warnings[2].starts_with("PIPEWIRE_LATENCY=256 has no effect"));
+    CHECK(made.warnings[3].starts_with("PIPEWIRE_RATE=1/2/3 has no effect"));
+    CHECK(property(made, "node.latency") == "(none)");
+    CHECK(property(made, "scsynth.outputs") == "8");
+}
+
+TEST_CASE("the ports that scsynth's variables name") {
+    const auto outputs = [](const Variables& variables, const Arguments& more = {}) {
+        Arguments arguments = {"-u", "1", "-o", "2"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const NodeRequest made = request(arguments, variables);
+        std::string text = property(made, "scsynth.sink");
+        if (made.outputs)
+            for (const std::string& name : made.outputs->names)
+                text += (made.outputs->is_pattern ? " ~" : " ") + name;
+        CHECK_FALSE(made.inputs);
+        return text;
+    };
+    const char* name = "SC_JACK_DEFAULT_OUTPUTS";
+    CHECK(outputs({}) == "(none)");
+    CHECK(outputs({{name, "system"}}) == "(none)");
+    CHECK(outputs({{name, ""}}) == "none");
+    CHECK(outputs({{name, "system:playback_1,system:playback_2"}}) == "(none)");
+    CHECK(outputs({{name, "system:playback_1"}}) == "none system:playback_1");
+    CHECK(outputs({{name, "system:playback_2,system:playback_1"}}) == "none system:playback_2 system:playback_1");
+    CHECK(outputs({{name, "darkice:left,darkice:right,"}}) == "none darkice:left darkice:right");
+    CHECK(outputs({{name, "Headphones"}}) == "alsa:phones");
+    CHECK(outputs({{name, "REAPER"}}) == "none ~REAPER");
+    CHECK(outputs({{name, "REAPER"}}, {"-H", "Headphones"}) == "alsa:phones");
+    CHECK(outputs({{name, "REAPER"}}, {"-H", "show"}) == "none ~REAPER");
+    const NodeRequest in = request({"-u", "1", "-i", "1"}, {{"SC_JACK_DEFAULT_INPUTS", "a:out_1"}});
+    CHECK(property(in, "scsynth.source") == "none");
+    CHECK(in.inputs->names == std::vector<std::string>{"a:out_1"});
+    CHECK_FALSE(in.outputs);
 }

@@ -312,8 +312,8 @@ def test_another_sink(launch, session, outlets, option):
 
 
 def test_a_device_that_is_not_there(launch, session, outlets):
-    server = launch("-H", "nowhere")
-    assert "there is no node \"nowhere\"" in server.child.output()
+    server = launch("-H", "no.where")
+    assert "there is no node \"no.where\"" in server.child.output()
     session.wait_until(lambda: outlets(server.name) == {session.default_sink()}, "links to the default")
 
 
@@ -323,6 +323,7 @@ def test_a_device_that_is_not_there(launch, session, outlets):
     ((), "-u or -t"),
     (("-u", 57999, "-o", 2000), "-o: scsynth.outputs = \"2000\": expected a whole number from 0 to 1024"),
     (("-u", 57999, "-x"), "-x: no such option"),
+    (("-u", 57999, "-l", 5000), "-l 5000: expected a whole number from 1 to 1024"),
     (("-u", 57999, "-B", "192.0.2.1"), "no address of this machine"),
 ])
 def test_wrong_options(session, options, text):
@@ -334,7 +335,7 @@ def test_wrong_options(session, options, text):
 
 def test_without_a_daemon(session):
     env = session.env | {"PIPEWIRE_RUNTIME_DIR": str(session.dir), "XDG_RUNTIME_DIR": str(session.dir)}
-    status, _, said = run("-u", free_port(), env=env)
+    status, _, said = run("-u", free_port(), "--wait", 0, env=env)
     assert status == 1
     assert "no connection to PipeWire" in said
     assert "systemctl --user start pipewire" in said
@@ -354,12 +355,21 @@ def test_without_the_plugin_in_the_daemon(tmp_path):
     assert "the PipeWire daemon finds no library scsynth/libspa-scsynth" in said
 
 
+@PLACES
+def test_the_reason_why_a_setting_is_refused(session, place):
+    """The plugin finds out, not the program: PipeWire has no such loop."""
+    status, output, said = run("-u", free_port(), "--set", "loop=nowhere", *place, env=session.env)
+    assert status == 1
+    assert output.startswith("ERROR: scsynth.loop = \"nowhere\": expected "), output
+    assert "refuses the node, for the reason above" in said
+
+
 def test_help_and_version():
     for option in ("-h", "--help"):
         status, output, _ = run(option)
         assert status == 0
         assert output.startswith("usage: pw-scsynth")
-    for option in ("-v", "--version"):
+    for option in ("-v", "--version", "-version"):
         status, output, _ = run(option)
         assert status == 0
         assert re.match(r"scsynth 3\.13\.0 \(pw-scsynth 0\.", output)

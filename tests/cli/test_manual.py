@@ -7,8 +7,8 @@ from tests.cli.conftest import PW_SCSYNTH
 from tests.lib.daemon import ROOT
 
 MANUAL = ROOT / "man/pw-scsynth.1"
-SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTsh")  # the option letters of scsynth, and -T of supernova
-LONG = {"help", "version", "take-over", "client", "set"}
+SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTysh")  # the option letters of scsynth, and -T and -y of supernova
+LONG = {"help", "version", "take-over", "client", "set", "wait", "options"}
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
 

@@ -15,7 +15,9 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pw-s
 # Where tools/clients puts them, unless an environment variable names another folder.
 FOLDERS = {"SCS_SONIC_PI": Path("/usr/lib/sonic-pi"), "SCS_SUPERDIRT": CACHE / "superdirt",
            "SCS_SUPERCOLLIDERJS": CACHE / "supercolliderjs/node_modules", "SCS_OVERTONE": CACHE / "overtone"}
-SERVERS = {"ours": PW_SCSYNTH, "stock": "pw-jack /usr/bin/scsynth"}
+# Of scsynth's ports the tests link those that they need.
+SERVERS = {"ours": PW_SCSYNTH,
+           "stock": "env SC_JACK_DEFAULT_INPUTS= SC_JACK_DEFAULT_OUTPUTS= pw-jack /usr/bin/scsynth"}
 RELAY = """\
 #!/bin/sh
 unset LD_LIBRARY_PATH
@@ -28,7 +30,7 @@ FAILING = "#!/bin/sh\nexit 1\n"
 @pytest.fixture(scope="module")
 def session():
     """A private session with the policy, shared by a module's tests."""
-    with Session(policy=True, env={"SC_JACK_DEFAULT_INPUTS": "", "SC_JACK_DEFAULT_OUTPUTS": ""}) as session:
+    with Session(policy=True) as session:
         session.force_quantum(1024)
         yield session
         assert session.daemon.running(), session.logs()

@@ -22,7 +22,7 @@ from tests.upstream import suite  # noqa: E402
 
 PORT = 57110
 PROGRAMS = {"ours": str(ROOT / "build/src/cli/pw-scsynth"), "stock": "pw-jack scsynth"}
-JACK = {"SC_JACK_DEFAULT_INPUTS": "", "SC_JACK_DEFAULT_OUTPUTS": ""}
+ENVIRONMENTS = {"ours": {}, "stock": {"SC_JACK_DEFAULT_INPUTS": "", "SC_JACK_DEFAULT_OUTPUTS": ""}}
 
 
 def main():
@@ -33,7 +33,8 @@ def main():
     names = options.only or suite.server_classes(options.suite)
     results = {}
     for server in options.servers:
-        with Session(policy=True, sources={"test-source": 2}, sinks={"test-sink": 8}, env=JACK) as session:
+        with Session(policy=True, sources={"test-source": 2}, sinks={"test-sink": 8},
+                     env=ENVIRONMENTS[server]) as session:
             session.force_quantum(options.quantum)
             results[server] = {name: run(name, server, options, session) for name in names}
             if not session.daemon.running():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "async-latency.hpp"
 #include "host-threads.hpp"
+#include "osc/print-socket.hpp"
 #include "spa-node.hpp"
 #include "ugen-folders.hpp"
 
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <thread>
 
 namespace scs::spa {
 namespace {
@@ -23,6 +25,18 @@ struct Handle {
 
 void log_error(spa_log* log, const std::string& text) {
     Bridge(log, nullptr).log(SPA_LOG_LEVEL_ERROR, text);
+}
+
+/// Says why there is no node: in the log, and to the program that asked for it, which sees no log of the daemon's.
+int refuse(spa_log* log, const spa_dict* info, const std::string& reason) {
+    log_error(log, reason);
+    // On a thread of its own: the path may be on a file system that doesn't answer.
+    if (const char* maker = info ? spa_dict_lookup(info, "scsynth.print-to") : nullptr)
+        std::thread([path = std::string(maker), text = "ERROR: " + reason] {
+            if (auto socket = osc::PrintSocket::open(path))
+                socket.value().print(text);
+        }).detach();
+    return -EINVAL;
 }
 
 int get_interface(spa_handle* handle, const char* type, void** interface) {
@@ -58,14 +72,10 @@ T* find(const spa_support* support, uint32_t count, const char* type) {
 
 int make_node(Handle& self, const spa_dict* info, const Support& support) {
     Result<NodeSettings> settings = read_settings(info);
-    if (!settings) {
-        log_error(support.log, settings.error());
-        return -EINVAL;
-    }
-    if (const Error missing = find_missing_loop(info); !missing.what.empty()) {
-        log_error(support.log, missing.what);
-        return -EINVAL;
-    }
+    if (!settings)
+        return refuse(support.log, info, settings.error());
+    if (const Error missing = find_missing_loop(info); !missing.what.empty())
+        return refuse(support.log, info, missing.what);
     std::string& ugen_path = settings.value().server.engine.ugen_path;
     Result<std::string> allowed = allowed_ugen_path(ugen_path);
     if (!allowed) {

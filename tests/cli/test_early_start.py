@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Started before PipeWire is there, as by cron, ssh or systemd."""
+import os
+import signal
+import time
+
+import pytest
+
+from tests.cli.conftest import PW_SCSYNTH
+from tests.lib.daemon import Session
+from tests.lib.ports import free_port
+
+WAITING = "PipeWire isn't there; waiting 30 s for it (--wait)"
+
+
+@pytest.fixture
+def early():
+    """A session without daemons."""
+    with Session(policy=False, wireplumber=False, sinks={}) as session:
+        session.stop_daemons()
+        yield session
+
+
+@pytest.mark.parametrize("place", [(), ("--client",)], ids=["daemon", "client"])
+def test_it_waits_for_pipewire(early, place):
+    port = free_port()
+    child = early.start([PW_SCSYNTH, "-u", port, *place], "pw-scsynth")
+    child.wait_output(WAITING)
+    early.start_daemons()
+    child.wait_output("SuperCollider 3 server ready.")
+    assert child.output().count(WAITING) == 1
+    early.wait_node(f"scsynth-{port}")
+
+
+def test_it_says_in_the_end_what_to_do(early):
+    before = time.monotonic()
+    child = early.start([PW_SCSYNTH, "-u", free_port(), "--wait", 1], "pw-scsynth")
+    assert child.wait(15) == 1
+    assert time.monotonic() - before >= 1
+    output = child.output()
+    assert "waiting 1 s for it" in output
+    assert "ERROR: pw-scsynth: no connection to PipeWire" in output
+    assert "systemctl --user start pipewire" in output
+
+
+def test_it_does_not_wait_if_it_is_told_so(early):
+    child = early.start([PW_SCSYNTH, "-u", free_port(), "--wait", 0], "pw-scsynth")
+    assert child.wait(15) == 1
+    assert "waiting" not in child.output()
+
+
+def test_quiet_it_waits_without_a_word(early):
+    child = early.start([PW_SCSYNTH, "-u", free_port(), "--wait", 1, "-V", "-1"], "pw-scsynth")
+    assert child.wait(15) == 1
+    assert "waiting" not in child.output()
+
+
+def test_a_signal_ends_the_wait(early):
+    child = early.start([PW_SCSYNTH, "-u", free_port()], "pw-scsynth")
+    child.wait_output(WAITING)
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.wait(10) == 0
+    assert "ERROR" not in child.output()
+
+
+def test_without_a_runtime_directory(early, tmp_path):
+    """cron sets none. The user's own is tried; if there is none, that is said."""
+    env = {key: value for key, value in early.env.items() if key not in ("XDG_RUNTIME_DIR", "PIPEWIRE_RUNTIME_DIR")}
+    path = tmp_path / "env"
+    path.write_text("")
+    child = early.start(["env", "-i", *(f"{key}={value}" for key, value in env.items()),
+                         PW_SCSYNTH, "-u", free_port(), "--wait", 1], "pw-scsynth")
+    assert child.wait(15) == 1
+    output = child.output()
+    if os.path.isdir(f"/run/user/{os.getuid()}"):
+        assert "systemctl --user start pipewire" in output
+    else:
+        assert "PipeWire isn't there, nor XDG_RUNTIME_DIR; waiting 1 s for it" in output
+        assert "loginctl enable-linger" in output
