@@ -42,11 +42,28 @@ def test_its_overwrites_are_known_as_such(steps):
 
 def test_it_switches_there_and_back(steps):
     assert steps["before"] == steps["scsynth"] == "exec scsynth"
-    assert steps["pipewire"] == "exec pw-scsynth"
+    assert steps["pipewire"] == "exec pw-scsynth --options supernova"
     assert steps["supernova"] == "exec supernova"
-    assert steps["client"] == "exec pw-scsynth --client"
-    assert steps["takeOver"] == "exec pw-scsynth --take-over"
+    assert steps["client"] == "exec pw-scsynth --client --options supernova"
+    assert steps["takeOver"] == "exec pw-scsynth --take-over --options supernova"
+    assert steps["name"] == "exec pw-scsynth --set name='my piece' --options supernova"
     assert steps["own"] == steps["again"] == "exec /opt/own/scsynth -v"
+
+
+def test_scores_are_rendered_by_the_same_program(steps):
+    assert steps["score"] == "exec pw-scsynth"
+    assert steps["formerScore"] == "exec scsynth"
+    assert steps["otherScore"] == "exec other"
+
+
+def test_it_is_used_always_if_it_is_told_so(steps):
+    """What that does at sclang's start: test_startup_files.py."""
+    assert steps["always"] == "[ true, true ]"
+    assert steps["never"] == "false"
+
+
+def test_the_options_threads_counts(steps):
+    assert steps["threads"] == "true"
 
 
 def test_the_server_boots_in_the_daemon_and_quits(steps):

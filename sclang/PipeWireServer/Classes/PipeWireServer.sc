@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The program that Server.pipewire sets, and the one that was set before.
+// The programs that Server.pipewire sets, and those that were set before.
 PipeWireServer {
-	classvar <>program = "pw-scsynth", former, withoutGroups;
+	classvar <>program = "pw-scsynth", former, formerOfScore, withoutGroups;
 
 	*initClass {
 		withoutGroups = IdentityDictionary.new;
 		Class.initClassTree(ServerBoot);
+		Class.initClassTree(StartUp);
+		Class.initClassTree(AppClock);
+		// After the startup file: a boot that it asks for starts the program a little later still. The clock comes to it
+		// also where an error in that file ends the start.
+		StartUp.add { this.prUseIfAlways };
+		AppClock.sched(0, { this.prUseIfAlways; nil });
 		ServerBoot.add({ |server|
 			server.removeDependant(this);
 			if(this.isUsed) { server.addDependant(this) };
@@ -16,20 +22,50 @@ PipeWireServer {
 		^Server.program.asString.contains(program)
 	}
 
+	// Whether sclang uses this server from its start on, without a line in the startup file.
+	*always {
+		^File.exists(this.prAlwaysFile)
+	}
+
+	*always_ { |flag|
+		if(flag) {
+			File.mkdir(Platform.userConfigDir);
+			File.use(this.prAlwaysFile, "w") { |file| file.write("PipeWireServer.always = false removes this file.\n") };
+			this.use;
+		} {
+			if(this.always) { File.delete(this.prAlwaysFile) };
+		};
+	}
+
+	*prUseIfAlways {
+		if(this.always and: { this.isUsed.not }) { this.use };
+	}
+
+	*prAlwaysFile {
+		^Platform.userConfigDir +/+ "always-pw-scsynth"
+	}
+
 	// Whether a server is this one, or will be when it boots.
 	*serves { |server|
 		^if(server.serverRunning) { server.dependants.includes(this) } { this.isUsed }
 	}
 
-	*use { |takeOver = false, client = false|
-		if(this.isUsed.not) { former = Server.program };
-		Server.program = "exec " ++ program;
-		if(takeOver) { Server.program = Server.program ++ " --take-over" };
-		if(client) { Server.program = Server.program ++ " --client" };
+	*use { |takeOver = false, client = false, name|
+		var command = "exec " ++ program;
+		if(this.isUsed.not) { former = Server.program; formerOfScore = Score.program };
+		Score.program = command;
+		if(takeOver) { command = command ++ " --take-over" };
+		if(client) { command = command ++ " --client" };
+		if(name.notNil) { command = command ++ " --set name=" ++ name.asString.shellQuote };
+		// ServerOptions gives its threads only to a program that ends so.
+		Server.program = command ++ " --options supernova";
 	}
 
 	*leave {
-		if(this.isUsed and: { former.notNil }) { Server.program = former };
+		if(this.isUsed and: { former.notNil }) {
+			Server.program = former;
+			if(Score.program.asString.contains(program)) { Score.program = formerOfScore };
+		};
 	}
 
 	// The program outlives the PipeWire daemon. When that is back, so is the server, but a fresh one, without even a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 + Server {
-	*pipewire { |takeOver = false, client = false|
-		PipeWireServer.use(takeOver, client);
+	*pipewire { |takeOver = false, client = false, name|
+		PipeWireServer.use(takeOver, client, name);
 	}
 
 	// Both replace the one name by the other in Server.program, and "scsynth" is in "pw-scsynth", too.
