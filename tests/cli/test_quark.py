@@ -56,6 +56,12 @@ def test_scores_are_rendered_by_the_same_program(steps):
     assert steps["otherScore"] == "exec other"
 
 
+def test_there_is_no_server_in_sclang_itself(steps):
+    """That would be a client of JACK, and start jackd where there is none."""
+    assert steps["internal"] == "true"
+    assert steps["formerInternal"] == "true"
+
+
 def test_it_is_used_always_if_it_is_told_so(steps):
     """What that does at sclang's start: test_startup_files.py."""
     assert steps["always"] == "[ true, true ]"

@@ -135,6 +135,19 @@ def test_a_file(session, start, text):
     assert (steps["used"], steps["booted"], steps["plays"], steps["quit"]) == ("true",) * 4
 
 
+def test_the_internal_server(session, start):
+    started = start("""
+Server.local.addr = NetAddr("127.0.0.1", {port});
+Server.default = s = Server.internal;
+s.options.blockSize = 512;
+s.boot;
+""")
+    assert session.node(f"scsynth-{started.port}")
+    steps, output = started.end()
+    assert (steps["plays"], steps["quit"]) == ("true", "true")
+    assert "Booting internal server" not in output
+
+
 def test_the_line_in_the_file(session, start):
     started = start("Server.pipewire(name: \"my piece\");\n" + SERVER, always=False)
     assert session.node("my piece")["info"]["props"]["scsynth.osc.port"] == started.port

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The programs that Server.pipewire sets, and those that were set before.
 PipeWireServer {
-	classvar <>program = "pw-scsynth", former, formerOfScore, withoutGroups;
+	classvar <>program = "pw-scsynth", former, formerOfScore, formerInternal, withoutGroups;
 
 	*initClass {
 		withoutGroups = IdentityDictionary.new;
 		Class.initClassTree(ServerBoot);
 		Class.initClassTree(StartUp);
+		Class.initClassTree(Server);
+		if(this.always) { this.prReplaceInternal }; // the startup file may ask for it
 		Class.initClassTree(AppClock);
 		// After the startup file: a boot that it asks for starts the program a little later still. The clock comes to it
 		// also where an error in that file ends the start.
@@ -37,6 +39,14 @@ PipeWireServer {
 		};
 	}
 
+	// It would run in sclang, as a client of JACK, and start a JACK server of its own where there is none.
+	*prReplaceInternal {
+		if(formerInternal.isNil) {
+			formerInternal = Server.internal;
+			Server.internal = Server.local;
+		};
+	}
+
 	*prUseIfAlways {
 		if(this.always and: { this.isUsed.not }) { this.use };
 	}
@@ -53,6 +63,7 @@ PipeWireServer {
 	*use { |takeOver = false, client = false, name|
 		var command = "exec " ++ program;
 		if(this.isUsed.not) { former = Server.program; formerOfScore = Score.program };
+		this.prReplaceInternal;
 		Score.program = command;
 		if(takeOver) { command = command ++ " --take-over" };
 		if(client) { command = command ++ " --client" };
@@ -64,6 +75,8 @@ PipeWireServer {
 	*leave {
 		if(this.isUsed and: { former.notNil }) {
 			Server.program = former;
+			Server.internal = formerInternal;
+			formerInternal = nil;
 			if(Score.program.asString.contains(program)) { Score.program = formerOfScore };
 		};
 	}
