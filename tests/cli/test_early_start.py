@@ -63,17 +63,33 @@ def test_a_signal_ends_the_wait(early):
     assert "ERROR" not in child.output()
 
 
-def test_without_a_runtime_directory(early, tmp_path):
-    """cron sets none. The user's own is tried; if there is none, that is said."""
-    env = {key: value for key, value in early.env.items() if key not in ("XDG_RUNTIME_DIR", "PIPEWIRE_RUNTIME_DIR")}
-    path = tmp_path / "env"
-    path.write_text("")
-    child = early.start(["env", "-i", *(f"{key}={value}" for key, value in env.items()),
-                         PW_SCSYNTH, "-u", free_port(), "--wait", 1], "pw-scsynth")
+# A shell in which /run is another one; the user is root there, so the runtime directory is /run/user/0.
+OTHER_RUN = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs none /run && eval "$1" && shift && exec "$@"', "sh"]
+
+
+def as_cron(session, shell, *options):
+    """pw-scsynth in an environment such as cron's, after a command of the shell."""
+    return session.start([*OTHER_RUN, shell, "env", "-i", f"PATH={os.environ['PATH']}", f"HOME={session.dir}",
+                          PW_SCSYNTH, "-u", free_port(), *options], "pw-scsynth")
+
+
+def test_cron_sets_no_runtime_directory(early):
+    early.start_daemons()
+    socket = early.dir / "run/pipewire-0"
+    child = as_cron(early, f"mkdir -p /run/user/0 && ln -s {socket} /run/user/0/pipewire-0")
+    child.wait_output("SuperCollider 3 server ready.")
+
+
+def test_cron_before_anybody_is_logged_in(early):
+    """The directory comes with the login."""
+    early.start_daemons()
+    socket = early.dir / "run/pipewire-0"
+    child = as_cron(early, f"(sleep 2; mkdir -p /run/user/0; ln -s {socket} /run/user/0/pipewire-0) &")
+    child.wait_output("PipeWire isn't there, nor XDG_RUNTIME_DIR; waiting 30 s for it")
+    child.wait_output("SuperCollider 3 server ready.")
+
+
+def test_cron_where_nobody_logs_in(early):
+    child = as_cron(early, "true", "--wait", 1)
     assert child.wait(15) == 1
-    output = child.output()
-    if os.path.isdir(f"/run/user/{os.getuid()}"):
-        assert "systemctl --user start pipewire" in output
-    else:
-        assert "PipeWire isn't there, nor XDG_RUNTIME_DIR; waiting 1 s for it" in output
-        assert "loginctl enable-linger" in output
+    assert "loginctl enable-linger" in child.output()
