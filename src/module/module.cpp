@@ -5,6 +5,7 @@
 #include "log-topic.hpp"
 #include "process-node.hpp"
 #include "remote-node.hpp"
+#include "settings.hpp"
 #include "thread-offer.hpp"
 #include "ugen-trust.hpp"
 
@@ -33,10 +34,13 @@ constexpr spa_dict_item module_info[] = {
     {PW_KEY_MODULE_VERSION, SCS_VERSION},
 };
 
+constexpr const char* plugin_factory = "audio.scsynth";
+constexpr const char* plugin_library = "scsynth/libspa-scsynth";
+
 /// The user's settings, with the module's own defaults; null if `args` can't be read as settings.
 Properties parse(const char* args) {
-    Properties settings(pw_properties_new(SPA_KEY_FACTORY_NAME, "audio.scsynth", SPA_KEY_LIBRARY_NAME,
-                                          "scsynth/libspa-scsynth", nullptr));
+    Properties settings(
+        pw_properties_new(SPA_KEY_FACTORY_NAME, plugin_factory, SPA_KEY_LIBRARY_NAME, plugin_library, nullptr));
     const std::string_view text = args ? args : "";
     if (!settings || text.find_first_not_of(" \t\r\n{}") == text.npos)
         return settings;
@@ -90,6 +94,26 @@ std::optional<Failure> make_daemon_node(pw_impl_module* module, Properties setti
     return apart ? make_process_node(module, std::move(settings)) : make_local_node(module, std::move(settings));
 }
 
+/// In a client it is printed: a client's log is off by default (client.conf), and pw-cli says only that it failed.
+void print(const std::string& text) {
+    std::fprintf(stderr, "libpipewire-module-scsynth: %s\n", text.c_str());
+}
+
+/// What the plugin in the daemon would find wrong, and say in the daemon's log alone.
+std::optional<Failure> check(const Properties& settings) {
+    const auto is = [&](const char* key, std::string_view value) {
+        return pw_properties_get(settings.get(), key) == value;
+    };
+    if (!is(SPA_KEY_LIBRARY_NAME, plugin_library) || !is(SPA_KEY_FACTORY_NAME, plugin_factory))
+        return {}; // another plugin, with settings of its own
+    const auto read = spa::read_settings(&settings->dict);
+    if (!read)
+        return Failure{-EINVAL, read.error()};
+    for (const std::string& warning : read.value().warnings)
+        print(warning);
+    return {};
+}
+
 std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
     Properties settings = parse(args);
     if (!settings)
@@ -108,17 +132,18 @@ std::optional<Failure> make_node(pw_impl_module* module, const char* args) try {
     if (isolation_of(settings) != Isolation::loop)
         return Failure{-EINVAL,
                        "scsynth.isolation may be loop here: pw-scsynth --client runs a server in a process of its own"};
+    if (auto failure = check(settings))
+        return failure;
     return make_remote_node(std::move(settings));
 } catch (const std::exception& error) {
     return Failure{-ENOMEM, error.what()};
 }
 
-/// In a client it is printed: a client's log is off by default (client.conf), and pw-cli says only that it failed.
 void report(const Failure& failure, bool to_log) {
     if (to_log)
         pw_logt_error(log_topic, "%s", printable(failure.text).c_str());
     else
-        std::fprintf(stderr, "libpipewire-module-scsynth: %s\n", failure.text.c_str());
+        print(failure.text);
 }
 
 } // namespace

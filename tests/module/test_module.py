@@ -275,7 +275,9 @@ def test_a_client_can_name_the_daemon():
 
 
 @pytest.mark.parametrize("args, reason", [
-    ("scsynth.osc.port = seven", "a setting is wrong"),
+    ("scsynth.osc.port = seven", 'scsynth.osc.port = "seven": expected a whole number from 0 to 65535'),
+    ("scsynth.outputs = 1000", 'scsynth.outputs = "1000": expected a whole number from '),
+    ("scsynth.autoconnect = maybe", 'scsynth.autoconnect = "maybe": expected true or false'),
     ("library.name = scsynth/nothing", "no library scsynth/nothing"),
     ("factory.name = audio.nothing", "a factory audio.nothing"),
     ("nonsense", "no list of key = value"),
@@ -287,6 +289,13 @@ def test_a_client_is_told_what_is_wrong(args, reason):
         assert reason in printed
         assert "Could not load module" in printed
         assert daemon.nodes() == {}
+
+
+def test_a_client_is_told_of_keys_that_are_no_settings():
+    with Daemon() as daemon:
+        printed = daemon.load("scsynth.osc.port = 0 scsynth.output = 2")
+        assert "scsynth.output is not a setting" in printed
+        assert len(daemon.nodes()) == 1
 
 
 def test_a_client_is_told_of_a_taken_port():
