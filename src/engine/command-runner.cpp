@@ -78,6 +78,8 @@ bool CommandRunner::go_on() noexcept {
     const Performance done = std::exchange(performance_, {});
     if (!done.finished)
         error_mode_.local = 0;
+    else if (!done.finished->bundle)
+        done.finished->dispose();
     else if (done.replies)
         outbox_.hand_back(done.finished, Handback::Kind::reply);
     settle(root_of(done.bundle));
@@ -93,15 +95,24 @@ bool CommandRunner::perform(CommandBundle* bundle) noexcept {
 bool CommandRunner::finish(Command* command) noexcept {
     const Outcome outcome = command->apply(engine_);
     CommandBundle* const bundle = command->bundle;
-    if (!bundle) {
-        command->dispose();
-        return true;
-    }
+    if (!bundle)
+        return finish_own(command, std::exchange(command->completion, nullptr));
     performance_ = {bundle, nullptr, command, outcome == Outcome::reply};
     if (command->completion && command->run_completion) {
         command->completion->outer = bundle;
         performance_.next = command->completion->first;
     }
+    return go_on();
+}
+
+/// Of a plugin's own command.
+bool CommandRunner::finish_own(Command* command, CommandBundle* completion) noexcept {
+    if (!completion) {
+        command->dispose();
+        return true;
+    }
+    completion->outstanding = 1; // counts the run itself
+    performance_ = {completion, command->run_completion ? completion->first : nullptr, command, false};
     return go_on();
 }
 
@@ -193,13 +204,18 @@ void CommandRunner::delete_unfinished() {
     // A bundle whose job was under way is known only through that job.
     std::set<Handback*> orphans;
     const auto adopt = [&](Command* command) {
-        if (command->bundle)
+        if (command->bundle) {
             orphans.insert(root_of(command->bundle));
-        else
-            command->dispose();
+            return;
+        }
+        if (command->completion)
+            orphans.insert(std::exchange(command->completion, nullptr));
+        command->dispose();
     };
     if (performance_.bundle)
         orphans.insert(root_of(performance_.bundle));
+    if (performance_.finished && !performance_.finished->bundle)
+        performance_.finished->dispose();
     while (Command* command = inbox_.take_result())
         adopt(command);
     while (CommandBundle* bundle = inbox_.take_bundle())

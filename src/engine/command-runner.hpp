@@ -65,6 +65,7 @@ private:
     bool perform(CommandBundle*) noexcept;
     bool start(Command*) noexcept;
     bool finish(Command*) noexcept;
+    bool finish_own(Command*, CommandBundle* completion) noexcept;
     void settle(CommandBundle* root) noexcept;
 
     Engine& engine_;

@@ -199,6 +199,8 @@ Engine::~Engine() {
     std::optional<FaultGuard::Watched> watched; // destructors of plugins run here
     if (settings_.real_time)
         watched.emplace(FaultGuard::Patience::much);
+    if (!status_.broken)
+        p_->world.stop_running();
     if (!status_.broken && !FaultGuard::run_host([this] { p_->tree.reset(); }))
         status_.broken = true;
     if (status_.broken) {
@@ -237,6 +239,14 @@ void Engine::unwatch_thread() noexcept {
 
 bool Engine::submit(CommandBundle* bundle) noexcept {
     return p_->inbox.submit(bundle);
+}
+
+bool Engine::has_results() const noexcept {
+    return p_->inbox.any_results();
+}
+
+bool Engine::reserve() noexcept {
+    return p_->inbox.reserve();
 }
 
 RecordRing& Engine::events() noexcept {

@@ -67,11 +67,17 @@ public:
     /// [osc] Gives a bundle to the data loop, which owns it until the `retired` event. false: the queue is full, and
     /// the caller still owns the bundle.
     bool submit(CommandBundle*) noexcept;
+    /// [osc] Makes room for a bundle that becomes the completion of a plugin's command, and is retired in any case.
+    /// false: there is none.
+    bool reserve() noexcept;
     /// [osc] Events from the data loop, read by the OSC thread alone. See events.hpp.
     RecordRing& events() noexcept;
     /// [worker] Returns a command to the data loop after its work(). false: the queue is full, try again later.
     /// Plugins' own threads may call it, too.
     bool finish_job(Command*) noexcept;
+
+    /// [osc] Whether the data loop has yet to take any of these.
+    bool has_results() const noexcept;
 
     // ---- rendering
     /// [rt] One cycle: takes commands from the queue, runs those that are due, renders `frames` (at most max_quantum).

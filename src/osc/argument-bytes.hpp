@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/guard/fault-guard.hpp"
 #include "osc/codec/compose.hpp"
 #include "osc/codec/decode.hpp"
 
 #include <cstddef>
+#include <new>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,12 @@ public:
         for (const Arg& arg : args)
             add(values, arg);
         constexpr std::string_view address = "/gen"; // 8 bytes on the wire
-        if (const auto message = composer_.compose(address, values))
-            bytes_ = message.value().subspan(8);
+        const auto compose = [&] {
+            if (const auto message = composer_.compose(address, values))
+                bytes_ = message.value().subspan(8);
+        };
+        if (!FaultGuard::run(compose)) // without memory liblo writes to a null pointer
+            throw std::bad_alloc();
     }
     std::span<const std::byte> get() const noexcept { return bytes_; }
 

@@ -31,15 +31,9 @@ Result<Samples> allocate_buffer(int64_t frames, int64_t channels) {
     return data;
 }
 
-/// Samples on their way back to the worker.
-struct BufferJob::Released final : Handback {
-    explicit Released(float* data) : data(data) {}
-    ~Released() override { free_samples(data); }
-    float* data;
-};
-
-void BufferJob::Release::operator()(Released* released) const noexcept {
-    delete released;
+ReleasedSamples::~ReleasedSamples() {
+    for (float* data : samples)
+        free_samples(data);
 }
 
 BufferJob::BufferJob(CommandInit&& init) : OscJob(std::move(init)), rest_(args()), index_(rest_.get_int()) {
@@ -98,7 +92,10 @@ void BufferJob::published() {
 }
 
 void BufferJob::release(float* data) {
-    released_.reset(new Released(data));
+    if (!data)
+        return;
+    released_ = std::make_unique<ReleasedSamples>();
+    released_->samples.push_back(data);
 }
 
 void BufferJob::install(Engine& engine) noexcept {
@@ -162,7 +159,15 @@ void SetBufferRate::do_work() {
     publish(buffer);
 }
 
-GenerateBuffer::GenerateBuffer(CommandInit&& init) : BufferJob(std::move(init)), generator_(rest_.get_string()) {}
+GenerateBuffer::GenerateBuffer(CommandInit&& init) : BufferJob(std::move(init)), generator_(rest_.get_string()) {
+    const int count = services().settings.engine.buffers;
+    for (const Arg& arg : message().args) {
+        if (arg.type == Arg::Type::int32)
+            buffers_.add(arg.i, count);
+        else if (arg.type == Arg::Type::float32)
+            buffers_.add(double(arg.f), count);
+    }
+}
 
 void GenerateBuffer::do_work() {
     const ArgumentBytes arguments(message().args.subspan(2));

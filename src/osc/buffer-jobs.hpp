@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.hpp"
+#include "engine/plugins/named-buffers.hpp"
 #include "engine/world/buffers.hpp"
 #include "engine/world/sound-file.hpp"
 #include "osc/osc-command.hpp"
@@ -22,10 +23,20 @@ using Samples = std::unique_ptr<float[], FreeSamples>;
 /// [worker] Zeroed memory for a buffer, or why there is none.
 Result<Samples> allocate_buffer(int64_t frames, int64_t channels);
 
+/// Samples that are out of use, on their way to the worker, which frees them.
+struct ReleasedSamples final : Handback {
+    ~ReleasedSamples() override;
+    std::vector<float*> samples;
+};
+
 /// A job on the buffer whose number is the first argument. The worker changes its own copy of the buffer's state, the
 /// latest one, and the data loop installs it. Replaced samples are freed on the worker, because a buffer generator may
 /// still be reading them there.
 class BufferJob : public OscJob {
+public:
+    JobKind job_kind() const noexcept override { return JobKind::buffer; }
+    JobBuffers job_buffers() const noexcept override { return {{&index_, 1}, false}; }
+
 protected:
     explicit BufferJob(CommandInit&&);
     ~BufferJob() override;
@@ -60,14 +71,9 @@ protected:
     void install(Engine&) noexcept override;
 
 private:
-    struct Released;
-    struct Release {
-        void operator()(Released*) const noexcept;
-    };
-
     int32_t index_;
     std::optional<Buffer> result_;
-    std::unique_ptr<Released, Release> released_;
+    std::unique_ptr<ReleasedSamples> released_;
     std::shared_ptr<FileStream> closed_; ///< which synths see until install()
     bool installed_ = false;
 };
@@ -129,14 +135,17 @@ private:
     double rate_;
 };
 
-/// /b_gen buffer, generator, arguments. Writes into the live data.
+/// /b_gen buffer, generator, arguments. Writes into the live data. Generators are plugins' code, and may read others.
 class GenerateBuffer final : public BufferJob {
 public:
     explicit GenerateBuffer(CommandInit&&);
+    JobKind job_kind() const noexcept override { return JobKind::plugin; }
+    JobBuffers job_buffers() const noexcept override { return buffers_.get(); }
 
 private:
     void do_work() override;
     std::string_view generator_;
+    NamedBuffers buffers_;
 };
 
 /// /b_allocRead buffer, path, start, frames (≤ 0: all), completion

@@ -20,17 +20,6 @@ public:
     void answer(ReplyPort& port) override { port.fail(from(), name_as_sent(), "Command not found"); }
 };
 
-class LateDone final : public Command {
-public:
-    LateDone(std::string_view name, const Endpoint& to) : name_(name), to_(to) {}
-    Outcome run(Engine&) noexcept override { return Outcome::reply; }
-    void answer(ReplyPort& port) override { port.done(to_, name_); }
-
-private:
-    std::string name_;
-    Endpoint to_;
-};
-
 bool has_types(std::span<const Arg> args, std::string_view types) {
     if (args.size() < types.size())
         return false;
@@ -96,9 +85,15 @@ std::unique_ptr<CommandBundle> make_bundle(Services& services, const std::shared
     return bundle;
 }
 
-std::unique_ptr<CommandBundle> make_late_done(std::string_view name, const Endpoint& to) {
+Result<std::unique_ptr<CommandBundle>> make_completion(Services& services, std::span<const std::byte> bytes,
+                                                       const Endpoint& from) {
+    auto packet = decode(bytes);
+    if (!packet)
+        return Error{packet.error()};
+    const auto shared = hold(services, std::move(packet.value()));
     auto bundle = std::make_unique<CommandBundle>();
-    bundle->append(new LateDone(name, to));
+    bundle->time = immediately;
+    append_all(services, shared, shared->messages(), from, *bundle, 1);
     return bundle;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/result.hpp"
 #include "engine/messages/command.hpp"
 #include "osc/osc-command.hpp"
 
+#include <cstddef>
 #include <memory>
-#include <string_view>
+#include <span>
 
 namespace scs::osc {
 
@@ -17,7 +19,9 @@ inline constexpr int max_completion_depth = 16;
 std::unique_ptr<CommandBundle> make_bundle(Services&, const std::shared_ptr<const Packet>&, const PacketBundle&,
                                            const Endpoint& from);
 
-/// [osc] A bundle that does nothing but answer `/done <name>`, after the answers of all bundles before it.
-std::unique_ptr<CommandBundle> make_late_done(std::string_view name, const Endpoint& to);
+/// [osc] The completion that a plugin's command asks for: the messages of a packet, whenever they are due, ready to run
+/// at once. An error says what is wrong with the packet.
+Result<std::unique_ptr<CommandBundle>> make_completion(Services&, std::span<const std::byte> packet,
+                                                       const Endpoint& from);
 
 } // namespace scs::osc

@@ -39,7 +39,8 @@ public:
         : PluginCall(std::move(init), 1), command_(find_plugin_command(args().get_string())) {}
 
     Outcome run(Engine& engine) noexcept override {
-        const bool well = command_ && run_plugin_command(engine.world(), *command_, arguments(), to_reply_to(from()));
+        const bool well = command_ && run_plugin_command(engine.world(), *command_, arguments(),
+                                                         to_reply_to(from(), services().outlet));
         return ended(well ? Status{} : Status{Code::failed}, engine);
     }
 

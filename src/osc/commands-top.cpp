@@ -2,6 +2,7 @@
 #include "engine/engine.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/world/streams.hpp"
+#include "osc/buffer-jobs.hpp"
 #include "osc/clients.hpp"
 #include "osc/command-table.hpp"
 #include "osc/reply-port.hpp"
@@ -127,6 +128,7 @@ public:
 class Sync final : public OscJob {
 public:
     using OscJob::OscJob;
+    JobKind job_kind() const noexcept override { return JobKind::barrier; }
 
 private:
     void do_work() override {}
@@ -144,8 +146,6 @@ public:
         if (!installed_)
             for (std::shared_ptr<FileStream>& stream : closed_)
                 services().engine->buffers().streams().keep(std::move(stream));
-        for (float* samples : freed_)
-            free_samples(samples);
     }
 
 private:
@@ -165,11 +165,12 @@ private:
             return;
         Buffers& buffers = services().engine->buffers();
         closed_ = buffers.streams().close_all();
+        freed_ = std::make_unique<ReleasedSamples>();
         for (int i = 0; i < buffers.count(); ++i) {
             const Buffer buffer = buffers.latest(i);
             if (!buffer.data)
                 continue;
-            freed_.push_back(buffer.data);
+            freed_->samples.push_back(buffer.data);
             indices_.push_back(i);
             buffers.set_latest(i, {});
         }
@@ -178,11 +179,13 @@ private:
         installed_ = true;
         for (int index : indices_)
             engine.buffers().install(index, {});
+        if (freed_)
+            engine.outbox().hand_back(freed_.release(), Handback::Kind::release);
     }
     void answer_done(ReplyPort& port) override { port.quit(from()); }
 
     std::vector<std::shared_ptr<FileStream>> closed_; ///< which synths see until install()
-    std::vector<float*> freed_;
+    std::unique_ptr<ReleasedSamples> freed_;          ///< plugins' jobs may still use them
     std::vector<int> indices_;
     bool installed_ = false;
 };

@@ -109,6 +109,7 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
             notify(port, event, record.subspan(sizeof event));
         break;
     case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::print); break;
+    case EventKind::piece: sink.piece(text_of(record.subspan(sizeof header))); break;
     case EventKind::complain: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::complain); break;
     case EventKind::late:
         if (LateEvent event; read(record, event))
@@ -116,11 +117,19 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
         break;
     case EventKind::completion:
         if (ReplyEvent event; read(record, event))
-            sink.completion(record.subspan(sizeof event), to_endpoint(event.to));
+            sink.completion(record.subspan(sizeof event), to_endpoint(event.to.client));
         break;
     case EventKind::command_done:
         if (ReplyEvent event; read(record, event))
-            sink.command_done(text_of(record.subspan(sizeof event)), to_endpoint(event.to));
+            sink.command_done(text_of(record.subspan(sizeof event)), to_endpoint(event.to.client));
+        break;
+    case EventKind::command_failed:
+        if (ReplyEvent event; read(record, event))
+            sink.command_failed(text_of(record.subspan(sizeof event)), to_endpoint(event.to.client));
+        break;
+    case EventKind::packet:
+        if (ReplyEvent event; read(record, event))
+            sink.packet(record.subspan(sizeof event), event.to);
         break;
     }
 }

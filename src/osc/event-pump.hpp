@@ -27,14 +27,20 @@ public:
     virtual void release(Handback*) noexcept = 0;
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;
-    /// The same about a client's mistake, of which there may be too many for a log.
+    /// Text of a plugin, whose line may go on with the next piece.
+    virtual void piece(std::string_view text) = 0;
+    /// As print() about a client's mistake, of which there may be too many for a log.
     virtual void complain(std::string_view line) { print(line); }
     /// A bundle came so long after its time.
     virtual void late(double seconds) = 0;
-    /// A packet that a plugin's command asks to be performed, as if it had come from `from`.
-    virtual void completion(std::span<const std::byte> packet, const Endpoint& from) = 0;
-    /// That command has been carried out: to be answered by /done, after the completion's answers.
+    /// A packet that a plugin's command asks to be performed, as if it had come from `from`. Offline only.
+    virtual void completion(std::span<const std::byte>, const Endpoint&) {}
+    /// A plugin's command has been carried out: to be answered by /done.
     virtual void command_done(std::string_view name, const Endpoint& from) = 0;
+    /// A plugin's command failed: to be answered by /fail, and told to the log.
+    virtual void command_failed(std::string_view text, const Endpoint& from) = 0;
+    /// A packet that a plugin sends to a client, on the data loop.
+    virtual void packet(std::span<const std::byte> bytes, const ReplyTo& to) = 0;
     /// There was no memory to send or print what an event asks for: it is lost.
     virtual void lost() noexcept = 0;
 };

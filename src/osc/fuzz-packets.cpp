@@ -244,8 +244,10 @@ private:
     void release(Handback* object) noexcept override { releases_.push_back(object); }
     void print(std::string_view) override {}
     void late(double) override {}
-    void completion(std::span<const std::byte> packet, const Endpoint& from) override { take(packet, from); }
+    void piece(std::string_view) override {}
     void command_done(std::string_view name, const Endpoint& from) override { done(from, name); }
+    void command_failed(std::string_view text, const Endpoint& from) override { fail(from, "/cmd", text); }
+    void packet(std::span<const std::byte>, const ReplyTo&) override {}
     void lost() noexcept override {}
 
     ServerSettings settings_;

@@ -6,6 +6,7 @@
 #include "osc/clients.hpp"
 #include "osc/command-builder.hpp"
 #include "osc/event-pump.hpp"
+#include "osc/line-pieces.hpp"
 #include "osc/reply-port.hpp"
 #include "osc/start-definitions.hpp"
 
@@ -101,7 +102,12 @@ public:
         else
             log("a plugin's completion message is malformed: " + decoded.error());
     }
+    void piece(std::string_view text) override {
+        pieces_.add(0, text, LinePieces::Time(), [this](std::string_view line) { print(line); });
+    }
     void command_done(std::string_view, const Endpoint&) override {}
+    void command_failed(std::string_view text, const Endpoint& from) override { fail(from, "/cmd", text); }
+    void packet(std::span<const std::byte>, const ReplyTo&) override {}
     void lost() noexcept override {}
     std::vector<std::shared_ptr<const Packet>> completions; ///< to be submitted
 
@@ -113,6 +119,7 @@ private:
 
     const ServerSettings& settings_;
     Clients nobody_{1};
+    LinePieces pieces_;
 };
 
 class Renderer {

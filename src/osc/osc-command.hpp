@@ -42,6 +42,7 @@ struct Services {
     HeldTotal held = std::make_shared<std::atomic<size_t>>(0); ///< [osc]
     std::atomic<bool> resting{false};                          ///< see Server::rest()
     std::function<void()> rouse;                               ///< [osc] what ends that
+    uint64_t outlet = 0;                                       ///< number of the server's PluginOutlet; 0: none
     /// If `held` exceeds this, commands get no room for long replies.
     size_t most_held = std::numeric_limits<size_t>::max();
 

@@ -6,6 +6,7 @@
 #include "osc/codec/dump.hpp"
 #include "osc/command-builder.hpp"
 #include "osc/command-table.hpp"
+#include "osc/reply-to.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr int packets_at_once = 64;
 constexpr int events_at_once = 1024; ///< the data loop may make them faster than they're sent
+constexpr uint64_t of_data_loop = 0; ///< among the sources of lines
 
 std::string_view name_of(const Message& message) {
     if (!message.address.empty())
@@ -73,7 +75,9 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Admission admission, Services& s
       worker_(worker),
       wakeup_(wakeup),
       counters_(counters),
+      post_(wakeup),
       clients_(services.settings.max_logins) {
+    services_.outlet = post_.number();
     services_.most_held = max_held * 3 / 4;
     admission_.report_to(counters.refused, [this](const std::string& line) { callbacks_.log(Level::warning, line); });
     tcp_events_.admits = [this](int connection) { return admission_.admits(connection); };
@@ -118,6 +122,8 @@ void OscLoop::run_once() {
     if (quitting_.answers_now(Clock::now(), !bundles_.any_waiting() && bundles_.engine_is_idle()))
         finish_quit();
     submit_waiting();
+    deliver_post();
+    watch_results();
     const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_at_once) : 0;
     if (events > 0)
         watch_.note_event();
@@ -161,7 +167,19 @@ void OscLoop::submit_waiting() {
 }
 
 bool OscLoop::awaits_data_loop() const noexcept {
-    return bundles_.await_data_loop(worker_.jobs());
+    return bundles_.await_data_loop(worker_.jobs()) || Clock::now() < results_until_;
+}
+
+void OscLoop::watch_results() {
+    constexpr std::chrono::milliseconds while_events_follow{50};
+    const uint64_t returned = worker_.returned();
+    const bool waiting = engine_ && engine_->has_results();
+    if (!waiting && returned == results_seen_)
+        return;
+    if (Clock::now() >= results_until_)
+        watch_.note_new_work();
+    results_seen_ = returned;
+    results_until_ = Clock::now() + while_events_follow;
 }
 
 std::chrono::microseconds OscLoop::time_to_sleep() {
@@ -169,6 +187,12 @@ std::chrono::microseconds OscLoop::time_to_sleep() {
         return std::chrono::milliseconds(1);
     if (!engine_)
         return std::chrono::seconds(1); // the worker rings when there is one
+    if (pieces_.any())
+        return std::min<std::chrono::microseconds>(LinePieces::patience, sleep_for_events());
+    return sleep_for_events();
+}
+
+std::chrono::microseconds OscLoop::sleep_for_events() {
     return watch_.time_to_sleep(engine_->status(), bundles_, awaits_data_loop(), !clients_.all().empty());
 }
 
@@ -273,13 +297,31 @@ void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view 
 // ---- what comes back
 
 void OscLoop::job(Command& command) noexcept {
+    if_memory_lasts([&] { add_completion(command); });
     bundles_.note_job(command);
     if (command.quits())
         quitting_.begin();
     worker_.add(&command);
 }
 
+void OscLoop::add_completion(Command& command) {
+    const CompletionRequest request = command.take_completion_request();
+    if (request.packet.empty())
+        return;
+    auto bundle = make_completion(services_, request.packet, to_endpoint(request.from.client));
+    if (!bundle) {
+        log_limited(warnings_, Level::warning, "a plugin's completion message is malformed: " + bundle.error());
+    } else if (!engine_ || !engine_->reserve()) {
+        for (Command* c = bundle.value()->first; c; c = c->next)
+            c->refuse(*this, "command queue full");
+    } else {
+        bundles_.note_given();
+        command.completion = bundle.value().release();
+    }
+}
+
 void OscLoop::reply(Command& command) {
+    deliver_post();
     bundles_.note_reply(command);
     if (command.quits())
         quitting_.give_up(); // or else it calls quit() now
@@ -317,28 +359,66 @@ void OscLoop::late(double seconds) {
     log_limited(late_lines_, Level::info, text);
 }
 
-void OscLoop::completion(std::span<const std::byte> bytes, const Endpoint& from) {
-    auto packet = decode(bytes);
-    if (packet)
-        take_bundles(hold(services_, std::move(packet.value())), from);
-    else
-        log_limited(warnings_, Level::warning, "a plugin's completion message is malformed: " + packet.error());
+void OscLoop::piece(std::string_view text) {
+    pieces_.add(of_data_loop, text, Clock::now(), [this](std::string_view line) { complain(line); });
 }
 
 void OscLoop::command_done(std::string_view name, const Endpoint& from) {
-    bundles_.push_back(make_late_done(name, from));
+    deliver_post();
+    done(from, name);
+}
+
+void OscLoop::command_failed(std::string_view text, const Endpoint& from) {
+    deliver_post();
+    failure_level_ = Level::warning; // the plugin's fault, not the client's
+    fail(from, "/cmd", text);
+    failure_level_ = Level::info;
+}
+
+void OscLoop::packet(std::span<const std::byte> bytes, const ReplyTo& to) {
+    if (to.outlet == post_.number())
+        forward(to.client, bytes);
+    else
+        (void)PluginOutlet::send(to.outlet, to.client, bytes);
+}
+
+// ---- what plugins say on other threads
+
+void OscLoop::deliver_post() {
+    if (post_.any()) {
+        const PluginPost::Mail mail = post_.take();
+        for (const auto& [client, bytes] : mail.packets)
+            forward(client, bytes);
+        for (const auto& [source, text] : mail.pieces)
+            pieces_.add(source, text, Clock::now(), [this](std::string_view line) { print(line); });
+        if (mail.lost > 0)
+            log_limited(plugin_losses_, Level::warning,
+                        "plugins say too much at once: " + std::to_string(mail.lost) + " replies or lines are lost");
+    }
+    if (pieces_.any())
+        pieces_.emit_old(Clock::now(), [this](std::string_view line) { print(line); });
+}
+
+void OscLoop::forward(uint64_t client, std::span<const std::byte> packet) {
+    if (!stopping() && !quitting_.is_silent(Clock::now()) && !transmit(to_endpoint(client), packet))
+        log_limited(plugin_losses_, Level::warning,
+                    "a reply of a plugin, " + std::to_string(packet.size()) +
+                        " bytes, is lost: its client is gone, or it is too long");
 }
 
 // ---- out
 
-void OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
-    if (const auto* client = std::get_if<TcpPeer>(&to)) {
-        tcp_.send(*client, bytes);
-        return;
-    }
+/// false: it wasn't sent.
+bool OscLoop::transmit(const Endpoint& to, std::span<const std::byte> bytes) {
+    if (const auto* client = std::get_if<TcpPeer>(&to))
+        return tcp_.send(*client, bytes);
     const auto* peer = std::get_if<UdpPeer>(&to);
-    if (peer && !socket_.send(*peer, bytes))
-        callbacks_.log(Level::debug, std::string("OSC reply not sent: ") + std::strerror(errno));
+    if (!peer)
+        return true;
+    if (socket_.send(*peer, bytes))
+        return true;
+    callbacks_.log(Level::debug, std::string("OSC reply not sent: ") + std::strerror(errno));
+    return false;
 }
 
 bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const ReplyArg> args) {
@@ -347,7 +427,7 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
     if (stopping()) // a packet may have hundreds of thousands of answers, an event a thousand receivers
         return true;
     if (const auto failure = failure_line(address, args))
-        log_limited(failures_, Level::info, *failure);
+        log_limited(failures_, failure_level_, *failure);
     if (std::holds_alternative<std::monostate>(to))
         return true;
     Result<std::span<const std::byte>> message = Error{};
@@ -360,7 +440,7 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
     }
     if (std::holds_alternative<UdpPeer>(to) && message.value().size() > UdpSocket::max_message)
         return false;
-    transmit(to, message.value());
+    (void)transmit(to, message.value());
     return true;
 }
 

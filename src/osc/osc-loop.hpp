@@ -9,8 +9,10 @@
 #include "osc/engine-handover.hpp"
 #include "osc/engine-watch.hpp"
 #include "osc/event-pump.hpp"
+#include "osc/line-pieces.hpp"
 #include "osc/osc-command.hpp"
 #include "osc/pending-bundles.hpp"
+#include "osc/plugin-post.hpp"
 #include "osc/quitting.hpp"
 #include "osc/reply-port.hpp"
 #include "osc/server-callbacks.hpp"
@@ -39,6 +41,11 @@ public:
     /// [any]
     void stop();
 
+    /// [any] Where what plugins say goes.
+    const PluginOutlet& outlet() const noexcept { return post_; }
+    /// [any but rt] Plugins say nothing any more.
+    void end_post() noexcept { post_.end(); }
+
     /// [worker] The engine, or another one, is there; `first`, which may be null, runs before everything else.
     void engine_ready(Engine&, std::unique_ptr<CommandBundle> first);
     /// [worker] There will be no engine: every command is answered with the reason.
@@ -61,8 +68,10 @@ private:
     void print(std::string_view line) override;
     void complain(std::string_view line) override { log_limited(failures_, Level::output, std::string(line)); }
     void late(double seconds) override;
-    void completion(std::span<const std::byte> packet, const Endpoint& from) override;
+    void piece(std::string_view text) override;
     void command_done(std::string_view name, const Endpoint& from) override;
+    void command_failed(std::string_view text, const Endpoint& from) override;
+    void packet(std::span<const std::byte> bytes, const ReplyTo& to) override;
     void lost() noexcept override;
 
     /// Whether stop() was called. Its caller waits for the thread to end, so nobody is answered any more.
@@ -81,16 +90,25 @@ private:
     bool has_room_for(const Packet&) const;
     void refuse(const Packet&, const Endpoint& to, std::string_view why);
 
+    /// Makes the completion that a plugin's command asks for.
+    void add_completion(Command&);
+    /// Sends and prints what plugins have left for that.
+    void deliver_post();
+    void forward(uint64_t client, std::span<const std::byte> packet);
+
     /// Takes over the engine that the worker has made, or lets go of a broken one.
     void update_engine();
     void submit_waiting();
     /// Whether the data loop has something of ours to do now.
     bool awaits_data_loop() const noexcept;
+    /// Whether it has, or has just had, results of jobs to take.
+    void watch_results();
     std::chrono::microseconds time_to_sleep();
+    std::chrono::microseconds sleep_for_events();
     void sleep(std::chrono::microseconds);
 
     void log_limited(LineLimit&, Level, std::string line);
-    void transmit(const Endpoint&, std::span<const std::byte>);
+    bool transmit(const Endpoint&, std::span<const std::byte>);
     /// Whether the packet asks for the status alone, as its sender has done before while there was no engine.
     bool asks_again(const Packet&, const Endpoint& from);
     /// Answers the /quit, then ends if it may.
@@ -108,6 +126,8 @@ private:
     Worker& worker_;
     Wakeup& wakeup_;
     PacketCounters& counters_;
+    PluginPost post_;
+    LinePieces pieces_; ///< source 0: the data loop
     Clients clients_;
     ReplyComposer composer_;
     int dump_mode_ = 0;
@@ -115,7 +135,9 @@ private:
     LineLimit warnings_{5, std::chrono::seconds(1)};
     LineLimit losses_{20, std::chrono::seconds(1)};
     LineLimit failures_{50, std::chrono::milliseconds(100)}; ///< what pw-scsynth shows of their own mistakes
+    Level failure_level_ = Level::info;
     LineLimit late_lines_{50, std::chrono::milliseconds(100)};
+    LineLimit plugin_losses_{5, std::chrono::seconds(1)};
     const std::string out_of_memory_ = "out of memory: an OSC packet is lost"; ///< made while there is some
 
     std::atomic<bool> stop_{false};
@@ -124,6 +146,8 @@ private:
     PendingBundles bundles_;
     std::vector<Endpoint> status_waits_; ///< for an engine
     EngineWatch watch_;
+    uint64_t results_seen_ = 0;         ///< of the worker
+    Clock::time_point results_until_{}; ///< an event may follow from one
     Quitting quitting_;
 };
 

@@ -55,6 +55,11 @@ bool PendingBundles::submit_first(Engine& engine) noexcept {
     return true;
 }
 
+void PendingBundles::note_given() noexcept {
+    ++submitted_;
+    ++immediate_;
+}
+
 void PendingBundles::refuse_waiting(ReplyPort& port, std::string_view why) {
     for (; !waiting_.empty(); waiting_.pop_front())
         for (Command* command = waiting_.front()->first; command; command = command->next)

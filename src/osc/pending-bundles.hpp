@@ -31,6 +31,8 @@ public:
     bool any_waiting() const noexcept { return !waiting_.empty(); }
     /// Gives the first one that waits to the engine. False: its queue is full, and the bundle waits on.
     bool submit_first(Engine&) noexcept;
+    /// A bundle that the engine gets with a command, and not by submit_first(): for no later time.
+    void note_given() noexcept;
     /// Answers all that wait with the reason why no engine will take them.
     void refuse_waiting(ReplyPort&, std::string_view why);
 

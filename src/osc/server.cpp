@@ -11,14 +11,19 @@
 #include "osc/start-definitions.hpp"
 #include "osc/worker.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <functional>
+#include <list>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <pthread.h>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace scs::osc {
 
@@ -76,8 +81,8 @@ Result<Opened> open_sockets(const ServerSettings& settings) {
 
 } // namespace
 
-/// Shared with the worker, which may outlive the server.
-struct Server::Private {
+/// Shared with the worker and the threads for plugins' jobs, which may outlive the server.
+struct Server::Private : std::enable_shared_from_this<Private> {
     using Level = ServerSettings::Level;
 
     Private(ServerSettings s, Opened opened)
@@ -95,15 +100,24 @@ struct Server::Private {
     Wakeup wakeup;
     std::unique_ptr<Engine> owned_engine;
     std::atomic<Engine*> engine{nullptr};
-    Worker worker{wakeup}; ///< destroyed before the engine, which frees the jobs
-    OscLoop loop;          ///< destroyed before the engine: of the engine's it has only bundles
+    Worker worker{wakeup, [this](std::function<void()> body) { return start_plugin_thread(std::move(body)); }};
+    ///< destroyed before the engine, which frees the jobs
+    OscLoop loop; ///< destroyed before the engine: of the engine's it has only bundles
     std::thread osc_thread, worker_thread;
 
+    /// A thread for plugins' jobs; each engine has one once it needs it.
+    struct PluginThread {
+        std::thread thread;
+        bool has_ended = false;
+    };
     std::mutex mutex;
-    std::condition_variable worker_ended;
+    std::condition_variable thread_ended;
     bool worker_has_ended = false;
+    std::list<PluginThread> plugin_threads;
 
     void work();
+    bool start_plugin_thread(std::function<void()> body) noexcept;
+    bool all_have_ended() const;
     /// On the worker, because the path may be on a file system that doesn't answer.
     void open_print_socket();
     /// Makes an engine and serves it until the server stops. False: it broke.
@@ -170,6 +184,7 @@ void Server::Private::give_up(std::string why) noexcept {
 
 void Server::Private::work() {
     Engine::prepare_process();
+    const PluginOutlet::Scope outlet(loop.outlet().number());
     try {
         open_print_socket();
         for (int engines = 1; !serve_engine(); ++engines) {
@@ -190,7 +205,37 @@ void Server::Private::work() {
     }
     const std::lock_guard lock(mutex);
     worker_has_ended = true;
-    worker_ended.notify_all();
+    thread_ended.notify_all();
+}
+
+bool Server::Private::start_plugin_thread(std::function<void()> body) noexcept {
+    try {
+        const std::lock_guard lock(mutex);
+        PluginThread& started = plugin_threads.emplace_back();
+        try {
+            started.thread =
+                start_thread("scsynth-plugins", [p = shared_from_this(), body = std::move(body), &started] {
+                    {
+                        const PluginOutlet::Scope outlet(p->loop.outlet().number());
+                        body();
+                    }
+                    const std::lock_guard end(p->mutex);
+                    started.has_ended = true;
+                    p->thread_ended.notify_all();
+                });
+        } catch (const std::exception&) {
+            plugin_threads.pop_back();
+            throw;
+        }
+        return true;
+    } catch (const std::exception& error) {
+        callbacks.log(Level::warning, std::string("no thread for plugins' jobs: ") + error.what());
+        return false;
+    }
+}
+
+bool Server::Private::all_have_ended() const {
+    return worker_has_ended && std::ranges::all_of(plugin_threads, &PluginThread::has_ended);
 }
 
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
@@ -220,18 +265,22 @@ Server::~Server() {
     p_->loop.stop();
     if (p_->osc_thread.joinable())
         p_->osc_thread.join();
+    p_->loop.end_post();
     p_->worker.stop(); // not before, so that it gives back all the jobs that were handed to it
     p_->services.shared_memory.close();
     if (!p_->worker_thread.joinable())
         return;
+    const auto leave = [](std::thread& thread, bool ended) { ended ? thread.join() : thread.detach(); };
     std::unique_lock lock(p_->mutex);
-    const bool ended =
-        p_->worker_ended.wait_for(lock, std::chrono::milliseconds(150), [&] { return p_->worker_has_ended; });
+    (void)p_->thread_ended.wait_for(lock, std::chrono::milliseconds(150), [&] { return p_->all_have_ended(); });
+    const bool worker_ended = p_->worker_has_ended;
+    std::vector<std::pair<std::thread, bool>> plugin_threads;
+    for (Private::PluginThread& each : p_->plugin_threads)
+        plugin_threads.emplace_back(std::move(each.thread), each.has_ended);
     lock.unlock();
-    if (ended)
-        p_->worker_thread.join();
-    else
-        p_->worker_thread.detach();
+    leave(p_->worker_thread, worker_ended);
+    for (auto& [thread, ended] : plugin_threads)
+        leave(thread, ended);
 }
 
 Engine* Server::engine() noexcept {

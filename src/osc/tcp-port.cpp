@@ -255,17 +255,17 @@ void TcpPort::check_password(Connection& connection, std::span<const std::byte> 
 
 // ---- out
 
-void TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
+bool TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     const auto it = connections_.find(to.id);
     if (it == connections_.end())
-        return;
+        return false;
     Connection& connection = it->second;
     if (connection.ended)
-        return;
+        return false;
     if (connection.out.size() + head_bytes + packet.size() > max_unsent) {
         end(connection, "it doesn't read what it is sent");
         ::shutdown(connection.fd, SHUT_RDWR); // serve() is called, and drops it
-        return;
+        return false;
     }
     const uint32_t size = htonl(uint32_t(packet.size()));
     const auto* head = reinterpret_cast<const std::byte*>(&size);
@@ -275,6 +275,7 @@ void TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     std::copy(packet.begin(), packet.end(), connection.out.data() + before + head_bytes);
     if (!connection.wants_write)
         write_some(to.id, connection);
+    return true;
 }
 
 void TcpPort::write_some(uint64_t id, Connection& connection) {

@@ -55,8 +55,8 @@ public:
     /// Accepts, reads and writes what can be now; at most one piece of each connection.
     void serve(const Events&);
     /// Sends now or later, in order. If the connection is gone, or ends because the client reads too slowly, the packet
-    /// is lost.
-    void send(TcpPeer, std::span<const std::byte> packet);
+    /// is lost: false.
+    bool send(TcpPeer, std::span<const std::byte> packet);
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -9,6 +9,7 @@
 #include "osc/command-builder.hpp"
 #include "osc/event-pump.hpp"
 #include "osc/reply-port.hpp"
+#include "osc/reply-to.hpp"
 #include "osc/server.hpp"
 #include "osc/test-definition.hpp"
 
@@ -85,22 +86,25 @@ public:
     void set_dump_mode(int) override {}
     void quit(const Endpoint& from) override { done(from, "/quit"); }
 
-    void job(Command& command) noexcept override { jobs_.push_back(&command); }
+    void job(Command& command) noexcept override {
+        if (const CompletionRequest request = command.take_completion_request(); !request.packet.empty()) {
+            auto bundle = make_completion(services_, request.packet, to_endpoint(request.from.client));
+            REQUIRE(bundle);
+            REQUIRE(engine_->reserve());
+            command.completion = bundle.value().release();
+        }
+        jobs_.push_back(&command);
+    }
     void reply(Command& command) override { command.answer(*this); }
     void lost() noexcept override {}
     void retired(CommandBundle* bundle) noexcept override { delete bundle; }
     void release(Handback* object) noexcept override { delete object; }
     void print(std::string_view line) override { printed_ += std::string(line) + "\n"; }
     void late(double) override {}
-    void completion(std::span<const std::byte> bytes, const Endpoint& from) override {
-        auto packet = decode(bytes);
-        REQUIRE(packet);
-        submit(std::make_shared<const Packet>(std::move(packet.value())), from);
-    }
-
-    void command_done(std::string_view name, const Endpoint& from) override {
-        REQUIRE(engine_->submit(make_late_done(name, from).release()));
-    }
+    void piece(std::string_view text) override { printed_ += text; }
+    void command_done(std::string_view name, const Endpoint& from) override { done(from, name); }
+    void command_failed(std::string_view text, const Endpoint& from) override { fail(from, "/cmd", text); }
+    void packet(std::span<const std::byte> bytes, const ReplyTo&) override { add_reply(bytes); }
 
 private:
     void submit(const std::shared_ptr<const Packet>& packet, const Endpoint& from) {

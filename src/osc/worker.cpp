@@ -2,28 +2,101 @@
 #include "osc/worker.hpp"
 
 #include "engine/engine.hpp"
+#include "engine/guard/fault-guard.hpp"
+#include "osc/job-order.hpp"
+#include "osc/plugin-turn.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace scs::osc {
 
+namespace {
+
+/// How long the others wait for plugins' jobs, so that as a rule all are done in the order in which they came.
+constexpr std::chrono::milliseconds moment{20};
+
+} // namespace
+
+/// What the worker shares with the thread for an engine's plugins, which outlives run() if it is in the midst of a job.
+struct Worker::PluginThread {
+    explicit PluginThread(Engine& e) : engine(e) {}
+
+    Engine& engine;
+    PluginTurn turn;
+    FaultGuard::SecondStack second_stack;
+    std::condition_variable changed;
+    HandbackList later_jobs; ///< of commands that have begun: they come first
+    HandbackList first_jobs;
+    HandbackList ended; ///< jobs that are done
+    bool working = false;
+    Clock::time_point busy_since{};
+    uint64_t begun = 0, done = 0; ///< how many jobs
+    bool stopped = false;         ///< no job follows
+    bool forgotten = false;       ///< its engine broke
+
+    bool busy() const noexcept { return working || !later_jobs.empty() || !first_jobs.empty(); }
+    Command* next() noexcept {
+        return static_cast<Command*>(later_jobs.empty() ? first_jobs.pop_front() : later_jobs.pop_front());
+    }
+};
+
+/// Objects to delete that plugins' jobs may still use.
+class Worker::Releases {
+public:
+    /// `begun`: how many jobs of plugins have begun.
+    void add(Handback* object, uint64_t begun) noexcept {
+        young_.push_back(object);
+        young_mark_ = begun;
+    }
+    /// One that can be deleted, now that `done` jobs are done; null: none.
+    Handback* take(uint64_t done) noexcept {
+        if (old_.empty()) {
+            old_ = std::exchange(young_, {});
+            old_mark_ = young_mark_;
+        }
+        return done >= old_mark_ ? old_.pop_front() : nullptr;
+    }
+
+private:
+    // Two lists, so that those that keep coming don't hold up the first.
+    HandbackList old_, young_;
+    uint64_t old_mark_ = 0, young_mark_ = 0;
+};
+
+/// The state of one run().
+struct Worker::Run {
+    explicit Run(Engine& e) : engine(e), order(e.settings().buffers) {}
+
+    Engine& engine;
+    JobOrder order;
+    HandbackList waiting; ///< jobs, in the order in which they came
+    Releases releases;
+    bool look_again = false; ///< something of `waiting` may have become possible
+    std::shared_ptr<PluginThread> plugins;
+
+    bool plugins_busy() const noexcept { return plugins && plugins->busy(); }
+    uint64_t begun() const noexcept { return plugins ? plugins->begun : 0; }
+    uint64_t done() const noexcept { return plugins ? plugins->done : 0; }
+};
+
+Worker::Worker(Wakeup& done, StartThread start_thread) : done_(done), start_thread_(std::move(start_thread)) {}
+
 Worker::~Worker() {
-    while (first_) {
-        Handback* task = std::exchange(first_, first_->next_handback);
+    while (Handback* task = tasks_.pop_front())
         if (task->handed_as == Handback::Kind::release)
             delete task;
-    }
 }
 
 void Worker::add(Handback* task) noexcept {
-    if (task->handed_as == Handback::Kind::job)
+    if (task->handed_as == Handback::Kind::job && is_counted(static_cast<Command&>(*task)))
         jobs_.fetch_add(1, std::memory_order_acq_rel);
     {
         const std::lock_guard lock(mutex_);
-        task->next_handback = nullptr;
-        (first_ ? last_->next_handback : first_) = task;
-        last_ = task;
+        tasks_.push_back(task);
     }
     changed_.notify_one();
 }
@@ -45,46 +118,182 @@ void Worker::abandon() {
 }
 
 void Worker::run(Engine& engine) {
-    while (true) {
-        Handback* task;
-        {
-            std::unique_lock lock(mutex_);
-            const auto any = [&] { return stopping() || abandon_ || first_; };
-            while (engine.memory_grows() && !changed_.wait_for(lock, std::chrono::milliseconds(100), any)) {
-                lock.unlock();
-                engine.keep_memory_ahead();
-                lock.lock();
+    Run run(engine);
+    std::unique_lock lock(mutex_);
+    while (!stopping() && !abandon_) {
+        std::optional<Clock::time_point> until;
+        if (Handback* object = run.releases.take(run.done())) {
+            lock.unlock();
+            delete object;
+        } else if (Command* ended = take_ended(run)) {
+            lock.unlock();
+            give_back(engine, ended);
+        } else if (Handback* task = next_task(run, until)) {
+            if (task->handed_as != Handback::Kind::job) {
+                run.releases.add(task, run.begun());
+                continue;
             }
-            changed_.wait(lock, any);
-            if (std::exchange(abandon_, false)) {
-                first_ = nullptr; // the broken engine's, which stay where they are
-                jobs_.store(0, std::memory_order_release);
-                return;
-            }
-            if (!first_)
-                return;
-            task = std::exchange(first_, first_->next_handback);
-        }
-        if (task->handed_as == Handback::Kind::job) {
-            do_job(engine, static_cast<Command*>(task));
+            auto& job = static_cast<Command&>(*task);
+            if (job.job_kind() == JobKind::plugin && hand_to_plugins(run, job))
+                continue;
+            lock.unlock();
+            job.work();
+            give_back(engine, &job);
             if (engine.memory_grows())
                 engine.keep_memory_ahead();
-        } else
-            delete task;
+        } else {
+            wait(engine, lock, until);
+            continue;
+        }
+        lock.lock();
     }
+    end(run);
 }
 
-void Worker::do_job(Engine& engine, Command* job) {
-    if (!stopping())
-        job->work();
+/// Until something may have changed. Meanwhile real-time memory is kept ahead of its use.
+void Worker::wait(Engine& engine, std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> until) {
+    if (!engine.memory_grows())
+        return until ? void(changed_.wait_until(lock, *until)) : changed_.wait(lock);
+    const Clock::time_point look = Clock::now() + std::chrono::milliseconds(100);
+    if (changed_.wait_until(lock, until ? std::min(*until, look) : look) == std::cv_status::no_timeout)
+        return;
+    lock.unlock();
+    engine.keep_memory_ahead();
+    lock.lock();
+}
+
+/// A job of a plugin that is done.
+Command* Worker::take_ended(Run& run) {
+    auto* job = static_cast<Command*>(run.plugins ? run.plugins->ended.pop_front() : nullptr);
+    if (job && !job->job_follows()) {
+        run.order.finish(*job);
+        run.look_again = true;
+    }
+    return job;
+}
+
+/// A job that may be done now, or an object to delete; null: none. `until`: when to look again at the latest.
+Handback* Worker::next_task(Run& run, std::optional<Clock::time_point>& until) {
+    if (run.look_again) {
+        run.order.begin();
+        const auto possible = [&](Handback& job) { return !run.order.must_wait(static_cast<Command&>(job)); };
+        if (Handback* job = run.waiting.take_first(possible))
+            return job;
+        run.look_again = false;
+    }
+    while (!tasks_.empty()) {
+        if (run.plugins_busy() && Clock::now() < run.plugins->busy_since + moment) {
+            until = run.plugins->busy_since + moment;
+            return nullptr;
+        }
+        Handback* const task = tasks_.pop_front();
+        if (task->handed_as != Handback::Kind::job)
+            return task;
+        auto& job = static_cast<Command&>(*task);
+        if (JobOrder::is_open(job) || !run.order.must_wait(job))
+            return task;
+        run.waiting.push_back(task);
+    }
+    return nullptr;
+}
+
+/// false: there is no thread for plugins' jobs.
+bool Worker::hand_to_plugins(Run& run, Command& job) {
+    if (!run.plugins && start_thread_) {
+        auto plugins = std::make_shared<PluginThread>(run.engine);
+        if (start_thread_([this, plugins] { run_plugins(*plugins); }))
+            run.plugins = std::move(plugins);
+    }
+    if (!run.plugins)
+        return false;
+    PluginThread& plugins = *run.plugins;
+    if (!plugins.busy())
+        plugins.busy_since = Clock::now();
+    if (JobOrder::is_open(job)) {
+        plugins.later_jobs.push_back(&job);
+    } else {
+        run.order.open(job);
+        plugins.first_jobs.push_back(&job);
+    }
+    plugins.changed.notify_one();
+    return true;
+}
+
+/// On the thread for plugins' jobs, until the worker ends.
+void Worker::run_plugins(PluginThread& self) {
+    self.second_stack.use();
+    std::unique_lock lock(mutex_);
+    while (true) {
+        self.changed.wait(lock, [&] { return self.stopped || self.busy(); });
+        if (self.stopped)
+            break;
+        Command* const job = self.next();
+        self.working = true;
+        ++self.begun;
+        lock.unlock();
+        if (self.turn.take()) {
+            job->work();
+            self.turn.give();
+        }
+        lock.lock();
+        self.working = false;
+        ++self.done;
+        if (self.stopped) {
+            if (!self.forgotten)
+                (void)self.engine.finish_job(job); // the engine frees it
+            break;
+        }
+        self.ended.push_back(job);
+        changed_.notify_one();
+    }
+    self.second_stack.leave();
+}
+
+void Worker::give_back(Engine& engine, Command* job) {
+    const bool counted = is_counted(*job);
     while (!engine.finish_job(job)) {
         // The data loop is behind: let it catch up.
         std::unique_lock lock(mutex_);
         if (changed_.wait_for(lock, std::chrono::milliseconds(1), [&] { return stopping() || abandon_; }))
             return; // nobody will take it any more
     }
-    jobs_.fetch_sub(1, std::memory_order_acq_rel);
+    if (counted)
+        jobs_.fetch_sub(1, std::memory_order_acq_rel);
+    returned_.fetch_add(1, std::memory_order_acq_rel);
     done_.ring();
+}
+
+/// Of what is left, jobs go back to the engine undone. Objects are deleted with this one, as a plugin may be in the
+/// midst of a job that uses them.
+void Worker::end(Run& run) {
+    const bool broken = std::exchange(abandon_, false);
+    if (run.plugins) {
+        run.plugins->stopped = true;
+        run.plugins->forgotten = broken;
+        run.plugins->turn.leave();
+        run.plugins->changed.notify_one();
+    }
+    HandbackList tasks = std::exchange(tasks_, {});
+    if (broken) { // what is left is the broken engine's, and stays where it is
+        jobs_.store(0, std::memory_order_release);
+        return;
+    }
+    const auto give_back_undone = [&](HandbackList& jobs) {
+        while (Handback* job = jobs.pop_front())
+            (void)run.engine.finish_job(static_cast<Command*>(job));
+    };
+    if (run.plugins)
+        for (HandbackList* jobs : {&run.plugins->ended, &run.plugins->later_jobs, &run.plugins->first_jobs})
+            give_back_undone(*jobs);
+    give_back_undone(run.waiting);
+    while (Handback* task = tasks.pop_front()) {
+        if (task->handed_as == Handback::Kind::job)
+            (void)run.engine.finish_job(static_cast<Command*>(task));
+        else
+            tasks_.push_back(task);
+    }
+    while (Handback* object = run.releases.take(UINT64_MAX))
+        tasks_.push_back(object);
 }
 
 } // namespace scs::osc

@@ -2,11 +2,17 @@
 #pragma once
 
 #include "engine/messages/command.hpp"
+#include "osc/handback-list.hpp"
 #include "osc/wakeup.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <mutex>
+#include <optional>
 
 namespace scs {
 class Engine;
@@ -14,18 +20,23 @@ class Engine;
 
 namespace scs::osc {
 
-/// The queue of slow work, done in order: the jobs of commands, and objects to delete.
+/// The queue of slow work: the jobs of commands, and objects to delete. They are done in order, but those that run
+/// plugins' code have a thread of their own, which one of them may keep busy for minutes. For a moment the others wait
+/// for it, as in scsynth; then those go on that may (JobOrder).
 class Worker {
 public:
-    /// `done` is rung after each job.
-    explicit Worker(Wakeup& done) : done_(done) {}
+    /// Starts a thread that runs a function; false: there is none.
+    using StartThread = std::function<bool(std::function<void()>)>;
+
+    /// `done` is rung after each job. `start_thread`: for plugins' jobs; without it they are done in place.
+    explicit Worker(Wakeup& done, StartThread start_thread = {});
     ~Worker();
 
     /// [osc] Takes a command with a job to do, which stays the engine's, or something to delete; `handed_as` says
     /// which. Never fails.
     void add(Handback*) noexcept;
     /// [any] Makes run() return after its present job. The jobs left are given back to the engine undone, so that it
-    /// can free them.
+    /// can free them. The plugins' thread, if it is in the midst of a job, gives that back when it is done.
     void stop();
     /// [any]
     bool stopping() const noexcept { return stop_.load(std::memory_order_acquire); }
@@ -34,20 +45,36 @@ public:
     void abandon();
     /// [worker] Does the work until stop() or abandon().
     void run(Engine&);
-    /// [any] How many jobs wait or are being done.
+    /// [any] How many jobs wait or are being done, but for those of plugins' own commands.
     int jobs() const noexcept { return jobs_.load(std::memory_order_acquire); }
 
+    /// [any] How many jobs have been done so far.
+    uint64_t returned() const noexcept { return returned_.load(std::memory_order_acquire); }
+
 private:
-    void do_job(Engine&, Command*);
+    using Clock = std::chrono::steady_clock;
+    struct PluginThread;
+    class Releases;
+    struct Run;
+
+    static bool is_counted(const Command& job) noexcept { return job.bundle || job.completion; }
+    void wait(Engine&, std::unique_lock<std::mutex>&, std::optional<Clock::time_point> until);
+    Command* take_ended(Run&);
+    Handback* next_task(Run&, std::optional<Clock::time_point>& until);
+    bool hand_to_plugins(Run&, Command&);
+    void run_plugins(PluginThread&);
+    void give_back(Engine&, Command*);
+    void end(Run&);
 
     Wakeup& done_;
-    std::mutex mutex_;
+    const StartThread start_thread_;
+    std::mutex mutex_; ///< over all that follows, and what plugins' threads share
     std::condition_variable changed_;
-    Handback* first_ = nullptr; ///< linked by next_handback
-    Handback* last_ = nullptr;
+    HandbackList tasks_;
     std::atomic<bool> stop_{false};
     bool abandon_ = false;
     std::atomic<int> jobs_{0};
+    std::atomic<uint64_t> returned_{0};
 };
 
 } // namespace scs::osc

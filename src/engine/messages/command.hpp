@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/messages/reply-to.hpp"
 #include "engine/rt/ntp-time.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +38,26 @@ enum class Outcome : uint8_t {
 
 struct CommandBundle;
 
+/// What a job is, which says beside which others it may be done.
+enum class JobKind : uint8_t {
+    plain,   ///< it touches nothing of other jobs
+    buffer,  ///< it changes the buffers that it names
+    barrier, ///< it is done when all that came before it is
+    plugin,  ///< it runs a plugin's code, which may take minutes and may touch the buffers that it names
+};
+
+/// The buffers that a job names.
+struct JobBuffers {
+    std::span<const int32_t> named;
+    bool any = false; ///< it isn't known which: it may touch all
+};
+
+/// A packet that a command asks to be performed as its completion, as if it had come from `from`.
+struct CompletionRequest {
+    std::span<const std::byte> packet; ///< empty: none
+    ReplyTo from;
+};
+
 /// One command, decoded on the OSC thread and run on the data loop. The object owns all the memory that its execution
 /// needs, so that run() and apply() never allocate from the system.
 class Command : public Handback {
@@ -46,6 +69,14 @@ public:
     /// [rt] Called after work(): installs its result. Returns done or reply. The completion bundle runs after this.
     virtual Outcome apply(Engine&) noexcept { return Outcome::reply; }
 
+    /// [worker] What kind of job it is, and which buffers it names. They stay the same from its first job to its last.
+    virtual JobKind job_kind() const noexcept { return JobKind::plain; }
+    virtual JobBuffers job_buffers() const noexcept { return {}; }
+    /// [worker] After work(): whether the command will come back with another job.
+    virtual bool job_follows() const noexcept { return false; }
+    /// [osc] When it is handed back as a job: the packet that is to become its `completion`. Only the first time.
+    virtual CompletionRequest take_completion_request() noexcept { return {}; }
+
     /// [osc] Called after Outcome::reply: sends the reply.
     virtual void answer(ReplyPort&) {}
     /// [osc] Called in place of submitting it when no engine will ever accept it: answers with the reason.
@@ -56,12 +87,13 @@ public:
     /// [osc] Whether a plugin carries it out, which may ask for other messages to be performed then.
     virtual bool calls_plugin() const noexcept { return false; }
 
-    /// [rt] Frees a command that belongs to no bundle (a plugin's own, in pool memory) when it is finished. A bundle's
-    /// commands are deleted with the bundle.
+    /// [rt] After apply() and the completion, of a command that belongs to no bundle (a plugin's own, in pool memory):
+    /// frees it, or hands it back with its next job. A bundle's commands are deleted with the bundle.
     virtual void dispose() noexcept {}
 
     /// Runs [rt] after apply() and before the reply. Owned by this command, may be null. work() or apply() may prevent
-    /// it by setting run_completion to false.
+    /// it by setting run_completion to false. That of a command without a bundle is a bundle of its own for the engine:
+    /// there must be room for it (Engine::reserve()).
     CommandBundle* completion = nullptr;
     bool run_completion = true;
 
@@ -70,6 +102,8 @@ public:
     Command* next = nullptr;         ///< the next command of the bundle
     CommandBundle* bundle = nullptr; ///< the bundle that this is part of; null for a plugin's own command
     bool counted_as_job = false;     ///< [osc] for the OSC thread alone: it waits for this command's job to finish
+    uint64_t job_order = 0;          ///< for the worker alone: its place among all jobs; 0: it had none yet
+    Command* next_open = nullptr;    ///< the same: of the commands that plugins haven't finished
 };
 
 /// Commands that run together at one time. Owns them. After Engine::submit() it comes back in a `retired` event when

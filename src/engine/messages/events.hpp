@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/messages/command.hpp"
+#include "engine/messages/reply-to.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +13,18 @@ namespace scs {
 // EventHeader. Handbacks are never lost; other events are dropped and counted when the ring is full.
 
 enum class EventKind : uint32_t {
-    handback,     ///< HandbackEvent
-    node,         ///< NodeEvent
-    trigger,      ///< TriggerEvent
-    node_reply,   ///< NodeReplyEvent and the data that follows it
-    print,        ///< EventHeader, then text without a terminator
-    complain,     ///< the same, of which the log may leave some out
-    late,         ///< LateEvent
-    completion,   ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now
-    command_done, ///< ReplyEvent, then the name of a plugin's command that has been carried out
+    handback,       ///< HandbackEvent
+    node,           ///< NodeEvent
+    trigger,        ///< TriggerEvent
+    node_reply,     ///< NodeReplyEvent and the data that follows it
+    print,          ///< EventHeader, then text without a terminator: whole lines
+    piece,          ///< the same, but the line may go on with the next piece
+    complain,       ///< as print, of which the log may leave some out
+    late,           ///< LateEvent
+    completion,     ///< ReplyEvent, then an OSC packet that a plugin's command asks to be performed now (offline)
+    command_done,   ///< ReplyEvent, then the name of a plugin's command that has been carried out
+    command_failed, ///< ReplyEvent, then what went wrong with a plugin's command
+    packet,         ///< ReplyEvent, then a packet that a plugin sends to a client
 };
 
 struct EventHeader {
@@ -63,11 +67,6 @@ struct NodeReplyEvent {
 struct LateEvent {
     EventHeader header;
     double seconds; ///< how long ago the bundle was due
-};
-
-/// The client that a command came from: a value of the OSC side, opaque to the engine.
-struct ReplyTo {
-    alignas(8) std::byte bytes[24];
 };
 
 struct ReplyEvent {

@@ -21,19 +21,28 @@ public:
 
     /// [osc] false: too many bundles are on their way; the caller still owns this one.
     bool submit(CommandBundle* bundle) noexcept {
-        if (in_flight_.load(std::memory_order_relaxed) >= most_bundles_)
+        if (!reserve())
             return false;
-        in_flight_.fetch_add(1, std::memory_order_relaxed);
         if (bundles_.push(bundle))
             return true;
         in_flight_.fetch_sub(1, std::memory_order_relaxed);
         return false;
+    }
+    /// [osc] Makes room for a bundle that gets to the data loop with a command, and not by submit(). false: as there.
+    bool reserve() noexcept {
+        if (in_flight_.load(std::memory_order_relaxed) >= most_bundles_)
+            return false;
+        in_flight_.fetch_add(1, std::memory_order_relaxed);
+        return true;
     }
     /// [worker or a plugin's own thread] Gives a command back after its work(). false: the queue is full.
     bool finish_job(Command* command) noexcept {
         const std::lock_guard lock(results_producers_);
         return results_.push(command);
     }
+
+    /// [any] Whether commands wait there.
+    bool any_results() const noexcept { return results_.fill() > 0; }
 
     /// [rt] The next bundle, or null.
     CommandBundle* take_bundle() noexcept { return take(bundles_); }

@@ -40,7 +40,10 @@ public:
 
     /// Emits a print event (for the server's log). Text is cut at 1000 bytes. false: dropped.
     bool print(std::string_view text) noexcept { return say(EventKind::print, text); }
-    /// The same with what a client did wrong, and may do wrong again at any rate: the log leaves out what is too much.
+    /// The same with a piece of a line, which ends where the text has a newline.
+    void print_piece(std::string_view text) noexcept { (void)say(EventKind::piece, text); }
+    /// The same as print() with what a client did wrong, and may do wrong again at any rate: the log leaves out what is
+    /// too much.
     void complain(std::string_view text) noexcept { (void)say(EventKind::complain, text); }
 
     /// Hands an object back to the thread that `what` implies. Never lost.

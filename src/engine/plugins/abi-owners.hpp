@@ -5,15 +5,18 @@
 
 namespace scs {
 
+struct LastingWorld;
 struct Node;
 class PluginWorld;
 struct Space;
 struct Synth;
 
-/// The ABI's objects, each followed by a pointer to ours.
+/// The ABI's objects, each followed by a pointer to ours. The world outlives ours, as threads of plugins may know it:
+/// then it has no owner.
 struct AbiWorld {
     ::World abi;
     PluginWorld* owner;
+    LastingWorld* lasting; ///< what it is part of, or a copy of
 };
 struct AbiNode {
     ::Node abi;

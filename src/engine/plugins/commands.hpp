@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/status.hpp"
-#include "engine/messages/events.hpp"
+#include "engine/messages/reply-to.hpp"
 
 #include <cstddef>
 #include <span>
@@ -19,6 +19,6 @@ const PluginCommand* find_plugin_command(std::string_view name);
 /// [rt] Runs the command. `arguments` as for run_buf_gen(). Its later stages and its answer become events for `from`.
 /// false: it crashed.
 bool run_plugin_command(PluginWorld&, const PluginCommand&, std::span<const std::byte> arguments,
-                        ReplyTo from) noexcept;
+                        const ReplyTo& from) noexcept;
 
 } // namespace scs

@@ -9,9 +9,11 @@
 #include "engine/plugins/fft.hpp"
 #include "engine/plugins/plugin-command.hpp"
 #include "engine/plugins/plugin-host.hpp"
+#include "engine/plugins/plugin-outlet.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/rendering-scope.hpp"
+#include "engine/plugins/reply-address.hpp"
 #include "engine/plugins/rt-message.hpp"
 #include "engine/plugins/sine-tables.hpp"
 #include "engine/rt/pool.hpp"
@@ -25,6 +27,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <time.h>
 
 namespace scs {
@@ -58,8 +61,8 @@ int print(const char* format, ...) {
     if (rendering && was_asked_for(format))
         rendering->outbox().print({text, bytes});
     else if (rendering)
-        rendering->outbox().complain({text, bytes});
-    else
+        rendering->outbox().print_piece({text, bytes});
+    else if (!PluginOutlet::print_piece({text, bytes}))
         std::fwrite(text, 1, bytes, stderr);
     return length;
 }
@@ -105,8 +108,15 @@ bool is_worker(const ::World* world) noexcept {
     return world != &owner_of(const_cast<::World*>(world)).abi().world.abi;
 }
 
+/// Whether the engine is gone whose world a plugin has kept, in a static object for example.
+bool has_ended(::World* world) noexcept {
+    return !reinterpret_cast<AbiWorld*>(world)->owner;
+}
+
 void* rt_alloc(::World* world, size_t bytes) {
     const FaultGuard::HostCode whole;
+    if (has_ended(world))
+        return nullptr;
     if (is_worker(world))
         return std::malloc(bytes);
     const size_t tail = tail_of(*world);
@@ -119,6 +129,8 @@ void* rt_alloc(::World* world, size_t bytes) {
 }
 void* rt_realloc(::World* world, void* old, size_t bytes) {
     const FaultGuard::HostCode whole;
+    if (has_ended(world))
+        return nullptr;
     if (is_worker(world))
         return std::realloc(old, bytes);
     const size_t tail = tail_of(*world);
@@ -131,6 +143,8 @@ void* rt_realloc(::World* world, void* old, size_t bytes) {
 }
 void rt_free(::World* world, void* memory) {
     const FaultGuard::HostCode whole;
+    if (has_ended(world))
+        return;
     if (is_worker(world))
         return std::free(memory);
     // Without MaxLocalBufs, LocalBuf frees an array that it was never given.
@@ -216,11 +230,14 @@ void send_node_reply(::Node* node, int id, const char* address, int count, const
 
 bool from_rt(::World* world, ::FifoMsg& message) {
     const FaultGuard::HostCode whole;
-    return send_from_rt(owner_of(world), message);
+    return !has_ended(world) && send_from_rt(owner_of(world), message);
 }
 bool to_rt(::World* world, ::FifoMsg& message) {
     const FaultGuard::HostCode whole;
-    return send_to_rt(owner_of(world), message);
+    std::unique_lock<std::mutex> other_thread;
+    if (!rendering)
+        other_thread = std::unique_lock(LastingWorld::of(world).owned);
+    return !has_ended(world) && send_to_rt(owner_of(world), message);
 }
 void non_rt_lock(::World* world) {
     const FaultGuard::HostCode whole;
@@ -234,10 +251,13 @@ void non_rt_unlock(::World* world) {
 int do_asynchronous(::World* world, void* from, const char* name, void* data, AsyncStageFn on_worker,
                     AsyncStageFn on_rt, AsyncStageFn at_the_end, AsyncFreeFn cleanup, int completion_bytes,
                     void* completion) {
+    const ReplyTo to = from ? static_cast<const ReplyAddress*>(from)->to : ReplyTo{};
     const FaultGuard::HostCode whole;
+    if (has_ended(world))
+        return 1;
     const std::span packet(static_cast<const std::byte*>(completion),
                            completion && completion_bytes > 0 ? size_t(completion_bytes) : 0);
-    return !start_async_command(owner_of(world), static_cast<const ReplyTo*>(from), name, data,
+    return !start_async_command(owner_of(world), to, name, data,
                                 {on_worker, on_rt, at_the_end, cleanup}, packet);
 }
 

@@ -1,50 +1,79 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/plugin-command.hpp"
 
+#include "engine/base/text-line.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/commands.hpp"
+#include "engine/plugins/named-buffers.hpp"
 #include "engine/plugins/osc-arguments.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/registry.hpp"
+#include "engine/plugins/reply-address.hpp"
 #include "engine/rt/pool.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 namespace scs {
 namespace {
 
-/// Goes to the worker and back twice, once for each of the worker's stages.
+const char* stage_name(int stage) noexcept {
+    constexpr const char* names[] = {"its second stage", "its third stage", "its fourth stage", "its cleanup"};
+    return names[stage - 2];
+}
+
+/// Goes to the worker and back twice, once for each of the stages there: `work()` is the second stage, then the fourth.
+/// In between, on the data loop, are the third, in apply(), and the completion. If a stage doesn't return true, the
+/// next ones are left out, but the worker is told in any case when there is nothing more to come (job_follows()).
 class AsyncCommand final : public Command {
 public:
-    AsyncCommand(PluginWorld& world, const ReplyTo* from, const char* name, void* data, const AsyncStages& stages,
+    AsyncCommand(PluginWorld& world, const ReplyTo& from, const char* name, void* data, const AsyncStages& stages,
                  std::span<const std::byte> completion) noexcept
-        : world_(world), stages_(stages), data_(data), completion_bytes_(completion.size()), answers_(from && name) {
-        if (answers_) {
-            from_ = *from;
+        : world_(world),
+          stages_(stages),
+          data_(data),
+          from_(from),
+          buffers_(world.call(), int(world.abi().world.abi.mNumSndBufs)),
+          completion_bytes_(completion.size()),
+          named_(name) {
+        if (name) {
             name_bytes_ = std::min(std::strlen(name), sizeof name_);
             std::memcpy(name_, name, name_bytes_);
         }
         std::copy(completion.begin(), completion.end(), completion_begin());
     }
 
+    JobKind job_kind() const noexcept override { return JobKind::plugin; }
+    JobBuffers job_buffers() const noexcept override { return buffers_.get(); }
+    bool job_follows() const noexcept override { return stage_ == 2 && good_; }
+    CompletionRequest take_completion_request() noexcept override {
+        return {{completion_begin(), std::exchange(completion_bytes_, 0)}, from_};
+    }
+
     Outcome run(Engine&) noexcept override { return Outcome::job; }
-    void work() noexcept override { good_ = call(ending_ ? stages_.at_the_end : stages_.on_worker); }
+    void work() noexcept override {
+        stage_ = goes_on_ ? 4 : 2;
+        if (good_)
+            call(stage_ == 2 ? stages_.on_worker : stages_.at_the_end);
+    }
     Outcome apply(Engine&) noexcept override {
         go_on();
+        run_completion = good_;
         return Outcome::done;
     }
     void dispose() noexcept override {
-        if (ending_ && !std::exchange(was_sent_again_, true)) {
+        if (std::exchange(comes_again_, false)) {
+            goes_on_ = true;
             world_.outbox().hand_back(this, Kind::job);
             return;
         }
-        if (stages_.cleanup)
-            (void)FaultGuard::run([this] { stages_.cleanup(&world_.abi().world.abi, data_); });
+        clean_up();
         Pool& pool = world_.pool();
         this->~AsyncCommand();
         pool.free(this);
@@ -54,8 +83,10 @@ public:
     void run_through() noexcept {
         work();
         go_on();
-        if (ending_) {
-            was_sent_again_ = true;
+        if (good_ && completion_bytes_ > 0)
+            tell(EventKind::completion, {completion_begin(), completion_bytes_});
+        if (std::exchange(comes_again_, false)) {
+            goes_on_ = true;
             work();
             go_on();
         }
@@ -63,22 +94,43 @@ public:
     }
 
 private:
-    /// Called after the first and after the last of the worker's stages.
+    /// [rt] What follows the job. Failures of both threads are told here.
     void go_on() noexcept {
-        if (ending_) {
-            if (good_ && answers_)
-                tell(EventKind::command_done, std::as_bytes(std::span(name_, name_bytes_)));
-            return;
+        if (stage_ == 2 && good_) {
+            comes_again_ = true;
+            stage_ = 3;
+            call(stages_.on_rt);
+        } else if (stage_ == 4 && good_ && named_) {
+            tell(EventKind::command_done, std::as_bytes(std::span(name_, name_bytes_)));
         }
-        ending_ = good_ = good_ && call(stages_.on_rt);
-        if (good_ && completion_bytes_ > 0)
-            tell(EventKind::completion, {completion_begin(), completion_bytes_});
+        tell_of_crash();
     }
-    bool call(AsyncStageFn stage) noexcept {
-        bool good = true;
-        if (stage && !FaultGuard::run([&] { good = stage(&world_.abi().world.abi, data_); }))
-            good = false;
-        return good;
+    void call(AsyncStageFn stage) noexcept {
+        if (stage && !FaultGuard::run([&] { good_ = stage(&world_.abi().world.abi, data_); }))
+            note_crash();
+    }
+    void clean_up() noexcept {
+        stage_ = 5;
+        if (stages_.cleanup && !FaultGuard::run([this] { stages_.cleanup(&world_.abi().world.abi, data_); }))
+            note_crash();
+        tell_of_crash();
+    }
+    void note_crash() noexcept {
+        good_ = false;
+        crash_ = FaultGuard::last_ending();
+    }
+    void tell_of_crash() noexcept {
+        if (!crash_)
+            return;
+        TextLine line;
+        if (named_)
+            line.add("%.*s", int(name_bytes_), name_);
+        else
+            line.add("a plugin's command");
+        line.add(" %s in %s", *crash_ == FaultGuard::Ending::endless ? "took too long" : "crashed", stage_name(stage_));
+        crash_.reset();
+        const std::string_view text = line.take();
+        tell(EventKind::command_failed, std::as_bytes(std::span(text)));
     }
     void tell(EventKind kind, std::span<const std::byte> bytes) noexcept {
         const ReplyEvent event{{kind, uint32_t(sizeof(ReplyEvent) + bytes.size())}, from_};
@@ -89,19 +141,22 @@ private:
     PluginWorld& world_;
     AsyncStages stages_;
     void* data_;
-    ReplyTo from_{};
+    ReplyTo from_;
+    NamedBuffers buffers_;
     size_t completion_bytes_;
     size_t name_bytes_ = 0;
     char name_[64];
-    bool answers_;
-    bool good_ = false;
-    bool ending_ = false; ///< the first two stages have succeeded
-    bool was_sent_again_ = false;
+    bool named_;
+    int stage_ = 2;                           ///< which was called last
+    bool good_ = true;                        ///< all so far have returned true
+    bool goes_on_ = false;                    ///< the next job is the fourth stage
+    bool comes_again_ = false;                ///< that job is still to be handed back
+    std::optional<FaultGuard::Ending> crash_; ///< of a stage, not yet told
 };
 
 } // namespace
 
-bool start_async_command(PluginWorld& world, const ReplyTo* from, const char* name, void* data,
+bool start_async_command(PluginWorld& world, const ReplyTo& from, const char* name, void* data,
                          const AsyncStages& stages, std::span<const std::byte> completion) noexcept {
     void* memory = world.pool().allocate(sizeof(AsyncCommand) + completion.size());
     if (!memory)
@@ -119,10 +174,12 @@ const PluginCommand* find_plugin_command(std::string_view name) {
 }
 
 bool run_plugin_command(PluginWorld& world, const PluginCommand& command, std::span<const std::byte> arguments,
-                        ReplyTo from) noexcept {
+                        const ReplyTo& from) noexcept {
     const PluginCommand* const own = command.as_of(world.plugins());
     sc_msg_iter message = read_arguments(arguments);
-    return own && FaultGuard::run([&] { own->run(&world.abi().world.abi, own->user_data, &message, &from); });
+    ReplyAddress address = make_reply_address(from);
+    const PluginWorld::Call call(world, arguments);
+    return own && FaultGuard::run([&] { own->run(&world.abi().world.abi, own->user_data, &message, &address); });
 }
 
 } // namespace scs

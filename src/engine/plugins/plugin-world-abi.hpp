@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/plugins/abi-owners.hpp"
+#include "engine/plugins/lasting-world.hpp"
 #include "engine/plugins/plugin-world.hpp"
 
 #include <vector>
@@ -14,7 +15,8 @@ struct Rates {
 };
 
 struct PluginWorld::Abi {
-    AbiWorld world{};
+    LastingWorld& lasting = LastingWorld::make();
+    AbiWorld& world = lasting.world;
     std::vector<::RGen> random;
     ::SndBuf no_buffer{}; ///< in place of the first local buffer, for synths without any
 };

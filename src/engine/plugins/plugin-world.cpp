@@ -70,11 +70,18 @@ PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buse
     w.mRunning = true;
     w.mErrorNotification = 1;
     w.mVerbosity = settings.verbosity;
-    w.mNRTLock = &buffers.abi().non_rt_lock;
+    abi_->lasting.non_rt_lock = buffers.abi().non_rt_lock;
+    w.mNRTLock = abi_->lasting.non_rt_lock.get();
     set_sample_rate(settings.sample_rate);
 }
 
-PluginWorld::~PluginWorld() = default;
+PluginWorld::~PluginWorld() {
+    abi_->lasting.end();
+}
+
+void PluginWorld::stop_running() noexcept {
+    abi_->world.abi.mRunning = false;
+}
 
 void PluginWorld::set_sample_rate(double rate) noexcept {
     ::World& w = abi_->world.abi;

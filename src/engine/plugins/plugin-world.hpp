@@ -4,8 +4,11 @@
 #include "engine/base/aligned-array.hpp"
 #include "engine/base/settings.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 
 namespace scs {
 
@@ -23,7 +26,10 @@ class PluginWorld {
 public:
     /// [worker] All arguments must outlive it. `scopes` may be null: then there are none.
     PluginWorld(const Settings&, PluginHost&, Buses&, Buffers&, Pool&, Outbox&, ScopeBuffers* scopes);
+    /// [any] What plugins know of it stays, but empty.
     ~PluginWorld();
+    /// [any] Tells plugins' threads that the end is near.
+    void stop_running() noexcept;
 
     /// New synths get this rate, Hz; running ones keep theirs.
     void set_sample_rate(double rate) noexcept;
@@ -52,6 +58,23 @@ public:
     /// The memory of the audio wires, shared by all synths.
     float* wire_space() noexcept { return wires_.get(); }
 
+    /// While it lives, a plugin carries out a command with these arguments; see commands.hpp for what they are.
+    class Call {
+    public:
+        Call(PluginWorld& world, std::span<const std::byte> arguments) noexcept : world_(world), outer_(world.call_) {
+            world.call_ = arguments;
+        }
+        ~Call() { world_.call_ = outer_; }
+        Call(const Call&) = delete;
+        Call& operator=(const Call&) = delete;
+
+    private:
+        PluginWorld& world_;
+        std::optional<std::span<const std::byte>> outer_;
+    };
+    /// The arguments of the command that a plugin carries out; nothing: it was called for another reason.
+    const std::optional<std::span<const std::byte>>& call() const noexcept { return call_; }
+
     struct Abi;
     Abi& abi() noexcept { return *abi_; }
 
@@ -66,6 +89,7 @@ private:
     int plugins_;
     std::unique_ptr<Abi> abi_;
     AlignedArray<float> wires_;
+    std::optional<std::span<const std::byte>> call_;
 };
 
 } // namespace scs

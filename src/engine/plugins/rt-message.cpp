@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/rt-message.hpp"
 
+#include "engine/base/text-line.hpp"
+#include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
+#include "engine/plugins/named-buffers.hpp"
 #include "engine/plugins/plugin-host.hpp"
-#include "engine/plugins/plugin-world.hpp"
+#include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/rt/pool.hpp"
 
 #include <new>
@@ -11,13 +14,29 @@
 namespace scs {
 namespace {
 
+/// What of a message crashed, for the log.
+void tell_of_crash(PluginWorld& world, const char* what) noexcept {
+    TextLine line;
+    line.add("a plugin's message %s\n", what);
+    world.outbox().complain(line.take());
+}
+
 class FromRt final : public Command {
 public:
-    FromRt(PluginWorld& world, const ::FifoMsg& message) : world_(world), message_(message) {}
+    FromRt(PluginWorld& world, const ::FifoMsg& message)
+        : world_(world), message_(message), buffers_(world.call(), int(world.abi().world.abi.mNumSndBufs)) {}
+
+    JobKind job_kind() const noexcept override { return JobKind::plugin; }
+    JobBuffers job_buffers() const noexcept override { return buffers_.get(); }
     Outcome run(Engine&) noexcept override { return Outcome::job; }
-    void work() noexcept override { message_.Perform(); }
+    void work() noexcept override {
+        crashed_ = !FaultGuard::run([this] { message_.Perform(); });
+    }
     Outcome apply(Engine&) noexcept override {
-        message_.Free();
+        if (crashed_)
+            tell_of_crash(world_, "crashed");
+        if (!FaultGuard::run([this] { message_.Free(); }))
+            tell_of_crash(world_, "crashed when it was freed");
         return Outcome::done;
     }
     void dispose() noexcept override {
@@ -29,22 +48,37 @@ public:
 private:
     PluginWorld& world_;
     ::FifoMsg message_;
+    NamedBuffers buffers_;
+    bool crashed_ = false;
 };
 
 class ToRt final : public Command {
 public:
     ToRt(PluginWorld& world, const ::FifoMsg& message) : world_(world), message_(message) {}
-    ~ToRt() override { message_.Free(); }
+    ~ToRt() override {
+        (void)FaultGuard::run([this] { message_.Free(); });
+    }
     Outcome run(Engine&) noexcept override { return Outcome::done; }
     Outcome apply(Engine&) noexcept override {
-        message_.Perform();
-        world_.outbox().hand_back(this, Kind::release);
+        was_performed_ = true;
+        if (!FaultGuard::run([this] { message_.Perform(); }))
+            tell_of_crash(world_, "crashed on the data loop");
         return Outcome::done;
+    }
+    /// The data stays the plugin's.
+    void leave_data() noexcept { message_.mFreeFunc = nullptr; }
+    /// It has to be freed where it was made.
+    void dispose() noexcept override {
+        if (was_performed_)
+            world_.outbox().hand_back(this, Handback::Kind::release);
+        else
+            delete this;
     }
 
 private:
     PluginWorld& world_;
     ::FifoMsg message_;
+    bool was_performed_ = false;
 };
 
 } // namespace
@@ -57,10 +91,13 @@ bool send_from_rt(PluginWorld& world, const ::FifoMsg& message) noexcept {
     return true;
 }
 
-bool send_to_rt(PluginWorld& world, const ::FifoMsg& message) {
-    auto* command = new ToRt(world, message);
+bool send_to_rt(PluginWorld& world, const ::FifoMsg& message) noexcept {
+    auto* command = new (std::nothrow) ToRt(world, message);
+    if (!command)
+        return false;
     if (world.host().finish_job(command))
         return true;
+    command->leave_data();
     delete command;
     return false;
 }

@@ -221,6 +221,7 @@ struct Instance {
     bool run_command(::Unit* unit, UnitCmdFunc run, std::span<const std::byte> arguments) noexcept {
         const char* name = entry_of(*unit).info.name.c_str();
         sc_msg_iter message = read_arguments(arguments);
+        const PluginWorld::Call call(*world, arguments);
         const bool well = FaultGuard::run([&] { run(unit, &message); });
         if (!well)
             crash(name);

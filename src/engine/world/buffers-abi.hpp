@@ -4,6 +4,7 @@
 #include "engine/abi/abi.hpp"
 #include "engine/world/buffers.hpp"
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -14,7 +15,8 @@ struct Buffers::Abi {
     // One more than there are buffers, because the ABI's range check accepts the index one past the last.
     std::vector<::SndBuf> live, latest;
     std::vector<::SndBufUpdates> updates;
-    std::mutex non_rt_lock; ///< over `latest`, which plugins' own threads may read
+    /// Over `latest`, which plugins' own threads may read. They may still hold it when everything else is gone.
+    std::shared_ptr<std::mutex> non_rt_lock = std::make_shared<std::mutex>();
 };
 
 /// Writes a buffer's fields.

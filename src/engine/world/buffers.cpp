@@ -96,7 +96,7 @@ Buffer Buffers::latest(int index) const noexcept {
 }
 
 void Buffers::set_latest(int index, const Buffer& buffer) noexcept {
-    const std::lock_guard lock(abi_->non_rt_lock);
+    const std::lock_guard lock(*abi_->non_rt_lock);
     set_abi_buffer(abi_->latest[size_t(index)], buffer);
 }
 
