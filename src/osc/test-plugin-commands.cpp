@@ -6,6 +6,7 @@
 #include "osc/test-command-bench.hpp"
 #include "osc/test-rig.hpp"
 
+#include <sndfile.h>
 #include <string>
 #include <vector>
 
@@ -202,4 +203,16 @@ TEST_CASE("offline a cycle goes on to the next bundle, but ends where a plugin m
     CHECK(called_by(
               {in_score(10, {define, testing::bundle(ntp_advance(0, 100, 48000), {ask})}), in_score(645, {nothing})}) ==
           "64 frames;" + asked + "64 frames;constructed;512 frames;64 frames;");
+}
+
+TEST_CASE("plugins get the numbers of sound file formats by scsynth's names") {
+    const auto format = interface_table()->fSndFileFormatInfoFromStrings;
+    SF_INFO info{};
+    CHECK(format(&info, "WAV", "int24") == 0);
+    CHECK(info.format == (SF_FORMAT_WAV | SF_FORMAT_PCM_24));
+    CHECK(format(&info, nullptr, nullptr) == 0);
+    CHECK(info.format == (SF_FORMAT_AIFF | SF_FORMAT_PCM_16));
+    CHECK(format(&info, "nonsense", "int16") != 0);
+    CHECK(format(&info, "aiff", "nonsense") != 0);
+    CHECK(info.format == (SF_FORMAT_AIFF | SF_FORMAT_PCM_16));
 }

@@ -32,7 +32,7 @@ inline PluginWorld& owner_of(::World* world) noexcept {
     return *reinterpret_cast<AbiWorld*>(world)->owner;
 }
 
-/// Our node for one that plugins were given, synth or group.
-Node& owner_of(::Node* node) noexcept;
+/// Our node for one that plugins were given, synth or group; null: it is gone. [rt]
+Node* owner_of(::Node* node) noexcept;
 
 } // namespace scs

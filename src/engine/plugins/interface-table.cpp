@@ -20,6 +20,7 @@
 #include "engine/ugens/kernel.hpp"
 #include "engine/world/buffers-abi.hpp"
 #include "engine/world/scope-buffers.hpp"
+#include "engine/world/sound-file.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +29,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <sndfile.h>
 #include <time.h>
 
 namespace scs {
@@ -172,17 +174,22 @@ void clear_outputs(::Unit* unit, int samples) {
 
 void node_end(::Node* node) {
     const FaultGuard::HostCode whole;
-    host_of(node->mWorld).end_node(owner_of(node));
+    if (Node* owner = owner_of(node))
+        host_of(node->mWorld).end_node(*owner);
 }
 void node_run(::Node* node, int run) {
     const FaultGuard::HostCode whole;
-    host_of(node->mWorld).set_run(owner_of(node), run != 0);
+    if (Node* owner = owner_of(node))
+        host_of(node->mWorld).set_run(*owner, run != 0);
 }
 void group_delete_all(::Group* group) {
     const FaultGuard::HostCode whole;
     auto* node = reinterpret_cast<::Node*>(group);
+    Node* owner = owner_of(node);
+    if (!owner || !owner->is_group)
+        return;
     // Children are only marked, as one of them may be the caller.
-    for (Node* child = static_cast<scs::Group&>(owner_of(node)).head; child; child = child->next)
+    for (Node* child = static_cast<scs::Group&>(*owner).head; child; child = child->next)
         host_of(node->mWorld).end_node(*child);
 }
 void done_action(int action, ::Unit* unit) {
@@ -190,13 +197,18 @@ void done_action(int action, ::Unit* unit) {
     const auto& graph = *reinterpret_cast<AbiGraph*>(unit->mParent);
     graph.space->done_action(graph.space->host, *graph.owner, action);
 }
-::Node* get_node(::World* world, int id) {
+void* node_as_plugins_see_it(::World* world, int id, bool groups) noexcept {
+    const FaultGuard::HostCode whole;
+    if (has_ended(world))
+        return nullptr;
     Node* node = host_of(world).find_node(id);
-    return node ? static_cast<::Node*>(abi_of(*node)) : nullptr;
+    return node && (groups || !node->is_group) ? abi_node_of(owner_of(world), *node) : nullptr;
+}
+::Node* get_node(::World* world, int id) {
+    return static_cast<::Node*>(node_as_plugins_see_it(world, id, true));
 }
 ::Graph* get_graph(::World* world, int id) {
-    Node* node = host_of(world).find_node(id);
-    return node && !node->is_group ? static_cast<::Graph*>(abi_of(*node)) : nullptr;
+    return static_cast<::Graph*>(node_as_plugins_see_it(world, id, false));
 }
 
 void send_trigger(::Node* node, int id, float value) {
@@ -257,8 +269,7 @@ int do_asynchronous(::World* world, void* from, const char* name, void* data, As
         return 1;
     const std::span packet(static_cast<const std::byte*>(completion),
                            completion && completion_bytes > 0 ? size_t(completion_bytes) : 0);
-    return !start_async_command(owner_of(world), to, name, data,
-                                {on_worker, on_rt, at_the_end, cleanup}, packet);
+    return !start_async_command(owner_of(world), to, name, data, {on_worker, on_rt, at_the_end, cleanup}, packet);
 }
 
 // ---- scopes
@@ -296,8 +307,14 @@ void release_scope_buffer(::World* world, ScopeBufferHnd& handle) {
         scopes->release(scope_of(handle));
 }
 
-int no_sound_file_format(SF_INFO*, const char*, const char*) {
-    return 1;
+/// As scsynth's: names that aren't given are AIFF and int16.
+int sound_file_format_info(SF_INFO* info, const char* header, const char* sample) {
+    const FaultGuard::HostCode whole;
+    const auto format = sound_file_format(header ? header : "aiff", sample ? sample : "int16");
+    if (!format || !info)
+        return 1;
+    info->format = format.value();
+    return 0;
 }
 
 ::InterfaceTable make_table() {
@@ -326,7 +343,7 @@ int no_sound_file_format(SF_INFO*, const char*, const char*) {
     t.fSendNodeReply = send_node_reply;
     t.fSendMsgFromRT = from_rt;
     t.fSendMsgToRT = to_rt;
-    t.fSndFileFormatInfoFromStrings = no_sound_file_format;
+    t.fSndFileFormatInfoFromStrings = sound_file_format_info;
     t.fGetNode = get_node;
     t.fGetGraph = get_graph;
     t.fNRTLock = non_rt_lock;

@@ -5,6 +5,7 @@
 #include "engine/plugins/lasting-world.hpp"
 #include "engine/plugins/plugin-world.hpp"
 
+#include <array>
 #include <vector>
 
 namespace scs {
@@ -18,7 +19,8 @@ struct PluginWorld::Abi {
     LastingWorld& lasting = LastingWorld::make();
     AbiWorld& world = lasting.world;
     std::vector<::RGen> random;
-    ::SndBuf no_buffer{}; ///< in place of the first local buffer, for synths without any
+    ::SndBuf no_buffer{};                 ///< in place of the first local buffer, for synths without any
+    std::array<AbiGraph, 64> stand_ins{}; ///< see abi_node_of()
 };
 
 } // namespace scs
