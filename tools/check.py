@@ -325,6 +325,7 @@ STAGES = {
     "instructions": partial(Check.tests, name="instructions", spread="load"),
     "differential": partial(Check.tests, name="differential"), "cli": partial(Check.tests, name="cli", timed=True),
     "policy": Check.policy, "integration": partial(Check.tests, name="integration", timed=True),
+    "packs": partial(Check.tests, name="packs"),
     "clients": Check.clients, "release": Check.release, "asan": Check.asan, "fuzz": Check.fuzz,
     "soak": Check.soak,
     # By itself: it wears the machine out, and looks at how long things take meanwhile.

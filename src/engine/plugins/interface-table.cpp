@@ -105,7 +105,8 @@ size_t tail_of(const ::World& world) noexcept {
     return std::max(sizeof(::SndBuf), size_t(world.mBufLength) * sizeof(float));
 }
 
-/// Whether a buffer generator is calling. They run on the worker with a copy of the world, and may not use the pool.
+/// Whether a buffer generator is calling. They run beside the data loop with a copy of the world, and may not use the
+/// pool.
 bool is_worker(const ::World* world) noexcept {
     return world != &owner_of(const_cast<::World*>(world)).abi().world.abi;
 }
