@@ -44,8 +44,8 @@ public:
         pieces().erase(it);
     }
 
-    /// Whether nothing has been written beside this piece.
-    static bool untouched(const void* memory) {
+    /// Whether nothing has been written beside this piece, but for `room` bytes after it.
+    static bool untouched(const void* memory, size_t room = 0) {
         const auto it = pieces().find(memory);
         if (it == pieces().end())
             return true;
@@ -53,7 +53,7 @@ public:
         const std::byte *const begin = piece.region + page, *const end = piece.region + piece.whole - page;
         const auto* at = static_cast<const std::byte*>(memory);
         const auto zero = [](std::byte b) { return b == std::byte{}; };
-        return std::all_of(begin, at, zero) && std::all_of(at + piece.bytes, end, zero);
+        return std::all_of(begin, at, zero) && std::all_of(at + piece.bytes + room, end, zero);
     }
 
 private:

@@ -35,6 +35,8 @@ namespace {
 
 constexpr int buffers = 24, control_count = 12;
 enum Exit { exit_contained = 50, exit_wrote, exit_beside, exit_no_definition = 99 };
+constexpr int samples_behind = 3; ///< that there is room for: PV_RecordBuf takes it
+constexpr size_t room_behind = samples_behind * sizeof(float);
 constexpr const char* planted = "WritesBeside";
 int out_of_memory_in = 25; ///< one of so many allocations fails; 0: none
 
@@ -232,7 +234,7 @@ Buffer new_buffer(int index) {
 bool wrote_beside = false;
 
 void look_at_buffer(Engine& engine, int index) {
-    wrote_beside = wrote_beside || !GuardedMemory::untouched(engine.buffers().get(index).data);
+    wrote_beside = wrote_beside || !GuardedMemory::untouched(engine.buffers().get(index).data, room_behind);
 }
 
 void change_buffer(Engine& engine, int index) {
@@ -248,7 +250,7 @@ void change_buffer(Engine& engine, int index) {
 void write_beside(::Unit* unit, int) {
     const ::SndBuf& buffer = unit->mWorld->mSndBufs[9];
     if (buffer.data)
-        buffer.data[unit->mInBuf[0][0] > 0.f ? buffer.samples : -1] = 1.f;
+        buffer.data[unit->mInBuf[0][0] > 0.f ? buffer.samples + samples_behind : -1] = 1.f;
 }
 
 struct Run {

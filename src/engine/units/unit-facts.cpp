@@ -656,7 +656,7 @@ constexpr UnitFacts table[] = {
     unit("PV_RandWipe", 4, 1),
     unit("PV_RecordBuf", 7, 1, control)
         .limit(2, 0, most_samples, at_start) // the first spectrum
-        .needs({BufferNeed::spectra, 1, 3, BufferNeed::size_of_number, false, false}),
+        .needs({BufferNeed::spectra, 1, 0, BufferNeed::size_of_number, false, false}),
     unit("PV_RectComb", 4, 1),
     unit("PV_RectComb2", 5, 1),
     unit("PV_SoftWipe", 3, 1),

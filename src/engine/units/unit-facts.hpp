@@ -53,7 +53,7 @@ struct BufferNeed {
         none,
         samples,     ///< at least `count` samples
         bins,        ///< as many samples as the chain of input 0 has bins, and `count` more
-        spectra,     ///< `count` samples, and as many spectra of the chain of input 0 as go into its number of frames
+        spectra,     ///< as many spectra of the chain of input 0 as go into its number of frames, 3 samples further on
         period,      ///< as many samples as the input `count` says, one or more
         wrapped,     ///< a mask that wraps positions, which the buffer of a file that is streamed doesn't have
         chosen_bins, ///< no buffer: three inputs from `input` on choose bins of the chain of input 0
