@@ -1,18 +1,10 @@
 -- SPDX-License-Identifier: GPL-3.0-or-later
 --
--- The decisions of the auto-connection policy: pure functions over plain tables.
---
--- A port is { id, serial, name, index, direction, dsp, monitor }; index is its place in its node.
--- A peer is { serial, class, ports } with class the node's media.class (may be nil).
--- A direction is "out" (our outputs to a sink) or "in" (a source to our inputs).
--- A pair is { own = port, device = port }; its key is own.serial .. ":" .. device.serial.
+-- The decisions of the auto-connection policy about links: pure functions over plain tables. What ports, pairs and
+-- directions are, scsynth-devices.lua says, which decides about devices.
 
 local policy = {}
 
-local MONO_AUDIO = "32 bit float mono audio"
-local PREFIX = { out = "^out_(%d+)$", ["in"] = "^in_(%d+)$" }
-local DEVICE = { out = "scsynth.sink", ["in"] = "scsynth.source" }
-local OPPOSITE = { out = "in", ["in"] = "out" }
 local GIVE_UP_AFTER = 3
 
 function policy.is_true(value)
@@ -44,129 +36,53 @@ function policy.has_quit(props)
   return props["scsynth.state"] == "quit"
 end
 
--- Which peer a node asks for in one direction: the metadata's target.object for both, else the
--- property of that direction, else target.object. Nil: the default.
-function policy.target(direction, props, metadata_value)
-  return metadata_value or props[DEVICE[direction]] or props["target.object"]
+-- Whether a link to a port of a node with that media.class can replace one of ours. Programs that record or show what
+-- others play link themselves to all of them, and what they hear nobody else hears.
+function policy.is_device(class)
+  return (class or ""):find("^Audio/") ~= nil
 end
 
--- Our own ports of one direction, sorted by the number in their name.
-function policy.own_ports(ports, direction)
-  local found = {}
-  for _, port in ipairs(ports) do
-    local number = port.direction == direction and tonumber(port.name:match(PREFIX[direction]))
-    if number then
-      found[#found + 1] = { number = number, port = port }
+-- Whether a device's monitor ports are no source. A virtual source has nothing else.
+function policy.has_monitors(class)
+  return (class or ""):find("^Audio/Sink") ~= nil
+end
+
+-- Sorts the links at a node's ports that are not ours. Each is { ids, own, other, device }: the ids of the ports that
+-- it connects, of our port and of the other one; and whether the other one is a device's.
+--   standing  standing[own.id] = true where a link of ours stands
+--   beside    beside[ids] = true for the links that came when one of ours stood: they never take its place
+-- Returns foreign and taken for plan(), beside as it is now, and chosen[own.id], a port of a device that is linked to
+-- ours.
+function policy.sort_foreign(links, standing, beside)
+  local foreign, taken, now, chosen = {}, {}, {}, {}
+  for _, link in ipairs(links) do
+    foreign[link.own] = foreign[link.own] or {}
+    foreign[link.own][link.other] = true
+    chosen[link.own] = link.device and link.other or chosen[link.own]
+    if standing[link.own] or beside[link.ids] then
+      now[link.ids] = true
+    elseif link.device then
+      taken[link.own] = true
     end
   end
-  table.sort(found, function(a, b) return a.number < b.number end)
-  for i, entry in ipairs(found) do
-    found[i] = entry.port
-  end
-  return found
-end
-
-local function device_ports(peer, direction, monitor)
-  local found = {}
-  for _, port in ipairs(peer.ports) do
-    if port.direction == OPPOSITE[direction] and port.dsp == MONO_AUDIO
-        and port.monitor == monitor then
-      found[#found + 1] = port
-    end
-  end
-  table.sort(found, function(a, b) return a.index < b.index end)
-  return found
-end
-
--- The ports of a peer that our ports of `direction` can be linked to, in channel order. A monitor
--- is no capture port, except that a virtual source has nothing else: it is a sink turned round.
-function policy.device_ports(peer, direction)
-  local found = device_ports(peer, direction, false)
-  local class = peer.class or ""
-  if #found == 0 and (class:find("Source") or class:find("Duplex")) then
-    found = device_ports(peer, direction, true)
-  end
-  return found
-end
-
--- Whether the peer can serve `direction`. The class decides where there is one: a sink whose ports
--- have not appeared yet is a sink, and its monitor never makes it a source. Without a class the
--- ports decide, for one direction only: an effect linked both ways would feed back.
-function policy.accepts(peer, direction)
-  local class = peer.class or ""
-  if class:find("Duplex") then
-    return true
-  elseif class:find("Sink") then
-    return direction == "out"
-  elseif class:find("Source") then
-    return direction == "in"
-  end
-  local plays = #policy.device_ports(peer, "out") > 0
-  if direction == "out" then
-    return plays
-  end
-  return not plays and #policy.device_ports(peer, "in") > 0
-end
-
--- What to do with one direction of a node. Returns "link" and a peer, "keep" (change nothing) or
--- "none" (no links of ours). `query` holds
---   target          what target() gives
---   found           the peer that target names, nil if there is none
---   default         the default sink or source, nil if there is none
---   attached        serial of the peer this direction was linked to last, or nil
---   dont_reconnect  the node's node.dont-reconnect
-function policy.choose_peer(direction, query)
-  if query.target == "-1" or query.target == "none" then
-    return "none"
-  elseif query.found and policy.accepts(query.found, direction) then
-    return "link", query.found
-  elseif query.target and not query.found and query.dont_reconnect then
-    return "keep"
-  end
-
-  local default = query.default
-  if not default or not policy.accepts(default, direction) then
-    return "none"
-  elseif query.dont_reconnect and query.attached and query.attached ~= default.serial then
-    return "keep"
-  end
-  return "link", default
-end
-
-function policy.key(own, device)
-  return own.serial .. ":" .. device.serial
-end
-
--- Channel i to channel i, as many as both sides have. A mono device shares its channel between the
--- first two of ours, as a stereo pair played on one speaker.
-function policy.route(own, device)
-  local wanted = {}
-  for i, port in ipairs(own) do
-    local other = device[i] or (#device == 1 and i == 2 and device[1])
-    if not other then
-      break
-    end
-    wanted[#wanted + 1] = { own = port, device = other, key = policy.key(port, other) }
-  end
-  return wanted
+  return foreign, taken, now, chosen
 end
 
 -- Compares what is wanted with what is there. Returns the pairs to create and the keys to drop.
 --   wanted   pairs from route()
 --   links    our links of this direction by key: "pending", "bound" or "dropping"
---   foreign  foreign[own.id][device.id] = true for each link that is not ours
---   adopted  adopted[own.serial] = true where a link of ours has been before
+--   foreign  foreign[own.id][other.id] = true for each link that is not ours
+--   taken    taken[own.id] = true where the user's link to a device takes the place of ours
 --   manual   manual[own.name] = true where the user removed a link of ours
 --   waiting  waiting[key] = true while we do not know yet whether the user removed that link
 --   failed   failed[key] = how often creating it failed
--- A port the user linked before we did is left alone. Old links go only when all new ones stand.
+-- Old links go only when all new ones stand.
 function policy.plan(wanted, view)
   local create, keep, settled = {}, {}, true
   for _, pair in ipairs(wanted) do
     local others = view.foreign[pair.own.id]
     local state = view.links[pair.key]
-    local free = view.adopted[pair.own.serial] or not others
-    if free and not view.manual[pair.own.name] then
+    if not view.taken[pair.own.id] and not view.manual[pair.own.name] then
       keep[pair.key] = true
       if state == "pending" or state == "dropping" then
         settled = false
@@ -190,6 +106,16 @@ function policy.plan(wanted, view)
   return create, drop
 end
 
+-- Whether making one of the wanted links failed so often that it isn't tried again.
+function policy.has_failed(wanted, failed)
+  for _, pair in ipairs(wanted) do
+    if (failed[pair.key] or 0) >= GIVE_UP_AFTER then
+      return true
+    end
+  end
+  return false
+end
+
 -- The links to make anew: PipeWire 0.3.65 may leave one paused for good when its device is suspended at that moment.
 --   states   PipeWire's states of our links of one direction by key
 --   failed   as in plan()
@@ -205,22 +131,79 @@ function policy.stuck(states, failed)
   return plays and paused or {}
 end
 
--- The remembered removals of one node as a string, and back: port names with spaces between.
-function policy.encode_manual(manual)
+-- The removals of one node by the user as a string, and back. They count as long as that node lives: the string begins
+-- with its life, any word that no other node has.
+function policy.encode_manual(manual, life)
   local names = {}
   for name in pairs(manual) do
     names[#names + 1] = name
   end
   table.sort(names)
-  return table.concat(names, " ")
+  return #names > 0 and life .. " " .. table.concat(names, " ") or nil
 end
 
-function policy.decode_manual(text)
-  local manual = {}
-  for name in (text or ""):gmatch("%S+") do
-    manual[name] = true
+function policy.decode_manual(text, life)
+  local manual, words = {}, (text or ""):gmatch("%S+")
+  if words() == life then
+    for name in words do
+      manual[name] = true
+    end
   end
   return manual
+end
+
+-- ---- programs that record us, or play to us
+
+-- What a stream of another program asks to be linked to: a node.name or object.serial, or a global id if the second
+-- value is true. `metadata` as for devices.wishes().
+function policy.stream_target(props, metadata)
+  if metadata.object then
+    return metadata.object, false
+  elseif metadata.node then
+    return metadata.node, true
+  elseif props["target.object"] then
+    return props["target.object"], false
+  end
+  return props["node.target"], true
+end
+
+-- The direction in which our node serves such a stream: "out" if it records, "in" if it plays. Nil: we don't link it.
+function policy.stream_direction(props)
+  if props["scsynth.autoconnect"] ~= nil or not policy.is_true(props["node.autoconnect"]) then
+    return nil
+  end
+  return ({ ["Stream/Input/Audio"] = "out", ["Stream/Output/Audio"] = "in" })[props["media.class"]]
+end
+
+function policy.is_target(node, target, by_id)
+  if by_id then
+    return target ~= nil and target == tostring(node.id)
+  end
+  return target ~= nil and (target == node.serial or target == node.name)
+end
+
+-- ---- what nobody hears
+
+-- Why the outputs of a node that plays aren't linked, and what mends it. An empty text: the user wants it so, or the
+-- links are about to come.
+--   managed   is_managed()
+--   action, missing, title   what devices.choose() says of the outputs, the last of its peer
+--   channels  how many channels the peer has for us
+--   failed    whether making the links failed for good
+function policy.why_unheard(view)
+  if not view.managed then
+    return ""
+  elseif view.missing and view.action ~= "link" then
+    return ('there is no sink "%s" (%s); pw-scsynth --devices lists those that there are'):format(
+      view.missing.value, view.missing.key)
+  elseif view.action == "none" then
+    return "PipeWire has no sink; connect a sound card or switch one on (wpctl status lists them)"
+  elseif view.action == "link" and view.channels == 0 then
+    return ('"%s" has no channels; choose another profile or device (wpctl status lists them)'):format(view.title)
+  elseif view.failed then
+    return ('PipeWire refuses the links to "%s"; journalctl --user -u pipewire -e says why'):format(view.title)
+  end
+  return ""
 end
 
 return policy

@@ -2,6 +2,7 @@
 -- usage: lua test-scsynth-policy.lua FOLDER-OF-THE-MODULE
 package.path = arg[1] .. "/?.lua;" .. package.path
 local policy = require("scsynth-policy")
+local devices = require("scsynth-devices")
 
 local MONO_AUDIO = "32 bit float mono audio"
 local failures = 0
@@ -94,18 +95,54 @@ equal("stream that WirePlumber links", policy.is_managed(stream, nil), false)
 equal("another class", policy.is_managed(
   { ["scsynth.autoconnect"] = "true", ["media.class"] = "Audio/Source" }, nil), false)
 
--- target
-local devices = { ["scsynth.sink"] = "speaker", ["target.object"] = "both" }
-equal("device of its direction", policy.target("out", devices, nil), "speaker")
-equal("device of the other direction", policy.target("in", devices, nil), "both")
-equal("metadata before devices", policy.target("out", devices, "-1"), "-1")
-equal("nothing asked for", policy.target("in", {}, nil), nil)
+-- wishes
+local function wishes(direction, props, metadata)
+  local list = {}
+  for i, wish in ipairs(devices.wishes(direction, props, metadata or {})) do
+    list[i] = wish.key .. "=" .. wish.value .. (wish.by_id and "#" or "") .. (wish.in_part and "~" or "")
+  end
+  return list
+end
+local named = { ["scsynth.sink"] = "speaker", ["target.object"] = "both" }
+equal("nothing asked for", wishes("in", {}), {})
+equal("an empty name is none", wishes("out", { ["scsynth.sink"] = "" }), {})
+equal("device of its direction", wishes("out", named), { "scsynth.sink=speaker~", "target.object=both" })
+equal("device of the other direction", wishes("in", named), { "target.object=both" })
+equal("what a mixer set comes first", wishes("out", named, { object = "77", node = "33" }),
+  { "target.object=77", "scsynth.sink=speaker~", "target.object=both" })
+equal("what WirePlumber 0.4 remembers comes after a name", wishes("out", named, { node = "33" }),
+  { "scsynth.sink=speaker~", "target.node=33#", "target.object=both" })
+
+-- rank and best
+local card = { name = "alsa_output.pci", serial = "44", "alsa_output.pci", "Built-in Audio", "HDA Intel" }
+equal("node.name", devices.rank("alsa_output.pci", card), 1)
+equal("serial", devices.rank("44", card), 1)
+equal("a part of the serial is none", devices.rank("4", card), nil)
+equal("another name", devices.rank("built-in audio", card), 2)
+equal("a part", devices.rank("hda", card), 3)
+equal("no pattern", devices.rank("alsa.*pci", card), nil)
+equal("another device", devices.rank("Scarlett", card), nil)
+
+local function best(direction, ...)
+  local candidates = {}
+  for i, each in ipairs { ... } do
+    candidates[i] = { rank = each[1], priority = each[2], peer = { id = i, class = each[3], ports = {} } }
+  end
+  local peer = devices.best(candidates, direction)
+  return peer and peer.id
+end
+equal("nothing found", best("out"), nil)
+equal("what serves the direction", best("out", { 1, 9, "Audio/Source" }, { 3, 1, "Audio/Sink" }), 2)
+equal("the better name", best("out", { 3, 9, "Audio/Sink" }, { 2, 1, "Audio/Sink" }), 2)
+equal("the higher priority", best("out", { 3, 1, "Audio/Sink" }, { 3, 9, "Audio/Sink" }), 2)
+equal("the first of equals", best("out", { 3, 9, "Audio/Sink" }, { 3, 9, "Audio/Sink" }), 1)
+equal("found, but of the other direction", best("out", { 1, 9, "Audio/Source" }), 1)
 
 -- ports
 local mixed = { port("out", "out_10"), port("out", "out_2"), port("in", "in_1"),
   port("out", "monitor_1"), port("out", "out_1") }
-equal("own outputs", names(policy.own_ports(mixed, "out")), { "out_1", "out_2", "out_10" })
-equal("own inputs", names(policy.own_ports(mixed, "in")), { "in_1" })
+equal("own outputs", names(devices.own_ports(mixed, "out")), { "out_1", "out_2", "out_10" })
+equal("own inputs", names(devices.own_ports(mixed, "in")), { "in_1" })
 
 local sink_ports = { port("in", "playback_FR", 1), port("out", "monitor_FL", 0, { monitor = true }),
   port("in", "playback_FL", 0), port("in", "midi", 2, { dsp = "8 bit raw midi" }) }
@@ -113,7 +150,7 @@ local function peer(class, ports)
   return { serial = class or "none", class = class, ports = ports or {} }
 end
 local function device_names(class, ports, direction)
-  return names(policy.device_ports(peer(class, ports), direction))
+  return names(devices.ports(peer(class, ports), direction))
 end
 equal("sink ports", device_names("Audio/Sink", sink_ports, "out"), { "playback_FL", "playback_FR" })
 equal("no monitors", device_names("Audio/Sink", sink_ports, "in"), {})
@@ -124,36 +161,73 @@ table.insert(sink_ports, port("out", "capture_FL", 9))
 equal("duplex", device_names("Audio/Duplex", sink_ports, "in"), { "capture_FL" })
 
 -- accepts
-equal("sink takes out", policy.accepts(peer("Audio/Sink"), "out"), true)
-equal("sink feeds in", policy.accepts(peer("Audio/Sink", sink_ports), "in"), false)
-equal("source takes out", policy.accepts(peer("Audio/Source"), "out"), false)
-equal("source feeds in", policy.accepts(peer("Audio/Source/Virtual"), "in"), true)
-equal("duplex takes out", policy.accepts(peer("Audio/Duplex"), "out"), true)
-equal("duplex feeds in", policy.accepts(peer("Audio/Duplex"), "in"), true)
-equal("effect takes out", policy.accepts(peer(nil, mixed), "out"), true)
-equal("effect does not feed in", policy.accepts(peer(nil, mixed), "in"), false)
-equal("player takes no out", policy.accepts(peer("Stream/Output/Audio", outputs(2)), "out"), false)
-equal("player feeds in", policy.accepts(peer("Stream/Output/Audio", outputs(2)), "in"), true)
-equal("plain node without ports", policy.accepts(peer(nil), "in"), false)
+equal("sink takes out", devices.accepts(peer("Audio/Sink"), "out"), true)
+equal("sink feeds in", devices.accepts(peer("Audio/Sink", sink_ports), "in"), false)
+equal("source takes out", devices.accepts(peer("Audio/Source"), "out"), false)
+equal("source feeds in", devices.accepts(peer("Audio/Source/Virtual"), "in"), true)
+equal("duplex takes out", devices.accepts(peer("Audio/Duplex"), "out"), true)
+equal("duplex feeds in", devices.accepts(peer("Audio/Duplex"), "in"), true)
+equal("effect takes out", devices.accepts(peer(nil, mixed), "out"), true)
+equal("effect does not feed in", devices.accepts(peer(nil, mixed), "in"), false)
+equal("player takes no out", devices.accepts(peer("Stream/Output/Audio", outputs(2)), "out"), false)
+equal("player feeds in", devices.accepts(peer("Stream/Output/Audio", outputs(2)), "in"), true)
+equal("plain node without ports", devices.accepts(peer(nil), "in"), false)
 
--- choose_peer
+-- choose
 local sink, other, source = peer("Audio/Sink"), peer("Audio/Sink"), peer("Audio/Source")
 other.serial = "other"
-local function choose(direction, query)
-  local action, chosen = policy.choose_peer(direction, query)
-  return { action, chosen and chosen.serial }
+-- Each wish is { found, kind }.
+local function choose(direction, query, ...)
+  query.wishes = {}
+  for i, each in ipairs { ... } do
+    local kinds = {
+      mixer = { key = "target.object" },
+      default = { key = "target.object", value = "-1" },
+      device = { key = "scsynth.sink", named = true, one_direction = true },
+      none = { key = "scsynth.sink", named = true, one_direction = true, value = "none" },
+      target = { key = "target.object", named = true },
+    }
+    query.wishes[i] = kinds[each[2]]
+    query.wishes[i].value = query.wishes[i].value or "x"
+    query.wishes[i].found = each[1]
+  end
+  local action, chosen, missing = devices.choose(direction, query)
+  return { action, chosen and chosen.serial, missing = missing and missing.key }
 end
 equal("default", choose("out", { default = sink }), { "link", "Audio/Sink" })
 equal("no default", choose("out", {}), { "none" })
 equal("monitor as source", choose("in", { default = sink }), { "none" })
-equal("target", choose("out", { default = sink, target = "x", found = other }), { "link", "other" })
+equal("named", choose("out", { default = sink }, { other, "device" }), { "link", "other" })
+equal("a mixer's choice before it", choose("out", { default = sink }, { sink, "mixer" }, { other, "device" }),
+  { "link", "Audio/Sink" })
+equal("a mixer's choice of the default", choose("out", { default = sink, strict = true }, { nil, "default" },
+  { other, "device" }), { "link", "Audio/Sink" })
+equal("what WirePlumber 0.4 wrote, after a name", choose("out", { default = sink, strict = true }, { nil, "device" },
+  { nil, "default" }), { "link", "Audio/Sink" })
+equal("a mixer's choice that went", choose("out", { default = sink }, { nil, "mixer" }, { other, "device" }),
+  { "link", "other" })
+equal("and nothing is named", choose("out", { default = sink, strict = true }, { nil, "mixer" }),
+  { "link", "Audio/Sink" })
+equal("a sink is no source", choose("in", { default = source }, { sink, "mixer" }, { source, "device" }),
+  { "link", "Audio/Source" })
 equal("target of the other direction",
-  choose("in", { default = source, target = "x", found = other }), { "link", "Audio/Source" })
-equal("missing target", choose("out", { default = sink, target = "x" }), { "link", "Audio/Sink" })
-equal("missing target, no reconnect",
-  choose("out", { default = sink, target = "x", dont_reconnect = true }), { "keep" })
-equal("minus one", choose("out", { default = sink, target = "-1" }), { "none" })
-equal("no device", choose("out", { default = sink, target = "none" }), { "none" })
+  choose("in", { default = source, strict = true }, { other, "target" }), { "link", "Audio/Source" })
+equal("missing", choose("out", { default = sink }, { nil, "device" }),
+  { "link", "Audio/Sink", missing = "scsynth.sink" })
+equal("missing target", choose("out", { default = sink }, { nil, "target" }),
+  { "link", "Audio/Sink", missing = "target.object" })
+equal("missing, no reconnect", choose("out", { default = sink, dont_reconnect = true }, { nil, "device" }),
+  { "keep", missing = "scsynth.sink" })
+equal("this device or none", choose("out", { default = sink, strict = true }, { nil, "device" }),
+  { "none", missing = "scsynth.sink" })
+equal("this target or none", choose("out", { default = sink, strict = true }, { nil, "target" }),
+  { "none", missing = "target.object" })
+equal("this device, which is a source, or none", choose("out", { default = sink, strict = true }, { source, "device" }),
+  { "none" })
+equal("no device", choose("out", { default = sink }, { nil, "none" }, { other, "target" }), { "none" })
+equal("a mixer's choice before none", choose("out", { default = sink }, { other, "mixer" }, { nil, "none" }),
+  { "link", "other" })
+equal("strict without a name", choose("out", { default = sink, strict = true }), { "link", "Audio/Sink" })
 equal("no reconnect, first time",
   choose("out", { default = sink, dont_reconnect = true }), { "link", "Audio/Sink" })
 equal("no reconnect, same sink",
@@ -162,9 +236,33 @@ equal("no reconnect, same sink",
 equal("no reconnect, other sink",
   choose("out", { default = sink, dont_reconnect = true, attached = "old" }), { "keep" })
 
+-- positions and select
+equal("no positions", devices.positions("out", {}), nil)
+equal("empty", devices.positions("out", { ["scsynth.sink-position"] = "[ ]" }), nil)
+equal("as a list", devices.positions("out", { ["scsynth.sink-position"] = "AUX2,AUX3" }), { "AUX2", "AUX3" })
+equal("as SPA-JSON", devices.positions("in", { ["scsynth.source-position"] = '[ "AUX2" AUX3 ]' }), { "AUX2", "AUX3" })
+
+local wide = channels(4)
+for i, each in ipairs(wide) do
+  each.channel = "AUX" .. i - 1
+end
+local function selected(positions)
+  local ports, lacking = devices.select(wide, positions)
+  local list = {}
+  for i, each in ipairs(ports) do
+    list[i] = each and each.name or "-"
+  end
+  return table.concat(list, " ") .. (#lacking > 0 and " without " .. table.concat(lacking, " ") or "")
+end
+equal("all", selected(nil), "playback_1 playback_2 playback_3 playback_4")
+equal("by name", selected({ "AUX3", "aux2" }), "playback_4 playback_3")
+equal("by number", selected({ "3", "4" }), "playback_3 playback_4")
+equal("some are lacking", selected({ "AUX1", "FL", "4" }), "playback_2 - playback_4 without FL")
+equal("all are lacking", selected({ "FL", "5" }), "playback_1 playback_2 playback_3 playback_4 without FL 5")
+
 -- route
 local function route(outs, chans)
-  return pairs_as_names(policy.route(outputs(outs), channels(chans)))
+  return pairs_as_names(devices.route(outputs(outs), channels(chans)))
 end
 equal("stereo", route(2, 2), { "out_1>playback_1", "out_2>playback_2" })
 equal("mono sink", route(2, 1), { "out_1>playback_1", "out_2>playback_1" })
@@ -174,12 +272,15 @@ equal("one on one", route(1, 1), { "out_1>playback_1" })
 equal("eight on stereo", route(8, 2), { "out_1>playback_1", "out_2>playback_2" })
 equal("eight on eight", #route(8, 8), 8)
 equal("no channels", route(2, 0), {})
+equal("a channel that isn't there", pairs_as_names(devices.route(outputs(3), { wide[2], false, wide[1] })),
+  { "out_1>playback_2", "out_3>playback_1" })
+equal("mono, by position", pairs_as_names(devices.route(outputs(2), { false, wide[1] })), { "out_2>playback_1" })
 
 -- plan
 local own, device, later = outputs(2), channels(2), channels(2)
-local now, next_sink = policy.route(own, device), policy.route(own, later)
+local now, next_sink = devices.route(own, device), devices.route(own, later)
 local function plan(wanted, overrides)
-  local view = { links = {}, foreign = {}, adopted = {}, manual = {}, waiting = {}, failed = {} }
+  local view = { links = {}, foreign = {}, taken = {}, manual = {}, waiting = {}, failed = {} }
   for k, v in pairs(overrides or {}) do
     view[k] = v
   end
@@ -190,38 +291,35 @@ local both = { "out_1>playback_1", "out_2>playback_2" }
 local function standing(state)
   return { [now[1].key] = state, [now[2].key] = state }
 end
-local adopted = { [own[1].serial] = true, [own[2].serial] = true }
 
 equal("first links", plan(now), { create = both, drop = 0 })
 equal("pending", plan(now, { links = standing("pending") }), { create = {}, drop = 0 })
 equal("standing", plan(now, { links = standing("bound") }), { create = {}, drop = 0 })
-equal("new first", plan(next_sink, { links = standing("bound"), adopted = adopted }),
+equal("new first", plan(next_sink, { links = standing("bound") }),
   { create = both, drop = 0 })
 
 local half = standing("bound")
 half[next_sink[1].key], half[next_sink[2].key] = "bound", "pending"
-equal("old stay while new are pending", plan(next_sink, { links = half, adopted = adopted }),
+equal("old stay while new are pending", plan(next_sink, { links = half }),
   { create = {}, drop = 0 })
 half[next_sink[2].key] = "bound"
-equal("then old go", plan(next_sink, { links = half, adopted = adopted }),
+equal("then old go", plan(next_sink, { links = half }),
   { create = {}, drop = 2 })
 equal("nothing wanted", plan({}, { links = standing("bound") }), { create = {}, drop = 2 })
 equal("dropped once", plan({}, { links = standing("dropping") }), { create = {}, drop = 0 })
 equal("a link on its way out is awaited", plan(now, { links = standing("dropping") }),
   { create = {}, drop = 0 })
 
-equal("user was first", plan(now, { foreign = { [own[1].id] = { [999] = true } } }),
-  { create = { "out_2>playback_2" }, drop = 0 })
-equal("user came later",
-  plan(now, { foreign = { [own[1].id] = { [999] = true } }, adopted = adopted }),
-  { create = both, drop = 0 })
+equal("the user's link takes its place", plan(now, { foreign = { [own[1].id] = { [999] = true } },
+  taken = { [own[1].id] = true } }), { create = { "out_2>playback_2" }, drop = 0 })
+equal("other links don't", plan(now, { foreign = { [own[1].id] = { [999] = true } } }), { create = both, drop = 0 })
 equal("user made the same link",
-  plan(now, { foreign = { [own[1].id] = { [device[1].id] = true } }, adopted = adopted }),
+  plan(now, { foreign = { [own[1].id] = { [device[1].id] = true } } }),
   { create = { "out_2>playback_2" }, drop = 0 })
 equal("manual", plan(now, { manual = { out_1 = true } }),
   { create = { "out_2>playback_2" }, drop = 0 })
 equal("manual does not follow",
-  plan(next_sink, { links = standing("bound"), adopted = adopted, manual = { out_1 = true,
+  plan(next_sink, { links = standing("bound"), manual = { out_1 = true,
     out_2 = true } }), { create = {}, drop = 2 })
 equal("waiting", plan(now, { waiting = { [now[2].key] = true } }),
   { create = { "out_1>playback_1" }, drop = 0 })
@@ -235,9 +333,92 @@ equal("none plays yet", policy.stuck({ a = "paused", b = "paused" }, {}), {})
 equal("two are left behind", policy.stuck({ a = "paused", b = "active", c = "paused", d = "init" }, {}), { "a", "c" })
 equal("tried twice", policy.stuck({ a = "paused", b = "active" }, { a = 2 }), {})
 
+equal("given up", policy.has_failed(now, { [now[2].key] = 3 }), true)
+equal("not yet", policy.has_failed(now, { [now[2].key] = 2 }), false)
+
+-- links that are not ours
+for _, class in ipairs { "Audio/Sink", "Audio/Source/Virtual", "Audio/Duplex" } do
+  equal(class, policy.is_device(class), true)
+end
+for _, class in ipairs { "Stream/Input/Audio", "Stream/Output/Audio", "Video/Source", "none" } do
+  equal(class, policy.is_device(class ~= "none" and class or nil), false)
+end
+equal("a sink's monitor", policy.has_monitors("Audio/Sink"), true)
+equal("a virtual source's", policy.has_monitors("Audio/Source/Virtual"), false)
+equal("no class", policy.has_monitors(nil), false)
+local function sort(links, standing, beside)
+  local foreign, taken, now_beside, chosen = policy.sort_foreign(links, standing or {}, beside or {})
+  return { foreign = foreign, taken = taken, beside = now_beside, chosen = chosen }
+end
+local to_sink = { ids = "1:9", own = 1, other = 9, device = true }
+local to_tap = { ids = "1:8", own = 1, other = 8, device = false }
+equal("no links", sort({}), { foreign = {}, taken = {}, beside = {}, chosen = {} })
+equal("to a device", sort({ to_sink }), { foreign = { { [9] = true } }, taken = { true }, beside = {}, chosen = { 9 } })
+equal("to a program", sort({ to_tap }), { foreign = { { [8] = true } }, taken = {}, beside = {}, chosen = {} })
+equal("to both", sort({ to_sink, to_tap }),
+  { foreign = { { [8] = true, [9] = true } }, taken = { true }, beside = {}, chosen = { 9 } })
+equal("beside ours", sort({ to_sink }, { true }),
+  { foreign = { { [9] = true } }, taken = {}, beside = { ["1:9"] = true }, chosen = { 9 } })
+equal("still, when ours is gone", sort({ to_sink }, {}, { ["1:9"] = true }),
+  { foreign = { { [9] = true } }, taken = {}, beside = { ["1:9"] = true }, chosen = { 9 } })
+equal("forgotten with the link", sort({}, {}, { ["1:9"] = true }),
+  { foreign = {}, taken = {}, beside = {}, chosen = {} })
+
 -- remembered removals
-equal("encode", policy.encode_manual({ out_2 = true, in_1 = true }), "in_1 out_2")
-equal("decode", policy.decode_manual("in_1 out_2"), { in_1 = true, out_2 = true })
-equal("decode nothing", policy.decode_manual(nil), {})
+equal("encode", policy.encode_manual({ out_2 = true, in_1 = true }, "5:7"), "5:7 in_1 out_2")
+equal("encode nothing", policy.encode_manual({}, "5:7"), nil)
+equal("decode", policy.decode_manual("5:7 in_1 out_2", "5:7"), { in_1 = true, out_2 = true })
+equal("of another node", policy.decode_manual("5:7 in_1 out_2", "5:8"), {})
+equal("of an older version", policy.decode_manual("in_1 out_2", "5:7"), {})
+equal("decode nothing", policy.decode_manual(nil, "5:7"), {})
+
+-- streams of other programs
+local function target_of(props, metadata)
+  return { policy.stream_target(props, metadata or {}) }
+end
+local recorder = { ["target.object"] = "scsynth", ["node.target"] = "5", ["node.autoconnect"] = "true",
+  ["media.class"] = "Stream/Input/Audio" }
+equal("by its property", target_of(recorder), { "scsynth", false })
+equal("moved", target_of(recorder, { object = "70", node = "71" }), { "70", false })
+equal("moved by WirePlumber 0.4", target_of(recorder, { node = "71" }), { "71", true })
+equal("by id", target_of({ ["node.target"] = "5" }), { "5", true })
+equal("recorder", policy.stream_direction(recorder), "out")
+equal("player", policy.stream_direction({ ["node.autoconnect"] = "true", ["media.class"] = "Stream/Output/Audio" }),
+  "in")
+equal("who links itself", policy.stream_direction({ ["media.class"] = "Stream/Input/Audio" }), nil)
+equal("device", policy.stream_direction({ ["node.autoconnect"] = "true", ["media.class"] = "Audio/Sink" }), nil)
+equal("a node of ours", policy.stream_direction({ ["scsynth.autoconnect"] = "true", ["node.autoconnect"] = "true",
+  ["media.class"] = "Stream/Output/Audio" }), nil)
+local ours = { id = 5, serial = "70", name = "scsynth" }
+equal("its name", policy.is_target(ours, "scsynth", false), true)
+equal("its serial", policy.is_target(ours, "70", false), true)
+equal("its id", policy.is_target(ours, "5", true), true)
+equal("its id as a serial", policy.is_target(ours, "5", false), false)
+equal("its serial as an id", policy.is_target(ours, "70", true), false)
+equal("no target", policy.is_target(ours, nil, true), false)
+
+-- what nobody hears
+local function why(view)
+  return policy.why_unheard(view)
+end
+local function says(what, text, expected)
+  equal(what, text:find(expected, 1, true) ~= nil and #text > 0, true)
+end
+equal("switched off", why({ managed = false }), "")
+equal("about to be linked", why({ managed = true, action = "link", channels = 2, title = "x" }), "")
+equal("left where it is", why({ managed = true, action = "keep", channels = 0 }), "")
+says("no sink", why({ managed = true, action = "none", channels = 0 }), "wpctl status")
+says("not the named one", why({ managed = true, action = "none", channels = 0,
+  missing = { key = "scsynth.sink", value = "Scarlett" } }), '"Scarlett"')
+says("no channels", why({ managed = true, action = "link", channels = 0, title = "Dock" }), '"Dock" has no channels')
+says("refused", why({ managed = true, action = "link", channels = 2, title = "Dock", failed = true }), "refuses")
+
+-- notices
+equal("nothing missing", devices.missing_notice("out", nil, "link", other), nil)
+local no_sink, no_source = { key = "scsynth.sink", value = "x" }, { key = "scsynth.source", value = "x" }
+says("replaced", devices.missing_notice("out", no_sink, "link", { title = "Dock" }), '"Dock"')
+says("not replaced", devices.missing_notice("in", no_source, "none"), "the inputs are not linked")
+equal("no channel lacks", devices.lacking_notice("out", {}, { title = "Dock" }), nil)
+says("channels lack", devices.lacking_notice("in", { "3", "4" }, { title = "Dock" }), "scsynth.source-position")
 
 os.exit(failures == 0 and 0 or 1)

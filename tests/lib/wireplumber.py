@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2] / "wireplumber"
-SCRIPTS = {"scsynth-autoconnect.lua": "scripts", "scsynth-policy.lua": "scripts/lib"}
+SCRIPTS = {"scsynth-autoconnect.lua": "scripts"} | {
+    f"scsynth-{module}.lua": "scripts/lib" for module in ("devices", "graph", "policy", "streams")}
 
 
 @functools.cache

@@ -170,11 +170,11 @@ class Session:
         self.run("pw-metadata", "--", str(self.graph().ids[node]), key, value, *kind)
 
     def remembered(self):
-        """What the policy has stored: node name to port names."""
+        """What the policy has stored: node name to port names. In the file, which node it was comes before these."""
         if not self.state_file.exists():
             return {}
-        lines = self.state_file.read_text().splitlines()
-        return dict(line.split("=", 1) for line in lines if "=" in line)
+        entries = dict(line.split("=", 1) for line in self.state_file.read_text().splitlines() if "=" in line)
+        return {name: text.split(" ", 1)[1] for name, text in entries.items()}
 
     def logs(self):
         return "".join(f"--- {path.name}\n{path.read_text(errors='replace')}"

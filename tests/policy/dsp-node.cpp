@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A silent node with mono DSP ports out_1..out_N and in_1..in_M, standing in for the real one.
 // usage: dsp-node OUTPUTS INPUTS [key=value…]
-// Further key=value lines on standard input change the node's properties; end of input ends it.
+// Further key=value lines on standard input change the node's properties; end of input ends it. What it is told in the
+// params of its Props, it prints: "key: text".
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include <pipewire/filter.h>
 #include <pipewire/pipewire.h>
+#include <spa/param/props.h>
+#include <spa/pod/parser.h>
 
 namespace {
 
@@ -19,6 +22,21 @@ struct App {
 };
 
 void on_process(void*, spa_io_position*) {}
+
+void on_param(void*, void* port, uint32_t id, const spa_pod* param) {
+    spa_pod* words = nullptr;
+    if (port || id != SPA_PARAM_Props || !param ||
+        spa_pod_parse_object(param, SPA_TYPE_OBJECT_Props, nullptr, SPA_PROP_params, SPA_POD_OPT_Pod(&words)) < 0 ||
+        !words)
+        return;
+    spa_pod_parser parser;
+    spa_pod_frame frame;
+    spa_pod_parser_pod(&parser, words);
+    const char *key = nullptr, *text = nullptr;
+    if (spa_pod_parser_push_struct(&parser, &frame) >= 0 && spa_pod_parser_get_string(&parser, &key) >= 0 &&
+        spa_pod_parser_get_string(&parser, &text) >= 0)
+        std::fprintf(stderr, "%s: %s\n", key, text);
+}
 
 void set_property(pw_properties* props, const std::string& assignment) {
     const auto split = assignment.find('=');
@@ -72,6 +90,7 @@ int main(int argc, char** argv) {
     pw_filter_events events{};
     events.version = PW_VERSION_FILTER_EVENTS;
     events.process = on_process;
+    events.param_changed = on_param;
     pw_loop* loop = pw_main_loop_get_loop(app.loop);
     app.filter = pw_filter_new_simple(loop, "dsp-node", props, &events, &app);
     add_ports(app.filter, PW_DIRECTION_OUTPUT, "out_", std::atoi(argv[1]));

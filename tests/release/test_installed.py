@@ -16,7 +16,8 @@ from tests.lib.ports import free_port
 from tests.lib.recording import Recording
 
 INSTALLED = ("usr/bin/pw-scsynth", "usr/libexec/pw-scsynth/pw-scsynth-probe", "usr/share/man/man1/pw-scsynth.1", "usr/share/wireplumber/scripts/scsynth-autoconnect.lua",
-             "usr/share/wireplumber/scripts/lib/scsynth-policy.lua",
+             *(f"usr/share/wireplumber/scripts/lib/{script}" for script, folder in wireplumber.SCRIPTS.items()
+               if folder == "scripts/lib"),
              "usr/share/pipewire/pipewire.conf.d/80-scsynth-threads.conf")
 SINE = ROOT / "tests/integration/synthdefs/test_sine.scsyndef"
 
