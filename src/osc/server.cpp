@@ -295,6 +295,10 @@ void Server::rest() noexcept {
     p_->services.resting.store(true);
 }
 
+void Server::warn(const std::string& text) noexcept {
+    p_->callbacks.log(ServerSettings::Level::warning, text);
+}
+
 const PacketCounters& Server::counters() const noexcept {
     return p_->counters;
 }

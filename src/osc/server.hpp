@@ -35,6 +35,8 @@ public:
     const PacketCounters& counters() const noexcept;
     /// [any] From now on the server isn't heard: the next command that makes a synth calls ServerSettings::rouse, once.
     void rest() noexcept;
+    /// [any but rt] A line for the log, and for whoever reads what the server prints.
+    void warn(const std::string& text) noexcept;
 
 private:
     struct Private;

@@ -14,10 +14,12 @@ struct FakeHost : Host {
         fake.port_is_taken = false;
         fake.ready = true;
         fake.input_delay = 0;
+        fake.synths = 0;
         fake.idle_work = 0;
         fake.in_process = nullptr;
         fake.idle_calls = 0;
         fake.resets = 0;
+        fake.warnings.clear();
     }
     FakeServer& fake = *reinterpret_cast<FakeServer* (*)()>(symbol("fake_server"))();
 };

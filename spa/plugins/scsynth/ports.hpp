@@ -54,6 +54,10 @@ public:
     spa_direction direction() const { return direction_; }
     uint32_t id() const { return id_; }
     bool has_format() const { return has_format_; }
+    /// Whether the host has links to it. With the last one it takes the area away, or in a client the buffers.
+    bool linked() const { return has_area_ && has_buffers_; }
+    void set_has_area(bool has) { has_area_ = has; }
+    void set_has_buffers(bool has) { has_buffers_ = has; }
 
     /// [main] What to emit. `change_mask` says all, or what changed since the last call.
     spa_port_info info(bool all);
@@ -74,7 +78,7 @@ private:
     spa_direction direction_;
     uint32_t id_;
     std::string name_, channel_;
-    bool has_format_ = false;
+    bool has_format_ = false, has_area_ = false, has_buffers_ = false;
     uint64_t changed_ = 0;
     std::array<spa_param_info, slots> params_{};
     std::array<spa_dict_item, 3> items_{};

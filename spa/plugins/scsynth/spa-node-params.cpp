@@ -10,12 +10,14 @@
 
 #include <cerrno>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace scs::spa {
 namespace {
 
 constexpr int64_t max_offset_nsec = 10'000'000'000;
+constexpr size_t longest_words = 500; ///< bytes of a line that the policy gives
 constexpr size_t most_in_mixers = 64; ///< outputs; PipeWire up to 1.4 has no room for more in one format
 
 spa_pod* object(void* pod) {
@@ -110,15 +112,35 @@ int SpaNode::set_param(uint32_t id, uint32_t flags, const spa_pod* param) {
         return -ENOENT;
     int64_t offset = param ? latency_offset_nsec_ : 0;
     Volume volume = param ? volume_ : volume_at_start(settings_);
+    spa_pod* words = nullptr;
     if (param && spa_pod_parse_object(param, SPA_TYPE_OBJECT_Props, nullptr, SPA_PROP_latencyOffsetNsec,
-                                      SPA_POD_OPT_Long(&offset)) < 0)
+                                      SPA_POD_OPT_Long(&offset), SPA_PROP_params, SPA_POD_OPT_Pod(&words)) < 0)
         return -EINVAL;
     if (offset < -max_offset_nsec || offset > max_offset_nsec || (param && !volume.read(param)))
         return -EINVAL;
     if (flags & SPA_NODE_PARAM_FLAG_TEST_ONLY)
         return 0;
+    take_words(words);
     set_volume(std::move(volume));
     return set_latency_offset(offset);
+}
+
+void SpaNode::take_words(const spa_pod* params) {
+    spa_pod_parser parser;
+    spa_pod_frame frame;
+    if (!params)
+        return;
+    spa_pod_parser_pod(&parser, params);
+    if (spa_pod_parser_push_struct(&parser, &frame) < 0)
+        return;
+    const char *key = nullptr, *text = nullptr;
+    while (spa_pod_parser_get_string(&parser, &key) >= 0 && spa_pod_parser_get_string(&parser, &text) >= 0) {
+        const std::string_view words = std::string_view(text).substr(0, longest_words);
+        if (std::string_view(key) == "scsynth.unheard")
+            unheard_.answer(std::string(words));
+        else if (std::string_view(key) == "scsynth.notice")
+            server_->warn(std::string(words));
+    }
 }
 
 int SpaNode::port_enum_params(int seq, spa_direction direction, uint32_t port, uint32_t id, uint32_t start,
@@ -142,6 +164,7 @@ int SpaNode::port_set_param(spa_direction direction, uint32_t id, uint32_t param
         if (const int res = port->set_format(param, test_only); res < 0 || test_only)
             return res;
         if (!param) {
+            port->set_has_buffers(false);
             std::vector<spa_buffer*> none;
             if (const int res = on_data_loop([&] { cycle_.port(direction, id).swap_buffers(none); }); res < 0)
                 return res;

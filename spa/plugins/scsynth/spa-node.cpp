@@ -120,6 +120,7 @@ int SpaNode::start_server() {
     set_property("scsynth.autoconnect", "true");
     set_property("scsynth.osc.port", port);
     set_property("scsynth.idle", "false");
+    set_property("scsynth.unheard", "false");
     if (is_stream())
         set_property("media.class", stream_class);
     // What was asked for is not replaced by what was remembered.
@@ -130,8 +131,11 @@ int SpaNode::start_server() {
         set_property("node.rate", "1/" + std::to_string(settings_.sample_rate));
     if (resamples())
         set_property("scsynth.resampling", "no");
-    for (const auto& [key, value] : settings_.given)
+    for (const auto& [key, value] : settings_.given) {
+        if (key == "scsynth.sink" || key == "scsynth.source")
+            set_property("state.restore-target", "false");
         set_property(key, value);
+    }
     return 0;
 }
 
@@ -233,6 +237,7 @@ void SpaNode::on_timer() {
         bridge_->log(SPA_LOG_LEVEL_WARN, "the system has no timer left: a UGen without end would stop the daemon");
     untold_ |= set_counters();
     untold_ |= set_idle(false);
+    untold_ |= set_unheard();
     untold_ |= resamples() && set_resampling();
     tell();
     if (cycle_.input_delay() != reported_delay_)
@@ -317,6 +322,28 @@ bool SpaNode::set_idle(bool roused) {
     if (idle)
         server_->rest();
     return true;
+}
+
+bool SpaNode::set_unheard() {
+    const std::vector<Port>& outputs = ports(SPA_DIRECTION_OUTPUT);
+    Engine* engine = server_->engine();
+    if (!engine || outputs.empty() || !links_itself())
+        return false;
+    const bool linked = std::any_of(outputs.begin(), outputs.end(), [](const Port& port) { return port.linked(); });
+    const std::string line = unheard_.second(engine->status().synths > 0, linked);
+    if (!line.empty())
+        server_->warn(line);
+    return set_property("scsynth.unheard", unheard_.asks() ? "true" : "false");
+}
+
+bool SpaNode::links_itself() const {
+    bool links = false;
+    for (const auto& [key, value] : properties_) {
+        if (key == "scsynth.sink" && value == "none")
+            return false;
+        links |= key == "scsynth.autoconnect" && (value == "true" || value == "1");
+    }
+    return links;
 }
 
 bool SpaNode::resamples() const {
@@ -429,7 +456,7 @@ Port* SpaNode::find_port(spa_direction direction, uint32_t id) {
 }
 
 int SpaNode::port_use_buffers(spa_direction direction, uint32_t id, uint32_t, spa_buffer** buffers, uint32_t count) {
-    const Port* port = find_port(direction, id);
+    Port* port = find_port(direction, id);
     if (!port || (count > 0 && !buffers))
         return -EINVAL;
     if (count > 0 && !port->has_format())
@@ -444,14 +471,17 @@ int SpaNode::port_use_buffers(spa_direction direction, uint32_t id, uint32_t, sp
         if (direction == SPA_DIRECTION_OUTPUT && !buffer->datas[0].data)
             return -EINVAL;
     }
+    port->set_has_buffers(count > 0);
     return on_data_loop([&] { cycle_.port(direction, id).swap_buffers(used); });
 }
 
 int SpaNode::port_set_io(spa_direction direction, uint32_t id, uint32_t area, void* data, size_t size) {
-    if (!find_port(direction, id) || (data && size < sizeof(spa_io_buffers)))
+    Port* port = find_port(direction, id);
+    if (!port || (data && size < sizeof(spa_io_buffers)))
         return -EINVAL;
     if (area != SPA_IO_Buffers)
         return -ENOENT;
+    port->set_has_area(data != nullptr);
     return on_data_loop([&] { cycle_.port(direction, id).set_area(static_cast<spa_io_buffers*>(data)); });
 }
 

@@ -5,6 +5,7 @@
 #include "cycle.hpp"
 #include "ports.hpp"
 #include "settings.hpp"
+#include "unheard.hpp"
 #include "volume.hpp"
 
 #include <spa/node/node.h>
@@ -80,6 +81,10 @@ private:
     void on_timer();
     /// Whether the devices may sleep; `roused`: they are needed now.
     bool set_idle(bool roused);
+    /// Whether synths play that nobody hears; says so after a while.
+    bool set_unheard();
+    /// Whether the policy is to link the node.
+    bool links_itself() const;
     /// Tells the host what has changed.
     void tell();
     void remove_ports();
@@ -96,6 +101,8 @@ private:
 
     /// Whether mixers list the node among the programs that play.
     bool is_stream() const;
+    /// What the policy has to tell, in a Props param.
+    void take_words(const spa_pod* params);
     void set_volume(Volume);
     int set_latency_offset(int64_t nsec);
     int update_latencies();
@@ -114,7 +121,8 @@ private:
     std::vector<std::pair<std::string, std::string>> properties_;
     bool untold_ = false;    ///< whether properties have changed since the host was told
     int silent_seconds_ = 0; ///< since there was a synth
-    bool quits_ = false;     ///< whether the ports are to be removed
+    Unheard unheard_;
+    bool quits_ = false; ///< whether the ports are to be removed
     std::array<spa_param_info, slots> params_{};
     Volume volume_;
     int64_t latency_offset_nsec_ = 0;

@@ -88,6 +88,7 @@ Server::~Server() {
 }
 
 Engine* Server::engine() noexcept {
+    p_->engine.status().synths = fake.synths.load();
     return p_->ready ? &p_->engine : nullptr;
 }
 
@@ -97,6 +98,10 @@ uint16_t Server::port() const noexcept {
 
 void Server::rest() noexcept {
     fake.resting = true;
+}
+
+void Server::warn(const std::string& text) noexcept {
+    fake.warnings.push_back(text);
 }
 
 const PacketCounters& Server::counters() const noexcept {

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace scs::test {
 
@@ -15,6 +17,7 @@ struct FakeServer {
     std::atomic<bool> port_is_taken{false};
     std::atomic<bool> ready{true}; ///< whether a server has an engine as soon as it starts
     std::atomic<int> input_delay{0};
+    std::atomic<int> synths{0};
     std::atomic<int> idle_work{0};               ///< how many calls of run_idle() have something to do
     std::atomic<void (*)()> in_process{nullptr}; ///< called in each process(), to inject a fault
 
@@ -26,6 +29,8 @@ struct FakeServer {
     std::atomic<bool> resting{false}; ///< rest() was called
     std::atomic<NtpTime> frame0{0};
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
+
+    std::vector<std::string> warnings; ///< on the main loop
 
     /// The settings of the newest server. Tests call its callbacks, as an OSC thread would.
     osc::ServerSettings settings;
