@@ -132,6 +132,8 @@ private:
             return done(CommandLine::Action::help);
         if (argument == "--version" || argument.starts_with("-v")) // scsynth reads the letter alone: -version
             return done(CommandLine::Action::version);
+        if (argument == "--devices")
+            return done(CommandLine::Action::devices);
         if (argument == "--take-over") {
             line_.take_over = true;
             return {};

@@ -21,7 +21,7 @@ struct ScoreArguments {
 
 /// What a command line asks for.
 struct CommandLine {
-    enum class Action { launch, render, help, version };
+    enum class Action { launch, render, devices, help, version };
 
     Action action = Action::launch;
     /// The server's settings by the keys of its node (`scsynth.outputs` …), each checked. Where scsynth has another

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/graph-view.hpp"
 
+#include <spa/param/props.h>
+#include <spa/pod/builder.h>
 #include <spa/utils/json.h>
 
 #include <array>
@@ -106,7 +108,7 @@ GraphView::~GraphView() {
 void GraphView::add(uint32_t id, const char* type, const spa_dict* properties) {
     const std::string_view kind = type;
     if (kind == PW_TYPE_INTERFACE_Node) {
-        add_node(id, type);
+        add_node(id);
     } else if (kind == PW_TYPE_INTERFACE_Port) {
         ports_[id] = copy(properties);
     } else if (kind == PW_TYPE_INTERFACE_Metadata && !metadata_ && copy(properties)["metadata.name"] == "default") {
@@ -118,11 +120,16 @@ void GraphView::add(uint32_t id, const char* type, const spa_dict* properties) {
         metadata_->proxy = proxy;
         metadata_->listener = {};
         pw_metadata_add_listener(reinterpret_cast<pw_metadata*>(proxy), &metadata_->listener, &metadata_events, this);
+    } else if (kind == PW_TYPE_INTERFACE_Client && properties) {
+        const char* name = spa_dict_lookup(properties, PW_KEY_APP_NAME);
+        for (const char* manager : {"WirePlumber", "pipewire-media-session"})
+            if (name && std::string_view(name) == manager)
+                session_managers_.insert(id);
     }
 }
 
-void GraphView::add_node(uint32_t id, const char* type) {
-    auto* proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, type, PW_VERSION_NODE, 0));
+void GraphView::add_node(uint32_t id) {
+    auto* proxy = static_cast<pw_proxy*>(pw_registry_bind(registry_, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0));
     if (!proxy)
         return;
     gone_.erase(id);
@@ -133,6 +140,7 @@ void GraphView::add_node(uint32_t id, const char* type) {
 }
 
 void GraphView::remove(uint32_t id) {
+    session_managers_.erase(id);
     if (const auto node = nodes_.find(id); node != nodes_.end()) {
         gone_[id] = std::move(node->second->properties);
         nodes_.erase(node);
@@ -169,6 +177,32 @@ std::vector<uint32_t> GraphView::with(const std::string& key) const {
         if (node->properties.contains(key))
             found.push_back(id);
     return found;
+}
+
+std::vector<GraphView::Properties> GraphView::all() const {
+    std::vector<Properties> found;
+    for (const auto& [id, node] : nodes_)
+        found.push_back(node->properties);
+    return found;
+}
+
+void GraphView::tell(uint32_t id, const char* key, const char* text) {
+    const auto node = nodes_.find(id);
+    if (node == nodes_.end())
+        return;
+    uint8_t memory[1024];
+    spa_pod_builder b{};
+    spa_pod_builder_init(&b, memory, sizeof memory);
+    spa_pod_frame props, words;
+    spa_pod_builder_push_object(&b, &props, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props);
+    spa_pod_builder_prop(&b, SPA_PROP_params, 0);
+    spa_pod_builder_push_struct(&b, &words);
+    spa_pod_builder_string(&b, key);
+    spa_pod_builder_string(&b, text);
+    spa_pod_builder_pop(&b, &words);
+    const auto* param = static_cast<const spa_pod*>(spa_pod_builder_pop(&b, &props));
+    if (param)
+        pw_node_set_param(reinterpret_cast<pw_node*>(node->second->proxy), SPA_PARAM_Props, 0, param);
 }
 
 void GraphView::destroy(uint32_t id) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ public:
     std::string property(uint32_t id, const std::string& key) const;
     /// A node that has this property, or SPA_ID_INVALID.
     uint32_t find(const std::string& key, const std::string& value) const;
+    /// The properties of all nodes that there are.
+    std::vector<Properties> all() const;
     /// All nodes that have a property of that name.
     std::vector<uint32_t> with(const std::string& key) const;
 
@@ -41,6 +44,11 @@ public:
     const std::string& default_sink() const { return defaults_[0]; }
     const std::string& default_source() const { return defaults_[1]; }
 
+    /// Whether a session manager is among the daemon's clients. One that came later than this view has no name here.
+    bool has_session_manager() const { return !session_managers_.empty(); }
+
+    /// Gives a node of ours a text, as the WirePlumber policy does: "scsynth.unheard" or "scsynth.notice".
+    void tell(uint32_t id, const char* key, const char* text);
     /// Asks the daemon to remove a node.
     void destroy(uint32_t id);
 
@@ -52,7 +60,7 @@ private:
     static const pw_metadata_events metadata_events;
 
     void add(uint32_t id, const char* type, const spa_dict* properties);
-    void add_node(uint32_t id, const char* type);
+    void add_node(uint32_t id);
     void remove(uint32_t id);
 
     pw_registry* registry_;
@@ -62,6 +70,7 @@ private:
     std::map<uint32_t, Properties> ports_;
     std::unique_ptr<SeenMetadata> metadata_; ///< named "default"; null while there is none
     std::array<std::string, 2> defaults_;    ///< of the sink and the source
+    std::set<uint32_t> session_managers_; ///< ids of clients
 };
 
 } // namespace scs::cli

@@ -21,7 +21,8 @@ what that costs, with trace it records which of its threads does what when; "pw-
 )";
 
 constexpr const char* other_options = R"(  -Z FRAMES   quantum to ask PipeWire for
-  -H SINK:SOURCE, -H DEVICE, -H SOURCE SINK      devices to link to, by name or description
+  -H SINK:SOURCE, -H DEVICE, -H SOURCE SINK      devices to link to, by part of a name
+  --devices    list them
   -H NAME     where no device has that name: what the server's node is called
   -N SCORE INPUT OUTPUT RATE HEADER SAMPLE       "_" as SCORE: standard input; as INPUT: none
   --take-over  replace the node of ours that has the port

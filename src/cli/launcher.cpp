@@ -2,6 +2,7 @@
 #include "cli/launcher.hpp"
 
 #include "cli/client-name.hpp"
+#include "cli/devices.hpp"
 #include "cli/environment.hpp"
 #include "cli/node-properties.hpp"
 #include "cli/port-links.hpp"
@@ -161,13 +162,10 @@ private:
         daemon.rate = connection_.daemon_property("default.clock.rate");
         daemon.has_named_loops = module::has_named_loops(connection_.daemon_version().c_str());
         daemon.quantum_limit = connection_.daemon_property("default.clock.quantum-limit");
-        daemon.find_node = [this](const std::string& name) {
-            const GraphView& graph = connection_.graph();
-            std::string& known = devices_[name]; // when the daemon is back, its devices may come later than we do
-            for (const char* key : {PW_KEY_NODE_NAME, PW_KEY_NODE_DESCRIPTION})
-                for (const uint32_t id : graph.with(key))
-                    if (known.empty() && graph.property(id, key) == name && !is_server(id))
-                        known = graph.property(id, PW_KEY_NODE_NAME);
+        daemon.has_node = [this](const std::string& name) {
+            bool& known = devices_[name]; // when the daemon is back, its devices may come later than we do
+            for (const GraphView::Properties& node : connection_.graph().all())
+                known |= !node.contains("scsynth.osc.port") && names_node(name, node);
             return known;
         };
         daemon.free_name = [this](const std::string& name) {
@@ -294,6 +292,7 @@ private:
         const Waited over = connection_.wait_until([&] {
             say_resampling();
             update_links();
+            answer_unheard();
             return gone();
         });
         // A daemon that is told to end may remove its nodes before it closes the connection.
@@ -348,6 +347,19 @@ private:
             std::fprintf(stderr, "pw-scsynth: %s\n", now.c_str());
     }
 
+    /// The node asks why nothing is linked. Where a session manager runs, that's for its policy to say.
+    void answer_unheard() {
+        const bool asks = connection_.graph().property(node_->id(), "scsynth.unheard") == "true";
+        if (std::exchange(asks_, asks) || !asks)
+            return;
+        const GraphView now(connection_.core());
+        if (connection_.round_trip() != Waited::done || now.has_session_manager())
+            return;
+        connection_.graph().tell(
+            node_->id(), "scsynth.unheard",
+            "PipeWire has no session manager, which would link it; systemctl --user restart wireplumber");
+    }
+
     /// As scsynth does: Sonic Pi shows its user what it reads there. Without a quantum of our own it is the daemon's.
     void say_rate() {
         const GraphView& graph = connection_.graph();
@@ -396,7 +408,7 @@ private:
     std::string port_; ///< as asked for, or as found if any is right
     const Environment environment_ =
         read_environment([](const char* name) -> const char* { return std::getenv(name); });
-    std::map<std::string, std::string> devices_; ///< node.name by what -H calls them, as far as they were found
+    std::map<std::string, bool> devices_;        ///< whether they were found, by what -H calls them
     std::map<std::string, std::string> names_;   ///< what the node is called by what was asked for
     std::optional<PortList> outputs_, inputs_;   ///< to be linked by this program
     std::optional<PortLinks> links_;             ///< goes before the node
@@ -406,6 +418,7 @@ private:
     std::optional<Clock::time_point> made_; ///< when the node was asked for
     std::optional<NodeRequest> given_;
     std::string resampling_;
+    bool asks_ = false; ///< whether the node asks why nothing is linked
     bool was_ready_ = false;
     bool daemon_gone_ = false; ///< it went, and is to be waited for
     bool waiting_ = false;     ///< since it went the server wasn't ready

@@ -67,6 +67,14 @@ int run_trace(std::span<char* const> arguments) {
     });
 }
 
+int print_devices() {
+    const auto lines = scs::cli::list_devices();
+    if (!lines)
+        return fail("--devices: " + lines.error());
+    std::fputs(lines.value().c_str(), stdout);
+    return 0;
+}
+
 int run(std::span<char* const> arguments) {
     if (!arguments.empty() && std::string_view(arguments[0]) == "top")
         return run_top(arguments.subspan(1));
@@ -84,6 +92,7 @@ int run(std::span<char* const> arguments) {
         // Overtone and Sonic Pi look for scsynth's name and version in it, and choose their options by that.
         std::puts("scsynth 3.13.0 (pw-scsynth " SCS_VERSION ")");
         return 0;
+    case CommandLine::Action::devices: return print_devices();
     case CommandLine::Action::render:
     case CommandLine::Action::launch: break;
     }

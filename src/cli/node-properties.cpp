@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    bool is_device(const std::string& name) const { return !name.empty() && !daemon_.find_node(name).empty(); }
+    bool is_device(const std::string& name) const { return !name.empty() && daemon_.has_node(name); }
 
     void set_devices() {
         const std::string& device = line_.device;
@@ -83,17 +83,10 @@ private:
                                     "\" now, so that is the name of the server's node; wpctl status lists devices");
     }
 
-    /// The name of a device that isn't there is passed on, too: it may come later.
+    /// The policy finds the device by that, now or later, and has the node say that it isn't there.
     void set_device(const char* key, const std::string& device) {
-        if (device.empty())
-            return;
-        std::string name = daemon_.find_node(device);
-        if (name.empty()) {
-            request_.warnings.push_back("-H: there is no node \"" + device +
-                                        "\" now, the default device is used; wpctl status lists them");
-            name = device;
-        }
-        properties_[key] = name;
+        if (!device.empty())
+            properties_[key] = device;
     }
 
     /// What one of SC_JACK_DEFAULT_OUTPUTS and _INPUTS asks for, unless an option names the device.
@@ -103,7 +96,7 @@ private:
             return;
         const auto channels = properties_.find(count);
         if (list->is_pattern && is_device(list->names[0])) {
-            properties_[key] = daemon_.find_node(list->names[0]);
+            properties_[key] = list->names[0];
         } else if (channels == properties_.end() || !is_default(*list, system, std::atoi(channels->second.c_str()))) {
             properties_[key] = no_device;
             if (!list->names.empty())

@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace scs::cli {
 
@@ -16,8 +15,8 @@ struct DaemonFacts {
     std::string rate;          ///< default.clock.rate
     std::string quantum_limit; ///< default.clock.quantum-limit
     bool has_named_loops = false;
-    /// The node.name of the node of that name or description, empty if there is none.
-    std::function<std::string(const std::string&)> find_node;
+    /// Whether a text names a node.
+    std::function<bool(const std::string&)> has_node;
     /// That name, or one made of it that no other node has.
     std::function<std::string(const std::string&)> free_name;
 };

@@ -2,21 +2,35 @@
 #include "cli/server-list.hpp"
 
 #include "cli/connection.hpp"
+#include "cli/devices.hpp"
 #include "engine/base/printable.hpp"
+
+#include <memory>
 
 namespace scs::cli {
 
+namespace {
+
+/// A connection that knows all nodes and their properties: the first round trip tells which there are, the second more.
+Result<std::unique_ptr<Connection>> look_around() {
+    pw_init(nullptr, nullptr);
+    auto opened = Connection::open(false);
+    if (!opened)
+        return Error{opened.error()};
+    for (int i = 0; i < 2; ++i)
+        if (const auto waited = opened.value()->round_trip(); waited != Connection::Waited::done)
+            return unanswered(waited);
+    return opened;
+}
+
+} // namespace
+
 std::string list_servers(const std::string& command) {
     constexpr const char* port_key = "scsynth.osc.port";
-    pw_init(nullptr, nullptr);
-    const auto opened = Connection::open(false);
+    const auto opened = look_around();
     if (!opened)
         return {};
     Connection& connection = *opened.value();
-    // The first round trip tells which nodes there are, the second their properties.
-    for (int i = 0; i < 2; ++i)
-        if (connection.round_trip() != Connection::Waited::done)
-            return {};
     std::string lines;
     for (const uint32_t id : connection.graph().with(port_key)) {
         lines += lines.empty() ? "PipeWire has \"" : "\nPipeWire has \"";
@@ -25,6 +39,13 @@ std::string list_servers(const std::string& command) {
         lines += printable(connection.graph().property(id, port_key));
     }
     return lines;
+}
+
+Result<std::string> list_devices() {
+    const auto opened = look_around();
+    if (!opened)
+        return Error{opened.error()};
+    return device_lines(devices_in(opened.value()->graph().all()));
 }
 
 } // namespace scs::cli

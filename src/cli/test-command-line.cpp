@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/client-name.hpp"
 #include "cli/command-line.hpp"
+#include "cli/devices.hpp"
 #include "cli/environment.hpp"
 #include "cli/node-properties.hpp"
 
@@ -37,10 +38,8 @@ std::string setting(const CommandLine& line, const std::string& key) {
 DaemonFacts daemon() {
     DaemonFacts facts;
     facts.rate = "48000";
-    facts.find_node = [](const std::string& name) -> std::string {
-        if (name == "Headphones" || name == "alsa:phones")
-            return "alsa:phones";
-        return name == "mic" ? "mic" : "";
+    facts.has_node = [](const std::string& name) {
+        return name == "Headphones" || name == "alsa:phones" || name == "mic";
     };
     facts.free_name = [](const std::string& name) {
         return free_name(name, [](const std::string& each) { return each == "piece" || each == "piece-01"; });
@@ -253,7 +252,6 @@ TEST_CASE("quantum and rate are asked for") {
     CHECK(property(asked, "node.latency") == "256/44100");
     CHECK(property(asked, "scsynth.sample-rate") == "44100");
     CHECK(property(asked, "scsynth.rate") == "48000");
-    CHECK(asked.warnings.empty());
 
     CHECK(property(request({"-u", "1", "-S", "0"}), "scsynth.sample-rate") == "(none)");
 }
@@ -288,24 +286,62 @@ TEST_CASE("a process of its own, by its option or the module's setting") {
     CHECK(parse({"--isolated"}).value().isolated);
 }
 
-TEST_CASE("devices by name and description") {
+TEST_CASE("devices as they are called") {
     const auto devices = [](const Arguments& arguments) {
         const NodeRequest made = request(arguments);
-        return property(made, "scsynth.sink") + " " + property(made, "scsynth.source") + " " +
-               std::to_string(made.warnings.size());
+        return property(made, "scsynth.sink") + " " + property(made, "scsynth.source");
     };
-    CHECK(devices({"-u", "1"}) == "(none) (none) 0");
-    CHECK(devices({"-u", "1", "-H", "Headphones"}) == "alsa:phones alsa:phones 0");
-    CHECK(devices({"-u", "1", "-H", "alsa:phones"}) == "alsa:phones alsa:phones 0");
-    CHECK(devices({"-u", "1", "-H", "Headphones:mic"}) == "alsa:phones mic 0");
-    CHECK(devices({"-H", "mic", "Headphones", "-u", "1"}) == "alsa:phones mic 0");
-    CHECK(devices({"-u", "1", "-H", "Headphones:"}) == "alsa:phones (none) 0");
-    CHECK(devices({"-u", "1", "-H", ":mic"}) == "(none) mic 0");
-    CHECK(devices({"-u", "1", "-H", "usb.gone"}) == "usb.gone usb.gone 2");
-    CHECK(devices({"-u", "1", "-H", "usb.gone:mic"}) == "usb.gone mic 1");
-    CHECK(devices({"-u", "1", "-H", "mic:gone"}) == "mic gone 1");
-    CHECK(devices({"-u", "1", "-H", "", "Headphones"}) == "alsa:phones (none) 0");
-    CHECK(devices({"-u", "1", "-H", "gone", "mic"}) == "mic gone 1");
+    CHECK(devices({"-u", "1"}) == "(none) (none)");
+    CHECK(devices({"-u", "1", "-H", "Headphones"}) == "Headphones Headphones");
+    CHECK(devices({"-u", "1", "-H", "alsa:phones"}) == "alsa:phones alsa:phones");
+    CHECK(devices({"-u", "1", "-H", "Headphones:mic"}) == "Headphones mic");
+    CHECK(devices({"-H", "mic", "Headphones", "-u", "1"}) == "Headphones mic");
+    CHECK(devices({"-u", "1", "-H", "Headphones:"}) == "Headphones (none)");
+    CHECK(devices({"-u", "1", "-H", ":mic"}) == "(none) mic");
+    CHECK(devices({"-u", "1", "-H", "usb.gone"}) == "usb.gone usb.gone");
+    CHECK(devices({"-u", "1", "-H", "usb.gone:mic"}) == "usb.gone mic");
+    CHECK(devices({"-u", "1", "-H", "mic:gone"}) == "mic gone");
+    CHECK(devices({"-u", "1", "-H", "", "Headphones"}) == "Headphones (none)");
+    CHECK(devices({"-u", "1", "-H", "gone", "mic"}) == "mic gone");
+}
+
+TEST_CASE("which nodes a text names") {
+    const NodeProperties card{{"media.class", "Audio/Sink"},
+                              {"node.name", "alsa_output.usb-x"},
+                              {"node.description", "Scarlett 2i2 Analog Stereo"},
+                              {"alsa.card_name", "Focusrite"}};
+    for (const char* name : {"alsa_output.usb-x", "usb-", "scarlett", "ANALOG stereo", "focusrite"})
+        CHECK(names_node(name, card));
+    for (const char* name : {"", "Audio/Sink", "2i4", "Scarlett*"})
+        CHECK_FALSE(names_node(name, card));
+    const NodeProperties effect{{"node.name", "reverb"}, {"node.description", "A reverb"}};
+    CHECK(names_node("reverb", effect));
+    CHECK_FALSE(names_node("verb", effect));
+    CHECK_FALSE(names_node("A reverb", effect));
+}
+
+TEST_CASE("the list of devices") {
+    const auto node = [](const char* media_class, const char* name, const char* description) {
+        return NodeProperties{{"media.class", media_class},
+                              {"node.name", name},
+                              {"node.description", description},
+                              {"audio.position", "[ FL, FR ]"}};
+    };
+    CHECK(device_lines(devices_in({})).empty());
+    CHECK(device_lines(devices_in({
+              node("Stream/Output/Audio", "player", "A player"),
+              node("Audio/Source/Virtual", "mic", "Microphone"),
+              node("Audio/Sink", "b", "Dock"),
+              node("Audio/Sink", "a", "Dock"),
+              node("Audio/Duplex", "both", "Interface"),
+              node("Audio/Sink", "bare", ""),
+              node("Video/Source", "cam", "Camera"),
+          })) == "sink\ta\ta\tFL,FR\n"
+                 "sink\tb\tb\tFL,FR\n"
+                 "sink\tInterface\tboth\tFL,FR\n"
+                 "sink\tbare\tbare\tFL,FR\n"
+                 "source\tInterface\tboth\tFL,FR\n"
+                 "source\tMicrophone\tmic\tFL,FR\n");
 }
 
 TEST_CASE("what no device is called is the node's name") {
@@ -319,7 +355,7 @@ TEST_CASE("what no device is called is the node's name") {
     CHECK(named({"-u", "1", "-H", "SuperCollider"}) == "SuperCollider (none) (none) (none) 1");
     CHECK(named({"-u", "1", "-H", "default:show"}) == "show (none) (none) (none) 1");
     CHECK(named({"-u", "1", "-H", "default:"}) == "(none) (none) SuperCollider (none) 0");
-    CHECK(named({"-u", "1", "-H", "Headphones"}) == "(none) (none) SuperCollider alsa:phones 0");
+    CHECK(named({"-u", "1", "-H", "Headphones"}) == "(none) (none) SuperCollider Headphones 0");
     CHECK(named({"-u", "1", "-H", "piece"}) == "piece-02 (none) (none) (none) 2");
     CHECK(named({"-u", "1", "--set", "name=show"}) == "show (none) (none) (none) 0");
     CHECK(named({"-u", "1", "-H", "SuperCollider", "--set", "name=show"}) == "show (none) (none) (none) 1");
@@ -404,9 +440,9 @@ TEST_CASE("the ports that scsynth's variables name") {
     CHECK(outputs({{name, "system:playback_1"}}) == "none system:playback_1");
     CHECK(outputs({{name, "system:playback_2,system:playback_1"}}) == "none system:playback_2 system:playback_1");
     CHECK(outputs({{name, "darkice:left,darkice:right,"}}) == "none darkice:left darkice:right");
-    CHECK(outputs({{name, "Headphones"}}) == "alsa:phones");
+    CHECK(outputs({{name, "Headphones"}}) == "Headphones");
     CHECK(outputs({{name, "REAPER"}}) == "none ~REAPER");
-    CHECK(outputs({{name, "REAPER"}}, {"-H", "Headphones"}) == "alsa:phones");
+    CHECK(outputs({{name, "REAPER"}}, {"-H", "Headphones"}) == "Headphones");
     CHECK(outputs({{name, "REAPER"}}, {"-H", "show"}) == "none ~REAPER");
     const NodeRequest in = request({"-u", "1", "-i", "1"}, {{"SC_JACK_DEFAULT_INPUTS", "a:out_1"}});
     CHECK(property(in, "scsynth.source") == "none");

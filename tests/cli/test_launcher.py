@@ -308,13 +308,16 @@ def test_another_sink(launch, session, outlets, option):
     session.wait_until(lambda: outlets(server.name) == {other}, f"links to {other}")
     session.wait_until(lambda: (f"{server.name}:in_1" in {inlet for _, inlet in session.links()}),
                        "a source")
-    assert "no node" not in server.child.output()
+    time.sleep(2)
+    assert "there is no" not in server.child.output()
 
 
 def test_a_device_that_is_not_there(launch, session, outlets):
-    server = launch("-H", "no.where")
-    assert "there is no node \"no.where\"" in server.child.output()
+    server = launch("-i", 2, "-H", "no.where")
     session.wait_until(lambda: outlets(server.name) == {session.default_sink()}, "links to the default")
+    for kind, own, default in (("sink", "outputs", session.default_sink()), ("source", "inputs", "test-source")):
+        server.child.wait_output(f'scsynth.{kind}: there is no {kind} "no.where" now; until it is there, the {own} are linked '
+                                 f'to the default one, "{default}"\n')
 
 
 # Errors

@@ -42,7 +42,8 @@ TEST_CASE("each key arrives where it belongs") {
          {"scsynth.output-limit", "2"},      {"scsynth.allow", "any"},           {"scsynth.osc.udp", "true"},
          {"scsynth.heap-marker", "/m"},      {"scsynth.isolation", "process"},   {"scsynth.supercollider", "3.14"},
          {"scsynth.threads", "3"},           {"scsynth.parallel", "groups"},     {"scsynth.keep-rate", "true"},
-         {"scsynth.name", "lute"}});
+         {"scsynth.name", "lute"},           {"scsynth.sink", "Dock"},           {"scsynth.source", "Mic"},
+         {"scsynth.sink-position", "3,4"},   {"scsynth.source-position", "AUX1"}, {"scsynth.strict-device", "true"}});
     REQUIRE(node);
     CHECK(node->properties["node.name"] == "lute");
     CHECK(node->properties["node.description"] == "lute");
@@ -75,6 +76,12 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.heap_marker == "/m");
     CHECK(server.engine.supercollider == "3.14");
     CHECK(node->properties["scsynth.isolation"] == "process");
+    CHECK(node->properties["scsynth.sink"] == "Dock");
+    CHECK(node->properties["scsynth.source"] == "Mic");
+    CHECK(node->properties["scsynth.sink-position"] == "3,4");
+    CHECK(node->properties["scsynth.source-position"] == "AUX1");
+    CHECK(node->properties["scsynth.strict-device"] == "true");
+    CHECK(node->properties["state.restore-target"] == "false"); // WirePlumber remembers another one, perhaps
     CHECK(server.engine.verbosity == -1);
     CHECK(server.engine.threads == 3);
     CHECK(server.engine.parallel == "groups");
@@ -156,17 +163,29 @@ TEST_CASE("whoever asked for the node may quit it") {
 TEST_CASE("a bad value is an error that names it") {
     FakeHost host;
     const std::pair<const char*, const char*> bad[] = {
-        {"scsynth.inputs", "1025"},      {"scsynth.inputs", "-1"},
-        {"scsynth.outputs", "two"},      {"scsynth.outputs", "2 "},
-        {"scsynth.outputs", ""},         {"scsynth.osc.port", "65536"},
-        {"scsynth.max-logins", "0"},     {"scsynth.max-logins", "1025"},
-        {"scsynth.block-size", "0"},     {"scsynth.load-synthdefs", "no"},
-        {"scsynth.rate", "0"},           {"scsynth.rate", "48000.5"},
-        {"clock.quantum-limit", "1e3"},  {"scsynth.rt-memory", "99999999999"},
-        {"scsynth.audio-buses", "3"},    {"scsynth.buffers", "1048577"},
-        {"scsynth.sample-rate", "999"},  {"scsynth.sample-rate", "44.1k"},
-        {"scsynth.sample-rate", "0"},    {"scsynth.allow", "all"},
-        {"scsynth.osc.bind", "0.0.0.0"}, {"scsynth.autoconnect", "perhaps"},
+        {"scsynth.inputs", "1025"},
+        {"scsynth.inputs", "-1"},
+        {"scsynth.outputs", "two"},
+        {"scsynth.outputs", "2 "},
+        {"scsynth.outputs", ""},
+        {"scsynth.osc.port", "65536"},
+        {"scsynth.max-logins", "0"},
+        {"scsynth.max-logins", "1025"},
+        {"scsynth.block-size", "0"},
+        {"scsynth.load-synthdefs", "no"},
+        {"scsynth.rate", "0"},
+        {"scsynth.rate", "48000.5"},
+        {"clock.quantum-limit", "1e3"},
+        {"scsynth.rt-memory", "99999999999"},
+        {"scsynth.audio-buses", "3"},
+        {"scsynth.buffers", "1048577"},
+        {"scsynth.sample-rate", "999"},
+        {"scsynth.sample-rate", "44.1k"},
+        {"scsynth.sample-rate", "0"},
+        {"scsynth.allow", "all"},
+        {"scsynth.osc.bind", "0.0.0.0"},
+        {"scsynth.autoconnect", "perhaps"},
+        {"scsynth.strict-device", "very"},
     };
     for (const auto& each : bad) {
         const char* key = each.first;

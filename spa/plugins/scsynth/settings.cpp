@@ -174,7 +174,7 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
             continue;
         const std::string_view key = item->key, value = item->value;
         Error error;
-        if (key == "scsynth.autoconnect" && !truth(value))
+        if ((key == "scsynth.autoconnect" || key == "scsynth.strict-device") && !truth(value))
             error = wrong(key, value, "true or false");
         else if (is_replaceable(key))
             settings.given.emplace_back(key, value);
