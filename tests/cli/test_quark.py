@@ -72,6 +72,12 @@ def test_the_options_threads_counts(steps):
     assert steps["threads"] == "true"
 
 
+def test_the_devices_are_listed(steps):
+    assert steps["devices"] == "second-sink,test-sink,test-source"
+    assert steps["inDevices"] == "test-source"
+    assert steps["outDevices"] == "second-sink,test-sink"
+
+
 def test_the_server_boots_in_the_daemon_and_quits(steps):
     assert steps["node"] is not None
     assert steps["quit"] == "true"

@@ -81,6 +81,15 @@ PipeWireServer {
 		};
 	}
 
+	// The names of PipeWire's devices of a kind, "sink" or "source", as ServerOptions:device takes them. No server has to
+	// run. Without PipeWire there are none, and the program says why.
+	*devices { |kind|
+		var lines = "% --devices".format(program).unixCmdGetStdOut.split($\n);
+		^lines.collect { |line| line.split($\t) }
+			.select { |fields| fields[0] == kind }
+			.collect { |fields| fields[1] }
+	}
+
 	// The program outlives the PipeWire daemon. When that is back, so is the server, but a fresh one, without even a
 	// default group. sclang itself would notice only the end of the program.
 	*update { |server, what|
