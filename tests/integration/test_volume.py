@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Volume and mute of a server that our policy has linked: by pw-cli, by WirePlumber's wpctl, and by what programs for
 PulseAudio, such as pavucontrol and the desktops' settings, ask of pipewire-pulse."""
-import json
-import shutil
-
 import numpy as np
 import pytest
 
 from tests.integration.conftest import SYNTHDEFS
-from tests.lib import audio, wireplumber
+from tests.lib import audio, pulse, wireplumber
 from tests.lib.build import PW_SCSYNTH
 from tests.lib.daemon import Session
 from tests.lib.osc import Client
@@ -20,16 +17,6 @@ from tests.lib.server import NODE, NodeServer
 pytestmark = pytest.mark.usefixtures("ours")
 LINKS = [(f"{NODE}:out_1", "test-sink:playback_FL"), (f"{NODE}:out_2", "test-sink:playback_FR")]
 AMP = 0.2
-# As pipewire-pulse's own, without what it doesn't need here: to install that package would change the desktop's sound.
-PULSE = """
-context.spa-libs = { support.* = support/libspa-support }
-context.modules = [
-    { name = libpipewire-module-protocol-native }
-    { name = libpipewire-module-client-node }
-    { name = libpipewire-module-metadata }
-    { name = libpipewire-module-protocol-pulse args = { server.address = [ "unix:native" ] } }
-]
-"""
 STEEPEST = 2 * np.pi * 440 / 48000  # of a sine of amplitude 1, from one frame to the next
 
 
@@ -145,18 +132,7 @@ def test_a_server_in_a_process_of_its_own(session, tmp_path):
 
 
 def test_programs_for_pulseaudio_list_and_set_it(session, server, tmp_path):
-    if not shutil.which("pactl"):
-        pytest.skip("pactl (package pulseaudio-utils) is missing")
-    config = tmp_path / "pulse.conf"
-    config.write_text(PULSE)
-    session.start(["pipewire", "-c", config], "pulse")
-
-    def listed():
-        try:
-            return json.loads(session.run("pactl", "-f", "json", "list", "sink-inputs"))
-        except RuntimeError:  # it isn't there yet
-            return []
-
+    listed = pulse.start(session, tmp_path)
     stream, = session.wait_until(listed, "a stream")
     assert stream["properties"]["node.name"] == NODE
     assert stream["sample_specification"] == "float32le 2ch 48000Hz"
