@@ -69,6 +69,7 @@ constexpr int64_t set_cost = 60, skip_cost = 5; // ns, estimates for the deadlin
 
 bool set_values(Place& place, Engine& engine, Synth& synth, UnknownText text) noexcept {
     Tree& tree = engine.tree();
+    const WhenSet when = text == UnknownText::takes_place ? WhenSet::at_start : WhenSet::later; // as in /s_new, /n_set
     ArgReader args = place.args;
     const ControlRange controls = find_controls(synth, read_control(args));
     int64_t offset = 0, depth = 0;
@@ -106,7 +107,7 @@ bool set_values(Place& place, Engine& engine, Synth& synth, UnknownText text) no
         case 'f':
         case 'd':
             if (counts)
-                tree.set_control(synth, controls.first + offset, args.get_float());
+                tree.set_control(synth, controls.first + offset, args.get_float(), when);
             else
                 args.skip();
             ++offset;
@@ -138,7 +139,7 @@ bool set_counted_values(Place& place, Engine& engine, Synth& synth) noexcept {
             continue;
         }
         if (!args.at_string()) {
-            tree.set_control(synth, controls.first + place.number, args.get_float());
+            tree.set_control(synth, controls.first + place.number, args.get_float(), WhenSet::at_start);
             continue;
         }
         const BusText bus = parse_bus(args.get_string());

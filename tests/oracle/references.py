@@ -18,11 +18,16 @@ OPERATORS = {"div": 3, "gcd": 18, "ratiomidi": 20, "log": 25, "log2": 26, "log10
 BLOCK = compare.BLOCK
 
 
-def synthdef(name, units):
-    """The bytes of a file. A unit: (name, rate, inputs, outputs, operator or 0); an input: a number, or (unit, output)."""
+def synthdef(name, units, controls=()):
+    """The bytes of a file. A unit: (name, rate, inputs, outputs, operator or 0); an input: a number, or (unit, output). A
+    control: (name, value); a Control's operator says which is its first."""
     numbers = [each for _, _, inputs, _, _ in units for each in inputs if not isinstance(each, tuple)]
     body = b"SCgf" + struct.pack(">ih", 2, 1) + _text(name) + struct.pack(f">i{len(numbers)}f", len(numbers), *numbers)
-    body += struct.pack(">iii", 0, 0, len(units))
+    body += struct.pack(f">i{len(controls)}f", len(controls), *(value for _, value in controls))
+    body += struct.pack(">i", len(controls))
+    for index, (control, _) in enumerate(controls):
+        body += _text(control) + struct.pack(">i", index)
+    body += struct.pack(">i", len(units))
     place = 0
     for unit, rate, inputs, outputs, operator in units:
         body += _text(unit) + struct.pack(">biih", rate, len(inputs), outputs, operator)
@@ -31,6 +36,34 @@ def synthdef(name, units):
             place += not isinstance(each, tuple)
         body += bytes([rate] * outputs)
     return body + struct.pack(">h", 0)
+
+
+class Def:
+    """A SynthDef in the making. What makes a unit returns its first output; others are (unit, 1) and so on."""
+
+    def __init__(self, name="reported"):
+        self.name, self.units, self.controls = name, [], []
+
+    def unit(self, rate, name, *inputs, outputs=1, operator=0):
+        self.units.append((name, rate, list(inputs), outputs, operator))
+        return len(self.units) - 1, 0
+
+    def ar(self, name, *inputs, **rest):
+        return self.unit(AUDIO, name, *inputs, **rest)
+
+    def kr(self, name, *inputs, **rest):
+        return self.unit(CONTROL, name, *inputs, **rest)
+
+    def control(self, name, value):
+        self.controls.append((name, value))
+        return self.kr("Control", operator=len(self.controls) - 1)
+
+    def out(self, *signals):
+        self.ar("Out", 0.0, *signals, outputs=0)
+        return self
+
+    def bytes(self):
+        return synthdef(self.name, self.units, self.controls)
 
 
 def of_inputs(unit, kinds, operator=0):

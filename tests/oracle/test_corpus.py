@@ -32,6 +32,7 @@ BETTER = {
     "supermandolin": "scsynth's estimate of 1/0 is no number, nor is what its CombL makes of it, at a frequency of 0",
     "pmsin": "scsynth's MouseX and MouseY start from memory that nobody has set: where that is no number, about once in a "
              "hundred starts, they begin at 0 instead of at the pointer's place",
+    "dirt_supersaw supersaw": "its saws' initial phases are up to 2, with which scsynth's first samples are above 1",
     "superhammond superzow": "frequencies and delays are products with a ramp, which scsynth adds up in single "
                              "precision: a block's mean is off by 400 times as much as here",
 }

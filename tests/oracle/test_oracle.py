@@ -41,9 +41,9 @@ def compared(pair, spectral=()):
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.fixture(params=[compare.BINARIES, {}], ids=["binaries", "default"])
+@pytest.fixture(params=[compare.BINARIES, native.NATIVE], ids=["binaries", "default"])
 def settings(request):
-    """Settings of the server; without any, they are the defaults."""
+    """Settings of the server: all units SuperCollider's, and the defaults with the release by its name."""
     return request.param
 
 

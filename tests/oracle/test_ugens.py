@@ -39,6 +39,7 @@ BESIDE_NATIVE = {
     "BinaryOpUGen.pow.aa": (-68, "raises what is next to zero to what is large"),
     "HPZ2.ar": (-95, "a difference of neighbours, small beside the last bits of the sine that it is taken of"),
     "Hasher.ar": (1, "of a sine: another last bit is another number"),
+    "LF[CP]*[br].kr": (1, "scsynth's phase runs away from a frequency above the control rate"),
     "OscN.*": (-65, "goes for the nearest sample, and so jumps with the last bit of what moves its phase"),
     "PV_Div.*": (-82, "divides by bins that are nearly empty"),
     "PV_MagShift.*": (-88, "moves bins by rounded distances"),

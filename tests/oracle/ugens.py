@@ -48,7 +48,7 @@ def read(data):
 
 def split(data):
     """Each SynthDef in the bytes of a file of version 2, and the bytes of a file that has it alone."""
-    reader = _Reader(data)
+    reader = Reader(data)
     if reader.take("4s") != b"SCgf" or reader.take("i") != 2:
         raise ValueError("not a SynthDef file of version 2")
     for _ in range(reader.take("h")):
@@ -124,7 +124,7 @@ def installed_units():
     return listing.stdout.split()
 
 
-class _Reader:
+class Reader:
     def __init__(self, data):
         self.data, self.position = data, 0
 

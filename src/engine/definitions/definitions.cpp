@@ -5,6 +5,7 @@
 #include "engine/base/hash.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/plugins/ugens.hpp"
+#include "engine/synthdef/fine-phases.hpp"
 #include "engine/synthdef/later-inputs.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
@@ -40,6 +41,7 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
     if (settings.native_ugens) {
         NativeUgens ugens = native_ugens(settings.simd);
         ugens.release = release_to_follow(settings);
+        ugens.right_durations = !release_named(settings.supercollider); // unless that release is asked for
         code = generate(*program, ugens, settings.block_size);
         if (!code)
             kernels = kernels_among_plugins(*program, ugens, settings.block_size);
@@ -66,8 +68,10 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
     }
     for (SynthDef& def : defs.value()) {
         add_later_inputs(def, release_to_follow(settings));
+        if (settings.native_ugens)
+            refine_phases(def);
         Result<std::unique_ptr<Program>> program =
-            compile(def, UgensOf(settings), settings.block_size, settings.wire_buffers);
+            compile(def, UgensOf(settings), settings.block_size, settings.wire_buffers, settings.native_ugens);
         if (program)
             loaded.push_back(std::make_unique<Definition>(std::move(program.value()), settings));
         else

@@ -91,7 +91,7 @@ TEST_CASE("native units among plugins' units sound as those would, and end as th
     CHECK(ours != theirs); // native envelopes compute their ramps differently
 }
 
-TEST_CASE("what only a plugin's unit can know stays with the plugins") {
+TEST_CASE("native units read buffers that a synth has for itself") {
     Fixture f(native());
     SynthDef def;
     def.name = "own buffer";
@@ -105,13 +105,18 @@ TEST_CASE("what only a plugin's unit can know stays with the plugins") {
         unit("Out", Rate::control, {{-1, 2}, {4, 0}}, {}),
     };
     Definition* definition = f.define(def);
-    CHECK(natives(*definition) == "DC BinaryOpUGen Out");
+    CHECK(natives(*definition) == "BufFrames DC BinaryOpUGen Out");
     Synth* made = nullptr;
     REQUIRE(f.engine->tree().new_synth(*definition, nullptr, 1, AddAction::head, 0, made).ok());
     f.render(128);
     CHECK(*f.engine->buses().control() == 128.f);
+}
 
+TEST_CASE("with a generator of its own a synth's units stay the plugins'") {
+    Fixture f(native());
+    SynthDef def;
     def.name = "own generator";
+    def.constants = {1.f, 64.f, 0.f};
     def.units = {
         unit("RandID", Rate::scalar, {{-1, 0}}, {Rate::scalar}),
         unit("WhiteNoise", Rate::audio, {}, {Rate::audio}),

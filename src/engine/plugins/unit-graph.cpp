@@ -16,6 +16,7 @@
 #include "engine/synthdef/program.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -98,6 +99,16 @@ void print_title(Outbox& outbox, TextLine& line, int index, const ::Unit& unit) 
     outbox.print(line.take());
 }
 
+/// Block::own_buffer of a graph.
+SampleBuffer own_buffer(void* synth, int32_t number) noexcept {
+    const auto& graph = *static_cast<const ::Graph*>(synth);
+    const int64_t index = int64_t(number) - graph.mNode.mWorld->mNumSndBufs;
+    if (index < 0 || index >= graph.localBufNum)
+        return {};
+    const ::SndBuf& buffer = graph.mLocalSndBufs[index];
+    return {buffer.data, buffer.frames, buffer.channels, buffer.samplerate};
+}
+
 /// Prints the first sample of each signal.
 void print_firsts(Outbox& outbox, TextLine& line, const char* title, float* const* signals, uint32_t count) noexcept {
     const FaultGuard::HostCode whole;
@@ -125,6 +136,31 @@ struct GuardUnit {
     }
 };
 
+/// The same for an InputMend. A block of samples follows it in memory, and one more, which a few units read, too.
+struct MendUnit {
+    ::Unit unit;
+    ::Wire wire;
+    const float* from;
+    InputMend::Kind kind;
+    uint32_t before; ///< the unit whose input it is
+    int32_t frames;
+
+    static size_t bytes(int block_size) noexcept {
+        return aligned(sizeof(MendUnit)) + (size_t(block_size) + 1) * sizeof(float);
+    }
+    float* samples() noexcept {
+        return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(this) + aligned(sizeof *this));
+    }
+
+    static void run(::Unit* unit, int) {
+        auto& self = *reinterpret_cast<MendUnit*>(unit);
+        if (self.kind == InputMend::Kind::absolute)
+            *self.samples() = std::fabs(*self.from);
+        else
+            std::fill_n(self.samples(), self.frames, *self.from);
+    }
+};
+
 // An instance: the plugin ABI's graph, followed by our own fields. UnitGraph itself has no state.
 struct Instance {
     AbiGraph hosted;
@@ -138,13 +174,15 @@ struct Instance {
     PluginWorld* world;
     GuardUnit* guards;
     uint32_t num_guards;
+    std::byte* mends; ///< MendUnits and their samples
+    uint32_t num_mends;
     /// How far it has been laid out: the memory that isn't cleared yet, where the next units and inputs come to, and
     /// how many constants and units there are.
     struct LayOut {
         std::byte *dirty, *end;
         Cursor calc_units, other_units, ports;
         uint32_t constants, units;
-        size_t guard; ///< the program's next
+        size_t guard, mend; ///< the program's next
     } lay_out;
     uint32_t built;     ///< how many units' constructors were called
     uint32_t destroyed; ///< and of these, destructors
@@ -161,12 +199,14 @@ struct Instance {
     /// The name of the UGen at an index of all units, or of those that are called each block. Looks at the program
     /// alone, as a crash may have overwritten the units.
     const char* name_of(uint32_t index, bool among_called) const noexcept {
-        size_t guard = 0;
+        size_t guard = 0, mend = 0;
         uint32_t called = 0;
         for (uint32_t i = 0; i < program->units.size(); ++i) {
             const UnitPlan& plan = program->units[i];
             for (; guard < program->guards.size() && program->guards[guard].unit == i; ++guard)
                 called += plan.is_calc() && !program->guards[guard].at_start && !kernel_of(kernels, i);
+            for (; mend < program->mends.size() && program->mends[mend].unit == i; ++mend)
+                called += program->mends[mend].each_block && !kernel_of(kernels, i);
             called += plan.is_calc();
             if (among_called ? called > index : i == index)
                 return plan.ugen->name.c_str();
@@ -201,6 +241,10 @@ struct Instance {
     void add_unit(uint32_t index) noexcept;
     /// `called`: the unit is, each block.
     void add_guard(const InputGuard&, ::Unit&, bool called) noexcept;
+    void add_mend(const InputMend&, ::Unit&) noexcept;
+    MendUnit& mend(size_t index) const noexcept {
+        return *reinterpret_cast<MendUnit*>(mends + index * aligned(MendUnit::bytes(program->block_size)));
+    }
     /// Everything make() has left to do. false: the deadline passed before the end.
     bool finish_layout(Deadline&) noexcept;
 
@@ -245,8 +289,9 @@ UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels) n
     Sizes sizes;
     sizes.whole = aligned(sizeof(Instance)) + aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                   2 * aligned(controls * sizeof(int32_t)) +
-                  aligned((program.num_calc_units + program.guards.size()) * sizeof(::Unit*)) +
+                  aligned((program.num_calc_units + program.guards.size() + program.mends.size()) * sizeof(::Unit*)) +
                   aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
+                  program.mends.size() * aligned(MendUnit::bytes(program.block_size)) +
                   aligned(size_t(program.block_size) * sizeof(float)) + aligned(program.units.size() * sizeof(::Unit*));
     for (uint32_t i = 0; i < program.units.size(); ++i) {
         const UnitPlan& plan = program.units[i];
@@ -275,6 +320,8 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->block.audio = &self->audio_rate;
     self->block.control = &self->control_rate;
     self->block.synths = &self->hosted.owner;
+    self->block.own_buffer = own_buffer;
+    self->block.own_buffers = &self->hosted.abi;
     self->hosted.space = self->home = block.space;
     self->wires = world.wire_space();
     ::World& w = world.abi().world.abi;
@@ -305,9 +352,10 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     // What each block touches comes first, in the order of use. What only constructors and queries use comes last.
     self->lay_out.dirty = cursor.at();
     self->lay_out.end = static_cast<std::byte*>(memory) + sizes.whole;
-    graph.mCalcUnits = cursor.take<::Unit*>(program.num_calc_units + program.guards.size());
+    graph.mCalcUnits = cursor.take<::Unit*>(program.num_calc_units + program.guards.size() + program.mends.size());
     graph.mWire = cursor.take<::Wire>(graph.mNumWires);
     self->guards = cursor.take<GuardUnit>(program.guards.size());
+    self->mends = cursor.take<std::byte>(program.mends.size() * aligned(MendUnit::bytes(program.block_size)));
     // Some audio units read a whole block from an input that is a single number. This keeps those reads within our
     // memory.
     cursor.take<float>(size_t(program.block_size));
@@ -376,6 +424,9 @@ void Instance::add_unit(uint32_t index) noexcept {
     for (; lay_out.guard < program->guards.size() && program->guards[lay_out.guard].unit == index; ++lay_out.guard)
         if (!kernel) // native units need no guards
             add_guard(program->guards[lay_out.guard], *unit, plan.is_calc());
+    for (; lay_out.mend < program->mends.size() && program->mends[lay_out.mend].unit == index; ++lay_out.mend)
+        if (!kernel)
+            add_mend(program->mends[lay_out.mend], *unit);
     if (plan.is_calc())
         graph.mCalcUnits[graph.mNumCalcUnits++] = unit;
 }
@@ -400,6 +451,24 @@ void Instance::add_guard(const InputGuard& guard, ::Unit& unit, bool called) noe
     unit.mInput[guard.input] = &hidden.wire;
     unit.mInBuf[guard.input] = hidden.wire.mBuffer;
     if (called && !guard.at_start)
+        hosted.abi.mCalcUnits[hosted.abi.mNumCalcUnits++] = &hidden.unit;
+}
+
+void Instance::add_mend(const InputMend& its, ::Unit& unit) noexcept {
+    MendUnit& hidden = mend(num_mends++);
+    hidden.kind = its.kind;
+    hidden.before = its.unit;
+    hidden.frames = program->block_size + 1;
+    hidden.from = unit.mInBuf[its.input];
+    hidden.unit.mBufLength = 1;
+    hidden.unit.mCalcFunc = MendUnit::run;
+    hidden.wire = *unit.mInput[its.input];
+    hidden.wire.mBuffer = hidden.samples();
+    if (hidden.wire.mCalcRate == calc_FullRate)
+        hidden.wire.mCalcRate = calc_BufRate;
+    unit.mInput[its.input] = &hidden.wire;
+    unit.mInBuf[its.input] = hidden.wire.mBuffer;
+    if (its.each_block)
         hosted.abi.mCalcUnits[hosted.abi.mNumCalcUnits++] = &hidden.unit;
 }
 
@@ -436,10 +505,15 @@ bool UnitGraph::construct(Deadline& deadline) noexcept {
     GuardUnit* const end = guard + self.num_guards;
     while (guard != end && guard->guard->unit < self.built)
         ++guard;
+    uint32_t mend = 0;
+    while (mend < self.num_mends && self.mend(mend).before < self.built)
+        ++mend;
     const auto build = [&](::Unit* unit) {
         const uint32_t index = self.built++;
         for (; guard != end && guard->guard->unit == index; ++guard)
             GuardUnit::run(&guard->unit, 1);
+        for (; mend < self.num_mends && self.mend(mend).before == index; ++mend)
+            MendUnit::run(&self.mend(mend).unit, 1);
         if (kernel_of(self.kernels, index))
             NativeUnit::of(*unit).construct();
         else if (is_checked(self.program->units[index], nullptr))
@@ -486,6 +560,8 @@ void Instance::use(float* wire_memory, Space& space, ::RGen* generator) noexcept
         move(guard.from);
         move(guard.high);
     }
+    for (uint32_t i = 0; i < num_mends; ++i)
+        move(mend(i).from);
     wires = wire_memory;
 }
 

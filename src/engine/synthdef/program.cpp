@@ -6,6 +6,7 @@
 #include "engine/synthdef/wire-buffers.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <optional>
@@ -77,6 +78,26 @@ void lay_out(Program& program, const SynthDef& def, const UgenCatalog& catalog) 
     }
 }
 
+/// Units whose values are those of their inputs at the same time.
+bool only_calculates(std::string_view ugen) {
+    constexpr std::array names{std::string_view("BinaryOpUGen"), std::string_view("UnaryOpUGen"),
+                               std::string_view("MulAdd"), std::string_view("Sum3"), std::string_view("Sum4")};
+    return std::find(names.begin(), names.end(), ugen) != names.end();
+}
+
+void mark_late(Program& program) {
+    const auto begin = program.inputs.begin();
+    for (const UnitPlan& unit : program.units) {
+        const auto first = begin + unit.first_input;
+        const bool late =
+            unit.ugen->name == "Demand" ||
+            (only_calculates(unit.ugen->name) &&
+             std::any_of(first, first + unit.num_inputs, [&](uint32_t wire) { return program.wires[wire].late; }));
+        for (uint32_t i = 0; i < unit.num_outputs; ++i)
+            program.wires[unit.first_output_wire + i].late = late;
+    }
+}
+
 /// What the definition wants to be computed at, if it isn't the server's own block size and sample rate.
 std::optional<Error> check_own_rate(const OwnRate& own, int block_size) {
     const auto from_control = [](int32_t control) { return " that control " + std::to_string(control) + " sets"; };
@@ -96,6 +117,14 @@ std::optional<Error> check_own_rate(const OwnRate& own, int block_size) {
 }
 
 } // namespace
+
+int32_t Program::control_on(uint32_t wire) const noexcept {
+    if (wires[wire].from_unit < 0)
+        return -1;
+    const UnitPlan& unit = units[size_t(wires[wire].from_unit)];
+    const bool control = unit.ugen->name == "Control" && unit.rate == Rate::control;
+    return control ? unit.special_index + int32_t(wire - unit.first_output_wire) : -1;
+}
 
 const ControlSlot* Program::find_control(std::string_view control_name) const noexcept {
     constexpr size_t longest = 255; // a byte has its length in a SynthDef; longer ones would take long to hash
@@ -118,7 +147,7 @@ const Variant* Program::find_variant(std::string_view full_name) const noexcept 
 }
 
 Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
-                                         int max_wire_buffers) {
+                                         int max_wire_buffers, bool mending) {
     if (block_size < 1)
         return Error{"the block size is " + std::to_string(block_size)};
     if (auto wrong = validate(def, catalog))
@@ -136,7 +165,10 @@ Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog&
     std::stable_sort(program->variants.begin(), program->variants.end(),
                      [](const Variant& a, const Variant& b) { return a.name < b.name; });
     lay_out(*program, def, catalog);
+    mark_late(*program);
     program->guards = input_guards(def, block_size);
+    if (mending)
+        program->mends = input_mends(*program);
     program->num_wire_buffers = assign_wire_buffers(def, program->units, program->wires);
     if (int64_t(program->num_wire_buffers) > max_wire_buffers)
         return Error{"exceeded number of interconnect buffers"};

@@ -3,6 +3,7 @@
 
 #include "engine/base/result.hpp"
 #include "engine/synthdef/input-guards.hpp"
+#include "engine/synthdef/input-mends.hpp"
 #include "engine/synthdef/synthdef.hpp"
 #include "engine/synthdef/ugen-catalog.hpp"
 
@@ -21,6 +22,7 @@ struct WireSpec {
     int32_t from_unit = -1;   ///< index of the unit that computes it; -1: a constant
     float value = 0.0f;       ///< the constant's value; 0 for outputs
     int32_t buffer = -1;      ///< index of the audio wire buffer; -1: the value lives in the wire itself
+    bool late = false;        ///< computed from a Demand's values, which are 0 before the first block
 };
 
 /// One unit of a program.
@@ -57,10 +59,13 @@ struct Program {
     std::vector<uint32_t> inputs;   ///< wire indices; each unit's are consecutive
     std::vector<UnitPlan> units;    ///< in the order in which they run
     std::vector<InputGuard> guards; ///< in the order of the units
+    std::vector<InputMend> mends;   ///< the same; none where units are to sound as in scsynth
     uint32_t num_constants = 0;
     uint32_t num_wire_buffers = 0; ///< audio wire buffers used
     uint32_t num_calc_units = 0;   ///< units that are called each block
 
+    /// The index of the control whose value is on a wire; -1: none, or one that is read only once.
+    int32_t control_on(uint32_t wire) const noexcept;
     /// [rt] The control of this name, or null. Never allocates.
     const ControlSlot* find_control(std::string_view control_name) const noexcept;
     /// [rt] The variant of this full name ("definition.variant"), or null; the first listed of several. Never
@@ -76,8 +81,8 @@ struct Program {
 /// units that compute in place see the same inputs and outputs. block_size: frames, 1 or more. Errors: those of
 /// validate(), "exceeded number of interconnect buffers" if more than max_wire_buffers are needed, and what a
 /// definition asks for that no synth of ours has: blocks of another size, or another sample rate. The result keeps
-/// pointers into the catalog.
+/// pointers into the catalog. `mending`: with InputMends.
 Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
-                                         int max_wire_buffers);
+                                         int max_wire_buffers, bool mending = false);
 
 } // namespace scs

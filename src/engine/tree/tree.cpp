@@ -630,12 +630,16 @@ Status Tree::hide_id(Synth& synth) noexcept {
     return {};
 }
 
-void Tree::set_control(Synth& synth, int64_t index, float value) noexcept {
+void Tree::set_control(Synth& synth, int64_t index, float value, WhenSet when) noexcept {
     if (index < 0 || index >= control_count(synth))
         return;
+    if (value == 0.f && when == WhenSet::at_start && synth.facts->gate_controls)
+        value = 0.f; // a client's minus zero says nothing, see TurnFacts
     if (synth.voice)
-        return ensemble_.set_control(synth, int(index), value);
+        return ensemble_.set_control(synth, int(index), value, when);
     ensemble_.graph_control_changed(synth, int(index), synth.graph->is_mapped(int(index)));
+    if (when == WhenSet::later && !synth.graph->constructed())
+        value = synth.facts->before_start(int(index), synth.graph->control(int(index)), value);
     synth.graph->set_control(int(index), value);
 }
 

@@ -103,7 +103,7 @@ public:
     void notify(const Node&, NodeChange) noexcept;
 
     /// Sets a control. As in scsynth, indices out of range are ignored.
-    void set_control(Synth&, int64_t index, float value) noexcept;
+    void set_control(Synth&, int64_t index, float value, WhenSet = WhenSet::later) noexcept;
     /// The same for mapping a control to a bus; bus -1 unmaps it. Buses out of range are ignored.
     void map_control(Synth&, int64_t index, int64_t bus, bool audio) noexcept;
 

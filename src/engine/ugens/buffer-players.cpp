@@ -156,7 +156,7 @@ constexpr Kernel play_buf = [] {
 
 // ---- BufRd
 
-enum { read_buffer, phase, read_loop, interpolation };
+enum { read_buffer, phase, read_loop, interpolation, phase_rest };
 
 template <int N>
 struct ReadState {
@@ -178,6 +178,8 @@ struct BufRd {
         const bool loop = int_of(input(op, block, read_loop)[lane]) != 0;
         const LaneIn<L> phases(op, block, phase, lane);
         bool stopped = false;
+        if (op.inputs > phase_rest)
+            return play_fine(op, block, lane, Player<L>(op, block, lane, buffer, loop, points), n);
         const auto play = [&](const Player<L>& player) {
             for (int i = 0; i < n; ++i)
                 (void)player.put(i, double(phases.at(i)), stopped);
@@ -186,6 +188,17 @@ struct BufRd {
             play(Player<L>(op, block, lane, buffer, loop, 4));
         else
             play(Player<L>(op, block, lane, buffer, loop, points));
+    }
+    /// See synthdef/fine-phases.hpp. Before `coarse`, where samples of the phase are off by a few hundredths of a frame
+    /// at most, these alone count, as in SuperCollider.
+    static constexpr double coarse = 0x1p15;
+    [[gnu::noinline]] static void play_fine(const Op& op, const Block& block, int lane, const Player<L> player, int n) {
+        const LaneIn<L> phases(op, block, phase, lane), rests(op, block, phase_rest, lane);
+        bool stopped = false;
+        for (int i = 0; i < n; ++i) {
+            const double place = double(phases.at(i)), rest = double(rests.at(i));
+            (void)player.put(i, place < coarse ? place : place + rest, stopped);
+        }
     }
 };
 
@@ -250,8 +263,6 @@ constexpr NativeUgen list[] = {
     {"BufSampleRate", BufferFact<BufSampleRate>::choose},
     {"BufRateScale", BufferFact<BufRateScale>::choose},
     {"BufDur", BufferFact<BufDur>::choose},
-    {"LocalBuf", nullptr, Gives::buffers},
-    {"MaxLocalBufs", nullptr, Gives::buffers},
 };
 
 } // namespace

@@ -74,8 +74,9 @@ template <class Structure, class Between>
 struct Delay {
     static constexpr bool feeds_back = Structure::feeds_back;
     static constexpr bool cubic = Between::newest == 1;
-    /// Shortest delay in frames. With feedback, cubic interpolation needs one more.
-    static constexpr float shortest = feeds_back && cubic ? 2.f : 1.f;
+    /// Shortest delay in frames: cubic interpolation and feedback need one each. In SuperCollider it is never below
+    /// one.
+    static constexpr float shortest = float(int(cubic) + int(feeds_back));
 
     using Line = DelayLine;
 

@@ -8,7 +8,8 @@
 // other inputs only the first sample in a block is); `doubles` and `floats`, how many of each it keeps; step(), which
 // computes the next sample; begin(), which fills in what it keeps at the start; start(), which computes the first
 // sample after that; and steps_back(), whether it forgets what start() changed. SampleUnit has what most have of the
-// last three.
+// last three. A Unit that is `wide` has samples in double precision; with a second output it puts out there what the
+// first is off by (see synthdef/fine-phases.hpp).
 
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
@@ -40,12 +41,28 @@ struct Kept {
 /// changed.
 template <class Unit>
 struct SampleUnit {
+    static constexpr bool wide = false;
     SCS_INLINE static bool steps_back(Release release) { return release >= Release::v3_14; }
     SCS_INLINE static void begin(Kept<Unit, 1>&, const F32<1>*, Release) {}
-    SCS_INLINE static F32<1> start(Kept<Unit, 1>& kept, const F32<1>* in, Release) { return Unit::step(kept, in); }
+    SCS_INLINE static auto start(Kept<Unit, 1>& kept, const F32<1>* in, Release) { return Unit::step(kept, in); }
 };
 
-template <class Unit>
+template <int N>
+SCS_INLINE F32<N> single(F32<N> sample) {
+    return sample;
+}
+template <int N>
+SCS_INLINE F32<N> single(F64<N> sample) {
+    return convert<float>(sample);
+}
+/// What single() leaves out.
+template <int N>
+SCS_INLINE F32<N> rest(F64<N> sample) {
+    return convert<float>(sample - convert<double>(convert<float>(sample)));
+}
+
+/// Fine: with a second output.
+template <class Unit, bool Fine = false>
 struct EachSample {
     template <int N>
     struct State : detail::Items<double, Unit::doubles, N>, detail::Items<float, Unit::floats, N> {
@@ -92,11 +109,15 @@ struct EachSample {
                 in[k] = F32<N>::load(wires[k]);
             }
             float* out = output(op, block);
+            float* rests = Fine ? output(op, block, 1) : nullptr;
             for (int i = 0, n = own_frames(op, block); i < n; ++i) {
                 for (int k = 0; k < Unit::inputs; ++k)
                     if (Unit::follows >> k & 1)
                         in[k] = F32<N>::load(wires[k] + i * strides[k]);
-                Form::put(out, i, Unit::step(kept, in));
+                const auto sample = Unit::step(kept, in);
+                Form::put(out, i, single(sample));
+                if constexpr (Fine)
+                    Form::put(rests, i, rest(sample));
             }
             kept.store();
         }
@@ -111,13 +132,21 @@ struct EachSample {
         Unit::begin(kept, in, release);
         if (Unit::steps_back(release))
             kept.store();
-        Unit::start(kept, in, release).store(output(op, block));
+        const auto sample = Unit::start(kept, in, release);
+        single(sample).store(output(op, block));
+        if constexpr (Fine)
+            rest(sample).store(output(op, block, 1));
         if (!Unit::steps_back(release))
             kept.store();
     }
 
     static constexpr Kernel kernel = vector_kernel<Run, State, Scalar>(start);
-    static const Kernel* choose(const Signature& s) { return s.inputs.size() == Unit::inputs ? &kernel : nullptr; }
+    static const Kernel* choose(const Signature& s) {
+        if constexpr (Unit::wide && !Fine)
+            if (s.outputs == 2)
+                return EachSample<Unit, true>::choose(s);
+        return s.inputs.size() == Unit::inputs ? &kernel : nullptr;
+    }
 };
 
 template <int N>

@@ -7,8 +7,13 @@ namespace {
 
 using namespace envelope;
 
+template <Segments segments>
 void start(const Op& op, Block& block) {
-    *output(op, block) = Envelope<1>(op, block, 0).construct();
+    *output(op, block) = Envelope<1, segments>(op, block, 0).construct();
+}
+template <Segments segments>
+void start_later(const Op& op, Block& block) {
+    *output(op, block) = Envelope<1, segments>(op, block, 0).construct_later();
 }
 
 /// The lanes whose gate opens, closes or forces the release.
@@ -21,66 +26,69 @@ SCS_INLINE I32<N> crossings(F32<N> before, F32<N> now) {
 
 /// At control rate. Gates that change and segments that end are handled lane by lane; everything else is computed for
 /// all lanes at once.
-template <class Form>
-struct EnvGenControl {
-    static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
-        auto& s = state<EnvState<N>>(op, block);
-        const auto now = Form::control(input(op, block, gate)), before = Form::get(s.gate);
-        const auto events = (now != before) | (Form::get(s.counter) <= I32<N>(0));
-        if (any(events)) {
-            turn(op, block, bitmask(events) & block.live);
-            Form::keep(s.gate, now);
+template <Segments segments>
+struct AtControlRate {
+    template <class Form>
+    struct Run {
+        static constexpr int N = Form::width;
+        static void run(const Op& op, Block& block) {
+            auto& s = state<EnvState<N>>(op, block);
+            const auto now = Form::control(input(op, block, gate)), before = Form::get(s.gate);
+            const auto events = (now != before) | (Form::get(s.counter) <= I32<N>(0));
+            if (any(events)) {
+                turn(op, block, bitmask(events) & block.live);
+                Form::keep(s.gate, now);
+            }
+            const auto level = Form::get(s.level);
+            Form::put(output(op, block), 0, convert<float>(level));
+            const auto kind = Form::get(s.kind);
+            if (any((kind > I32<N>(staying)) & (kind < I32<N>(held))))
+                step(s, kind, level);
+            Form::keep(s.counter, Form::get(s.counter) - I32<N>(1));
         }
-        const auto level = Form::get(s.level);
-        Form::put(output(op, block), 0, convert<float>(level));
-        const auto kind = Form::get(s.kind);
-        if (any((kind > I32<N>(staying)) & (kind < I32<N>(held))))
-            step(s, kind, level);
-        Form::keep(s.counter, Form::get(s.counter) - I32<N>(1));
-    }
 
-    [[gnu::noinline]] static void turn(const Op& op, Block& block, uint32_t voices) {
-        for (; voices; voices &= voices - 1) {
-            const int lane = __builtin_ctz(voices);
-            Envelope<N> envelope(op, block, lane);
-            envelope.turn_gate(input(op, block, gate)[lane]);
-            if (envelope.counter() <= 0)
-                envelope.turn_stage();
+        [[gnu::noinline]] static void turn(const Op& op, Block& block, uint32_t voices) {
+            for (; voices; voices &= voices - 1) {
+                const int lane = __builtin_ctz(voices);
+                Envelope<N, segments> envelope(op, block, lane);
+                envelope.turn_gate(input(op, block, gate)[lane]);
+                if (envelope.counter() <= 0)
+                    envelope.turn_stage();
+            }
         }
-    }
 
-    SCS_INLINE static void step(EnvState<N>& s, I32<N> kind, F64<N> level) {
-        const auto growth = Form::get(s.growth);
-        const auto is = [&](Kind one) { return kind == I32<N>(one); };
-        const auto lines = is(linear);
-        auto next = level;
-        if (any(lines))
-            next = select(widen_mask(lines), level + growth, next);
-        if (any((kind > I32<N>(linear)) & (kind < I32<N>(held)))) {
-            const auto offset = Form::get(s.offset), y1 = Form::get(s.y1), y2 = Form::get(s.y2);
-            auto y0 = y1;
-            if (const auto powers = is(exponential) | is(curve); any(powers)) {
-                const auto wide = widen_mask(powers);
-                y0 = select(wide, y1 * growth, y0);
-                next = select(wide, offset - y0, next);
+        SCS_INLINE static void step(EnvState<N>& s, I32<N> kind, F64<N> level) {
+            const auto growth = Form::get(s.growth);
+            const auto is = [&](Kind one) { return kind == I32<N>(one); };
+            const auto lines = is(linear);
+            auto next = level;
+            if (any(lines))
+                next = select(widen_mask(lines), level + growth, next);
+            if (any((kind > I32<N>(linear)) & (kind < I32<N>(held)))) {
+                const auto offset = Form::get(s.offset), y1 = Form::get(s.y1), y2 = Form::get(s.y2);
+                auto y0 = y1;
+                if (const auto powers = is(exponential) | is(curve); any(powers)) {
+                    const auto wide = widen_mask(powers);
+                    y0 = select(wide, y1 * growth, y0);
+                    next = select(wide, offset - y0, next);
+                }
+                if (const auto waves = is(sine) | is(welch); any(waves)) {
+                    const auto wide = widen_mask(waves);
+                    y0 = select(wide, growth * y1 - y2, y0);
+                    next = select(wide, select(widen_mask(is(welch)), offset + y0, offset - y0), next);
+                    Form::keep(s.y2, y1);
+                }
+                if (const auto roots = is(squared) | is(cubed); any(roots)) {
+                    const auto wide = widen_mask(roots), third = widen_mask(is(cubed));
+                    const auto sum = y1 + growth;
+                    y0 = select(wide, select(third, max(sum, F64<N>(0.0)), sum), y0);
+                    next = select(wide, select(third, y0 * y0 * y0, y0 * y0), next);
+                }
+                Form::keep(s.y1, y0);
             }
-            if (const auto waves = is(sine) | is(welch); any(waves)) {
-                const auto wide = widen_mask(waves);
-                y0 = select(wide, growth * y1 - y2, y0);
-                next = select(wide, select(widen_mask(is(welch)), offset + y0, offset - y0), next);
-                Form::keep(s.y2, y1);
-            }
-            if (const auto roots = is(squared) | is(cubed); any(roots)) {
-                const auto wide = widen_mask(roots), third = widen_mask(is(cubed));
-                const auto sum = y1 + growth;
-                y0 = select(wide, select(third, max(sum, F64<N>(0.0)), sum), y0);
-                next = select(wide, select(third, y0 * y0 * y0, y0 * y0), next);
-            }
-            Form::keep(s.y1, y0);
+            Form::keep(s.level, next);
         }
-        Form::keep(s.level, next);
-    }
+    };
 };
 
 /// A block of a voice at audio rate, in pieces between the ends of segments and the changes of an audio gate.
@@ -178,19 +186,35 @@ void held_gates(const Op& op, Block& block) {
 
 constexpr Kernel with_action(Kernel made) {
     made.done_action = action;
+    made.has_gate = true;
     return made;
 }
 
-constexpr Kernel at_control_rate = with_action(vector_kernel<EnvGenControl, EnvState, Scalar>(start));
-constexpr Kernel with_audio_gate = with_action(lane_kernel<InPieces<true>::Run, EnvState>(start));
+template <Segments segments>
+constexpr Kernel at_control_rate =
+    with_action(vector_kernel<AtControlRate<segments>::template Run, EnvState, Scalar>(start<segments>));
+constexpr Kernel with_audio_gate = with_action(lane_kernel<InPieces<true>::Run, EnvState>(start<Segments::of_release>));
 // For audio inputs besides the gate, lane by lane in every case. An audio input may share its memory with the output,
 // so no voice's output may be written before its turn.
-constexpr Kernel with_audio_inputs = with_action(lane_kernel<InPieces<false>::Run, EnvState>(start));
+constexpr Kernel with_audio_inputs =
+    with_action(lane_kernel<InPieces<false>::Run, EnvState>(start<Segments::of_release>));
 constexpr Kernel with_held_gate = [] {
     Kernel made = with_audio_inputs;
     made.batch = held_gates;
     return made;
 }();
+
+template <const Kernel& kernel, Segments segments>
+constexpr Kernel starts_later = [] {
+    Kernel made = kernel;
+    made.start = start_later<segments>;
+    return made;
+}();
+/// Where the first level comes from a unit that computes its first value in the first block, so does the envelope.
+template <const Kernel& kernel, Segments segments = Segments::of_release>
+const Kernel* ready(const Signature& s) {
+    return s.inputs[first_level].late ? &starts_later<kernel, segments> : &kernel;
+}
 
 constexpr NativeUgen list[] = {
     {"EnvGen",
@@ -198,13 +222,14 @@ constexpr NativeUgen list[] = {
          if (s.inputs.size() < nodes)
              return nullptr;
          if (s.rate != Rate::audio)
-             return &at_control_rate;
+             return s.right_durations ? ready<at_control_rate<Segments::right>, Segments::right>(s)
+                                      : ready<at_control_rate<Segments::of_release>>(s);
          if (s.audio(gate))
-             return &with_audio_gate;
+             return ready<with_audio_gate>(s);
          for (size_t i = 0; i < s.inputs.size(); ++i)
              if (s.audio(i))
-                 return &with_audio_inputs;
-         return &with_held_gate;
+                 return ready<with_audio_inputs>(s);
+         return ready<with_held_gate>(s);
      }},
 };
 

@@ -23,7 +23,8 @@ enum Input : int {
 };
 constexpr int node_level = 0, node_time = 1, node_shape = 2, node_curve = 3, node_inputs = 4;
 
-constexpr int32_t not_started = 1000000000, ended = INT32_MAX, forever = INT32_MAX; ///< stages; a count
+// Stages, and a count. not_ready: the first level isn't known before the first block.
+constexpr int32_t not_started = 1000000000, not_ready = not_started + 1, ended = INT32_MAX, forever = INT32_MAX;
 constexpr double pi = 3.14159265358979323846;
 
 /// The kinds of segments. Up to `cubed` the numbers are SuperCollider's shapes, but exponentials are curves towards 0.
@@ -54,8 +55,12 @@ SCS_INLINE double exponential_of(double x) {
     return exp(F64<1>(x))[0];
 }
 
+/// Which segments an envelope has: those of the release that is followed, or right ones. These last as long as those of
+/// 3.14, and the last one has reached its level when the envelope is done.
+enum class Segments { of_release, right };
+
 /// The changes of segments of one voice. Inputs other than the gate are read only here.
-template <int L>
+template <int L, Segments segments = Segments::of_release>
 class Envelope {
 public:
     SCS_INLINE Envelope(const Op& op, Block& block, int lane)
@@ -85,6 +90,7 @@ public:
         s_.gate[lane_] = now;
         if (before <= 0.f && now > 0.f) {
             settle();
+            take_first_level();
             s_.stage[lane_] = -1;
             s_.released[lane_] = false;
             s_.rest[lane_] = 0.0;
@@ -99,6 +105,7 @@ public:
             s_.rest[lane_] = 0.0;
         } else if (before > 0.f && now <= 0.f && releasable()) {
             settle();
+            take_first_level();
             s_.stage[lane_] = s_.release_node[lane_] - 1;
             s_.released[lane_] = true;
             s_.rest[lane_] = 0.0;
@@ -106,19 +113,22 @@ public:
         }
     }
 
-    /// Begins the next segment, when the counter has run down.
-    void turn_stage() {
+    /// Begins the next segment, when the counter has run down. Returns whether the envelope has ended, or waits for its
+    /// gate: for SuperCollider it is done then, too, and does its action.
+    bool turn_stage() {
         const int64_t count = int_of(in(stages)), next = int64_t(s_.stage[lane_]) + 1;
+        take_first_level();
         if (s_.stage[lane_] == ended) {
             stay();
         } else if (next >= count) {
-            if (since_3_14())
+            const bool waits = s_.stage[lane_] == not_started;
+            if (since_3_14() && segments == Segments::of_release)
                 stay_soon();
             else
                 stay();
-            done(op_, block_, lane_, in(action));
-        } else if (s_.stage[lane_] == not_started) {
-            counter() = forever;
+            if (!waits)
+                done(op_, block_, lane_, in(action));
+            return true;
         } else if (next == int_of(in(release_node)) && !s_.released[lane_]) {
             const int32_t loop = int_of(in(loop_node));
             if (loop >= 0 && loop < count) {
@@ -131,21 +141,21 @@ public:
             s_.stage[lane_] = int32_t(next);
             begin_in_time();
         }
+        return false;
     }
 
     /// Does what the constructor does. Returns the first sample.
     float construct() {
         prepare();
-        turn_gate(in(gate));
-        if (counter() <= 0)
-            turn_stage();
+        const bool opened = was_open(in(gate));
+        turn_gate(opened ? 1.f : in(gate));
+        const bool over = counter() <= 0 && turn_stage();
         float first;
         if (!since_3_14()) {
             perform(&first, 1);
             --counter();
             return first;
         }
-        const bool over = done_flag(op_, block_, lane_);
         const int32_t left = over ? forever : counter();
         perform(&first, 1);
         prepare();
@@ -154,7 +164,17 @@ public:
             s_.stage[lane_] = ended;
             counter() = 1;
         }
+        if (opened)
+            turn_gate(1.f);
         return first;
+    }
+
+    /// The same where the first level is computed by a unit whose constructor doesn't know its value.
+    float construct_later() {
+        prepare();
+        s_.stage[lane_] = not_ready;
+        s_.gate[lane_] = was_open(in(gate)) ? 1.f : 0.f;
+        return float(level());
     }
 
     /// Computes a block in which the segment doesn't end, if SuperCollider computes it in single precision; else
@@ -227,19 +247,31 @@ public:
     }
 
 private:
-    SCS_INLINE bool since_3_14() const { return block_.space->release >= Release::v3_14; }
+    SCS_INLINE bool since_3_14() const {
+        return segments == Segments::right || block_.space->release >= Release::v3_14;
+    }
 
     /// Before the first segment, with a gate that was closed.
     void prepare() {
-        s_.end[lane_] = level() = in(first_level)*in(level_scale) + in(level_bias);
+        set_first_level();
         s_.stage[lane_] = not_started;
         s_.kind[lane_] = held;
         s_.gate[lane_] = 0.f;
         s_.released[lane_] = false;
         s_.release_node[lane_] = int_of(in(release_node));
         s_.rest[lane_] = 0.0;
+    }
+    void set_first_level() {
+        s_.end[lane_] = level() = in(first_level)*in(level_scale) + in(level_bias);
         if (op_.inputs > nodes + node_shape && int_of(in(nodes + node_shape)) == held)
             level() = in(nodes + node_level);
+    }
+    /// Does what is left of construct_later().
+    void take_first_level() {
+        if (s_.stage[lane_] == not_ready) {
+            set_first_level();
+            s_.stage[lane_] = not_started;
+        }
     }
 
     /// Stays at the segment's end.

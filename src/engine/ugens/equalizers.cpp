@@ -47,7 +47,7 @@ template <int N>
 struct Angle {
     F64<N> sin, cos;
     SCS_INLINE Angle(F32<N> freq, const UnitRate& rate) {
-        const auto both = sincos(angle(freq, rate));
+        const auto both = sincos(stable_angle(freq, rate));
         sin = both.sin;
         cos = both.cos;
     }

@@ -59,6 +59,13 @@ struct Op {
     uint16_t unit; ///< index of the program's unit
 };
 
+/// A buffer of interleaved samples, or one without data.
+struct SampleBuffer {
+    const float* data = nullptr;
+    int32_t frames = 0, channels = 0;
+    double rate = 0; ///< Hz
+};
+
 /// Rates of audio units or of control units.
 struct UnitRate {
     double samples;  ///< a second
@@ -78,13 +85,9 @@ struct Block {
     Synth* const* synths;  ///< a voice each lane
     const int32_t* mapped; ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
-};
-
-/// A buffer of interleaved samples, or one without data.
-struct SampleBuffer {
-    const float* data = nullptr;
-    int32_t frames = 0, channels = 0;
-    double rate = 0; ///< Hz
+    /// Lone: for buffers that only the synth has, whose numbers are Space::buffer_count and more. Null: it has none.
+    SampleBuffer (*own_buffer)(void* synth, int32_t number) = nullptr;
+    void* own_buffers = nullptr; ///< for own_buffer
 };
 
 constexpr int row_sets = 8;
@@ -157,9 +160,10 @@ struct Kernel {
     int8_t done_action = -1;          ///< index of the input with the done action; -1: none
     bool reads_after_writing = false; ///< an output may not share the memory of an input
     bool reads_controls = false;      ///< the voice's controls from special_index on: only where all units are native
-    bool reads_buffers = false;       ///< sample buffers by number: not where a unit of plugins gives the synth its own
+    bool reads_buffers = false;       ///< sample buffers by number
     bool forgets_controls = false;    ///< what the controls from special_index on, one an output, are set to
     bool ends = false;                ///< ends or pauses its synth, other than by a done action that is an input
+    bool has_gate = false;            ///< input 0 is a gate; minus zero when the unit starts: it was open until then
     bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
@@ -176,19 +180,21 @@ struct Signature {
         Rate rate;
         bool constant;
         float value; ///< of a constant
+        bool late;   ///< the unit that computes it gives 0 before the first block, as those at demand rate do
     };
     Rate rate;
     int special_index;
     std::span<const Input> inputs;
     size_t outputs;
     Release release;
+    bool right_durations = false; ///< see NativeUgens
 
     bool audio(size_t input) const noexcept { return inputs[input].rate == Rate::audio; }
 };
 
 /// What a plugin's unit gives its synth in place of the engine's own. Units of that synth that would use it can't be
 /// native.
-enum class Gives : uint8_t { nothing, buffers, generator };
+enum class Gives : uint8_t { nothing, generator };
 
 /// A UGen by name. Several families may have UGens of one name.
 struct NativeUgen {
@@ -202,6 +208,9 @@ struct NativeUgens {
     int lanes; ///< voices in a batch
     std::span<const std::span<const NativeUgen>> families;
     Release release = Release::v3_13; ///< whose units they are to sound as
+    /// An EnvGen at control rate lasts as long as since 3.14, whatever the release. Until 3.13 each segment lost what
+    /// was left of its time beyond whole blocks.
+    bool right_durations = false;
 
     /// [any] The kernel for a unit, or null.
     const Kernel* find(std::string_view name, const Signature&) const noexcept;

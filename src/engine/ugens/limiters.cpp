@@ -8,7 +8,9 @@ namespace scs::SCS_SIMD {
 namespace {
 
 // Limiter and Normalizer. They keep three pieces of signal: one is being written, one waits, and one is put out. The
-// output's gain moves linearly within a piece, to the gain for the loudest sample of the two pieces behind it.
+// output's gain moves linearly within a piece, to the gain for the loudest sample of the two pieces behind it. The line
+// is a sum in single precision, as in SuperCollider, where what it is off by stays and loud samples make it loud. Here
+// the gain is put right at the end of a piece if that would be heard.
 
 enum { in, level, duration };
 
@@ -19,6 +21,7 @@ struct LookaheadState {
     int32_t piece[N]; ///< frames in a piece
     int32_t at[N], flips[N];
     float gain[N], slope[N], loudest[N], loudest_before[N];
+    float aim[N]; ///< the gain at the end of the piece
 };
 
 struct Limit {
@@ -84,7 +87,11 @@ struct Lookahead {
                 s.at[lane] = 0;
                 const float before = s.loudest_before[lane];
                 s.loudest_before[lane] = loudest;
-                slope = (Kind::gain(before > loudest ? before : loudest, to) - gain) * (1.f / float(piece));
+                const float most = before > loudest ? before : loudest;
+                if (!(__builtin_fabsf(gain - s.aim[lane]) * most <= 0.001f * to))
+                    gain = s.aim[lane];
+                s.aim[lane] = Kind::gain(most, to);
+                slope = (s.aim[lane] - gain) * (1.f / float(piece));
                 loudest = 0.f;
                 s.flips[lane] = s.flips[lane] == 4 ? 2 : s.flips[lane] + 1; // 2 in place of 5, the same modulo 3
             }
@@ -111,7 +118,7 @@ struct Lookahead {
         }
         if (!s.table[0])
             complain_of_memory(op, block);
-        s.gain[0] = 1.f;
+        s.gain[0] = s.aim[0] = 1.f;
         turn<1>(op, block, 0, 1);
     }
 

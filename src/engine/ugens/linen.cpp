@@ -20,12 +20,11 @@ enum Stage : int32_t { rising, holding, falling, finished, over };
 
 template <int L>
 struct Linen {
-    static void turn(const Op& op, Block& block, int lane) {
+    static void turn(const Op& op, Block& block, int lane, float open) {
         auto& s = state<LinenState<L>>(op, block);
         const auto in = [&](int index) { return input(op, block, size_t(index))[lane]; };
         double& level = s.level[lane];
         float& out = output(op, block)[lane];
-        const float open = in(gate);
         const auto ramp = [&](float seconds, float to) {
             s.counter[lane] = at_least_one(int_of(double(seconds) * block.control->samples));
             s.slope[lane] = (double(to) - level) / s.counter[lane];
@@ -72,19 +71,21 @@ struct Linen {
     }
     static void run(const Op& op, Block& block) {
         if (L == 1 || !hold(op, block))
-            each_lane<L>(block, [&](int lane) { turn(op, block, lane); });
+            each_lane<L>(block, [&](int lane) { turn(op, block, lane, input(op, block, gate)[lane]); });
     }
 };
 
 void start_linen(const Op& op, Block& block) {
     auto& s = state<LinenState<1>>(op, block);
-    s.stage[0] = *input(op, block, gate) <= -1.f ? holding : over;
-    Linen<1>::run(op, block);
+    const float open = *input(op, block, gate);
+    s.stage[0] = open <= -1.f ? holding : over;
+    Linen<1>::turn(op, block, 0, was_open(open) ? 1.f : open);
 }
 
 constexpr Kernel kernel = [] {
     Kernel made = lane_kernel<Linen, LinenState>(start_linen);
     made.done_action = action;
+    made.has_gate = true;
     return made;
 }();
 

@@ -2,6 +2,9 @@
 
 // Oscillators that aren't band-limited. Phases are doubles that are summed up frame by frame as in SuperCollider. The
 // end of a cycle is audible to the frame, and any other way of summing would now and then round to another frame.
+//
+// SuperCollider subtracts a cycle where a phase has passed the end of its own. With a negative frequency, or one above
+// the sample rate, its phases run away, and the samples with them. Here they are brought back from anywhere.
 
 #include "engine/simd/math.hpp"
 #include "engine/ugens/families.hpp"
@@ -33,12 +36,37 @@ SCS_INLINE void wrap(F64<N>& phase, double end, double cycle) {
     }
 }
 
+/// Brings phases that are outside of a cycle back into it. Exact, as cycles are powers of two.
+template <int N>
+SCS_INLINE void bring_back(F64<N>& phase, I64<N> outside, double low, double cycle) {
+    if (any(outside)) [[unlikely]]
+        phase = select(outside, phase - floor((phase - F64<N>(low)) * F64<N>(1.0 / cycle)) * F64<N>(cycle), phase);
+}
+/// The same for the cycle that `Wave` has.
+template <class Wave, int N>
+SCS_INLINE void bring_back(F64<N>& phase) {
+    bring_back(phase, ~((phase >= F64<N>(Wave::low)) & (phase < F64<N>(Wave::low + Wave::cycle))), Wave::low,
+               Wave::cycle);
+}
+/// Saws are from -1 to 1, both included.
+template <int N>
+SCS_INLINE void bring_back_saw(F64<N>& phase) {
+    bring_back(phase, (phase > F64<N>(1.0)) | (phase < F64<N>(-1.0)), -1.0, 2.0);
+}
+
 /// Factor from a frequency in Hz to a phase increment; float.
 template <class Form>
 SCS_INLINE F32<Form::width> per_hertz(double cycle, const Op& op, const Block& block) {
     return F32<Form::width>(float(cycle * own_rate(op, block).duration));
 }
 
+template <bool Any>
+struct Strays {
+    static constexpr bool value = Any;
+};
+
+/// Calls next(phase, increment, strays) for each frame; `strays`, a type with a `value`: whether the phase may leave
+/// its cycle otherwise than at its end, by less than half of it.
 template <bool AudioFrequency, class Form, class Next>
 SCS_INLINE void each_frame(const Op& op, const Block& block, double cycle, double* kept, Next&& next) {
     const float* frequency = input(op, block, 0);
@@ -49,12 +77,19 @@ SCS_INLINE void each_frame(const Op& op, const Block& block, double cycle, doubl
     if constexpr (AudioFrequency) {
         for (int i = 0; i < n; ++i) {
             const auto by = convert<double>(Form::audio(frequency, i) * hertz);
-            Form::put(out, i, next(phase, by));
+            Form::put(out, i, next(phase, by, Strays<true>()));
         }
     } else {
         const auto by = convert<double>(Form::control(frequency) * hertz);
-        for (int i = 0; i < n; ++i)
-            Form::put(out, i, next(phase, by));
+        const auto run = [&](auto strays) {
+            for (int i = 0; i < n; ++i)
+                Form::put(out, i, next(phase, by, strays));
+        };
+        constexpr int N = Form::width;
+        if (all((by >= F64<N>(0.0)) & (by < F64<N>(0.5 * cycle)))) [[likely]]
+            run(Strays<false>());
+        else
+            run(Strays<true>());
     }
     Form::keep(kept, phase);
 }
@@ -71,21 +106,21 @@ void start_at(KernelFunction run, const Op& op, Block& block, const State& first
 // ---- LFTri, LFPar, LFCub
 
 struct Triangle {
-    static constexpr double cycle = 4.0, begin = 0.0;
-    static constexpr bool wraps_at_start = true;
-    template <int N>
+    static constexpr double cycle = 4.0, low = -1.0, begin = 0.0;
+    template <class Strays, int N>
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto z = select(phase > F64<N>(1.0), F64<N>(2.0) - phase, phase);
         phase += by;
         wrap(phase, 3.0, 4.0);
+        if constexpr (Strays::value)
+            bring_back<Triangle>(phase);
         return convert<float>(z);
     }
 };
 
 struct Parabolas {
-    static constexpr double cycle = 4.0, begin = 0.0;
-    static constexpr bool wraps_at_start = false;
-    template <int N>
+    static constexpr double cycle = 4.0, low = -1.0, begin = 0.0;
+    template <class Strays, int N>
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto below = phase >= F64<N>(1.0), wraps = phase >= F64<N>(3.0);
         phase -= where(wraps, 4.0);
@@ -93,19 +128,22 @@ struct Parabolas {
         const auto z = convert<float>(phase - where(lower, 2.0));
         const auto flip = bits<float>(narrow_mask(lower) & I32<N>(INT32_MIN));
         phase += by;
+        if constexpr (Strays::value)
+            bring_back<Parabolas>(phase);
         return bits<float>(bits<int32_t>(F32<N>(1.f) - z * z) ^ bits<int32_t>(flip));
     }
 };
 
 struct Cubics {
-    static constexpr double cycle = 2.0, begin = 0.5;
-    static constexpr bool wraps_at_start = false;
-    template <int N>
+    static constexpr double cycle = 2.0, low = 0.0, begin = 0.5;
+    template <class Strays, int N>
     SCS_INLINE static F32<N> next(F64<N>& phase, F64<N> by) {
         const auto falls = phase >= F64<N>(1.0), wraps = phase >= F64<N>(2.0);
         phase -= where(wraps, 2.0);
         const auto z = convert<float>(select(falls & ~wraps, F64<N>(2.0) - phase, phase));
         phase += by;
+        if constexpr (Strays::value)
+            bring_back<Cubics>(phase);
         return z * z * (F32<N>(6.f) - F32<N>(4.f) * z) - F32<N>(1.f);
     }
 };
@@ -118,17 +156,17 @@ struct Waves {
         struct Run {
             static void run(const Op& op, Block& block) {
                 auto& s = state<PhaseState<Form::width>>(op, block);
-                each_frame<AudioFrequency, Form>(op, block, Wave::cycle, s.phase, [](auto& phase, auto by) {
-                    return Wave::template next<Form::width>(phase, by);
-                });
+                each_frame<AudioFrequency, Form>(
+                    op, block, Wave::cycle, s.phase, [](auto& phase, auto by, auto strays) {
+                        return Wave::template next<decltype(strays), Form::width>(phase, by);
+                    });
             }
         };
     };
     static void start(const Op& op, Block& block) {
-        const double phase = double(*input(op, block, 1)) + Wave::begin;
-        const bool wraps = Wave::wraps_at_start && block.space->release >= Release::v3_14;
-        const double first = wraps ? phase - Wave::cycle * floor(F64<1>(phase / Wave::cycle))[0] : phase;
-        start_at<PhaseState<1>>(At<false>::template Run<Scalar>::run, op, block, {{first}});
+        F64<1> phase(double(*input(op, block, 1)) + Wave::begin);
+        bring_back<Wave>(phase);
+        start_at<PhaseState<1>>(At<false>::template Run<Scalar>::run, op, block, {{phase[0]}});
     }
     static constexpr AtBothRates<At<true>::template Run, PhaseState, Scalar> moving{start};
     static constexpr AtBothRates<At<false>::template Run, PhaseState, Scalar> held{start};
@@ -142,11 +180,12 @@ struct MovingSaw {
     static constexpr int N = Form::width;
     static void run(const Op& op, Block& block) {
         auto& s = state<PhaseState<N>>(op, block);
-        each_frame<true, Form>(op, block, 2.0, s.phase, [](auto& phase, auto by) {
+        each_frame<true, Form>(op, block, 2.0, s.phase, [](auto& phase, auto by, auto) {
             const auto z = convert<float>(phase);
             phase += by;
             const auto above = phase >= F64<N>(1.0), below = phase <= F64<N>(-1.0);
             phase = select(above, phase - F64<N>(2.0), select(below, phase + F64<N>(2.0), phase));
+            bring_back_saw(phase);
             return z;
         });
     }
@@ -165,17 +204,27 @@ struct HeldSaw {
         const auto rise = turned(by);
         auto phase = turned(Form::get(s.phase));
         float* out = output(op, block);
-        for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
-            Form::put(out, i, convert<float>(turned(phase)));
-            phase += rise;
-            wrap(phase, 1.0, 2.0);
-        }
+        const auto run = [&](auto strays) {
+            for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
+                Form::put(out, i, convert<float>(turned(phase)));
+                phase += rise;
+                wrap(phase, 1.0, 2.0);
+                if constexpr (decltype(strays)::value)
+                    bring_back_saw(phase);
+            }
+        };
+        if (all(rise < F64<N>(1.0))) [[likely]]
+            run(Strays<false>());
+        else
+            run(Strays<true>());
         Form::keep(s.phase, turned(phase));
     }
 };
 
 void start_saw(const Op& op, Block& block) {
-    start_at<PhaseState<1>>(HeldSaw<Scalar>::run, op, block, {{double(*input(op, block, 1))}});
+    F64<1> phase(double(*input(op, block, 1)));
+    bring_back_saw(phase);
+    start_at<PhaseState<1>>(HeldSaw<Scalar>::run, op, block, {{phase[0]}});
 }
 
 constexpr AtBothRates<MovingSaw, PhaseState, Scalar> moving_saw{start_saw};
@@ -192,6 +241,11 @@ struct PulseState {
 
 template <bool AudioFrequency>
 struct Pulse {
+    /// Not in a cycle, nor at its end, where the next one begins.
+    template <int N>
+    SCS_INLINE static I64<N> far_off(F64<N> phase, F64<N> by) {
+        return ~((phase >= F64<N>(0.0)) & (phase < F64<N>(2.0)) & (by < F64<N>(1.0)));
+    }
     template <class Form>
     struct Run {
         static constexpr int N = Form::width;
@@ -199,21 +253,27 @@ struct Pulse {
             auto& s = state<PulseState<N>>(op, block);
             const auto next_width = convert<double>(Form::control(input(op, block, 2)));
             auto width = convert<double>(Form::get(s.width));
-            each_frame<AudioFrequency, Form>(op, block, 1.0, s.phase, [&](auto& phase, auto by) {
+            each_frame<AudioFrequency, Form>(op, block, 1.0, s.phase, [&](auto& phase, auto by, auto strays) {
                 const auto wraps = phase >= F64<N>(1.0);
                 phase -= where(wraps, 1.0);
                 width = select(wraps, next_width, width);
                 // Each level lasts at least one frame of a cycle.
                 const auto high = select(wraps, width <= F64<N>(0.5), phase < width);
                 phase += by;
+                if constexpr (decltype(strays)::value) {
+                    const auto far = far_off(phase, by);
+                    bring_back(phase, far, 0.0, 1.0);
+                    width = select(far, next_width, width);
+                }
                 return bits<float>(narrow_mask(high) & bits<int32_t>(F32<N>(1.f)));
             });
             Form::keep(s.width, convert<float>(width));
         }
     };
     static void start(const Op& op, Block& block) {
-        start_at<PulseState<1>>(Pulse<false>::Run<Scalar>::run, op, block,
-                                {{double(*input(op, block, 1))}, {*input(op, block, 2)}});
+        F64<1> phase(double(*input(op, block, 1)));
+        bring_back(phase, far_off(phase, F64<1>(0.0)), 0.0, 1.0);
+        start_at<PulseState<1>>(Pulse<false>::Run<Scalar>::run, op, block, {{phase[0]}, {*input(op, block, 2)}});
     }
     static constexpr AtBothRates<Run, PulseState, Scalar> kernels{start};
 };
@@ -247,8 +307,10 @@ struct SyncSaw {
                 leader += leader_by;
                 const auto wraps = leader >= F64<N>(1.0);
                 leader -= where(wraps, 2.0);
+                bring_back_saw(leader);
                 if (any(wraps))
                     phase = select(wraps, (leader + F64<N>(1.0)) * by / leader_by - F64<N>(1.0), phase);
+                bring_back_saw(phase);
                 Form::put(out, i, z);
             }
             Form::keep(s.leader, leader);

@@ -5,6 +5,8 @@
 #include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/segments.hpp"
 
+#include <type_traits>
+
 namespace scs::SCS_SIMD {
 namespace {
 
@@ -178,7 +180,46 @@ struct LineOf {
         made.batch = batch;
         return made;
     }();
-    static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio ? &audio : &control; }
+    static const Kernel* choose(const Signature& s) {
+        if constexpr (std::is_same_v<Kind, Straight>)
+            if (s.outputs == 2)
+                return &fine;
+        return s.rate == Rate::audio ? &audio : &control;
+    }
+
+    /// With a second output: what the first is off by (see synthdef/fine-phases.hpp).
+    template <int L>
+    static void with_rest(const Op& op, Block& block) {
+        auto& s = state<LineState<L>>(op, block);
+        double level[L];
+        int32_t counter[L];
+        for (int lane = 0; lane < L; ++lane) {
+            level[lane] = s.level[lane];
+            counter[lane] = s.counter[lane];
+        }
+        if constexpr (L == 1)
+            lone(op, block);
+        else
+            batch(op, block);
+        const float* out = output(op, block);
+        float* rest = output(op, block, 1);
+        each_lane<L>(block, [&](int lane) {
+            for (int i = 0; i < block.frames; ++i)
+                rest[i * L + lane] =
+                    i < counter[lane] ? float(level[lane] + s.growth[lane] * i - double(out[i * L + lane])) : 0.f;
+        });
+    }
+    static void start_with_rest(const Op& op, Block& block) {
+        Kind::start(op, block);
+        *output(op, block, 1) = float(state<LineState<1>>(op, block).level[0] - double(*output(op, block)));
+    }
+    static constexpr Kernel fine = [] {
+        Kernel made = control;
+        made.start = start_with_rest;
+        made.lone = with_rest<1>;
+        made.batch = with_rest<lanes>;
+        return made;
+    }();
 };
 
 constexpr NativeUgen list[] = {

@@ -64,6 +64,13 @@ template <int N>
 SCS_INLINE F64<N> angle(F32<N> freq, const UnitRate& rate) {
     return convert<double>(freq) * F64<N>(rate.radians);
 }
+/// The same of the frequency without its sign, and below half the sample rate: in SuperCollider filters become unstable
+/// from there on, and below 0.
+template <int N>
+SCS_INLINE F64<N> stable_angle(F32<N> frequency, const UnitRate& rate) {
+    const F64<N> most(0.999 * 3.14159265358979323846), w = abs(angle(frequency, rate));
+    return select(w > most, most, w);
+}
 
 /// y0 = x + b1 y1 + b2 y2 with m = {y1, y2}; returns y0. The older terms are added first, so that only one product and
 /// one sum wait for the previous frame.

@@ -12,8 +12,11 @@ namespace scs::SCS_SIMD {
 /// The buffer with this number; the first one for negative numbers and NaN. If there is no buffer, `data` is null.
 SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
     const Space& space = *block.space;
-    if (!(number < float(space.buffer_count)))
+    if (!(number < float(space.buffer_count))) {
+        if (block.own_buffer && number < 2147483648.f)
+            return block.own_buffer(block.own_buffers, int32_t(number));
         return number > 0.f ? SampleBuffer{} : space.buffer(space.buffers, 0);
+    }
     return space.buffer(space.buffers, number > 0.f ? int32_t(number) : 0);
 }
 

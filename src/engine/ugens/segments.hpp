@@ -8,6 +8,11 @@
 
 namespace scs::SCS_SIMD {
 
+/// Whether a gate that a unit starts with has been closed since its synth was made: then it opens, and closes at once.
+SCS_INLINE bool was_open(float gate) {
+    return bits<int32_t>(F32<1>(gate))[0] == INT32_MIN;
+}
+
 SCS_INLINE int32_t least(int32_t a, int32_t b) {
     return a < b ? a : b;
 }

@@ -11,9 +11,10 @@ namespace {
 /// Rises by `rate` per second, without an end. Since 3.14 a sample is the level before its own rise.
 template <bool AudioTrigger, bool AudioRate, bool RisesAfter>
 struct Sweep : SampleUnit<Sweep<AudioTrigger, AudioRate, RisesAfter>> {
+    static constexpr bool wide = true;
     static constexpr int inputs = 2, follows = 3, doubles = 1, floats = 1;
     template <int N>
-    SCS_INLINE static F32<N> step(Kept<Sweep, N>& kept, const F32<N>* in) {
+    SCS_INLINE static F64<N> step(Kept<Sweep, N>& kept, const F32<N>* in) {
         const auto part = -kept.f[0] / (in[0] - kept.f[0]);
         F64<N> each, first;
         if constexpr (AudioRate) { // in single precision
@@ -29,19 +30,19 @@ struct Sweep : SampleUnit<Sweep<AudioTrigger, AudioRate, RisesAfter>> {
         if constexpr (RisesAfter) {
             const auto now = select(rise, first, kept.d[0]);
             kept.d[0] = now + each;
-            return convert<float>(now);
+            return now;
         }
         if constexpr (AudioTrigger)
             kept.d[0] = select(rise, first, kept.d[0] + each);
         else
             kept.d[0] = select(rise, first, kept.d[0]) + each;
-        return convert<float>(kept.d[0]);
+        return kept.d[0];
     }
     SCS_INLINE static void begin(Kept<Sweep, 1>& kept, const F32<1>* in, Release) {
         if (!RisesAfter)
             kept.f[0] = in[0];
     }
-    SCS_INLINE static F32<1> start(Kept<Sweep, 1>&, const F32<1>*, Release) { return F32<1>(0.f); }
+    SCS_INLINE static F64<1> start(Kept<Sweep, 1>&, const F32<1>*, Release) { return F64<1>(0.0); }
 };
 
 template <bool RisesAfter>
@@ -71,14 +72,14 @@ SCS_INLINE F64<N> wrap(F64<N> x, F64<N> low, F64<N> high) {
     return select(outside, select(far, folded, moved), x);
 }
 
-/// Counts from `low` to `high` and starts again. If the trigger isn't at audio rate, the rate isn't either, and new
-/// limits are used at once.
+/// Counts from `low` to `high` and starts again. If the trigger isn't at audio rate, new limits are used at once.
 template <bool Precise, bool AudioRate>
 struct Phasor : SampleUnit<Phasor<Precise, AudioRate>> {
+    static constexpr bool wide = true;
     static constexpr int inputs = 5, follows = AudioRate ? 3 : 1, doubles = 1, floats = 1;
     enum { trigger, rate, low, high, to };
     template <int N>
-    SCS_INLINE static F32<N> step(Kept<Phasor, N>& kept, const F32<N>* in) {
+    SCS_INLINE static F64<N> step(Kept<Phasor, N>& kept, const F32<N>* in) {
         const auto rise = widen_mask(rises(kept.f[0], in[trigger]));
         const auto each = convert<double>(in[rate]), least = convert<double>(in[low]), most = convert<double>(in[high]);
         auto level = kept.d[0];
@@ -91,23 +92,24 @@ struct Phasor : SampleUnit<Phasor<Precise, AudioRate>> {
             kept.d[0] = level + each;
         }
         kept.f[0] = in[trigger];
-        return convert<float>(level);
+        return level;
     }
     SCS_INLINE static void begin(Kept<Phasor, 1>& kept, const F32<1>* in, Release release) {
         if (release < Release::v3_14)
             kept.f[0] = in[trigger];
         kept.d[0] = convert<double>(in[low]);
     }
-    SCS_INLINE static F32<1> start(Kept<Phasor, 1>& kept, const F32<1>* in, Release release) {
-        return release >= Release::v3_14 ? step(kept, in) : in[low];
+    SCS_INLINE static F64<1> start(Kept<Phasor, 1>& kept, const F32<1>* in, Release release) {
+        return release >= Release::v3_14 ? step(kept, in) : convert<double>(in[low]);
     }
 };
 
 const Kernel* choose_phasor(const Signature& s) {
     if (s.inputs.size() != 5)
         return nullptr;
+    // SuperCollider takes an audio-rate rate by its first sample in a block there.
     if (s.rate == Rate::audio && !s.audio(0))
-        return EachSample<Phasor<false, false>>::choose(s);
+        return s.audio(1) ? EachSample<Phasor<false, true>>::choose(s) : EachSample<Phasor<false, false>>::choose(s);
     return s.rate == Rate::audio && s.audio(1) ? EachSample<Phasor<true, true>>::choose(s)
                                                : EachSample<Phasor<true, false>>::choose(s);
 }

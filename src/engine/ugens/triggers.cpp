@@ -31,9 +31,11 @@ struct PulseOne {
     }
 };
 
-template <class Level>
-struct Pulse : SampleUnit<Pulse<Level>> {
-    static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 3;
+// A time at audio rate counts in the trigger's frame; in SuperCollider in the block's first.
+
+template <class Level, bool AudioTime>
+struct Pulse : SampleUnit<Pulse<Level, AudioTime>> {
+    static constexpr int inputs = 2, follows = AudioTime ? 3 : 1, doubles = 0, floats = 3;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<Pulse, N>& kept, const F32<N>* in) {
         const auto left = kept.integer(2), next = left - I32<N>(1);
@@ -49,8 +51,9 @@ struct Pulse : SampleUnit<Pulse<Level>> {
 };
 
 /// Delays a trigger.
-struct TDelay : SampleUnit<TDelay> {
-    static constexpr int inputs = 2, follows = 1, doubles = 0, floats = 2;
+template <bool AudioTime>
+struct TDelay : SampleUnit<TDelay<AudioTime>> {
+    static constexpr int inputs = 2, follows = AudioTime ? 3 : 1, doubles = 0, floats = 2;
     template <int N>
     SCS_INLINE static F32<N> step(Kept<TDelay, N>& kept, const F32<N>* in) {
         const auto left = kept.integer(1);
@@ -123,15 +126,21 @@ struct Gate : SampleUnit<Gate> {
     }
 };
 
+template <class WithAudioTime, class Other>
+const Kernel* choose_time(const Signature& s) {
+    const bool follows = s.rate == Rate::audio && s.inputs.size() > 1 && s.audio(1);
+    return follows ? EachSample<WithAudioTime>::choose(s) : EachSample<Other>::choose(s);
+}
+
 constexpr NativeUgen list[] = {
     {"Gate", EachSample<Gate>::choose},
     {"Latch", EachSample<Latch>::choose},
     {"Schmidt", EachSample<Schmidt>::choose},
     {"SetResetFF", EachSample<SetResetFF>::choose},
-    {"TDelay", EachSample<TDelay>::choose},
+    {"TDelay", choose_time<TDelay<true>, TDelay<false>>},
     {"ToggleFF", EachSample<ToggleFF>::choose},
-    {"Trig", EachSample<Pulse<PulseLevel>>::choose},
-    {"Trig1", EachSample<Pulse<PulseOne>>::choose},
+    {"Trig", choose_time<Pulse<PulseLevel, true>, Pulse<PulseLevel, false>>},
+    {"Trig1", choose_time<Pulse<PulseOne, true>, Pulse<PulseOne, false>>},
 };
 
 } // namespace

@@ -422,6 +422,7 @@ private:
         code_->pipelines = ends_itself_alone && !looks_back && code_->lone.ops.size() <= most_ops_ahead;
         code_->starts_anywhere = code_->pipelines && !reads && !code_->draws;
         find_bus_controls();
+        code_->gate_controls = gate_controls(program_, kernels_);
         judge_ahead();
     }
 

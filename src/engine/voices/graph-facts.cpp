@@ -4,6 +4,7 @@
 #include "engine/synthdef/program.hpp"
 #include "engine/units/unit-effects.hpp"
 #include "engine/units/unit-facts.hpp"
+#include "engine/voices/unit-kernels.hpp"
 
 namespace scs {
 namespace {
@@ -17,6 +18,7 @@ public:
 
     std::unique_ptr<const GraphFacts> run() {
         facts_->name = program_.name;
+        facts_->gate_controls = gate_controls(program_, kernels_);
         facts_->acts_on_itself = facts_->pipelines = true;
         for (uint32_t u = 0; u < program_.units.size() && facts_->acts_on_itself; ++u) {
             const UnitPlan& unit = program_.units[u];
@@ -107,12 +109,9 @@ private:
         const WireSpec& bus = input(unit, 0);
         GraphFacts::Reach reach{effect, GraphFacts::constant, bus.value, uint32_t(channels)};
         if (bus.from_unit >= 0) {
-            const UnitPlan& source = program_.units[size_t(bus.from_unit)];
-            const bool control = source.ugen->name == "Control" && source.rate == Rate::control;
-            const uint32_t wire = program_.inputs[unit.first_input];
-            reach.control =
-                control ? source.special_index + int32_t(wire - source.first_output_wire) : GraphFacts::unknown;
-            if (control)
+            const int32_t control = program_.control_on(program_.inputs[unit.first_input]);
+            reach.control = control < 0 ? GraphFacts::unknown : control;
+            if (control >= 0)
                 facts_->bus_controls |= TurnFacts::control_bit(size_t(reach.control));
         }
         facts_->reaches.push_back(reach);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace scs {
+
+/// Whether a control is set by what makes its synth, or by another command.
+enum class WhenSet : bool { at_start, later };
 
 /// What is known of a SynthDef's synths before they are computed: what else their blocks depend on and change than what
 /// is their own. Immutable, so any thread may read it.
@@ -25,12 +29,20 @@ struct TurnFacts {
     bool pipelines = false;
     uint64_t bus_controls = 0; ///< a control_bit() for each control that is a bus's number
     bool buses_stay = true;    ///< none of these controls changes by itself
+    /// The same for controls that are the gates of envelopes. Where a synth's gate is open, and is closed before the
+    /// first block, it becomes minus zero, by which the envelope knows that it is to open and close.
+    uint64_t gate_controls = 0;
 
     /// The last one is of all controls from 63 on.
     static constexpr uint64_t control_bit(size_t control) noexcept {
         return uint64_t(1) << (control < 63 ? control : 63);
     }
     bool is_bus(int control) const noexcept { return bus_controls & control_bit(size_t(control)); }
+    /// What a control becomes that another command sets to `value` before the first block.
+    float before_start(int control, float now, float value) const noexcept {
+        const bool was_open = now > 0.f || (now == 0.f && std::signbit(now));
+        return value == 0.f && was_open && (gate_controls & control_bit(size_t(control))) ? -0.f : value;
+    }
 };
 
 } // namespace scs

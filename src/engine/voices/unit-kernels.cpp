@@ -24,10 +24,10 @@ const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const Nati
     std::vector<Signature::Input> inputs;
     for (uint32_t i = 0; i < unit.num_inputs; ++i) {
         const WireSpec& wire = program.wires[program.inputs[unit.first_input + i]];
-        inputs.push_back({wire.rate, wire.from_unit < 0, wire.value});
+        inputs.push_back({wire.rate, wire.from_unit < 0, wire.value, wire.late});
     }
-    const Kernel* kernel =
-        ugens.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs, ugens.release});
+    const Kernel* kernel = ugens.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs,
+                                                        ugens.release, ugens.right_durations});
     if (!kernel || (unit.is_calc() && !kernel->lone) || (kernel->reads_after_writing && !unit.ugen->cant_alias))
         return nullptr;
     for (uint32_t i = 0; i < unit.num_outputs; ++i)
@@ -36,16 +36,23 @@ const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const Nati
     return kernel;
 }
 
+uint64_t gate_controls(const Program& program, std::span<const Kernel* const> kernels) {
+    uint64_t controls = 0;
+    for (size_t u = 0; u < kernels.size(); ++u)
+        if (kernels[u] && kernels[u]->has_gate)
+            if (const int32_t control = program.control_on(program.inputs[program.units[u].first_input]); control >= 0)
+                controls |= TurnFacts::control_bit(size_t(control));
+    return controls;
+}
+
 std::vector<const Kernel*> kernels_among_plugins(const Program& program, const NativeUgens& ugens, int block_size) {
     // If the synth may use a generator other than the engine's, no unit is native: it isn't known which of them draw.
     if (block_size % block_multiple != 0 || any_gives(program, ugens, Gives::generator))
         return {};
-    const bool own_buffers = any_gives(program, ugens, Gives::buffers);
     std::vector<const Kernel*> kernels;
     for (const UnitPlan& unit : program.units) {
         const Kernel* kernel = kernel_of(program, unit, ugens);
-        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls ||
-                       (own_buffers && kernel->reads_buffers)))
+        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls))
             kernel = nullptr;
         kernels.push_back(kernel);
     }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "engine/ugens/kernel.hpp"
+#include "engine/voices/turn-facts.hpp"
 
+#include <span>
 #include <vector>
 
 namespace scs {
@@ -15,8 +17,12 @@ const Kernel* kernel_of(const Program&, const UnitPlan&, const NativeUgens&);
 
 /// [worker] For a program that also has plugins' units: a kernel for each unit, null where the plugin's unit stays;
 /// empty if all stay. The kernels run lone, each with its own state, and find what they read by fixed addresses. A
-/// plugin's unit stays if its kernel would share something with other kernels, or if another unit of the program may
-/// give it a buffer or a random generator that the kernel wouldn't know of.
+/// plugin's unit stays if its kernel would share something with other kernels; all stay if one of them may give the
+/// others a random generator that kernels wouldn't know of.
 std::vector<const Kernel*> kernels_among_plugins(const Program&, const NativeUgens&, int block_size);
+
+/// [worker] A TurnFacts::control_bit() for each control that is the gate of a unit with a kernel; `kernels`: of each
+/// unit, or empty.
+uint64_t gate_controls(const Program&, std::span<const Kernel* const> kernels);
 
 } // namespace scs
