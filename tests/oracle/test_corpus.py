@@ -32,7 +32,8 @@ BETTER = {
     "supermandolin": "scsynth's estimate of 1/0 is no number, nor is what its CombL makes of it, at a frequency of 0",
     "pmsin": "scsynth's MouseX and MouseY start from memory that nobody has set: where that is no number, about once in a "
              "hundred starts, they begin at 0 instead of at the pointer's place",
-    "dirt_supersaw supersaw": "its saws' initial phases are up to 2, with which scsynth's first samples are above 1",
+    "dirt_supersaw": "its saws' initial phases are up to 2, with which scsynth's first samples are above 1",
+    "spectral-delay2": "its delays are below a frame at times, and a frame in scsynth",
     "superhammond superzow": "frequencies and delays are products with a ramp, which scsynth adds up in single "
                              "precision: a block's mean is off by 400 times as much as here",
 }
@@ -97,7 +98,8 @@ def test_native_units(folder, fed, tmp_path):
     print("\n".join(result.text for result in found if result.text))
     wrong = [result.text for result in found
              if result.bad or result.decibels > NATIVE_LIMIT and result.case not in EXCEPTIONS]
-    wrong += [f"{name} is silent" for name in slots if name in EXCEPTIONS and not part(pair, slots[name]).ours.any()]
+    wrong += [f"{name} is silent" for name in slots if name in EXCEPTIONS and not part(pair, slots[name]).silent()
+              and not part(pair, slots[name]).ours.any()]
     assert not wrong, "\n".join(wrong)
 
 

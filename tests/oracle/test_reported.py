@@ -321,7 +321,8 @@ def test_limiter_of_huge_samples(factor, tmp_path):
 @pytest.mark.parametrize("name, more", [("LPF", ()), ("HPF", ()), ("RLPF", (0.3,)), ("RHPF", (0.3,)), ("BLowPass", (1.0,)),
                                         ("BHiPass", (1.0,))], ids=["LPF", "HPF", "RLPF", "RHPF", "BLowPass", "BHiPass"])
 def test_filters_at_any_frequency(name, more, audio, frequency, tmp_path):
-    """They stay stable (SuperDirt #70, #166): that of the frequency without its sign, at most half the sample rate."""
+    """They stay stable (SuperDirt #70, #166; Sonic Pi #427): that of the frequency without its sign, at most half the
+    sample rate. Resonant ones are above that as in scsynth, where they are stable."""
     one = Def()
     source = one.ar("LFSaw", 441.0, 0.0)
     right = one.ar(name, source, min(abs(frequency), 0.999 * RATE / 2), *more)
@@ -329,7 +330,8 @@ def test_filters_at_any_frequency(name, more, audio, frequency, tmp_path):
     events, end = score(one, seconds=0.3)
     signal = ours(events, end, tmp_path)
     assert np.abs(signal).max() < 5
-    assert apart(signal[:, 1], signal[:, 0]) < -80
+    if frequency < 0 or not name.startswith("R"):
+        assert apart(signal[:, 1], signal[:, 0]) < -80
 
 
 @pytest.mark.parametrize("local", [False, True], ids=["buffer", "own buffer"])

@@ -10,7 +10,7 @@ namespace {
 // Limiter and Normalizer. They keep three pieces of signal: one is being written, one waits, and one is put out. The
 // output's gain moves linearly within a piece, to the gain for the loudest sample of the two pieces behind it. The line
 // is a sum in single precision, as in SuperCollider, where what it is off by stays and loud samples make it loud. Here
-// the gain is put right at the end of a piece if that would be heard.
+// the gain is put right at the end of a piece if samples are so loud that it would be heard.
 
 enum { in, level, duration };
 
@@ -88,7 +88,8 @@ struct Lookahead {
                 const float before = s.loudest_before[lane];
                 s.loudest_before[lane] = loudest;
                 const float most = before > loudest ? before : loudest;
-                if (!(__builtin_fabsf(gain - s.aim[lane]) * most <= 0.001f * to))
+                constexpr float loud = 100.f;
+                if (most > loud && !(__builtin_fabsf(gain - s.aim[lane]) * most <= 0.001f * to))
                     gain = s.aim[lane];
                 s.aim[lane] = Kind::gain(most, to);
                 slope = (s.aim[lane] - gain) * (1.f / float(piece));

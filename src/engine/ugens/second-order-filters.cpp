@@ -63,7 +63,7 @@ struct Resonant : DoubleZero<Sign, Resonant<Sign>> {
     SCS_INLINE static void design(const F32<N>* p, const UnitRate& rate, F64<N>* c) {
         const F64<N> one(1.0);
         const F64<N> rq = max(F64<N>(0.001), convert<double>(p[1]));
-        const F64<N> w = stable_angle(p[0], rate);
+        const F64<N> w = abs(angle(p[0], rate)); // below 0 Hz SuperCollider's filter is unstable
         const F64<N> d = tan(w * rq * F64<N>(0.5));
         const F64<N> k = (one - d) / (one + d);
         c[1] = (one + k) * cos(w);
