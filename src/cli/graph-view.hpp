@@ -70,7 +70,7 @@ private:
     std::map<uint32_t, Properties> ports_;
     std::unique_ptr<SeenMetadata> metadata_; ///< named "default"; null while there is none
     std::array<std::string, 2> defaults_;    ///< of the sink and the source
-    std::set<uint32_t> session_managers_; ///< ids of clients
+    std::set<uint32_t> session_managers_;    ///< ids of clients
 };
 
 } // namespace scs::cli

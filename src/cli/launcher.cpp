@@ -408,10 +408,10 @@ private:
     std::string port_; ///< as asked for, or as found if any is right
     const Environment environment_ =
         read_environment([](const char* name) -> const char* { return std::getenv(name); });
-    std::map<std::string, bool> devices_;        ///< whether they were found, by what -H calls them
-    std::map<std::string, std::string> names_;   ///< what the node is called by what was asked for
-    std::optional<PortList> outputs_, inputs_;   ///< to be linked by this program
-    std::optional<PortLinks> links_;             ///< goes before the node
+    std::map<std::string, bool> devices_;      ///< whether they were found, by what -H calls them
+    std::map<std::string, std::string> names_; ///< what the node is called by what was asked for
+    std::optional<PortList> outputs_, inputs_; ///< to be linked by this program
+    std::optional<PortLinks> links_;           ///< goes before the node
     std::unique_ptr<PrintRelay> relay_;
     std::optional<ServerNode> node_;        ///< goes before what it prints to
     uint32_t id_ = SPA_ID_INVALID;          ///< its global id, also when it is gone
