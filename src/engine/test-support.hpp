@@ -163,7 +163,8 @@ struct Fixture {
                 triggers.push_back({event.node, event.value, nodes.size()});
             } else if (header.kind == EventKind::late) {
                 ++late;
-            } else if (header.kind == EventKind::print || header.kind == EventKind::complain) {
+            } else if (header.kind == EventKind::print || header.kind == EventKind::piece ||
+                       header.kind == EventKind::complain) {
                 printed.append(reinterpret_cast<const char*>(record.data()) + sizeof header,
                                header.bytes - sizeof header);
             } else if (header.kind == EventKind::handback) {

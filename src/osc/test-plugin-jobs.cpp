@@ -7,6 +7,7 @@
 #include "osc/plugin-post.hpp"
 #include "osc/test-rig.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -26,7 +27,19 @@ using namespace std::chrono_literals;
 volatile int* volatile nowhere = nullptr;
 
 /// What a job of the plugin below does, by the command's first argument.
-enum Deed { nothing, blocks, answers_later, prints, crashes_2, crashes_3, crashes_4, crashes_5, refuses_2, refuses_3 };
+enum Deed {
+    nothing,
+    blocks,
+    answers_later,
+    prints,
+    crashes_2,
+    crashes_3,
+    crashes_4,
+    crashes_5,
+    refuses_2,
+    refuses_3,
+    chatters
+};
 
 std::binary_semaphore go_on{0};
 std::atomic<int> begun{0}, cleaned{0}, inside{0};
@@ -96,6 +109,10 @@ void run_command(::World* world, void*, ::sc_msg_iter* args, void* from) {
     auto* job = new Job{Deed(args->geti()), *static_cast<ReplyAddress*>(from)};
     while (args->nextTag('\0') == 'i')
         args->geti();
+    for (int i = 0; job->deed == chatters && i < 1000; ++i) {
+        interface_table()->fPrint("again ");
+        interface_table()->fPrint("and again\n");
+    }
     const int bytes = args->nextTag('\0') == 'b' ? int(args->getbsize()) : 0;
     std::vector<char> completion(size_t(bytes), 0);
     if (bytes > 0)
@@ -227,6 +244,21 @@ TEST_CASE("what plugins print on other threads comes where the server prints, as
     client.send("/cmd", {"job", int32_t(prints)});
     CHECK(client.receive() == "/done /job");
     CHECK(rig.log() == "one line\nof a thread\nand another\n");
+}
+
+TEST_CASE("of a thousand lines that a plugin prints on the data loop there is a part") {
+    JobRig rig;
+    Client client(rig);
+    const auto began = std::chrono::steady_clock::now();
+    client.send("/cmd", {"job", int32_t(chatters)});
+    CHECK(client.receive() == "/done /job");
+    client.until_synced();
+    const auto tenths = (std::chrono::steady_clock::now() - began) / 100ms;
+    const std::string log = rig.log();
+    const auto lines = std::count(log.begin(), log.end(), '\n');
+    CHECK(log.starts_with("again and again\n"));
+    CHECK(lines >= 1);
+    CHECK(lines <= 51 + tenths);
 }
 
 TEST_CASE("jobs of two servers take turns") {

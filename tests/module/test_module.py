@@ -276,7 +276,7 @@ def test_a_client_can_name_the_daemon():
 
 @pytest.mark.parametrize("args, reason", [
     ("scsynth.osc.port = seven", 'scsynth.osc.port = "seven": expected a whole number from 0 to 65535'),
-    ("scsynth.outputs = 1000", 'scsynth.outputs = "1000": expected a whole number from '),
+    ("scsynth.outputs = 5000", 'scsynth.outputs = "5000": expected a whole number from '),
     ("scsynth.autoconnect = maybe", 'scsynth.autoconnect = "maybe": expected true or false'),
     ("library.name = scsynth/nothing", "no library scsynth/nothing"),
     ("factory.name = audio.nothing", "a factory audio.nothing"),

@@ -71,7 +71,7 @@ Lines lines_of(std::vector<UnitSpec> units, std::vector<float> constants) {
         EventHeader header;
         std::memcpy(&header, record.data(), sizeof header);
         lines.asked_for += header.kind == EventKind::print;
-        lines.limited += header.kind == EventKind::complain;
+        lines.limited += header.kind == EventKind::piece; // the OSC thread makes lines of these, and limits them
         ring.pop();
     }
     return lines;
