@@ -28,7 +28,7 @@ struct CommandLine {
     /// default than the node, scsynth's is among them.
     std::vector<std::pair<std::string, std::string>> settings;
     ScoreArguments score;              ///< of Action::render
-    std::string device;                ///< -H with one value: a node's name or description, or "sink:source"
+    std::string device;                ///< -H with one value: part of a device's name, the server's name, or "sink:source"
     std::string in_device, out_device; ///< -H with two values; empty: the default device
     int quantum = 0;                   ///< -Z: frames asked for; 0: whatever there is
     int rate = 0;                      ///< -S: Hz asked for; 0: the graph's

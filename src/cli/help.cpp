@@ -34,7 +34,8 @@ constexpr const char* other_options = R"(  -Z FRAMES   quantum to ask PipeWire f
 )";
 
 constexpr const char* tail = R"(
-SC_JACK_DEFAULT_OUTPUTS, SC_JACK_DEFAULT_INPUTS and PIPEWIRE_PROPS, _LATENCY, _QUANTUM, _RATE, _NODE count as for scsynth.
+SC_JACK_DEFAULT_OUTPUTS, SC_JACK_DEFAULT_INPUTS and PIPEWIRE_PROPS, _LATENCY, _QUANTUM, _RATE, _NODE, _AUTOCONNECT
+count as for scsynth under pw-jack.
 Without effect: -C -I -L -O -R -s -y. "man pw-scsynth" says why, and more.
 )";
 

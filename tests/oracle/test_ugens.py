@@ -37,6 +37,7 @@ BESIDE_NATIVE = {
     "BinaryOpUGen.*.ak": (-60, LINE),
     "BufWr.loop": (-20, "goes to the nearest sample, and so jumps with the last bit of the sine that moves its phase"),
     "BinaryOpUGen.pow.aa": (-68, "raises what is next to zero to what is large"),
+    "DelTapWr.short": (-15, "in a block that begins before the buffer does, scsynth's tap is a frame shorter"),
     "HPZ2.ar": (-95, "a difference of neighbours, small beside the last bits of the sine that it is taken of"),
     "Hasher.ar": (1, "of a sine: another last bit is another number"),
     "LF[CP]*[br].kr": (1, "scsynth's phase runs away from a frequency above the control rate"),

@@ -45,13 +45,14 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
               "`default.clock.allowed-rates`. In a graph of another rate the server is resampled, at the right pitch "
               "and speed. `pw-scsynth` and the property `scsynth.resampling` then say so, and by how many frames that "
               "delays what goes through from the inputs to the outputs. At most 12288000 divided by the number of "
-              "inputs and outputs."}},
+              "inputs and outputs, of which there may be 128 each."}},
     {&NodeSettings::keep_rate,
      {.key = "keep-rate",
       .help = "keep the sample rate when the graph's changes",
       .more = "From the first synth or buffer on the server stays at the rate that it has then. If the graph's rate "
               "changes, it is resampled, as with `sample-rate`: what plays keeps its pitch and speed, and clients see "
-              "no change. Without it the server follows the graph, and what plays changes its pitch."}},
+              "no change. Without it the server follows the graph, and what plays changes its pitch. The limits of "
+              "`sample-rate` hold."}},
     {&NodeSettings::graph_rate,
      {.key = "rate",
       .low = lowest_rate,
@@ -105,8 +106,8 @@ inline constexpr Setting shown_settings[] = {
      .unset = "the default one",
      .help = "device to link the outputs to",
      .more =
-         "By part of its name, nick, description or card, as `pw-scsynth --devices` and `wpctl status` list them, or "
-         "by its whole `node.name`. As long as there is none, they are linked to the default one, and a line says "
+         "By part of its name, nick, description or card's name, or by its whole `node.name`; `pw-scsynth --devices` "
+         "lists what is there. As long as there is none, they are linked to the default one, and a line says "
          "so. `none`: no links of the policy's."},
     {.key = "source",
      .value = "NAME",

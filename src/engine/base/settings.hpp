@@ -148,9 +148,9 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
       .more =
           "Colons separate them. The builds for scsynth (`*.so`) are taken, not those for supernova "
           "(`*_supernova.so`). An empty folder, as in `:/home/me/ugens`, stands for SuperCollider's own, to which "
-          "`SC_PLUGIN_PATH` adds. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given. UGens once "
-          "loaded serve every server of the daemon. Folders besides SuperCollider's own must be listed in PipeWire's "
-          "configuration (`conf/README.md`)."}},
+          "`SC_PLUGIN_PATH` adds. `pw-scsynth` passes on its `SC_PLUGIN_PATH` if the option is not given. A loaded "
+          "file serves all servers of the daemon; when it has changed, those that start from then on have the new one. "
+          "Folders besides SuperCollider's own must be listed in PipeWire's configuration (`conf/README.md`)."}},
     {&Settings::cpu_limit,
      {.key = "cpu-limit",
       .low = 0,
