@@ -27,8 +27,8 @@ struct CommandLine {
     /// The server's settings by the keys of its node (`scsynth.outputs` …), each checked. Where scsynth has another
     /// default than the node, scsynth's is among them.
     std::vector<std::pair<std::string, std::string>> settings;
-    ScoreArguments score;              ///< of Action::render
-    std::string device;                ///< -H with one value: part of a device's name, the server's name, or "sink:source"
+    ScoreArguments score; ///< of Action::render
+    std::string device;   ///< -H with one value: part of a device's name, the server's name, or "sink:source"
     std::string in_device, out_device; ///< -H with two values; empty: the default device
     int quantum = 0;                   ///< -Z: frames asked for; 0: whatever there is
     int rate = 0;                      ///< -S: Hz asked for; 0: the graph's

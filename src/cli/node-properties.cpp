@@ -79,8 +79,9 @@ private:
         if (name.empty())
             return;
         name_ = name;
-        request_.warnings.push_back("-H: there is no device \"" + name +
-                                    "\" now, so that is the name of the server's node; pw-scsynth --devices lists them");
+        request_.warnings.push_back(
+            "-H: there is no device \"" + name +
+            "\" now, so that is the name of the server's node; pw-scsynth --devices lists them");
     }
 
     /// The policy finds the device by that, now or later, and has the node say that it isn't there.
