@@ -141,6 +141,10 @@ class Session:
             return graph if condition(graph) else None
         return wait_for(check, what)
 
+    def id_of(self, node):
+        """What pw-dump shows may lack a node whose properties are just changing."""
+        return self.wait_graph(lambda g: node in g.ids, node).ids[node]
+
     def add_device(self, name, media_class="Audio/Sink", position="FL,FR", priority=1000):
         self.run("pw-cli", "create-node", "adapter",
                  "{ factory.name=support.null-audio-sink object.linger=1 "
@@ -149,7 +153,7 @@ class Session:
         self.wait_graph(lambda g: name in g.ids, name)
 
     def remove_node(self, name):
-        self.run("pw-cli", "destroy", str(self.graph().ids[name]))
+        self.run("pw-cli", "destroy", str(self.id_of(name)))
         self.wait_graph(lambda g: name not in g.ids, f"{name} to go")
 
     def add_dsp_node(self, name="scsynth", outputs=2, inputs=0, **props):
@@ -167,7 +171,7 @@ class Session:
                  json.dumps({"name": name}), "Spa:String:JSON")
 
     def set_metadata(self, node, key, value, *kind):
-        self.run("pw-metadata", "--", str(self.graph().ids[node]), key, value, *kind)
+        self.run("pw-metadata", "--", str(self.id_of(node)), key, value, *kind)
 
     def remembered(self):
         """What the policy has stored: node name to port names. In the file, which node it was comes before these."""

@@ -19,8 +19,7 @@ def serial(session, name):
 
 def move(session, sink, node="scsynth"):
     """As pipewire-pulse does for a mixer, which writes -1 for the default sink."""
-    ids = session.graph().ids
-    by_id, by_serial = ("-1", "-1") if sink is None else (str(ids[sink]), serial(session, sink))
+    by_id, by_serial = ("-1", "-1") if sink is None else (str(session.id_of(sink)), serial(session, sink))
     session.set_metadata(node, "target.node", by_id, "Spa:Id")
     session.set_metadata(node, "target.object", by_serial, "Spa:Id")
 

@@ -47,7 +47,7 @@ def test_follows_the_default_sink(session):
     expect(session, outs("main"))
     session.set_default("sink", "second")
     expect(session, outs("second"))
-    session.run("wpctl", "set-default", str(session.graph().ids["main"]))
+    session.run("wpctl", "set-default", str(session.id_of("main")))
     expect(session, outs("main"))
     assert nothing_remembered(session)
 
@@ -229,7 +229,7 @@ def test_target_object(session):
     expect(session, outs("second"))
     session.set_metadata("scsynth", "target.object", "third")
     expect(session, outs("third"))
-    session.run("pw-metadata", "-d", str(session.graph().ids["scsynth"]), "target.object")
+    session.run("pw-metadata", "-d", str(session.id_of("scsynth")), "target.object")
     expect(session, outs("second"))
     assert nothing_remembered(session)
 
