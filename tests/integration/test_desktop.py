@@ -157,14 +157,14 @@ def test_without_a_sink_it_says_so():
 
 
 def test_without_its_device_it_says_so(session):
-    program = Program(session, "-H", "Scarlett:", "--set", "strict-device=true")
+    program = Program(session, "-H", "", "Scarlett", "--set", "strict-device=true")
     program.says('there is no sink "Scarlett"')
     assert 'scsynth.sink: there is no sink "Scarlett" now; the outputs are not linked until it is there' in \
         program.child.output()
 
 
 def test_another_device_than_asked_for_is_said(session):
-    program = Program(session, "-H", "Scarlett:")
+    program = Program(session, "-H", "", "Scarlett")
     program.child.wait_output('scsynth.sink: there is no sink "Scarlett" now; until it is there, the outputs are linked to '
                               f'the default one, "{session.default_sink()}"\n', timeout=20)
     program.stays_silent()
