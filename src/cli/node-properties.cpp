@@ -2,6 +2,7 @@
 #include "cli/node-properties.hpp"
 
 #include "cli/client-name.hpp"
+#include "settings.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,9 +11,6 @@
 namespace scs::cli {
 
 namespace {
-
-/// A value of scsynth.sink and scsynth.source: the policy makes no links there.
-constexpr const char* no_device = "none";
 
 class Writer {
 public:
@@ -99,9 +97,13 @@ private:
         if (list->is_pattern && is_device(list->names[0])) {
             properties_[key] = list->names[0];
         } else if (channels == properties_.end() || !is_default(*list, system, std::atoi(channels->second.c_str()))) {
-            properties_[key] = no_device;
-            if (!list->names.empty())
-                to_link = *list;
+            properties_[key] = spa::no_device;
+            if (list->names.empty())
+                return;
+            to_link = *list;
+            if (!list->is_pattern && channels != properties_.end()) // JACK ignores names beyond the server's ports, too
+                to_link->names.resize(
+                    std::min(to_link->names.size(), size_t(std::max(0, std::atoi(channels->second.c_str())))));
         }
     }
 

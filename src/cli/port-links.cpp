@@ -32,11 +32,21 @@ struct PortLinks::Link {
         pw_proxy_destroy(proxy);
     }
 
-    /// An error is most often that somebody else has made this link already, which is as well.
-    static constexpr pw_proxy_events events = {.version = PW_VERSION_PROXY_EVENTS};
+    static const pw_proxy_events events;
 
     pw_proxy* proxy;
     spa_hook listener{};
+    bool removed = false; ///< it was there, and somebody else removed it
+};
+
+/// An error is most often that somebody else has made this link already, which is as well.
+const pw_proxy_events PortLinks::Link::events = {
+    .version = PW_VERSION_PROXY_EVENTS,
+    .removed =
+        [](void* data) {
+            auto* self = static_cast<Link*>(data);
+            self->removed = pw_proxy_get_bound_id(self->proxy) != SPA_ID_INVALID;
+        },
 };
 
 PortLinks::PortLinks(Connection& connection, uint32_t node, const std::optional<PortList>& outputs,
@@ -68,50 +78,64 @@ void PortLinks::update(bool idle) {
 }
 
 void PortLinks::update(Side& side, bool idle) {
-    if (side.pattern) // as many as both sides have
-        side.entries.resize(std::max(side.entries.size(), matches(side).size()));
+    if (idle) {
+        drop_links(side);
+        return;
+    }
+    const auto own = own_ports(side.output);
+    const auto others = targets(side);
+    side.entries.resize(std::max(side.entries.size(), others.size())); // a pattern's: as many as both sides have
     for (size_t i = 0; i < side.entries.size(); ++i) {
         Entry& entry = side.entries[i];
-        if (idle) {
-            if (entry.link)
-                entry = Entry();
-            continue;
-        }
-        const uint32_t own = own_port(side.output, i), other = own == SPA_ID_INVALID ? own : target(side, i);
+        const auto port = own.find(uint32_t(i + 1));
+        const uint32_t other = port != own.end() && i < others.size() ? others[i] : SPA_ID_INVALID;
         if (other == entry.target)
             continue;
         entry = Entry();
         entry.target = other;
-        if (other == SPA_ID_INVALID)
-            continue;
-        const auto& peer = connection_.graph().ports().at(other);
-        const std::map<std::string, std::string> ends = {
-            {side.output ? PW_KEY_LINK_OUTPUT_NODE : PW_KEY_LINK_INPUT_NODE, std::to_string(node_)},
-            {side.output ? PW_KEY_LINK_OUTPUT_PORT : PW_KEY_LINK_INPUT_PORT, std::to_string(own)},
-            {side.output ? PW_KEY_LINK_INPUT_NODE : PW_KEY_LINK_OUTPUT_NODE, get(peer, PW_KEY_NODE_ID)},
-            {side.output ? PW_KEY_LINK_INPUT_PORT : PW_KEY_LINK_OUTPUT_PORT, std::to_string(other)}};
-        const spa::Dict properties(ends);
-        if (auto* proxy = static_cast<pw_proxy*>(pw_core_create_object(
-                connection_.core(), "link-factory", PW_TYPE_INTERFACE_Link, PW_VERSION_LINK, properties.get(), 0)))
-            entry.link = std::make_unique<Link>(proxy);
+        if (other != SPA_ID_INVALID)
+            entry.link = make_link(side.output, port->second, other);
     }
+}
+
+/// Those that somebody removed are remembered as long as their ports are there, or they would come back.
+void PortLinks::drop_links(Side& side) const {
+    const auto& ports = connection_.graph().ports();
+    for (Entry& entry : side.entries)
+        if (!entry.link || !entry.link->removed || !ports.contains(entry.target))
+            entry = Entry();
+}
+
+std::unique_ptr<PortLinks::Link> PortLinks::make_link(bool output, uint32_t own, uint32_t other) const {
+    const auto& peer = connection_.graph().ports().at(other);
+    const std::map<std::string, std::string> ends = {
+        {output ? PW_KEY_LINK_OUTPUT_NODE : PW_KEY_LINK_INPUT_NODE, std::to_string(node_)},
+        {output ? PW_KEY_LINK_OUTPUT_PORT : PW_KEY_LINK_INPUT_PORT, std::to_string(own)},
+        {output ? PW_KEY_LINK_INPUT_NODE : PW_KEY_LINK_OUTPUT_NODE, get(peer, PW_KEY_NODE_ID)},
+        {output ? PW_KEY_LINK_INPUT_PORT : PW_KEY_LINK_OUTPUT_PORT, std::to_string(other)}};
+    const spa::Dict properties(ends);
+    auto* proxy = static_cast<pw_proxy*>(pw_core_create_object(
+        connection_.core(), "link-factory", PW_TYPE_INTERFACE_Link, PW_VERSION_LINK, properties.get(), 0));
+    return proxy ? std::make_unique<Link>(proxy) : nullptr;
 }
 
 std::vector<std::string> PortLinks::missing() const {
     std::vector<std::string> names;
     for (const Side& side : sides_)
         for (size_t i = 0; i < side.list.names.size(); ++i)
-            if (side.entries[i].target == SPA_ID_INVALID)
+            if (!side.list.names[i].empty() && side.entries[i].target == SPA_ID_INVALID)
                 names.push_back(side.list.names[i]);
     return names;
 }
 
-uint32_t PortLinks::own_port(bool output, size_t number) const {
-    const std::string name = (output ? "out_" : "in_") + std::to_string(number + 1);
+std::map<uint32_t, uint32_t> PortLinks::own_ports(bool output) const {
+    const std::string node = std::to_string(node_), prefix = output ? "out_" : "in_";
+    std::map<uint32_t, uint32_t> own;
     for (const auto& [id, port] : connection_.graph().ports())
-        if (get(port, PW_KEY_PORT_NAME) == name && get(port, PW_KEY_NODE_ID) == std::to_string(node_))
-            return id;
-    return SPA_ID_INVALID;
+        if (const std::string& name = get(port, PW_KEY_PORT_NAME);
+            name.starts_with(prefix) && get(port, PW_KEY_NODE_ID) == node)
+            own.emplace(number(name.substr(prefix.size())), id);
+    return own;
 }
 
 /// Whether one of our outputs, or inputs, could be linked to it.
@@ -140,27 +164,34 @@ std::string PortLinks::jack_name_of(const GraphView::Properties& port) const {
     return client + ":" + get(port, PW_KEY_PORT_NAME);
 }
 
-bool PortLinks::is_named(const GraphView::Properties& port, const std::string& name) const {
+std::vector<std::string> PortLinks::names_of(const GraphView::Properties& port) const {
     const GraphView& graph = connection_.graph();
     const std::string node = graph.property(number(get(port, PW_KEY_NODE_ID)), PW_KEY_NODE_NAME);
     const bool input = get(port, PW_KEY_PORT_DIRECTION) == "in";
-    if (node == (input ? graph.default_sink() : graph.default_source()) && !is_monitor(port) &&
-        name ==
-            (input ? "system:playback_" : "system:capture_") + std::to_string(number(get(port, PW_KEY_PORT_ID)) + 1))
-        return true;
-    return name == jack_name_of(port) || name == node + ":" + get(port, PW_KEY_PORT_NAME) ||
-           name == get(port, PW_KEY_PORT_ALIAS) || name == get(port, PW_KEY_OBJECT_PATH);
+    std::vector<std::string> names = {jack_name_of(port), node + ":" + get(port, PW_KEY_PORT_NAME)};
+    for (const char* key : {PW_KEY_PORT_ALIAS, PW_KEY_OBJECT_PATH})
+        if (const std::string& name = get(port, key); !name.empty()) // an empty name leaves one of our ports out
+            names.push_back(name);
+    if (!node.empty() && node == (input ? graph.default_sink() : graph.default_source()) && !is_monitor(port))
+        names.push_back((input ? "system:playback_" : "system:capture_") +
+                        std::to_string(number(get(port, PW_KEY_PORT_ID)) + 1));
+    return names;
 }
 
-uint32_t PortLinks::target(const Side& side, size_t number) const {
-    if (side.list.is_pattern) {
-        const auto found = matches(side);
-        return number < found.size() ? found[number] : SPA_ID_INVALID;
+std::vector<uint32_t> PortLinks::targets(const Side& side) const {
+    if (side.list.is_pattern)
+        return matches(side);
+    const std::vector<std::string>& wanted = side.list.names;
+    std::vector<uint32_t> found(wanted.size(), SPA_ID_INVALID);
+    for (const auto& [id, port] : connection_.graph().ports()) {
+        if (!suits(port, side.output))
+            continue;
+        const auto names = names_of(port);
+        for (size_t i = 0; i < wanted.size(); ++i)
+            if (found[i] == SPA_ID_INVALID && std::find(names.begin(), names.end(), wanted[i]) != names.end())
+                found[i] = id;
     }
-    for (const auto& [id, port] : connection_.graph().ports())
-        if (suits(port, side.output) && is_named(port, side.list.names[number]))
-            return id;
-    return SPA_ID_INVALID;
+    return found;
 }
 
 /// The ports whose names the pattern is in: those of the default device first, then node by node.

@@ -48,13 +48,17 @@ private:
 
     void add(bool output, const std::optional<PortList>& list);
     void update(Side& side, bool idle);
-    uint32_t own_port(bool output, size_t number) const;
+    void drop_links(Side& side) const;
+    std::unique_ptr<Link> make_link(bool output, uint32_t own, uint32_t other) const;
+    /// The global ids of our ports, by their numbers from 1 on.
+    std::map<uint32_t, uint32_t> own_ports(bool output) const;
     bool suits(const GraphView::Properties& port, bool output) const;
     bool is_monitor(const GraphView::Properties& port) const;
-    bool is_named(const GraphView::Properties& port, const std::string& name) const;
     std::string jack_name_of(const GraphView::Properties& port) const;
-    /// The port that our port `number`, from 0 on, is to be linked to.
-    uint32_t target(const Side& side, size_t number) const;
+    /// What a port may be called in the variables.
+    std::vector<std::string> names_of(const GraphView::Properties& port) const;
+    /// The ports that our ports 1, 2 … are to be linked to, or SPA_ID_INVALID.
+    std::vector<uint32_t> targets(const Side& side) const;
     std::vector<uint32_t> matches(const Side& side) const;
 
     Connection& connection_;

@@ -440,6 +440,8 @@ TEST_CASE("the ports that scsynth's variables name") {
     CHECK(outputs({{name, "system:playback_1"}}) == "none system:playback_1");
     CHECK(outputs({{name, "system:playback_2,system:playback_1"}}) == "none system:playback_2 system:playback_1");
     CHECK(outputs({{name, "darkice:left,darkice:right,"}}) == "none darkice:left darkice:right");
+    CHECK(outputs({{name, "a:1,b:2,c:3"}}) == "none a:1 b:2");
+    CHECK(outputs({{name, "a:1"}}, {"-o", "0"}) == "none");
     CHECK(outputs({{name, "Headphones"}}) == "Headphones");
     CHECK(outputs({{name, "REAPER"}}) == "none ~REAPER");
     CHECK(outputs({{name, "REAPER"}}, {"-H", "Headphones"}) == "Headphones");

@@ -7,7 +7,6 @@ from tests.cli.test_launcher import screen_shows
 from tests.integration.conftest import SYNTHDEFS
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
-from tests.lib.process import wait_for
 
 SINKS = {"test-sink", "second-sink"}
 
@@ -39,11 +38,19 @@ def links_of(session, name):
         (ours, theirs) for theirs, ours in session.links() if ours.startswith(f"{name}:")}
 
 
+def witness(session):
+    """Once the policy has linked another server, it has done all that it was to do before."""
+    child = session.start([PW_SCSYNTH, "-u", free_port(), "-o", 2, "-i", 1, "--set", "name=witness"], "witness")
+    session.wait_until(lambda: len(links_of(session, "witness")) == 3, "the links of the witness")
+    child.stop()
+    session.wait_gone("witness")
+
+
 def wait_links(session, name, expected):
-    """Exactly these, and still a moment later: the policy may come after us."""
+    """Exactly these, also when the policy, which may come after us, has done its part."""
     expected = {(f"{name}:{ours}", theirs) for ours, theirs in expected}
-    session.wait_until(lambda: links_of(session, name) == expected, f"{expected}, not {links_of(session, name)}")
-    wait_for(lambda: True, "", 1)
+    session.wait_until(lambda: links_of(session, name) >= expected, f"at least {expected}")
+    witness(session)
     assert links_of(session, name) == expected
 
 
@@ -125,6 +132,38 @@ def test_no_links_while_it_is_idle(session, start):
         client.command("/d_loadDir", str(SYNTHDEFS))
         client.send("/s_new", "test_sine", 1000, 0, 0)
         session.wait_until(lambda: links_of(session, name) == expected, "the link again")
+
+
+def test_a_link_that_the_user_removed_stays_away_after_idling(session, start):
+    sink = session.default_sink()
+    _, port, name = start("-i", 0, "--set", "idle-after=1",
+                          SC_JACK_DEFAULT_OUTPUTS="system:playback_2,system:playback_1")
+    with Client(port) as client:
+        client.command("/d_loadDir", str(SYNTHDEFS))
+        client.send("/s_new", "test_sine", 1000, 0, 0)
+        kept, removed = (f"{name}:out_1", f"{sink}:playback_FR"), (f"{name}:out_2", f"{sink}:playback_FL")
+        session.wait_until(lambda: links_of(session, name) == {kept, removed}, "both links")
+        session.run("pw-link", "-d", *removed)
+        session.wait_until(lambda: links_of(session, name) == {kept}, "one link less")
+        client.send("/n_free", 1000)
+        session.wait_until(lambda: not links_of(session, name), "no links")
+        client.send("/s_new", "test_sine", 1001, 0, 0)
+        wait_links(session, name, {("out_1", f"{sink}:playback_FR")})
+
+
+def test_an_empty_name_leaves_a_port_out(session, start):
+    sink = session.default_sink()
+    child, _, name = start("-o", 3, "-i", 0, SC_JACK_DEFAULT_OUTPUTS=f"{sink}:playback_FR,,{sink}:playback_FL")
+    wait_links(session, name, {("out_1", f"{sink}:playback_FR"), ("out_3", f"{sink}:playback_FL")})
+    assert "there is no port" not in child.output()
+
+
+def test_names_beyond_the_servers_ports_are_ignored(session, start):
+    sink = session.default_sink()
+    child, _, name = start("-i", 0, SC_JACK_DEFAULT_OUTPUTS=f"{sink}:playback_FR,late:a,{sink}:playback_FL")
+    child.wait_output('there is no port "late:a" now')
+    wait_links(session, name, {("out_1", f"{sink}:playback_FR")})
+    assert child.output().count("there is no port") == 1
 
 
 def test_properties_of_pipewires_variables(session, start):

@@ -94,6 +94,9 @@ constexpr int highest_resampled(int ports) noexcept {
     return ports > 0 ? 256 * 48000 / ports : highest_rate;
 }
 
+/// A value of scsynth.sink and scsynth.source: the policy makes no links there.
+inline constexpr const char* no_device = "none";
+
 /// Properties that the node only shows: the module and the WirePlumber policy read them.
 inline constexpr Setting shown_settings[] = {
     {.key = "autoconnect",
