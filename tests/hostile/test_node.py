@@ -19,13 +19,14 @@ pytestmark = pytest.mark.skipif(is_stock(), reason="it is about our node")
 BAD = [{key: value} for key, values in {
     "inputs": ("-1", "1025", "x", "nan", "2147483648", "1e3"), "outputs": ("-1", "1025", "''"),
     "audio-buses": ("0", "-5", "99999999999"), "control-buses": ("0",), "buffers": ("0", "-1"),
-    "max-nodes": ("0",), "rt-memory": ("0", "-1", "999999999"), "block-size": ("0", "-64", "1000000"),
+    "max-nodes": ("0",), "rt-memory": ("0", "-1", "1073741825"), "block-size": ("0", "-64", "1000000"),
     "wire-buffers": ("0",), "random-seeds": ("-1",), "max-logins": ("0", "1025"),
     "osc.port": ("-1", "65536", "port"), "osc.bind": ("1.2.3.4.5", "nowhere"), "rate": ("0", "nan"),
     "load-synthdefs": ("perhaps",), "verbosity": ("99",)}.items() for value in values]
-GOOD = [{"inputs": 0, "outputs": 0}, {"inputs": 128, "outputs": 128}, {"block-size": 1},
-        {"block-size": 1024}, {"rt-memory": 64}, {"max-nodes": 2}, {"buffers": 1},
-        {"audio-buses": 4}, {"wire-buffers": 1}, {"nothing": "x" * 1000}]
+GOOD = [{"inputs": 0, "outputs": 0}, {"inputs": 128, "outputs": 128},
+        {"inputs": 1024, "outputs": 1024, "audio-buses": 2048}, {"block-size": 1}, {"block-size": 1024},
+        {"rt-memory": 64}, {"max-nodes": 2}, {"buffers": 1}, {"audio-buses": 4}, {"wire-buffers": 1},
+        {"nothing": "x" * 1000}]
 
 
 @pytest.fixture(scope="module")

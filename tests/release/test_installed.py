@@ -15,7 +15,8 @@ from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
 
-INSTALLED = ("usr/bin/pw-scsynth", "usr/libexec/pw-scsynth/pw-scsynth-probe", "usr/share/man/man1/pw-scsynth.1", "usr/share/wireplumber/scripts/scsynth-autoconnect.lua",
+INSTALLED = ("usr/bin/pw-scsynth", "usr/libexec/pw-scsynth/pw-scsynth-probe", "usr/share/man/man1/pw-scsynth.1",
+             "usr/share/wireplumber/scripts/scsynth-autoconnect.lua",
              *(f"usr/share/wireplumber/scripts/lib/{script}" for script, folder in wireplumber.SCRIPTS.items()
                if folder == "scripts/lib"),
              "usr/share/pipewire/pipewire.conf.d/80-scsynth-threads.conf")
@@ -31,7 +32,8 @@ def options(build):
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("root")
-    subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", folder], capture_output=True, check=True)
+    subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", folder], capture_output=True,
+                   check=True)
     return folder
 
 
@@ -50,8 +52,8 @@ def test_what_is_installed(root):
     assert [name for name in INSTALLED if not (root / name).is_file()] == []
     # One for the WirePlumber that is there: 0.5 warns of the other's, and 0.4 ignores it.
     name, folder = wireplumber.configuration()
-    assert [file.relative_to(root / "usr/share/wireplumber") for file in (root / "usr/share/wireplumber").rglob("90-*")] == [
-        Path(folder, name)]
+    configured = root / "usr/share/wireplumber"
+    assert [file.relative_to(configured) for file in configured.rglob("90-*")] == [Path(folder, name)]
     assert list(root.rglob("PipeWireServer.sc"))
 
 
@@ -69,7 +71,8 @@ def test_it_plays(root, tmp_path):
              "PIPEWIRE_MODULE_DIR": f"{modules}:{pkg_variable('libpipewire-0.3', 'moduledir')}"}
     with Session(env=where) as session:
         session.force_quantum(1024)
-        session.start([root / "usr/bin/pw-scsynth", "-u", port], "pw-scsynth").wait_output("SuperCollider 3 server ready.\n")
+        child = session.start([root / "usr/bin/pw-scsynth", "-u", port], "pw-scsynth")
+        child.wait_output("SuperCollider 3 server ready.\n")
         session.connect(f"scsynth-{port}", "test-sink")
         with Client(port) as client:
             client.command("/notify", 1)
