@@ -59,7 +59,7 @@ def test_scores_are_rendered_by_the_same_program(steps):
 def test_there_is_no_server_in_sclang_itself(steps):
     """That would be a client of JACK, and start jackd where there is none."""
     assert steps["internal"] == "true"
-    assert steps["formerInternal"] == "true"
+    assert steps["formerInternal"] == steps["keptInternal"] == "true"
 
 
 def test_it_is_used_always_if_it_is_told_so(steps):

@@ -75,8 +75,7 @@ PipeWireServer {
 	*leave {
 		if(this.isUsed and: { former.notNil }) {
 			Server.program = former;
-			Server.internal = formerInternal;
-			formerInternal = nil;
+			if(formerInternal.notNil) { Server.internal = formerInternal; formerInternal = nil };
 			if(Score.program.asString.contains(program)) { Score.program = formerOfScore };
 		};
 	}
