@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/server-list.hpp"
 
+#include "cli/client-name.hpp"
 #include "cli/connection.hpp"
 #include "cli/devices.hpp"
 #include "engine/base/printable.hpp"
@@ -13,6 +14,7 @@ namespace {
 
 /// A connection that knows all nodes and their properties: the first round trip tells which there are, the second more.
 Result<std::unique_ptr<Connection>> look_around() {
+    adopt_runtime_folder();
     pw_init(nullptr, nullptr);
     auto opened = Connection::open(false);
     if (!opened)
