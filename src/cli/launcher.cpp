@@ -192,8 +192,6 @@ private:
                              request.properties);
     }
 
-    bool is_server(uint32_t id) const { return !connection_.graph().property(id, "scsynth.osc.port").empty(); }
-
     /// Whether PipeWire or JACK knows a node by that name, other than one that goes when ours comes.
     bool is_taken(const std::string& name) const {
         const GraphView& graph = connection_.graph();
@@ -289,18 +287,28 @@ private:
             on_ready();
         if (const Waited waited = link_ports(); waited == Waited::interrupted || waited == Waited::lost)
             return end(waited);
-        const Waited over = connection_.wait_until([&] {
-            say_resampling();
-            update_links();
-            answer_unheard();
-            return gone();
-        });
+        const Waited over = wait_for_end();
         // A daemon that is told to end may remove its nodes before it closes the connection.
         if (over == Waited::done && state() != "quit" && connection_.pause(milliseconds(200)) == Waited::lost)
             return end(Waited::lost);
         if (over == Waited::done && state() != "quit" && !given_)
             say_removed();
         return end(over);
+    }
+
+    /// Does what is to be done meanwhile.
+    Waited wait_for_end() {
+        for (;;) {
+            const Waited waited = connection_.wait_until([this] {
+                say_resampling();
+                update_links();
+                return gone() || has_begun_to_ask();
+            });
+            if (waited != Waited::done || gone())
+                return waited;
+            if (const Waited answered = answer_unheard(); answered != Waited::done && answered != Waited::late)
+                return answered;
+        }
     }
 
     void update_links() {
@@ -347,17 +355,21 @@ private:
             std::fprintf(stderr, "pw-scsynth: %s\n", now.c_str());
     }
 
-    /// The node asks why nothing is linked. Where a session manager runs, that's for its policy to say.
-    void answer_unheard() {
+    /// Whether the node asks why nothing is linked, once each time.
+    bool has_begun_to_ask() {
         const bool asks = connection_.graph().property(node_->id(), "scsynth.unheard") == "true";
-        if (std::exchange(asks_, asks) || !asks)
-            return;
+        return !std::exchange(asks_, asks) && asks;
+    }
+
+    /// Where a session manager runs, that's for its policy to say.
+    Waited answer_unheard() {
         const GraphView now(connection_.core());
-        if (connection_.round_trip() != Waited::done || now.has_session_manager())
-            return;
-        connection_.graph().tell(
-            node_->id(), "scsynth.unheard",
-            "PipeWire has no session manager, which would link it; systemctl --user restart wireplumber");
+        const Waited waited = connection_.round_trip();
+        if (waited == Waited::done && !now.has_session_manager())
+            connection_.graph().tell(
+                node_->id(), "scsynth.unheard",
+                "PipeWire has no session manager, which would link it; systemctl --user restart wireplumber");
+        return waited;
     }
 
     /// As scsynth does: Sonic Pi shows its user what it reads there. Without a quantum of our own it is the daemon's.
