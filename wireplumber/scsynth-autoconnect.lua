@@ -265,7 +265,7 @@ local function scan_direction(record, direction, id, props, own, targets)
   for _, wish in ipairs(wishes) do
     wish.found = graph.find_wished(wish, direction, id)
   end
-  local action, peer, missing = devices.choose(direction, {
+  local action, peer, missing, strict = devices.choose(direction, {
     wishes = wishes,
     default = graph.read_peer(graph.find_default(direction)),
     attached = record.attached[direction],
@@ -286,7 +286,8 @@ local function scan_direction(record, direction, id, props, own, targets)
     table.insert(texts, devices.missing_notice(direction, missing, action, peer))
   end
   return texts, {
-    action = action, missing = missing, title = peer and peer.title, channels = #channels, failed = failed,
+    action = action, missing = missing, strict = strict, title = peer and peer.title, channels = #channels,
+    failed = failed,
   }
 end
 

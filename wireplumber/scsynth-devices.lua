@@ -139,7 +139,8 @@ function devices.accepts(peer, direction)
 end
 
 -- What to do with one direction of a node. Returns "link" and a peer, "keep" (change nothing) or
--- "none" (no links of ours), and then the wish of a property that can't be fulfilled, if there is one. `query` holds
+-- "none" (no links of ours), then the wish of a property that names no device, if there is one, and then whether the
+-- default device was no substitute for what is named. `query` holds
 --   wishes          what wishes() gives, each with the peer that it names as `found`
 --   default         the default sink or source, nil if there is none
 --   attached        serial of the peer this direction was linked to last, or nil
@@ -165,7 +166,7 @@ function devices.choose(direction, query)
   if gone and query.dont_reconnect then
     return "keep", nil, missing
   elseif unfulfilled and query.strict then
-    return "none", nil, missing
+    return "none", nil, missing, true
   end
 
   local default = query.default

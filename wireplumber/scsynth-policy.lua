@@ -187,7 +187,7 @@ end
 -- Why the outputs of a node that plays aren't linked, and what mends it. An empty text: the user wants it so, or the
 -- links are about to come.
 --   managed   is_managed()
---   action, missing, title   what devices.choose() says of the outputs, the last of its peer
+--   action, missing, strict, title   what devices.choose() says of the outputs, the last of its peer
 --   channels  how many channels the peer has for us
 --   failed    whether making the links failed for good
 function policy.why_unheard(view)
@@ -196,6 +196,8 @@ function policy.why_unheard(view)
   elseif view.missing and view.action ~= "link" then
     return ('there is no sink "%s" (%s); pw-scsynth --devices lists those that there are'):format(
       view.missing.value, view.missing.key)
+  elseif view.action == "none" and view.strict then
+    return "the device that scsynth.sink names plays no sound, and scsynth.strict-device allows no other"
   elseif view.action == "none" then
     return "PipeWire has no sink; connect a sound card or switch one on (wpctl status lists them)"
   elseif view.action == "link" and view.channels == 0 then

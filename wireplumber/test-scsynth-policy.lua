@@ -191,8 +191,8 @@ local function choose(direction, query, ...)
     query.wishes[i].value = query.wishes[i].value or "x"
     query.wishes[i].found = each[1]
   end
-  local action, chosen, missing = devices.choose(direction, query)
-  return { action, chosen and chosen.serial, missing = missing and missing.key }
+  local action, chosen, missing, strict = devices.choose(direction, query)
+  return { action, chosen and chosen.serial, missing = missing and missing.key, strict = strict }
 end
 equal("default", choose("out", { default = sink }), { "link", "Audio/Sink" })
 equal("no default", choose("out", {}), { "none" })
@@ -219,11 +219,11 @@ equal("missing target", choose("out", { default = sink }, { nil, "target" }),
 equal("missing, no reconnect", choose("out", { default = sink, dont_reconnect = true }, { nil, "device" }),
   { "keep", missing = "scsynth.sink" })
 equal("this device or none", choose("out", { default = sink, strict = true }, { nil, "device" }),
-  { "none", missing = "scsynth.sink" })
+  { "none", missing = "scsynth.sink", strict = true })
 equal("this target or none", choose("out", { default = sink, strict = true }, { nil, "target" }),
-  { "none", missing = "target.object" })
+  { "none", missing = "target.object", strict = true })
 equal("this device, which is a source, or none", choose("out", { default = sink, strict = true }, { source, "device" }),
-  { "none" })
+  { "none", strict = true })
 equal("no device", choose("out", { default = sink }, { nil, "none" }, { other, "target" }), { "none" })
 equal("a mixer's choice before none", choose("out", { default = sink }, { other, "mixer" }, { nil, "none" }),
   { "link", "other" })
@@ -397,6 +397,41 @@ equal("its id as a serial", policy.is_target(ours, "5", false), false)
 equal("its serial as an id", policy.is_target(ours, "70", true), false)
 equal("no target", policy.is_target(ours, nil, true), false)
 
+-- what a device is called
+local Graph = require("scsynth-graph")
+local function same(fields)
+  return fields
+end
+local objects = { device = { ["9"] = { properties = {
+  ["device.name"] = "alsa_card.usb", ["device.description"] = "Scarlett 2i2",
+} } } }
+local graph = Graph.new {
+  Interest = same, Constraint = same, Id = {},
+  ObjectManager = function(interests)
+    local found = objects[interests[1].type] or {}
+    return { lookup = function(_, by)
+      return by[1][1] == "bound-id" and by[1].type == "gobject" and found[by[1][3]] or nil
+    end }
+  end,
+}
+local function device_node(card)
+  return {
+    properties = { ["node.name"] = "alsa_output.usb", ["node.nick"] = "USB Audio", ["device.id"] = card },
+    ["global-properties"] = { ["object.serial"] = "70" },
+  }
+end
+local own_names = { "alsa_output.usb", "USB Audio", name = "alsa_output.usb", serial = "70" }
+equal("without a card", graph.names_of(device_node(nil)), own_names)
+equal("its card is gone", graph.names_of(device_node("8")), own_names)
+local with_card = graph.names_of(device_node("9"))
+local function is_called(text)
+  return devices.rank(text, with_card) ~= nil
+end
+equal("by its card's description", is_called("scarlett"), true)
+equal("by its card's name", is_called("alsa_card"), true)
+equal("by its own nick", is_called("usb audio"), true)
+equal("by another's name", is_called("behringer"), false)
+
 -- what nobody hears
 local function why(view)
   return policy.why_unheard(view)
@@ -410,6 +445,10 @@ equal("left where it is", why({ managed = true, action = "keep", channels = 0 })
 says("no sink", why({ managed = true, action = "none", channels = 0 }), "wpctl status")
 says("not the named one", why({ managed = true, action = "none", channels = 0,
   missing = { key = "scsynth.sink", value = "Scarlett" } }), '"Scarlett"')
+says("not the named one, and no other", why({ managed = true, action = "none", channels = 0, strict = true,
+  missing = { key = "scsynth.sink", value = "Scarlett" } }), '"Scarlett"')
+says("the named one is a source", why({ managed = true, action = "none", channels = 0, strict = true }),
+  "scsynth.strict-device")
 says("no channels", why({ managed = true, action = "link", channels = 0, title = "Dock" }), '"Dock" has no channels')
 says("refused", why({ managed = true, action = "link", channels = 2, title = "Dock", failed = true }), "refuses")
 
