@@ -399,8 +399,8 @@ def test_the_reason_is_another_sink_than_asked_for(session):
 def test_the_reason_is_that_the_named_device_is_no_sink(session):
     session.add_device("mic", "Audio/Source/Virtual")
     ask(session.add_dsp_node(scsynth_sink="mic", scsynth_strict__device="true"))
-    told(session, "scsynth.unheard", "the device that scsynth.sink names plays no sound, and scsynth.strict-device allows "
-                                     "no other")
+    told(session, "scsynth.unheard", "the device that scsynth.sink names plays no sound, and scsynth.strict-device "
+                                     "allows no other")
 
 
 def test_the_user_needs_no_reason(session):
