@@ -267,6 +267,26 @@ TEST_CASE("a rate that is kept") {
         p.node->pause();
         CHECK(buffer_rate(p) == 44100);
     }
+    SUBCASE("a rate that is too high for so many ports is not, which is said") {
+        Host host(library());
+        Playing p(host, {{"scsynth.keep-rate", "true"}, {"scsynth.inputs", "128"}, {"scsynth.outputs", "128"}});
+        p.node->start();
+        host.position().clock.rate = {1, 96000};
+        host.cycle(256);
+        host.main().expire_timers();
+        CHECK(p.node->properties["scsynth.resampling"] == "no");
+        p.client->send(osc_message("/b_alloc", {0, 64}));
+        (void)p.settle();
+        host.cycle(256);
+        host.main().expire_timers();
+        CHECK(p.node->properties["scsynth.resampling"] ==
+              "engine follows the graph's 96000 Hz: with 256 inputs and outputs at most 48000 Hz can be kept");
+        host.main().expire_timers();
+        const std::string log = host.log().all();
+        const size_t said = log.find("48000 Hz can be kept");
+        CHECK(said != log.npos);
+        CHECK(log.find("48000 Hz can be kept", said + 1) == log.npos);
+    }
     SUBCASE("nothing is kept without it") {
         Host host(library());
         Playing p(host, {{"scsynth.rate", "48000"}});

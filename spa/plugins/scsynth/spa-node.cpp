@@ -339,7 +339,7 @@ bool SpaNode::set_unheard() {
 bool SpaNode::links_itself() const {
     bool links = false;
     for (const auto& [key, value] : properties_) {
-        if (key == "scsynth.sink" && value == "none")
+        if (key == "scsynth.sink" && value == no_device)
             return false;
         links |= key == "scsynth.autoconnect" && (value == "true" || value == "1");
     }
@@ -361,10 +361,24 @@ bool SpaNode::set_resampling() {
     else if (engine_rate != 0 && rate != engine_rate)
         std::snprintf(text, sizeof text, "engine at the graph's %.0f Hz: too far from %d to be resampled", rate,
                       engine_rate);
+    else if (engine_rate == 0 && rate_in_use() && rate > highest_resampled(port_count()))
+        std::snprintf(text, sizeof text,
+                      "engine follows the graph's %.0f Hz: with %d inputs and outputs at most %d Hz can be kept", rate,
+                      port_count(), highest_resampled(port_count()));
     if (!set_property("scsynth.resampling", text))
         return false;
     bridge_->log(SPA_LOG_LEVEL_WARN, text == std::string("no") ? "not resampled any more" : text);
     return true;
+}
+
+int SpaNode::port_count() const {
+    return settings_.server.engine.inputs + settings_.server.engine.outputs;
+}
+
+/// Whether something in the engine depends on its rate, so that it would be kept.
+bool SpaNode::rate_in_use() const {
+    Engine* engine = server_->engine();
+    return engine && engine->status().rate_in_use.load(std::memory_order_relaxed);
 }
 
 void SpaNode::emit_info(uint64_t change_mask) {

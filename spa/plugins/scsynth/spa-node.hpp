@@ -94,6 +94,8 @@ private:
     /// Whether the engine may have another rate than the graph.
     bool resamples() const;
     bool set_resampling();
+    int port_count() const;
+    bool rate_in_use() const;
     void emit_info(uint64_t change_mask);
     void emit_port(Port&, bool all);
     std::vector<Port>& ports(spa_direction direction) { return ports_[direction]; }
