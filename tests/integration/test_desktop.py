@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A playing server beside a desktop's mixer and recorders, and where nobody hears it."""
+import os
+import signal
 import subprocess
 import time
 
@@ -196,3 +198,22 @@ def test_devices_are_listed(session):
     lines = session.run(PW_SCSYNTH, "--devices").splitlines()
     assert lines == ["sink\tsecond-sink\tsecond-sink\tFL,FR", "sink\ttest-sink\ttest-sink\tFL,FR",
                      "source\tmicrophone\tmicrophone\tFL,FR"]
+
+
+def test_a_signal_that_comes_with_the_question_ends_the_program():
+    """A daemon that doesn't answer is no reason to stay."""
+    with Session(policy=False, wireplumber=False, sinks={}) as session:
+        port = free_port()
+        child = session.start([PW_SCSYNTH, "-u", port], "pw-scsynth")
+        child.wait_output("ready.")
+        os.kill(child.pid, signal.SIGSTOP)  # so that it reads both at once
+        play(port)
+        session.wait_until(lambda: session.node(f"scsynth-{port}")["info"]["props"].get("scsynth.unheard") is True,
+                           "the question")
+        os.kill(session.daemon.pid, signal.SIGSTOP)
+        try:
+            os.kill(child.pid, signal.SIGTERM)
+            os.kill(child.pid, signal.SIGCONT)
+            assert child.wait(10) == 0  # it waits 5 s for the end of the node
+        finally:
+            os.kill(session.daemon.pid, signal.SIGCONT)
