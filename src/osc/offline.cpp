@@ -109,6 +109,10 @@ public:
     void command_failed(std::string_view text, const Endpoint& from) override { fail(from, "/cmd", text); }
     void packet(std::span<const std::byte>, const ReplyTo&) override {}
     void lost() noexcept override {}
+    /// Prints the line that nothing follows any more.
+    void end_line() {
+        pieces_.emit_old(LinePieces::Time::max(), [this](std::string_view line) { print(line); });
+    }
     std::vector<std::shared_ptr<const Packet>> completions; ///< to be submitted
 
 private:
@@ -193,6 +197,7 @@ public:
         return sink_(out_.data(), frames);
     }
     uint64_t frames() const { return frames_; }
+    void end() { port_.end_line(); }
 
 private:
     Engine& engine_;
@@ -229,6 +234,18 @@ std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr
         if (next->bundles()[0].time < time)
             return score.error("its time, " + seconds_text(next->bundles()[0].time) + ", is before the " +
                                seconds_text(time) + " of the one before it");
+    }
+    return {};
+}
+
+/// Renders all of it, `next` being its first packet, or until the sink wants no more.
+std::optional<Error> render_all(Score& score, Renderer& renderer, Engine& engine, std::shared_ptr<const Packet> next) {
+    for (bool more = true; next && more;) {
+        if (auto error = run_block(score, renderer, next))
+            return error;
+        more = renderer.render(renderer.cycle_blocks(next.get()));
+        if (engine.status().broken)
+            return Error{"the engine crashed at frame " + std::to_string(renderer.frames())};
     }
     return {};
 }
@@ -271,17 +288,13 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
     services.engine = engine.value().get();
 
     Renderer renderer(*engine.value(), services, sink, source);
-    if (auto definitions = load_start_definitions(offline, report, [] { return false; }))
+    if (auto definitions = load_start_definitions(offline, engine.value()->settings(), report, [] { return false; }))
         if (renderer.submit(*definitions))
             (void)definitions.release();
-    bool more = true;
-    for (auto next = std::move(first.value()); next && more;) {
-        if (auto error = run_block(score, renderer, next))
-            return std::move(*error);
-        more = renderer.render(renderer.cycle_blocks(next.get()));
-        if (engine.value()->status().broken)
-            return Error{"the engine crashed at frame " + std::to_string(renderer.frames())};
-    }
+    auto error = render_all(score, renderer, *engine.value(), std::move(first.value()));
+    renderer.end();
+    if (error)
+        return std::move(*error);
     return renderer.frames();
 }
 

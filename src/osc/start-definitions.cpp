@@ -27,7 +27,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& settings,
+std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& settings, const Settings& engine,
                                                       const std::function<void(const std::string&)>& report,
                                                       const std::function<bool()>& stopping) {
     std::vector<std::unique_ptr<Definition>> all;
@@ -35,7 +35,7 @@ std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& sett
     for (std::string folder; std::getline(folders, folder, ':');) {
         if (folder.empty() || stopping())
             continue;
-        LoadedDefinitions loaded = load_folder(folder, "", settings.engine);
+        LoadedDefinitions loaded = load_folder(folder, "", engine);
         std::move(loaded.definitions.begin(), loaded.definitions.end(), std::back_inserter(all));
         for (const std::string& error : loaded.errors)
             report(error);

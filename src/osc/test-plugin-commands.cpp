@@ -205,6 +205,35 @@ TEST_CASE("offline a cycle goes on to the next bundle, but ends where a plugin m
           "64 frames;" + asked + "64 frames;constructed;512 frames;64 frames;");
 }
 
+TEST_CASE("offline a line is printed that nothing follows") {
+    PluginRegistry::instance().define_command(
+        "testHalfLine",
+        [](::World*, void*, ::sc_msg_iter* args, void*) {
+            interface_table()->fPrint("one\nand");
+            interface_table()->fPrint(" half");
+            if (args->geti())
+                interface_table()->fPrint("\n");
+        },
+        nullptr);
+    for (const int whole : {0, 1}) {
+        std::string lines;
+        ServerSettings settings;
+        settings.engine.rt_memory_kib = 1024;
+        settings.load_synthdefs = false;
+        settings.log = [&](ServerSettings::Level level, const std::string& line) {
+            if (level == ServerSettings::Level::info)
+                lines += line + ";";
+        };
+        const auto half = CommandBench::message("/cmd", {std::string_view("testHalfLine"), whole});
+        const auto nothing = CommandBench::message("/sync", {0});
+        Bytes score = in_score(10, {half});
+        const Bytes last = in_score(645, {nothing});
+        score.insert(score.end(), last.begin(), last.end());
+        REQUIRE(render_score(score, settings, [](const float* const*, int) { return true; }));
+        CHECK(lines == "one;and half;");
+    }
+}
+
 TEST_CASE("plugins get the numbers of sound file formats by scsynth's names") {
     const auto format = interface_table()->fSndFileFormatInfoFromStrings;
     SF_INFO info{};
