@@ -166,6 +166,8 @@ GenerateBuffer::GenerateBuffer(CommandInit&& init) : BufferJob(std::move(init)),
             buffers_.add(arg.i, count);
         else if (arg.type == Arg::Type::float32)
             buffers_.add(double(arg.f), count);
+        else if (arg.type == Arg::Type::float64)
+            buffers_.add(arg.d, count);
     }
 }
 

@@ -45,8 +45,8 @@ protected:
     ArgReader rest_;
 
     int32_t index() const noexcept { return index_; }
-    /// [worker]
-    Engine& engine() const noexcept { return *services().engine; }
+    /// [worker] The one that it began on. A job that a broken engine left behind mustn't touch the next one.
+    Engine& engine() const noexcept { return *engine_; }
     Buffer latest() const noexcept;
     /// [worker] Whether the buffer isn't allocated. Then the command fails.
     bool lacks_samples();
@@ -71,7 +71,13 @@ protected:
     void install(Engine&) noexcept override;
 
 private:
+    Status begin(Engine& engine) noexcept final {
+        engine_ = &engine;
+        return {};
+    }
+
     int32_t index_;
+    Engine* engine_ = nullptr;
     std::optional<Buffer> result_;
     std::unique_ptr<ReleasedSamples> released_;
     std::shared_ptr<FileStream> closed_; ///< which synths see until install()

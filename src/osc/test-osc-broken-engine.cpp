@@ -2,6 +2,7 @@
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/schedule/test-threads.hpp"
+#include "engine/world/buffers.hpp"
 #include "engine/world/test-reader.hpp"
 #include "osc/clients.hpp"
 #include "osc/osc-command.hpp"
@@ -9,9 +10,11 @@
 #include "osc/test-command-bench.hpp"
 #include "osc/test-rig.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <semaphore>
 #include <span>
 #include <thread>
 #include <unistd.h>
@@ -65,6 +68,38 @@ TEST_CASE("an engine that a UGen broke is made anew") {
         CHECK(client.receive().starts_with("/n_go 5 0"));
     }
     CHECK(rig.log().find("it starts again without the nodes") != std::string::npos);
+}
+
+TEST_CASE("a generator that a broken engine left behind leaves the next one's buffers alone") {
+    PluginRegistry& registry = PluginRegistry::instance();
+    registry.define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
+    static std::binary_semaphore go_on{0};
+    static std::atomic<bool> begun{false};
+    registry.define_buf_gen("testExchanges", [](::World*, ::SndBuf* buffer, ::sc_msg_iter*) {
+        begun = true;
+        go_on.acquire();
+        buffer->data = allocate_samples(buffer->samples);
+    });
+    const std::string path = "/tmp/scs-test-left-behind-" + std::to_string(getpid()) + ".wav";
+    Rig rig;
+    Client client(rig);
+    const auto allocate = [&] {
+        client.send("/b_alloc", {7, 65536});
+        CHECK(client.receive() == "/done /b_alloc 7");
+    };
+    allocate();
+    client.send("/b_gen", {7, "testExchanges", 1});
+    REQUIRE(wait_until([] { return begun.load(); }));
+    break_engine(rig, client);
+    allocate();
+    client.send("/b_write", {7, std::string_view(path), "wav", "float", 0, 0, 1});
+    CHECK(client.receive() == "/done /b_write 7");
+    const Buffers& buffers = rig.server().engine()->buffers();
+    REQUIRE(buffers.latest(7).stream);
+    go_on.release();
+    CHECK(wait_until([] { return scs::test::threads_named("scsynth-plugins").empty(); }));
+    CHECK(buffers.latest(7).stream);
+    ::unlink(path.c_str());
 }
 
 TEST_CASE("the threads that helped a broken engine end") {

@@ -14,6 +14,7 @@
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace scs;
@@ -38,12 +39,14 @@ enum Deed {
     crashes_5,
     refuses_2,
     refuses_3,
-    chatters
+    chatters,
+    watches ///< what it doesn't change itself: the memory of buffer 7
 };
 
 std::binary_semaphore go_on{0};
 std::atomic<int> begun{0}, cleaned{0}, inside{0};
-std::atomic<bool> met{false}; ///< two jobs at once
+std::atomic<bool> met{false};   ///< two jobs at once
+std::atomic<bool> taken{false}; ///< what a job watched has changed
 
 struct Job {
     Deed deed;
@@ -59,13 +62,19 @@ void send_reply(ReplyAddress address, const char* path, int number) {
     address.first_function(&address, copy.data(), int(copy.size()));
 }
 
-bool second_stage(::World*, void* data) {
+bool second_stage(::World* world, void* data) {
     const Job& job = *static_cast<Job*>(data);
     met = inside.fetch_add(1) > 0 || met;
     ++begun;
     begun.notify_all();
     switch (job.deed) {
     case blocks: go_on.acquire(); break;
+    case watches: {
+        const float* const before = World_GetNRTBuf(world, 7)->data;
+        go_on.acquire();
+        taken = World_GetNRTBuf(world, 7)->data != before;
+        break;
+    }
     case answers_later: send_reply(job.address, "/now", 1); break;
     case crashes_2: *nowhere = 1; break;
     case prints:
@@ -122,10 +131,14 @@ void run_command(::World* world, void*, ::sc_msg_iter* args, void* from) {
 }
 
 struct JobRig : Rig {
-    JobRig() {
+    explicit JobRig(ServerSettings settings = {}) : Rig(std::move(settings)) {
         PluginRegistry::instance().define_command("job", run_command, nullptr);
+        PluginRegistry::instance().define_buf_gen("testBlocks", [](::World*, ::SndBuf*, ::sc_msg_iter*) {
+            ++begun;
+            go_on.acquire();
+        });
         begun = cleaned = inside = 0;
-        met = false;
+        met = taken = false;
     }
 };
 
@@ -176,6 +189,24 @@ TEST_CASE("a job whose buffers aren't known keeps all buffers as they are") {
     go_on.release();
     CHECK(client.receive() == "/done /job");
     CHECK(client.receive() == "/done /b_alloc 100");
+}
+
+TEST_CASE("all numbers among a generator's arguments may be buffers") {
+    JobRig rig;
+    Client client(rig);
+    client.send("/b_alloc", {8, 16});
+    CHECK(client.receive() == "/done /b_alloc 8");
+    client.send("/b_gen", {8, "testBlocks", 5, 6.f, 7.});
+    REQUIRE(wait_until([] { return begun == 1; }));
+    for (int buffer = 4; buffer < 8; ++buffer)
+        client.send("/b_alloc", {buffer, 16});
+    CHECK(client.receive() == "/done /b_alloc 4");
+    client.send("/d_free", {"nothing"});
+    CHECK(client.receive(300) == "");
+    go_on.release();
+    CHECK(client.receive() == "/done /b_gen 8");
+    for (int buffer = 5; buffer < 8; ++buffer)
+        CHECK(client.receive() == "/done /b_alloc " + std::to_string(buffer));
 }
 
 TEST_CASE("/synced comes after the answers of all commands of plugins before it") {
