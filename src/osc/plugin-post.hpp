@@ -37,6 +37,7 @@ public:
 
     /// `arrived` is rung when there is something. May throw.
     explicit PluginPost(Wakeup& arrived) : arrived_(arrived) { open(); }
+    ~PluginPost() { close(); }
     /// [any] Afterwards nothing comes any more.
     void end() noexcept { close(); }
     /// [osc] Whether something has come.

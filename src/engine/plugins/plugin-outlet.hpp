@@ -8,9 +8,8 @@
 
 namespace scs {
 
-/// Where goes what plugins' code says outside of the data loop: the server whose plugins they are. While it is open,
-/// any thread may call it at any time, threads of plugins among them, which know it by its number only. A number is
-/// given once a process.
+/// Takes what plugins say outside of the data loop (packets for clients, text) to their server. Any thread may call it
+/// at any time while it is open, by its number; no other outlet of the process ever gets that number.
 class PluginOutlet {
 public:
     PluginOutlet() noexcept = default;
@@ -41,13 +40,14 @@ public:
     };
 
 protected:
-    ~PluginOutlet() { close(); }
+    ~PluginOutlet() = default;
     void open();
-    /// Afterwards nobody calls it any more.
+    /// Afterwards nobody calls it any more. The destructor of the class that is called must do it, at the latest, while
+    /// its members are still there.
     void close() noexcept;
 
 private:
-    // [any] One at a time, in the order in which they were called. They don't wait, and don't throw.
+    // [any but rt] One at a time, in the order in which they were called. They may lock for a moment and allocate.
     virtual void take_packet(uint64_t client, std::span<const std::byte> packet) noexcept = 0;
     /// `source`: the same for all pieces of a line.
     virtual void take_piece(uint64_t source, std::string_view text) noexcept = 0;
