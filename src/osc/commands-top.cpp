@@ -138,7 +138,7 @@ private:
     }
 };
 
-/// Frees everything, so that the engine is as it was at its start, whether or not the server ends then.
+/// Frees everything. If the server doesn't end, its engine is as it was at its start.
 class Quit final : public OscJob {
 public:
     using OscJob::OscJob;
@@ -148,8 +148,14 @@ public:
                 services().engine->buffers().streams().keep(std::move(stream));
     }
 
+    /// The buffers go with the engine if the server ends. Otherwise a plugin's command may have taken one's memory, and
+    /// frees or exchanges it when it is done.
+    JobKind job_kind() const noexcept override { return ends() ? JobKind::plain : JobKind::buffer; }
+    JobBuffers job_buffers() const noexcept override { return {{}, true}; }
+
 private:
     bool quits() const noexcept override { return true; }
+    bool ends() const noexcept { return services().settings.allow_quit; }
     /// A score goes on, as in scsynth: only its end ends it.
     bool ignored() const noexcept { return !services().settings.engine.real_time; }
     Status begin(Engine& engine) noexcept override {
@@ -165,6 +171,8 @@ private:
             return;
         Buffers& buffers = services().engine->buffers();
         closed_ = buffers.streams().close_all();
+        if (ends())
+            return;
         freed_ = std::make_unique<ReleasedSamples>();
         for (int i = 0; i < buffers.count(); ++i) {
             const Buffer buffer = buffers.latest(i);
@@ -176,11 +184,12 @@ private:
         }
     }
     void install(Engine& engine) noexcept override {
+        if (!freed_)
+            return;
         installed_ = true;
         for (int index : indices_)
             engine.buffers().install(index, {});
-        if (freed_)
-            engine.outbox().hand_back(freed_.release(), Handback::Kind::release);
+        engine.outbox().hand_back(freed_.release(), Handback::Kind::release);
     }
     void answer_done(ReplyPort& port) override { port.quit(from()); }
 

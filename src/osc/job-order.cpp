@@ -42,6 +42,9 @@ void JobOrder::begin() noexcept {
 }
 
 bool JobOrder::must_wait(Command& job) noexcept {
+    // Plugins' commands that are opened from now on came later, unless one of those that wait came before.
+    if (job.job_kind() == JobKind::barrier && job.job_order == 0 && !plugin_waits_)
+        job.job_order = opened_ + 1;
     const bool waits = conflicts_with_waiting(job) || conflicts_with_open(job);
     if (waits)
         note_waiting(job);

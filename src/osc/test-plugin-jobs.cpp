@@ -191,6 +191,59 @@ TEST_CASE("a job whose buffers aren't known keeps all buffers as they are") {
     CHECK(client.receive() == "/done /b_alloc 100");
 }
 
+TEST_CASE("/sync waits for no command of a plugin that came after it") {
+    JobRig rig;
+    Client client(rig), other(rig);
+    client.send("/b_alloc", {6, 16});
+    CHECK(client.receive() == "/done /b_alloc 6");
+    client.send("/b_gen", {6, "testBlocks", 7});
+    REQUIRE(wait_until([] { return begun == 1; }));
+    client.send("/b_alloc", {7, 16});
+    client.send("/sync", {1});
+    client.send("/cmd", {"job", int32_t(blocks), 8});
+    client.send("/status");
+    CHECK(client.receive().starts_with("/status.reply"));
+    other.send("/b_alloc", {9, 16}); // done when the worker has looked at all of them
+    CHECK(other.receive() == "/done /b_alloc 9");
+    go_on.release();
+    std::vector<std::string> answers{client.receive(), client.receive(), client.receive()};
+    std::sort(answers.begin(), answers.end());
+    CHECK(answers == std::vector<std::string>{"/done /b_alloc 7", "/done /b_gen 6", "/synced 1"});
+    CHECK(wait_until([] { return begun == 2; }));
+    go_on.release();
+    CHECK(client.receive() == "/done /job");
+}
+
+TEST_CASE("/quit takes no buffer from a plugin's job") {
+    for (const bool ends : {true, false}) {
+        CAPTURE(ends);
+        ServerSettings settings;
+        settings.allow_quit = ends;
+        JobRig rig(settings);
+        Client client(rig);
+        client.send("/b_alloc", {7, 16});
+        CHECK(client.receive() == "/done /b_alloc 7");
+        client.send("/cmd", {"job", int32_t(watches), 7});
+        REQUIRE(wait_until([] { return begun == 1; }));
+        client.send("/quit");
+        if (ends) {
+            CHECK(client.receive() == "/done /quit");
+            CHECK(rig.wait_for_quit());
+        } else {
+            client.send("/b_alloc", {7, 32});
+            CHECK(client.receive(200) == "");
+        }
+        go_on.release();
+        if (!ends) {
+            std::vector<std::string> answers{client.receive(), client.receive(), client.receive()};
+            std::sort(answers.begin(), answers.end());
+            CHECK(answers == std::vector<std::string>{"/done /b_alloc 7", "/done /job", "/done /quit"});
+        }
+        CHECK(wait_until([] { return inside == 0; }));
+        CHECK_FALSE(taken);
+    }
+}
+
 TEST_CASE("all numbers among a generator's arguments may be buffers") {
     JobRig rig;
     Client client(rig);
