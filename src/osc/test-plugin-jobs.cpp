@@ -11,9 +11,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -343,6 +345,31 @@ TEST_CASE("of a thousand lines that a plugin prints on the data loop there is a 
     CHECK(log.starts_with("again and again\n"));
     CHECK(lines >= 1);
     CHECK(lines <= 51 + tenths);
+}
+
+TEST_CASE("real-time memory is kept ahead of its use while plugins' jobs keep coming") {
+    ServerSettings settings;
+    settings.engine.rt_memory_kib = 256 << 10;
+    JobRig rig(settings);
+    PluginRegistry::instance().define_command(
+        "allocate",
+        [](::World* world, void*, ::sc_msg_iter*, void*) { (void)interface_table()->fRTAlloc(world, 50 << 20); },
+        nullptr);
+    const auto resident = [] { // MiB
+        size_t all = 0, in_memory = 0;
+        std::ifstream("/proc/self/statm") >> all >> in_memory;
+        return in_memory * size_t(sysconf(_SC_PAGESIZE)) >> 20;
+    };
+    Client client(rig);
+    client.send("/cmd", {"job", int32_t(nothing)});
+    CHECK(client.receive() == "/done /job");
+    const size_t before = resident();
+    client.send("/cmd", {"allocate", 0});
+    CHECK(wait_until([&] {
+        client.send("/cmd", {"job", int32_t(nothing)});
+        CHECK(client.receive() == "/done /job");
+        return resident() >= before + 40;
+    }));
 }
 
 TEST_CASE("jobs of two servers take turns") {

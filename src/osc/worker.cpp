@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,8 @@ namespace {
 
 /// How long the others wait for plugins' jobs, so that as a rule all are done in the order in which they came.
 constexpr std::chrono::milliseconds moment{20};
+/// How often real-time memory is looked after.
+constexpr std::chrono::milliseconds look_interval{100};
 
 } // namespace
 
@@ -75,8 +78,10 @@ struct Worker::Run {
     JobOrder order;
     HandbackList waiting; ///< jobs, in the order in which they came
     Releases releases;
-    bool look_again = false; ///< something of `waiting` may have become possible
+    bool look_again = false;       ///< something of `waiting` may have become possible
+    Clock::time_point next_look{}; ///< after real-time memory
     std::shared_ptr<PluginThread> plugins;
+    PluginTurn turn; ///< for plugins' jobs that are done in place
 
     bool plugins_busy() const noexcept { return plugins && plugins->busy(); }
     uint64_t begun() const noexcept { return plugins ? plugins->begun : 0; }
@@ -121,6 +126,13 @@ void Worker::run(Engine& engine) {
     Run run(engine);
     std::unique_lock lock(mutex_);
     while (!stopping() && !abandon_) {
+        if (engine.memory_grows() && Clock::now() >= run.next_look) {
+            lock.unlock();
+            engine.keep_memory_ahead();
+            run.next_look = Clock::now() + look_interval;
+            lock.lock();
+            continue;
+        }
         std::optional<Clock::time_point> until;
         if (Handback* object = run.releases.take(run.done())) {
             lock.unlock();
@@ -137,12 +149,10 @@ void Worker::run(Engine& engine) {
             if (job.job_kind() == JobKind::plugin && hand_to_plugins(run, job))
                 continue;
             lock.unlock();
-            job.work();
+            work_in_place(run, job);
             give_back(engine, &job);
-            if (engine.memory_grows())
-                engine.keep_memory_ahead();
         } else {
-            wait(engine, lock, until);
+            wait(run, lock, until);
             continue;
         }
         lock.lock();
@@ -150,16 +160,24 @@ void Worker::run(Engine& engine) {
     end(run);
 }
 
-/// Until something may have changed. Meanwhile real-time memory is kept ahead of its use.
-void Worker::wait(Engine& engine, std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> until) {
-    if (!engine.memory_grows())
-        return until ? void(changed_.wait_until(lock, *until)) : changed_.wait(lock);
-    const Clock::time_point look = Clock::now() + std::chrono::milliseconds(100);
-    if (changed_.wait_until(lock, until ? std::min(*until, look) : look) == std::cv_status::no_timeout)
-        return;
-    lock.unlock();
-    engine.keep_memory_ahead();
-    lock.lock();
+/// A plugin's job comes here if there is no thread for it.
+void Worker::work_in_place(Run& run, Command& job) {
+    const bool takes_turn = job.job_kind() == JobKind::plugin;
+    if (takes_turn)
+        (void)run.turn.take(); // nobody leaves it before the end
+    job.work();
+    if (takes_turn)
+        run.turn.give();
+}
+
+/// Until something may have changed, or real-time memory is to be looked after.
+void Worker::wait(const Run& run, std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> until) {
+    if (run.engine.memory_grows())
+        until = until ? std::min(*until, run.next_look) : run.next_look;
+    if (until)
+        changed_.wait_until(lock, *until);
+    else
+        changed_.wait(lock);
 }
 
 /// A job of a plugin that is done.
@@ -197,13 +215,21 @@ Handback* Worker::next_task(Run& run, std::optional<Clock::time_point>& until) {
     return nullptr;
 }
 
+/// Null: there is none.
+std::shared_ptr<Worker::PluginThread> Worker::start_plugins(Engine& engine) {
+    try {
+        auto plugins = std::make_shared<PluginThread>(engine);
+        if (start_thread_ && start_thread_([this, plugins] { run_plugins(*plugins); }))
+            return plugins;
+    } catch (const std::bad_alloc&) { // it is tried again with the next job
+    }
+    return {};
+}
+
 /// false: there is no thread for plugins' jobs.
 bool Worker::hand_to_plugins(Run& run, Command& job) {
-    if (!run.plugins && start_thread_) {
-        auto plugins = std::make_shared<PluginThread>(run.engine);
-        if (start_thread_([this, plugins] { run_plugins(*plugins); }))
-            run.plugins = std::move(plugins);
-    }
+    if (!run.plugins)
+        run.plugins = start_plugins(run.engine);
     if (!run.plugins)
         return false;
     PluginThread& plugins = *run.plugins;

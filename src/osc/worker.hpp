@@ -58,9 +58,11 @@ private:
     struct Run;
 
     static bool is_counted(const Command& job) noexcept { return job.bundle || job.completion; }
-    void wait(Engine&, std::unique_lock<std::mutex>&, std::optional<Clock::time_point> until);
+    void work_in_place(Run&, Command&);
+    void wait(const Run&, std::unique_lock<std::mutex>&, std::optional<Clock::time_point> until);
     Command* take_ended(Run&);
     Handback* next_task(Run&, std::optional<Clock::time_point>& until);
+    std::shared_ptr<PluginThread> start_plugins(Engine&);
     bool hand_to_plugins(Run&, Command&);
     void run_plugins(PluginThread&);
     void give_back(Engine&, Command*);
