@@ -16,16 +16,8 @@ public:
         (first_ ? last_->next_handback : first_) = item;
         last_ = item;
     }
-    void push_front(Handback* item) noexcept {
-        item->next_handback = first_;
-        if (!first_)
-            last_ = item;
-        first_ = item;
-    }
     /// Null if it is empty.
     Handback* pop_front() noexcept { return first_ ? std::exchange(first_, first_->next_handback) : nullptr; }
-    /// Lets go of all.
-    void clear() noexcept { first_ = nullptr; }
 
     /// Takes out the first that pred(Handback&) is true for, which is called for each before it, too; null: none.
     template <class Predicate>

@@ -28,10 +28,6 @@ bool splits_pair(std::string_view name, const ::SndBuf& target, sc_msg_iter mess
 
 } // namespace
 
-bool has_buf_gen(std::string_view name) {
-    return PluginRegistry::instance().find_buf_gen(name) != nullptr;
-}
-
 BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name, std::span<const std::byte> arguments,
                           float*& replaced_data) {
     replaced_data = nullptr;

@@ -9,9 +9,6 @@ namespace scs {
 
 class PluginWorld;
 
-/// [any] Whether a plugin has defined a buffer generator of this name (sine1, cheby, copy …).
-bool has_buf_gen(std::string_view name);
-
 enum class BufGenOutcome { done, unknown, crashed, does_not_fit, odd_length };
 
 /// [worker] Runs a generator on the worker's copy of a buffer (Buffers::latest). `buffer` must be in range.
