@@ -69,7 +69,7 @@ TEST_CASE("real-time memory that isn't there any more isn't used") {
     CHECK(pool.value()->allocate(size_t(100) << 20) == nullptr);
 }
 
-TEST_CASE("a large engine keeps real-time memory ahead of its use") {
+TEST_CASE("a small engine's real-time memory is all there from its start") {
     Settings settings;
     settings.rt_memory_kib = 8192;
     auto engine = Engine::create(settings, [](const std::string&) {});

@@ -13,8 +13,9 @@ namespace scs::osc {
 ///
 /// - A job on a buffer waits for the plugins' commands before it that name its buffer, or may touch any.
 /// - A barrier (/sync) waits for all that came before it.
-/// - A plugin's command waits for those jobs before it that wait, if they are on a buffer that it may touch.
-/// - Memory is freed only when the plugin's job that was being done has ended, as that may still read it.
+/// - A plugin's command waits for those jobs before it that wait, if they are plugins' commands, too, or on a buffer
+/// that
+///   it may touch.
 ///
 /// Everything else goes on. Whatever waits is looked at in the order in which it came; begin() starts that anew.
 /// [worker]

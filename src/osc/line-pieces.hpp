@@ -19,7 +19,7 @@ public:
 
     static constexpr size_t most_sources = 64;   ///< with a line under way
     static constexpr size_t longest_line = 4096; ///< a longer one is cut into several
-    /// What has waited so long for the rest of its line is a line.
+    /// A piece without a newline is printed after this time.
     static constexpr std::chrono::milliseconds patience{500};
 
     /// Adds text of a source, and emits the lines that are complete by it, without their newlines.

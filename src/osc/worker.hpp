@@ -45,7 +45,7 @@ public:
     void abandon();
     /// [worker] Does the work until stop() or abandon().
     void run(Engine&);
-    /// [any] How many jobs wait or are being done, but for those of plugins' own commands.
+    /// [any] How many jobs wait or are being done, but for plugins' own commands without a completion.
     int jobs() const noexcept { return jobs_.load(std::memory_order_acquire); }
 
     /// [any] How many jobs have been done so far.

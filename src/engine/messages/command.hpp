@@ -82,7 +82,7 @@ public:
     /// [osc] Called in place of submitting it when no engine will ever accept it: answers with the reason.
     virtual void refuse(ReplyPort&, [[maybe_unused]] std::string_view why) {}
 
-    /// [osc] Whether it frees everything that others may still name.
+    /// [osc] Whether it is /quit: no failure is told from then on.
     virtual bool quits() const noexcept { return false; }
     /// [osc] Whether a plugin carries it out, which may ask for other messages to be performed then.
     virtual bool calls_plugin() const noexcept { return false; }
@@ -103,7 +103,7 @@ public:
     CommandBundle* bundle = nullptr; ///< the bundle that this is part of; null for a plugin's own command
     bool counted_as_job = false;     ///< [osc] for the OSC thread alone: it waits for this command's job to finish
     uint64_t job_order = 0;          ///< for the worker alone: its place among all jobs; 0: it had none yet
-    Command* next_open = nullptr;    ///< the same: of the commands that plugins haven't finished
+    Command* next_open = nullptr;    ///< for the worker alone: the next plugin's command that isn't finished
 };
 
 /// Commands that run together at one time. Owns them. After Engine::submit() it comes back in a `retired` event when

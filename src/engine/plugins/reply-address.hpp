@@ -21,7 +21,7 @@ namespace scs {
 /// | socket          | 40                       | 36                       |
 /// | function, data  | 48, 56                   | 40, 48                   |
 ///
-/// Whom it is of is in the 16 bytes of the IPv6 address, which no plugin reads, as the kind is IPv4.
+/// `to` takes the place of the 16 bytes of the IPv6 address, which no plugin reads, as the kind is IPv4.
 struct ReplyAddress {
     using Function = void (*)(ReplyAddress*, char* packet, int bytes);
 
