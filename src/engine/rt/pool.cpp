@@ -177,19 +177,21 @@ void Pool::free(void* memory) noexcept {
 
 size_t Pool::rest() const noexcept {
     const size_t end = end_.load(std::memory_order_relaxed), allowed = allowed_.load(std::memory_order_relaxed);
-    return allowed > end ? allowed - end : 0; // it may have become less
+    return allowed > end ? (allowed - end) / alignment * alignment : 0; // it may have become less
 }
 
-/// Adds to the part in use what a block of that size needs, or as much as there is. false: there is nothing.
+/// Adds to the part in use what a block of that size needs. false: there isn't as much, and nothing has changed.
 bool Pool::extend(size_t size) noexcept {
     const size_t end = end_.load(std::memory_order_relaxed);
     // The search for a block begins at the first class whose blocks are all large enough.
     const size_t wanted = std::max(size + size / subdivisions + alignment, least_extension);
     const size_t more = std::min((wanted + least_extension - 1) / least_extension * least_extension, rest());
-    if (more == 0) {
+    auto* const block = reinterpret_cast<Block*>(region_ + end - sizeof(Block)); // the last header
+    // What is added merges with a free block before it.
+    const size_t last = block->before->is_free() ? block->before->size() : 0;
+    if (more == 0 || smallest_of(class_of(last + more)) < size) {
         return false;
     }
-    auto* const block = reinterpret_cast<Block*>(region_ + end - sizeof(Block)); // the last header
     block->set(more, false);
     new (block->after()) Block{0, block};
     end_.store(end + more, std::memory_order_relaxed);
@@ -199,11 +201,11 @@ bool Pool::extend(size_t size) noexcept {
 }
 
 void Pool::keep_ahead(int64_t spare) noexcept {
-    constexpr size_t step = size_t{4} << 20;
+    constexpr size_t step = size_t{4} << 20, most = size_t{256} << 20;
     auto left = size_t(std::max<int64_t>(spare, 0));
-    // Between both the data loop may have waited for pages.
-    size_t touched = std::max(touched_.load(std::memory_order_relaxed), end_.load(std::memory_order_relaxed));
-    const size_t goal = std::min(region_bytes_, end_.load(std::memory_order_relaxed) + ahead);
+    // What is in use beyond it may never have been written, so its pages may not be there yet.
+    size_t touched = touched_.load(std::memory_order_relaxed);
+    const size_t goal = std::min({region_bytes_, end_.load(std::memory_order_relaxed) + ahead, touched + most});
     while (touched < goal && left >= step) {
         const size_t bytes = std::min(step, goal - touched);
         touch(region_ + touched, bytes);
@@ -217,7 +219,7 @@ void Pool::keep_ahead(int64_t spare) noexcept {
 size_t Pool::largest_free_block() const noexcept {
     // What may be added merges with a free block before it.
     const auto* const end = reinterpret_cast<Block*>(region_ + end_.load(std::memory_order_relaxed) - sizeof(Block));
-    const size_t more = rest() / alignment * alignment, last = end->before->is_free() ? end->before->size() : 0;
+    const size_t more = rest(), last = end->before->is_free() ? end->before->size() : 0;
     const size_t extension = more > 0 ? smallest_of(class_of(more + last)) - sizeof(Block) : 0;
     if (used_powers_ == 0) {
         return extension;

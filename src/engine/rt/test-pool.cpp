@@ -127,6 +127,47 @@ TEST_CASE("the system gives a large pool only as far as it is used, but ahead of
         pool.keep_ahead(INT64_MAX); // there is nothing to do
         CHECK(large.resident() == kept);
     }
+    SUBCASE("a request that is refused, or granted and not yet written, doesn't end that") {
+        const auto fills = [&](int blocks) {
+            for (int i = 0; i < blocks; ++i) {
+                void* const memory = pool.allocate(mib);
+                REQUIRE(memory != nullptr);
+                std::memset(memory, 1, mib);
+            }
+        };
+        SUBCASE("refused") {
+            pool.keep_ahead(int64_t(100 * mib));
+            CHECK(pool.allocate(200 * mib) == nullptr);
+            pool.keep_ahead(INT64_MAX);
+        }
+        SUBCASE("granted") {
+            pool.keep_ahead(INT64_MAX);
+            void* const block = pool.allocate(150 * mib);
+            REQUIRE(block != nullptr);
+            pool.keep_ahead(INT64_MAX);
+            pool.free(block);
+        }
+        for (int round = 0; round < 3; ++round) {
+            const size_t before = large.resident();
+            fills(50);
+            CHECK(large.resident() == before);
+            pool.keep_ahead(INT64_MAX);
+        }
+    }
+    SUBCASE("blocks are aligned, whatever number of bytes the system has") {
+        pool.keep_ahead(int64_t(100 * mib + 20));
+        CHECK(pool.allocate(pool.largest_free_block()) != nullptr);
+        while (pool.allocate(mib / 8 - 16)) {
+        }
+        while (pool.allocate(Pool::alignment - 16)) {
+        }
+        pool.keep_ahead(INT64_MAX);
+        for (int i = 0; i < 3; ++i) {
+            void* const block = pool.allocate(mib);
+            CHECK(block != nullptr);
+            CHECK(reinterpret_cast<uintptr_t>(block) % Pool::alignment == 0);
+        }
+    }
     SUBCASE("in the end all of it is in use, as one block") {
         std::vector<void*> blocks;
         for (void* block; (block = pool.allocate(3 * mib)); blocks.push_back(block))
