@@ -230,6 +230,42 @@ def test_a_changed_file_that_looks_for_others_beside_itself(user):
         assert values(session, user.home, "three") == {np.float32(SECOND)}
 
 
+def test_the_right_version_of_a_file_that_looks_for_others_beside_itself(user):
+    plugin = user.install("companions-later.so", "companions.so")
+    with user.session() as session:
+        one, two = free_port(), free_port()
+        NodeServer(session, one, name="one")
+        assert "companions.so has it, but isn't loaded: plugin API version 7" in failure(one, "Companions")
+        move_over(PLUGINS / "companions-1.so", plugin)
+        NodeServer(session, two, name="two")
+        session.connect("two", "test-sink")
+        play(two, "Companions")
+        assert values(session, user.home, "two") == {np.float32(FIRST)}
+
+
+def test_an_update_of_a_pack_that_is_installed_twice(user):
+    plugins = [user.install("versioned-1.so", f"{folder}/versioned.so") for folder in ("a", "b")]
+    with user.session() as session:
+        old, new = free_port(), free_port()
+        NodeServer(session, old, name="old")
+        for plugin in plugins:
+            move_over(PLUGINS / "versioned-2.so", plugin)
+        NodeServer(session, new, name="new")
+        assert commanded(new, "Versioned") == (SECOND, SECOND)
+        assert commanded(old, "Versioned") == (FIRST, FIRST)
+
+
+def test_an_update_without_a_command_that_was_there(user):
+    plugin = user.install("versioned-1.so", "versioned.so")
+    with user.session() as session:
+        old, new = free_port(), free_port()
+        NodeServer(session, old, name="old")
+        move_over(PLUGINS / "versioned-3.so", plugin)
+        NodeServer(session, new, name="new")
+        assert commanded(old, "Versioned") == (FIRST, FIRST)
+        assert commanded(new, "Versioned") == (0, SECOND)
+
+
 def test_linked_folders_and_sc_plugin_path(user, tmp_path_factory):
     pack, added = tmp_path_factory.mktemp("pack"), tmp_path_factory.mktemp("added")
     shutil.copy(PLUGINS / "versioned-1.so", pack)

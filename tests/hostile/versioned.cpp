@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A UGen plugin for the tests, in several versions: its UGen plays VALUE, which its block, not its constructor, reads;
-// its command and its buffer generator set control bus 0 and a buffer's first sample to it. All have the name UNIT.
+// its command and its buffer generator set control bus 0 and a buffer's first sample to it. All have the name UNIT. API
+// is the plugin API's version that it claims to be of. WITHOUT_COMMAND: it has no command.
 #include "engine/abi/abi.hpp"
 
 #include <dlfcn.h>
+
+#ifndef API
+#define API 3
+#endif
 
 static volatile float value = VALUE;
 
@@ -17,7 +22,7 @@ static void construct(::Unit* unit) {
     unit->mOutBuf[0][0] = 0;
 }
 
-static void set_bus(::World* world, void*, ::sc_msg_iter*, void*) {
+[[maybe_unused]] static void set_bus(::World* world, void*, ::sc_msg_iter*, void*) {
     world->mControlBus[0] = value;
 }
 
@@ -35,11 +40,13 @@ EXPORT const char* own_path() {
 #endif
 
 EXPORT int api_version() {
-    return 3;
+    return API;
 }
 
 EXPORT void load(::InterfaceTable* table) {
     table->fDefineUnit(UNIT, sizeof(::Unit), construct, nullptr, 0);
+#ifndef WITHOUT_COMMAND
     table->fDefinePlugInCmd(UNIT, set_bus, nullptr);
+#endif
     table->fDefineBufGen(UNIT, set_buffer);
 }

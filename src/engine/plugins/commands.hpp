@@ -13,7 +13,7 @@ namespace scs {
 class PluginWorld;
 struct PluginCommand;
 
-/// [any] The command that a plugin defined under this name (/cmd), or null.
+/// [any] The command that a plugin defined under this name (/cmd), in any version of its file, or null.
 const PluginCommand* find_plugin_command(std::string_view name);
 
 /// [rt] Runs the command. `arguments` as for run_buf_gen(). Its later stages and its answer become events for `from`.

@@ -43,7 +43,7 @@ public:
           completion_bytes_(completion.size()),
           named_(name) {
         if (name) {
-            name_bytes_ = std::min(std::strlen(name), sizeof name_);
+            name_bytes_ = strnlen(name, sizeof name_);
             std::memcpy(name_, name, name_bytes_);
         }
         std::copy(completion.begin(), completion.end(), completion_begin());
@@ -170,7 +170,7 @@ bool start_async_command(PluginWorld& world, const ReplyTo& from, const char* na
 }
 
 const PluginCommand* find_plugin_command(std::string_view name) {
-    return PluginRegistry::instance().find_command(name);
+    return PluginRegistry::instance().latest_command(name);
 }
 
 bool run_plugin_command(PluginWorld& world, const PluginCommand& command, std::span<const std::byte> arguments,

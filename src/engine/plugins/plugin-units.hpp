@@ -2,8 +2,10 @@
 #pragma once
 
 #include "engine/abi/abi.hpp"
+#include "engine/base/settings.hpp"
 #include "engine/synthdef/ugen-catalog.hpp"
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -24,15 +26,18 @@ struct UgenEntry {
 
 /// A plugin's own server command (/cmd).
 struct PluginCommand {
+    PluginCommand(PlugInCmdFunc function, void* data) : run(function), user_data(data) {}
+
     PlugInCmdFunc run;
     void* user_data;
-    int from = 0;                          ///< the first generation that has it
-    const PluginCommand* before = nullptr; ///< what had its name until then
+    int from = 0;                                ///< the first generation that has it
+    std::atomic<int> until = newest_plugins + 1; ///< the first one that doesn't any more
+    const PluginCommand* before = nullptr;       ///< what had its name before
 
-    /// [rt] The one that an engine of that generation has.
+    /// [rt] The one that an engine of that generation has, or null.
     const PluginCommand* as_of(int generation) const noexcept {
         const PluginCommand* each = this;
-        while (each && each->from > generation)
+        while (each && (generation < each->from || generation >= each->until.load(std::memory_order_relaxed)))
             each = each->before;
         return each;
     }

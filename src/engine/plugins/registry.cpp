@@ -24,10 +24,10 @@ std::string_view name_of(std::string_view path) {
 
 /// The loader takes a path that it knows for the file that it knows, so a file that took another one's place needs
 /// another spelling.
-std::string spelled_anew(const std::string& path, int generation) {
+std::string spelled_anew(const std::string& path, int earlier_spellings) {
     const size_t name = path.rfind('/') + 1;
     std::string spelled = path.substr(0, name);
-    for (int i = 0; i < generation; ++i)
+    for (int i = 0; i < earlier_spellings; ++i)
         spelled += "./";
     return spelled + path.substr(name);
 }
@@ -91,7 +91,8 @@ void PluginRegistry::load_file(const PluginFile& file, const VettedFile& vetted,
 }
 
 bool PluginRegistry::load_content(const PluginFile& file, const VettedFile& vetted, const Report& report) {
-    LoadedPlugin plugin = load_plugin(vetted.in_place ? spelled_anew(vetted.load_path, generation_) : vetted.load_path);
+    LoadedPlugin plugin = load_plugin(
+        vetted.in_place ? spelled_anew(vetted.load_path, tries_in_place_[vetted.load_path]++) : vetted.load_path);
     if (plugin.other_api)
         other_api_ = plugin.other_api;
     if (plugin.harmful)
@@ -129,11 +130,13 @@ void PluginRegistry::begin(PluginUnits& units, int generation) {
     for (auto& [name, run] : units.buf_gens)
         buf_gens_.add(name, run, generation);
     for (auto& [name, versions] : units.commands) {
+        if (commands_.find(name, newest_plugins))
+            continue;
         // The data loop may be reading an earlier one.
         if (versions.back()->from != 0)
-            versions.push_back(std::make_unique<PluginCommand>(*versions.back()));
+            versions.push_back(std::make_unique<PluginCommand>(versions.back()->run, versions.back()->user_data));
         versions.back()->from = generation;
-        versions.back()->before = commands_.find(name, generation - 1);
+        versions.back()->before = std::exchange(latest_commands_[name], versions.back().get());
         commands_.add(name, versions.back().get(), generation);
     }
     generation_ = generation;
@@ -146,7 +149,10 @@ void PluginRegistry::end(PluginUnits& units, int generation) {
     for (auto& [name, run] : units.buf_gens)
         buf_gens_.end(name, run, generation);
     for (auto& [name, versions] : units.commands)
-        commands_.end(name, versions.back().get(), generation);
+        if (commands_.find(name, newest_plugins) == versions.back().get()) {
+            commands_.end(name, versions.back().get(), generation);
+            versions.back()->until = generation;
+        }
 }
 
 void PluginRegistry::follow_release() {
@@ -178,9 +184,10 @@ BufGenFunc PluginRegistry::find_buf_gen(std::string_view name, int generation) c
     return buf_gens_.find(name, generation);
 }
 
-const PluginCommand* PluginRegistry::find_command(std::string_view name, int generation) const {
+const PluginCommand* PluginRegistry::latest_command(std::string_view name) const {
     const std::lock_guard lock(mutex_);
-    return commands_.find(name, generation);
+    const auto latest = latest_commands_.find(name);
+    return latest == latest_commands_.end() ? nullptr : latest->second;
 }
 
 std::vector<LeftOut> PluginRegistry::left_out() const {
@@ -233,9 +240,12 @@ bool PluginRegistry::define_command(const char* name, PlugInCmdFunc run, void* u
     if (!file)
         lock.lock();
     const auto [place, is_new] = (file ? file : &own_)->commands.try_emplace(name);
-    if (is_new)
-        place->second.push_back(std::make_unique<PluginCommand>(PluginCommand{run, user_data}));
-    return is_new && (file || commands_.add(name, place->second.back().get(), all_generations));
+    if (!is_new)
+        return false;
+    PluginCommand* const command = place->second.emplace_back(std::make_unique<PluginCommand>(run, user_data)).get();
+    if (file)
+        return true;
+    return commands_.add(name, command, all_generations) && latest_commands_.emplace(name, command).second;
 }
 
 bool PluginRegistry::define_unit_command(const char* unit, const char* name, UnitCmdFunc run) {

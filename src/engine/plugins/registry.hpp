@@ -40,7 +40,8 @@ public:
     /// [any] Finds an entry of that generation.
     const UgenInfo* find(std::string_view name, int generation) const;
     BufGenFunc find_buf_gen(std::string_view name, int generation = newest_plugins) const;
-    const PluginCommand* find_command(std::string_view name, int generation = newest_plugins) const;
+    /// [any] The newest of that name, even if only older generations have it, or null.
+    const PluginCommand* latest_command(std::string_view name) const;
     /// [any] Of the newest.
     const UgenInfo* find(std::string_view name) const override { return find(name, newest_plugins); }
     /// [any] The files that weren't loaded.
@@ -79,14 +80,16 @@ private:
     Generations<UgenEntry*> ugens_;
     Generations<BufGenFunc> buf_gens_;
     Generations<const PluginCommand*> commands_;
+    std::map<std::string, const PluginCommand*, std::less<>> latest_commands_;
     std::vector<std::pair<int, Release>> releases_; ///< by generation
     std::map<std::string, std::string> left_out_;   ///< paths, and why; of servers with other folders, too
     PluginUnits own_;
 
     Vetting vetting_;
     std::map<std::string, std::unique_ptr<PluginUnits>> contents_;
-    std::map<std::string, Loaded> loaded_;    ///< by path
-    std::map<std::string, std::string> told_; ///< contents of which it was said that they can't be taken
+    std::map<std::string, Loaded> loaded_;      ///< by path
+    std::map<std::string, int> tries_in_place_; ///< how often each path was loaded from where it lies
+    std::map<std::string, std::string> told_;   ///< contents of which it was said that they can't be taken
     int generation_ = 0, next_ = 1;
     int other_api_ = 0;
 };
