@@ -195,6 +195,10 @@ void group_delete_all(::Group* group) {
 }
 void done_action(int action, ::Unit* unit) {
     const FaultGuard::HostCode whole;
+    // The numbers beyond are native units' complaints.
+    constexpr int last = 15;
+    if (action < 0 || action > last)
+        return;
     const auto& graph = *reinterpret_cast<AbiGraph*>(unit->mParent);
     graph.space->done_action(graph.space->host, *graph.owner, action);
 }

@@ -97,6 +97,11 @@ TEST_CASE("what units print in each frame is limited, but for what a user asks t
     CHECK(demanded.asked_for > 0);
 }
 
+TEST_CASE("no done action of a plugin's unit is a complaint") {
+    for (const float action : {1073741824.f, 1342177280.f, 1610612736.f})
+        CHECK(printed_by(false, "Line", {0, 1, 0.001f, action}, false, 0) == "");
+}
+
 TEST_CASE("units that get no memory say so") {
     const std::string end = "_Ctor: alloc failed, increase server's RT memory (e.g. via ServerOptions)";
     for (const char* name : {"DelayN", "DelayL", "DelayC"})
