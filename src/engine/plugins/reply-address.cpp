@@ -23,12 +23,20 @@ void send_from_rt(PluginWorld& world, const ReplyTo& to, std::span<const std::by
     world.outbox().notify(event, packet);
 }
 
+/// Crashes here, where the plugin can still be ended, if it has given a wrong address.
+void touch_ends(std::span<const std::byte> packet) noexcept {
+    const volatile std::byte* const bytes = packet.data();
+    static_cast<void>(bytes[0]);
+    static_cast<void>(bytes[packet.size() - 1]);
+}
+
 /// [any] What plugins call.
 void reply(ReplyAddress* address, char* packet, int bytes) {
     if (!address || !packet || bytes <= 0)
         return;
     const ReplyTo to = address->to;
     const std::span from(reinterpret_cast<const std::byte*>(packet), size_t(bytes));
+    touch_ends(from);
     if (PluginWorld* world = rendering_world())
         return send_from_rt(*world, to, from);
     try {
