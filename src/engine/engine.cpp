@@ -73,8 +73,8 @@ std::string problem_with(const Settings& s) {
 /// What an engine with these settings takes, or may take, of the tables that a setting can make large. About as much:
 /// small things aren't counted.
 int64_t large_memory(const Settings& s) noexcept {
-    constexpr int64_t lock = 64, buffer = 2 * 64 + 8, node = 256;
-    return int64_t(s.rt_memory_kib) * 1024 + s.audio_buses * (int64_t(s.block_size) * 4 + lock + 4) +
+    constexpr int64_t buffer = 2 * 56 + 8, node = 256;
+    return int64_t(s.rt_memory_kib) * 1024 + s.audio_buses * (int64_t(s.block_size) * 4 + 4) +
            s.control_buses * int64_t(8) + s.buffers * buffer + s.max_nodes * node +
            int64_t(s.wire_buffers) * s.block_size * 4;
 }
@@ -119,7 +119,7 @@ struct Engine::Parts final : PluginHost {
           commands(engine, s, inbox, outbox, deadline, *tree, world, definitions, status),
           shedding(s, *tree, outbox, deadline, status) {}
 
-    Node* find_node(int32_t id) noexcept override { return tree->find(id); }
+    Node* find_node(int32_t id) noexcept override { return tree ? tree->find(id) : nullptr; }
     void end_node(Node& node) noexcept override { tree->end(node); }
     void set_run(Node& node, bool run) noexcept override { tree->set_run(node, run); }
     bool finish_job(Command* command) noexcept override { return inbox.finish_job(command); }

@@ -58,7 +58,7 @@ TEST_CASE("an engine takes no more real-time memory than there is") {
     engine = Engine::create(settings, report);
     REQUIRE_FALSE(engine);
     CHECK(engine.error() ==
-          "not enough memory for what the settings ask for: 89 MiB, of which scsynth.rt-memory are 8");
+          "not enough memory for what the settings ask for: 73 MiB, of which scsynth.rt-memory are 8");
 }
 
 TEST_CASE("real-time memory that isn't there any more isn't used") {
