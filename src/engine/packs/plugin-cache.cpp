@@ -40,7 +40,7 @@ Error error_at(const std::string& path) {
     return {path + ": " + std::strerror(errno)};
 }
 
-/// As make_directories(), but only their owner may enter those that are made.
+/// Makes the folders of the path that aren't there; only their owner may enter them.
 bool make_folders(const std::string& path) {
     for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
         if (mkdir(path.substr(0, end).c_str(), 0700) != 0 && errno != EEXIST)

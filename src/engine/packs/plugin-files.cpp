@@ -22,7 +22,7 @@ constexpr std::string_view suffix = ".so", supernova_suffix = "_supernova.so";
 /// A link to "/" would have a server's start search the whole disk.
 constexpr size_t most_folders = 20'000;
 
-/// Of the pack's builds the plain one is for scsynth and for this server.
+/// Packs have two builds; this server loads the one for scsynth.
 bool is_supernova_build(std::string_view file) {
     return file.ends_with(supernova_suffix);
 }

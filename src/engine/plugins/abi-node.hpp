@@ -14,8 +14,8 @@ class PluginWorld;
 size_t abi_group_bytes() noexcept;
 void* make_abi_group(void* memory, PluginWorld&, Group& owner) noexcept;
 /// A node as plugins see it, when they ask for it by its ID. A synth of native units has a stand-in, without units and
-/// controls: all that leads back from it to the synth is its ID, so a plugin may keep it as long as it likes. There are
-/// 64 of them, and which one it is depends on the ID. [rt]
+/// controls: all that leads back from it to the synth is its ID, so a plugin may keep it as long as it likes. It stays
+/// that node's until a plugin asks for another ID that is the same modulo 64. [rt]
 void* abi_node_of(PluginWorld&, const Node&) noexcept;
 
 } // namespace scs

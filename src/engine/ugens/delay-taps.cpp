@@ -6,9 +6,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-// DelTapRd: reads what DelTapWr, a plugins' unit, has written into a buffer of one channel. Its phase is an integer,
-// whose bits are the samples of its output. Where an interpolation goes beyond the buffer's end it goes on at frame 0;
-// SuperCollider's reads beyond the buffer in some blocks.
+// DelTapRd: reads what DelTapWr (plugins/buffer-writers.cpp) has written into a buffer of one channel. Its phase is an
+// integer, whose bits are the samples of its output. Where an interpolation goes beyond the buffer's end it goes on at
+// frame 0; SuperCollider's reads beyond the buffer in some blocks.
 
 enum { tap_buffer, phase, time, interpolation };
 
