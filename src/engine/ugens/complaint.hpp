@@ -8,7 +8,8 @@
 namespace scs {
 
 /// What a native unit has to say when its synth starts, in scsynth's words. It goes the way of a done action, as a
-/// number that no SynthDef can have for one (done() in forms.hpp).
+/// number that no SynthDef can have for one (act() in forms.hpp), nor a plugin's unit (done_action() in
+/// plugins/interface-table.cpp).
 struct Complaint {
     enum What : uint8_t { no_memory, no_buffer, channels };
     What what;
