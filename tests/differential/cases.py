@@ -86,7 +86,7 @@ COMMANDS = {
         ("/b_alloc", 8, 16, 1), ("/b_alloc", 8, 16), ("/b_alloc", 8, 16, 2, Message("/b_query", 8)),
         ("/b_alloc", 5, 4, 1), ("/b_free", 5), ("/b_free", 5, Message("/b_query", 5)), ("/b_free", 7), ("/b_zero", 5),
         ("/b_zero", 5, Message("/b_get", 5, 0)), ("/b_close", 5), ("/b_close", 5, Message("/b_query", 5)),
-        ("/b_zero", 7), ("/b_read", 7, "/nowhere"), ("/b_write", 7, "/nowhere", "wav", "float")]),
+        ("/b_zero", 7), ("/b_read", 7, "/nowhere/7.wav"), ("/b_write", 7, "/nowhere/7.wav", "wav", "float")]),
     "b_gen": ("buffers", [
         ("/b_gen", 5, "sine1", 7, 1.0, 0.5), ("/b_gen", 5, "sine1", 0, 1.0), ("/b_gen", 5, "sine1", 3, 1.0, 0.5, 0.25),
         ("/b_gen", 5, "sine2", 7, 1.0, 0.5, 3.0, 0.25), ("/b_gen", 5, "sine3", 7, 1.0, 0.5, 0.1, 2.0, 0.25, 0.2),
