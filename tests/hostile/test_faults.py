@@ -12,7 +12,7 @@ from tests.hostile.conftest import SINE
 from tests.hostile.test_packets import one_unit
 from tests.lib.build import BUILD
 from tests.lib.daemon import Session
-from tests.lib.osc import Client, Failed, NoReply
+from tests.lib.osc import Client, NoReply
 from tests.lib.ports import free_port
 from tests.lib.process import threads
 from tests.lib.server import is_stock
@@ -126,12 +126,14 @@ def test_what_is_contained(configured):
         assert "the engine crashed" not in session.daemon.output()
 
 
-def test_a_generator_without_end(configured):
-    with Client(configured.port) as client:
+def test_a_generator_without_end(tmp_path):
+    """Plugins' jobs may take as long as they like. It keeps their thread busy, and nothing else."""
+    with Configured(tmp_path) as configured, Client(configured.port) as client:
         client.command("/b_alloc", 1, 100)
-        with pytest.raises(Failed, match="crashed"):
-            client.command("/b_gen", 1, "endless", timeout=60)
-        client.command("/b_alloc", 2, 100)
+        client.send("/b_gen", 1, "endless")
+        for number in range(2, 20):
+            client.command("/b_alloc", number, 100)
+        assert configured.session.daemon.running()
 
 
 def test_many_endless_synths_under_rtkits_limit(tmp_path):
