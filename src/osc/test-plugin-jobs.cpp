@@ -110,9 +110,9 @@ bool fourth_stage(::World*, void* data) {
 void clean_up(::World*, void* data) {
     const Deed deed = static_cast<Job*>(data)->deed;
     ++cleaned;
+    delete static_cast<Job*>(data);
     if (deed == crashes_5)
         *nowhere = 1;
-    delete static_cast<Job*>(data);
 }
 
 /// deed, any numbers, completion message
