@@ -8,6 +8,11 @@
 #include "engine/units/unit-facts.hpp"
 #include "engine/world/buffers-abi.hpp"
 
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
 namespace scs {
 
 namespace {
@@ -26,6 +31,16 @@ bool splits_pair(std::string_view name, const ::SndBuf& target, sc_msg_iter mess
     return makes_pairs && target.channels == 1 && target.samples % 2 && (message.geti() & wavetable);
 }
 
+/// The data loop counts blocks and nodes in it meanwhile: each number is one that it had.
+[[gnu::noinline, gnu::no_sanitize("thread")]] AbiWorld copy_of(const AbiWorld& world) noexcept {
+    static_assert(std::is_trivially_copyable_v<AbiWorld> && sizeof(AbiWorld) % sizeof(uint64_t) == 0);
+    std::array<uint64_t, sizeof(AbiWorld) / sizeof(uint64_t)> words;
+    const auto* from = reinterpret_cast<const volatile uint64_t*>(&world);
+    for (uint64_t& word : words)
+        word = *from++;
+    return std::bit_cast<AbiWorld>(words);
+}
+
 } // namespace
 
 BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name, std::span<const std::byte> arguments,
@@ -39,7 +54,7 @@ BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name,
     const Buffer before = buffers.latest(buffer);
     sc_msg_iter message = read_arguments(arguments);
     // Generators may read other buffers: they must see the worker's state of those, too.
-    AbiWorld seen = world.abi().world;
+    AbiWorld seen = copy_of(world.abi().world);
     seen.abi.mSndBufs = buffers.abi().latest.data();
     if (!target.data)
         return BufGenOutcome::done;
