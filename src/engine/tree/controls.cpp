@@ -18,7 +18,7 @@ ControlRange controls_named(const Synth& synth, std::string_view name) noexcept 
 
 float control(const Synth& synth, int index) noexcept {
     // A closed gate's minus zero (see TurnFacts) is 0 for clients.
-    return synth.voice ? synth.voice->set_values()[index] : synth.graph->control(index) + 0.f;
+    return (synth.voice ? synth.voice->set_values()[index] : synth.graph->control(index)) + 0.f;
 }
 
 Mapping mapping(const Synth& synth, int index, int& bus) noexcept {

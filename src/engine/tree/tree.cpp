@@ -16,6 +16,7 @@
 #include "engine/world/buses.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
@@ -633,14 +634,22 @@ Status Tree::hide_id(Synth& synth) noexcept {
 void Tree::set_control(Synth& synth, int64_t index, float value, WhenSet when) noexcept {
     if (index < 0 || index >= control_count(synth))
         return;
-    if (value == 0.f && when == WhenSet::at_start && synth.facts->gate_controls)
-        value = 0.f; // a client's minus zero says nothing, see TurnFacts
+    if (value == 0.f)
+        value = zero_for(synth, int(index), value, when);
     if (synth.voice)
-        return ensemble_.set_control(synth, int(index), value, when);
+        return ensemble_.set_control(synth, int(index), value);
     ensemble_.graph_control_changed(synth, int(index), synth.graph->is_mapped(int(index)));
-    if (when == WhenSet::later && !synth.graph->constructed())
-        value = synth.facts->before_start(int(index), synth.graph->control(int(index)), value);
     synth.graph->set_control(int(index), value);
+}
+
+/// What a zero becomes, see TurnFacts::gate_controls.
+float Tree::zero_for(const Synth& synth, int index, float zero, WhenSet when) const noexcept {
+    const bool started = synth.voice ? synth.voice->constructed : synth.graph->constructed();
+    if (started || !synth.facts->is_gate(index))
+        return zero;
+    const float now = synth.voice ? synth.voice->set_values()[index] : synth.graph->control(index);
+    const bool was_open = now > 0.f || (now == 0.f && std::signbit(now));
+    return when == WhenSet::later && was_open ? -0.f : 0.f;
 }
 
 void Tree::map_control(Synth& synth, int64_t index, int64_t bus, bool audio) noexcept {

@@ -185,6 +185,7 @@ private:
     template <bool in_time>
     bool finish_frees() noexcept;
     void set(Node&, Run) noexcept;
+    float zero_for(const Synth&, int index, float zero, WhenSet) const noexcept;
     void free_crashed(Synth&) noexcept;
     bool walk(FaultLanding&);
     template <class Visit>

@@ -110,14 +110,12 @@ float& value_of(Voice& voice, int index) noexcept {
 
 } // namespace
 
-void Ensemble::set_control(Synth& synth, int index, float value, WhenSet when) noexcept {
+void Ensemble::set_control(Synth& synth, int index, float value) noexcept {
     map_control(synth, index, 0);
     if (ahead_ && synth.facts->is_bus(index))
         list_.note_change();
-    float& now = value_of(*synth.voice, index);
-    const bool started = when == WhenSet::at_start || synth.voice->constructed;
-    now = started ? value : synth.facts->before_start(index, now, value);
     synth.voice->set_values()[index] = value;
+    value_of(*synth.voice, index) = value;
 }
 
 void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {

@@ -114,7 +114,7 @@ public:
     void abandon_start() noexcept { runner_.abandon_start(); }
     /// Takes the voice out of its batch and frees what it owns.
     void destroy(Synth&) noexcept;
-    void set_control(Synth&, int index, float value, WhenSet) noexcept;
+    void set_control(Synth&, int index, float value) noexcept;
     /// Maps a control to a control bus (`to` = bus + 1) or an audio bus (-bus - 1), or unmaps it (0).
     void map_control(Synth&, int index, int32_t to) noexcept;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,7 +29,8 @@ struct TurnFacts {
     uint64_t bus_controls = 0; ///< a control_bit() for each control that is a bus's number
     bool buses_stay = true;    ///< none of these controls changes by itself
     /// The same for controls that are the gates of envelopes. Where a synth's gate is open, and is closed before the
-    /// first block, it becomes minus zero, by which the envelope knows that it is to open and close.
+    /// first block, it becomes minus zero, by which the envelope knows that it is to open and close; a client's own
+    /// minus zero becomes zero.
     uint64_t gate_controls = 0;
 
     /// The last one is of all controls from 63 on.
@@ -38,11 +38,7 @@ struct TurnFacts {
         return uint64_t(1) << (control < 63 ? control : 63);
     }
     bool is_bus(int control) const noexcept { return bus_controls & control_bit(size_t(control)); }
-    /// What a control becomes that another command sets to `value` before the first block.
-    float before_start(int control, float now, float value) const noexcept {
-        const bool was_open = now > 0.f || (now == 0.f && std::signbit(now));
-        return value == 0.f && was_open && (gate_controls & control_bit(size_t(control))) ? -0.f : value;
-    }
+    bool is_gate(int control) const noexcept { return gate_controls & control_bit(size_t(control)); }
 };
 
 } // namespace scs
