@@ -5,7 +5,6 @@
 #include "engine/schedule/helpers.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <climits>
 #include <csignal>
 #include <linux/futex.h>
@@ -70,8 +69,9 @@ uint32_t bits_up_to(size_t threads) noexcept {
 HelperPool::~HelperPool() {
     const std::lock_guard lock(lock_);
     (void)resize();
-    bury_lost();
-    assert(lost_.empty());
+    // Nobody holds them any more, so they are about to leave.
+    for (const auto& thread : lost_)
+        maker_->join(thread->thread);
 }
 
 bool HelperPool::urgent(size_t threads) const noexcept {
@@ -152,9 +152,12 @@ void HelperPool::serve(Thread& self) noexcept {
 }
 
 void HelperPool::work(Thread& self) noexcept {
-    while (!self.ending.load(std::memory_order_relaxed)) {
+    for (;;) {
         FaultGuard::progress();
+        // In this order: what says that it is to end calls afterwards, so a thread that misses one doesn't sleep.
         const uint32_t calls = calls_.load(std::memory_order_seq_cst);
+        if (self.ending.load(std::memory_order_relaxed))
+            return;
         if (!help_somebody(self, calls))
             sleep(self, calls);
     }
@@ -253,10 +256,14 @@ bool HelperPool::resize() noexcept {
     return true;
 }
 
-void HelperPool::end(Thread& thread) noexcept {
+void HelperPool::tell_to_end(Thread& thread) noexcept {
     thread.ending.store(true, std::memory_order_relaxed);
     calls_.fetch_add(1, std::memory_order_seq_cst);
     wake(calls_, bit_of(thread.number));
+}
+
+void HelperPool::end(Thread& thread) noexcept {
+    tell_to_end(thread);
     maker_->join(thread.thread);
 }
 
@@ -271,7 +278,7 @@ bool HelperPool::anybody_with(const Helpers& owner) const noexcept {
 void HelperPool::give_up_those_with(const Helpers& owner) noexcept {
     for (auto& thread : threads_)
         if (thread && thread->with.load(std::memory_order_relaxed) == &owner) {
-            thread->ending.store(true, std::memory_order_relaxed);
+            tell_to_end(*thread);
             lost_.push_back(std::move(thread));
         }
 }

@@ -95,6 +95,7 @@ private:
 
     std::unique_ptr<Thread> start(size_t number);
     bool resize() noexcept;
+    void tell_to_end(Thread&) noexcept;
     void end(Thread&) noexcept;
     bool anybody_with(const Helpers&) const noexcept;
     void give_up_those_with(const Helpers&) noexcept;

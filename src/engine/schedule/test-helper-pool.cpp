@@ -13,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace scs;
@@ -102,6 +103,26 @@ TEST_CASE("there are as many threads as the owner wants that wants most, and all
     }
     CHECK(wait_until([] { return threads_there() == 2; }));
     CHECK(first.is_helped());
+}
+
+TEST_CASE("a thread that is told to end while it starts doesn't sleep") {
+    alarm(300); // otherwise this would wait for ever
+    std::vector<std::thread> threads;
+    for (unsigned seed = 1; seed <= 6; ++seed)
+        threads.emplace_back([seed] {
+            const auto pool = plain_pool(true);
+            std::minstd_rand random{seed};
+            for (int life = 0; life < 3000; ++life) {
+                const Owner owner(pool);
+                const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(random() % 100'000);
+                while (std::chrono::steady_clock::now() < until) {
+                }
+            }
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    alarm(0);
+    CHECK(wait_until([] { return threads_there() == 0; }));
 }
 
 TEST_CASE("owners in several threads are helped at the same time, while others come and go") {
