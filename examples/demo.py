@@ -10,12 +10,13 @@ from pathlib import Path
 from examples import piece
 from examples.client import Client, NoReply
 from tests.lib import audio
-from tests.lib.daemon import ROOT, Session, pkg_variable
+from tests.lib.daemon import ROOT, Session
 from tests.lib.graph import Graph
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
 from tests.lib.scsynth import StockServer
 from tests.lib.server import LIBRARY, NodeServer
+from tests.lib.session_config import pkg_variable
 from tests.lib.xruns import count_xruns
 
 SINK = "demo-sink"

@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.conftest import PW_SCSYNTH
 from tests.integration.conftest import SYNTHDEFS
-from tests.lib import audio
-from tests.lib.daemon import Session, pkg_variable
+from tests.lib import audio, session_config
+from tests.lib.daemon import Session
 from tests.lib.osc import Client, Failed
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
@@ -344,9 +344,8 @@ def test_without_a_daemon(session):
     assert "systemctl --user start pipewire" in said
 
 
-def test_without_the_plugin(session):
-    status, _, said = run("-u", free_port(), "--client",
-                          env=session.env | {"SPA_PLUGIN_DIR": pkg_variable("libspa-0.2", "plugindir")})
+def test_without_the_plugin(session, tmp_path):
+    status, _, said = run("-u", free_port(), "--client", env=session.env | session_config.where(tmp_path, [], []))
     assert status == 1
     assert "this program finds no library scsynth/libspa-scsynth" in said
 

@@ -78,8 +78,7 @@ class Configured:
         """The same configuration in a new daemon."""
         old = self.session.daemon
         (self.session.dir / "run/pipewire-0").unlink(missing_ok=True)
-        self.session.daemon = self.session.start(old.command, "pipewire",
-                                                 PIPEWIRE_CONFIG_DIR=str(self.session.dir / "pipewire"))
+        self.session.daemon = self.session.start(old.command, "pipewire")
         self.session.wait_until((self.session.dir / "run/pipewire-0").exists, "the daemon's socket")
         self.wait_up()
 

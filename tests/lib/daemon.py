@@ -4,7 +4,6 @@ the user's. All waiting is for conditions, and each started process is ended by 
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -18,7 +17,7 @@ class Session(Graph):
     """Use as a context manager. `sinks` and `sources` map names to channel counts; `modules` and
     `objects` are further entries of context.modules and context.objects; `fragments` maps file
     names to texts for pipewire.conf.d; `build` is where the plugin and module were built, None if the
-    installed ones are meant; `policy` adds our auto-connection policy to WirePlumber's."""
+    installed ones are meant, with all that is installed beside them; `policy` adds our auto-connection policy to WirePlumber's."""
 
     def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
                  wireplumber=True, policy=False, build=BUILD, env=None):
@@ -29,7 +28,6 @@ class Session(Graph):
         self.with_wireplumber = wireplumber
         self.wireplumber = None
         self.daemon = None
-        self._conf = None
         self._modules, self._objects, self._fragments = modules, objects, fragments or {}
         self._policy = policy
         self._extra_env = env or {}
@@ -63,18 +61,18 @@ class Session(Graph):
     def _start(self):
         self.env = self._environment()
         self._start_bus()
-        self._conf = session_config.write(self.dir / "pipewire", self.sinks, self.sources, self._modules,
-                                          self._objects, self._fragments, self.with_wireplumber)
+        session_config.write(Path(self.env["PIPEWIRE_CONFIG_DIR"]), self.sinks, self.sources, self._modules,
+                             self._objects, self._fragments, self.with_wireplumber)
         if self.with_wireplumber:
-            session_config.write_wireplumber(self.dir / "config/wireplumber", self.dir / "data/wireplumber",
-                                             self._policy)
+            session_config.write_wireplumber(
+                self.dir / ("wireplumber" if self.build else "config/wireplumber"), self._policy)
         self.start_daemons()
 
     def start_daemons(self):
         """Start PipeWire and WirePlumber, and wait for the devices."""
         socket = self.dir / "run" / "pipewire-0"
         socket.unlink(missing_ok=True)  # of a daemon that was killed
-        self.daemon = self.start(["pipewire"], "pipewire", PIPEWIRE_CONFIG_DIR=str(self._conf))
+        self.daemon = self.start(["pipewire"], "pipewire")
         self.wait_until(socket.exists, "the daemon's socket")
         if self.with_wireplumber:
             self.start_wireplumber()
@@ -94,25 +92,14 @@ class Session(Graph):
             self.wireplumber.stop()
 
     def _environment(self):
-        env = {key: value for key, value in os.environ.items()
-               if not key.startswith(("PIPEWIRE_", "PULSE_", "WIREPLUMBER_", "DBUS_", "XDG_"))}
-        for name in ("run", "config", "data", "state", "cache"):
-            (self.dir / name).mkdir(mode=0o700)
-        env.update(
-            HOME=str(self.dir), XDG_RUNTIME_DIR=str(self.dir / "run"),
-            PIPEWIRE_RUNTIME_DIR=str(self.dir / "run"), XDG_CONFIG_HOME=str(self.dir / "config"),
-            XDG_DATA_HOME=str(self.dir / "data"), XDG_STATE_HOME=str(self.dir / "state"),
-            XDG_CACHE_HOME=str(self.dir / "cache"))
+        env = session_config.environment(self.dir)
         if self.build:
-            env.update(
-                SPA_PLUGIN_DIR=_path(self.build / "spa/plugins", self.build / "tests",
-                                     pkg_variable("libspa-0.2", "plugindir")),
-                PIPEWIRE_MODULE_DIR=_path(self.build / "src/module",
-                                          pkg_variable("libpipewire-0.3", "moduledir")))
+            plugins = [folder for folder in (self.build / "spa/plugins", self.build / "tests") if folder.is_dir()]
+            env |= session_config.where(self.dir / "stock", plugins, [self.build / "src/module"])
         else:
-            env.pop("SCS_UGEN_PROBE", None)
-        env.update(self._extra_env)
-        return env
+            for name in ("SCS_UGEN_PROBE", "WIREPLUMBER_CONFIG_DIR", "WIREPLUMBER_DATA_DIR"):
+                env.pop(name, None)
+        return env | self._extra_env
 
     def _start_bus(self):
         address = f"unix:path={self.dir}/run/bus"
@@ -142,14 +129,3 @@ class Session(Graph):
         """What the daemons said, for error messages."""
         return "\n".join(f"--- {child.log.name} (status {child.returncode()})\n"
                          f"{child.output()[-3000:]}" for child in self._processes)
-
-
-def _path(*folders):
-    return ":".join(str(folder) for folder in folders if Path(folder).is_dir())
-
-
-def pkg_variable(package, variable):
-    """A variable of an installed package, by pkg-config."""
-    done = subprocess.run(["pkg-config", f"--variable={variable}", package], text=True,
-                          capture_output=True, check=True)
-    return done.stdout.strip()

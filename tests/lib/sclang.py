@@ -4,6 +4,8 @@ import os
 
 from tests.lib.process import Process, WaitError, wait_for
 
+# Where our package puts its classes; tests name the folder in the sources.
+OURS = [f"{prefix}/share/SuperCollider/Extensions/PipeWireServer" for prefix in ("/usr", "/usr/local")]
 HEADLESS = {"QT_QPA_PLATFORM": "offscreen", "QTWEBENGINE_DISABLE_SANDBOX": "1"}
 
 
@@ -16,8 +18,12 @@ def start(script, *args, folder, env=None, classes=()):
         home[f"XDG_{name}_HOME"] = str(folder / name.lower())
     env = dict(os.environ if env is None else env) | home | HEADLESS
     config = folder / "sclang_conf.yaml"
-    config.write_text("includePaths:\n" + "".join(f"  - {path}\n" for path in classes))
+    config.write_text(_list("includePaths", classes) + _list("excludePaths", OURS))
     return Process(["sclang", "-l", config, script, *args], env, folder / "sclang.log", cwd=folder)
+
+
+def _list(key, paths):
+    return f"{key}:\n" + "".join(f"  - {path}\n" for path in paths)
 
 
 def finish(child, timeout=60.0):

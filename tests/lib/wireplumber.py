@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the WirePlumber of this system looks for our policy, below a user's folders for configuration and data."""
+"""Where the WirePlumber of this system looks for our policy, below its folder of configuration and scripts."""
 import functools
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+STOCK = Path("/usr/share/wireplumber")
 SOURCE = Path(__file__).resolve().parents[2] / "wireplumber"
 SCRIPTS = {"scsynth-autoconnect.lua": "scripts"} | {
     f"scsynth-{module}.lua": "scripts/lib" for module in ("devices", "graph", "policy", "streams")}
@@ -28,22 +29,21 @@ def configuration():
     return ("90-scsynth.lua", "policy.lua.d") if reads_lua() else ("90-scsynth.conf", "wireplumber.conf.d")
 
 
-def install_policy(config, data):
-    """Copy the policy below a user's WirePlumber folders; {name: path}. 0.4 has scripts beside its configuration."""
-    name, folder = configuration()
-    places = {name: config / folder / name}
-    for script, below in SCRIPTS.items():
-        places[script] = (config if reads_lua() else data) / below / script
+def install_policy(folder):
+    """Copy the policy below WirePlumber's folder; {name: path}."""
+    name, below = configuration()
+    places = {name: folder / below / name}
+    places |= {script: folder / below / script for script, below in SCRIPTS.items()}
     for each, place in places.items():
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(SOURCE / each, place)
     return places
 
 
-def switch_off(config, places):
+def switch_off(folder, places):
     """As wireplumber/README.md says for one user."""
     if reads_lua():
         places["90-scsynth.lua"].write_text("")
     else:
-        (config / "wireplumber.conf.d/99-no-scsynth.conf").write_text(
+        (folder / "wireplumber.conf.d/99-no-scsynth.conf").write_text(
             "wireplumber.profiles = { main = { custom.scsynth = disabled } }\n")

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "policy"))
 from daemons import Session, wait_for  # noqa: E402
-from tests.lib import pipewire  # noqa: E402
+from tests.lib import pipewire, session_config  # noqa: E402
 from tests.lib.ports import free_port  # noqa: E402
 
 MODULE, PLUGIN, CYCLES = (Path(os.environ[name]) for name in ("MODULE", "PLUGIN", "CYCLES"))
@@ -23,11 +23,6 @@ MODULE, PLUGIN, CYCLES = (Path(os.environ[name]) for name in ("MODULE", "PLUGIN"
 # 100.
 REAL = "stand-in" not in PLUGIN.name
 GROWTH_KIB = 6144 if REAL else 256
-
-
-def pkg_variable(package, name):
-    return subprocess.run(["pkg-config", f"--variable={name}", package], capture_output=True,
-                          text=True, check=True).stdout.strip()
 
 
 def module_entry(args="", flags="ifexists nofail"):
@@ -40,14 +35,12 @@ class Daemon(Session):
     def __init__(self, *modules, drop_in=None, plugin=PLUGIN, start=True):
         super().__init__()
         text = drop_in or "context.modules = [ " + " ".join(modules) + " ]\n"
-        (self.config / "pipewire/pipewire.conf.d/90-scsynth.conf").write_text(text)
+        (self.drop_ins / "90-scsynth.conf").write_text(text)
         spa = self.folder / "spa"
         (spa / "scsynth").mkdir(parents=True)
         if plugin:
             (spa / "scsynth/libspa-scsynth.so").symlink_to(plugin)
-        self.env["SPA_PLUGIN_DIR"] = f"{spa}:{pkg_variable('libspa-0.2', 'plugindir')}"
-        self.env["PIPEWIRE_MODULE_DIR"] = \
-            f"{MODULE.parent}:{pkg_variable('libpipewire-0.3', 'moduledir')}"
+        self.env |= session_config.where(self.folder / "with-ours", [spa], [MODULE.parent])
         self.starts = start
 
     def __enter__(self):

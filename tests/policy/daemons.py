@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from tests.lib import wireplumber  # noqa: E402
+from tests.lib import session_config, wireplumber  # noqa: E402
 
 TIMEOUT = 30  # seconds
 
@@ -63,26 +63,19 @@ class Session:
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="scsynth-policy-"))
-        self.env = {k: v for k, v in os.environ.items()
-                    if not k.startswith(("PIPEWIRE_", "WIREPLUMBER_", "XDG_", "DBUS_"))}
-        for kind in ("RUNTIME_DIR", "CONFIG_HOME", "STATE_HOME", "DATA_HOME", "CACHE_HOME"):
-            path = self.folder / kind.lower()
-            path.mkdir(mode=0o700)
-            self.env["XDG_" + kind] = str(path)
-        self.env["HOME"] = str(self.folder)
+        self.env = session_config.environment(self.folder)
+        self.env |= session_config.where(self.folder / "stock", [], [])
         self.runtime = Path(self.env["XDG_RUNTIME_DIR"])
-        self.config = Path(self.env["XDG_CONFIG_HOME"])
+        self.drop_ins = Path(self.env["PIPEWIRE_CONFIG_DIR"]) / "pipewire.conf.d"
+        self.wireplumber_folder = Path(self.env["WIREPLUMBER_CONFIG_DIR"])
         self.state_file = Path(self.env["XDG_STATE_HOME"]) / "wireplumber" / "scsynth-autoconnect"
         self.processes = []
         self.wireplumber = None
         self._write_config()
 
     def _write_config(self):
-        drop_in = self.config / "pipewire" / "pipewire.conf.d"
-        drop_in.mkdir(parents=True)
-        (drop_in / "10-test.conf").write_text(PIPEWIRE_CONF)
-        self.policy = wireplumber.install_policy(self.config / "wireplumber",
-                                                 Path(self.env["XDG_DATA_HOME"]) / "wireplumber")
+        (self.drop_ins / "10-test.conf").write_text(PIPEWIRE_CONF)
+        self.policy = wireplumber.install_policy(self.wireplumber_folder)
 
     def spawn(self, name, *command):
         log = open(self.folder / f"{name}.log", "ab")

@@ -311,7 +311,7 @@ def test_a_monitor_is_no_source(session):
 
 
 def test_switched_off_for_one_user(bare):
-    wireplumber.switch_off(bare.config / "wireplumber", bare.policy)
+    wireplumber.switch_off(bare.wireplumber_folder, bare.policy)
     bare.add_device("main")
     bare.start_wireplumber()
     bare.add_dsp_node()

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.lib import audio, wireplumber
+from tests.lib import audio, session_config, wireplumber
 from tests.lib.build import BUILD, ROOT
-from tests.lib.daemon import Session, pkg_variable
+from tests.lib.daemon import Session
 from tests.lib.documents import broken_links
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
+from tests.lib.session_config import pkg_variable
 
 INSTALLED = ("usr/bin/pw-scsynth", "usr/libexec/pw-scsynth/pw-scsynth-probe", "usr/share/man/man1/pw-scsynth.1",
              "usr/share/wireplumber/scripts/scsynth-autoconnect.lua",
@@ -67,9 +68,7 @@ def test_it_plays(root, tmp_path):
     plugins, modules = (below(root, pkg_variable(package, variable)) for package, variable in
                         (("libspa-0.2", "plugindir"), ("libpipewire-0.3", "moduledir")))
     port = free_port()
-    where = {"SPA_PLUGIN_DIR": f"{plugins}:{BUILD / 'tests'}:{pkg_variable('libspa-0.2', 'plugindir')}",
-             "PIPEWIRE_MODULE_DIR": f"{modules}:{pkg_variable('libpipewire-0.3', 'moduledir')}"}
-    with Session(env=where) as session:
+    with Session(env=session_config.where(tmp_path, [plugins, BUILD / "tests"], [modules])) as session:
         session.force_quantum(1024)
         child = session.start([root / "usr/bin/pw-scsynth", "-u", port], "pw-scsynth")
         child.wait_output("SuperCollider 3 server ready.\n")

@@ -3,7 +3,7 @@
 import subprocess
 
 from tests.lib.build import ROOT
-from tests.lib.daemon import pkg_variable
+from tests.lib.session_config import pkg_variable
 
 WARNING = "the prefix is not PipeWire's"
 

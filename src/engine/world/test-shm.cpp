@@ -147,9 +147,12 @@ TEST_CASE("something else that has the name is replaced, too") {
 }
 
 TEST_CASE("without a folder there is an error") {
-    const auto nowhere = SharedMemory::create(test_name(), 16, "/nonexistent");
+    std::string folder = "/tmp/scs-test-XXXXXX";
+    REQUIRE(::mkdtemp(folder.data()));
+    REQUIRE(::rmdir(folder.c_str()) == 0);
+    const auto nowhere = SharedMemory::create(test_name(), 16, folder);
     REQUIRE_FALSE(nowhere);
-    CHECK(nowhere.error() == "no shared memory for clients: /nonexistent: No such file or directory");
+    CHECK(nowhere.error() == "no shared memory for clients: " + folder + ": No such file or directory");
 }
 
 TEST_CASE("without space there is an error, and no fault later") {
