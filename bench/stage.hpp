@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/synthdef/reader.hpp"
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #include <algorithm>
 #include <cstdint>

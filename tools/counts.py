@@ -6,8 +6,9 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
 _DOCTEST = re.compile(r"test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed \|\s*(\d+) skipped")
-# What tests/doctest/main.cpp prints of a case that wasn't run, and of one that gave up on the way: doctest says that it
-# passed.
+# What tests/doctest/main.cpp prints of the cases of a program that are another test's; of a case that wasn't run, and of
+# one that gave up on the way: doctest says that it passed.
+_ELSEWHERE = re.compile(r"^\[of other files\] (\d+)$", re.M)
 _SKIPPED = re.compile(r"^\[skipped( on the way)?\] (.*)$", re.M)
 # What doctest prints of a case that failed: its name, and the first thing that wasn't as it should be.
 _FAILED = re.compile(r"^TEST CASE:  (.*)\n(?:(?!===|TEST CASE:).*\n)*?.*ERROR: (.*)$", re.M)
@@ -117,7 +118,8 @@ def _of_output(name, output):
         passed, failed, not_run = map(int, match.groups())
         found = _SKIPPED.findall(output)
         on_the_way = sum(bool(mark) for mark, _ in found)
-        unnamed = not_run - (len(found) - on_the_way)
+        elsewhere = sum(map(int, _ELSEWHERE.findall(output)))
+        unnamed = not_run - elsewhere - (len(found) - on_the_way)
         return Counts(passed - on_the_way, failed,
                       [f"{name}: {text}" for _, text in found] + [f"{name}: a case, see its log"] * unnamed,
                       failures=[f"{name}: {case}: {_first_line(why)}" for case, why in _FAILED.findall(output)])

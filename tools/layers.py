@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the sources include only what lies below them: docs/architecture.md has the order, in the table of folders.
+"""Whether sources and tests include only what lies below them: docs/architecture.md has the order, in the table of folders.
 
     python3 -m tools.layers
 
 prints each include that climbs, each folder of sources that the table lacks and each of the table's that isn't there;
-the exit status is 0 when there are none. Tests (test-*, fuzz-*) may include what they like."""
+the exit status is 0 when there are none."""
 import re
 import sys
 from pathlib import Path
@@ -12,11 +12,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = "docs/architecture.md"
 HEADING = re.compile(r"^## The folders, bottom up")
-TREES = ("src", "spa")
+TREES = ("src", "spa", "tests", "bench")
 SUFFIXES = (".cpp", ".hpp", ".c", ".h")
-TESTS = ("test-", "fuzz-")
 # Where quoted includes are looked for, after the including file's own folder.
-INCLUDE_PATHS = ("src", "spa/plugins/scsynth")
+INCLUDE_PATHS = ("src", "spa/plugins/scsynth", "tests/engine", "tests/host", "tests")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 FOLDER = re.compile(r"`([^`]+)`")
 
@@ -41,7 +40,7 @@ def rows(text):
 def sources(root):
     """The files whose includes count, as paths below the root."""
     return sorted(path.relative_to(root) for tree in TREES for path in (root / tree).rglob("*")
-                  if path.suffix in SUFFIXES and not path.name.startswith(TESTS))
+                  if path.suffix in SUFFIXES)
 
 
 def resolve(root, source, name):

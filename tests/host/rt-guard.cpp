@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rt-guard.hpp"
 
-#include "sanitized.hpp"
+#include "engine/base/test-sanitized.hpp"
 
 #if defined(__x86_64__) && !defined(SCS_SANITIZED)
 #define SCS_RT_GUARD 1

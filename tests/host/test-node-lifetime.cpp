@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real node from its making to its end: how long that takes, many times over, while another one plays.
+#include "engine/base/test-sanitized.hpp"
 #include "playing.hpp"
-#include "sanitized.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

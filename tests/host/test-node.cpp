@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a host sees of the node: its life, ports, params, properties.
+#include "engine/base/test-sanitized.hpp"
 #include "fixture.hpp"
-#include "sanitized.hpp"
 
 #include <doctest/doctest.h>
 #include <spa/param/audio/raw.h>

@@ -14,7 +14,7 @@
 #include "engine/synthdef/validator.hpp"
 #include "engine/units/unit-effects.hpp"
 #include "engine/units/unit-facts.hpp"
-#include "hostile/guarded-memory.hpp"
+#include "guarded-memory.hpp"
 
 #include <algorithm>
 #include <cmath>

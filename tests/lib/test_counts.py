@@ -43,6 +43,12 @@ def test_a_skipped_case_without_a_name_is_counted():
     assert (found.passed, len(found.skipped)) == (5, 2)
 
 
+def test_cases_of_other_files_are_not_skipped():
+    found = meson(program(stdout="[of other files] 90\n[skipped] a: slow\n"
+                          + DOCTEST.replace("2 failed", "0 failed").replace("0 skipped", "92 skipped")))
+    assert (found.passed, found.skipped) == (5, ["x: a: slow", "x: a case, see its log"])
+
+
 def test_coloured_output_is_counted():
     assert meson(program(stdout=DOCTEST.replace("5 passed", "\x1b[0;32m5 passed\x1b[0m"))).passed == 5
 

@@ -50,8 +50,19 @@ def test_an_include_that_climbs_is_found(tree, source, name, target):
     assert tree({source: f'// SPDX\n#include "{name}"\n'}) == [f"{source} includes {target}, which is above it"]
 
 
-def test_tests_may_include_anything(tree):
-    assert tree({"src/low/test-leaf.cpp": '#include "high/roof.hpp"\n', "src/low/fuzz-leaf.cpp": '#include "high/roof.hpp"\n'}) == []
+def test_tests_and_benchmarks_are_no_exception(tree):
+    assert tree({"src/low/test-leaf.cpp": '#include "high/roof.hpp"\n', "src/low/fuzz-leaf.cpp": '#include "high/roof.hpp"\n',
+                 "tests/engine/test-a.cpp": '#include "b.hpp"\n', "bench/b.hpp": ""},
+                TABLE.replace("| `spa", "| `tests/engine` | tests |\n| `bench` | benchmarks |\n| `spa")) == [
+        "src/low/fuzz-leaf.cpp includes src/high/roof.hpp, which is above it",
+        "src/low/test-leaf.cpp includes src/high/roof.hpp, which is above it",
+        'tests/engine/test-a.cpp includes "b.hpp", which is not there']
+
+
+def test_a_product_that_includes_its_tests_is_found(tree):
+    assert tree({"src/high/roof.cpp": '#include "host.hpp"\n', "tests/host/host.hpp": ""}, TABLE.replace(
+        "\n## Threads", "| `tests/host` | the host |\n\n## Threads")) == [
+        "src/high/roof.cpp includes tests/host/host.hpp, which is above it"]
 
 
 def test_a_folder_that_the_table_lacks_is_found(tree):

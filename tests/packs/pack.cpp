@@ -3,7 +3,7 @@
 // addresses that threads of its own answer by, data sets in static memory, buffers with memory of its own), VSTPlugin's
 // (text from many threads, processes), mi-UGens' (memory that constructors take). Built as a pack is: with
 // SuperCollider's headers and boost alone.
-#include "SC_PlugIn.h"
+#include <SC_PlugIn.h>
 
 #include <boost/asio/ip/address.hpp>
 

@@ -2,7 +2,7 @@
 #include "engine/world/test-streams.hpp"
 #include "engine/world/streams.hpp"
 
-#include "../tests/host/sanitized.hpp"
+#include "engine/base/test-sanitized.hpp"
 #include "engine/guard/fault-guard.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What native units print, beside what SuperCollider's own print.
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #include <algorithm>
 #include <cstring>

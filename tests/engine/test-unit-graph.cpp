@@ -2,7 +2,7 @@
 // Synths of very many plugins' units.
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/deadline.hpp"
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #include <doctest/doctest.h>
 

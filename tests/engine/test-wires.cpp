@@ -5,9 +5,9 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/synthdef/reader.hpp"
-#include "engine/test-support.hpp"
 #include "engine/voices/graph-facts.hpp"
 #include "engine/world/buffers.hpp"
+#include "test-support.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Helper threads change no bit and no event, whatever happens to the tree while they compute.
 #include "engine/schedule/cores.hpp"
-#include "engine/voices/test-player.hpp"
+#include "test-player.hpp"
 
 #include <array>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Buffers with fewer frames than interpolation takes. SuperCollider's units read beside them.
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #include <algorithm>
 #include <cmath>

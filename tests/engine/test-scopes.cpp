@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/test-support.hpp"
 #include "engine/world/shared-memory.hpp"
 #include "engine/world/test-reader.hpp"
+#include "test-support.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>

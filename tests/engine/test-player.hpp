@@ -3,7 +3,7 @@
 
 // Random trees of synths that do all that matters to what is computed ahead, and a player for them.
 
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/schedule/long-wait.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Units that write into sample buffers: between inaccessible pages, at places outside of the buffer, and with buffers
 // that change while they play.
-#include "engine/test-support.hpp"
-#include "hostile/guarded-memory.hpp"
+#include "guarded-memory.hpp"
+#include "test-support.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #undef NDEBUG // its assertions fail in all builds
 #include <cassert>

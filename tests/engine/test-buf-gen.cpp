@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/buf-gen.hpp"
 
-#include "engine/test-support.hpp"
 #include "engine/world/buffers-abi.hpp"
+#include "test-support.hpp"
 
 #include <algorithm>
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/tree/controls.hpp"

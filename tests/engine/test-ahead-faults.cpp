@@ -2,7 +2,7 @@
 // Helpers that crash or hang while they compute voices: the engine is given up, and nobody waits for ever.
 #include "engine/schedule/long-wait.hpp"
 #include "engine/schedule/test-threads.hpp"
-#include "engine/voices/test-player.hpp"
+#include "test-player.hpp"
 
 using namespace scs;
 using namespace scs::test;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/nodes/cluster.hpp"
 #include "engine/rt/deadline.hpp"
-#include "engine/test-support.hpp"
+#include "test-support.hpp"
 
 #include <doctest/doctest.h>
 

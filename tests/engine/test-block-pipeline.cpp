@@ -2,9 +2,9 @@
 // Blocks that are computed at once are the same, bit by bit, as those computed one after the other.
 #include "engine/abi/abi.hpp"
 #include "engine/voices/ensemble.hpp"
-#include "engine/voices/test-player.hpp"
 #include "engine/world/buffers.hpp"
 #include "engine/world/buses.hpp"
+#include "test-player.hpp"
 
 #include <array>
 #include <functional>
