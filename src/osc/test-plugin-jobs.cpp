@@ -42,12 +42,14 @@ enum Deed {
     refuses_2,
     refuses_3,
     chatters,
-    watches ///< what it doesn't change itself: the memory of buffer 7
+    sends_at_the_end, ///< a message to the data loop, from its cleanup
+    watches           ///< what it doesn't change itself: the memory of buffer 7
 };
 
 std::binary_semaphore go_on{0};
 std::atomic<int> begun{0}, cleaned{0}, inside{0};
 std::atomic<bool> met{false};   ///< two jobs at once
+std::atomic<bool> sent{false};  ///< that message
 std::atomic<bool> taken{false}; ///< what a job watched has changed
 
 struct Job {
@@ -70,7 +72,8 @@ bool second_stage(::World* world, void* data) {
     ++begun;
     begun.notify_all();
     switch (job.deed) {
-    case blocks: go_on.acquire(); break;
+    case blocks:
+    case sends_at_the_end: go_on.acquire(); break;
     case watches: {
         const float* const before = World_GetNRTBuf(world, 7)->data;
         go_on.acquire();
@@ -107,8 +110,15 @@ bool fourth_stage(::World*, void* data) {
     return true;
 }
 
-void clean_up(::World*, void* data) {
+void clean_up(::World* world, void* data) {
     const Deed deed = static_cast<Job*>(data)->deed;
+    if (deed == sends_at_the_end)
+        std::thread([world] {
+            ::FifoMsg message;
+            message.Set(
+                world, [](::FifoMsg*) {}, nullptr, nullptr);
+            sent = interface_table()->fSendMsgToRT(world, message);
+        }).join();
     ++cleaned;
     delete static_cast<Job*>(data);
     if (deed == crashes_5)
@@ -470,6 +480,24 @@ TEST_CASE("a plugin's thread may use its world when the engine is gone") {
     interface_table()->fNRTLock(kept);
     CHECK(World_GetNRTBuf(kept, 5)->data == nullptr);
     interface_table()->fNRTUnlock(kept);
+}
+
+TEST_CASE("a plugin's thread can't send messages while its engine ends") {
+    for (const bool ends : {false, true}) {
+        CAPTURE(ends);
+        sent = false;
+        auto rig = std::make_unique<JobRig>();
+        Client client(*rig);
+        client.send("/cmd", {"job", int32_t(sends_at_the_end)});
+        REQUIRE(wait_until([] { return begun == 1; }));
+        if (ends) {
+            rig->stop_cycles();
+            rig.reset();
+        }
+        go_on.release();
+        CHECK(wait_until([] { return cleaned == 1; }));
+        CHECK(sent == !ends);
+    }
 }
 
 TEST_CASE("messages between the threads that crash end nothing else") {

@@ -265,7 +265,7 @@ bool to_rt(::World* world, ::FifoMsg& message) {
     std::unique_lock<std::mutex> other_thread;
     if (!rendering)
         other_thread = std::unique_lock(LastingWorld::of(world).owned);
-    return !has_ended(world) && send_to_rt(owner_of(world), message);
+    return world->mRunning && !has_ended(world) && send_to_rt(owner_of(world), message);
 }
 void non_rt_lock(::World* world) {
     const FaultGuard::HostCode whole;
