@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/messages/command.hpp"
-#include "osc/handback-list.hpp"
+#include "engine/messages/handback-list.hpp"
 #include "osc/wakeup.hpp"
 
 #include <atomic>
