@@ -5,6 +5,7 @@
 #include "engine/plugins/reply-address.hpp"
 #include "osc/codec/compose.hpp"
 #include "osc/plugin-post.hpp"
+#include "osc/plugin-turn.hpp"
 #include "osc/test-rig.hpp"
 
 #include <algorithm>
@@ -42,6 +43,7 @@ enum Deed {
     refuses_2,
     refuses_3,
     chatters,
+    spins,
     sends_at_the_end, ///< a message to the data loop, from its cleanup
     watches           ///< what it doesn't change itself: the memory of buffer 7
 };
@@ -82,6 +84,9 @@ bool second_stage(::World* world, void* data) {
     }
     case answers_later: send_reply(job.address, "/now", 1); break;
     case crashes_2: *nowhere = 1; break;
+    case spins:
+        for (volatile int round = 0;;)
+            round = round + 1;
     case prints:
         interface_table()->fPrint("one ");
         interface_table()->fPrint("line\nand ");
@@ -148,6 +153,10 @@ struct JobRig : Rig {
         PluginRegistry::instance().define_buf_gen("testBlocks", [](::World*, ::SndBuf*, ::sc_msg_iter*) {
             ++begun;
             go_on.acquire();
+        });
+        PluginRegistry::instance().define_buf_gen("testSpins", [](::World*, ::SndBuf*, ::sc_msg_iter*) {
+            for (volatile int round = 0;;)
+                round = round + 1;
         });
         begun = cleaned = inside = 0;
         met = taken = false;
@@ -313,6 +322,56 @@ TEST_CASE("the completion message runs before the fourth stage") {
     CHECK(client.receive() == "/done /job");
     CHECK(client.until_synced().empty());
     CHECK(rig.log().find("completion message is malformed") != std::string::npos);
+}
+
+TEST_CASE("a plugin's job that takes longer than the limit is ended, and told") {
+    ServerSettings settings;
+    settings.plugin_job_limit = 1;
+    JobRig rig(settings), other;
+    Client client(rig), second(other);
+    const auto next_is_done = [&] {
+        client.send("/cmd", {"job", int32_t(nothing)});
+        CHECK(client.receive() == "/done /job");
+    };
+    client.send("/cmd", {"job", int32_t(spins)});
+    REQUIRE(wait_until([] { return begun == 1; }));
+    second.send("/cmd", {"job", int32_t(nothing)});
+    CHECK(client.receive() == "/fail /cmd /job took too long in its second stage");
+    CHECK(rig.log().find("FAILURE IN SERVER /cmd /job took too long in its second stage") != std::string::npos);
+    CHECK(second.receive() == "/done /job"); // another server's waited for it
+    next_is_done();
+
+    client.send("/cmd", {"job", int32_t(blocks)}); // waits, and uses no processor time
+    CHECK(client.receive() == "/fail /cmd /job took too long in its second stage");
+    next_is_done();
+
+    client.send("/b_alloc", {5, 16});
+    CHECK(client.receive() == "/done /b_alloc 5");
+    client.send("/b_gen", {5, "testSpins"});
+    CHECK(client.receive() == "/fail /b_gen buf gen routine took too long");
+    next_is_done();
+}
+
+TEST_CASE("who waits long for another server's job is told") {
+    std::atomic<bool> told{false};
+    std::string line;
+    PluginTurn first("the first server", {}, 1h);
+    PluginTurn second(
+        "the second server",
+        [&](const std::string& text) {
+            line = text;
+            told = true;
+        },
+        20ms);
+    REQUIRE(first.take());
+    std::thread waits([&] {
+        CHECK(second.take());
+        second.give();
+    });
+    CHECK(wait_until([&] { return told.load(); }));
+    CHECK(line.starts_with("plugins' jobs of the second server have waited 0 s for one of the first server"));
+    first.give();
+    waits.join();
 }
 
 TEST_CASE("a crash in any stage is told, and ends that command alone") {

@@ -194,3 +194,17 @@ def test_memory_that_threads_keep_when_its_server_has_ended(servers):
             later.stop()
         assert keep(other, 5001)[0] == 600 + 3 * 50 + 50
     servers.stop_daemon()
+
+
+@pytest.mark.parametrize("servers", [{"plugin_job_limit": 1}], indirect=True)
+def test_a_job_beyond_the_limit(servers):
+    with Client(servers.ports[0], timeout=20) as client, Client(servers.ports[1], timeout=20) as other:
+        client.send("/cmd", "/pack/compute", 1_000_000, 0)
+        client.wait("/pack/begins")
+        other.send("/cmd", "/pack/add", 1, 1)  # waits for it
+        what = "/pack/compute took too long in its second stage"
+        assert client.wait("/fail").args == ["/cmd", what]
+        servers.wait_logged(f"FAILURE IN SERVER /cmd {what}")
+        assert other.wait("/pack/sum").args == [1, 1]
+        client.send("/cmd", "/pack/add", 1, 2)
+        assert client.wait("/pack/sum").args == [1, 3]
