@@ -324,6 +324,26 @@ TEST_CASE("the completion message runs before the fourth stage") {
     CHECK(rig.log().find("completion message is malformed") != std::string::npos);
 }
 
+TEST_CASE("what a plugin's command has left to do comes before commands that haven't begun") {
+    JobRig rig;
+    Client client(rig), other(rig);
+    client.send("/cmd", {"job", int32_t(answers_later)});
+    client.send("/cmd", {"job", int32_t(blocks)});
+    client.send("/cmd", {"job", int32_t(answers_later)});
+    REQUIRE(wait_until([] { return begun == 2; }));
+    for (int i = 100; i < 103; ++i) { // until the first one's fourth stage waits, too
+        other.send("/b_alloc", {i, 16});
+        CHECK(other.receive() == "/done /b_alloc " + std::to_string(i));
+    }
+    go_on.release();
+    std::vector<std::string> answers;
+    for (int i = 0; i < 7; ++i)
+        answers.push_back(client.receive());
+    CHECK(std::count(answers.begin(), answers.end(), "/done /job") == 3);
+    std::erase(answers, "/done /job");
+    CHECK(answers == std::vector<std::string>{"/now 1", "/later 2", "/now 1", "/later 2"});
+}
+
 TEST_CASE("a plugin's job that takes longer than the limit is ended, and told") {
     ServerSettings settings;
     settings.plugin_job_limit = 1;
