@@ -6,6 +6,7 @@
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/node.hpp"
 #include "engine/plugins/abi-node.hpp"
+#include "engine/plugins/base-table.hpp"
 #include "engine/plugins/fft.hpp"
 #include "engine/plugins/plugin-command.hpp"
 #include "engine/plugins/plugin-host.hpp"
@@ -15,7 +16,6 @@
 #include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/reply-address.hpp"
 #include "engine/plugins/rt-message.hpp"
-#include "engine/plugins/sine-tables.hpp"
 #include "engine/plugins/system-memory.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/ugens/kernel.hpp"
@@ -334,12 +334,7 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
 }
 
 ::InterfaceTable make_table() {
-    static SineTables sines;
-    ::InterfaceTable t{};
-    t.mSineSize = SineTables::size;
-    t.mSineWavetable = sines.wavetable.data();
-    t.mSine = sines.sine.data();
-    t.mCosecant = sines.cosecant.data();
+    ::InterfaceTable t = base_table();
     t.fPrint = print;
     t.fRanSeed = random_seed;
     t.fDefineUnit = define_unit;
@@ -347,9 +342,6 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
     t.fDefineUnitCmd = define_unit_command;
     t.fDefineBufGen = define_buf_gen;
     t.fClearUnitOutputs = clear_outputs;
-    t.fNRTAlloc = std::malloc;
-    t.fNRTRealloc = std::realloc;
-    t.fNRTFree = std::free;
     t.fRTAlloc = rt_alloc;
     t.fRTRealloc = rt_realloc;
     t.fRTFree = rt_free;
