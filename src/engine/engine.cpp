@@ -12,6 +12,7 @@
 #include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/rt/float-mode.hpp"
+#include "engine/rt/kept-pools.hpp"
 #include "engine/rt/longest-block.hpp"
 #include "engine/rt/ntp-time.hpp"
 #include "engine/rt/pool.hpp"
@@ -102,8 +103,8 @@ Settings with_threads(Settings settings) {
 } // namespace
 
 struct Engine::Parts final : PluginHost {
-    Parts(Engine& engine, const Settings& s, std::unique_ptr<Pool> real_time_memory, SharedMemory* shared,
-          Streams& streams, EngineStatus& status, std::shared_ptr<HelperPool> helpers)
+    Parts(Engine& engine, const Settings& s, KeptPools::Owner real_time_memory, SharedMemory* shared, Streams& streams,
+          EngineStatus& status, std::shared_ptr<HelperPool> helpers)
         : trace(std::make_shared<Trace>(s.threads)),
           pool(std::move(real_time_memory)),
           inbox(Engine::most_bundles),
@@ -125,7 +126,7 @@ struct Engine::Parts final : PluginHost {
     bool finish_job(Command* command) noexcept override { return inbox.finish_job(command); }
 
     const std::shared_ptr<Trace> trace;
-    std::unique_ptr<Pool> pool;
+    KeptPools::Owner pool;
     Inbox inbox;
     Deadline deadline;
     bool rendering = true; ///< false: for the rest of the cycle, blocks are left out
@@ -174,8 +175,8 @@ Result<std::unique_ptr<Engine>> Engine::create(const Settings& wanted,
     prepare_process();
     if (Error lack = find_missing_memory(settings); !lack.what.empty())
         return lack;
-    auto pool = Pool::create(size_t(settings.rt_memory_kib) * 1024,
-                             settings.real_time ? Pool::Pages::ahead : Pool::Pages::when_used);
+    auto pool = KeptPools::take(size_t(settings.rt_memory_kib) * 1024,
+                                settings.real_time ? Pool::Pages::ahead : Pool::Pages::when_used);
     if (!pool)
         return Error{pool.error()};
     try {
@@ -304,6 +305,7 @@ const std::shared_ptr<Trace>& Engine::trace() noexcept {
 /// before that is done.
 bool Engine::take_in(const CycleLimit& limit, int64_t began) noexcept {
     p_->outbox.flush();
+    p_->pool->take_back();
     if (limit.deadline == Deadline::never) {
         p_->deadline.begin(Deadline::never, 0);
         return p_->commands.take_in(p_->now);

@@ -183,6 +183,8 @@ void GenerateBuffer::do_work() {
         return;
     if (outcome == BufGenOutcome::crashed)
         return set_failure("buf gen routine crashed");
+    if (outcome == BufGenOutcome::endless)
+        return set_failure("buf gen routine took too long");
     if (outcome == BufGenOutcome::does_not_fit)
         return set_failure("the buffer is too small");
     if (outcome == BufGenOutcome::odd_length)

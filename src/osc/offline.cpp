@@ -3,6 +3,7 @@
 
 #include "engine/base/printable.hpp"
 #include "engine/engine.hpp"
+#include "engine/messages/handback-list.hpp"
 #include "osc/clients.hpp"
 #include "osc/command-builder.hpp"
 #include "osc/event-pump.hpp"
@@ -90,7 +91,8 @@ public:
     void set_dump_mode(int) override {}
     void quit(const Endpoint&) override {}
 
-    void job(Command&) noexcept override {} // done in place
+    /// Jobs are done in place, but for what follows a completion of a plugin's command.
+    void job(Command& command) noexcept override { jobs.push_back(&command); }
     void reply(Command& command) override { command.answer(*this); }
     void retired(CommandBundle* bundle) noexcept override { delete bundle; }
     void release(Handback* object) noexcept override { delete object; }
@@ -114,6 +116,7 @@ public:
         pieces_.emit_old(LinePieces::Time::max(), [this](std::string_view line) { print(line); });
     }
     std::vector<std::shared_ptr<const Packet>> completions; ///< to be submitted
+    HandbackList jobs;                                      ///< to be done after these
 
 private:
     void log(const std::string& text) {
@@ -187,11 +190,9 @@ public:
         if (source_)
             source_(in_.data(), frames);
         engine_.process(frames, now_, rate_, in_.data(), out_.data());
+        if (!complete_commands())
+            return false;
         alone_ = false;
-        pump_events(engine_.events(), port_, port_);
-        for (const auto& packet : std::exchange(port_.completions, {}))
-            if (!submit(packet))
-                return false;
         now_ += NtpTime(blocks) * step_;
         frames_ += uint64_t(frames);
         return sink_(out_.data(), frames);
@@ -200,6 +201,30 @@ public:
     void end() { port_.end_line(); }
 
 private:
+    /// Runs the completions of plugins' commands, then these commands' fourth stages. false: there is no room for one.
+    bool complete_commands() {
+        pump_events(engine_.events(), port_, port_);
+        while (!port_.completions.empty() || !port_.jobs.empty()) {
+            for (const auto& packet : std::exchange(port_.completions, {}))
+                if (!submit(packet))
+                    return false;
+            run_all();
+            while (auto* const job = static_cast<Command*>(port_.jobs.pop_front())) {
+                job->work();
+                if (!engine_.finish_job(job))
+                    return false;
+            }
+            run_all();
+            pump_events(engine_.events(), port_, port_);
+        }
+        return true;
+    }
+    /// Runs what was submitted, however long that takes.
+    void run_all() {
+        while (engine_.run_idle())
+            pump_events(engine_.events(), port_, port_);
+    }
+
     Engine& engine_;
     Services& services_;
     NoPort port_;

@@ -3,6 +3,8 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <new>
+#include <string>
 
 namespace scs::osc {
 
@@ -25,10 +27,26 @@ Turns& turns() noexcept {
 bool PluginTurn::take() noexcept {
     Turns& all = turns();
     std::unique_lock lock(all.mutex);
-    all.changed.wait(lock, [&] { return left_ || !all.owner; });
+    const auto has_come = [&] { return left_ || !all.owner; };
+    if (!all.changed.wait_for(lock, patience_, has_come)) {
+        // Held meanwhile, so that the other one is still there.
+        complain_about(all.owner->owner_);
+        all.changed.wait(lock, has_come);
+    }
     if (!left_)
         all.owner = this;
     return !left_;
+}
+
+void PluginTurn::complain_about(const std::string& other) const noexcept {
+    if (!tell_)
+        return;
+    try {
+        const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience_).count();
+        tell_("plugins' jobs of " + owner_ + " have waited " + std::to_string(seconds) + " s for one of " + other +
+              "; scsynth.plugin-job-limit ends those that take too long");
+    } catch (const std::bad_alloc&) { // not told
+    }
 }
 
 void PluginTurn::give() noexcept {

@@ -23,6 +23,7 @@ struct ServerSettings {
     bool load_synthdefs = true;     ///< load them at start
     std::string restricted_path;    ///< file commands may only touch what is below; empty: anything
     bool shared_memory = true;      ///< whether to open the segment by which local clients see buses and scopes
+    int plugin_job_limit = 0;       ///< seconds that a plugin's job may take; 0: no limit
     bool allow_quit = true;         ///< whether /quit ends the node, or only frees everything
     std::string print_to;           ///< path of a PrintSocket that gets all but debug lines; empty: only the log
     std::string heap_marker;        ///< path of a HeapMarker; empty: none
@@ -132,6 +133,15 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .unset = "none",
       .help = "file that is left if a UGen has corrupted the heap",
       .more = "It is written if it isn't there. The module gives it."}},
+    {&ServerSettings::plugin_job_limit,
+     {.key = "plugin-job-limit",
+      .low = 0,
+      .high = 1000000,
+      .value = "SECONDS",
+      .help = "how long a plugin's job may take; 0: as long as it wants",
+      .more = "A job is what a command of a plugin does beside the sound, or `/b_gen`. One that takes longer is ended: "
+              "the client gets `/fail`, and the log names it. One that waits inside the C library is given twice the "
+              "time."}},
     {&ServerSettings::allow_quit,
      {.key = "allow-quit",
       .unset = "true if a client made the node",

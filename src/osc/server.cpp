@@ -100,8 +100,12 @@ struct Server::Private : std::enable_shared_from_this<Private> {
     Wakeup wakeup;
     std::unique_ptr<Engine> owned_engine;
     std::atomic<Engine*> engine{nullptr};
-    Worker worker{wakeup, [this](std::function<void()> body) { return start_plugin_thread(std::move(body)); }};
-    ///< destroyed before the engine, which frees the jobs
+    /// Destroyed before the engine, which frees the jobs.
+    Worker worker{wakeup,
+                  {.start_thread = [this](std::function<void()> body) { return start_plugin_thread(std::move(body)); },
+                   .owner = [this] { return "the server on port " + std::to_string(loop.port()); },
+                   .tell = [this](const std::string& line) { callbacks.log(Level::warning, line); },
+                   .limit = settings.plugin_job_limit}};
     OscLoop loop; ///< destroyed before the engine: of the engine's it has only bundles
     std::thread osc_thread, worker_thread;
 

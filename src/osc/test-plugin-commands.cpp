@@ -205,6 +205,19 @@ TEST_CASE("offline a cycle goes on to the next bundle, but ends where a plugin m
           "64 frames;" + asked + "64 frames;constructed;512 frames;64 frames;");
 }
 
+TEST_CASE("offline the completion of a plugin's command comes before its fourth stage") {
+    const Bench bench; // has the plugin
+    const auto inner = CommandBench::message("/cmd", {std::string_view("testAsync"), std::string_view("y")});
+    const auto outer = CommandBench::message(
+        "/cmd", {std::string_view("testAsync"), std::string_view("x"), std::span<const std::byte>(inner)});
+    const auto nothing = CommandBench::message("/sync", {0});
+    CHECK(called_by({in_score(10, {outer}), in_score(645, {nothing})}) ==
+          "x;stage 2;stage 3;y;stage 2;stage 3;stage 4;cleanup;stage 4;cleanup;64 frames;576 frames;64 frames;");
+    // Without another block, too.
+    CHECK(called_by({in_score(10, {outer})}) ==
+          "x;stage 2;stage 3;y;stage 2;stage 3;stage 4;cleanup;stage 4;cleanup;64 frames;");
+}
+
 TEST_CASE("offline a line is printed that nothing follows") {
     PluginRegistry::instance().define_command(
         "testHalfLine",

@@ -5,6 +5,7 @@
 #include "engine/plugins/reply-address.hpp"
 #include "osc/codec/compose.hpp"
 #include "osc/plugin-post.hpp"
+#include "osc/plugin-turn.hpp"
 #include "osc/test-rig.hpp"
 
 #include <algorithm>
@@ -42,12 +43,15 @@ enum Deed {
     refuses_2,
     refuses_3,
     chatters,
-    watches ///< what it doesn't change itself: the memory of buffer 7
+    spins,
+    sends_at_the_end, ///< a message to the data loop, from its cleanup
+    watches           ///< what it doesn't change itself: the memory of buffer 7
 };
 
 std::binary_semaphore go_on{0};
 std::atomic<int> begun{0}, cleaned{0}, inside{0};
 std::atomic<bool> met{false};   ///< two jobs at once
+std::atomic<bool> sent{false};  ///< that message
 std::atomic<bool> taken{false}; ///< what a job watched has changed
 
 struct Job {
@@ -70,7 +74,8 @@ bool second_stage(::World* world, void* data) {
     ++begun;
     begun.notify_all();
     switch (job.deed) {
-    case blocks: go_on.acquire(); break;
+    case blocks:
+    case sends_at_the_end: go_on.acquire(); break;
     case watches: {
         const float* const before = World_GetNRTBuf(world, 7)->data;
         go_on.acquire();
@@ -79,6 +84,9 @@ bool second_stage(::World* world, void* data) {
     }
     case answers_later: send_reply(job.address, "/now", 1); break;
     case crashes_2: *nowhere = 1; break;
+    case spins:
+        for (volatile int round = 0;;)
+            round = round + 1;
     case prints:
         interface_table()->fPrint("one ");
         interface_table()->fPrint("line\nand ");
@@ -107,8 +115,15 @@ bool fourth_stage(::World*, void* data) {
     return true;
 }
 
-void clean_up(::World*, void* data) {
+void clean_up(::World* world, void* data) {
     const Deed deed = static_cast<Job*>(data)->deed;
+    if (deed == sends_at_the_end)
+        std::thread([world] {
+            ::FifoMsg message;
+            message.Set(
+                world, [](::FifoMsg*) {}, nullptr, nullptr);
+            sent = interface_table()->fSendMsgToRT(world, message);
+        }).join();
     ++cleaned;
     delete static_cast<Job*>(data);
     if (deed == crashes_5)
@@ -138,6 +153,10 @@ struct JobRig : Rig {
         PluginRegistry::instance().define_buf_gen("testBlocks", [](::World*, ::SndBuf*, ::sc_msg_iter*) {
             ++begun;
             go_on.acquire();
+        });
+        PluginRegistry::instance().define_buf_gen("testSpins", [](::World*, ::SndBuf*, ::sc_msg_iter*) {
+            for (volatile int round = 0;;)
+                round = round + 1;
         });
         begun = cleaned = inside = 0;
         met = taken = false;
@@ -305,6 +324,76 @@ TEST_CASE("the completion message runs before the fourth stage") {
     CHECK(rig.log().find("completion message is malformed") != std::string::npos);
 }
 
+TEST_CASE("what a plugin's command has left to do comes before commands that haven't begun") {
+    JobRig rig;
+    Client client(rig), other(rig);
+    client.send("/cmd", {"job", int32_t(answers_later)});
+    client.send("/cmd", {"job", int32_t(blocks)});
+    client.send("/cmd", {"job", int32_t(answers_later)});
+    REQUIRE(wait_until([] { return begun == 2; }));
+    for (int i = 100; i < 103; ++i) { // until the first one's fourth stage waits, too
+        other.send("/b_alloc", {i, 16});
+        CHECK(other.receive() == "/done /b_alloc " + std::to_string(i));
+    }
+    go_on.release();
+    std::vector<std::string> answers;
+    for (int i = 0; i < 7; ++i)
+        answers.push_back(client.receive());
+    CHECK(std::count(answers.begin(), answers.end(), "/done /job") == 3);
+    std::erase(answers, "/done /job");
+    CHECK(answers == std::vector<std::string>{"/now 1", "/later 2", "/now 1", "/later 2"});
+}
+
+TEST_CASE("a plugin's job that takes longer than the limit is ended, and told") {
+    ServerSettings settings;
+    settings.plugin_job_limit = 1;
+    JobRig rig(settings), other;
+    Client client(rig), second(other);
+    const auto next_is_done = [&] {
+        client.send("/cmd", {"job", int32_t(nothing)});
+        CHECK(client.receive() == "/done /job");
+    };
+    client.send("/cmd", {"job", int32_t(spins)});
+    REQUIRE(wait_until([] { return begun == 1; }));
+    second.send("/cmd", {"job", int32_t(nothing)});
+    CHECK(client.receive() == "/fail /cmd /job took too long in its second stage");
+    CHECK(rig.log().find("FAILURE IN SERVER /cmd /job took too long in its second stage") != std::string::npos);
+    CHECK(second.receive() == "/done /job"); // another server's waited for it
+    next_is_done();
+
+    client.send("/cmd", {"job", int32_t(blocks)}); // waits, and uses no processor time
+    CHECK(client.receive() == "/fail /cmd /job took too long in its second stage");
+    next_is_done();
+
+    client.send("/b_alloc", {5, 16});
+    CHECK(client.receive() == "/done /b_alloc 5");
+    client.send("/b_gen", {5, "testSpins"});
+    CHECK(client.receive() == "/fail /b_gen buf gen routine took too long");
+    next_is_done();
+}
+
+TEST_CASE("who waits long for another server's job is told") {
+    std::atomic<bool> told{false};
+    std::string line;
+    PluginTurn first("the first server", {}, 1h);
+    PluginTurn second(
+        "the second server",
+        [&](const std::string& text) {
+            line = text;
+            told = true;
+        },
+        20ms);
+    REQUIRE(first.take());
+    std::thread waits([&] {
+        CHECK(second.take());
+        second.give();
+    });
+    CHECK(wait_until([&] { return told.load(); }));
+    CHECK(line.starts_with("plugins' jobs of the second server have waited 0 s for one of the first server"));
+    first.give();
+    waits.join();
+}
+
 TEST_CASE("a crash in any stage is told, and ends that command alone") {
     JobRig rig;
     Client client(rig);
@@ -470,6 +559,24 @@ TEST_CASE("a plugin's thread may use its world when the engine is gone") {
     interface_table()->fNRTLock(kept);
     CHECK(World_GetNRTBuf(kept, 5)->data == nullptr);
     interface_table()->fNRTUnlock(kept);
+}
+
+TEST_CASE("a plugin's thread can't send messages while its engine ends") {
+    for (const bool ends : {false, true}) {
+        CAPTURE(ends);
+        sent = false;
+        auto rig = std::make_unique<JobRig>();
+        Client client(*rig);
+        client.send("/cmd", {"job", int32_t(sends_at_the_end)});
+        REQUIRE(wait_until([] { return begun == 1; }));
+        if (ends) {
+            rig->stop_cycles();
+            rig.reset();
+        }
+        go_on.release();
+        CHECK(wait_until([] { return cleaned == 1; }));
+        CHECK(sent == !ends);
+    }
 }
 
 TEST_CASE("messages between the threads that crash end nothing else") {

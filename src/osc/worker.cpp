@@ -26,10 +26,12 @@ constexpr std::chrono::milliseconds look_interval{100};
 
 /// What the worker shares with the thread for an engine's plugins, which outlives run() if it is in the midst of a job.
 struct Worker::PluginThread {
-    explicit PluginThread(Engine& e) : engine(e) {}
+    PluginThread(Engine& e, const ForPlugins& w)
+        : engine(e), turn(w.owner ? w.owner() : std::string(), w.tell), limit(w.limit) {}
 
     Engine& engine;
     PluginTurn turn;
+    const int limit; ///< seconds; 0: none
     FaultGuard::SecondStack second_stack;
     std::condition_variable changed;
     HandbackList later_jobs; ///< of commands that have begun: they come first
@@ -72,7 +74,8 @@ private:
 
 /// The state of one run().
 struct Worker::Run {
-    explicit Run(Engine& e) : engine(e), order(e.settings().buffers) {}
+    Run(Engine& e, const ForPlugins& w)
+        : engine(e), order(e.settings().buffers), turn(w.owner ? w.owner() : std::string(), w.tell) {}
 
     Engine& engine;
     JobOrder order;
@@ -88,7 +91,7 @@ struct Worker::Run {
     uint64_t done() const noexcept { return plugins ? plugins->done : 0; }
 };
 
-Worker::Worker(Wakeup& done, StartThread start_thread) : done_(done), start_thread_(std::move(start_thread)) {}
+Worker::Worker(Wakeup& done, ForPlugins for_plugins) : done_(done), for_plugins_(std::move(for_plugins)) {}
 
 Worker::~Worker() {
     while (Handback* task = tasks_.pop_front())
@@ -123,7 +126,7 @@ void Worker::abandon() {
 }
 
 void Worker::run(Engine& engine) {
-    Run run(engine);
+    Run run(engine, for_plugins_);
     std::unique_lock lock(mutex_);
     while (!stopping() && !abandon_) {
         if (engine.memory_grows() && Clock::now() >= run.next_look) {
@@ -218,8 +221,8 @@ Handback* Worker::next_task(Run& run, std::optional<Clock::time_point>& until) {
 /// Null: there is none.
 std::shared_ptr<Worker::PluginThread> Worker::start_plugins(Engine& engine) {
     try {
-        auto plugins = std::make_shared<PluginThread>(engine);
-        if (start_thread_ && start_thread_([this, plugins] { run_plugins(*plugins); }))
+        auto plugins = std::make_shared<PluginThread>(engine, for_plugins_);
+        if (for_plugins_.start_thread && for_plugins_.start_thread([this, plugins] { run_plugins(*plugins); }))
             return plugins;
     } catch (const std::bad_alloc&) { // it is tried again with the next job
     }
@@ -258,6 +261,7 @@ void Worker::run_plugins(PluginThread& self) {
         ++self.begun;
         lock.unlock();
         if (self.turn.take()) {
+            const FaultGuard::TimeLimit limit(self.limit);
             job->work();
             self.turn.give();
         }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/messages/command.hpp"
-#include "osc/handback-list.hpp"
+#include "engine/messages/handback-list.hpp"
 #include "osc/wakeup.hpp"
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace scs {
 class Engine;
@@ -28,8 +29,16 @@ public:
     /// Starts a thread that runs a function; false: there is none.
     using StartThread = std::function<bool(std::function<void()>)>;
 
-    /// `done` is rung after each job. `start_thread`: for plugins' jobs; without it they are done in place.
-    explicit Worker(Wakeup& done, StartThread start_thread = {});
+    /// What plugins' jobs need.
+    struct ForPlugins {
+        StartThread start_thread;                     ///< without it they are done in place
+        std::function<std::string()> owner;           ///< whose they are, for the log of another server
+        std::function<void(const std::string&)> tell; ///< [any but rt] a line for the log
+        int limit = 0;                                ///< seconds that one may take; 0: any
+    };
+
+    /// `done` is rung after each job.
+    Worker(Wakeup& done, ForPlugins);
     ~Worker();
 
     /// [osc] Takes a command with a job to do, which stays the engine's, or something to delete; `handed_as` says
@@ -69,7 +78,7 @@ private:
     void end(Run&);
 
     Wakeup& done_;
-    const StartThread start_thread_;
+    const ForPlugins for_plugins_;
     std::mutex mutex_; ///< over all that follows, and what plugins' threads share
     std::condition_variable changed_;
     HandbackList tasks_;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probe/stub-table.hpp"
 
-#include "engine/plugins/sine-tables.hpp"
+#include "engine/plugins/base-table.hpp"
 
-#include <cstdlib>
 #include <type_traits>
 
 namespace scs {
@@ -32,16 +31,8 @@ int print_nothing(const char*, ...) {
 }
 
 ::InterfaceTable make_table() {
-    static SineTables sines;
-    ::InterfaceTable t{};
-    t.mSineSize = SineTables::size;
-    t.mSineWavetable = sines.wavetable.data();
-    t.mSine = sines.sine.data();
-    t.mCosecant = sines.cosecant.data();
+    ::InterfaceTable t = base_table();
     t.fPrint = print_nothing;
-    t.fNRTAlloc = std::malloc;
-    t.fNRTRealloc = std::realloc;
-    t.fNRTFree = std::free;
     make_idle(t.fRanSeed, t.fDefineUnit, t.fDefinePlugInCmd, t.fDefineUnitCmd, t.fDefineBufGen, t.fClearUnitOutputs,
               t.fRTAlloc, t.fRTRealloc, t.fRTFree, t.fNodeRun, t.fNodeEnd, t.fSendTrigger, t.fSendNodeReply,
               t.fSendMsgFromRT, t.fSendMsgToRT, t.fSndFileFormatInfoFromStrings, t.fGetNode, t.fGetGraph, t.fNRTLock,

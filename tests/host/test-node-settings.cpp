@@ -25,6 +25,7 @@ TEST_CASE("the defaults are the design's") {
     CHECK(server.shared_memory);
     CHECK(server.synthdef_path.find("synthdefs") != std::string::npos);
     CHECK_FALSE(server.allow_quit);
+    CHECK(server.plugin_job_limit == 0);
 }
 
 TEST_CASE("each key arrives where it belongs") {
@@ -51,6 +52,7 @@ TEST_CASE("each key arrives where it belongs") {
                              {"scsynth.restricted-path", "/r"},
                              {"scsynth.verbosity", "-1"},
                              {"scsynth.allow-quit", "true"},
+                             {"scsynth.plugin-job-limit", "600"},
                              {"scsynth.rate", "96000"},
                              {"clock.rate", "44100"},
                              {"clock.quantum-limit", "4096"},
@@ -113,6 +115,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.engine.threads == 3);
     CHECK(server.engine.parallel == "groups");
     CHECK(server.allow_quit);
+    CHECK(server.plugin_job_limit == 600);
     CHECK(server.engine.sample_rate == 96000);
     CHECK(server.engine.max_quantum == 4096);
     CHECK(node->properties["scsynth.resampling"] == "no"); // keep-rate shows it

@@ -15,11 +15,13 @@ PACK = BUILD / "tests/packs/pack.so"
 
 
 class Servers:
-    """`ports`: of both servers."""
+    """`ports`: of both servers. `first`: further settings of the first one."""
 
-    def __init__(self):
+    def __init__(self, **first):
         self.ports = free_port(), free_port()
-        self.session = Session(modules=[self._entry(port) for port in self.ports], wireplumber=False)
+        entries = [self._entry(self.ports[0], first), self._entry(self.ports[1], {})]
+        self.session = Session(modules=entries, wireplumber=False,
+                               env={"SC_PLUGIN_PATH": str(PACK.parent)})  # for servers that come later
 
     def __enter__(self):
         self.session.__enter__()
@@ -33,14 +35,19 @@ class Servers:
         self.session.close()
 
     @staticmethod
-    def _entry(port):
+    def _entry(port, more):
         settings = {"osc.port": port, "osc.tcp": "true", "ugen-path": f'"{PLUGINS}:{PACK.parent}"'}
+        settings |= {key.replace("_", "-"): value for key, value in more.items()}
         args = " ".join(f"scsynth.{key} = {value}" for key, value in settings.items())
         return f"{{ name = libpipewire-module-scsynth args = {{ {args} }} }}"
 
     def destroy(self, port):
         self.session.pw_cli("destroy", self.session.node(f"scsynth-{port}")["id"])
         self.session.wait_gone(f"scsynth-{port}")
+
+    def stop_daemon(self):
+        self.session.stop_daemons()
+        assert self.session.daemon.returncode() == 0, self.session.logs()
 
     def wait_logged(self, text):
         self.session.wait_until(lambda: text in self.session.daemon.output(), text)
@@ -90,11 +97,13 @@ def shared():
 
 
 @pytest.fixture
-def servers():
-    """A daemon of the test's own."""
-    with Servers() as made:
+def servers(request):
+    """A daemon of the test's own; the parameter: settings of the first server."""
+    with Servers(**getattr(request, "param", {})) as made:
         yield made
-        assert made.session.daemon.running(), made.session.logs()
+        if made.session.daemon.running():
+            made.stop_daemon()
+        assert made.session.daemon.returncode() == 0, made.session.logs()
 
 
 @pytest.fixture

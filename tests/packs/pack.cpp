@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Makes the calls that packs of UGens make and SuperCollider's own plugins don't: FluCoMa's (commands of minutes,
-// addresses that threads of its own answer by, data sets in static memory, buffers with memory of its own), VSTPlugin's
+// addresses that threads of its own answer by, data sets in static memory,
+// caches of threads, buffers with memory of its own), VSTPlugin's
 // (text from many threads, processes), mi-UGens' (memory that constructors take). Built as a pack is: with
 // SuperCollider's headers and boost alone.
 #include <SC_PlugIn.h>
@@ -11,12 +12,16 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
+#include <new>
 #include <spawn.h>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
 #include <time.h>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 extern char** environ;
@@ -269,6 +274,63 @@ struct Returns final : Job {
     int number = 0;
 };
 
+/// Gives a container memory from a world.
+template <class T>
+struct WorldAllocator {
+    using value_type = T;
+    explicit WorldAllocator(World* w) : world(w) {}
+    template <class U>
+    WorldAllocator(const WorldAllocator<U>& other) : world(other.world) {}
+
+    T* allocate(size_t count) {
+        if (void* memory = RTAlloc(world, count * sizeof(T)))
+            return static_cast<T*>(memory);
+        throw std::bad_alloc();
+    }
+    void deallocate(T* memory, size_t) { RTFree(world, memory); }
+    bool operator==(const WorldAllocator&) const = default;
+    World* world;
+};
+
+/// What a thread keeps until it ends, in memory of the world with which it asked first.
+using Cache = std::unordered_map<int, int, std::hash<int>, std::equal_to<>, WorldAllocator<std::pair<const int, int>>>;
+
+Cache& cache(World* world) {
+    thread_local Cache mine{WorldAllocator<Cache::value_type>(world)};
+    return mine;
+}
+
+/// how many numbers, from the first on: kept by the data loop's thread and by that of jobs; answers how many of all
+/// that were ever kept are there
+struct Keeps final : Job {
+    void read(sc_msg_iter& args) {
+        count = args.geti();
+        first = args.geti();
+    }
+    int keep(World* world) const {
+        Cache& mine = cache(world);
+        for (int i = first; i < first + count; ++i)
+            mine.emplace(i, -i);
+        int right = 0;
+        for (const auto& [key, value] : mine)
+            right += value == -key && mine.find(key) != mine.end();
+        return right;
+    }
+    bool second(World* world) override {
+        by_jobs = keep(world);
+        return true;
+    }
+    bool third(World* world) override {
+        by_loop = keep(world);
+        return true;
+    }
+    bool fourth(World*) override {
+        answer(from, "/pack/kept", {by_loop, by_jobs});
+        return true;
+    }
+    int count = 0, first = 0, by_loop = 0, by_jobs = 0;
+};
+
 /// Takes memory when it is made, and plays what it has written there.
 struct PackMemory : Unit {
     float* samples;
@@ -308,6 +370,7 @@ PluginLoad(Pack) {
     define<Prints>("/pack/print");
     define<Spawns>("/pack/spawn");
     define<Returns>("/pack/return");
+    define<Keeps>("/pack/keep");
     (*ft->fDefineUnit)("PackMemory", sizeof(PackMemory), reinterpret_cast<UnitCtorFunc>(make_memory),
                        reinterpret_cast<UnitDtorFunc>(free_memory), 0);
 }

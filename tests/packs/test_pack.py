@@ -6,6 +6,8 @@ import pytest
 
 from tests.hostile.test_packets import one_unit
 from tests.lib.osc import Client, Message, encode
+from tests.lib.ports import free_port
+from tests.lib.server import NodeServer
 from tests.packs.conftest import TcpClient
 
 STAGES = {2: "its second stage", 3: "its third stage", 4: "its fourth stage", 5: "its cleanup"}
@@ -165,3 +167,44 @@ def test_memory_taken_by_constructors(client):
         client.send("/n_free", *range(3000, 3020))
         client.sync()
     assert client.request("/rtMemoryStatus", reply="/rtMemoryStatus.reply").args[0] == before
+
+
+def test_memory_that_threads_keep_when_its_server_has_ended(servers):
+    """As FluCoMa's cache of the data loop's thread, which is destroyed with it."""
+    first, second = servers.ports
+
+    def keep(client, begin):
+        client.send("/cmd", "/pack/keep", 50, begin)
+        kept = client.wait("/pack/kept").args
+        client.wait("/done", lambda args: args == ["/pack/keep"])
+        return kept
+
+    with Client(second, timeout=20) as other:
+        with Client(first, timeout=20) as client:
+            assert keep(client, 1) == [50, 50]
+        assert keep(other, 101) == [100, 50]
+        servers.destroy(first)
+        for begin in range(201, 1201, 100):
+            by_loop, by_jobs = keep(other, begin)
+            assert (by_loop, by_jobs) == (50 + (begin - 1) // 2, (begin - 1) // 2)
+        for number in range(3):  # servers that come and go take over what is left of the others' memory
+            later = NodeServer(servers.session, free_port(), name=f"later-{number}")
+            with Client(later.port, timeout=20) as client:
+                assert keep(client, 2001 + 100 * number)[1] == 50
+            later.stop()
+        assert keep(other, 5001)[0] == 600 + 3 * 50 + 50
+    servers.stop_daemon()
+
+
+@pytest.mark.parametrize("servers", [{"plugin_job_limit": 1}], indirect=True)
+def test_a_job_beyond_the_limit(servers):
+    with Client(servers.ports[0], timeout=20) as client, Client(servers.ports[1], timeout=20) as other:
+        client.send("/cmd", "/pack/compute", 1_000_000, 0)
+        client.wait("/pack/begins")
+        other.send("/cmd", "/pack/add", 1, 1)  # waits for it
+        what = "/pack/compute took too long in its second stage"
+        assert client.wait("/fail").args == ["/cmd", what]
+        servers.wait_logged(f"FAILURE IN SERVER /cmd {what}")
+        assert other.wait("/pack/sum").args == [1, 1]
+        client.send("/cmd", "/pack/add", 1, 2)
+        assert client.wait("/pack/sum").args == [1, 3]

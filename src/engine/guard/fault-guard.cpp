@@ -111,6 +111,18 @@ void FaultGuard::unwatch_thread() noexcept {
     HangWatch::end();
 }
 
+FaultGuard::TimeLimit::TimeLimit(int seconds) noexcept : limited_(seconds > 0) {
+    if (!limited_)
+        return;
+    install();
+    (void)HangWatch::begin_limit(seconds);
+}
+
+FaultGuard::TimeLimit::~TimeLimit() {
+    if (limited_)
+        HangWatch::end();
+}
+
 void FaultGuard::progress() noexcept {
     ++guard_state.progress;
 }

@@ -67,6 +67,20 @@ public:
         Watched& operator=(const Watched&) = delete;
     };
 
+    /// While it lives, a plugin's code on this thread that takes longer than `seconds`, waiting included, is ended, but
+    /// in the middle of the C library only after twice that. 0: it may take as long as it likes. The thread must not be
+    /// watched. [any but rt]
+    class TimeLimit {
+    public:
+        explicit TimeLimit(int seconds) noexcept;
+        ~TimeLimit();
+        TimeLimit(const TimeLimit&) = delete;
+        TimeLimit& operator=(const TimeLimit&) = delete;
+
+    private:
+        bool limited_;
+    };
+
     /// [any] To be called by host code in loops that may be long: it is not without end.
     static void progress() noexcept;
 

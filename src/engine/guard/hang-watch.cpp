@@ -25,7 +25,8 @@ namespace {
 constexpr int64_t milliseconds = 1'000'000; ///< ns
 
 struct Limits {
-    int64_t plugin, host, tick; ///< ns of processor time
+    int64_t plugin, host, tick; ///< ns
+    clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
 };
 constexpr Limits limits_of(FaultGuard::Patience patience) noexcept {
     return patience == FaultGuard::Patience::little
@@ -67,10 +68,10 @@ const char mark = 0;
 
 uintptr_t library_begin = 0, library_end = 0; ///< the C library's code
 
-int64_t cpu_nsec() noexcept {
-    timespec used;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return int64_t(used.tv_sec) * 1'000'000'000 + used.tv_nsec;
+int64_t nsec_of(clockid_t clock) noexcept {
+    timespec time;
+    clock_gettime(clock, &time);
+    return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 /// Whether the C library was interrupted. It may hold a lock of its own then, of the allocator for example.
@@ -90,6 +91,33 @@ bool in_c_library(const void* context) noexcept {
 /// only at twice its limit.
 bool ends(int64_t nsec, int64_t limit, const void* context) noexcept {
     return nsec >= (in_c_library(context) ? 2 * limit : limit);
+}
+
+bool start_timer(const Limits& limits) noexcept {
+    if (watch.users++ > 0)
+        return watch.armed;
+    watch.limits = limits;
+    watch.plugin.forget();
+    watch.host.forget();
+    watch.awake.forget();
+    sigset_t tick;
+    sigemptyset(&tick);
+    sigaddset(&tick, HangWatch::signal);
+    pthread_sigmask(SIG_UNBLOCK, &tick, nullptr);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = HangWatch::signal;
+    event.sigev_value.sival_ptr = const_cast<char*>(&mark);
+    event.sigev_notify_thread_id = gettid();
+    if (timer_create(limits.clock, &event, &watch.timer) != 0)
+        return false;
+    const timespec period{time_t(0), long(limits.tick)};
+    const itimerspec times{period, period};
+    if (timer_settime(watch.timer, 0, &times, nullptr) != 0) {
+        timer_delete(watch.timer);
+        return false;
+    }
+    return watch.armed = true;
 }
 
 } // namespace
@@ -113,30 +141,12 @@ void HangWatch::prepare() noexcept {
 }
 
 bool HangWatch::begin(FaultGuard::Patience patience) noexcept {
-    if (watch.users++ > 0)
-        return watch.armed;
-    watch.limits = limits_of(patience);
-    watch.plugin.forget();
-    watch.host.forget();
-    watch.awake.forget();
-    sigset_t tick;
-    sigemptyset(&tick);
-    sigaddset(&tick, signal);
-    pthread_sigmask(SIG_UNBLOCK, &tick, nullptr);
-    sigevent event{};
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = signal;
-    event.sigev_value.sival_ptr = const_cast<char*>(&mark);
-    event.sigev_notify_thread_id = gettid();
-    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &watch.timer) != 0)
-        return false;
-    const timespec period{time_t(0), long(watch.limits.tick)};
-    const itimerspec times{period, period};
-    if (timer_settime(watch.timer, 0, &times, nullptr) != 0) {
-        timer_delete(watch.timer);
-        return false;
-    }
-    return watch.armed = true;
+    return start_timer(limits_of(patience));
+}
+
+bool HangWatch::begin_limit(int seconds) noexcept {
+    const int64_t limit = seconds * 1000 * milliseconds;
+    return start_timer({limit, limit, 100 * milliseconds, CLOCK_MONOTONIC});
 }
 
 void HangWatch::end() noexcept {
@@ -160,8 +170,9 @@ void HangWatch::tick(const void* context) noexcept {
         watch.host.forget();
     if (!watch.armed)
         return;
-    const int64_t now = cpu_nsec();
-    rest_if_due(now);
+    const int64_t now = nsec_of(watch.limits.clock);
+    if (watch.limits.clock == CLOCK_THREAD_CPUTIME_ID)
+        rest_if_due(now);
     if (host) {
         const int64_t nsec = watch.host.nsec(uint64_t(state.progress) << 32 | state.entries, now);
         if (ends(nsec, watch.limits.host, context))

@@ -9,8 +9,9 @@
 namespace scs {
 
 /// Timers of threads' own processor time, which find guarded code that goes on for ever. They tick only while their
-/// thread computes: one that waits isn't woken. Real-time threads need them because the kernel kills the process of
-/// one that has computed for 200 ms without a pause (RLIMIT_RTTIME, as rtkit demands it).
+/// thread computes: one that waits isn't woken, but under a FaultGuard::TimeLimit. Real-time threads need them because
+/// the kernel kills the process of one that has computed for 200 ms without a pause (RLIMIT_RTTIME, as rtkit demands
+/// it).
 class HangWatch {
 public:
     static constexpr int signal = SIGXCPU;
@@ -19,6 +20,8 @@ public:
     static void prepare() noexcept;
     /// [any] See FaultGuard::watch_thread().
     static bool begin(FaultGuard::Patience) noexcept;
+    /// [any] See FaultGuard::TimeLimit.
+    static bool begin_limit(int seconds) noexcept;
     static void end() noexcept;
 
     /// [any] Whether a signal of this number is a tick, and not somebody else's.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/messages/events.hpp"
+#include "engine/messages/handback-list.hpp"
 #include "engine/rt/record-ring.hpp"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ public:
     bool notify(const Event& event, std::span<const std::byte> tail = {},
                 std::span<const std::byte> end = {}) noexcept {
         const size_t bytes = sizeof event + tail.size() + end.size();
-        auto* room = waiting_ ? nullptr : static_cast<std::byte*>(ring_.reserve(bytes));
+        auto* room = waiting() ? nullptr : static_cast<std::byte*>(ring_.reserve(bytes));
         if (!room) {
             dropped_.fetch_add(1, std::memory_order_relaxed);
             return false;
@@ -48,24 +49,19 @@ public:
 
     /// Hands an object back to the thread that `what` implies. Never lost.
     void hand_back(Handback* object, Handback::Kind what) noexcept {
-        object->next_handback = nullptr;
         object->handed_as = what;
-        if (waiting_ || !write(object)) {
-            (waiting_ ? last_->next_handback : waiting_) = object;
-            last_ = object;
-        }
+        if (waiting() || !write(object))
+            waiting_.push_back(object);
     }
 
-    bool waiting() const noexcept { return waiting_ != nullptr; }
+    bool waiting() const noexcept { return !waiting_.empty(); }
 
     /// Moves waiting handbacks to the ring, as far as there is room.
     void flush() noexcept {
-        while (waiting_) {
-            Handback* following = waiting_->next_handback;
-            if (!write(waiting_))
-                return;
-            waiting_ = following;
-        }
+        // Taken out before it is written: then it may be another thread's.
+        while (Handback* const first = waiting_.pop_front())
+            if (!write(first))
+                return waiting_.push_front(first);
     }
 
 private:
@@ -85,8 +81,7 @@ private:
     }
 
     RecordRing ring_;
-    Handback* waiting_ = nullptr;
-    Handback* last_ = nullptr;
+    HandbackList waiting_;
     std::atomic<uint64_t>& dropped_;
 };
 

@@ -397,11 +397,65 @@ TEST_CASE("a condemned file is left out until it changes") {
 TEST_CASE("a missing unit: the file that has it, or its pack, and what to do") {
     const std::string has = built("versioned-1.so"), hasnt = built("companions-1.so");
     const std::vector<LeftOut> files = {{"/proc/none.so", "gone"}, {hasnt, "no"}, {has, "because"}};
-    CHECK(advice_on_missing("Versioned", files, true) == has + " has it, but isn't loaded: because");
-    CHECK(advice_on_missing("DWGBowed", files, true).find("sc3-plugins-server") != std::string::npos);
-    CHECK(advice_on_missing("DWGBowed", files, false).find("scsynth.ugen-path") != std::string::npos);
-    CHECK(advice_on_missing("FluidAmpGate", files, true).find("FluCoMa") != std::string::npos);
-    CHECK(advice_on_missing("MiBraids", files, true).find("mi-UGens") != std::string::npos);
-    CHECK(advice_on_missing("Mixer", files, true).find("mi-UGens") == std::string::npos);
-    CHECK(advice_on_missing("Nobodys", files, true).find("Extensions") != std::string::npos);
+    MissingUnits missing;
+    missing.set_files(files, {});
+    const auto says = [&](std::string_view unit, const char* what, bool own_searched = true) {
+        return missing.advice(unit, own_searched).find(what) != std::string::npos;
+    };
+    CHECK(missing.advice("Versioned", true) == has + " has it, but isn't loaded: because");
+    CHECK(says("DWGBowed", "sc3-plugins-server"));
+    CHECK(says("DWGBowed", "scsynth.ugen-path", false));
+    CHECK(says("FluidAmpGate", "FluCoMa"));
+    CHECK(says("FluidAmpGate", "unpack it"));
+    CHECK(says("MiBraids", "mi-UGens"));
+    CHECK_FALSE(says("Mixer", "mi-UGens"));
+    CHECK(says("Nobodys", "Extensions"));
+}
+
+TEST_CASE("a missing unit of a pack that is there needs no unpacking") {
+    MissingUnits missing;
+    missing.set_files({{"/x/Flute.so", "no"}}, {"/x/FluidManipulation.so"});
+    const std::string newer = missing.advice("FluidBufAmpTrigger", true);
+    CHECK(newer.find("no file of it that is installed has it") != std::string::npos);
+    CHECK(newer.find("unpack") == std::string::npos);
+    missing.set_files({{"/x/FluidBufAmp.so", "cut short"}, {"/x/Flute.so", "no"}}, {});
+    CHECK(missing.advice("FluidBufAmpTrigger", true) ==
+          "it is of FluCoMa (https://www.flucoma.org), of which 1 file isn't loaded: /x/FluidBufAmp.so: cut short");
+}
+
+TEST_CASE("a file is named that has a missing unit, or none") {
+    const Folder folder;
+    const auto file = [&](const char* name, std::string_view units) {
+        return LeftOut{folder.write(name, units), "because"};
+    };
+    using namespace std::string_view_literals;
+    MissingUnits missing;
+    missing.set_files({file("a.so", "\0One\0Two\0"sv), file("b.so", "\0One\0"sv), file("One.so", "\0One\0"sv),
+                       file("c.so", "\0Two\0Three\0"sv)},
+                      {});
+    CHECK(missing.advice("One", true).find("One.so has it") != std::string::npos);
+    CHECK(missing.advice("Two", true).find("no plugin file has it") != std::string::npos);
+    CHECK(missing.advice("Three", true).find("c.so has it") != std::string::npos);
+}
+
+TEST_CASE("files are searched once for each missing unit, and for so many") {
+    const Folder folder;
+    const std::string path = folder / "one.so";
+    using namespace std::string_view_literals;
+    MissingUnits missing;
+    missing.set_files({{path, "because"}}, {});
+    const auto is_found = [&](std::string_view unit) {
+        return missing.advice(unit, true).find("has it, but") != std::string::npos;
+    };
+    folder.write("one.so", "\0One\0"sv);
+    CHECK(is_found("One"));
+    folder.write("one.so", "\0Two\0"sv);
+    CHECK(is_found("One"));
+    for (size_t i = 1; i < MissingUnits::most_searches; ++i)
+        CHECK_FALSE(is_found("Other" + std::to_string(i)));
+    CHECK_FALSE(is_found("Two"));
+    missing.set_files({{path, "because"}}, {path});
+    CHECK_FALSE(is_found("Two"));
+    missing.set_files({{path, "for another reason"}}, {});
+    CHECK(is_found("Two"));
 }

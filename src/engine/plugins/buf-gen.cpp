@@ -64,7 +64,8 @@ BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name,
         return BufGenOutcome::odd_length;
     if (!FaultGuard::run([&] { run(&seen.abi, &target, &message); })) {
         buffers.set_latest(buffer, before);
-        return BufGenOutcome::crashed;
+        return FaultGuard::last_ending() == FaultGuard::Ending::endless ? BufGenOutcome::endless
+                                                                        : BufGenOutcome::crashed;
     }
     if (target.data != before.data)
         replaced_data = before.data;

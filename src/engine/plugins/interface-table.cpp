@@ -6,6 +6,7 @@
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/node.hpp"
 #include "engine/plugins/abi-node.hpp"
+#include "engine/plugins/base-table.hpp"
 #include "engine/plugins/fft.hpp"
 #include "engine/plugins/plugin-command.hpp"
 #include "engine/plugins/plugin-host.hpp"
@@ -15,7 +16,7 @@
 #include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/reply-address.hpp"
 #include "engine/plugins/rt-message.hpp"
-#include "engine/plugins/sine-tables.hpp"
+#include "engine/plugins/system-memory.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/ugens/kernel.hpp"
 #include "engine/world/buffers-abi.hpp"
@@ -105,54 +106,64 @@ size_t tail_of(const ::World& world) noexcept {
     return std::max(sizeof(::SndBuf), size_t(world.mBufLength) * sizeof(float));
 }
 
-/// Whether a buffer generator is calling. They run beside the data loop with a copy of the world, and may not use the
-/// pool.
-bool is_worker(const ::World* world) noexcept {
-    return world != &owner_of(const_cast<::World*>(world)).abi().world.abi;
-}
-
 /// Whether the engine is gone whose world a plugin has kept, in a static object for example.
 bool has_ended(::World* world) noexcept {
     return !reinterpret_cast<AbiWorld*>(world)->owner;
 }
 
-void* rt_alloc(::World* world, size_t bytes) {
-    const FaultGuard::HostCode whole;
-    if (has_ended(world))
-        return nullptr;
-    if (is_worker(world))
-        return std::malloc(bytes);
-    const size_t tail = tail_of(*world);
-    if (bytes > SIZE_MAX - tail)
-        return nullptr;
-    auto* memory = static_cast<std::byte*>(owner_of(world).pool().allocate(bytes + tail));
+/// The pool that serves a plugin which calls with this world; null: SystemMemory does. On the data loop it is the pool
+/// of the engine that renders, as a plugin may have kept the world of another one, which may have ended. Elsewhere
+/// pools may not be used. Buffer generators run beside the data loop, or offline on it, with a copy of the world.
+Pool* pool_for(const ::World* world) noexcept {
+    const bool is_copy = world != &reinterpret_cast<const AbiWorld*>(world)->lasting->world.abi;
+    return rendering && !is_copy ? &rendering->pool() : nullptr;
+}
+
+/// The rest of what allocate() and reallocate() returned is zeroed; may be null.
+void* with_tail(void* memory, size_t bytes, size_t tail) noexcept {
     if (memory)
-        std::memset(memory + bytes, 0, tail);
+        std::memset(static_cast<std::byte*>(memory) + bytes, 0, tail);
     return memory;
 }
-void* rt_realloc(::World* world, void* old, size_t bytes) {
+
+void* rt_alloc(::World* world, size_t bytes) {
     const FaultGuard::HostCode whole;
-    if (has_ended(world))
-        return nullptr;
-    if (is_worker(world))
-        return std::realloc(old, bytes);
     const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
-    auto* memory = static_cast<std::byte*>(owner_of(world).pool().reallocate(old, bytes + tail));
-    if (memory)
-        std::memset(memory + bytes, 0, tail);
-    return memory;
+    Pool* const pool = pool_for(world);
+    return with_tail(pool ? pool->allocate(bytes + tail) : SystemMemory::allocate(bytes + tail), bytes, tail);
+}
+
+/// Frees what rt_alloc() or rt_realloc() returned on any thread. What others gave is left alone: without MaxLocalBufs,
+/// LocalBuf frees an array that it was never given.
+void free_memory(Pool* pool, void* memory) noexcept {
+    if (pool && pool->owns(memory))
+        return pool->free(memory);
+    if (!Pool::give_back(memory) && !pool)
+        SystemMemory::free(memory);
 }
 void rt_free(::World* world, void* memory) {
     const FaultGuard::HostCode whole;
-    if (has_ended(world))
-        return;
-    if (is_worker(world))
-        return std::free(memory);
-    // Without MaxLocalBufs, LocalBuf frees an array that it was never given.
-    if (Pool& pool = owner_of(world).pool(); pool.owns(memory))
-        pool.free(memory);
+    free_memory(pool_for(world), memory);
+}
+
+void* rt_realloc(::World* world, void* old, size_t bytes) {
+    const FaultGuard::HostCode whole;
+    const size_t tail = tail_of(*world);
+    if (bytes > SIZE_MAX - tail)
+        return nullptr;
+    Pool* const pool = pool_for(world);
+    if (pool && (!old || pool->owns(old)))
+        return with_tail(pool->reallocate(old, bytes + tail), bytes, tail);
+    if (!PoolRegion::find(old))
+        return pool ? nullptr : with_tail(SystemMemory::reallocate(old, bytes + tail), bytes, tail);
+    void* const moved = rt_alloc(world, bytes);
+    if (moved) {
+        std::memcpy(moved, old, std::min(bytes, Pool::size_of(old)));
+        Pool::give_back(old);
+    }
+    return moved;
 }
 
 int buf_alloc(::SndBuf* buffer, int channels, int frames, double rate) {
@@ -254,7 +265,7 @@ bool to_rt(::World* world, ::FifoMsg& message) {
     std::unique_lock<std::mutex> other_thread;
     if (!rendering)
         other_thread = std::unique_lock(LastingWorld::of(world).owned);
-    return !has_ended(world) && send_to_rt(owner_of(world), message);
+    return world->mRunning && !has_ended(world) && send_to_rt(owner_of(world), message);
 }
 void non_rt_lock(::World* world) {
     const FaultGuard::HostCode whole;
@@ -323,12 +334,7 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
 }
 
 ::InterfaceTable make_table() {
-    static SineTables sines;
-    ::InterfaceTable t{};
-    t.mSineSize = SineTables::size;
-    t.mSineWavetable = sines.wavetable.data();
-    t.mSine = sines.sine.data();
-    t.mCosecant = sines.cosecant.data();
+    ::InterfaceTable t = base_table();
     t.fPrint = print;
     t.fRanSeed = random_seed;
     t.fDefineUnit = define_unit;
@@ -336,9 +342,6 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
     t.fDefineUnitCmd = define_unit_command;
     t.fDefineBufGen = define_buf_gen;
     t.fClearUnitOutputs = clear_outputs;
-    t.fNRTAlloc = std::malloc;
-    t.fNRTRealloc = std::realloc;
-    t.fNRTFree = std::free;
     t.fRTAlloc = rt_alloc;
     t.fRTRealloc = rt_realloc;
     t.fRTFree = rt_free;

@@ -79,13 +79,14 @@ public:
         pool.free(this);
     }
 
-    /// Offline: all stages at once.
+    /// Offline: all stages at once, but for the fourth of a command with a completion, which comes before that.
+    /// dispose() hands it back then.
     void run_through() noexcept {
         work();
         go_on();
-        if (good_ && completion_bytes_ > 0)
+        if (good_ && completion_bytes_ > 0) {
             tell(EventKind::completion, {completion_begin(), completion_bytes_});
-        if (std::exchange(comes_again_, false)) {
+        } else if (std::exchange(comes_again_, false)) {
             goes_on_ = true;
             work();
             go_on();

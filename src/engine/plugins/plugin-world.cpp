@@ -7,6 +7,7 @@
 #include "engine/world/buffers-abi.hpp"
 #include "engine/world/buses.hpp"
 
+#include <mutex>
 #include <new>
 #include <random>
 
@@ -80,6 +81,7 @@ PluginWorld::~PluginWorld() {
 }
 
 void PluginWorld::stop_running() noexcept {
+    const std::lock_guard lock(abi_->lasting.owned);
     abi_->world.abi.mRunning = false;
 }
 

@@ -28,7 +28,7 @@ public:
     PluginWorld(const Settings&, PluginHost&, Buses&, Buffers&, Pool&, Outbox&, ScopeBuffers* scopes);
     /// [any] What plugins know of it stays, but empty.
     ~PluginWorld();
-    /// [any] Tells plugins' threads that the end is near.
+    /// [any but rt] Tells plugins' threads that the end is near. They send no messages any more.
     void stop_running() noexcept;
 
     /// New synths get this rate, Hz; running ones keep theirs.

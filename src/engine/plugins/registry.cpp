@@ -119,8 +119,15 @@ void PluginRegistry::note_others(const FoundFiles& found) {
                 left_out_[path] = refused.reason;
     for (const std::string& path : found.supernova_only)
         left_out_[path] = "a build for supernova; install the pack's plain build, the one for scsynth";
-    for (const auto& each : loaded_)
+    std::vector<std::string> loaded;
+    for (const auto& each : loaded_) {
         left_out_.erase(each.first);
+        loaded.push_back(each.first);
+    }
+    std::vector<LeftOut> files;
+    for (const auto& [path, why] : left_out_)
+        files.push_back({path, why});
+    missing_.set_files(std::move(files), std::move(loaded));
 }
 
 void PluginRegistry::begin(PluginUnits& units, int generation) {
@@ -188,14 +195,6 @@ const PluginCommand* PluginRegistry::latest_command(std::string_view name) const
     const std::lock_guard lock(mutex_);
     const auto latest = latest_commands_.find(name);
     return latest == latest_commands_.end() ? nullptr : latest->second;
-}
-
-std::vector<LeftOut> PluginRegistry::left_out() const {
-    const std::lock_guard lock(mutex_);
-    std::vector<LeftOut> files;
-    for (const auto& [path, why] : left_out_)
-        files.push_back({path, why});
-    return files;
 }
 
 size_t PluginRegistry::ugen_count() const {
@@ -275,7 +274,7 @@ const UgenInfo* UgensOf::find(std::string_view name) const {
 }
 
 std::string UgensOf::advice(std::string_view name) const {
-    return advice_on_missing(name, PluginRegistry::instance().left_out(), searches_own_folders(path_));
+    return PluginRegistry::instance().advice(name, searches_own_folders(path_));
 }
 
 Release release_to_follow(const Settings& settings) {

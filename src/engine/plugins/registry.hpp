@@ -44,8 +44,8 @@ public:
     const PluginCommand* latest_command(std::string_view name) const;
     /// [any] Of the newest.
     const UgenInfo* find(std::string_view name) const override { return find(name, newest_plugins); }
-    /// [any] The files that weren't loaded.
-    std::vector<LeftOut> left_out() const;
+    /// [worker] See MissingUnits.
+    std::string advice(std::string_view unit, bool own_searched) { return missing_.advice(unit, own_searched); }
     size_t ugen_count() const;
     std::vector<std::string> ugen_names() const;
     /// [any] Which release's units these are.
@@ -84,6 +84,7 @@ private:
     std::vector<std::pair<int, Release>> releases_; ///< by generation
     std::map<std::string, std::string> left_out_;   ///< paths, and why; of servers with other folders, too
     PluginUnits own_;
+    MissingUnits missing_;
 
     Vetting vetting_;
     std::map<std::string, std::unique_ptr<PluginUnits>> contents_;

@@ -30,11 +30,12 @@ public:
     JobBuffers job_buffers() const noexcept override { return buffers_.get(); }
     Outcome run(Engine&) noexcept override { return Outcome::job; }
     void work() noexcept override {
-        crashed_ = !FaultGuard::run([this] { message_.Perform(); });
+        if (!FaultGuard::run([this] { message_.Perform(); }))
+            failure_ = FaultGuard::last_ending() == FaultGuard::Ending::endless ? "took too long" : "crashed";
     }
     Outcome apply(Engine&) noexcept override {
-        if (crashed_)
-            tell_of_crash(world_, "crashed");
+        if (failure_)
+            tell_of_crash(world_, failure_);
         if (!FaultGuard::run([this] { message_.Free(); }))
             tell_of_crash(world_, "crashed when it was freed");
         return Outcome::done;
@@ -49,7 +50,7 @@ private:
     PluginWorld& world_;
     ::FifoMsg message_;
     NamedBuffers buffers_;
-    bool crashed_ = false;
+    const char* failure_ = nullptr;
 };
 
 class ToRt final : public Command {

@@ -81,24 +81,32 @@ Result<std::unique_ptr<Pool>> Pool::create(size_t bytes, Pages pages) {
         return Error{"a memory pool of " + std::to_string(bytes) + " bytes is out of range (1 to " +
                      std::to_string(max_bytes) + ")"};
     }
-    const auto page = size_t(sysconf(_SC_PAGESIZE));
-    const size_t region_bytes = (bytes + page - 1) / page * page;
+    const size_t region_bytes = whole_pages(bytes);
     void* region = map_region(region_bytes);
     if (region == MAP_FAILED) {
         return Error{"no memory for a pool of " + std::to_string(bytes) + " bytes: " + std::strerror(errno)};
     }
-    auto* const begin = static_cast<std::byte*>(region);
-    if (pages == Pages::when_used) {
-        return std::unique_ptr<Pool>(new Pool(begin, region_bytes, region_bytes));
+    const size_t in_use = pages == Pages::when_used ? region_bytes : std::min(region_bytes, first_bytes);
+    std::unique_ptr<Pool> pool;
+    try {
+        pool.reset(new Pool(static_cast<std::byte*>(region), region_bytes, in_use));
+    } catch (const std::bad_alloc&) {
+        munmap(region, region_bytes);
+        return Error{"no memory for a pool"};
     }
-    std::unique_ptr<Pool> pool(new Pool(begin, region_bytes, std::min(region_bytes, first_bytes)));
-    pool->touched_ = pool->allowed_ = std::min(region_bytes, first_bytes + ahead);
-    touch(begin, pool->touched_);
+    if (pages == Pages::ahead) {
+        pool->wake();
+    }
     return pool;
 }
 
-Pool::Pool(std::byte* region, size_t bytes, size_t in_use) noexcept
-    : region_(region), region_bytes_(bytes), end_(in_use), touched_(in_use), allowed_(in_use) {
+Pool::Pool(std::byte* region, size_t bytes, size_t in_use)
+    : region_(region),
+      region_bytes_(bytes),
+      entry_(PoolRegion::enter(region, bytes)),
+      end_(in_use),
+      touched_(in_use),
+      allowed_(in_use) {
     const size_t size = in_use - alignment;
     auto* block = new (region + alignment - sizeof(Block)) Block{size, nullptr};
     new (block->after()) Block{0, block};
@@ -106,7 +114,55 @@ Pool::Pool(std::byte* region, size_t bytes, size_t in_use) noexcept
 }
 
 Pool::~Pool() {
+    if (addresses_stay_) {
+        madvise(region_, region_bytes_, MADV_DONTNEED);
+        return;
+    }
+    entry_.leave();
     munmap(region_, region_bytes_);
+}
+
+void Pool::leave_addresses(std::unique_ptr<Pool> pool) noexcept {
+    pool->addresses_stay_ = true;
+}
+
+void Pool::wake() noexcept {
+    touched_ = allowed_ = std::min(region_bytes_, first_bytes + ahead);
+    touch(region_, touched_);
+}
+
+/// Shortens the part in use by the free block at its end, as far as first_bytes allow. Returns what is in use now.
+size_t Pool::cut_end() noexcept {
+    auto* const end = reinterpret_cast<Block*>(region_ + end_ - sizeof(Block)); // the last header
+    Block* const last = end->before;
+    const size_t least = size_t(reinterpret_cast<std::byte*>(last) - region_) + sizeof(Block) + alignment;
+    const size_t cut = std::max(least, std::min(region_bytes_, first_bytes));
+    if (last->is_free() && cut < end_) {
+        remove(last);
+        last->set(last->size() - (end_ - cut), true);
+        new (last->after()) Block{0, last};
+        insert(last);
+        end_ = cut;
+    }
+    return end_;
+}
+
+void Pool::rest() noexcept {
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    const auto give_up = [&](const std::byte* begin, const std::byte* end) {
+        const size_t first = (size_t(begin - region_) + page - 1) / page * page;
+        const size_t last = size_t(end - region_) / page * page;
+        if (first < last) {
+            madvise(region_ + first, last - first, MADV_DONTNEED);
+        }
+    };
+    give_up(region_ + cut_end(), region_ + region_bytes_);
+    auto* block = reinterpret_cast<Block*>(region_ + alignment - sizeof(Block));
+    for (; block->size() > 0; block = block->after()) {
+        if (block->is_free()) {
+            give_up(block->memory() + sizeof(Links), reinterpret_cast<std::byte*>(block->after()));
+        }
+    }
 }
 
 void* Pool::allocate(size_t bytes) noexcept {
@@ -175,7 +231,21 @@ void Pool::free(void* memory) noexcept {
     insert(block);
 }
 
-size_t Pool::rest() const noexcept {
+void Pool::take_back(size_t most) noexcept {
+    for (; most > 0; --most) {
+        void* const memory = entry_.take();
+        if (memory == nullptr) {
+            return;
+        }
+        free(memory);
+    }
+}
+
+size_t Pool::size_of(void* memory) noexcept {
+    return Block::of(memory)->size() - sizeof(Block);
+}
+
+size_t Pool::addable() const noexcept {
     const size_t end = end_.load(std::memory_order_relaxed), allowed = allowed_.load(std::memory_order_relaxed);
     return allowed > end ? (allowed - end) / alignment * alignment : 0; // it may have become less
 }
@@ -185,7 +255,7 @@ bool Pool::extend(size_t size) noexcept {
     const size_t end = end_.load(std::memory_order_relaxed);
     // The search for a block begins at the first class whose blocks are all large enough.
     const size_t wanted = std::max(size + size / subdivisions + alignment, least_extension);
-    const size_t more = std::min((wanted + least_extension - 1) / least_extension * least_extension, rest());
+    const size_t more = std::min((wanted + least_extension - 1) / least_extension * least_extension, addable());
     auto* const block = reinterpret_cast<Block*>(region_ + end - sizeof(Block)); // the last header
     // What is added merges with a free block before it.
     const size_t last = block->before->is_free() ? block->before->size() : 0;
@@ -219,7 +289,7 @@ void Pool::keep_ahead(int64_t spare) noexcept {
 size_t Pool::largest_free_block() const noexcept {
     // What may be added merges with a free block before it.
     const auto* const end = reinterpret_cast<Block*>(region_ + end_.load(std::memory_order_relaxed) - sizeof(Block));
-    const size_t more = rest(), last = end->before->is_free() ? end->before->size() : 0;
+    const size_t more = addable(), last = end->before->is_free() ? end->before->size() : 0;
     const size_t extension = more > 0 ? smallest_of(class_of(more + last)) - sizeof(Block) : 0;
     if (used_powers_ == 0) {
         return extension;
@@ -229,6 +299,11 @@ size_t Pool::largest_free_block() const noexcept {
     const int power = std::bit_width(used_powers_) - 1;
     const int subdivision = std::bit_width(used_subdivisions_[power]) - 1;
     return std::max(smallest_of({power, subdivision}) - sizeof(Block), extension);
+}
+
+size_t Pool::whole_pages(size_t bytes) noexcept {
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    return (bytes + page - 1) / page * page;
 }
 
 Pool::SizeClass Pool::class_of(size_t size) noexcept {

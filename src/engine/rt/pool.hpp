@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/result.hpp"
+#include "engine/rt/pool-regions.hpp"
 
 #include <array>
 #include <atomic>
@@ -20,7 +21,8 @@ namespace scs {
 /// Source of the method: M. Masmano, I. Ripoll, A. Crespo, J. Real, "TLSF: a New Dynamic Memory
 /// Allocator for Real-Time Systems", 16th Euromicro Conference on Real-Time Systems, 2004.
 ///
-/// Not thread-safe but for keep_ahead(): one thread at a time, which is the data loop once the engine runs.
+/// Not thread-safe but for keep_ahead() and give_back(): one thread at a time, which is the data loop once the engine
+/// runs.
 class Pool {
 public:
     static constexpr size_t alignment = 64;
@@ -61,14 +63,31 @@ public:
         return at >= begin && at - begin < region_bytes_;
     }
 
+    /// Gives a block back to its pool, which may be any of this process, or one whose addresses stayed. The pool frees
+    /// it by take_back(). false: the address is no pool's. [any]
+    static bool give_back(void* memory) noexcept {
+        PoolRegion* const region = PoolRegion::find(memory);
+        if (region)
+            region->put(memory);
+        return region != nullptr;
+    }
+    /// Frees what was given back, `most` blocks of it at most. [rt]
+    void take_back(size_t most = 32) noexcept;
+    /// How many bytes lie at an address that allocate() or reallocate() of any pool returned. [any]
+    static size_t size_of(void* memory) noexcept;
+
     /// Bytes in free blocks, in total, and in pages that the pool may still use. [rt]
-    size_t free_bytes() const noexcept { return free_bytes_ + rest(); }
+    size_t free_bytes() const noexcept { return free_bytes_ + addable(); }
 
     /// The largest request that allocate() would grant now; 0 when there is no free block. [rt]
     size_t largest_free_block() const noexcept;
 
-    /// Number of blocks that are allocated. [rt]
+    /// Number of blocks that are allocated, and how many bytes they have with their bookkeeping. [rt]
     size_t used_blocks() const noexcept { return used_blocks_; }
+    size_t used_bytes() const noexcept { return end_ - free_bytes_; }
+    size_t region_bytes() const noexcept { return region_bytes_; }
+    /// Whether create() would make a region of this size for so many bytes. [any]
+    bool is_for(size_t bytes) const noexcept { return bytes <= max_bytes && whole_pages(bytes) == region_bytes_; }
 
     /// Whether keep_ahead() has anything to do, now or later. [any]
     bool grows() const noexcept { return touched_.load(std::memory_order_relaxed) < region_bytes_; }
@@ -77,6 +96,13 @@ public:
     /// fail, as the kernel would end the process for lack of memory. To be called every 100 ms. One thread at a time,
     /// beside the others' calls. [worker]
     void keep_ahead(int64_t spare) noexcept;
+
+    /// Returns to the system what isn't allocated; what is stays as it is. [any, like the following two]
+    void rest() noexcept;
+    /// After rest(): the pages are there again that a new pool has.
+    void wake() noexcept;
+    /// Ends the pool, but for its addresses: they stay reserved, and read as zeros.
+    static void leave_addresses(std::unique_ptr<Pool>) noexcept;
 
 private:
     struct Block;
@@ -91,8 +117,9 @@ private:
         int subdivision;
     };
 
-    Pool(std::byte* region, size_t bytes, size_t in_use) noexcept;
+    Pool(std::byte* region, size_t bytes, size_t in_use);
 
+    static size_t whole_pages(size_t bytes) noexcept;
     static SizeClass class_of(size_t size) noexcept;
     static size_t smallest_of(SizeClass c) noexcept;
     static size_t block_size_for(size_t bytes) noexcept;
@@ -100,11 +127,14 @@ private:
     void remove(Block* block) noexcept;
     Block* take_at_least(size_t size) noexcept;
     void trim(Block* block, size_t size) noexcept;
-    size_t rest() const noexcept;
+    size_t addable() const noexcept;
+    size_t cut_end() noexcept;
     bool extend(size_t size) noexcept;
 
     std::byte* region_;
     size_t region_bytes_;
+    PoolRegion& entry_;
+    bool addresses_stay_ = false;
     // Of the region, from its begin: the part that is cut into blocks, the data loop's; what the system has given; what
     // it may be asked for. Both others belong to keep_ahead().
     std::atomic<size_t> end_, touched_, allowed_;

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace scs::osc {
+namespace scs {
 
 /// A list of handbacks, linked by their own links: it needs no memory. [one thread at a time]
 class HandbackList {
@@ -15,6 +15,12 @@ public:
         item->next_handback = nullptr;
         (first_ ? last_->next_handback : first_) = item;
         last_ = item;
+    }
+    void push_front(Handback* item) noexcept {
+        item->next_handback = first_;
+        if (!first_)
+            last_ = item;
+        first_ = item;
     }
     /// Null if it is empty.
     Handback* pop_front() noexcept { return first_ ? std::exchange(first_, first_->next_handback) : nullptr; }
@@ -39,4 +45,4 @@ private:
     Handback* last_ = nullptr;
 };
 
-} // namespace scs::osc
+} // namespace scs
