@@ -72,12 +72,11 @@ std::string problem_with(const Settings& s) {
 }
 
 /// What an engine with these settings takes, or may take, of the tables that a setting can make large. About as much:
-/// small things aren't counted.
+/// small things aren't counted, nor is the table of buffers, which takes 120 bytes for each that is made.
 int64_t large_memory(const Settings& s) noexcept {
-    constexpr int64_t buffer = 2 * 56 + 8, node = 256;
+    constexpr int64_t node = 256;
     return int64_t(s.rt_memory_kib) * 1024 + s.audio_buses * (int64_t(s.block_size) * 4 + 4) +
-           s.control_buses * int64_t(8) + s.buffers * buffer + s.max_nodes * node +
-           int64_t(s.wire_buffers) * s.block_size * 4;
+           s.control_buses * int64_t(8) + s.max_nodes * node + int64_t(s.wire_buffers) * s.block_size * 4;
 }
 
 /// The defaults are small enough to be taken without asking.

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.lib import audio
-from tests.lib.osc import Client
+from tests.lib.osc import Client, Failed
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
 from tests.lib.server import NodeServer
@@ -60,6 +60,31 @@ def test_more_memory_than_the_machine_has_is_refused(session):
     NodeServer.create(session, free_port(), {"rt-memory": 1 << 30})
     session.wait_until(lambda: "not enough memory for what the settings ask for: 10485" in session.daemon.output(),
                        "why there is no engine")
+
+
+def test_eight_million_buffers(session):
+    most = 1 << 23
+    usual = NodeServer(session, free_port())
+    with Client(usual.port) as client:
+        client.sync()
+    with_usual = resident(session)
+    usual.stop()
+    server = NodeServer(session, free_port(), {"buffers": most})
+    with Client(server.port) as client:
+        client.command("/d_recv", synthdef("number", [("NumBuffers", 0, [], 1, 0), ("Out", 1, [0.0, (0, 0)], 0, 0)]))
+        client.send("/s_new", "number", 1000, 0, 0)
+        client.sync()
+        session.wait_until(lambda: client.request("/c_get", 0, reply="/c_set").args[1] == most, "their number")
+        assert resident(session) < with_usual + 16  # of 1 GiB
+        for number in 0, most // 2, most - 1:
+            client.command("/b_alloc", number, 1000, 1)
+            client.send("/b_setn", number, 998, 2, 0.25, 0.5)
+            assert client.request("/b_getn", number, 998, 2, reply="/b_setn").args == [number, 998, 2, 0.25, 0.5]
+        assert client.request("/b_query", most - 2, reply="/b_info").args[1] == 0
+        with pytest.raises(Failed, match="buffer 8388608 is out of range"):
+            client.command("/b_alloc", most, 1, 1)
+        assert resident(session) < with_usual + 16
+    server.stop()
 
 
 def test_a_thousand_ports(session, tmp_path):

@@ -46,6 +46,10 @@ struct Settings {
 /// Hz, of the engine and of the graph.
 constexpr int lowest_rate = 1000, highest_rate = 768000;
 
+/// Units see buffers' numbers as floats, also those of synths' own buffers, which follow the table's: together they
+/// have to stay below 2^24.
+constexpr int most_buffers = 1 << 23;
+
 /// The engine's part of the settings. The node's properties, pw-scsynth's command line, its help, the engine's own
 /// checks, and the tables in README.md and the man page come from these rows.
 inline constexpr SettingRow<Settings> engine_settings[] = {
@@ -80,7 +84,7 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
     {&Settings::buffers,
      {.key = "buffers",
       .low = 1,
-      .high = 1 << 20,
+      .high = most_buffers,
       .letter = 'b',
       .option = Setting::Option::power_of_two,
       .value = "N",

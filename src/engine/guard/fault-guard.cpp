@@ -123,6 +123,10 @@ FaultGuard::TimeLimit::~TimeLimit() {
         HangWatch::end();
 }
 
+const GuardedPieces* FaultGuard::running_pieces() noexcept {
+    return guard_state.in_plugin() ? guard_state.pieces : nullptr;
+}
+
 void FaultGuard::progress() noexcept {
     ++guard_state.progress;
 }

@@ -81,6 +81,9 @@ public:
         bool limited_;
     };
 
+    /// [any] The pieces that the plugin's code belongs to that this thread runs under guard; null if it has none.
+    static const GuardedPieces* running_pieces() noexcept;
+
     /// [any] To be called by host code in loops that may be long: it is not without end.
     static void progress() noexcept;
 

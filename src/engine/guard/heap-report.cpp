@@ -46,8 +46,7 @@ private:
 
 /// Adds the UGen that runs on this thread, if there is one.
 void add_running_ugen(Line& line) noexcept {
-    const GuardState& state = guard_state;
-    const GuardedPieces* const pieces = state.in_plugin() ? state.pieces : nullptr;
+    const GuardedPieces* const pieces = FaultGuard::running_pieces();
     char name[100] = "";
     if (!pieces || !pieces->name)
         return;

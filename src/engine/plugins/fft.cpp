@@ -3,6 +3,7 @@
 
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/rendering-scope.hpp"
+#include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/world/buffers.hpp"
 
@@ -86,13 +87,19 @@ const Size& of_size(unsigned log2) {
     return size;
 }
 
-/// The sample buffer that holds these samples, or -1: they are in memory of the synth's own.
+/// The sample buffer that holds these samples, or -1: they are in memory of the synth's own. A unit knows of a buffer
+/// by a number among its inputs, and takes the first one for any number that there isn't.
 int buffer_of(const float* data, size_t samples) noexcept {
     PluginWorld* world = rendering_world();
-    // Memory of the pool is in no buffer. Asking that first avoids a search through very many buffers.
     if (!world || world->pool().owns(data))
         return -1;
-    return world->buffers().find(data, samples);
+    const Buffers& buffers = world->buffers();
+    for (const float* input : UnitGraph::running_inputs()) {
+        const bool exists = *input >= 0.f && *input < float(buffers.count());
+        if (const int index = exists ? int(*input) : 0; buffers.holds(index, data, samples))
+            return index;
+    }
+    return -1;
 }
 
 /// Whether the buffer still holds these samples. UGens keep the address even if the buffer is freed or replaced.

@@ -214,6 +214,9 @@ struct Instance {
         return "?";
     }
     const char* running_name() const noexcept { return name_of(running.at, running.among_called); }
+    static const char* name_of_running(const GuardedPieces& pieces) noexcept {
+        return static_cast<const Running&>(pieces).instance->running_name();
+    }
 
     /// Calls run(unit) for `count` units. false: one of them crashed.
     template <class Unit, class Run>
@@ -309,9 +312,7 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->program = &program;
     self->world = &world;
     self->running.instance = self;
-    self->running.name = [](const GuardedPieces& pieces) noexcept {
-        return static_cast<const Instance::Running&>(pieces).instance->running_name();
-    };
+    self->running.name = Instance::name_of_running;
     self->hosted.owner = &owner;
     self->kernels = kernels;
     self->block = block;
@@ -684,6 +685,16 @@ bool UnitGraph::destroy(Deadline& deadline) noexcept {
     const bool well = self.guarded(self.hosted.abi.mUnits, self.destroyed, self.built, destroy,
                                    [&] { return self.built > few && deadline.spend(each); });
     return !well || self.destroyed == self.built;
+}
+
+std::span<const float* const> UnitGraph::running_inputs() noexcept {
+    const GuardedPieces* const pieces = FaultGuard::running_pieces();
+    if (!pieces || pieces->name != Instance::name_of_running)
+        return {};
+    const auto& running = static_cast<const Instance::Running&>(*pieces);
+    const ::Graph& graph = running.instance->hosted.abi;
+    const ::Unit& unit = *(running.among_called ? graph.mCalcUnits : graph.mUnits)[running.at];
+    return {unit.mInBuf, unit.mNumInputs};
 }
 
 const char* UnitGraph::crashed_ugen() const noexcept {

@@ -66,6 +66,8 @@ public:
     /// Runs the destructors of the units whose constructors ran, unless something has crashed. false: the deadline
     /// passed before the end; to be called again. An instance of few units is destroyed at once.
     bool destroy(Deadline&) noexcept;
+    /// [any] The inputs of the unit that this thread runs, or constructs; none if it runs no unit of a plugin.
+    static std::span<const float* const> running_inputs() noexcept;
     /// The UGen that crashed, or null.
     const char* crashed_ugen() const noexcept;
     bool crashed() const noexcept { return crashed_ugen(); }

@@ -2,19 +2,20 @@
 #pragma once
 
 #include "engine/abi/abi.hpp"
+#include "engine/base/reserved-array.hpp"
 #include "engine/world/buffers.hpp"
 
 #include <memory>
 #include <mutex>
-#include <vector>
 
 namespace scs {
 
 /// The buffer table as plugins see it.
 struct Buffers::Abi {
     // One more than there are buffers, because the ABI's range check accepts the index one past the last.
-    std::vector<::SndBuf> live, latest;
-    std::vector<::SndBufUpdates> updates;
+    explicit Abi(int buffers) : live(size_t(buffers) + 1), latest(size_t(buffers) + 1), updates(size_t(buffers) + 1) {}
+    ReservedArray<::SndBuf> live, latest;
+    ReservedArray<::SndBufUpdates> updates;
     /// Over `latest`, which plugins' own threads may read. They may still hold it when everything else is gone.
     std::shared_ptr<std::mutex> non_rt_lock = std::make_shared<std::mutex>();
 };

@@ -55,16 +55,15 @@ void free_samples(float* data) noexcept {
     std::free(data);
 }
 
-Buffers::Buffers(int count, Streams& streams) : count_(count), streams_(streams), abi_(std::make_unique<Abi>()) {
-    abi_->live = std::vector<::SndBuf>(size_t(count) + 1);
-    abi_->latest = std::vector<::SndBuf>(size_t(count) + 1);
-    abi_->updates.resize(size_t(count) + 1);
+Buffers::Buffers(int count, Streams& streams) : count_(count), streams_(streams), abi_(std::make_unique<Abi>(count)) {
+    abi_->live.prepare_reading();
+    abi_->updates.prepare_reading();
 }
 
 Buffers::~Buffers() {
     close_files();
-    for (const ::SndBuf& b : abi_->latest)
-        free_samples(b.data);
+    for (int i = 0; i < count_; ++i)
+        free_samples(abi_->latest[size_t(i)].data);
 }
 
 Buffer Buffers::get(int index) const noexcept {
@@ -79,13 +78,6 @@ bool Buffers::holds(int index, const float* data, size_t samples) const noexcept
     return offset <= size_t(b.samples) && samples <= size_t(b.samples) - offset;
 }
 
-int Buffers::find(const float* data, size_t samples) const noexcept {
-    for (int i = 0; i < count_; ++i)
-        if (holds(i, data, samples))
-            return i;
-    return -1;
-}
-
 void Buffers::install(int index, const Buffer& buffer) noexcept {
     set_abi_buffer(abi_->live[size_t(index)], buffer);
     ++abi_->updates[size_t(index)].writes;
@@ -96,6 +88,8 @@ Buffer Buffers::latest(int index) const noexcept {
 }
 
 void Buffers::set_latest(int index, const Buffer& buffer) noexcept {
+    abi_->live.prepare_writing(size_t(index));
+    abi_->updates.prepare_writing(size_t(index));
     const std::lock_guard lock(*abi_->non_rt_lock);
     set_abi_buffer(abi_->latest[size_t(index)], buffer);
 }

@@ -27,7 +27,8 @@ float* allocate_samples(int64_t samples) noexcept;
 void free_samples(float*) noexcept;
 
 /// The buffer table, in the layout that UGen plugins read. There are two copies: synths use the data loop's; the
-/// worker's is ahead of it by the jobs that haven't been applied yet.
+/// worker's is ahead of it by the jobs that haven't been applied yet. The system gives their memory as buffers are
+/// made.
 class Buffers {
 public:
     /// `streams`, those of the buffers, must outlive it.
@@ -41,14 +42,12 @@ public:
     Buffer get(int index) const noexcept;
     /// [rt] Whether these samples lie in this buffer.
     bool holds(int index, const float* data, size_t samples) const noexcept;
-    /// [rt] The buffer that these samples lie in, or -1. Searches all buffers.
-    int find(const float* data, size_t samples) const noexcept;
     /// [rt] Makes synths see `buffer`. The caller then owns the data that they saw before.
     void install(int index, const Buffer& buffer) noexcept;
 
     /// [worker] The buffer as the worker's last job left it.
     Buffer latest(int index) const noexcept;
-    /// [worker] Sets the worker's copy. install() on the data loop must follow.
+    /// [worker] Sets the worker's copy. install() on the data loop must follow; the memory for that is there then.
     void set_latest(int index, const Buffer& buffer) noexcept;
     Streams& streams() noexcept { return streams_; }
     /// [worker] Closes the files that are still open, which may wait for the disk (Streams::close_all()). Otherwise the

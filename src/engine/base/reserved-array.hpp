@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+namespace scs {
+
+/// An array of zeros that may be far larger than what is used of it: the system gives each page when it is first
+/// written. Any thread may read an element, whose page is then a shared one of zeros.
+template <class T>
+class ReservedArray {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+
+public:
+    /// [worker] Throws std::bad_alloc if there are no addresses left.
+    explicit ReservedArray(size_t count) : bytes_(round_up(count * sizeof(T))) {
+        void* const memory =
+            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            throw std::bad_alloc();
+        data_ = static_cast<T*>(memory);
+        madvise(memory, bytes_, MADV_NOHUGEPAGE); // a large page would be given as a whole
+    }
+    ~ReservedArray() { munmap(data_, bytes_); }
+    ReservedArray(const ReservedArray&) = delete;
+    ReservedArray& operator=(const ReservedArray&) = delete;
+
+    T* data() noexcept { return data_; }
+    const T* data() const noexcept { return data_; }
+    T& operator[](size_t index) noexcept { return data_[index]; }
+    const T& operator[](size_t index) const noexcept { return data_[index]; }
+
+    /// [worker] Reads a number in each page, so that nobody who reads an element later has to wait for the system.
+    void prepare_reading() const noexcept {
+        for (size_t at = 0; at < bytes_; at += page_bytes())
+            (void)*reinterpret_cast<const volatile char*>(bytes() + at);
+    }
+    /// [worker] The same for whoever writes this element. Others may use it meanwhile.
+    void prepare_writing(size_t index) noexcept {
+        const size_t first = index * sizeof(T), last = first + sizeof(T) - 1;
+        for (size_t page = first / page_bytes(); page <= last / page_bytes(); ++page)
+            std::atomic_ref(*reinterpret_cast<uint32_t*>(bytes() + page * page_bytes()))
+                .fetch_add(0, std::memory_order_relaxed);
+    }
+
+private:
+    static size_t page_bytes() noexcept { return size_t(sysconf(_SC_PAGESIZE)); }
+    static size_t round_up(size_t bytes) noexcept { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
+    std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(data_); }
+
+    size_t bytes_;
+    T* data_;
+};
+
+} // namespace scs
