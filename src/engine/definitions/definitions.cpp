@@ -68,10 +68,13 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
     }
     for (SynthDef& def : defs.value()) {
         add_later_inputs(def, release_to_follow(settings));
-        if (settings.native_ugens)
-            refine_phases(def);
-        Result<std::unique_ptr<Program>> program =
-            compile(def, UgensOf(settings), settings.block_size, settings.wire_buffers, settings.native_ugens);
+        const auto program_of = [&](const SynthDef& one) {
+            return compile(one, UgensOf(settings), settings.block_size, settings.wire_buffers, settings.native_ugens);
+        };
+        const auto fine = settings.native_ugens ? refined_phases(def) : std::nullopt;
+        Result<std::unique_ptr<Program>> program = program_of(fine ? *fine : def);
+        if (!program && fine) // it has too many wires so, or another fault, which is to be told of what was sent
+            program = program_of(def);
         if (program)
             loaded.push_back(std::make_unique<Definition>(std::move(program.value()), settings));
         else

@@ -3,11 +3,15 @@
 
 #include "engine/synthdef/synthdef.hpp"
 
+#include <optional>
+
 namespace scs {
 
-/// [worker] Gives each BufRd whose phase is a Phasor's, a Sweep's or a Line's another input: a second output of that
-/// unit, with what its samples are off by in single precision. In long buffers that is more than a frame. Only for
-/// native units; plugins' have no use for it. The definition may be invalid.
-void refine_phases(SynthDef& def);
+/// [worker] The definition with phases of more digits, which a BufRd needs in long buffers, where samples of a phase in
+/// single precision are off by more than a frame. Each BufRd whose phase is a Phasor's, a Sweep's or a Line's gets
+/// another input: a second output of that unit, with what its samples are off by. The same holds for sums, differences,
+/// products and quotients of these with anything (ugens/fine-arithmetic.hpp). Nothing if there is no such BufRd. Only
+/// for native units; plugins' have no use for it. The definition may be invalid.
+std::optional<SynthDef> refined_phases(const SynthDef&);
 
 } // namespace scs

@@ -66,26 +66,57 @@ TEST_CASE("PanAz takes its width without the sign") {
 TEST_CASE("a BufRd gets what its phase is off by") {
     const auto refined = [](std::vector<UnitSpec> units) {
         SynthDef def;
-        def.constants = {0.f};
+        def.constants = {1.f};
         def.units = std::move(units);
-        refine_phases(def);
-        return def.units;
+        const auto fine = refined_phases(def);
+        CHECK((!fine || fine->constants == std::vector{1.f, 0.f}));
+        return fine ? fine->units : std::vector<UnitSpec>();
     };
-    const InputRef zero{-1, 0};
-    const UnitSpec sweep = unit("Sweep", Rate::audio, {zero, zero});
-    const auto reader = [&](InputRef phase) { return unit("BufRd", Rate::audio, {zero, phase, zero, zero}); };
-    const auto both = refined({sweep, reader({0, 0}), reader({0, 0})});
-    CHECK(both[0].outputs == std::vector<Rate>{Rate::audio, Rate::audio});
-    CHECK(both[1].inputs.back() == InputRef{0, 1});
-    CHECK(both[2].inputs.back() == InputRef{0, 1});
-    for (const std::vector<UnitSpec>& others : {std::vector{unit("Sweep", Rate::control, {zero, zero}), reader({0, 0})},
+    const InputRef one{-1, 0}, none{-1, 1};
+    const auto audio = [&](const char* name, std::vector<InputRef> inputs, int16_t special = 0) {
+        UnitSpec made = unit(name, Rate::audio, std::move(inputs));
+        made.special_index = special;
+        return made;
+    };
+    const std::vector<Rate> both{Rate::audio, Rate::audio};
+    const UnitSpec sweep = audio("Sweep", {one, one});
+    const auto reader = [&](InputRef phase) { return audio("BufRd", {one, phase, one, one}); };
+    const auto direct = refined({sweep, reader({0, 0}), reader({0, 0})});
+    REQUIRE(direct.size() == 3);
+    CHECK(direct[0].outputs == both);
+    CHECK(direct[1].inputs.back() == InputRef{0, 1});
+    CHECK(direct[2].inputs.back() == InputRef{0, 1});
+
+    const UnitSpec sine = audio("SinOsc", {one, one});
+    for (const int16_t special : {0, 1, 2, 4}) { // + - * /
+        const auto made = refined({sweep, sine, audio("BinaryOpUGen", {{1, 0}, {0, 0}}, special),
+                                   audio("MulAdd", {{2, 0}, one, {1, 0}}), audio("Sum4", {{3, 0}, one, {0, 0}, one}),
+                                   audio("MulAdd", {{4, 0}, one, one}), reader({4, 0})});
+        REQUIRE(made.size() == 7);
+        CHECK(made[0].outputs == both);
+        CHECK(made[1] == sine);
+        CHECK(made[2].inputs == std::vector<InputRef>{{1, 0}, {0, 0}, none, {0, 1}});
+        CHECK(made[3].inputs == std::vector<InputRef>{{2, 0}, one, {1, 0}, {2, 1}, none, none});
+        CHECK(made[4].inputs == std::vector<InputRef>{{3, 0}, one, {0, 0}, one, {3, 1}, none, {0, 1}, none});
+        CHECK(made[4].outputs == both);
+        CHECK(made[5].inputs.size() == 3); // no BufRd needs it
+        CHECK(made[6].inputs.back() == InputRef{4, 1});
+    }
+
+    for (const std::vector<UnitSpec>& others : {std::vector{unit("Sweep", Rate::control, {one, one}), reader({0, 0})},
+                                                {sweep},
+                                                {sweep, audio("BinaryOpUGen", {{0, 0}, one})},
+                                                {sweep, audio("BinaryOpUGen", {{0, 0}, one}, 5), reader({1, 0})},
+                                                {sweep, audio("MulAdd", {one, {0, 0}, one}), reader({1, 0})},
+                                                {sweep, audio("MulAdd", {{0, 0}, one}), reader({1, 0})},
+                                                {sweep, audio("Sum3", {{2, 0}, one, one}), reader({1, 0})},
                                                 {sweep, reader({0, 3})},
-                                                {unit("SinOsc", Rate::audio, {zero, zero}), reader({0, 0})},
+                                                {sine, reader({0, 0})},
                                                 {sweep, reader({7, 0})},
-                                                {sweep, reader(zero)},
-                                                {sweep, unit("BufRd", Rate::audio, {zero})},
-                                                {sweep, unit("BufRd", Rate::control, {zero, {0, 0}, zero, zero})}})
-        CHECK(refined(others) == others);
+                                                {sweep, reader(one)},
+                                                {sweep, audio("BufRd", {one})},
+                                                {sweep, unit("BufRd", Rate::control, {one, {0, 0}, one, one})}})
+        CHECK(refined(others).empty());
 }
 
 TEST_CASE("values of a Demand are late") {

@@ -189,15 +189,16 @@ struct BufRd {
         else
             play(Player<L>(op, block, lane, buffer, loop, points));
     }
-    /// See synthdef/fine-phases.hpp. Before `coarse`, where samples of the phase are off by a few hundredths of a frame
-    /// at most, these alone count, as in SuperCollider.
-    static constexpr double coarse = 0x1p15;
+    /// See synthdef/fine-phases.hpp. Before frame `coarse` samples of the phase alone count, as in SuperCollider,
+    /// unless arithmetic has made them more inexact than `negligible` frames.
+    static constexpr double coarse = 0x1p15, negligible = 0x1p-8;
     [[gnu::noinline]] static void play_fine(const Op& op, const Block& block, int lane, const Player<L> player, int n) {
         const LaneIn<L> phases(op, block, phase, lane), rests(op, block, phase_rest, lane);
         bool stopped = false;
         for (int i = 0; i < n; ++i) {
             const double place = double(phases.at(i)), rest = double(rests.at(i));
-            (void)player.put(i, place < coarse ? place : place + rest, stopped);
+            const bool fine = place >= coarse || rest > negligible || rest < -negligible;
+            (void)player.put(i, fine ? place + rest : place, stopped);
         }
     }
 };

@@ -2,6 +2,10 @@
 #include "engine/ugens/any-input.hpp"
 #include "engine/ugens/each-step.hpp"
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/fine-arithmetic.hpp"
+
+#include <array>
+#include <utility>
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -158,6 +162,73 @@ struct SumOfValues {
     };
 };
 
+// ---- the same in fine arithmetic, see fine-arithmetic.hpp
+
+template <class Form>
+struct FineMulAdd {
+    static constexpr int inputs = 3;
+    using F = typename Form::F;
+    SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
+        auto& s = state<typename Previous<2>::template State<Form::state_lanes>>(op, block);
+        const FineIn<Form> from(op, block, in, nullptr), mul(op, block, factor, s.value[0]),
+            add(op, block, addend, s.value[1]);
+        float* out = output(op, block);
+        float* rests = output(op, block, 1);
+        for (int i = 0; i < steps; ++i) {
+            const F product = from.single.at(i) * mul.single.at(i), plus = add.single.at(i);
+            const F made = select(mul.single.zero, plus, product + plus);
+            const F rest = rest_of(from.at(i) * mul.at(i) + add.at(i), made);
+            Form::put(out, i, made);
+            Form::put(rests, i, rest);
+        }
+    }
+};
+
+template <int Count>
+struct FineSum {
+    template <class Form>
+    struct Kernels {
+        static constexpr int inputs = Count;
+        using F = typename Form::F;
+        SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
+            auto& s = state<typename Previous<Count - 1>::template State<Form::state_lanes>>(op, block);
+            const auto in = [&]<size_t... k>(std::index_sequence<k...>) SCS_INLINE_LAMBDA {
+                return std::array{FineIn<Form>(op, block, k, k ? s.value[k - 1] : nullptr)...};
+            }
+            (std::make_index_sequence<Count>());
+            float* out = output(op, block);
+            float* rests = output(op, block, 1);
+            for (int i = 0; i < steps; ++i) {
+                F made = in[0].single.at(i);
+                auto exact = in[0].at(i);
+                for (size_t k = 1; k < Count; ++k) {
+                    made = made + in[k].single.at(i);
+                    exact = exact + in[k].at(i);
+                }
+                const F rest = rest_of(exact, made);
+                Form::put(out, i, made);
+                Form::put(rests, i, rest);
+            }
+        }
+    };
+};
+
+template <template <class> class K, int Kept>
+struct FineChooser {
+    template <class Form>
+    struct Run {
+        static void run(const Op& op, Block& block) { K<Form>::compute(op, block, Form::steps(block)); }
+    };
+    static void start(const Op& op, Block& block) {
+        keep_inputs<Kept>(op, block, 1);
+        K<Scalar>::compute(op, block, 1);
+    }
+    static constexpr Kernel kernel = any_rate_kernel<Run, Previous<Kept>::template State>(true, start);
+    static const Kernel* choose(const Signature& s) {
+        return s.audio(0) && is_fine(s, K<Scalar>::inputs) ? &kernel : nullptr;
+    }
+};
+
 template <template <class> class K, template <class> class OfValues, int Kept>
 struct Chooser {
     static void start(const Op& op, Block& block) {
@@ -181,6 +252,9 @@ struct Chooser {
 };
 
 constexpr NativeUgen list[] = {
+    {"MulAdd", FineChooser<FineMulAdd, 2>::choose},
+    {"Sum3", FineChooser<FineSum<3>::Kernels, 2>::choose},
+    {"Sum4", FineChooser<FineSum<4>::Kernels, 3>::choose},
     {"MulAdd", Chooser<MulAdd, MulAddValue, 2>::choose},
     {"Sum3", Chooser<Sum<3>::Kernels, SumOfValues<3>::Run, 2>::choose},
     {"Sum4", Chooser<Sum<4>::Kernels, SumOfValues<4>::Run, 3>::choose},
