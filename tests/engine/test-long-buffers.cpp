@@ -100,7 +100,10 @@ double swept(int frame) {
 }
 
 const Case cases[] = {
-    {"a Phasor", {0.3f, float(far), float(buffer_frames)}, {phasor}, [](int i) { return phase_of(float(far), 0.3f, i); }},
+    {"a Phasor",
+     {0.3f, float(far), float(buffer_frames)},
+     {phasor},
+     [](int i) { return phase_of(float(far), 0.3f, i); }},
     {"a Line",
      {float(far), far + 512.f, 1024.f / rate},
      {audio("Line", {constant(0), constant(1), constant(2), zero})},
