@@ -4,6 +4,7 @@
 #include "engine/plugins/buffer-check.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/registry.hpp"
+#include "engine/ugens/buffer-place.hpp"
 
 #include <SC_DemandUnit.h>
 
@@ -51,31 +52,14 @@ void clear(::Unit& unit, int samples) noexcept {
     interface_table()->fClearUnitOutputs(&unit, samples);
 }
 
-/// Moves a place into [0, end), or stops it at the ends.
-double loop_in(::Unit& unit, double place, double end, bool loop) noexcept {
-    if (place >= end) {
-        if (!loop) {
-            unit.mDone = true;
-            return end;
-        }
-        place -= end;
-        if (place < end)
-            return place;
-    } else if (place < 0.) {
-        if (!loop) {
-            unit.mDone = true;
-            return 0.;
-        }
-        place += end;
-        if (place >= 0.)
-            return place;
-    } else {
-        return place;
-    }
-    return place - end * std::floor(place / end);
+double place_of(::Unit& unit, double place, double end, bool loop) noexcept {
+    bool stopped = false;
+    place = place_in(place, end, loop, stopped, [](double x) { return std::floor(x); });
+    unit.mDone |= stopped;
+    return place;
 }
 
-/// The frame at a place that loop_in() gave; null if it is none of the buffer's.
+/// The frame at a place that place_of() gave; null if it is none of the buffer's.
 float* frame_at(const ::SndBuf& buffer, double place) noexcept {
     return place >= 0. && place < double(buffer.frames) ? buffer.data + int64_t(place) * buffer.channels : nullptr;
 }
@@ -195,7 +179,7 @@ void buf_wr(::Unit* self, int frames) {
     const double end = buffer.frames - (loop ? 0 : 1);
     const Signal phases(unit, phase);
     for (int i = 0; i < frames; ++i)
-        if (float* const to = frame_at(buffer, loop_in(unit, double(phases[i]), end, loop)))
+        if (float* const to = frame_at(buffer, place_of(unit, double(phases[i]), end, loop)))
             for (int c = 0; c < channels; ++c)
                 to[c] = Signal(unit, signals + c)[i];
 }
@@ -232,7 +216,7 @@ void d_buf_wr(::Unit* unit, int sample) {
     if (std::isnan(written))
         return out(ended);
     const double end = buffer.frames - (loop ? 0 : 1);
-    if (float* const to = frame_at(buffer, loop_in(*unit, double(place), end, loop)))
+    if (float* const to = frame_at(buffer, place_of(*unit, double(place), end, loop)))
         *to = written;
     out(written);
 }

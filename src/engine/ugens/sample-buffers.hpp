@@ -4,6 +4,7 @@
 // Access to the engine's sample buffers, for interpolation between their frames.
 
 #include "engine/simd/math.hpp"
+#include "engine/ugens/buffer-place.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/interpolation.hpp"
 
@@ -28,29 +29,8 @@ constexpr Kernel buffer_kernel(KernelFunction start) {
     return made;
 }
 
-/// Moves a place into the buffer as SuperCollider does. With `loop`, it wraps into [0, end). Otherwise it stops at the
-/// buffer's ends and sets `stopped`.
 SCS_INLINE double place_in(double place, double end, bool loop, bool& stopped) {
-    if (place >= end) {
-        if (!loop) {
-            stopped = true;
-            return end;
-        }
-        place -= end;
-        if (place < end)
-            return place;
-    } else if (place < 0.) {
-        if (!loop) {
-            stopped = true;
-            return 0.;
-        }
-        place += end;
-        if (place >= 0.)
-            return place;
-    } else {
-        return place;
-    }
-    return place - end * floor(F64<1>(place / end))[0];
+    return scs::place_in(place, end, loop, stopped, [](double x) SCS_INLINE_LAMBDA { return floor(F64<1>(x))[0]; });
 }
 
 /// The four frames around a place, and its distance from `at` towards `after`, 0 to 1.
