@@ -4,6 +4,8 @@
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
+#include "engine/ugens/native-ugens.hpp"
+#include "engine/units/unit-facts.hpp"
 #include "engine/voices/unit-kernels.hpp"
 #include "engine/world/buffers.hpp"
 
@@ -188,6 +190,25 @@ TEST_CASE("a change at control rate hears no output but HPZ1's and abs's first o
             f.render(64);
             CHECK(f.engine->buses().control()[7] == (output == 0 ? 1.f : 0.f));
         }
+}
+
+TEST_CASE("kernels have the done action where the table of units says it is") {
+    const NativeUgens ugens = native_ugens("auto");
+    size_t kernels = 0, actions = 0;
+    for (const UnitFacts& facts : all_unit_facts())
+        for (const Rate rate : {Rate::control, Rate::audio}) {
+            CAPTURE(std::string(facts.name));
+            const std::vector<Signature::Input> inputs(facts.min_inputs, {rate, false, 0.f, false});
+            const Kernel* kernel = ugens.find(
+                facts.name, {.rate = rate, .special_index = 0, .inputs = inputs, .outputs = facts.min_outputs});
+            if (!kernel)
+                continue;
+            CHECK(kernel->done_action == facts.done_action_input);
+            ++kernels;
+            actions += facts.done_action_input >= 0;
+        }
+    CHECK(kernels > 250);
+    CHECK(actions >= 8);
 }
 
 TEST_CASE("an index is folded into a buffer of a billion samples, too") {

@@ -70,12 +70,13 @@ def read(data):
 
 
 def rows():
-    """{unit: inputs, a bit each} of the table in block-inputs.cpp."""
-    source = (ROOT / "src/engine/units/block-inputs.cpp").read_text()
+    """{unit: inputs that it reads sample by sample, a bit each} of the tables of units."""
     table = {}
-    for inputs, names in re.findall(r'\{([^,{}]+),\s*((?:"[^"]*"\s*)+)\}', source):
-        bits = eval(inputs.replace("u", ""), {"every": EVERY}) & EVERY  # pylint: disable=eval-used
-        table.update(dict.fromkeys("".join(re.findall(r'"([^"]*)"', names)).split(), bits))
+    for name in "core-units.hpp", "sc3-plugins-units.hpp":
+        for row in (ROOT / "src/engine/units" / name).read_text().split("\n    unit(")[1:]:
+            if inputs := re.search(r"\.reads_samples\(([^()]+)\)", row):
+                bits = eval(inputs[1], {"every_input": EVERY}) & EVERY  # pylint: disable=eval-used
+                table[row.split('"')[1]] = bits
     return table
 
 

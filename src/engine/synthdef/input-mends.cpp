@@ -2,7 +2,7 @@
 #include "engine/synthdef/input-mends.hpp"
 
 #include "engine/synthdef/program.hpp"
-#include "engine/units/block-inputs.hpp"
+#include "engine/units/unit-facts.hpp"
 
 #include <algorithm>
 

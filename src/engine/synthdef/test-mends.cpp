@@ -2,7 +2,7 @@
 #include "engine/synthdef/fine-phases.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/synthdef/test-support.hpp"
-#include "engine/units/block-inputs.hpp"
+#include "engine/units/unit-facts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace scs {
 
 /// What a unit of a plugin does in its blocks beside computing its outputs from its inputs and its own memory. A unit
-/// without a row may do anything. None of those that have one reaches buses, or acts on nodes other than by a done
+/// of which nothing is known may do anything. None of the others reaches buses, or acts on nodes other than by a done
 /// action that is an input. Those that aren't `alone` don't remember where their inputs and outputs are, and write all
 /// of their outputs in each block: what a unit leaves as it was is what another synth has left there.
 struct UnitEffects {
@@ -23,13 +22,10 @@ struct UnitEffects {
         alone = 64,         ///< depends on more than that, or ends its synth: only for the data loop, in its turn
         changes_second_chain = 128, ///< the same as changes_chain with the second input
     };
-    std::string_view name;
-    uint8_t kinds;
+    uint8_t kinds = nothing;
 };
 
-/// [any] All rows, sorted by name.
-std::span<const UnitEffects> all_unit_effects();
-/// [any] The row of a unit; null: there is none.
+/// [any] Those of a unit; null: nothing is known of it.
 const UnitEffects* find_unit_effects(std::string_view name);
 
 } // namespace scs

@@ -2,14 +2,16 @@
 #pragma once
 
 #include "engine/base/rate.hpp"
+#include "engine/units/unit-effects.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-// What SuperCollider's units assume without checking, so that they could harm the process: one row for each known unit.
-// src/engine/synthdef uses this when a SynthDef arrives, src/engine/plugins when plugins are loaded.
+// What is known of SuperCollider's units, one row for each: what they assume without checking, so that they could harm
+// the process; which inputs they read sample by sample; what their blocks depend on and change, which says where they
+// may be computed. src/engine/synthdef uses this when a SynthDef arrives, src/engine/plugins when plugins are loaded.
 
 namespace scs {
 
@@ -93,6 +95,11 @@ struct UnitFacts {
     PortCount count_rows[2]{};
     InputLimit limit_rows[5]{};
     BufferNeed buffer_need;
+    /// A bit for each input, up to the 64th, that the unit at audio rate reads sample by sample, although it may be at
+    /// another rate and has one number then.
+    uint64_t block_inputs = 0;
+    bool effects_known = false;
+    UnitEffects effects;
 
     std::span<const PortCount> counts() const noexcept { return {count_rows, num_counts}; }
     std::span<const InputLimit> limits() const noexcept { return {limit_rows, num_limits}; }
@@ -133,6 +140,17 @@ struct UnitFacts {
         facts.frees = true;
         return facts;
     }
+    constexpr UnitFacts reads_samples(uint64_t inputs) const {
+        UnitFacts facts = *this;
+        facts.block_inputs = inputs;
+        return facts;
+    }
+    constexpr UnitFacts does(int kinds) const {
+        UnitFacts facts = *this;
+        facts.effects_known = true;
+        facts.effects.kinds = uint8_t(kinds);
+        return facts;
+    }
     constexpr UnitFacts stand_in(int8_t input) const {
         UnitFacts facts = *this;
         facts.stand_in_input = input;
@@ -156,6 +174,8 @@ private:
 std::span<const UnitFacts> all_unit_facts();
 /// [any] The row of a unit of SuperCollider's core or of sc3-plugins; null for any other.
 const UnitFacts* find_unit_facts(std::string_view name);
+/// [any] UnitFacts::block_inputs of a unit; all if nothing is known of it.
+uint64_t block_inputs(std::string_view unit);
 
 /// A plugin file that is never loaded, and why.
 struct RefusedFile {
