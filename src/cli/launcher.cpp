@@ -296,7 +296,7 @@ private:
         return end(over);
     }
 
-    /// Does what is to be done meanwhile.
+    /// Until the node is gone: keeps the links up to date, says how it resamples, and whether nobody hears it.
     Waited wait_for_end() {
         for (;;) {
             const Waited waited = connection_.wait_until([this] {

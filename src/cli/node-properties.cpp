@@ -72,7 +72,7 @@ private:
     /// Those of sound cards have points: alsa_output.pci-0000_00_1f.3.analog-stereo. It may be plugged in later.
     bool is_like_a_device(const std::string& name) const { return is_device(name) || name.find('.') != name.npos; }
 
-    /// As scsynth, whose -H names the server of JACK, with a colon behind it, and the client.
+    /// As scsynth, whose -H names the server of JACK, followed by a colon, and the client.
     void take_for_name(const std::string& name) {
         if (name.empty())
             return;

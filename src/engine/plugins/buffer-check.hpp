@@ -6,8 +6,8 @@
 
 namespace scs {
 
-/// [rt] The buffer that plugins take a number for: a sample buffer, or behind these one of the synth's own. Null: there
-/// is none, also for numbers below 0 and NaN.
+/// [rt] The buffer that plugins take a number for: a sample buffer, or, after these, one of the synth's own. Null:
+/// there is none, also for numbers below 0 and NaN.
 ::SndBuf* find_buffer(const ::Unit&, float number) noexcept;
 
 /// [rt] How many bins the spectrum of an FFT chain has; 0 if it has none.

@@ -120,7 +120,7 @@ void multiply(float* data, unsigned points, Factors&& factors) noexcept {
     }
 }
 
-/// Windows and scales `data`, and zeroes the points behind the window.
+/// Windows and scales `data`, and zeroes the points after the window.
 void shape(float* data, const ::scfft& f) noexcept {
     if (f.window)
         multiply(data, f.window_points, [&](unsigned i) {

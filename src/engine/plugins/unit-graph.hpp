@@ -45,7 +45,7 @@ public:
     /// Computes a block under the caller's guard. If a fault ends it, the caller must call crash(). Exceptions pass
     /// through.
     void render(FaultLanding&);
-    /// The same for an instance that takes long: stops behind the unit in which the deadline passes. `cost`: of all
+    /// The same for an instance that takes long: stops after the unit in which the deadline passes. `cost`: of all
     /// units, ns.
     void render(FaultLanding&, Deadline&, int64_t cost);
     enum class Outcome : uint8_t { whole, stopped, crashed };

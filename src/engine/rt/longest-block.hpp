@@ -17,7 +17,7 @@ public:
         end(moment);
         began_ = moment;
     }
-    /// What has begun are so many blocks, which are computed together.
+    /// `blocks` blocks have begun, not one: they are computed together.
     void spread(int blocks) noexcept { blocks_ = blocks; }
     /// The cycle's last block is done, if one had begun. `seconds`: the cycle's duration.
     void end_cycle(int64_t moment, double seconds) noexcept {

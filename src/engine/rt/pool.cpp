@@ -49,7 +49,7 @@ void* map_region(size_t bytes) noexcept {
     if (room == 0 || found == MAP_FAILED) {
         return found;
     }
-    // Returns what lies before the first large page and behind the region.
+    // Returns what lies before the first large page and after the region.
     auto* const begin = static_cast<std::byte*>(found);
     const size_t before = (large - reinterpret_cast<uintptr_t>(begin) % large) % large;
     if (before > 0) {

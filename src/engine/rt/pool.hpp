@@ -15,8 +15,9 @@ namespace scs {
 /// Memory for the render path: a two-level segregated fit allocator over one region of addresses that is reserved at
 /// creation. Every operation takes constant time (reallocate() also copies when the block has to move).
 ///
-/// A large region isn't given by the system at once: allocate() uses a part that grows, and keep_ahead() sees to it
-/// that the next pages are there before they are needed. What was used once stays.
+/// The system gives the pages of a large region little by little. allocate() works in a part at its beginning, and
+/// extends that when it is full; keep_ahead() has the next pages given before. All are given back at the pool's end,
+/// and those that aren't in use by rest().
 ///
 /// Source of the method: M. Masmano, I. Ripoll, A. Crespo, J. Real, "TLSF: a New Dynamic Memory
 /// Allocator for Real-Time Systems", 16th Euromicro Conference on Real-Time Systems, 2004.
@@ -76,7 +77,7 @@ public:
     /// How many bytes lie at an address that allocate() or reallocate() of any pool returned. [any]
     static size_t size_of(void* memory) noexcept;
 
-    /// Bytes in free blocks, in total, and in pages that the pool may still use. [rt]
+    /// Bytes in free blocks, and in pages by which the pool may still be extended. [rt]
     size_t free_bytes() const noexcept { return free_bytes_ + addable(); }
 
     /// The largest request that allocate() would grant now; 0 when there is no free block. [rt]
@@ -91,10 +92,10 @@ public:
 
     /// Whether keep_ahead() has anything to do, now or later. [any]
     bool grows() const noexcept { return touched_.load(std::memory_order_relaxed) < region_bytes_; }
-    /// Lets the system give the next pages if less than `ahead` are there beyond those in use. `spare`: bytes that the
-    /// system has. Requests that are larger than what is there use it, too, and wait for each page; beyond it they
-    /// fail, as the kernel would end the process for lack of memory. To be called every 100 ms. One thread at a time,
-    /// beside the others' calls. [worker]
+    /// Has the system give the next pages until `ahead` bytes are there after those in use. `spare`: bytes that the
+    /// system can still give. A request for more than is there may take that much of it, and waits for the pages; a
+    /// request for yet more fails, since the kernel would end the process for lack of memory. To be called every 100 ms
+    /// by one thread, while another one uses the pool. [worker]
     void keep_ahead(int64_t spare) noexcept;
 
     /// Returns to the system what isn't allocated; what is stays as it is. [any, like the following two]
@@ -135,8 +136,8 @@ private:
     size_t region_bytes_;
     PoolRegion& entry_;
     bool addresses_stay_ = false;
-    // Of the region, from its begin: the part that is cut into blocks, the data loop's; what the system has given; what
-    // it may be asked for. Both others belong to keep_ahead().
+    // Where in the region these end: the part that is cut into blocks, which the data loop extends; the pages that the
+    // system has given; those that it may still be asked for. keep_ahead() sets the last two.
     std::atomic<size_t> end_, touched_, allowed_;
     size_t free_bytes_ = 0;
     size_t used_blocks_ = 0;

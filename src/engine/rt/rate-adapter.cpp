@@ -70,7 +70,7 @@ RateAdapter::RateAdapter(int block, int inputs, int outputs, int max_quantum, in
         block_in_.push_back(ports_.data() + i * block_);
 }
 
-/// How many input frames the filter needs behind the position of an output frame.
+/// How many input frames the filter needs after the position of an output frame.
 int RateAdapter::reach(double ratio) const noexcept {
     return int(std::ceil(filter_frames_ / std::min(ratio, 1.))) + rounding;
 }

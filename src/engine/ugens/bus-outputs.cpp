@@ -142,7 +142,7 @@ struct AddMoved {
         for (uint32_t left = block.tails; left; left &= left - 1)
             tail<lanes>(op, block, __builtin_ctz(left));
     }
-    /// Adds a channel of all lanes to one bus. Each lane's samples are put behind its saved ones, in the space's rows.
+    /// Adds a channel of all lanes to one bus. Each lane's samples are put after its saved ones, in the space's rows.
     /// The first `frames` of these are added to the bus; the rest is saved.
     SCS_INLINE static void together(const Op& op, Block& block, int channel, int32_t bus, const float* wire) {
         using F = F32<lanes>;

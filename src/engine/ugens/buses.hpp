@@ -15,7 +15,7 @@ SCS_INLINE int32_t bus_of(float number, int32_t count) {
         return -1;
     return number > 0.f ? int32_t(number) : 0;
 }
-/// The bus `channel` places behind one that bus_of() gave, or -1.
+/// The bus `channel` places after one that bus_of() gave, or -1.
 SCS_INLINE int32_t bus_behind(int32_t first, int channel, int32_t count) {
     return first >= 0 && channel < count - first ? first + channel : -1;
 }

@@ -35,12 +35,12 @@ const Kernel* choose_section(const Signature& s) {
 // ---- designs
 
 /// How SuperCollider reads parameters that are all at audio rate. It reads the next sample of each for every three
-/// frames, starting with the block's first sample, and others as follows. `behind` says what is done in each frame
+/// frames, starting with the block's first sample, and others as follows. `after_three` says what is done in each frame
 /// after the last three: a sample of each is read and kept as the old values (reads), the old values stay (keeps), or
 /// the last ones read become the old values (repeats).
 struct Tracking {
-    bool twice;                            ///< after a change, it reads and keeps another sample of each
-    enum { reads, keeps, repeats } behind; ///< in the frames after the last three
+    bool twice;                                 ///< after a change, it reads and keeps another sample of each
+    enum { reads, keeps, repeats } after_three; ///< in the frames after the last three
 };
 
 template <int N>
@@ -221,9 +221,9 @@ struct Tracked {
             }
             for (; i < n; ++i) {
                 frame(i);
-                if constexpr (Kind::tracking.behind == Tracking::reads)
+                if constexpr (Kind::tracking.after_three == Tracking::reads)
                     read(kept);
-                else if constexpr (Kind::tracking.behind == Tracking::repeats)
+                else if constexpr (Kind::tracking.after_three == Tracking::repeats)
                     repeat<parameters>([&](int k) { kept[k] = now[k]; });
             }
             repeat<parameters>([&](int k) { s.parameter[k][lane] = kept[k][0]; });

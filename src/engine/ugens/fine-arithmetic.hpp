@@ -37,7 +37,7 @@ struct FineIn {
     }
 };
 
-/// Whether this is such a unit of so many inputs.
+/// Whether this is such a unit, without its further inputs one of `inputs` inputs.
 constexpr bool is_fine(const Signature& s, size_t inputs) {
     return s.rate == Rate::audio && s.outputs == 2 && s.inputs.size() == 2 * inputs;
 }

@@ -39,7 +39,7 @@ struct Tank {
     float last[delays]; ///< output of each delay in the previous frame
     float damped[combs];
     int at[delays];
-    float samples[total(More)]; ///< of each delay, with space behind it for a piece that begins near its end
+    float samples[total(More)]; ///< of each delay, with space after it for a piece that begins near its end
 
     void clear() {
         for (float& x : last)
@@ -69,7 +69,7 @@ struct Tank {
         for (int k = 0; k < delays; ++k) {
             const int length = lengths[k] + More;
             from[k] = samples + start + at[k];
-            // A copy of the delay's beginning behind its end, so that the piece is contiguous.
+            // A copy of the delay's beginning after its end, so that the piece is contiguous.
             for (int i = 0; i < at[k] + piece - length; i += lanes)
                 F::load(samples + start + i).store(samples + start + length + i);
             start += length + piece;

@@ -103,7 +103,7 @@ struct Space {
     int32_t block_size;      ///< frames
     int32_t inputs, outputs; ///< of the server, which are its first audio buses
     int32_t sample_offset;   ///< where a synth that starts now begins, frame in its first block
-    float subsample_offset;  ///< how far behind that frame it should begin, 0 to 1
+    float subsample_offset;  ///< how far after that frame it should begin, 0 to 1
     RandomState* random;     ///< the generator that synths draw from
     float* rows;             ///< scratch: row_sets times block_size frames for each lane
     int32_t* held_buses;     ///< for hold: each lane's first bus
@@ -153,9 +153,9 @@ struct Kernel {
     /// lanes.
     KernelFunction lone_tail = nullptr, batch_tail = nullptr;
     uint16_t state64 = 0; ///< 8-byte items in a lane's state, which come first
-    uint16_t state32 = 0; ///< 4-byte items behind them
+    uint16_t state32 = 0; ///< 4-byte items, after those
     Effect effect = Effect::none;
-    uint8_t numbers_a_frame = 0;      ///< of what draws, if it draws so many in each frame; 0: that varies
+    uint8_t numbers_a_frame = 0;      ///< of what draws: how many in each frame; 0: that varies
     uint8_t first_channel = 1;        ///< of what writes buses: inputs before the first that is written
     int8_t done_action = -1;          ///< index of the input with the done action; -1: none
     bool reads_after_writing = false; ///< an output may not share the memory of an input

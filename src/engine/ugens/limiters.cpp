@@ -8,7 +8,7 @@ namespace scs::SCS_SIMD {
 namespace {
 
 // Limiter and Normalizer. They keep three pieces of signal: one is being written, one waits, and one is put out. The
-// output's gain moves linearly within a piece, to the gain for the loudest sample of the two pieces behind it. The line
+// output's gain moves linearly within a piece, to the gain for the loudest sample of the two pieces after it. The line
 // is a sum in single precision, as in SuperCollider, where what it is off by stays and loud samples make it loud. Here
 // the gain is put right at the end of a piece if samples are so loud that it would be heard.
 

@@ -9,7 +9,7 @@
 //   coefficients   how many
 //   memories       numbers that are kept
 //   zapped         how many of these, the first ones, are cleaned of denormals and of what has blown up
-//   derived        numbers that are computed from those at the start of a block, behind them in m
+//   derived        numbers that are computed from those at the start of a block, after them in m
 //   moves          how the coefficients go to their new values
 //   at_once        at control rate, whether the new coefficients are used for the sample of the block that has them
 //   design()       coefficients from parameters

@@ -53,7 +53,8 @@ private:
     RandomState s_;
 };
 
-/// Makes a kernel from a lane kernel K<L> that draws numbers in its blocks, so many in each frame; 0: that varies.
+/// Makes a kernel from a lane kernel K<L> that draws numbers in its blocks: how many in each frame; 0: that
+/// varies.
 template <template <int> class K, template <int> class State>
 constexpr Kernel drawing(KernelFunction start, uint8_t numbers_a_frame = 0) {
     Kernel made = lane_kernel<K, State>(start);

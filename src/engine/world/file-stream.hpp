@@ -31,7 +31,7 @@ struct StreamedSamples {
 class FileStream {
 public:
     enum class Kind : uint8_t {
-        read, ///< from the file's present place; what lies behind its end is silence
+        read, ///< from the file's present place; what lies after its end is silence
         loop, ///< the same, but the file's beginning follows its end
         write,
     };

@@ -56,7 +56,7 @@ using Samples = std::vector<float>;
 
 } // namespace
 
-TEST_CASE("pieces are read one after the other, to the file's last frame and silence behind it") {
+TEST_CASE("pieces are read one after the other, to the file's last frame and silence after it") {
     for (const bool real_time : {true, false}) {
         Folder folder;
         write_file(folder / "a", numbers(10));
