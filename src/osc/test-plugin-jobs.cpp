@@ -15,6 +15,7 @@
 #include <fstream>
 #include <semaphore>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -50,6 +51,7 @@ enum Deed {
 
 std::binary_semaphore go_on{0};
 std::atomic<int> begun{0}, cleaned{0}, inside{0};
+std::atomic<int> priority{0};   ///< of the thread that did a job last
 std::atomic<bool> met{false};   ///< two jobs at once
 std::atomic<bool> sent{false};  ///< that message
 std::atomic<bool> taken{false}; ///< what a job watched has changed
@@ -70,6 +72,7 @@ void send_reply(ReplyAddress address, const char* path, int number) {
 
 bool second_stage(::World* world, void* data) {
     const Job& job = *static_cast<Job*>(data);
+    priority = getpriority(PRIO_PROCESS, 0);
     met = inside.fetch_add(1) > 0 || met;
     ++begun;
     begun.notify_all();
@@ -177,6 +180,7 @@ TEST_CASE("while a plugin's job takes long, other jobs are done; /sync and those
     Client slow(rig), other(rig);
     slow.send("/cmd", {"job", int32_t(blocks), 7});
     REQUIRE(wait_until([] { return begun == 1; }));
+    CHECK(priority == std::min(getpriority(PRIO_PROCESS, 0) + 5, 19)); // it gives way to the others
     slow.send("/sync", {1});
     slow.send("/b_alloc", {7, 16});
     slow.send("/b_zero", {7});

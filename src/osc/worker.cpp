@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <new>
 #include <optional>
+#include <sys/resource.h>
 #include <utility>
 
 namespace scs::osc {
@@ -19,6 +20,8 @@ namespace {
 
 /// How long the others wait for plugins' jobs, so that as a rule all are done in the order in which they came.
 constexpr std::chrono::milliseconds moment{20};
+/// By how much plugins' jobs give way to those whose answers somebody waits for; as nice().
+constexpr int less_urgent = 5;
 /// How often real-time memory is looked after.
 constexpr std::chrono::milliseconds look_interval{100};
 
@@ -251,6 +254,7 @@ bool Worker::hand_to_plugins(Run& run, Command& job) {
 /// On the thread for plugins' jobs, until the worker ends.
 void Worker::run_plugins(PluginThread& self) {
     self.second_stack.use();
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + less_urgent); // on Linux, of this thread alone
     std::unique_lock lock(mutex_);
     while (true) {
         self.changed.wait(lock, [&] { return self.stopped || self.busy(); });
