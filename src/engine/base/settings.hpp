@@ -47,7 +47,7 @@ struct Settings {
 constexpr int lowest_rate = 1000, highest_rate = 768000;
 
 /// The engine's part of the settings. The node's properties, pw-scsynth's command line, its help, the engine's own
-/// checks, and the tables in README.md and the man page come from these rows.
+/// checks, and the tables in docs/settings.md and the man page come from these rows.
 inline constexpr SettingRow<Settings> engine_settings[] = {
     {&Settings::inputs,
      {.key = "inputs",
