@@ -2,6 +2,7 @@
 """The stages behind ./check."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -14,6 +15,8 @@ from tools.runs import LOGS, ROOT, Broken, Late, Runner, tail
 
 # Below CI's limit of 90 minutes, so that what hangs has a name. --long fuzzes for hours.
 MINUTES = {False: 85, True: 16 * 60}
+FULL_MINUTES = 75  # of ./check full; what is said to take longer than is left of them is skipped by name
+EXPECTED_MINUTES = {"packs": 3, "clients": 6, "aarch64": 12}
 STYLE = ("layers", "format", "spelling")  # modules of tools; the exit status says whether all is well
 POLICY = "policy-"
 TESTS_FAILED = 1  # pytest's exit status
@@ -37,7 +40,9 @@ NOT_EMULATED = {
 }
 EMULATED_IF_LONG = dict.fromkeys(("ahead", "block-pipeline", "interleavings", "wires"), "it takes minutes there; --long runs it")
 NO_NODE = "the node: the emulator lacks the sockets by which a server finds out whose a packet is"
-DEVELOPED = ("-Ddebug=true", "-Db_pch=false")  # the same folder's, if ./demo made it; ccache knows no precompiled headers
+# Nothing that ccache keeps is compiled with precompiled headers; without it they save a third of the time.
+HEADERS = (f"-Db_pch={'false' if shutil.which('ccache') else 'true'}",)
+DEVELOPED = ("-Ddebug=true", *HEADERS)  # the same folder's, if ./demo made it
 # Of each target; whichever comes first.
 FUZZ_SECONDS = {False: 10, True: int(os.environ.get("SCS_FUZZ_SECONDS", 3 * 3600))}
 FUZZ_RUNS = {False: -1, True: int(os.environ.get("SCS_FUZZ_RUNS", 100_000_000))}
@@ -46,19 +51,19 @@ LIBFUZZER = {"fuzz-packets": ("-entropic=0",)}
 SOAK_HOURS = {False: 0.5, True: float(os.environ.get("SCS_SOAK_HOURS", 72))}  # of audio
 # Options of builds that only ./check uses. Kernels are compiled once, in `build`: sanitizers leave them out anyway, and
 # those of a release are the same.
-LINES = ("-Ddebug=false", "-Dcpp_args=-g1")
+LINES = ("-Ddebug=false", "-Dcpp_args=-g1", *HEADERS)
 SHARED = ("-Dkernels=build",)
 NEWER_SUPERCOLLIDER = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pw-scsynth/newer-supercollider"
 
 
 class Check:
     """A run of some stages."""
-    kernels = ("-Dsimd=all",)  # ./demo's build may have fewer
     few, again = 8, 2  # failed tests that are run again by themselves, and how often
     brings_clients = False  # tools/clients is left to the user
 
-    def __init__(self, long, asked=()):
+    def __init__(self, long=False, asked=(), full=False):
         self.long, self.asked = long, asked  # asked: the stages that were named, so that they are not to be skipped
+        self.kernels = ("-Dsimd=all",) if full or long else ("-Dsimd=tests",)
         self.runner = Runner(60 * MINUTES[long])
         self._built = set()
 
@@ -189,7 +194,8 @@ class Check:
         left_out = NOT_EMULATED | ({} if self.long else EMULATED_IF_LONG)
 
         def emulated(test):
-            return (test["cmd"][0].startswith(f"{ROOT}/{folder}/src/engine/") and test["name"] not in left_out
+            own = test["cmd"][0].startswith((f"{ROOT}/{folder}/src/engine/", f"{ROOT}/{folder}/tests/engine/"))
+            return (own and test["name"] not in left_out
                     or test["name"].startswith("simd-symbols-"))
 
         self.plain()
@@ -203,7 +209,7 @@ class Check:
             return Counts(skipped=[f"aarch64: Debian's libraries for it can't be had here: {error}"])
         if not (ROOT / folder / "build.ninja").exists():
             self.step(f"{folder}-setup", ["meson", "setup", folder, "--cross-file", "tools/aarch64.ini", "--cross-file", machine,
-                                          "-Ddebug=false"])
+                                          "-Ddebug=false", *HEADERS])
         self.step(f"{folder}-setup", ["ninja", "-C", folder, "build.ninja"])
         self.compile_in(folder, targets=[*targets_of(folder, emulated), "src/cli/pw-scsynth",
                                          "src/module/libpipewire-module-scsynth.so", "spa/plugins/scsynth/libspa-scsynth.so"])
@@ -262,9 +268,9 @@ class Check:
         return self.meson_tests("build", lambda test: test["name"].startswith(POLICY))
 
     def release(self):
-        """What README.md tells users to build."""
+        """What docs/install.md tells users to build."""
         self.plain()
-        self.compile_in("build-readme", "--prefix=/usr", "--buildtype=release", "-Dtests=false", *SHARED)
+        self.compile_in("build-readme", "--prefix=/usr", "--buildtype=release", "-Dtests=false", *HEADERS, *SHARED)
         return self.pytest("release", "tests/release", "tests/oracle/test_oracle.py", "tests/cli/test_offline.py",
                            "tests/integration/test_sound.py", env={"SCS_BUILD": "build-readme"}, timed=True)
 
@@ -327,13 +333,16 @@ STAGES = {
     "instructions": partial(Check.tests, name="instructions", spread="load"),
     "differential": partial(Check.tests, name="differential"), "cli": partial(Check.tests, name="cli", timed=True),
     "policy": Check.policy, "integration": partial(Check.tests, name="integration", timed=True),
-    "packs": partial(Check.tests, name="packs"),
-    "clients": Check.clients, "release": Check.release, "asan": Check.asan, "fuzz": Check.fuzz,
-    "soak": Check.soak,
+    "release": Check.release, "asan": Check.asan, "fuzz": Check.fuzz, "soak": Check.soak,
     # By itself: it wears the machine out, and looks at how long things take meanwhile.
     "tsan": Check.tsan, "hostile": partial(Check.tests, name="hostile", spread=None, timed=True),
-    "aarch64": Check.aarch64,
+    # Last, as those that there may be no time for.
+    "packs": partial(Check.tests, name="packs"), "clients": Check.clients, "aarch64": Check.aarch64,
 }
+
+
+# What ./check without arguments runs.
+QUICK = ("style", "build", "unit", "oracle", "instructions", "differential", "cli", "policy", "integration", "hostile")
 
 
 def processor_seconds():
@@ -342,21 +351,36 @@ def processor_seconds():
     return times.children_user + times.children_system
 
 
+def chosen(arguments):
+    """(the stages to run, those that were named, whether all instruction sets are meant)"""
+    full = "full" in arguments or "--long" in arguments
+    named = [argument for argument in arguments if argument not in ("full", "--long")]
+    return named or list(STAGES if full else QUICK), named, full
+
+
+def no_time(name, named, full, seconds):
+    """Why a stage is left out after that many seconds, if it is."""
+    left = FULL_MINUTES - seconds / 60
+    if named or not full or left >= EXPECTED_MINUTES.get(name, 0):
+        return None
+    return f"{name}: {left:.0f} of {FULL_MINUTES} minutes were left; ./check {name} runs it"
+
+
 def main(arguments):
-    long = "--long" in arguments
-    named = [argument for argument in arguments if argument != "--long"]
-    names = named or list(STAGES)
+    names, named, full = chosen(arguments)
     if unknown := [name for name in names if name not in STAGES]:
         print(f"No such stage: {' '.join(unknown)}; there are {' '.join(STAGES)}", file=sys.stderr)
         return 2
-    check, start = Check(long, named), time.monotonic()
+    long = "--long" in arguments
+    check, start = Check(long, named, full), time.monotonic()
     total = Counts()
     for number, name in enumerate(names):
         began, used = time.monotonic(), processor_seconds()
         print(f"== {name}", flush=True)
         late = False
         try:
-            found = STAGES[name](check)
+            why = None if long else no_time(name, named, full, began - start)
+            found = Counts(skipped=[why]) if why else STAGES[name](check)
         except Broken as error:
             print(error)
             found = Counts(failed=1)

@@ -120,7 +120,6 @@ class System:
 
 class InSystem(check.Check):
     """The stages with a quicker build."""
-    kernels = ("-Dsimd=native",)
     brings_clients = True
     # A data loop that is late loses cycles: see ATTEMPTS in tests/lib/pipewire.py.
     few, again = 8, 3
@@ -131,12 +130,12 @@ class InSystem(check.Check):
         return super().pytest(name, *paths, spread=None, **options)
 
     def plain(self):
-        self.compile_in("build", "-Dtests=true", "-Ddebug=false")
+        self.compile_in("build", "-Dtests=true", "-Ddebug=false", *check.HEADERS)
 
 
 def inside(stages):
     """In the system: run the stages and write down what came out."""
-    tests, found = InSystem(long=False), {}
+    tests, found = InSystem(), {}
     for stage in stages:
         began = time.monotonic()
         print(f"== {stage}", flush=True)

@@ -90,7 +90,7 @@ class Package:
 
     def test_packaged(self):
         """The tests that look at faults and samples, with what is in the package; their own parts are built as ever."""
-        tests = check.Check(long=False)
+        tests = check.Check()
         tests.compile_in("build", "-Dtests=true", *check.DEVELOPED, targets=OF_TESTS)
         unpacked, view = self.shared / "unpacked", self.shared / "view"
         for folder in (unpacked, view):
@@ -195,6 +195,8 @@ def recipes(runner):
                 raise Failed(f"{name}: {tail(log)}")
     if f"\nVersion:        {version}\n" not in spec.read_text() or f"\npkgver={version}\n" not in pkgbuild.read_text():
         raise Failed(f"other versions than {version}")
+    if f"\n## {version} (" not in (ROOT / "CHANGELOG.md").read_text():
+        raise Failed(f"CHANGELOG.md has nothing on {version}")
     if f"version : '{version}'" not in (ROOT / "meson.build").read_text():
         raise Failed(f"meson.build has another version than {version}")
 

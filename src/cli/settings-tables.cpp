@@ -38,7 +38,7 @@ bool is_switch(const BoundSetting& bound) {
     return std::holds_alternative<bool*>(bound.field);
 }
 
-// ---- the README's table
+// ---- the table of docs/settings.md
 
 std::string table_row(const Setting& setting, const std::string& value, const std::string& range) {
     const std::string option = setting.letter ? std::string("`-") + setting.letter + "`" : "";

@@ -38,7 +38,7 @@ def test_all_options(help_text):
 
 def test_all_keys(help_text):
     keys = re.findall(r"^    ([a-z.-]+) ", help_text, re.M)
-    rows = re.findall(r"^\| `scsynth\.([a-z.-]+)` \|[^|]*\|[^|]*\| (\S*) *\|", (ROOT / "README.md").read_text(), re.M)
+    rows = re.findall(r"^\| `scsynth\.([a-z.-]+)` \|[^|]*\|[^|]*\| (\S*) *\|", (ROOT / "docs/settings.md").read_text(), re.M)
     assert {key for key, option in rows if not option} == set(keys)
     assert completed("--set", "") == {f"{key}=" for key in keys}
     assert completed("--set", "cpu") == {"cpu-limit="}

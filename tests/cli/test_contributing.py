@@ -3,6 +3,7 @@
 import re
 import subprocess
 
+from tests.lib import session_config
 from tests.lib.build import BUILD
 from tests.lib.daemon import ROOT
 from tests.lib.ports import free_port
@@ -20,6 +21,9 @@ def test_the_private_daemon(tmp_path):
     assert script.count("\n") > 5 and "pw-link -o" in script
     # In place of someone who waits until the program says that it is ready.
     script = script.replace("pw-link -o", "until pw-link -o 2> /dev/null | grep out_1; do sleep 0.1; done", 1)
-    done = subprocess.run(["bash", "-m", "-c", f"set -e\nexport TMPDIR={tmp_path}\n{script}\nwait"], cwd=ROOT,
+    (home := tmp_path / "home").mkdir()
+    env = session_config.environment(home)
+    del env["PIPEWIRE_RUNTIME_DIR"]
+    done = subprocess.run(["bash", "-m", "-c", f"set -e\nexport TMPDIR={tmp_path}\n{script}\nwait"], cwd=ROOT, env=env,
                           text=True, capture_output=True, timeout=60, check=False)
     assert re.search(r"^scsynth-\d+:out_1$", done.stdout, re.M), done.stdout + done.stderr

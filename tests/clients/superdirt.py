@@ -48,8 +48,8 @@ def samples_in(folder):
 
 
 def load_module(session, port):
-    """The module with the settings that the README gives for SuperDirt."""
-    found = re.search(r"SuperDirt wants.*?'\{ (.*?) \}'", (ROOT / "README.md").read_text(), re.DOTALL)
+    """The module with the settings that docs/use.md gives for SuperDirt."""
+    found = re.search(r"SuperDirt wants.*?'\{ (.*?) \}'", (ROOT / "docs/use.md").read_text(), re.DOTALL)
     session.pw_cli("load-module", "libpipewire-module-scsynth", f"{{ {found[1]} scsynth.osc.port = {port} }}")
 
 

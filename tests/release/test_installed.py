@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The build that README.md tells users to make, installed into a folder of the test's own (DESTDIR): it is complete,
+"""The build that docs/install.md tells users to make, installed into a folder of the test's own (DESTDIR): it is complete,
 and plays in a daemon that finds the installed parts. ./check's stage `release` names the build."""
 import json
 import subprocess
@@ -42,8 +42,8 @@ def below(root, folder):
     return root / str(folder).lstrip("/")
 
 
-def test_the_options_are_those_of_the_readme():
-    line = next(line for line in (ROOT / "README.md").read_text().splitlines() if "meson setup build-release" in line)
+def test_the_options_are_those_of_the_documents():
+    line = next(line for line in (ROOT / "docs/install.md").read_text().splitlines() if "meson setup build-release" in line)
     assert line.split() == ["meson", "setup", "build-release", "--prefix=/usr", "--buildtype=release", "-Dtests=false"]
     found = options(BUILD)
     assert (found["prefix"], found["buildtype"], found["tests"]) == ("/usr", "release", False)

@@ -11,7 +11,7 @@
 namespace scs {
 
 /// Describes one setting, apart from its field: how to read and check it, and the texts for --help, the man page and
-/// the README.
+/// docs/settings.md.
 struct Setting {
     /// How the value behind scsynth's option is read.
     enum class Option {
@@ -30,7 +30,7 @@ struct Setting {
     const char* value = "";             ///< a word for the value behind the option, for --help
     const char* unset = "";             ///< what the documents say as the default where that is not a value
     const char* help = "";              ///< a few words, without a full stop, at most 60 characters
-    const char* more = "";              ///< sentences for README and man page; code in `backticks`
+    const char* more = "";              ///< sentences for docs/settings.md and man page; code in `backticks`
 };
 
 /// A setting and its field, which has the default, in the struct that holds it.

@@ -51,7 +51,7 @@ constexpr int lowest_rate = 1000, highest_rate = 768000;
 constexpr int most_buffers = 1 << 23;
 
 /// The engine's part of the settings. The node's properties, pw-scsynth's command line, its help, the engine's own
-/// checks, and the tables in README.md and the man page come from these rows.
+/// checks, and the tables in docs/settings.md and the man page come from these rows.
 inline constexpr SettingRow<Settings> engine_settings[] = {
     {&Settings::inputs,
      {.key = "inputs",
