@@ -11,6 +11,7 @@
 #include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/rendering-scope.hpp"
 #include "engine/plugins/ugens.hpp"
+#include "engine/render/renderer.hpp"
 #include "engine/rt/float-mode.hpp"
 #include "engine/rt/kept-pools.hpp"
 #include "engine/rt/longest-block.hpp"
@@ -116,6 +117,7 @@ struct Engine::Parts final : PluginHost {
           outputs(s),
           ensemble(s, buses, buffers, world.random(), *pool, deadline, *trace, std::move(helpers)),
           tree(std::make_unique<Tree>(s, buses, world, ensemble, *pool, outbox, deadline)),
+          renderer(*tree, buses, ensemble, outbox, deadline),
           commands(engine, s, inbox, outbox, deadline, *tree, world, definitions, status),
           shedding(s, *tree, outbox, deadline, status) {}
 
@@ -151,6 +153,7 @@ struct Engine::Parts final : PluginHost {
     OutputPorts outputs;
     Ensemble ensemble;
     std::unique_ptr<Tree> tree; ///< destroyed first: its nodes still emit events to the outbox
+    Renderer renderer;
     CommandRunner commands;
     Shedding shedding;
 };
@@ -355,8 +358,8 @@ int Engine::calm_blocks(int frame, double rate) const noexcept {
 /// Computes this block, and the next ones, as well, if they can be computed at once. false: the deadline has passed.
 bool Engine::render(int calm, const BlockInputs& inputs) noexcept {
     const int64_t traced = p_->trace->begin();
-    const int computed = calm > 1 ? p_->tree->render_blocks(calm, inputs) : -1;
-    const bool whole = computed >= 0 || p_->tree->render();
+    const int computed = calm > 1 ? p_->renderer.render_blocks(calm, inputs) : -1;
+    const bool whole = computed >= 0 || p_->renderer.render();
     p_->trace->end(0, TraceKind::walk, traced, p_->block);
     if (computed < 0)
         return whole;
@@ -428,7 +431,7 @@ void Engine::render_block(int frame, double rate, const float* const* in, float*
 
 void Engine::note_bad_block() noexcept {
     if (status_.bad_blocks.fetch_add(1, std::memory_order_relaxed) == 0)
-        p_->tree->find_bad_output(p_->outputs);
+        p_->renderer.find_bad_output(p_->outputs);
 }
 
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,

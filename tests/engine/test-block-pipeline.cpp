@@ -490,6 +490,38 @@ TEST_CASE("what would reach into another block is computed block by block") {
     }
 }
 
+TEST_CASE("a start that draws random numbers comes where others have drawn theirs") {
+    const Helped helped;
+    SynthDef def;
+    def.name = "drawn";
+    def.constants = {100.f, 900.f, 0.f, 0.5f};
+    def.units = {unit("Rand", scs::Rate::scalar, {{-1, 0}, {-1, 1}}, {scs::Rate::scalar}),
+                 unit("VarSaw", scs::Rate::audio, {{0, 0}, {-1, 2}, {-1, 3}}, {scs::Rate::audio}),
+                 unit("Out", scs::Rate::audio, {{-1, 2}, {1, 0}}, {})};
+    for (const char* others : {"saw", "hiss-stays"}) {
+        CAPTURE(std::string(others));
+        const Piece piece{.make =
+                              [&](LongPlayer& f) {
+                                  f.defs.push_back(f.define(def));
+                                  CHECK(f.defs.back()->code->starts_anywhere);
+                                  for (int id = 1000; id < 1060; ++id)
+                                      add(f, others, id);
+                              },
+                          .act =
+                              [](LongPlayer& f, int cycle) {
+                                  if (cycle % 3 == 2)
+                                      f.voice(*f.defs.back(), 2000 + cycle, AddAction::after, 1000 + cycle);
+                              }};
+        const Played alone = piece.play(1);
+        for (const int threads : {2, 3}) {
+            CAPTURE(threads);
+            uint64_t computed = 0;
+            CHECK(same(alone, piece.play(threads, &computed)));
+            CHECK(computed > 0);
+        }
+    }
+}
+
 TEST_CASE("a voice that comes costs one walk at most, even if it joins others that aren't its neighbours") {
     const Helped helped;
     LongPlayer f(with(2), 1, 0);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/nodes/ahead-place.hpp"
-
 #include <cstddef>
 #include <cstdint>
 
@@ -22,6 +20,12 @@ enum class Run : uint8_t {
     traced, ///< a synth that is on and prints what it does in the next block
     off,
     ending, ///< free it
+};
+
+/// Where a batch, a lone voice or a synth of plugins' units stands among what is computed in a block. [rt]
+struct ItemPlace {
+    int32_t listed = -1; ///< its place when the RenderList was last made with it
+    int32_t job = -1;    ///< computed ahead: which of the block's jobs it is, until its turn; -1: none
 };
 
 /// What a control of a synth is mapped to.
@@ -104,7 +108,7 @@ struct Synth : Node {
     UnitGraph* graph = nullptr;       ///< null: a synth of native units
     Voice* voice = nullptr;           ///< null: a synth with plugin units
     const TurnFacts* facts = nullptr; ///< of its SynthDef
-    AheadPlace ahead;                 ///< unless it is in a batch
+    ItemPlace ahead;                  ///< unless it is in a batch
     Synth* older = nullptr;           ///< in its list of Ages
     Synth* newer = nullptr;
 };

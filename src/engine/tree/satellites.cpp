@@ -39,8 +39,8 @@ bool Tree::settle(Cluster& cluster) noexcept {
         link(*reference, beside(cluster, true));
         if (group.ends_back_from == &cluster)
             group.ends_back_from = reference;
-        if (turn_.group == &cluster) // the walk goes on with the reference, or has passed it
-            turn_ = {turn_.next ? turn_.next : reference->next, &group, turn_.running};
+        if (place_.group == &cluster) // the walk goes on with the reference, or has passed it
+            place_ = {place_.next ? place_.next : reference->next, &group};
     }
     drop(cluster, EndEvent::without_place);
     return empty;

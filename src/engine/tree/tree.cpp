@@ -341,8 +341,8 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
             group.ends_on_from = node.next;
     }
     Cluster* const cluster = as_cluster(&node);
-    if (cluster && turn_.group == cluster)
-        turn_ = {cluster->next, cluster->parent, turn_.running};
+    if (cluster && place_.group == cluster)
+        place_ = {cluster->next, cluster->parent};
     if (Cluster* around = cluster_of(node))
         around->reference = nullptr;
     unlink(node);
@@ -360,10 +360,6 @@ void Tree::drop(Node& node, EndEvent event) noexcept {
     } else {
         auto& synth = static_cast<Synth&>(node);
         ages_.put(synth, AgeKind::none);
-        if (starting_ == &synth) {
-            ensemble_.abandon_start();
-            starting_ = nullptr;
-        }
         count(-1, 0, -int64_t(synth.definition->program->units.size()));
         if (synth.graph && !synth.graph->destroy(deadline_)) {
             synth.next = leaving_;
@@ -500,6 +496,7 @@ void Tree::stop_emptying(Group& group) noexcept {
     group.next_emptying = group.previous_emptying = nullptr;
     group.ends_back_from = group.ends_on_from = nullptr;
     group.emptying = Emptying::nothing;
+    ensemble_.order_changed();
 }
 
 template <bool in_time>
@@ -570,7 +567,6 @@ void Tree::set_run(Node& node, bool run) noexcept {
         ages_.put(static_cast<Synth&>(node), AgeKind::none); // from now on it is the client that pauses it
     if (run && node.run == Run::off) {
         set(node, Run::on);
-        ensemble_.resumed();
     } else if (run && node.run == Run::first_paused)
         set(node, Run::first);
     else if (!run && node.run == Run::first)
@@ -616,6 +612,14 @@ Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name,
     if (synth.graph->crashed())
         free_crashed(synth);
     return status;
+}
+
+void Tree::free_crashed(Synth& synth) noexcept {
+    TextLine line;
+    line.add("UGen '%s' of synth %d (%s) %s; the synth is freed", synth.graph->crashed_ugen(), synth.id,
+             synth.definition->program->name.c_str(), synth.graph->took_too_long() ? "took too long" : "crashed");
+    outbox_.complain(line.take());
+    free_first(synth);
 }
 
 void Tree::rename(Node& node, int32_t id) noexcept {

@@ -14,15 +14,12 @@
 
 namespace scs {
 
-struct BlockInputs;
 class Buses;
 struct Cluster;
 struct Complaint;
 class Deadline;
 class Ensemble;
-class FaultLanding;
 class Outbox;
-class OutputPorts;
 class PluginWorld;
 class Pool;
 
@@ -44,7 +41,8 @@ constexpr bool goes_into(AddAction action) noexcept {
     return action == AddAction::head || action == AddAction::tail || action == AddAction::insert;
 }
 
-/// The node tree and the node IDs. [rt] only, after construction. The root is group 0 and stays.
+/// The node tree and the node IDs. It computes nothing: that is Renderer's. [rt] only, after construction. The root is
+/// group 0 and stays.
 class Tree {
 public:
     /// [worker] Throws if the pool is too small for a root.
@@ -114,16 +112,21 @@ public:
     /// Marks a node to be freed, with its satellites, when the walk next reaches it. The root stays.
     void end(Node&) noexcept;
 
-    /// Computes one block of all nodes that run, in tree order. false: the deadline passed before the end, and what is
-    /// on the buses is of no use.
-    bool render() noexcept;
-    /// Computes blocks from the ensemble's present one on in place of so many render(), if nothing but native voices is
-    /// computed in them. Nothing may happen between them. Returns how many are computed, fewer if the deadline has
-    /// passed; -1: none, as it can't be done so.
-    int render_blocks(int blocks, const BlockInputs&) noexcept;
+    // ---- for a walk through all nodes in their order
 
-    /// In the next blocks, finds the group with whose end there is NaN or infinity on an output bus, and logs it once.
-    void find_bad_output(const OutputPorts& ports) noexcept { suspects_ = &ports; }
+    /// How far a walk has come.
+    struct WalkPlace {
+        Node* next; ///< null at the end of the group
+        Group* group;
+    };
+    /// The present walk's. Stays right while nodes are freed.
+    WalkPlace& walk_place() noexcept { return place_; }
+    /// Sets what a walk does when it reaches the node.
+    void set(Node&, Run) noexcept;
+    /// A walk has passed all that is in the cluster.
+    void end_pass(Cluster&) noexcept;
+    /// Frees a synth one of whose units has crashed, and says so.
+    void free_crashed(Synth&) noexcept;
 
     /// The synths that run, and those that pause() has paused, by age.
     Ages& ages() noexcept { return ages_; }
@@ -158,19 +161,11 @@ private:
     void settle_around(Group*) noexcept;
     void free_last(Node&) noexcept;
     void expect_pass(Cluster&) noexcept;
-    void end_pass(Cluster&) noexcept;
     /// A synth of this definition has gone.
     void let_go(Definition&) noexcept;
     bool finish_leaving(Deadline&) noexcept;
     int32_t next_hidden_id() noexcept;
     void rename(Node&, int32_t id) noexcept;
-    bool first_block(Synth&, FaultLanding&);
-    bool start(Synth&) noexcept;
-    bool finish_start() noexcept;
-    bool render(Synth&, FaultLanding&);
-    void look_at_output(const Group&) noexcept;
-    bool take_turn(Synth&) noexcept;
-    void note_cost(Definition&, int64_t nsec, int turns, int voices) noexcept;
     template <bool in_time>
     bool free_children(Group&) noexcept;
     template <bool in_time>
@@ -184,16 +179,7 @@ private:
     void stop_emptying(Group&) noexcept;
     template <bool in_time>
     bool finish_frees() noexcept;
-    void set(Node&, Run) noexcept;
     float zero_for(const Synth&, int index, float zero, WhenSet) const noexcept;
-    void free_crashed(Synth&) noexcept;
-    bool walk(FaultLanding&);
-    template <class Visit>
-    bool visit_synths(Visit&&) noexcept;
-    bool list_turns() noexcept;
-    bool search_partners() noexcept;
-    bool start_before_block(Synth&) noexcept;
-    void perform_endings(int blocks) noexcept;
 
     const Buses& buses_;
     PluginWorld& world_;
@@ -201,9 +187,8 @@ private:
     Pool& pool_;
     Outbox& outbox_;
     Deadline& deadline_;
-    bool notifies_;                         ///< false: offline
-    bool verbose_;                          ///< buffers that units can't use are named
-    const OutputPorts* suspects_ = nullptr; ///< being searched for who makes them bad
+    bool notifies_; ///< false: offline
+    bool verbose_;  ///< buffers that units can't use are named
     NodeIndex index_;
     Ages ages_;
     Group* root_ = nullptr;
@@ -218,13 +203,8 @@ private:
         Node* made; ///< null: none is under way
         Node* replaced;
     } replacing_{};
-    struct {
-        Node* next; ///< the node to render next; null at the end of the group
-        Group* group;
-        Synth* running;
-    } turn_{};                  ///< how far render() has come
-    Synth* leaving_ = nullptr;  ///< synths out of the tree, linked by next, with units still to be destroyed
-    Synth* starting_ = nullptr; ///< a native one for whose start there was no time
+    WalkPlace place_{};
+    Synth* leaving_ = nullptr; ///< synths out of the tree, linked by next, with units still to be destroyed
     int32_t hidden_id_ = -8, recent_id_ = 0;
 };
 

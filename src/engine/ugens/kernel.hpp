@@ -137,7 +137,7 @@ enum class Role : uint8_t {
 };
 
 /// One UGen at certain rates. The functions are all the same arithmetic. The fields below them say what else a kernel
-/// needs or does, so that no code outside its file refers to a UGen by name.
+/// needs or does, so that the code which computes it need not know which UGen it is.
 struct Kernel {
     KernelFunction start = nullptr; ///< [rt] lone: what the constructor does, outputs' first samples; record is zeroed
     KernelFunction lone = nullptr;  ///< [rt] a block of one voice; null for units that only start

@@ -39,7 +39,7 @@ std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses&
 }
 
 /// Groups far above don't count, as there may be any number of them.
-bool in_parallel_group(const Unison& one) noexcept {
+bool in_parallel_group(const Item& one) noexcept {
     const Synth& first = one.batch ? *one.batch->synths[one.batch->first()] : *one.lone;
     const Group* group = first.parent;
     for (int i = 0; group && i < most_levels; ++i, group = group->parent)
@@ -57,14 +57,12 @@ size_t Ahead::most_jobs(const Settings& settings) noexcept {
 }
 
 size_t Ahead::most_turns(const Settings& settings) noexcept {
-    return size_t(std::clamp(settings.max_nodes, 64, 4096)); // all are looked at before the walk
+    return size_t(std::clamp(settings.max_nodes, 64, 4096)); // all are looked at where something has changed
 }
 
-Ahead::Ahead(const Settings& settings, AheadList& list, Trace& trace, std::shared_ptr<HelperPool> pool_of_helpers,
-             int lanes, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held,
-             Deadline& deadline)
-    : list_(list),
-      trace_(trace),
+Ahead::Ahead(const Settings& settings, Trace& trace, std::shared_ptr<HelperPool> pool_of_helpers, int lanes,
+             Buses& buses, Buffers& buffers, RandomState* random, Pool& pool, HeldOutput& held, Deadline& deadline)
+    : trace_(trace),
       random_(random),
       held_(held),
       deadline_(deadline),
@@ -122,7 +120,7 @@ bool Ahead::may_open(Batch& batch) noexcept {
            held_.take_slot(batch);
 }
 
-bool Ahead::may_open(const Unison& one) noexcept {
+bool Ahead::may_open(const Item& one) noexcept {
     if (one.is_graph())
         return false; // what it writes to buses can't be kept
     if (one.batch)
@@ -132,23 +130,23 @@ bool Ahead::may_open(const Unison& one) noexcept {
 }
 
 /// Whether to hand it over takes less than to compute it.
-bool Ahead::is_worth_it(const Unison& one) const noexcept {
+bool Ahead::is_worth_it(const Item& one) const noexcept {
     return one.batch || (!one.is_graph() && one.code().lone.ops.size() >= limits.fewest_ops);
 }
 
-size_t Ahead::work_in(const Unison& one) noexcept {
+size_t Ahead::work_in(const Item& one) noexcept {
     if (one.is_graph())
         return work_in_graph(*one.lone);
     return one.batch ? 4 * one.code().batch.ops.size() : one.code().lone.ops.size();
 }
 
 /// How many random numbers it draws in a block.
-uint32_t Ahead::numbers_of(const Unison& one) noexcept {
+uint32_t Ahead::numbers_of(const Item& one) noexcept {
     return one.facts().numbers * uint32_t(one.batch ? std::popcount(one.batch->live) : 1);
 }
 
 /// Of one that opens.
-Ahead::Need Ahead::need_of(const Unison& one) const noexcept {
+Ahead::Need Ahead::need_of(const Item& one) const noexcept {
     const NativeCode& code = one.code();
     if (one.batch)
         return {code.batch_sets, work_in(one), code.batch_keeps.size()};
@@ -156,7 +154,7 @@ Ahead::Need Ahead::need_of(const Unison& one) const noexcept {
 }
 
 /// How many strands' turns must have begun until all is there that it reads and its own strand doesn't write.
-size_t Ahead::gate_for(const Unison& one) const noexcept {
+size_t Ahead::gate_for(const Item& one) const noexcept {
     size_t gate = 0;
     for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool) {
         if (!writes(use.effect)) // it is known, as it may be opened
@@ -167,21 +165,22 @@ size_t Ahead::gate_for(const Unison& one) const noexcept {
 
 /// What it writes for others than the turns from `first` on and before `end` is there when so many strands' turns have
 /// begun.
-void Ahead::note_writes(const Unison& one, size_t turns, size_t first, size_t end) noexcept {
+void Ahead::note_writes(const Item& one, size_t turns, size_t first, size_t end) noexcept {
     for_each_reach(one, [&](const NativeCode::BusUse& use, const BusRange& range, bool known) {
         if (writes(use.effect) && !(known && found_strands_.alone(use, range, first, end)))
             known ? gates_.write(use, range, turns) : gates_.write_unknown(turns);
     });
 }
 
-void Ahead::plan(const AheadList::Turns& turns) noexcept {
+void Ahead::plan(const RenderList& list) noexcept {
     planned_jobs_ = planned_strands_ = planned_gate_count_ = planned_sets_ = planned_work_ = planned_draws_ = 0;
     planned_ = true;
+    planned_version_ = list.version();
     size_t drawing = 0;
-    bool draws_known = turns.complete, buffers_stay = turns.complete;
-    const auto opens = [&](const Unison& one) noexcept {
+    bool draws_known = list.complete(), buffers_stay = list.complete();
+    const auto opens = [&](const Item& one) noexcept {
         const TurnFacts& facts = one.facts();
-        const bool well = (turns.complete || !facts.reads) && (draws_known || !facts.draws) &&
+        const bool well = (list.complete() || !facts.reads) && (draws_known || !facts.draws) &&
                           (buffers_stay || !facts.reads_buffers) && (!groups_alone_ || in_parallel_group(one)) &&
                           may_open(one);
         if (facts.draws) // what doesn't open may draw another number of them, or none
@@ -191,18 +190,16 @@ void Ahead::plan(const AheadList::Turns& turns) noexcept {
         planned_ = planned_ && facts.buses_stay && !(one.batch && one.batch->interleaved);
         return well;
     };
-    turns.any_reads ? plan_strands(turns, opens) : plan_apart(turns, opens);
+    list.complete() && list.reads() ? plan_strands(list.items(), opens) : plan_apart(list.items(), opens);
 }
 
 /// Where nobody reads what others write, each turn is a strand of its own. Whenever something has changed, all turns
 /// come here. Most are batches of the kind of the one before, so what depends on that alone is asked once.
 template <class Opens>
-void Ahead::plan_apart(const AheadList::Turns& turns, Opens&& opens) noexcept {
+void Ahead::plan_apart(std::span<const Item> items, Opens&& opens) noexcept {
     const NativeCode* simple = nullptr; // a batch of it opens if it is in order itself
     Need need{};
-    for (const Unison& one : turns.all) {
-        if (!one)
-            continue;
+    for (const Item& one : items) {
         if (const Batch* batch = one.batch) {
             const NativeCode* code = batch->code;
             if (code != simple && code->ahead && !code->reads && !code->draws && !code->reads_buffers &&
@@ -223,15 +220,14 @@ void Ahead::plan_apart(const AheadList::Turns& turns, Opens&& opens) noexcept {
 }
 
 template <class Opens>
-void Ahead::plan_strands(const AheadList::Turns& turns, Opens&& opens) noexcept {
+void Ahead::plan_strands(std::span<const Item> items, Opens&& opens) noexcept {
     gates_.begin_block();
     found_strands_.begin();
     size_t count = 0;
-    for (const Unison& one : turns.all)
-        if (one) {
-            turns_[count++] = {one, opens(one)};
-            found_strands_.add(one, work_in(one));
-        }
+    for (const Item& one : items) {
+        turns_[count++] = {one, opens(one)};
+        found_strands_.add(one, work_in(one));
+    }
     found_strands_.find();
     for (size_t first = 0, end; first < count; first = end) {
         end = found_strands_.end(first);
@@ -248,7 +244,7 @@ void Ahead::plan_strands(const AheadList::Turns& turns, Opens&& opens) noexcept 
 }
 
 /// Makes a turn a job where nobody reads what others write.
-bool Ahead::open_apart(const Unison& one, const Need& need) noexcept {
+bool Ahead::open_apart(const Item& one, const Need& need) noexcept {
     if (planned_jobs_ == jobs_.size() || planned_sets_ + need.sets > kept_sets_)
         return false;
     strands_[planned_strands_++] = {uint32_t(planned_jobs_), 1, 0, 0};
@@ -280,7 +276,7 @@ bool Ahead::open_strand(size_t first, size_t end) noexcept {
 }
 
 /// Whether the turn fits into a strand of these: what others of them read it writes at once, and finds what it reads.
-bool Ahead::hands_on_well(const Unison& one, size_t first, size_t end) const noexcept {
+bool Ahead::hands_on_well(const Item& one, size_t first, size_t end) const noexcept {
     if (one.batch && one.batch->interleaved)
         return false;
     bool well = true;
@@ -297,7 +293,7 @@ bool Ahead::hands_on_well(const Unison& one, size_t first, size_t end) const noe
 }
 
 /// A job of the last strand.
-Ahead::Job& Ahead::new_job(const Unison& one, const Need& need) noexcept {
+Ahead::Job& Ahead::new_job(const Item& one, const Need& need) noexcept {
     Job& job = jobs_[planned_jobs_++];
     job.of = one;
     job.strand = uint32_t(planned_strands_ - 1);
@@ -307,7 +303,7 @@ Ahead::Job& Ahead::new_job(const Unison& one, const Need& need) noexcept {
     return job;
 }
 
-void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
+void Ahead::open_job(const Item& one, size_t first, size_t end) noexcept {
     const Need need = need_of(one);
     Job& job = new_job(one, need);
     job.at_once = 0;
@@ -327,7 +323,7 @@ void Ahead::open_job(const Unison& one, size_t first, size_t end) noexcept {
     note_draws(one, int32_t(planned_jobs_ - 1));
 }
 
-void Ahead::note_draws(const Unison& one, int32_t job) noexcept {
+void Ahead::note_draws(const Item& one, int32_t job) noexcept {
     if (one.facts().draws)
         draws_[planned_draws_++] = {job, numbers_of(one)};
 }
@@ -342,32 +338,19 @@ void Ahead::foresee_draws() noexcept {
     }
 }
 
-bool Ahead::open_block(int32_t number) noexcept {
-    demand_.begin_walk();
-    if (!demand_.asks()) {
-        if (std::exchange(lists_, false)) {
-            (void)list_.take();
-            list_.distrust(); // turns that aren't in it come
-            planned_ = false;
-        }
-        return false;
-    }
-    if (!std::exchange(lists_, true))
-        demand_.note_late_start();
+void Ahead::open_block(int32_t number, const RenderList& list) noexcept {
+    opened_ = true;
     since_search_ = std::exchange(unsearched_, 0) + 1;
-    const AheadList::Turns turns = list_.take();
-    planned_ = planned_ && turns.same;
     count_ = reached_ = taken_count_ = by_helpers_ = by_walk_ = 0;
     // A walk among blocks that had none is the data loop's alone: all voices search for partners in it, for which
     // batches must not be others' to write.
     if (since_search_ > 1) {
         job_list_.open(0, 0);
-        return true;
+        return;
     }
-    if (!planned_)
-        plan(turns);
+    if (!planned_ || planned_version_ != list.version())
+        plan(list);
     fulfil_plan(number);
-    return true;
 }
 
 void Ahead::fulfil_plan(int32_t number) noexcept {
@@ -395,7 +378,7 @@ void Ahead::fulfil_plan(int32_t number) noexcept {
 }
 
 void Ahead::close_block() noexcept {
-    if (lists_)
+    if (std::exchange(opened_, false))
         close_plan();
     demand_.end_walk();
 }
@@ -442,14 +425,12 @@ void Ahead::let_go(Job& job) noexcept {
 
 // ---- blocks in place of walks
 
-bool Ahead::plan_pipeline(int blocks) noexcept {
-    if (!list_.whole())
+bool Ahead::plan_pipeline(int blocks, const RenderList& list) noexcept {
+    if (!list.whole())
         return false;
-    const std::span<const Unison> turns = list_.turns();
-    const AheadList::Version version = list_.version();
-    if (version != pipeline_version_ || pipeline_.outdated()) {
-        pipeline_fits_ = pipeline_.plan(turns);
-        pipeline_version_ = version;
+    if (list.version() != pipeline_version_ || pipeline_.outdated()) {
+        pipeline_fits_ = pipeline_.plan(list.items());
+        pipeline_version_ = list.version();
     }
     return pipeline_fits_ && pipeline_.work_at_a_time(blocks) >= limits.least_pipelined;
 }
@@ -458,12 +439,12 @@ bool Ahead::may_run_blocks() const noexcept {
     return !groups_alone_;
 }
 
-bool Ahead::search_is_due() const noexcept {
-    return may_run_blocks() && unsearched_ >= most_unsearched && list_.whole();
+bool Ahead::search_is_due(const RenderList& list) const noexcept {
+    return may_run_blocks() && unsearched_ >= most_unsearched && list.whole();
 }
 
-int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs) noexcept {
-    if (!may_run_blocks() || !plan_pipeline(blocks))
+int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs, const RenderList& list) noexcept {
+    if (!may_run_blocks() || !plan_pipeline(blocks, list))
         return -1;
     const int64_t began = clock_.now();
     unsearched_ += blocks;
@@ -642,7 +623,7 @@ void Ahead::wait_for(size_t job) noexcept {
     demand_.note_wait(wait.nsec());
 }
 
-Ahead::Turn Ahead::take(Unison one) noexcept {
+Ahead::Turn Ahead::take(Item one) noexcept {
     const auto number = size_t(std::exchange(one.place().job, -1));
     Job& job = jobs_[number];
     Strand& strand = strands_[job.strand];

@@ -5,11 +5,11 @@
 #include "engine/rt/float-mode.hpp"
 #include "engine/schedule/helpers.hpp"
 #include "engine/schedule/trace.hpp"
-#include "engine/voices/ahead-list.hpp"
 #include "engine/voices/block-pipeline.hpp"
 #include "engine/voices/demand.hpp"
 #include "engine/voices/gates.hpp"
 #include "engine/voices/random-jump.hpp"
+#include "engine/voices/render-list.hpp"
 #include "engine/voices/strands.hpp"
 #include "engine/voices/voice-runner.hpp"
 
@@ -44,8 +44,8 @@ public:
 
     /// [worker] settings.threads: at least 2. Throws if a thread can't be started. The arguments from `lanes` on are
     /// those of VoiceRunner.
-    Ahead(const Settings&, AheadList&, Trace&, std::shared_ptr<HelperPool>, int lanes, Buses&, Buffers&, RandomState*,
-          Pool&, HeldOutput&, Deadline&);
+    Ahead(const Settings&, Trace&, std::shared_ptr<HelperPool>, int lanes, Buses&, Buffers&, RandomState*, Pool&,
+          HeldOutput&, Deadline&);
 
     void set_host(void* host, VoiceRunner::DoneAction) noexcept;
     void set_sample_rate(double rate) noexcept;
@@ -57,12 +57,12 @@ public:
     /// Whether blocks may be computed at once at all.
     bool may_run_blocks() const noexcept;
     /// Whether voices are to search for others before the next blocks, as walks let them, and that they have done so.
-    bool search_is_due() const noexcept;
+    bool search_is_due(const RenderList&) const noexcept;
     void note_search() noexcept { unsearched_ = 0; }
-    /// Between two walks: computes blocks from number `first` on in place of their walks, if nothing but voices would
-    /// have its turn in them. `blocks`: at most so many, and most_blocks; nothing may happen between them. Returns how
+    /// Between two walks: computes blocks from number `first` on in place of their walks, if the current list is all
+    /// there is to do in them. `blocks`: at most so many, and most_blocks; nothing may happen between them. Returns how
     /// many are computed, fewer if the deadline has passed; -1: it can't be done so.
-    int run_blocks(int32_t first, int blocks, const BlockInputs&) noexcept;
+    int run_blocks(int32_t first, int blocks, const BlockInputs&, const RenderList&) noexcept;
     /// Of the last run_blocks(), see BlockPipeline.
     const BlockPipeline& pipelined() const noexcept { return pipeline_; }
     std::span<BlockPipeline::Ending> endings() noexcept { return pipeline_.endings(); }
@@ -70,9 +70,11 @@ public:
     int blocks_since_search() const noexcept { return since_search_; }
     /// Whether helpers are asked in this cycle.
     bool asks() const noexcept { return demand_.asks(); }
-    /// The walk of a block begins. Nothing but the walk may change voices and batches until close_block(). false:
-    /// nothing is computed ahead, and turns needn't be listed, as helpers aren't asked in this cycle.
-    bool open_block(int32_t number) noexcept;
+    /// The walk of a block begins. If helpers are asked, open_block() is next.
+    void begin_walk() noexcept { demand_.begin_walk(); }
+    /// Opens the jobs among the items of the block. The list is current, and nothing but the walk may change voices and
+    /// batches until close_block().
+    void open_block(int32_t number, const RenderList&) noexcept;
     /// The walk is at its end or is given up. No helper computes a batch any more afterwards.
     void close_block() noexcept;
 
@@ -82,7 +84,7 @@ public:
         written,    ///< that, too
     };
     /// The turn of what has a job begins.
-    Turn take(Unison) noexcept;
+    Turn take(Item) noexcept;
     /// Writes what take() has found computed.
     void write(Batch& batch) noexcept { runners_[0].run_kept(batch, taken_->kept, taken_->at_once); }
     void write(Synth& synth) noexcept { runners_[0].run_kept(synth, taken_->kept, taken_->at_once); }
@@ -107,7 +109,7 @@ public:
 private:
     /// A batch or a lone voice, and what was computed of it.
     struct alignas(cache_line) Job {
-        Unison of;
+        Item of;
         float* kept;
         uint32_t at_once; ///< what it writes that nobody else reaches: bits as for VoiceRunner::run_ahead()
         bool all_at_once;
@@ -141,29 +143,29 @@ private:
     void fulfil_plan(int32_t number) noexcept;
     void close_plan() noexcept;
     bool may_open(Batch&) noexcept;
-    bool may_open(const Unison&) noexcept;
-    bool is_worth_it(const Unison&) const noexcept;
-    static size_t work_in(const Unison&) noexcept;
-    Need need_of(const Unison&) const noexcept;
-    size_t gate_for(const Unison&) const noexcept;
-    void note_writes(const Unison&, size_t turns, size_t first, size_t end) noexcept;
-    static uint32_t numbers_of(const Unison&) noexcept;
-    [[gnu::noinline]] void plan(const AheadList::Turns&) noexcept; // rare, and counted by bench/helper_costs.py
+    bool may_open(const Item&) noexcept;
+    bool is_worth_it(const Item&) const noexcept;
+    static size_t work_in(const Item&) noexcept;
+    Need need_of(const Item&) const noexcept;
+    size_t gate_for(const Item&) const noexcept;
+    void note_writes(const Item&, size_t turns, size_t first, size_t end) noexcept;
+    static uint32_t numbers_of(const Item&) noexcept;
+    [[gnu::noinline]] void plan(const RenderList&) noexcept; // rare, and counted by bench/helper_costs.py
     template <class Opens>
-    void plan_strands(const AheadList::Turns&, Opens&&) noexcept;
+    void plan_strands(std::span<const Item>, Opens&&) noexcept;
     template <class Opens>
-    void plan_apart(const AheadList::Turns&, Opens&&) noexcept;
-    bool open_apart(const Unison&, const Need&) noexcept;
+    void plan_apart(std::span<const Item>, Opens&&) noexcept;
+    bool open_apart(const Item&, const Need&) noexcept;
     bool open_strand(size_t first, size_t end) noexcept;
-    bool hands_on_well(const Unison&, size_t first, size_t end) const noexcept;
-    Job& new_job(const Unison&, const Need&) noexcept;
-    void open_job(const Unison&, size_t first, size_t end) noexcept;
-    void note_draws(const Unison&, int32_t job) noexcept;
+    bool hands_on_well(const Item&, size_t first, size_t end) const noexcept;
+    Job& new_job(const Item&, const Need&) noexcept;
+    void open_job(const Item&, size_t first, size_t end) noexcept;
+    void note_draws(const Item&, int32_t job) noexcept;
     void foresee_draws() noexcept;
     void wait_for(size_t job) noexcept;
     bool is_late() noexcept;
     void run(size_t who, size_t strand) noexcept;
-    bool plan_pipeline(int blocks) noexcept;
+    bool plan_pipeline(int blocks, const RenderList&) noexcept;
     bool step_pipeline(size_t who, int& idle) noexcept;
     int64_t drive_pipeline() noexcept;
     void help_pipeline(size_t who) noexcept;
@@ -174,7 +176,6 @@ private:
     void add_deferred() noexcept;
     void do_errand(size_t who) noexcept;
 
-    AheadList& list_;
     Trace& trace_;
     RandomState* const random_;
     HeldOutput& held_;
@@ -196,7 +197,7 @@ private:
     VoiceRunner::DoneAction done_action_ = nullptr;
     // What there is to do in a block, which stays the same until something changes.
     struct PlannedTurn {
-        Unison of;
+        Item of;
         bool opens; ///< it may be computed ahead
     };
     std::vector<PlannedTurn> turns_; ///< while it is planned
@@ -206,7 +207,8 @@ private:
         uint32_t numbers;
     };
     std::vector<Draw> draws_;
-    bool planned_ = false;
+    bool planned_ = false;         ///< for the items and their buses of …
+    uint32_t planned_version_ = 0; ///< … this version of the list
     size_t planned_jobs_ = 0, planned_strands_ = 0, planned_gate_count_ = 0, planned_sets_ = 0, planned_work_ = 0,
            planned_draws_ = 0;
     std::vector<std::pair<uint32_t, uint32_t>> planned_gates_; ///< gate and strand, in the order of the gates
@@ -222,15 +224,15 @@ private:
     FloatMode float_mode_ = 0;
     // Blocks computed several at once.
     BlockPipeline pipeline_;
-    bool pipelining_ = false;             ///< now
-    AheadList::Version pipeline_version_; ///< of the list: what pipeline_ was planned for, which …
-    bool pipeline_fits_ = false;          ///< … can be computed so
-    int unsearched_ = 0;                  ///< blocks since voices have searched, or since the last walk
+    bool pipelining_ = false;       ///< now
+    uint32_t pipeline_version_ = 0; ///< of the list: what pipeline_ was planned for, which …
+    bool pipeline_fits_ = false;    ///< … can be computed so
+    int unsearched_ = 0;            ///< blocks since voices have searched, or since the last walk
     int since_search_ = 1;
     // How the work is shared.
     Demand demand_;
-    bool lists_ = false; ///< the last walk's turns are listed
-    double share_ = 0.5; ///< the jobs that are left to the walk at first, of all
+    bool opened_ = false; ///< jobs were opened in this walk
+    double share_ = 0.5;  ///< the jobs that are left to the walk at first, of all
     std::atomic<uint64_t> computed_{0};
     std::atomic<bool> stops_{false};   ///< no job is begun any more
     JobList job_list_;                 ///< of strands

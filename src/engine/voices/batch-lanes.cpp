@@ -6,6 +6,7 @@
 namespace scs {
 
 void BatchLanes::interleave(Batch& batch) noexcept {
+    records_.note_change();
     batch.interleaved = true;
     batch.checked = batch.synths[batch.first()]->parent->entered - 1; // differs, which means unchecked
 }

@@ -21,7 +21,7 @@ public:
     /// `front`.
     void combine(Batch& front, Batch& back, Synth& first_of_back, bool fill) noexcept;
     /// From now on other nodes may be between the batch's voices. They are checked before its first voice's next turn.
-    static void interleave(Batch&) noexcept;
+    void interleave(Batch&) noexcept;
 
 private:
     bool has_room(const Batch&) const noexcept;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/nodes/ahead-place.hpp"
+#include "engine/nodes/node.hpp"
 #include "engine/voices/code.hpp"
 
 #include <bit>
 #include <cstdint>
 
 namespace scs {
-
-struct Synth;
 
 constexpr int most_lanes = 16;
 
@@ -26,7 +24,7 @@ struct alignas(64) Batch {
     uint8_t tenants;  ///< lone voices whose records lie in its memory: the batch itself is retired
     uint32_t pending; ///< interleaved: lanes that are computed, but whose turn is still to come
     uint32_t checked; ///< interleaved: Group::entered when the nodes between the voices were last checked
-    AheadPlace ahead;
+    ItemPlace ahead;
     Synth* synths[most_lanes];
 
     std::byte* record() noexcept { return reinterpret_cast<std::byte*>(this + 1); }

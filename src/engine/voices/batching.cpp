@@ -94,8 +94,6 @@ void Batching::join_neighbours(Synth& synth, Synth& previous, bool fill) noexcep
     Batch *own = synth.voice->batch, *front = previous.voice->batch;
     if (front && front->stale)
         return;
-    if (own != front)
-        list_.note_join();
     if (own && !front) {
         (void)lanes_.prepend(*own, previous);
     } else if (own) {
@@ -121,10 +119,9 @@ void Batching::join_partner(Synth& synth) noexcept {
     Batch *own = synth.voice->batch, *front = partner.voice->voice->batch;
     if (front && (front->stale || (own && lanes_.full(*front))))
         return;
-    list_.note_move();
     for (Batch* batch : {front, own})
         if (batch)
-            BatchLanes::interleave(*batch);
+            lanes_.interleave(*batch);
     if (front && own) {
         lanes_.combine(*front, *own, *partner.behind, true);
     } else if (front) {
@@ -151,7 +148,7 @@ void Batching::leave(Synth& synth) noexcept {
         return;
     records_.unpack(*batch, synth);
     if (batch->live && batch->interleaved && batch->ordered())
-        BatchLanes::interleave(*batch); // it is between the others now, and may draw random numbers
+        lanes_.interleave(*batch); // it is between the others now, and may draw random numbers
     if (!batch->live && !batch->tenants)
         records_.free(*batch);
 }

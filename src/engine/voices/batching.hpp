@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/voices/ahead-list.hpp"
 #include "engine/voices/batch-lanes.hpp"
 #include "engine/voices/may-batch.hpp"
 
@@ -11,8 +10,8 @@ namespace scs {
 /// that they may pass (interleaved batches). Batches change only between two turns. [rt]
 class Batching {
 public:
-    Batching(Records& records, AheadList& list, int lanes) noexcept // [worker]
-        : records_(records), list_(list), lanes_(records, lanes) {}
+    Batching(Records& records, int lanes) noexcept // [worker]
+        : records_(records), lanes_(records, lanes) {}
 
     /// Called when a voice's turn comes. Removes voices that can't stay from its batch, and returns the batch; null if
     /// the voice is lone.
@@ -43,7 +42,6 @@ private:
     void check_between(Batch&, Synth& first) noexcept;
 
     Records& records_;
-    AheadList& list_;
     BatchLanes lanes_;
 };
 

@@ -39,7 +39,7 @@ public:
     TracedTurns(const TracedTurns&) = delete;
     TracedTurns& operator=(const TracedTurns&) = delete;
 
-    void next(const Unison& one) noexcept {
+    void next(const Item& one) noexcept {
         if (!began_)
             return;
         if (const TurnFacts* facts = &one.facts(); facts != facts_) {
@@ -164,7 +164,7 @@ bool BlockPipeline::fits_graph(const Synth& synth) noexcept {
 }
 
 /// `turn`: its number. Sets Turn::holder.
-bool BlockPipeline::fits(const Unison& one, size_t turn, int32_t& holder) noexcept {
+bool BlockPipeline::fits(const Item& one, size_t turn, int32_t& holder) const noexcept {
     holder = -1;
     if (one.batch)
         return fits(*one.batch);
@@ -174,16 +174,16 @@ bool BlockPipeline::fits(const Unison& one, size_t turn, int32_t& holder) noexce
     if (!voice.batch)
         return voice.code->pipelines && one.lone->run == Run::on && !one.lone->parent->cluster;
     holder = voice.batch->ahead.listed;
-    return voice.batch->interleaved && holder >= 0 && size_t(holder) < turn;
+    return voice.batch->interleaved && size_t(holder) < turn && turns_[size_t(holder)].of.batch == voice.batch;
 }
 
-size_t BlockPipeline::work_in(const Unison& one, bool held) noexcept {
+size_t BlockPipeline::work_in(const Item& one, bool held) noexcept {
     if (one.is_graph())
         return work_in_graph(*one.lone);
     return one.batch ? 4 * one.code().batch.ops.size() : held ? one.code().sets : one.code().lone.ops.size();
 }
 
-bool BlockPipeline::plan(std::span<const Unison> turns) noexcept {
+bool BlockPipeline::plan(std::span<const Item> turns) noexcept {
     turn_count_ = work_ = 0;
     unequal_ = 0;
     numbers_ = 0;
@@ -193,14 +193,10 @@ bool BlockPipeline::plan(std::span<const Unison> turns) noexcept {
     cuts_.begin();
     bool ends = false, sends = false;
     int interleaved = 0, others = 0; // such batches, and of their voices those whose turns haven't come
-    for (const Unison& one : turns) {
+    for (const Item& one : turns) {
         const size_t number = turn_count_++;
         Turn& turn = turns_[number];
         turn = {.of = one, .holder = -1};
-        if (!one) {
-            cuts_.skip();
-            continue;
-        }
         if (!fits(one, number, turn.holder))
             return false;
         ends = ends || one.facts().ends;
@@ -252,7 +248,7 @@ bool BlockPipeline::cut() noexcept {
         stage.end = uint32_t(cuts_.end(i));
         first = stage.end;
         for (const Turn& turn : std::span(turns_).subspan(stage.first, stage.end - stage.first)) {
-            if (!turn.of || turn.holder >= 0 || !turn.of.facts().draws)
+            if (turn.holder >= 0 || !turn.of.facts().draws)
                 continue;
             stage.draws = true;
             stage.numbers += turn.of.facts().numbers * uint32_t(turn.of.batch ? turn.of.batch->count() : 1);
@@ -349,8 +345,6 @@ bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index, bool measu
         if (pipeline_.stopped())
             return false;
         Turn& turn = turns_[i];
-        if (!turn.of)
-            continue;
         if ((work += turn.work) >= work_between_looks) {
             work = 0;
             FaultGuard::progress();
@@ -440,8 +434,8 @@ void BlockPipeline::Noting::add(Synth& synth, uint32_t lane, uint8_t action) noe
 std::span<BlockPipeline::Ending> BlockPipeline::endings() noexcept {
     const std::span<Ending> all = std::span(endings_).first(ending_count_.load(std::memory_order_relaxed));
     for (Ending& ending : all) {
-        const AheadPlace& own = ending.synth->ahead;
-        ending.own = own.listed >= 0 ? uint32_t(own.listed) : ending.turn;
+        const auto own = uint32_t(ending.synth->ahead.listed);
+        ending.own = own < turn_count_ && turns_[own].of.lone == ending.synth ? own : ending.turn;
     }
     std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
         return std::tie(a.index, a.turn, a.order) < std::tie(b.index, b.turn, b.order);
@@ -560,8 +554,7 @@ void BlockPipeline::balance() noexcept {
         double sum = 0;
         for (size_t i = thread; i < stage_count_; i += threads)
             for (const Turn& turn : std::span(turns_).subspan(stages_[i].first, stages_[i].end - stages_[i].first))
-                if (turn.of)
-                    sum += cost_of(turn);
+                sum += cost_of(turn);
         return sum / double(time_of(thread));
     };
     double sum = 0;

@@ -34,7 +34,7 @@ public:
                   RandomState*, const RandomJump&, Trace&, const Deadline&);
 
     /// Whether blocks of these turns may be computed so. The turns must stay as they are until close().
-    bool plan(std::span<const Unison>) noexcept;
+    bool plan(std::span<const Item>) noexcept;
     /// After plan(): how much there is to do in the blocks that pass the stages together, of so many: operations, one
     /// of a batch counting as four.
     size_t work_at_a_time(int blocks) const noexcept { return work_ * span_of(blocks); }
@@ -99,7 +99,7 @@ private:
     static constexpr int64_t unmeasured = INT64_MAX; ///< ns
 
     struct alignas(cache_line) Turn {
-        Unison of;
+        Item of;
         uint32_t work;  ///< operations, one of a batch counting as four
         uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of another synth
         uint32_t ran;   ///< those that were computed in the present block
@@ -135,10 +135,10 @@ private:
         void add(Synth&, uint32_t lane, uint8_t action) noexcept;
     };
 
-    bool fits(const Unison&, size_t turn, int32_t& holder) noexcept;
+    bool fits(const Item&, size_t turn, int32_t& holder) const noexcept;
     static bool fits(Batch&) noexcept;
     static bool fits_graph(const Synth&) noexcept;
-    static size_t work_in(const Unison&, bool held) noexcept;
+    static size_t work_in(const Item&, bool held) noexcept;
     uint32_t cost_of(const Turn& turn) const noexcept { return costs_.of(turn.of.facts(), turn.kind(), turn.work); }
     bool cut() noexcept;
     bool find_cuts() noexcept;

@@ -68,13 +68,12 @@ bool Demand::end_cycle(bool urgent) noexcept {
     unasked_ = lacks_priority(urgent) && is_much(unasked_);
     unasked_nsec_ = unasked_ ? unasked_nsec_ + blocks_ * block_nsec_ : 0;
     spent_ = blocks_ = measured_ = 0;
-    late_start_ = false;
     return unasked_nsec_ >= limits.long_without_priority && !std::exchange(told_, true);
 }
 
 void Demand::try_out() noexcept {
     const auto before = trial_;
-    if (!late_start_ && before != Trial::over) {
+    if (before != Trial::over) {
         Spent& spent = trials_[before == Trial::with];
         spent.nsec += spent_;
         spent.blocks += blocks_;

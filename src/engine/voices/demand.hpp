@@ -44,8 +44,6 @@ public:
     void note_blocks(int blocks, int64_t nsec) noexcept;
     /// The walk waited so many ns for a helper.
     void note_wait(int64_t nsec) noexcept { longest_wait_ = std::max(longest_wait_, nsec); }
-    /// Helpers come late in this cycle, so that its time says nothing of them.
-    void note_late_start() noexcept { late_start_ = true; }
     /// `urgent`: helpers have the priority that they need. Returns true once: they would have been asked for a long
     /// time, but for that.
     bool end_cycle(bool urgent) noexcept;
@@ -78,7 +76,6 @@ private:
     int64_t spent_ = 0;        ///< ns, in walks that are measured, which are …
     int measured_ = 0;         ///< … so many blocks
     int64_t longest_wait_ = 0; ///< ns
-    bool late_start_ = false;
     // Of this walk.
     int64_t began_ = 0;
     bool measures_ = false;

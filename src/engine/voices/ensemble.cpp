@@ -30,11 +30,10 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Ran
       list_(has_helpers(settings) ? Ahead::most_turns(settings) : 0),
       records_(pool, held_, list_, batch_lanes(settings)),
       runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, &deadline),
-      batching_(records_, list_, batch_lanes(settings)),
-      ahead_(has_helpers(settings)
-                 ? std::make_unique<Ahead>(settings, list_, trace, std::move(helpers), batch_lanes(settings), buses,
-                                           buffers, random, pool, held_, deadline)
-                 : nullptr),
+      batching_(records_, batch_lanes(settings)),
+      ahead_(has_helpers(settings) ? std::make_unique<Ahead>(settings, trace, std::move(helpers), batch_lanes(settings),
+                                                             buses, buffers, random, pool, held_, deadline)
+                                   : nullptr),
       turns_(batching_, runner_, held_, list_, trace, batch_lanes(settings) != 0) {
     set_sample_rate(settings.sample_rate);
 }
@@ -70,13 +69,15 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
 
 bool Ensemble::start(Synth& synth) noexcept {
     synth.voice->constructed = true;
-    return runner_.start(synth);
+    if (runner_.start(synth))
+        return true;
+    starting_ = &synth;
+    return false;
 }
 
 void Ensemble::destroy(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     assert(synth.ahead.job < 0);
-    list_.remove(synth.ahead);
     const bool stops = voice.constructed && !voice.code->stops.empty();
     std::byte* const own = voice.record;
     if (Batch* const batch = voice.batch) {
@@ -90,6 +91,8 @@ void Ensemble::destroy(Synth& synth) noexcept {
         runner_.stop(synth);
     voice.record = own;
     records_.free(voice);
+    if (starting_ == &synth)
+        abandon_start();
 }
 
 void Ensemble::take_turn_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
@@ -112,7 +115,7 @@ float& value_of(Voice& voice, int index) noexcept {
 
 void Ensemble::set_control(Synth& synth, int index, float value) noexcept {
     map_control(synth, index, 0);
-    if (ahead_ && synth.facts->is_bus(index))
+    if (synth.facts->is_bus(index))
         list_.note_change();
     synth.voice->set_values()[index] = value;
     value_of(*synth.voice, index) = value;

@@ -3,6 +3,8 @@
 
 #include "engine/voices/turns.hpp"
 
+#include <utility>
+
 namespace scs {
 
 /// All voices of an engine: makes them, frees them and sets their controls. Turns and what it uses decide how voices
@@ -26,51 +28,42 @@ public:
     }
     /// Returns Demand::end_cycle().
     bool end_cycle() noexcept { return ahead_ && ahead_->end_cycle(); }
-    /// The walk of a block begins.
+    /// The walk of a block begins; after that, open_block() if helpers are asked, with the list of its items.
     void begin_walk() noexcept {
-        if (ahead_)
-            turns_.begin_walk(ahead_->open_block(block_number()) ? ahead_.get() : nullptr);
+        if (!ahead_)
+            return;
+        ahead_->begin_walk();
+        turns_.begin_walk(nullptr);
+    }
+    void open_block() noexcept {
+        ahead_->open_block(block_number(), list_);
+        turns_.begin_walk(ahead_.get());
     }
     /// It is at its end, or is given up: then this comes before drop_block().
     void end_walk() noexcept {
         if (ahead_)
             ahead_->close_block();
     }
-    /// Whether run_blocks() can do anything in this cycle.
+    /// Whether helpers are asked in this cycle, so that the items of blocks are to be listed.
     bool helped() const noexcept { return ahead_ && ahead_->asks(); }
-    /// Whether run_blocks() can't do anything only since turns have moved or voices have entered: then begin_list() and
-    /// list_turn() of all synths, in the order of the nodes, tell it where they are.
-    bool turns_moved() const noexcept { return helped() && ahead_->may_run_blocks() && list_.moved(); }
-    void begin_list() noexcept { list_.begin(); }
-    /// Sets `next` to the node whose turn comes after this one's. false: there is more to do in its turn than to
-    /// compute it.
-    bool list_turn(Synth& synth, Node*& next) noexcept {
-        next = synth.next;
-        if ((synth.run != Run::on && synth.run != Run::off) || (synth.voice && pending(synth)))
-            return false;
-        if (synth.voice && synth.run == Run::on)
-            next = turns_.list(synth);
-        else
-            pass(synth);
-        return true;
-    }
+    /// Between two blocks: to be made anew, by list_synth() of all synths in the order of the nodes, unless it is
+    /// current.
+    RenderList& list() noexcept { return list_; }
+    /// Returns the node that comes after what the synth's turn computes.
+    Node* list_synth(Synth& synth) noexcept { return turns_.list(synth); }
     /// Whether voices are to search for others to be batched with before run_blocks(), where there is no walk in which
-    /// they would: then begin_search(), search() of all synths, in the order of the nodes, and end_search() of what
-    /// that returned. By that turns may have moved.
-    bool search_is_due() const noexcept { return helped() && ahead_->search_is_due(); }
-    AheadList::Version begin_search() const noexcept { return list_.version(); }
+    /// they would: then search() of all synths, in the order of the nodes.
+    bool search_is_due() const noexcept { return ahead_->search_is_due(list_); }
+    void begin_search() noexcept { ahead_->note_search(); }
     Node* search(Synth& synth) noexcept {
-        return synth.voice && synth.run == Run::on && !pending(synth) ? turns_.search(synth) : synth.next;
+        return synth.voice && synth.run == Run::on ? turns_.search(synth) : synth.next;
     }
-    void end_search(const AheadList::Version& begun) noexcept {
-        if (list_.version() != begun)
-            list_.note_move();
-        ahead_->note_search();
-    }
+    /// The same with voices beside it alone.
+    Node* join(Synth& synth) noexcept { return synth.voice && synth.run == Run::on ? turns_.join(synth) : synth.next; }
     // In place of walks, see Ahead; begin_block() comes before.
     static constexpr int most_blocks = Ahead::most_blocks;
     int run_blocks(int blocks, const BlockInputs& inputs) noexcept {
-        return ahead_->run_blocks(block_number(), blocks, inputs);
+        return ahead_->run_blocks(block_number(), blocks, inputs, list_);
     }
     std::span<BlockPipeline::Ending> endings() noexcept { return ahead_->endings(); }
     template <class Visit>
@@ -83,17 +76,8 @@ public:
         if (ahead_)
             ahead_->flush();
     }
-    /// The walk passes a synth that take_turn() isn't called for.
-    void pass(Synth& synth) noexcept {
-        if (!ahead_)
-            return;
-        if (!acts_on_itself(synth))
-            list_.pass_barrier();
-        else if (!synth.voice && synth.run != Run::off && synth.run != Run::first_paused)
-            list_.add(synth);
-    }
-    /// Whether or where nodes have their turns has changed, other than by entered() or run_changed().
-    void order_changed() noexcept { list_.distrust(); }
+    /// Whether or where nodes have their turns has changed, other than by entered(), leave() or run_changed().
+    void order_changed() noexcept { list_.note_change(); }
     /// [any] How many batches helpers have computed so far.
     uint64_t computed_ahead() const noexcept { return ahead_ ? ahead_->computed() : 0; }
     /// Whether a helper has crashed, so that voices are in no state to go on.
@@ -108,10 +92,20 @@ public:
     /// for each. The voice starts at frame `sample_offset` of its first block plus `subsample_offset` of a frame.
     Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset,
                 float subsample_offset) noexcept;
-    /// Starts the voice's units. false: the deadline passed before the end; call it again for the same voice before any
-    /// other turn, or abandon_start().
+    /// Starts the voice's units. false: the deadline passed before the end; call go_on_starting() before any other
+    /// turn, or abandon_start().
     bool start(Synth&) noexcept;
-    void abandon_start() noexcept { runner_.abandon_start(); }
+    /// A voice for whose start there was no time yet; null: none.
+    Synth* starting() const noexcept { return starting_; }
+    /// Goes on with that. Returns as start().
+    bool go_on_starting() noexcept {
+        Synth& synth = *std::exchange(starting_, nullptr);
+        return start(synth);
+    }
+    void abandon_start() noexcept {
+        runner_.abandon_start();
+        starting_ = nullptr;
+    }
     /// Takes the voice out of its batch and frees what it owns.
     void destroy(Synth&) noexcept;
     void set_control(Synth&, int index, float value) noexcept;
@@ -121,20 +115,13 @@ public:
     /// Called when a node has come into its group.
     void entered(Node& node) noexcept {
         batching_.split_at(node);
-        if (!acts_on_itself(node))
-            list_.distrust();
-        else if (starts_anywhere(static_cast<Synth&>(node)))
-            list_.note_entered();
-        else
-            list_.note_newcomer();
+        list_.note_change();
     }
-    /// Whether a voice that is to start may do so before the block, where turns_moved() says that turns are listed
-    /// anew.
-    static bool starts_anywhere(const Synth& synth) noexcept {
-        return synth.voice && synth.voice->code->starts_anywhere && !synth.voice->maps;
+    /// Whether a voice that starts may do so before the block that is being listed: if none of the items so far matters
+    /// to that.
+    bool starts_anywhere(const Synth& synth) const noexcept {
+        return list_.lets_start() && synth.voice && synth.voice->code->starts_anywhere && !synth.voice->maps;
     }
-    /// Called when a synth has its turn in the next block that had none in this one, other than by entered().
-    void resumed() noexcept { list_.note_newcomer(); }
     /// Called when a synth's Run was set. A voice's batch may be being computed right now, so the voice leaves it
     /// before the next turn.
     void run_changed(const Synth& synth) noexcept {
@@ -149,7 +136,7 @@ public:
     }
     /// Called when a synth leaves its group. Where it goes to may be paused.
     void leave(Synth& synth) noexcept {
-        list_.remove(synth.ahead);
+        list_.note_change();
         if (synth.voice)
             batching_.leave(synth);
     }
@@ -175,7 +162,8 @@ public:
 
 private:
     HeldOutput held_;
-    AheadList list_;
+    RenderList list_;
+    Synth* starting_ = nullptr;
     Records records_;
     VoiceRunner runner_;
     Batching batching_;

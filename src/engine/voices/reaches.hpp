@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/plugins/unit-graph.hpp"
-#include "engine/voices/ahead-list.hpp"
 #include "engine/voices/bus-range.hpp"
 #include "engine/voices/graph-facts.hpp"
+#include "engine/voices/render-list.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -15,7 +15,7 @@ namespace scs {
 
 /// Calls what(voice) for each voice of a turn of voices. [rt]
 template <class What>
-void for_each_voice(const Unison& one, What&& what) noexcept {
+void for_each_voice(const Item& one, What&& what) noexcept {
     if (!one.batch)
         return what(*one.lone->voice);
     for (uint32_t left = one.batch->live; left; left &= left - 1)
@@ -24,7 +24,7 @@ void for_each_voice(const Unison& one, What&& what) noexcept {
 
 /// Calls what(bus, is_audio) for each control of a turn that is mapped. [rt]
 template <class What>
-void for_each_map(const Unison& one, What&& what) noexcept {
+void for_each_map(const Item& one, What&& what) noexcept {
     if (one.is_graph()) {
         const UnitGraph& graph = *one.lone->graph;
         for (int i = 0, bus = 0; i < graph.control_count(); ++i)
@@ -40,7 +40,7 @@ void for_each_map(const Unison& one, What&& what) noexcept {
 }
 
 /// Whether the number of the bus that an operation of the turn reaches is a mapped control. [rt]
-inline bool bus_is_mapped(const Unison& one, const NativeCode::BusUse& use, const OpList& list) noexcept {
+inline bool bus_is_mapped(const Item& one, const NativeCode::BusUse& use, const OpList& list) noexcept {
     const Operand& bus = list.ops[use.op].operands[0];
     const size_t control = bus.offset / (sizeof(float) * size_t(list.lanes));
     if (bus.base != Base::record || control >= one.code().controls)
@@ -72,7 +72,7 @@ void for_each_reach_of_graph(const Synth& synth, What&& what) noexcept {
 /// Calls what(use, range, known) for each operation of a turn that reaches buses, in their order; `known`: whether the
 /// range is all that it can reach. [rt]
 template <class What>
-void for_each_reach(const Unison& one, What&& what) noexcept {
+void for_each_reach(const Item& one, What&& what) noexcept {
     if (one.is_graph())
         return for_each_reach_of_graph(*one.lone, what);
     const NativeCode& code = one.code();

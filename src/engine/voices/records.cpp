@@ -42,7 +42,7 @@ void occupy(Batch& batch, Synth& synth, size_t lane, bool mapped) noexcept {
 
 } // namespace
 
-Records::Records(Pool& pool, HeldOutput& held, AheadList& list, int lanes)
+Records::Records(Pool& pool, HeldOutput& held, RenderList& list, int lanes)
     : pool_(pool), held_(held), list_(list), lanes_(size_t(lanes)), scratch_(lanes_ * most_moved_bytes) {}
 
 std::byte* Records::make(const NativeCode& code) noexcept {
@@ -71,7 +71,6 @@ Batch* Records::make_batch(const Voice& like) noexcept {
 
 void Records::free(Batch& batch) noexcept {
     assert(batch.ahead.job < 0);
-    list_.remove(batch.ahead);
     held_.free_slot(batch);
     pool_.free(&batch);
 }

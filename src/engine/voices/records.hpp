@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/voices/ahead-list.hpp"
 #include "engine/voices/batch.hpp"
 #include "engine/voices/held-output.hpp"
+#include "engine/voices/render-list.hpp"
 #include "engine/voices/voice.hpp"
 
 #include <vector>
@@ -19,7 +19,7 @@ class Pool;
 /// construction.
 class Records {
 public:
-    Records(Pool&, HeldOutput&, AheadList&, int lanes); // [worker]
+    Records(Pool&, HeldOutput&, RenderList&, int lanes); // [worker]
 
     /// A record for a lone voice, uninitialised; null if there is no memory.
     std::byte* make(const NativeCode&) noexcept;
@@ -41,6 +41,8 @@ public:
     std::byte* copy_for_stops(const Voice&) noexcept;
     /// Empties the voice's lane. The voice has no record afterwards, unless it kept its own.
     void vacate(Voice&) noexcept;
+    /// What a batch's items are in the list has changed, though no voice has come or gone.
+    void note_change() noexcept { list_.note_change(); }
 
 private:
     void copy_out(Batch&, const std::vector<NativeCode::Piece>&, size_t lane, std::byte* record) const noexcept;
@@ -48,7 +50,7 @@ private:
 
     Pool& pool_;
     HeldOutput& held_;
-    AheadList& list_;
+    RenderList& list_;
     size_t lanes_;
     std::vector<std::byte> scratch_; ///< a record for each lane
 };

@@ -58,7 +58,7 @@ void StageCuts::Users::add(size_t turn) noexcept {
     last = turn;
 }
 
-bool StageCuts::add(const Unison& one, size_t work) noexcept {
+bool StageCuts::add(const Item& one, size_t work) noexcept {
     bool well = true;
     for_each_map(one, [&](int64_t bus, bool is_audio) {
         if (is_audio)

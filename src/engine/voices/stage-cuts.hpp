@@ -26,7 +26,7 @@ public:
     /// The next turn. `work`: how much there is to do in it, in any unit. false: it can't be in a pipeline, since
     /// nobody knows which buses it reaches, or a control is mapped to an audio bus: what that was like in earlier
     /// blocks matters, too.
-    bool add(const Unison&, size_t work) noexcept;
+    bool add(const Item&, size_t work) noexcept;
     /// The next turn, in which nothing is done but what another one's has left.
     void skip(size_t work = 0) noexcept;
     /// The turns from `first` to the last one belong to one stage.

@@ -20,7 +20,7 @@ void Strands::begin() noexcept {
     unknown_ = false;
 }
 
-void Strands::add(const Unison& one, size_t work) noexcept {
+void Strands::add(const Item& one, size_t work) noexcept {
     for_each_reach(one, [this](const NativeCode::BusUse& use, const BusRange& range, bool known) {
         if (!known || range.wide())
             unknown_ = true;

@@ -20,7 +20,7 @@ public:
 
     void begin() noexcept;
     /// The next turn. `work`: how much there is to do in it, in any unit.
-    void add(const Unison&, size_t work) noexcept;
+    void add(const Item&, size_t work) noexcept;
     /// All turns were added. Buses that connect more than half of the work make no strand, as it would be done by one
     /// thread alone.
     void find() noexcept;

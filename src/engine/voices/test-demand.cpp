@@ -134,14 +134,6 @@ TEST_CASE("offline it is tried out whether helpers bring something, less and les
     CHECK(loses.asked_in(1'000, 0.01, 0.8) > 950); // it has seen that things have changed
 }
 
-TEST_CASE("a cycle in which helpers come late is no trial") {
-    Walks walks(settings(false));
-    walks.demand.note_late_start();
-    walks.play(1, 1, 1); // dear, and not counted
-    walks.play(32 + 32, 0.01, 0.8);
-    CHECK(walks.demand.asks());
-}
-
 TEST_CASE("helpers that have brought less once, by chance, are soon asked again") {
     Walks walks(settings(false));
     walks.play(32 + 32, 0.01, 1.01);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/turns.hpp"
 
-#include <utility>
-
 namespace scs {
 namespace {
 
@@ -39,14 +37,11 @@ Node* Turns::take(Synth& synth) noexcept {
     Node* next = synth.next;
     if (pending(synth)) {
         add_held(synth);
-        if (ahead_)
-            list_.add(synth);
     } else if (computed && own) {
         ahead_->write(*own);
         next = end_turn(synth, *own);
     } else if (computed) {
         ahead_->write(synth);
-        list_.add(synth);
     } else if (Batch* batch = batch_to_run(synth)) {
         runner_.run(*batch);
         next = end_turn(synth, *batch);
@@ -54,22 +49,42 @@ Node* Turns::take(Synth& synth) noexcept {
         if (synth.voice->backoff)
             --synth.voice->backoff;
         runner_.run(synth);
-        if (ahead_) {
+        if (ahead_)
             trace_turn({nullptr, &synth});
-            list_lone(synth);
-        }
     }
     const int blocks = ahead_ ? ahead_->blocks_since_search() : 1;
     batching_.after_turn(synth, searches(runner_.block_number(), synth, search_interval, blocks));
     return next;
 }
 
+// Only in the first turn of an interleaved batch is it seen to who is in it, as in the walk.
 Node* Turns::list(Synth& synth) noexcept {
-    Batch* const batch = batching_.before_turn(synth);
+    if (!acts_on_itself(synth)) {
+        list_.end_early();
+        return synth.next;
+    }
+    switch (synth.run) {
+    case Run::off: return synth.next;
+    case Run::first:
+    case Run::first_paused: list_.add_newcomer(); return synth.next;
+    case Run::traced:
+    case Run::ending: // when it is freed, it may write the end of its sound
+        list_.need_walk();
+        list_.add(synth);
+        return synth.next;
+    case Run::on: break;
+    }
+    if (!synth.voice) {
+        list_.add(synth);
+        return synth.next;
+    }
+    Batch* batch = synth.voice->batch;
+    if (!batch || !list_.has({batch, nullptr}))
+        batch = batching_.before_turn(synth);
     if (batch)
         list_.add(*batch);
     if (!batch || batch->interleaved)
-        list_lone(synth);
+        list_.add(synth);
     return behind(synth);
 }
 
@@ -82,14 +97,16 @@ Node* Turns::search(Synth& synth) noexcept {
     return next;
 }
 
+Node* Turns::join(Synth& synth) noexcept {
+    Node* const next = behind(synth);
+    batching_.after_turn(synth, false);
+    return next;
+}
+
 /// The node whose turn comes after the voice's, and those of its neighbours in its batch.
 Node* Turns::behind(const Synth& synth) noexcept {
     const Batch* batch = synth.voice->batch;
     return batch && !batch->interleaved ? batch->synths[batch->last()]->next : synth.next;
-}
-
-void Turns::list_lone(Synth& synth) noexcept {
-    acts_on_itself(synth) ? list_.add(synth) : list_.pass_barrier();
 }
 
 /// After the turn of what is computed and will be written by itself. It isn't joined with others each time, as it is to
@@ -98,8 +115,6 @@ Node* Turns::end_early(Synth& synth) noexcept {
     Node* next = synth.next;
     if (Batch* batch = synth.voice->batch)
         next = end_turn(synth, *batch);
-    else
-        list_.add(synth);
     if (searches(runner_.block_number(), synth, deferred_interval)) {
         ahead_->flush();
         batching_.after_turn(synth, true);
@@ -109,29 +124,19 @@ Node* Turns::end_early(Synth& synth) noexcept {
 
 Ahead::Turn Turns::begin_turn(Synth& synth) noexcept {
     Batch* const batch = synth.voice->batch;
-    const Unison own{batch, batch ? nullptr : &synth};
+    const Item own{batch, batch ? nullptr : &synth};
     return own.place().job >= 0 ? ahead_->take(own) : Ahead::Turn::to_compute;
 }
 
 /// After the turn of a batch, which is this voice's. Returns the node behind the last that has had its turn.
 Node* Turns::end_turn(Synth& synth, Batch& batch) noexcept {
-    if (ahead_) {
+    if (ahead_)
         trace_turn({&batch, nullptr});
-        list_.add(batch);
-    }
     if (!batch.interleaved)
         return behind(synth);
     batch.pending = batch.live;
     add_held(synth);
-    if (ahead_)
-        list_.add(synth);
     return synth.next;
-}
-
-/// With helpers, what the walk computes is traced as what they do is.
-void Turns::trace_turn(Unison one) noexcept {
-    if (traced_)
-        trace_.end(0, TraceKind::job, std::exchange(traced_, 0), one.voices(), one.code().name);
 }
 
 /// The batch to compute in this voice's turn; null: the voice alone.

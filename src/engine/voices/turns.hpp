@@ -5,6 +5,8 @@
 #include "engine/voices/batching.hpp"
 #include "engine/voices/voice-runner.hpp"
 
+#include <utility>
+
 namespace scs {
 
 /// Decides when voices are computed. A voice's turn is the moment when the walk through the tree reaches it. A lone
@@ -13,12 +15,15 @@ namespace scs {
 class Turns {
 public:
     /// [worker]
-    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, AheadList& list, Trace& trace,
+    Turns(Batching& batching, VoiceRunner& runner, HeldOutput& held, RenderList& list, Trace& trace,
           bool batches) noexcept
         : batching_(batching), runner_(runner), held_(held), list_(list), trace_(trace), batches_(batches) {}
 
-    /// The walk of a block begins. Null: nothing is computed ahead in it, nor are its turns listed.
-    void begin_walk(Ahead* ahead) noexcept { ahead_ = ahead; }
+    /// The walk of a block begins. Null: nothing is computed ahead in it.
+    void begin_walk(Ahead* ahead) noexcept {
+        ahead_ = ahead;
+        traced_ = 0;
+    }
 
     /// Whether a voice is computed, but its turn in this block is still to come. take() must be called for it, even if
     /// it was paused or ended since.
@@ -29,11 +34,14 @@ public:
     /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
     /// next; null at the end of the group.
     Node* take(Synth&) noexcept;
-    /// Between two blocks: lists a voice's turn in the next one, and returns the next node, as take() does.
+    /// Between two blocks: lists what is computed in a synth's turn in the next one, and returns the next node, as
+    /// take() does.
     Node* list(Synth&) noexcept;
     /// Between two blocks: lets a voice search for others to be batched with, and returns the next node, as take()
     /// does.
     Node* search(Synth&) noexcept;
+    /// The same with its neighbours alone.
+    Node* join(Synth&) noexcept;
 
 private:
     Ahead::Turn begin_turn(Synth&) noexcept;
@@ -42,13 +50,16 @@ private:
     Batch* batch_to_run(Synth&) noexcept;
     Node* end_turn(Synth&, Batch&) noexcept;
     void add_held(Synth&) noexcept;
-    void list_lone(Synth&) noexcept;
-    void trace_turn(Unison) noexcept;
+    /// With helpers, what the walk computes is traced as what they do is.
+    void trace_turn(Item one) noexcept {
+        if (traced_)
+            trace_.end(0, TraceKind::job, std::exchange(traced_, 0), one.voices(), one.code().name);
+    }
 
     Batching& batching_;
     VoiceRunner& runner_;
     HeldOutput& held_;
-    AheadList& list_;
+    RenderList& list_;
     Ahead* ahead_ = nullptr;
     Trace& trace_;
     int64_t traced_ = 0; ///< what Trace::begin() returned, if the walk computes what has its turn

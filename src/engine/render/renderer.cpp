@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tree's walk, which computes a block.
+#include "engine/render/renderer.hpp"
+
 #include "engine/base/text-line.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/cluster.hpp"
-#include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/tree/tree.hpp"
 #include "engine/voices/ensemble.hpp"
+#include "engine/voices/may-batch.hpp"
 #include "engine/world/output-ports.hpp"
 
 #include <algorithm>
@@ -35,47 +36,40 @@ void fetch_ahead(const Node* node) noexcept {
 
 } // namespace
 
-/// false, here and below: the deadline passed before the end.
-bool Tree::start(Synth& synth) noexcept {
-    starting_ = ensemble_.start(synth) ? nullptr : &synth;
-    return !starting_;
-}
-
 /// Of what was computed for a start there is nothing left once other voices have had their turns, so it is the first of
-/// a block's work.
-bool Tree::finish_start() noexcept {
-    Synth& synth = *starting_;
+/// a block's work. false, here and below: the deadline passed before the end.
+bool Renderer::finish_start() noexcept {
+    Synth& synth = *ensemble_.starting();
     if (synth.run == Run::ending) {
         ensemble_.abandon_start();
-        starting_ = nullptr;
         return true;
     }
-    if (!start(synth))
+    if (!ensemble_.go_on_starting())
         return false;
-    set(synth, synth.run == Run::first_paused ? Run::off : Run::on);
+    tree_.set(synth, synth.run == Run::first_paused ? Run::off : Run::on);
     return true;
 }
 
-bool Tree::first_block(Synth& synth, FaultLanding& landing) {
+bool Renderer::first_block(Synth& synth, FaultLanding& landing) {
     if (deadline_.spend(synth.definition->cost))
         return false;
     const bool paused = synth.run == Run::first_paused;
     if (synth.voice) {
-        if (!start(synth))
+        if (!ensemble_.start(synth))
             return false;
     } else if (!synth.graph->construct(deadline_)) {
-        free_crashed(synth);
+        tree_.free_crashed(synth);
         return true;
     } else if (!synth.graph->constructed()) {
         return false;
     }
     // As in scsynth, a done action in a constructor has no lasting effect on its own synth.
-    set(synth, paused ? Run::off : Run::on);
+    tree_.set(synth, paused ? Run::off : Run::on);
     return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
 }
 
 /// `voices`: how many synths were computed in `nsec`, in so many turns.
-void Tree::note_cost(Definition& definition, int64_t nsec, int turns, int voices) noexcept {
+void Renderer::note_cost(Definition& definition, int64_t nsec, int turns, int voices) noexcept {
     const auto follow = [](int64_t& mean, int64_t value, bool first) {
         mean = std::max<int64_t>(first ? value : mean + (value - mean) / 4, 1);
     };
@@ -90,22 +84,22 @@ void Tree::note_cost(Definition& definition, int64_t nsec, int turns, int voices
         definition.turn_cost = Deadline::unknown;
 }
 
-bool Tree::take_turn(Synth& synth) noexcept {
+bool Renderer::take_turn(Synth& synth) noexcept {
     Definition& definition = *synth.definition;
     const int voices = Ensemble::voices_in_turn(synth);
     if (deadline_.spend(definition.turn_cost))
         return false;
     const bool measured = deadline_.just_read();
     const int64_t began = deadline_.last_reading();
-    turn_.next = ensemble_.take_turn(synth);
+    tree_.walk_place().next = ensemble_.take_turn(synth);
     if (measured && voices && !deadline_.passed())
         note_cost(definition, deadline_.measure(began), 1, voices);
     return !deadline_.passed();
 }
 
-bool Tree::render(Synth& synth, FaultLanding& landing) {
+bool Renderer::render(Synth& synth, FaultLanding& landing) {
     Definition& definition = *synth.definition;
-    turn_.running = &synth;
+    running_ = &synth;
     if (deadline_.spends_unseen(definition.turn_cost)) {
         synth.graph->render(landing);
         return true;
@@ -123,15 +117,7 @@ bool Tree::render(Synth& synth, FaultLanding& landing) {
     return !deadline_.passed();
 }
 
-void Tree::free_crashed(Synth& synth) noexcept {
-    TextLine line;
-    line.add("UGen '%s' of synth %d (%s) %s; the synth is freed", synth.graph->crashed_ugen(), synth.id,
-             synth.definition->program->name.c_str(), synth.graph->took_too_long() ? "took too long" : "crashed");
-    outbox_.complain(line.take());
-    free_first(synth);
-}
-
-void Tree::look_at_output(const Group& group) noexcept {
+void Renderer::look_at_output(const Group& group) noexcept {
     if (!suspects_->any_bad(buses_, ensemble_.block_number()))
         return;
     suspects_ = nullptr;
@@ -141,28 +127,32 @@ void Tree::look_at_output(const Group& group) noexcept {
     outbox_.print(line.take());
 }
 
-bool Tree::render() noexcept {
-    if (starting_ && !finish_start())
+bool Renderer::render() noexcept {
+    if (ensemble_.starting() && !finish_start())
         return false;
-    turn_ = {root_->run == Run::on ? root_->head : nullptr, root_, nullptr};
-    bool whole = true;
+    tree_.walk_place() = {tree_.root().run == Run::on ? tree_.root().head : nullptr, &tree_.root()};
     ensemble_.begin_walk();
-    while (!FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
-        turn_.running->graph->crash();
-        free_crashed(*turn_.running);
+    bool whole = true;
+    if (ensemble_.helped() && (whole = list_items(Starts::in_walk)))
+        ensemble_.open_block();
+    while (whole && !FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
+        running_->graph->crash();
+        tree_.free_crashed(*running_);
     }
     ensemble_.end_walk();
     if (!whole)
         ensemble_.drop_block();
     else
-        (void)finish_frees(); // what isn't done in time is done before the next command
+        (void)tree_.finish_frees(); // what isn't done in time is done before the next command
     return whole;
 }
 
-int Tree::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
-    if (starting_ || suspects_ || root_->run != Run::on || !finish_frees())
+int Renderer::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
+    if (ensemble_.starting() || suspects_ || tree_.root().run != Run::on || !tree_.finish_frees())
         return -1;
-    if (!list_turns() || (ensemble_.search_is_due() && !(search_partners() && list_turns())))
+    if (!list_items(Starts::before))
+        return -1;
+    if (ensemble_.search_is_due() && !(search_partners() && list_items(Starts::before)))
         return -1;
     const int computed = ensemble_.run_blocks(blocks, inputs);
     if (computed < 0)
@@ -173,72 +163,95 @@ int Tree::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
     return computed;
 }
 
-/// false: a walk has to do it, or there is no time.
-bool Tree::start_before_block(Synth& synth) noexcept {
+/// If a new voice may start before the block, and there is time for it, it does. Returns whether it has come beside one
+/// of its kind, then.
+bool Renderer::start_before_block(Synth& synth) noexcept {
     const int64_t cost = synth.definition->cost;
-    if (!ensemble_.starts_anywhere(synth) || (deadline_.bounded() && !cost) || deadline_.spend(cost) || !start(synth))
+    if (!ensemble_.starts_anywhere(synth) || (deadline_.bounded() && !cost) || deadline_.spend(cost) ||
+        !ensemble_.start(synth))
         return false;
-    set(synth, Run::on);
-    return true;
+    tree_.set(synth, Run::on);
+    return same_code(synth, synth.previous);
 }
 
-/// Passes the nodes as a walk does, but takes no turns. `visit`: is given each synth, and a node to set to the one
-/// behind it; returns false if it has to be a walk. false: it has, or there is no time.
-template <class Visit>
-bool Tree::visit_synths(Visit&& visit) noexcept {
-    const Group* group = root_;
-    for (Node* node = root_->head; !deadline_.spend(visit_cost);) {
-        if (!node && group == root_)
+/// Passes the nodes as a walk does, but takes no turns. `enters`: is asked of each group. `visit`: is given each synth,
+/// and a node to set to the one behind it; returns false if that was all. false: the deadline passed before the end.
+template <class Enters, class Visit>
+bool Renderer::visit_synths(Enters&& enters, Visit&& visit) noexcept {
+    const Group* group = &tree_.root();
+    Node* node = tree_.root().run == Run::on ? tree_.root().head : nullptr;
+    while (!deadline_.spend(visit_cost)) {
+        if (!node && group == &tree_.root())
             return true;
         if (!node) {
             node = group->next;
             group = group->parent;
         } else if (!node->is_group) {
             if (!visit(static_cast<Synth&>(*node), node))
-                break;
-        } else if (node->run == Run::off) {
-            node = node->next;
-        } else {
+                return true;
+        } else if (enters(static_cast<Group&>(*node))) {
             group = static_cast<Group*>(node);
-            if (group->run != Run::on || group->cluster || group->emptying != Emptying::nothing)
-                break;
             node = group->head;
+        } else {
+            node = node->next;
         }
     }
-    ensemble_.order_changed();
     return false;
 }
 
-/// If need be, tells the ensemble whose turns come in the next block. false: it needs a walk, or there is no time.
-bool Tree::list_turns() noexcept {
-    if (!ensemble_.turns_moved())
-        return true;
-    ensemble_.begin_list();
-    return visit_synths([this](Synth& synth, Node*& next) {
-        return (synth.run != Run::first || start_before_block(synth)) && ensemble_.list_turn(synth, next);
-    });
+/// Whether the walk goes into the group.
+bool Renderer::is_walked(const Group& group) noexcept {
+    return group.run == Run::on && group.emptying == Emptying::nothing;
 }
 
-/// Lets voices find others to be batched with. false, as above.
-bool Tree::search_partners() noexcept {
-    const AheadList::Version begun = ensemble_.begin_search();
-    const bool whole = visit_synths([this](Synth& synth, Node*& next) { return next = ensemble_.search(synth), true; });
-    ensemble_.end_search(begun);
-    return whole;
+/// Unless it is known, tells the ensemble what is computed in the next block. false: there is no time.
+bool Renderer::list_items(Starts starts) noexcept {
+    RenderList& list = ensemble_.list();
+    if (list.current())
+        return true;
+    list.begin();
+    const auto enters = [&](const Group& group) {
+        if (group.run == Run::ending) // with all that is in it
+            list.end_early();
+        if (group.cluster || group.emptying != Emptying::nothing)
+            list.need_walk();
+        return is_walked(group);
+    };
+    bool any_beside = false;
+    const bool in_time = visit_synths(enters, [&](Synth& synth, Node*& next) {
+        if (starts == Starts::before && synth.run == Run::first)
+            any_beside = start_before_block(synth) || any_beside;
+        next = ensemble_.list_synth(synth);
+        return !list.ended();
+    });
+    if (in_time)
+        list.end();
+    return in_time && (!any_beside || (join_neighbours() && list_items(Starts::in_walk)));
+}
+
+/// Batches voices with their neighbours, as they would be after their turns. false, here and below: there is no time.
+bool Renderer::join_neighbours() noexcept {
+    return visit_synths(is_walked, [this](Synth& synth, Node*& next) { return next = ensemble_.join(synth), true; });
+}
+
+/// Lets voices find others to be batched with, also beyond their neighbours.
+bool Renderer::search_partners() noexcept {
+    ensemble_.begin_search();
+    return visit_synths(is_walked, [this](Synth& synth, Node*& next) { return next = ensemble_.search(synth), true; });
 }
 
 /// As walks do it: done actions in the order of the turns, and in the next block what has ended is freed, in the order
 /// of the nodes. What has ended in the last block is the next walk's to free.
-void Tree::perform_endings(int blocks) noexcept {
+void Renderer::perform_endings(int blocks) noexcept {
     const auto endings = ensemble_.endings();
     for (auto begin = endings.begin(); begin != endings.end();) {
         const auto end = std::find_if(begin, endings.end(), [&](const auto& one) { return one.index != begin->index; });
         for (auto one = begin; one != end; ++one) {
             if (one->action != BlockPipeline::Ending::crash) {
-                done_action(one->action, *one->synth);
+                tree_.done_action(one->action, *one->synth);
                 continue;
             }
-            free_crashed(*one->synth);
+            tree_.free_crashed(*one->synth);
             for (auto other = begin; other != one; ++other)
                 if (other->synth == one->synth)
                     other->action = 0; // there is nothing left to free
@@ -247,37 +260,38 @@ void Tree::perform_endings(int blocks) noexcept {
                   [](const auto& a, const auto& b) { return std::tie(a.own, a.lane) < std::tie(b.own, b.lane); });
         for (; begin != end; ++begin)
             if (begin->action == 2 && int64_t(begin->index) + 1 < blocks)
-                (void)free_in_time(*begin->synth); // if there is no time for it, the next walk does it
+                (void)tree_.free_in_time(*begin->synth); // if there is no time for it, the next walk does it
     }
 }
 
-/// Renders the nodes from turn_ on. turn_ is kept up to date, as a crash in a synth ends this function.
-bool Tree::walk(FaultLanding& landing) {
+/// Renders the nodes from the walk's place on, which is kept up to date, as a crash in a synth ends this function.
+bool Renderer::walk(FaultLanding& landing) {
+    Tree::WalkPlace& place = tree_.walk_place();
     while (true) {
-        Node* const node = turn_.next;
+        Node* const node = place.next;
         if (!node) { // this group is done: continue behind it
             if (suspects_) {
                 ensemble_.flush();
-                look_at_output(*turn_.group);
+                look_at_output(*place.group);
             }
-            if (turn_.group == root_)
+            if (place.group == &tree_.root())
                 return !deadline_.passed();
-            if (Cluster* cluster = as_cluster(turn_.group))
-                end_pass(*cluster);
-            turn_.next = turn_.group->next;
-            turn_.group = turn_.group->parent;
+            if (Cluster* cluster = as_cluster(place.group))
+                tree_.end_pass(*cluster);
+            place.next = place.group->next;
+            place.group = place.group->parent;
             if (deadline_.spend(visit_cost)) // the way up from a deep nest is long
                 return false;
             continue;
         }
         FaultGuard::progress();
-        turn_.next = node->next;
+        place.next = node->next;
         // The next node is mostly of the same kind. Native voices are small.
         if (node->next)
             native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
         if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {
             if (deadline_.spends_unseen(synth->definition->turn_cost))
-                turn_.next = ensemble_.take_turn(*synth);
+                place.next = ensemble_.take_turn(*synth);
             else if (!take_turn(*synth))
                 return false;
             continue;
@@ -286,11 +300,9 @@ bool Tree::walk(FaultLanding& landing) {
             return false;
         if (!node->is_group || node->run != Run::on)
             ensemble_.flush();
-        if (!node->is_group)
-            ensemble_.pass(static_cast<Synth&>(*node));
         switch (node->run) {
         case Run::ending:
-            if (!free_in_time(*node))
+            if (!tree_.free_in_time(*node))
                 return false;
             break;
         case Run::off: break;
@@ -300,20 +312,19 @@ bool Tree::walk(FaultLanding& landing) {
                 return false;
             break;
         case Run::traced:
-            node->run = Run::on;
+            tree_.set(*node, Run::on);
             if (Synth* synth = native(*node)) {
-                ensemble_.resumed();
                 ensemble_.take_turn_traced(*synth, *synth->definition->program, outbox_);
             } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
-                free_crashed(hosted);
+                tree_.free_crashed(hosted);
             }
             break;
         case Run::on:
             if (node->is_group && static_cast<Group*>(node)->emptying != Emptying::nothing) {
                 break;
             } else if (node->is_group) {
-                turn_.group = static_cast<Group*>(node);
-                turn_.next = turn_.group->head;
+                place.group = static_cast<Group*>(node);
+                place.next = place.group->head;
             } else if (!render(static_cast<Synth&>(*node), landing)) {
                 return false;
             }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/tree/tree.hpp"
+
+#include <cstdint>
+
+namespace scs {
+
+struct BlockInputs;
+class FaultLanding;
+class OutputPorts;
+
+/// Computes blocks of what is in a tree: in a walk, synth by synth in the order of the nodes, in which new ones start
+/// and those that end are freed; or several blocks at once, if nothing of that is to be done. [rt], after construction.
+class Renderer {
+public:
+    Renderer(Tree& tree, const Buses& buses, Ensemble& ensemble, Outbox& outbox, Deadline& deadline) noexcept
+        : tree_(tree), buses_(buses), ensemble_(ensemble), outbox_(outbox), deadline_(deadline) {}
+
+    /// Computes one block of all nodes that run, in tree order. false: the deadline passed before the end, and what is
+    /// on the buses is of no use.
+    bool render() noexcept;
+    /// Computes blocks from the ensemble's present one on in place of so many render(), if nothing is to be done in
+    /// them but to compute what runs. Nothing may happen between them. Returns how many are computed, fewer if the
+    /// deadline has passed; -1: none, as it can't be done so.
+    int render_blocks(int blocks, const BlockInputs&) noexcept;
+
+    /// In the next blocks, finds the group with whose end there is NaN or infinity on an output bus, and logs it once.
+    void find_bad_output(const OutputPorts& ports) noexcept { suspects_ = &ports; }
+
+private:
+    /// When new voices start: those that may, before the block that is listed, or all in its walk.
+    enum class Starts { before, in_walk };
+
+    bool walk(FaultLanding&);
+    bool first_block(Synth&, FaultLanding&);
+    bool finish_start() noexcept;
+    bool take_turn(Synth&) noexcept;
+    bool render(Synth&, FaultLanding&);
+    void note_cost(Definition&, int64_t nsec, int turns, int voices) noexcept;
+    void look_at_output(const Group&) noexcept;
+    static bool is_walked(const Group&) noexcept;
+    template <class Enters, class Visit>
+    bool visit_synths(Enters&&, Visit&&) noexcept;
+    bool list_items(Starts) noexcept;
+    bool join_neighbours() noexcept;
+    bool search_partners() noexcept;
+    bool start_before_block(Synth&) noexcept;
+    void perform_endings(int blocks) noexcept;
+
+    Tree& tree_;
+    const Buses& buses_;
+    Ensemble& ensemble_;
+    Outbox& outbox_;
+    Deadline& deadline_;
+    Synth* running_ = nullptr;              ///< a synth of plugins' units that is being computed
+    const OutputPorts* suspects_ = nullptr; ///< being searched for who makes them bad
+};
+
+} // namespace scs
