@@ -268,7 +268,7 @@ private:
     bool synced_ = false, may_have_written_ = false;
 };
 
-/// The inputs that the present engine has had, each behind its size.
+/// The inputs that the present engine has had, each after its size.
 class History {
 public:
     void forget() { std::ofstream(path(), std::ios::binary | std::ios::trunc); }
