@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <new>
 #include <type_traits>
+#include <vector>
 
 namespace scs {
 
@@ -20,7 +21,7 @@ class ReservedArray {
 
 public:
     /// [worker] Throws std::bad_alloc if there are no addresses left.
-    explicit ReservedArray(size_t count) : bytes_(round_up(count * sizeof(T))) {
+    explicit ReservedArray(size_t count) : bytes_(round_up(count * sizeof(T))), written_(bytes_ / page_bytes()) {
         void* const memory =
             mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
@@ -42,20 +43,29 @@ public:
         for (size_t at = 0; at < bytes_; at += page_bytes())
             (void)*reinterpret_cast<const volatile char*>(bytes() + at);
     }
-    /// [worker] The same for whoever writes this element. Others may use it meanwhile.
-    void prepare_writing(size_t index) noexcept {
+    /// [worker] The same for whoever writes this element, which nobody may do before. Others may read it meanwhile.
+    void prepare_writing(size_t index) {
         const size_t first = index * sizeof(T), last = first + sizeof(T) - 1;
         for (size_t page = first / page_bytes(); page <= last / page_bytes(); ++page)
-            std::atomic_ref(*reinterpret_cast<uint32_t*>(bytes() + page * page_bytes()))
-                .fetch_add(0, std::memory_order_relaxed);
+            if (!written_[page]) {
+                give(bytes() + page * page_bytes());
+                written_[page] = true;
+            }
     }
 
 private:
     static size_t page_bytes() noexcept { return size_t(sysconf(_SC_PAGESIZE)); }
     static size_t round_up(size_t bytes) noexcept { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
+    /// Lets the system give a page of zeros that can be written. Kernels before 5.14 do so when something is.
+    static void give(std::byte* page) noexcept {
+        constexpr int populate_write = 23; // MADV_POPULATE_WRITE
+        if (madvise(page, page_bytes(), populate_write) != 0)
+            std::atomic_ref(*reinterpret_cast<uint32_t*>(page)).fetch_add(0, std::memory_order_relaxed);
+    }
     std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(data_); }
 
     size_t bytes_;
+    std::vector<bool> written_; ///< a bit for each page that can be
     T* data_;
 };
 
