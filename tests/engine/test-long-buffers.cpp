@@ -211,7 +211,9 @@ TEST_CASE("two hours into a file BufRd is less than -120 dB off, through arithme
             }
             const double own_error = decibels(of_interpolation, power);
             CHECK(own_error < -20); // the interpolation's own
-            for (const auto& [hosted, voices] : {std::pair{false, 1}, {false, 32}, {true, 1}}) {
+            for (const auto& [by_plugins, number] : {std::pair{false, 1}, {false, 32}, {true, 1}}) {
+                const bool hosted = by_plugins; // clang 14 captures no parts of pairs
+                const int voices = number;
                 CAPTURE(hosted);
                 CAPTURE(voices);
                 const auto fine = refined_phases(def_of(one_case, points, hosted));
