@@ -109,17 +109,12 @@ struct MendUnit : HiddenUnit {
     }
 };
 
-/// What the kernels of a graph are called with.
-struct GraphBlock : Block {
-    const ::Graph* graph; ///< for Block::own_buffer
-};
-
 /// An instance: the plugin ABI's graph, followed by our own fields. UnitGraph itself has no state.
 struct Instance {
     AbiGraph hosted;
     const Program* program;
     UnitKernels kernels;
-    GraphBlock block;
+    Block block;                       ///< what the kernels are called with
     Space* home;                       ///< the data loop's own, to which `block` belongs unless another thread was last
     float* wires;                      ///< where the audio wires are
     UnitRate audio_rate, control_rate; ///< of the block

@@ -38,8 +38,8 @@ void keep_silent(::Unit* unit, int samples) {
 }
 
 /// Block::own_buffer of a graph.
-SampleBuffer own_buffer(const Block& block, int32_t number) noexcept {
-    const ::Graph& graph = *static_cast<const GraphBlock&>(block).graph;
+SampleBuffer own_buffer(const Synth& synth, int32_t number) noexcept {
+    const ::Graph& graph = Instance::of(synth.graph).graph();
     const int64_t index = int64_t(number) - graph.mNode.mWorld->mNumSndBufs;
     if (index < 0 || index >= graph.localBufNum)
         return {};
@@ -77,7 +77,7 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->running.name = Instance::name_of_running;
     self->hosted.owner = &owner;
     self->kernels = kernels;
-    self->block = {block, &self->graph()};
+    self->block = block;
     self->audio_rate = *block.audio;
     self->control_rate = *block.control;
     self->block.audio = &self->audio_rate;

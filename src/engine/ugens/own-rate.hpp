@@ -26,11 +26,9 @@ SCS_INLINE int own_steps(const Op& op, const Block& block) {
 
 /// Runs a lone kernel, frame by frame, for one frame: what most constructors do.
 SCS_INLINE void run_first_frame(KernelFunction run, const Op& op, Block& block) {
-    // In place, as what has made the block may know more of it.
-    const int32_t frames = block.frames;
-    block.frames = 1;
-    run(op, block);
-    block.frames = frames;
+    Block first = block;
+    first.frames = 1;
+    run(op, first);
 }
 
 /// The kernel for audio units, whose lone voices are computed as Lone says, and for control units.
