@@ -174,7 +174,7 @@ SynthDef def_of(const Case& one_case, int points, bool hosted) {
     return def;
 }
 
-/// What is played with so many voices, divided by their number.
+/// The mean of the voices' sound, which is the same for each.
 std::vector<float> play(const SynthDef& def, const Case& one_case, LongBuffer& buffer, int voices) {
     Fixture f;
     f.engine->buffers().install(0, buffer.get());

@@ -13,8 +13,8 @@
 
 namespace scs {
 
-/// An array of zeros that may be far larger than what is used of it: the system gives each page when it is first
-/// written. Any thread may read an element, whose page is then a shared one of zeros.
+/// An array of zeros that takes memory only for the pages that were written. Any thread may read any element: pages
+/// that weren't written share one page of zeros.
 template <class T>
 class ReservedArray {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -43,8 +43,9 @@ public:
         for (size_t at = 0; at < bytes_; at += page_bytes())
             (void)*reinterpret_cast<const volatile char*>(bytes() + at);
     }
-    /// [worker] The same for whoever writes this element, which nobody may do before. Others may read it meanwhile.
-    void prepare_writing(size_t index) {
+    /// [worker] To be called before an element is written for the first time, so that its writer doesn't have to wait
+    /// either. Others may read it meanwhile.
+    void prepare_writing(size_t index) noexcept {
         const size_t first = index * sizeof(T), last = first + sizeof(T) - 1;
         for (size_t page = first / page_bytes(); page <= last / page_bytes(); ++page)
             if (!written_[page]) {
@@ -56,7 +57,7 @@ public:
 private:
     static size_t page_bytes() noexcept { return size_t(sysconf(_SC_PAGESIZE)); }
     static size_t round_up(size_t bytes) noexcept { return (bytes + page_bytes() - 1) / page_bytes() * page_bytes(); }
-    /// Lets the system give a page of zeros that can be written. Kernels before 5.14 do so when something is.
+    /// Has the system give the page its own memory. Kernels before 5.14 do that only for one that is written.
     static void give(std::byte* page) noexcept {
         constexpr int populate_write = 23; // MADV_POPULATE_WRITE
         if (madvise(page, page_bytes(), populate_write) != 0)
@@ -65,7 +66,7 @@ private:
     std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(data_); }
 
     size_t bytes_;
-    std::vector<bool> written_; ///< a bit for each page that can be
+    std::vector<bool> written_; ///< a bit for each page that has its own memory
     T* data_;
 };
 
