@@ -35,13 +35,14 @@ public:
 
     T* data() noexcept { return data_; }
     const T* data() const noexcept { return data_; }
+    size_t bytes() const noexcept { return bytes_; }
     T& operator[](size_t index) noexcept { return data_[index]; }
     const T& operator[](size_t index) const noexcept { return data_[index]; }
 
     /// [worker] Reads a number in each page, so that nobody who reads an element later has to wait for the system.
     void prepare_reading() const noexcept {
         for (size_t at = 0; at < bytes_; at += page_bytes())
-            (void)*reinterpret_cast<const volatile char*>(bytes() + at);
+            (void)*reinterpret_cast<const volatile char*>(first_byte() + at);
     }
     /// [worker] To be called before an element is written for the first time, so that its writer doesn't have to wait
     /// either. Others may read it meanwhile.
@@ -49,7 +50,7 @@ public:
         const size_t first = index * sizeof(T), last = first + sizeof(T) - 1;
         for (size_t page = first / page_bytes(); page <= last / page_bytes(); ++page)
             if (!written_[page]) {
-                give(bytes() + page * page_bytes());
+                give(first_byte() + page * page_bytes());
                 written_[page] = true;
             }
     }
@@ -63,7 +64,7 @@ private:
         if (madvise(page, page_bytes(), populate_write) != 0)
             std::atomic_ref(*reinterpret_cast<uint32_t*>(page)).fetch_add(0, std::memory_order_relaxed);
     }
-    std::byte* bytes() const noexcept { return reinterpret_cast<std::byte*>(data_); }
+    std::byte* first_byte() const noexcept { return reinterpret_cast<std::byte*>(data_); }
 
     size_t bytes_;
     std::vector<bool> written_; ///< a bit for each page that has its own memory
