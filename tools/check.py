@@ -34,6 +34,8 @@ NOT_SANITIZED = {
 }
 # Of the engine's unit tests.
 NOT_EMULATED = {
+    "buffers": "it looks at which pages are resident, and the emulator has pages of its own",
+    "packs": "it starts programs and loads libraries that are built for this machine",
     "rt-rate-adapter": "it resamples for many minutes there",
     "rt-record-ring": "an emulator on x86-64 orders memory as x86-64 does",
     "rt-ring-buffer": "an emulator on x86-64 orders memory as x86-64 does",

@@ -31,7 +31,7 @@ std::string program_of(const Properties& settings) {
     return given ? given : SCS_PROGRAM;
 }
 
-/// The settings as the program reads them: keys and values, each with a zero behind it, and an empty key at the end.
+/// The settings as the program reads them: keys and values, each ends with a zero, and an empty key at the end.
 std::string serialized(const Properties& settings) {
     std::string text;
     const spa_dict_item* item;

@@ -77,7 +77,7 @@ void tell_group(ReplyWriter& reply, const Group& group) noexcept {
     reply.add(int32_t(group.run == Run::on));
 }
 
-/// An entry for a synth and for those right behind it that are of the same SynthDef. Returns the last one.
+/// An entry for a synth and for those right after it that are of the same SynthDef. Returns the last one.
 Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
     const Definition& definition = *first.definition;
     Synth* last = &first;

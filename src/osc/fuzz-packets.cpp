@@ -5,8 +5,10 @@
 // Making an engine takes longer than most inputs, so one serves many of them and is emptied after each. If an input
 // that crashed doesn't crash by itself, an earlier one has left something behind: the inputs that the engine has had
 // are in the file that is named at the start, and SCS_FUZZ_REPLAY=<file> runs them again.
+#include "engine/base/test-sanitized.hpp"
 #include "engine/engine.hpp"
 #include "engine/rt/pool.hpp"
+#include "engine/world/buffers-abi.hpp"
 #include "osc/clients.hpp"
 #include "osc/codec/compose.hpp"
 #include "osc/codec/decode.hpp"
@@ -24,10 +26,15 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unistd.h>
 #include <utility>
 #include <vector>
+
+#ifdef SCS_SANITIZED
+#include <sanitizer/lsan_interface.h>
+#endif
 
 using namespace scs;
 using namespace scs::osc;
@@ -41,6 +48,27 @@ constexpr int block = 64;
     std::fprintf(stderr, "fuzz-packets: %s\n", what);
     std::abort();
 }
+
+/// Tells the leak sanitizer of an engine's table of buffers, whose memory it doesn't search for pointers by itself. The
+/// samples that only the table points to would be taken for lost while the engine lives.
+class SearchedForPointers {
+public:
+    explicit SearchedForPointers(Buffers& buffers) : table_(buffers.abi().live) {
+#ifdef SCS_SANITIZED
+        __lsan_register_root_region(table_.data(), table_.bytes());
+#endif
+    }
+    ~SearchedForPointers() {
+#ifdef SCS_SANITIZED
+        __lsan_unregister_root_region(table_.data(), table_.bytes());
+#endif
+    }
+    SearchedForPointers(const SearchedForPointers&) = delete;
+    SearchedForPointers& operator=(const SearchedForPointers&) = delete;
+
+private:
+    ReservedArray<::SndBuf>& table_;
+};
 
 /// The folders of a run, removed at its end: `plugins` has the UGens that may play, `files` what file commands may
 /// touch. The UGens aren't instrumented: one that writes outside its memory would make the sanitizers report something
@@ -130,6 +158,7 @@ public:
         if (!engine)
             fault(engine.error().c_str());
         engine_ = std::move(engine.value());
+        searched_.emplace(engine_->buffers());
         services_.engine = engine_.get();
         empty_pool_ = engine_->world().pool().used_blocks();
     }
@@ -256,6 +285,7 @@ private:
     ReplyComposer composer_;
     int dump_mode_ = 0;
     std::unique_ptr<Engine> engine_;
+    std::optional<SearchedForPointers> searched_;
     std::deque<Command*> jobs_;
     std::deque<Handback*> releases_;
     size_t empty_pool_;
@@ -268,7 +298,7 @@ private:
     bool synced_ = false, may_have_written_ = false;
 };
 
-/// The inputs that the present engine has had, each behind its size.
+/// The inputs that the present engine has had, each after its size.
 class History {
 public:
     void forget() { std::ofstream(path(), std::ios::binary | std::ios::trunc); }

@@ -49,7 +49,7 @@ struct BusText {
 };
 BusText parse_bus(std::string_view) noexcept;
 
-/// [rt] Where values for a control and those behind it go. By index `first` may be negative, where there is none.
+/// [rt] Where values for a control and those after it go. By index `first` may be negative, where there is none.
 /// Looked up once for all values: there may be a million, and none of them may have a control.
 ControlRange find_controls(const Synth&, const ControlArg&) noexcept;
 

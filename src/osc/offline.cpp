@@ -56,7 +56,7 @@ public:
     }
 
     static constexpr size_t size_bytes = 4;
-    /// The size that the first four bytes give; there must be so many.
+    /// The size that the first four bytes give; that many must be there.
     static size_t packet_size(std::span<const std::byte> bytes) {
         size_t size = 0;
         for (const std::byte byte : bytes.first(size_bytes))

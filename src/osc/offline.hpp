@@ -11,11 +11,11 @@
 
 namespace scs::osc {
 
-/// Takes some blocks of samples: a pointer for each output channel, `frames` samples behind each. Returns false to
+/// Takes some blocks of samples: a pointer for each output channel, `frames` samples at each. Returns false to
 /// end the rendering.
 using BlockSink = std::function<bool(const float* const* channels, int frames)>;
 
-/// Writes the samples of the next blocks: a pointer for each input channel, room for `frames` samples behind each.
+/// Writes the samples of the next blocks: a pointer for each input channel, room for `frames` samples at each.
 using BlockSource = std::function<void(float* const* channels, int frames)>;
 
 /// Renders a score as `scsynth -N` does, with an engine of its own. A score is a sequence of bundles in the order of

@@ -2,10 +2,14 @@
 #pragma once
 
 #include "engine/base/settings.hpp"
-#include "engine/schedule/helper-pool.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
+
+namespace scs {
+class HelperPool;
+}
 
 namespace scs::osc {
 

@@ -25,7 +25,7 @@ using namespace scs::osc::testing;
 
 namespace {
 
-/// Writes over what lies behind it in the real-time memory.
+/// Writes over what lies after it in the real-time memory.
 void scribble(::Unit* unit) {
     unit->mCalcFunc = [](::Unit*, int) {};
     std::memset(unit + 1, 3, 65536);

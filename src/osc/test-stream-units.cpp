@@ -115,7 +115,7 @@ TEST_CASE("a file that answers late is silent meanwhile, and no frame is left ou
                 const auto sound = bench.play();
                 heard.insert(heard.end(), sound.begin(), sound.end());
             }
-            // What libsndfile has read ahead is there, and nothing behind it.
+            // What libsndfile has read ahead is there, and nothing after it.
             const auto end = std::find(heard.begin(), heard.end(), 0.f);
             CHECK(std::all_of(end, heard.end(), [](float x) { return x == 0; }));
         }

@@ -174,7 +174,7 @@ SynthDef def_of(const Case& one_case, int points, bool hosted) {
     return def;
 }
 
-/// What is played with so many voices, divided by their number.
+/// The mean of the voices' sound, which is the same for each.
 std::vector<float> play(const SynthDef& def, const Case& one_case, LongBuffer& buffer, int voices) {
     Fixture f;
     f.engine->buffers().install(0, buffer.get());
@@ -211,7 +211,9 @@ TEST_CASE("two hours into a file BufRd is less than -120 dB off, through arithme
             }
             const double own_error = decibels(of_interpolation, power);
             CHECK(own_error < -20); // the interpolation's own
-            for (const auto& [hosted, voices] : {std::pair{false, 1}, {false, 32}, {true, 1}}) {
+            for (const auto& [by_plugins, number] : {std::pair{false, 1}, {false, 32}, {true, 1}}) {
+                const bool hosted = by_plugins; // clang 14 captures no parts of pairs
+                const int voices = number;
                 CAPTURE(hosted);
                 CAPTURE(voices);
                 const auto fine = refined_phases(def_of(one_case, points, hosted));

@@ -208,7 +208,7 @@ TEST_CASE("a bad value is an error that names it") {
         {"clock.quantum-limit", "1e3"},
         {"scsynth.rt-memory", "99999999999"},
         {"scsynth.audio-buses", "3"},
-        {"scsynth.buffers", "1048577"},
+        {"scsynth.buffers", "8388609"},
         {"scsynth.sample-rate", "999"},
         {"scsynth.sample-rate", "44.1k"},
         {"scsynth.sample-rate", "0"},

@@ -17,7 +17,8 @@ class Session(Graph):
     """Use as a context manager. `sinks` and `sources` map names to channel counts; `modules` and
     `objects` are further entries of context.modules and context.objects; `fragments` maps file
     names to texts for pipewire.conf.d; `build` is where the plugin and module were built, None if the
-    installed ones are meant, with all that is installed beside them; `policy` adds our auto-connection policy to WirePlumber's."""
+    installed ones are meant, with all that is installed beside them; `policy` adds our auto-connection policy to
+    WirePlumber's."""
 
     def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
                  wireplumber=True, policy=False, build=BUILD, env=None):

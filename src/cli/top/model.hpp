@@ -40,7 +40,7 @@ struct GroupLine {
 struct Model {
     ServerFigures server;
     bool whole = true;
-    std::vector<GroupLine> groups; ///< each behind its parent; never empty
+    std::vector<GroupLine> groups; ///< each after its parent; never empty
 
     /// A time as a part of what a block has, in %.
     double percent(double nsec) const;

@@ -162,7 +162,9 @@ std::string plain_text(const Scene& scene, const View& view) {
         text += line.text + "\n";
     if (!scene.model)
         return text;
-    text += std::string("\n") + columns_line + "\n";
+    text += "\n";
+    text += columns_line;
+    text += "\n";
     for (const Row& row : make_rows(*scene.model, view))
         text += row_text(*scene.model, row) + "\n";
     return text;

@@ -19,7 +19,7 @@ struct ServerOptions {
     std::string name() const { return host + ":" + std::to_string(port); }
 };
 
-/// A finite number, and nothing behind it.
+/// A finite number, and nothing after it.
 std::optional<double> read_number(const std::string& text);
 
 /// Whether this is one of the options for a server, each of which has a value: -u or -t for the port, -B for the

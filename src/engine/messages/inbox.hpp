@@ -13,7 +13,7 @@ namespace scs {
 /// What other threads give to the data loop: bundles, and commands whose jobs are done. The way back is the Outbox.
 class Inbox {
 public:
-    /// [worker] At most so many bundles may be submitted and not yet retired.
+    /// [worker] The number of bundles that may be submitted and not yet retired.
     explicit Inbox(size_t most_bundles) : most_bundles_(most_bundles), bundles_(most_bundles), results_(most_bundles) {}
 
     /// [any]

@@ -71,7 +71,7 @@ struct Group : Node {
     Group* next_emptying = nullptr;
     Group* previous_emptying = nullptr;
     Node* ends_back_from = nullptr; ///< it and all in front of it are to be ended; null: none
-    Node* ends_on_from = nullptr;   ///< it and all behind it
+    Node* ends_on_from = nullptr;   ///< it and all after it
     Node* head = nullptr;
     Node* tail = nullptr;
     uint32_t entered = 0; ///< how many nodes have come into it so far; batches of voices in it watch this

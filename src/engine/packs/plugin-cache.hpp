@@ -27,7 +27,7 @@ public:
 
     /// The name of a copy with this content.
     static std::string copy_name(std::string_view plugin, std::span<const std::byte> content);
-    /// Whether there is that copy, with so many bytes.
+    /// Whether that copy is there and has `bytes` bytes.
     bool has_copy(const std::string& name, size_t bytes) const;
     /// Makes it unless it is there. false: the disk is full, or the like.
     bool make_copy(const std::string& name, std::span<const std::byte> content) const;

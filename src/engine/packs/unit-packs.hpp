@@ -20,7 +20,7 @@ struct LeftOut {
 /// What to tell somebody whose SynthDef has a unit that isn't there. [worker]
 class MissingUnits {
 public:
-    /// For so many units files are searched; of further ones it isn't said which file has them.
+    /// Units for which files are searched at most; of further ones it isn't said which file has them.
     static constexpr size_t most_searches = 256;
 
     /// From now on these plugin files are there, by path.

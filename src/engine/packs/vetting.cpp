@@ -64,7 +64,7 @@ std::optional<VettedFile> Vetting::recall(const PluginFile& file, const Verdicts
     return VettedFile{"", cache_->copy_path(verdict->copy), verdict->copy, false, false, file.identity};
 }
 
-/// Reads a file: whether it may be one, and what is to be loaded in its place.
+/// Reads a file: whether it may be a plugin, and the copy to load instead of it.
 Vetting::Fresh Vetting::examine(const PluginFile& file) const {
     Fresh fresh{file, {}, "", false};
     FileBytes read = read_file(file.path, most_bytes);

@@ -32,7 +32,7 @@ bool splits_pair(std::string_view name, const ::SndBuf& target, sc_msg_iter mess
 }
 
 /// The data loop counts blocks and nodes in it meanwhile: each number is one that it had.
-[[gnu::noinline, gnu::no_sanitize("thread")]] AbiWorld copy_of(const AbiWorld& world) noexcept {
+[[gnu::noinline, gnu::no_sanitize_thread]] AbiWorld copy_of(const AbiWorld& world) noexcept {
     static_assert(std::is_trivially_copyable_v<AbiWorld> && sizeof(AbiWorld) % sizeof(uint64_t) == 0);
     std::array<uint64_t, sizeof(AbiWorld) / sizeof(uint64_t)> words;
     const auto* from = reinterpret_cast<const volatile uint64_t*>(&world);

@@ -38,8 +38,8 @@ void keep_silent(::Unit* unit, int samples) {
 }
 
 /// Block::own_buffer of a graph.
-SampleBuffer own_buffer(void* synth, int32_t number) noexcept {
-    const auto& graph = *static_cast<const ::Graph*>(synth);
+SampleBuffer own_buffer(const Synth& synth, int32_t number) noexcept {
+    const ::Graph& graph = Instance::of(synth.graph).graph();
     const int64_t index = int64_t(number) - graph.mNode.mWorld->mNumSndBufs;
     if (index < 0 || index >= graph.localBufNum)
         return {};
@@ -84,7 +84,6 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->block.control = &self->control_rate;
     self->block.synths = &self->hosted.owner;
     self->block.own_buffer = own_buffer;
-    self->block.own_buffers = &self->graph();
     self->hosted.space = self->home = block.space;
     self->wires = world.wire_space();
     ::World& w = world.abi().world.abi;

@@ -274,7 +274,7 @@ const UgenInfo* UgensOf::find(std::string_view name) const {
 }
 
 std::string UgensOf::advice(std::string_view name) const {
-    return PluginRegistry::instance().advice(name, searches_own_folders(path_));
+    return PluginRegistry::instance().advice_on_missing(name, searches_own_folders(path_));
 }
 
 Release release_to_follow(const Settings& settings) {

@@ -45,7 +45,9 @@ public:
     /// [any] Of the newest.
     const UgenInfo* find(std::string_view name) const override { return find(name, newest_plugins); }
     /// [worker] See MissingUnits.
-    std::string advice(std::string_view unit, bool own_searched) { return missing_.advice(unit, own_searched); }
+    std::string advice_on_missing(std::string_view unit, bool own_searched) {
+        return missing_.advice(unit, own_searched);
+    }
     size_t ugen_count() const;
     std::vector<std::string> ugen_names() const;
     /// [any] Which release's units these are.

@@ -22,7 +22,7 @@ Pieces& pieces() noexcept {
 
 } // namespace
 
-void* SystemMemory::reallocate(void* old, std::size_t bytes) noexcept {
+void* SystemMemory::reallocate(void* old, size_t bytes) noexcept {
     Pieces& all = pieces();
     const std::lock_guard lock(all.mutex);
     if (old && !all.known.contains(old))

@@ -87,7 +87,7 @@ public:
     size_t used_blocks() const noexcept { return used_blocks_; }
     size_t used_bytes() const noexcept { return end_ - free_bytes_; }
     size_t region_bytes() const noexcept { return region_bytes_; }
-    /// Whether create() would make a region of this size for so many bytes. [any]
+    /// Whether create() would make a region of this size for `bytes`. [any]
     bool is_for(size_t bytes) const noexcept { return bytes <= max_bytes && whole_pages(bytes) == region_bytes_; }
 
     /// Whether keep_ahead() has anything to do, now or later. [any]

@@ -10,7 +10,7 @@ namespace scs {
 /// An installed UGen.
 struct UgenInfo {
     std::string name;
-    size_t unit_bytes = 0;   ///< its state and what it writes behind that, without the tables of its inputs and outputs
+    size_t unit_bytes = 0;   ///< its state and what it writes after it, without the tables of its inputs and outputs
     bool cant_alias = false; ///< an output may not share the buffer of an input
     void* entry = nullptr;   ///< for the code that runs it; unused in this folder
 };

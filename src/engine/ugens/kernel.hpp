@@ -86,8 +86,7 @@ struct Block {
     const int32_t* mapped; ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
     /// Lone: for buffers that only the synth has, whose numbers are Space::buffer_count and more. Null: it has none.
-    SampleBuffer (*own_buffer)(void* synth, int32_t number) = nullptr;
-    void* own_buffers = nullptr; ///< for own_buffer
+    SampleBuffer (*own_buffer)(const Synth&, int32_t number) = nullptr;
 };
 
 constexpr int row_sets = 8;

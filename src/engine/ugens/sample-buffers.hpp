@@ -15,7 +15,7 @@ SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
     const Space& space = *block.space;
     if (!(number < float(space.buffer_count))) {
         if (block.own_buffer && number < 2147483648.f)
-            return block.own_buffer(block.own_buffers, int32_t(number));
+            return block.own_buffer(**block.synths, int32_t(number));
         return number > 0.f ? SampleBuffer{} : space.buffer(space.buffers, 0);
     }
     return space.buffer(space.buffers, number > 0.f ? int32_t(number) : 0);

@@ -55,7 +55,7 @@ public:
     void close_files();
 
     struct Abi;
-    Abi& abi() noexcept { return *abi_; } ///< for src/engine/plugins only
+    Abi& abi() noexcept { return *abi_; } ///< for src/engine/plugins and tests
 
 private:
     int count_;
