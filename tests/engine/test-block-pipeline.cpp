@@ -147,6 +147,24 @@ TEST_CASE("whatever happens to the tree between cycles, the bits and the events 
     CHECK(computed > 200);
 }
 
+TEST_CASE("SuperCollider's own units are computed several blocks at once, too, whatever happens to the tree") {
+    const Helped helped;
+    uint64_t computed = 0;
+    for (unsigned seed = 1; seed <= 6; ++seed) {
+        CAPTURE(seed);
+        const auto play = [&](int threads) {
+            Settings settings = with(threads);
+            settings.native_ugens = false;
+            LongPlayer player(settings, seed, seed == 6 ? 40 : 0, std::array{0, 5, 12}[seed % 3]);
+            Played played = player.play_cycles(30, seed % 2 ? ahead_kinds : harmless_kinds);
+            computed += player.pipelined();
+            return played;
+        };
+        check_same(play, {2, 3});
+    }
+    CHECK(computed > 20);
+}
+
 TEST_CASE("what hands sound, values or random numbers on is computed several blocks at once, too") {
     const Helped helped;
     const Piece pieces[] = {
@@ -380,7 +398,7 @@ TEST_CASE("who ends or pauses itself amid blocks that are computed at once does 
     check_ends(piece);
 }
 
-TEST_CASE("voices that don't start with a block leave sound behind in the block behind their last one") {
+TEST_CASE("synths that don't start with a block leave sound behind in the block after their last one") {
     const Helped helped;
     const auto piece = [](std::string name, std::function<std::string(int id)> kind, std::function<float(int id)> out) {
         return Piece{.name = std::move(name),
@@ -416,6 +434,9 @@ TEST_CASE("voices that don't start with a block leave sound behind in the block 
             [](int id) {
                 return std::array{"loud-moved", "saw", "moved"}[size_t(id % 3)];
             },
+            [](int id) { return float(id % 2); }),
+        piece(
+            "of plugins' units", [](int id) { return id % 3 ? "plugin-moved" : "saw"; },
             [](int id) { return float(id % 2); }),
         piece(
             "voices in turn",

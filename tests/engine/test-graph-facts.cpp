@@ -65,6 +65,30 @@ TEST_CASE("what is known of a synth with plugins' units follows from its units")
     CHECK_FALSE(facts_of(f, {cusp, line(of_bus)}).acts_on_itself);
 }
 
+TEST_CASE("of SuperCollider's own units in place of native ones the same is known, and buses are still native ones' to "
+          "reach") {
+    Settings settings;
+    settings.native_ugens = false;
+    Fixture f(settings);
+    const UnitSpec sine = unit("SinOsc", Rate::audio, {size, zero}, {Rate::audio});
+    const TurnFacts& plain = facts_of(f, {sine, unit("OffsetOut", Rate::audio, {of_bus, {1, 0}}, {})});
+    CHECK((plain.acts_on_itself && plain.pipelines && plain.is_bus(0)));
+    CHECK_FALSE((plain.ends || plain.reads || plain.draws || plain.sends || plain.allocates));
+    CHECK(facts_of(f, {unit("Dust", Rate::audio, {one}, {Rate::audio})}).draws);
+    CHECK(facts_of(f, {unit("In", Rate::audio, {of_bus}, {Rate::audio})}).reads);
+    for (const auto& [operation, draws] : {std::pair{5, false}, {37, true}, {41, true}, {42, false}, {44, true}}) {
+        CAPTURE(operation);
+        CHECK(facts_of(f, {sine, unit("UnaryOpUGen", Rate::audio, {{1, 0}}, {Rate::audio}, operation)}).draws == draws);
+    }
+    for (const auto& [operation, draws] : {std::pair{2, false}, {46, false}, {47, true}, {48, true}}) {
+        CAPTURE(operation);
+        const auto facts =
+            facts_of(f, {sine, unit("BinaryOpUGen", Rate::audio, {{1, 0}, one}, {Rate::audio}, operation)});
+        CHECK(facts.draws == draws);
+    }
+    CHECK_FALSE(facts_of(f, {unit("FreeSelf", Rate::control, {of_bus}, {Rate::control})}).acts_on_itself);
+}
+
 TEST_CASE("a unit of which nothing is known may do anything") {
     Fixture f;
     CHECK(find_unit_effects("zzz") == nullptr);

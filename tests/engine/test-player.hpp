@@ -214,6 +214,7 @@ inline const Kind kinds[] = {
     {.name = "sends-ends", .sends = true},
     {.name = "plugin-effect", .source = "In", .out = "ReplaceOut", .plugin = true},
     {.name = "plugin-listens", .plugin = true, .listens = true},
+    {.name = "plugin-moved", .out = "OffsetOut", .plugin = true, .loud = true},
     {.name = "writes", .done = 0, .writes = true},
     // Nothing behind these is computed ahead.
     {.name = "asked", .asked = true},
@@ -232,7 +233,7 @@ inline const Kind kinds[] = {
     {.name = "group", .done = 14},
     {.name = "resumes", .done = 15},
 };
-inline constexpr size_t ahead_kinds = 22, harmless_kinds = 32;
+inline constexpr size_t ahead_kinds = 22, harmless_kinds = 33;
 inline constexpr size_t adding_kinds = 6; // of these
 
 /// What a test hears and is told.

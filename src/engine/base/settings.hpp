@@ -179,7 +179,7 @@ inline constexpr SettingRow<Settings> engine_settings[] = {
     {&Settings::native_ugens,
      {.key = "native-ugens",
       .help = "vectorised UGens of our own, where there are any",
-      .more = "false: SuperCollider's own units throughout, and so scsynth's bits."}},
+      .more = "false: SuperCollider's own units, and so scsynth's bits."}},
     {&Settings::batching,
      {.key = "batching",
       .help = "voices of one SynthDef are computed side by side",

@@ -38,14 +38,14 @@ constexpr size_t unasked = 64 << 10;
 Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
     ends_itself = std::any_of(program->units.begin(), program->units.end(),
                               [this](const UnitPlan& unit) { return frees_synth(*program, unit); });
-    if (settings.native_ugens) {
-        NativeUgens ugens = native_ugens(settings.simd);
-        ugens.release = release_to_follow(settings);
-        ugens.right_durations = !release_named(settings.supercollider); // unless that release is asked for
+    NativeUgens ugens = native_ugens(settings.simd);
+    ugens.release = release_to_follow(settings);
+    ugens.right_durations = !release_named(settings.supercollider); // unless that release is asked for
+    if (settings.native_ugens)
         code = generate(*program, ugens, settings.block_size);
-        if (!code)
-            kernels = kernels_among_plugins(*program, ugens, settings.block_size);
-    }
+    if (!code)
+        kernels = kernels_among_plugins(*program, ugens, settings.native_ugens ? NativeUnits::any : NativeUnits::buses,
+                                        settings.block_size);
     facts = code.get();
     if (code)
         return;

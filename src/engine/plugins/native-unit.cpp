@@ -79,6 +79,11 @@ void NativeUnit::destroy() noexcept {
     kernel->stop(op, *block);
 }
 
+void NativeUnit::write_tail() noexcept {
+    block->bases[size_t(Base::record)] = reinterpret_cast<uintptr_t>(this);
+    kernel->lone_tail(op, *block);
+}
+
 void NativeUnit::update_done() noexcept {
     if (kernel->done_action >= 0)
         unit.mDone = *reinterpret_cast<const int32_t*>(reinterpret_cast<std::byte*>(this) + op.done) != 0;

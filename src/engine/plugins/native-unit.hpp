@@ -27,6 +27,8 @@ struct NativeUnit {
     void construct() noexcept;
     /// What its destructor does. Only if the kernel has a stop().
     void destroy() noexcept;
+    /// Writes what destroy() would write to buses. Only if the kernel has a lone_tail().
+    void write_tail() noexcept;
 
     /// Tells plugins' units, which may wait for that, whether it is done.
     void update_done() noexcept;

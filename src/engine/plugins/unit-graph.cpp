@@ -149,6 +149,17 @@ UnitGraph::Outcome UnitGraph::compute(float* wires, Space& space, bool (*stops)(
     return stopped ? Outcome::stopped : Outcome::whole;
 }
 
+void UnitGraph::write_tails(Space& space) noexcept {
+    Instance& self = Instance::of(this);
+    self.use(self.wires, space, self.graph().mRGen);
+    const auto write = [&](::Unit* unit) {
+        const Kernel* const kernel = kernel_of(self.kernels, self.running.at);
+        if (kernel && kernel->lone_tail)
+            NativeUnit::of(*unit).write_tail();
+    };
+    (void)self.each_guarded(self.graph().mUnits, 0, self.graph().mNumUnits, always, write);
+}
+
 void UnitGraph::render(FaultLanding& landing) {
     Instance& self = Instance::of(this);
     self.come_home();

@@ -54,6 +54,9 @@ public:
     /// with, whose generator and done actions plugins' units use, too. `stops` is asked now and then: then the block
     /// is of no use. If a unit has crashed, the instance must not run any more.
     Outcome compute(float* wires, Space& space, bool (*stops)(void*) noexcept, void* asked) noexcept;
+    /// On any thread as compute(), of an instance that has ended itself: writes to buses what its destructors would, so
+    /// that they have nothing left to write.
+    void write_tails(Space& space) noexcept;
     /// To be called when a unit has crashed in render(): the instance must not run any more.
     void crash() noexcept;
     /// Computes a block and prints every unit's inputs and outputs (their first samples). false: a unit crashed; the

@@ -23,6 +23,11 @@ struct UnitEffects {
         changes_second_chain = 128, ///< the same as changes_chain with the second input
     };
     uint8_t kinds = nothing;
+    uint64_t drawing_operators = 0; ///< a bit for each special index below 64 with which an operator `draws`, too
+
+    constexpr bool draws_as(int special_index) const noexcept {
+        return special_index >= 0 && special_index < 64 && (drawing_operators >> special_index & 1u);
+    }
 };
 
 /// [any] Those of a unit; null: nothing is known of it.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -149,6 +150,12 @@ struct UnitFacts {
         UnitFacts facts = *this;
         facts.effects_known = true;
         facts.effects.kinds = uint8_t(kinds);
+        return facts;
+    }
+    constexpr UnitFacts draws_as(std::initializer_list<int> operators) const {
+        UnitFacts facts = *this;
+        for (const int one : operators)
+            facts.effects.drawing_operators |= uint64_t(1) << one;
         return facts;
     }
     constexpr UnitFacts stand_in(int8_t input) const {

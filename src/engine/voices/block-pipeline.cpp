@@ -380,9 +380,12 @@ bool BlockPipeline::stops() noexcept {
 bool BlockPipeline::run_turn(size_t who, Turn& turn, Noting& noting) noexcept {
     VoiceRunner& runner = runners_[who];
     turn.ran = turn.live;
-    if (turn.of.is_graph())
-        return !turn.live || run_graph(who, *turn.of.lone, noting);
-    if (turn.holder >= 0) {
+    if (turn.of.is_graph()) {
+        if (turn.live)
+            return run_graph(who, *turn.of.lone, noting);
+        if (turn.tails)
+            turn.of.lone->graph->write_tails(runner.space());
+    } else if (turn.holder >= 0) {
         const Turn& holder = turns_[size_t(turn.holder)];
         const uint32_t lane = 1u << turn.of.lone->voice->lane;
         if (holder.ran & lane)

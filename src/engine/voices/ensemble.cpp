@@ -17,9 +17,9 @@ int batch_lanes(const Settings& settings) {
     return settings.native_ugens && settings.batching ? native_ugens(settings.simd).lanes : 0;
 }
 
-/// What is computed ahead are batches.
+/// Voices are computed by helpers only where there are batches.
 bool has_helpers(const Settings& settings) {
-    return settings.threads > 1 && batch_lanes(settings) != 0;
+    return settings.threads > 1 && (settings.batching || !settings.native_ugens);
 }
 
 } // namespace
@@ -31,9 +31,10 @@ Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, Ran
       records_(pool, held_, list_, batch_lanes(settings)),
       runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, &deadline),
       batching_(records_, batch_lanes(settings)),
-      ahead_(has_helpers(settings) ? std::make_unique<Ahead>(settings, trace, std::move(helpers), batch_lanes(settings),
-                                                             buses, buffers, random, pool, held_, deadline)
-                                   : nullptr),
+      ahead_(has_helpers(settings)
+                 ? std::make_unique<Ahead>(settings, trace, std::move(helpers), native_ugens(settings.simd).lanes,
+                                           buses, buffers, random, pool, held_, deadline)
+                 : nullptr),
       turns_(batching_, runner_, held_, list_, trace, batch_lanes(settings) != 0) {
     set_sample_rate(settings.sample_rate);
 }

@@ -30,8 +30,7 @@ public:
             else
                 note_plugin(unit);
         }
-        // What it writes when it is freed would have to come in the middle of the blocks.
-        facts_->pipelines = facts_->pipelines && facts_->acts_on_itself && !(facts_->ends && has_tail_);
+        facts_->pipelines = facts_->pipelines && facts_->acts_on_itself;
         return std::move(facts_);
     }
 
@@ -46,7 +45,6 @@ private:
         facts_->ends = facts_->ends || kernel.ends;
         facts_->reads_buffers = facts_->reads_buffers || kernel.reads_buffers;
         facts_->pipelines = facts_->pipelines && !kernel.looks_back;
-        has_tail_ = has_tail_ || kernel.lone_tail;
         switch (kernel.effect) {
         case Effect::none: break;
         case Effect::draws: facts_->draws = true; break;
@@ -72,7 +70,7 @@ private:
         if (facts && facts->done_action_input >= 0 && uint32_t(facts->done_action_input) < unit.num_inputs)
             note_done_action(input(unit, uint32_t(facts->done_action_input)));
         const auto does = [effects](UnitEffects::Kind kind) { return (effects->kinds & kind) != 0; };
-        facts_->draws = facts_->draws || does(UnitEffects::draws);
+        facts_->draws = facts_->draws || does(UnitEffects::draws) || effects->draws_as(unit.special_index);
         facts_->sends = facts_->sends || does(UnitEffects::sends);
         facts_->allocates = facts_->allocates || does(UnitEffects::allocates);
         facts_->reads_buffers = facts_->reads_buffers || does(UnitEffects::reads_buffers);
@@ -120,7 +118,6 @@ private:
     const Program& program_;
     const UnitKernels kernels_;
     std::unique_ptr<GraphFacts> facts_;
-    bool has_tail_ = false;
 };
 
 } // namespace

@@ -16,6 +16,10 @@ bool any_gives(const Program& program, const NativeUgens& ugens, Gives what) {
                        [&](const UnitPlan& unit) { return ugens.gives(unit.ugen->name) == what; });
 }
 
+bool reaches_buses(const Kernel& kernel) {
+    return kernel.effect != Effect::none && kernel.effect != Effect::draws && !kernel.looks_back;
+}
+
 } // namespace
 
 const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const NativeUgens& ugens) {
@@ -45,14 +49,16 @@ uint64_t gate_controls(const Program& program, std::span<const Kernel* const> ke
     return controls;
 }
 
-std::vector<const Kernel*> kernels_among_plugins(const Program& program, const NativeUgens& ugens, int block_size) {
+std::vector<const Kernel*> kernels_among_plugins(const Program& program, const NativeUgens& ugens, NativeUnits which,
+                                                 int block_size) {
     // If the synth may use a generator other than the engine's, no unit is native: it isn't known which of them draw.
     if (block_size % block_multiple != 0 || any_gives(program, ugens, Gives::generator))
         return {};
     std::vector<const Kernel*> kernels;
     for (const UnitPlan& unit : program.units) {
         const Kernel* kernel = kernel_of(program, unit, ugens);
-        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls))
+        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls ||
+                       (which == NativeUnits::buses && !reaches_buses(*kernel))))
             kernel = nullptr;
         kernels.push_back(kernel);
     }

@@ -26,12 +26,12 @@ constexpr int starts_at_once = 8;
 VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buffers& buffers, RandomState* random,
                          Pool& pool, HeldOutput& held, Deadline* deadline)
     : held_(held), deadline_(deadline) {
+    const size_t width = size_t(lanes), block = size_t(settings.block_size);
     if (settings.native_ugens) {
-        const size_t width = size_t(lanes), block = size_t(settings.block_size);
         audio_ = aligned_zeros<float>(most_audio_wires * block * width);
         control_ = aligned_zeros<float>(most_control_wires * width);
-        rows_ = aligned_zeros<float>(row_sets * block * width);
     }
+    rows_ = aligned_zeros<float>(row_sets * block * width);
     space_.audio_bus = buses.audio(0);
     space_.audio_touched = buses.audio_touched();
     space_.control_bus = buses.control();
