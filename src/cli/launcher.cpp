@@ -165,7 +165,8 @@ private:
         daemon.has_node = [this](const std::string& name) {
             bool& known = devices_[name]; // when the daemon is back, its devices may come later than we do
             for (const GraphView::Properties& node : connection_.graph().all())
-                known |= !node.contains("scsynth.osc.port") && names_node(name, node);
+                known |=
+                    !node.contains("scsynth.osc.port") && names_node(name, node, connection_.graph().card_of(node));
             return known;
         };
         daemon.free_name = [this](const std::string& name) {

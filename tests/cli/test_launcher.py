@@ -14,6 +14,7 @@ import pytest
 from tests.cli.conftest import PW_SCSYNTH
 from tests.integration.conftest import SYNTHDEFS
 from tests.lib import audio, session_config
+from tests.lib.build import BUILD
 from tests.lib.daemon import Session
 from tests.lib.osc import Client, Failed
 from tests.lib.ports import free_port
@@ -310,6 +311,28 @@ def test_another_sink(launch, session, outlets, option):
                        "a source")
     time.sleep(2)
     assert "there is no" not in server.child.output()
+
+
+@pytest.mark.parametrize("text", ["Rack", "alsa_card.rack", "rack at usb", "{serial}"],
+                         ids=["nick", "name", "longname", "serial"])
+def test_a_device_by_what_only_its_card_is_called(launch, session, outlets, text):
+    card = session.start([BUILD / "wireplumber/card", "device.name=alsa_card.rack", "device.nick=Rack 8",
+                          "api.alsa.card.longname=Rack at USB"], "card")
+    device = session.wait_until(lambda: next(iter(session.objects("Device")), None), "the card")
+    sink = "on-a-card"
+    session.pw_cli("create-node", "adapter",
+                   "{ factory.name=support.null-audio-sink object.linger=true media.class=Audio/Sink priority.session=1 "
+                   f"audio.position=[FL,FR] node.name={sink} device.id={device['id']} }}")
+    try:
+        session.wait_until(lambda: session.ports(sink, "in"), "the sink's ports")
+        serial = session.node(sink)["info"]["props"]["object.serial"]
+        server = launch("-i", 0, "-o", 2, "-H", text.format(serial=serial))
+        session.wait_until(lambda: outlets(server.name) == {sink}, f"links to {sink}")
+        assert "-H" not in server.child.output()
+    finally:
+        session.pw_cli("destroy", session.node(sink)["id"])
+        session.wait_gone(sink)
+        card.stop()
 
 
 def test_a_device_that_is_not_there(launch, session, outlets):
