@@ -10,6 +10,7 @@
 #include "cli/server-node.hpp"
 #include "engine/base/printable.hpp"
 #include "module/data-loop.hpp"
+#include "names.hpp"
 #include "ugen-folders.hpp"
 
 #include <spa/utils/result.h>
@@ -258,8 +259,8 @@ private:
         case EACCES: return {port + " is not permitted: choose one above 1023"};
         case EPERM: return {line_.ugen_path_is_from + ": " + spa::how_to_allow(setting("scsynth.ugen-path"))};
         case ENOENT:
-            return {std::string(place) + " finds no library scsynth/libspa-scsynth: is the plugin installed, or "
-                                         "SPA_PLUGIN_DIR set for it?"};
+            return {std::string(place) + " finds no library " + spa::library_name +
+                    ": is the plugin installed, or SPA_PLUGIN_DIR set for it?"};
         default:
             if (relay_ && relay_->has_written(told_time))
                 return {std::string(place) + " refuses the node, for the reason above"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "async-latency.hpp"
 #include "host-threads.hpp"
+#include "names.hpp"
 #include "osc/print-socket.hpp"
 #include "spa-node.hpp"
 #include "ugen-folders.hpp"
@@ -135,7 +136,7 @@ int enum_interface_info(const spa_handle_factory*, const spa_interface_info** in
     return 1;
 }
 
-const spa_handle_factory factory = {SPA_VERSION_HANDLE_FACTORY, "audio.scsynth", nullptr, get_size, init,
+const spa_handle_factory factory = {SPA_VERSION_HANDLE_FACTORY, factory_name, nullptr, get_size, init,
                                     enum_interface_info};
 
 } // namespace
