@@ -351,6 +351,10 @@ def test_a_device_that_is_not_there(launch, session, outlets):
     (("-u", 57999, "-x"), "-x: no such option"),
     (("-u", 57999, "-l", 5000), "-l 5000: expected a whole number from 1 to 1024"),
     (("-u", 57999, "-B", "192.0.2.1"), "no address of this machine"),
+    (("-u", 57999, "-B", "300.1.1.1"), "-B: scsynth.osc.bind = \"300.1.1.1\": expected an IPv4 address of this machine"),
+    (("-u", 57999, "--set", "max-logins=5000"), "scsynth.max-logins = \"5000\": expected a whole number from 1 to 1024"),
+    (("-u", 57999, "--set", "overload=later"), "scsynth.overload = \"later\": expected shed, mute or none"),
+    (("-u", 57999, "--set", "osc.bind=here"), "scsynth.osc.bind = \"here\": expected an IPv4 address of this machine"),
 ])
 def test_wrong_options(session, options, text):
     status, output, said = run(*options, env=session.env)
