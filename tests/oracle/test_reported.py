@@ -380,7 +380,7 @@ def test_negative_width(tmp_path):
 
 @pytest.mark.parametrize("hosted", [False, True], ids=["voice", "graph"])
 @pytest.mark.parametrize("points", [1, 2, 4])
-@pytest.mark.parametrize("name", ["Phasor", "Sweep", "Line"])
+@pytest.mark.parametrize("name", ["Phasor", "Sweep", "Line", "LFSaw"])
 def test_far_into_a_buffer(name, points, hosted, tmp_path):
     """Places have more digits than samples: here from frame 2^24 on, where every other one is no number of these."""
     far, rate, count = 2 ** 24, 0.3, 3000
@@ -396,6 +396,9 @@ def test_far_into_a_buffer(name, points, hosted, tmp_path):
     elif name == "Sweep":
         place = one.ar("Sweep", one.ar("Impulse", 0.0, 0.0), float(far * 20))
         rate = far * 20 / RATE
+    elif name == "LFSaw":  # as SuperDirt's samples
+        frequency = rate * RATE / far / 4
+        place = one.ar("BinaryOpUGen", one.ar("LFSaw", frequency, 0.5), 2.0 * far, operator=MULTIPLY)
     else:
         place = one.ar("Line", start, float(far + count), count / rate / RATE, 0.0)
     one.out(one.ar("BufRd", 0.0, place, 1.0, float(points)),
@@ -406,6 +409,10 @@ def test_far_into_a_buffer(name, points, hosted, tmp_path):
         step = np.float64(np.float32(far * 20)) / RATE
         places = step * (frames(len(signal)) - (0 if FIRST else 1)) + (step if FIRST else 0)
         rising = (places > far - count) & (places < far + count)
+    elif name == "LFSaw":
+        step = 2 * far * np.float64(np.float32(frequency) * np.float32(2 / RATE))
+        places = far + step * np.arange(len(signal))
+        rising = places < far + count
     else:
         step = np.float64(np.float32(rate)) if name == "Phasor" else count / round(count / rate)
         places = far + step * np.arange(len(signal))
