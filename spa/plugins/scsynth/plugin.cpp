@@ -28,15 +28,19 @@ void log_error(spa_log* log, const std::string& text) {
     Bridge(log, nullptr).log(SPA_LOG_LEVEL_ERROR, text);
 }
 
-/// Says why there is no node: in the log, and to the program that asked for it, which sees no log of the daemon's.
-int refuse(spa_log* log, const spa_dict* info, const std::string& reason) {
-    log_error(log, reason);
+/// Says why there is no node to the program that asked for it, which sees no log of the daemon's.
+void tell_maker(const spa_dict* info, const std::string& reason) {
     // On a thread of its own: the path may be on a file system that doesn't answer.
     if (const char* maker = info ? spa_dict_lookup(info, "scsynth.print-to") : nullptr)
         std::thread([path = std::string(maker), text = "ERROR: " + reason] {
             if (auto socket = osc::PrintSocket::open(path))
                 socket.value().print(text);
         }).detach();
+}
+
+int refuse(spa_log* log, const spa_dict* info, const std::string& reason) {
+    log_error(log, reason);
+    tell_maker(info, reason);
     return -EINVAL;
 }
 
@@ -87,6 +91,8 @@ int make_node(Handle& self, const spa_dict* info, const Support& support) {
     settings.value().uncounted_cycles = uncounted_cycles(info);
     auto node = std::make_unique<SpaNode>(support, std::move(settings.value()));
     if (const int res = node->start(); res < 0) {
+        if (!node->failure().empty())
+            tell_maker(info, node->failure());
         if (node->stop() < 0)
             static_cast<void>(node.release());
         return res;
