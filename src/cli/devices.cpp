@@ -2,6 +2,7 @@
 #include "cli/devices.hpp"
 
 #include "engine/base/printable.hpp"
+#include "settings.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -75,17 +76,20 @@ std::vector<Device> devices_in(const std::vector<NodeProperties>& nodes) {
     return found;
 }
 
-bool names_node(std::string_view text, const NodeProperties& node) {
-    if (text.empty())
+bool names_node(std::string_view text, const NodeProperties& node, const NodeProperties& card) {
+    if (text.empty() || text == spa::no_device)
         return false;
-    if (value(node, {"node.name"}) == text)
+    if (value(node, {"node.name"}) == text || value(node, {"object.serial"}) == text)
         return true;
+    if (!is_device(value(node, {"media.class"})))
+        return false;
     const std::string part = lower(text);
-    for (const char* key :
-         {"node.name", "node.nick", "node.description", "device.name", "device.nick", "device.description",
-          "alsa.card_name", "alsa.long_card_name", "api.alsa.card.name", "api.alsa.card.longname"})
-        if (is_device(value(node, {"media.class"})) && lower(value(node, {key})).find(part) != std::string::npos)
-            return true;
+    for (const NodeProperties* properties : {&node, &card})
+        for (const char* key :
+             {"node.name", "node.nick", "node.description", "device.name", "device.nick", "device.description",
+              "alsa.card_name", "alsa.long_card_name", "api.alsa.card.name", "api.alsa.card.longname"})
+            if (lower(value(*properties, {key})).find(part) != std::string::npos)
+                return true;
     return false;
 }
 

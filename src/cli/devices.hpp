@@ -22,9 +22,11 @@ struct Device {
 /// The devices among these nodes' properties: sinks, then sources, each kind by description.
 std::vector<Device> devices_in(const std::vector<NodeProperties>& nodes);
 
-/// Whether a text names a node: by its node.name, or a device by part of one of its names, of either case. What it
-/// means in the end, the WirePlumber policy decides (wireplumber/scsynth-devices.lua).
-bool names_node(std::string_view text, const NodeProperties& node);
+/// Whether a text names a node: by its node.name or object.serial, or a device by part of one of its names or of its
+/// card's, of either case. `card` has the properties of the node's device in PipeWire, if it has one. What the text
+/// means in the end, the WirePlumber policy decides by the same names (wireplumber/scsynth-devices.lua,
+/// scsynth-graph.lua).
+bool names_node(std::string_view text, const NodeProperties& node, const NodeProperties& card = {});
 
 /// What `pw-scsynth --devices` prints: a line each of the device's kind, what to call it, its node.name and channels,
 /// with tabs between.

@@ -6,6 +6,7 @@
 #include <spa/utils/json.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -41,14 +42,18 @@ std::string name_in(const char* text) {
 
 } // namespace
 
-struct GraphView::SeenNode {
-    ~SeenNode() {
+/// A node or card.
+struct GraphView::Seen {
+    explicit Seen(pw_proxy* owned) : proxy(owned) {}
+    Seen(const Seen&) = delete;
+    Seen& operator=(const Seen&) = delete;
+    ~Seen() {
         spa_hook_remove(&listener);
         pw_proxy_destroy(proxy);
     }
 
     pw_proxy* proxy;
-    spa_hook listener;
+    spa_hook listener{};
     Properties properties;
 };
 
@@ -64,7 +69,16 @@ const pw_node_events GraphView::node_events = {
     .info =
         [](void* data, const pw_node_info* info) {
             if ((info->change_mask & PW_NODE_CHANGE_MASK_PROPS) && info->props)
-                static_cast<SeenNode*>(data)->properties = copy(info->props);
+                static_cast<Seen*>(data)->properties = copy(info->props);
+        },
+};
+
+const pw_device_events GraphView::card_events = {
+    .version = PW_VERSION_DEVICE_EVENTS,
+    .info =
+        [](void* data, const pw_device_info* info) {
+            if ((info->change_mask & PW_DEVICE_CHANGE_MASK_PROPS) && info->props)
+                static_cast<Seen*>(data)->properties = copy(info->props);
         },
 };
 
@@ -98,6 +112,7 @@ GraphView::GraphView(pw_core* core) : registry_(pw_core_get_registry(core, PW_VE
 
 GraphView::~GraphView() {
     nodes_.clear();
+    cards_.clear();
     metadata_.reset();
     if (!registry_)
         return;
@@ -109,6 +124,8 @@ void GraphView::add(uint32_t id, const char* type, const spa_dict* properties) {
     const std::string_view kind = type;
     if (kind == PW_TYPE_INTERFACE_Node) {
         add_node(id);
+    } else if (kind == PW_TYPE_INTERFACE_Device) {
+        add_card(id);
     } else if (kind == PW_TYPE_INTERFACE_Port) {
         ports_[id] = copy(properties);
     } else if (kind == PW_TYPE_INTERFACE_Metadata && !metadata_ && copy(properties)["metadata.name"] == "default") {
@@ -133,14 +150,22 @@ void GraphView::add_node(uint32_t id) {
     if (!proxy)
         return;
     gone_.erase(id);
-    auto& node = nodes_[id] = std::make_unique<SeenNode>();
-    node->proxy = proxy;
-    node->listener = {};
+    auto& node = nodes_[id] = std::make_unique<Seen>(proxy);
     pw_node_add_listener(reinterpret_cast<pw_node*>(proxy), &node->listener, &node_events, node.get());
+}
+
+void GraphView::add_card(uint32_t id) {
+    auto* proxy =
+        static_cast<pw_proxy*>(pw_registry_bind(registry_, id, PW_TYPE_INTERFACE_Device, PW_VERSION_DEVICE, 0));
+    if (!proxy)
+        return;
+    auto& card = cards_[id] = std::make_unique<Seen>(proxy);
+    pw_device_add_listener(reinterpret_cast<pw_device*>(proxy), &card->listener, &card_events, card.get());
 }
 
 void GraphView::remove(uint32_t id) {
     session_managers_.erase(id);
+    cards_.erase(id);
     if (const auto node = nodes_.find(id); node != nodes_.end()) {
         gone_[id] = std::move(node->second->properties);
         nodes_.erase(node);
@@ -184,6 +209,14 @@ std::vector<GraphView::Properties> GraphView::all() const {
     for (const auto& [id, node] : nodes_)
         found.push_back(node->properties);
     return found;
+}
+
+GraphView::Properties GraphView::card_of(const Properties& node) const {
+    const auto id = node.find(PW_KEY_DEVICE_ID);
+    if (id == node.end())
+        return {};
+    const auto card = cards_.find(uint32_t(std::strtoul(id->second.c_str(), nullptr, 10)));
+    return card == cards_.end() ? Properties() : card->second->properties;
 }
 
 void GraphView::tell(uint32_t id, const char* key, const char* text) {

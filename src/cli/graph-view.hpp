@@ -14,7 +14,8 @@
 
 namespace scs::cli {
 
-/// The nodes and ports of a PipeWire daemon with their properties, and its default devices, followed as they change.
+/// The nodes, cards and ports of a PipeWire daemon with their properties, and its default devices, followed as they
+/// change.
 /// Belongs to the thread of the core's loop.
 class GraphView {
 public:
@@ -35,6 +36,8 @@ public:
     uint32_t find(const std::string& key, const std::string& value) const;
     /// The properties of all nodes that there are.
     std::vector<Properties> all() const;
+    /// The properties of the card (PipeWire's Device) that a node with these properties is of; empty if there is none.
+    Properties card_of(const Properties& node) const;
     /// All nodes that have a property of that name.
     std::vector<uint32_t> with(const std::string& key) const;
 
@@ -53,19 +56,21 @@ public:
     void destroy(uint32_t id);
 
 private:
-    struct SeenNode;
-    static const pw_registry_events registry_events;
+    struct Seen;
     struct SeenMetadata;
+    static const pw_registry_events registry_events;
     static const pw_node_events node_events;
+    static const pw_device_events card_events;
     static const pw_metadata_events metadata_events;
 
     void add(uint32_t id, const char* type, const spa_dict* properties);
     void add_node(uint32_t id);
+    void add_card(uint32_t id);
     void remove(uint32_t id);
 
     pw_registry* registry_;
     spa_hook listener_{};
-    std::map<uint32_t, std::unique_ptr<SeenNode>> nodes_;
+    std::map<uint32_t, std::unique_ptr<Seen>> nodes_, cards_;
     std::map<uint32_t, Properties> gone_;
     std::map<uint32_t, Properties> ports_;
     std::unique_ptr<SeenMetadata> metadata_; ///< named "default"; null while there is none

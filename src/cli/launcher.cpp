@@ -10,6 +10,7 @@
 #include "cli/server-node.hpp"
 #include "engine/base/printable.hpp"
 #include "module/data-loop.hpp"
+#include "names.hpp"
 #include "ugen-folders.hpp"
 
 #include <spa/utils/result.h>
@@ -165,7 +166,8 @@ private:
         daemon.has_node = [this](const std::string& name) {
             bool& known = devices_[name]; // when the daemon is back, its devices may come later than we do
             for (const GraphView::Properties& node : connection_.graph().all())
-                known |= !node.contains("scsynth.osc.port") && names_node(name, node);
+                known |=
+                    !node.contains("scsynth.osc.port") && names_node(name, node, connection_.graph().card_of(node));
             return known;
         };
         daemon.free_name = [this](const std::string& name) {
@@ -257,8 +259,8 @@ private:
         case EACCES: return {port + " is not permitted: choose one above 1023"};
         case EPERM: return {line_.ugen_path_is_from + ": " + spa::how_to_allow(setting("scsynth.ugen-path"))};
         case ENOENT:
-            return {std::string(place) + " finds no library scsynth/libspa-scsynth: is the plugin installed, or "
-                                         "SPA_PLUGIN_DIR set for it?"};
+            return {std::string(place) + " finds no library " + spa::library_name +
+                    ": is the plugin installed, or SPA_PLUGIN_DIR set for it?"};
         default:
             if (relay_ && relay_->has_written(told_time))
                 return {std::string(place) + " refuses the node, for the reason above"};

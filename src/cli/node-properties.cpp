@@ -2,6 +2,7 @@
 #include "cli/node-properties.hpp"
 
 #include "cli/client-name.hpp"
+#include "names.hpp"
 #include "settings.hpp"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ public:
 
     NodeRequest run() {
         properties_ = environment_.properties;
-        for (const auto& [key, value] : {std::pair<const char*, const char*>{"factory.name", "audio.scsynth"},
-                                         {"library.name", "scsynth/libspa-scsynth"},
+        for (const auto& [key, value] : {std::pair<const char*, const char*>{"factory.name", spa::factory_name},
+                                         {"library.name", spa::library_name},
                                          {"scsynth.isolation", line_.in_this_process ? "process" : "loop"},
                                          // /quit may end it: this program asked for it
                                          {"scsynth.allow-quit", "true"}})

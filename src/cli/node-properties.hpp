@@ -15,7 +15,7 @@ struct DaemonFacts {
     std::string rate;          ///< default.clock.rate
     std::string quantum_limit; ///< default.clock.quantum-limit
     bool has_named_loops = false;
-    /// Whether a text names a node.
+    /// Whether a text names a node, or a device by what its card is called.
     std::function<bool(const std::string&)> has_node;
     /// That name, or one made of it that no other node has.
     std::function<std::string(const std::string&)> free_name;

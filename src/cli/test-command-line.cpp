@@ -314,10 +314,20 @@ TEST_CASE("which nodes a text names") {
         CHECK(names_node(name, card));
     for (const char* name : {"", "Audio/Sink", "2i4", "Scarlett*"})
         CHECK_FALSE(names_node(name, card));
+    const NodeProperties device{{"device.name", "alsa_card.usb-x"}, {"device.nick", "Rack"}};
+    for (const char* name : {"rack", "alsa_card.usb-x"}) {
+        CHECK_FALSE(names_node(name, card));
+        CHECK(names_node(name, card, device));
+    }
+    const NodeProperties numbered{{"media.class", "Audio/Sink"}, {"node.name", "none-such"}, {"object.serial", "1234"}};
+    CHECK(names_node("1234", numbered));
+    CHECK_FALSE(names_node("123", numbered));
+    CHECK_FALSE(names_node("none", numbered)); // for the policy it is no device's name
     const NodeProperties effect{{"node.name", "reverb"}, {"node.description", "A reverb"}};
     CHECK(names_node("reverb", effect));
     CHECK_FALSE(names_node("verb", effect));
     CHECK_FALSE(names_node("A reverb", effect));
+    CHECK_FALSE(names_node("rack", effect, device));
 }
 
 TEST_CASE("the list of devices") {

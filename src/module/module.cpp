@@ -3,6 +3,7 @@
 #include "isolation.hpp"
 #include "local-node.hpp"
 #include "log-topic.hpp"
+#include "names.hpp"
 #include "process-node.hpp"
 #include "remote-node.hpp"
 #include "settings.hpp"
@@ -34,13 +35,10 @@ constexpr spa_dict_item module_info[] = {
     {PW_KEY_MODULE_VERSION, SCS_VERSION},
 };
 
-constexpr const char* plugin_factory = "audio.scsynth";
-constexpr const char* plugin_library = "scsynth/libspa-scsynth";
-
 /// The user's settings, with the module's own defaults; null if `args` can't be read as settings.
 Properties parse(const char* args) {
     Properties settings(
-        pw_properties_new(SPA_KEY_FACTORY_NAME, plugin_factory, SPA_KEY_LIBRARY_NAME, plugin_library, nullptr));
+        pw_properties_new(SPA_KEY_FACTORY_NAME, spa::factory_name, SPA_KEY_LIBRARY_NAME, spa::library_name, nullptr));
     const std::string_view text = args ? args : "";
     if (!settings || text.find_first_not_of(" \t\r\n{}") == text.npos)
         return settings;
@@ -104,7 +102,7 @@ std::optional<Failure> check(const Properties& settings) {
     const auto is = [&](const char* key, std::string_view value) {
         return pw_properties_get(settings.get(), key) == value;
     };
-    if (!is(SPA_KEY_LIBRARY_NAME, plugin_library) || !is(SPA_KEY_FACTORY_NAME, plugin_factory))
+    if (!is(SPA_KEY_LIBRARY_NAME, spa::library_name) || !is(SPA_KEY_FACTORY_NAME, spa::factory_name))
         return {}; // another plugin, with settings of its own
     const auto read = spa::read_settings(&settings->dict);
     if (!read)

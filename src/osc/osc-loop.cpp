@@ -3,6 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/guard/fault-guard.hpp"
+#include "engine/plugins/system-memory.hpp"
 #include "osc/codec/dump.hpp"
 #include "osc/command-builder.hpp"
 #include "osc/command-table.hpp"
@@ -125,6 +126,7 @@ void OscLoop::run_once() {
     deliver_post();
     watch_results();
     const int events = engine_ ? pump_events(engine_->events(), *this, *this, events_at_once) : 0;
+    SystemMemory::free_given_back();
     if (events > 0)
         watch_.note_event();
     submit_waiting();

@@ -18,7 +18,10 @@ inline std::string find_conflict(const ServerSettings& settings) {
                "\": a password turns UDP off, so say scsynth.osc.tcp = true (pw-scsynth -t PORT), or scsynth.osc.udp = "
                "true";
     const auto address = to_sockaddr(settings.bind, 0);
-    if (address && !is_loopback(address.value().sin_addr) && settings.allow != "any")
+    if (!address)
+        return "scsynth.osc.bind = \"" + settings.bind +
+               "\": expected an IPv4 address of this machine, such as 127.0.0.1";
+    if (!is_loopback(address.value().sin_addr) && settings.allow != "any")
         return "scsynth.osc.bind = \"" + settings.bind +
                "\": expected an address of this machine alone, such as 127.0.0.1, or scsynth.allow = any, with which "
                "whoever reaches the port commands the server";

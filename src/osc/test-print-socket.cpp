@@ -2,14 +2,13 @@
 #include "osc/print-socket.hpp"
 
 #include "osc/server.hpp"
+#include "osc/test-listener.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <sys/socket.h>
@@ -20,44 +19,9 @@
 
 using namespace scs;
 using osc::PrintSocket;
+using osc::testing::Listener;
 
 namespace {
-
-/// Somebody who listens at a path.
-struct Listener {
-    Listener() {
-        char folder[] = "/tmp/print-socket-XXXXXX";
-        REQUIRE(::mkdtemp(folder));
-        path = std::string(folder) + "/s";
-        listening = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
-        sockaddr_un name{};
-        name.sun_family = AF_UNIX;
-        path.copy(name.sun_path, path.size());
-        REQUIRE(::bind(listening, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0);
-        REQUIRE(::listen(listening, 1) == 0);
-    }
-    ~Listener() {
-        leave();
-        ::close(listening);
-        std::filesystem::remove_all(std::filesystem::path(path).parent_path());
-    }
-    void accept() { connection = ::accept(listening, nullptr, nullptr); }
-    void leave() {
-        if (connection >= 0)
-            ::close(connection);
-        connection = -1;
-    }
-    /// All that has come.
-    std::string read() const {
-        std::string all, part(65536, '\0');
-        for (ssize_t n; (n = ::recv(connection, part.data(), part.size(), MSG_DONTWAIT)) > 0;)
-            all.append(part, 0, size_t(n));
-        return all;
-    }
-
-    std::string path;
-    int listening = -1, connection = -1;
-};
 
 /// A path on a mount that doesn't answer: connect() there waits until it is released, or ten seconds.
 constexpr const char* dead_path = "/dead/mount";

@@ -14,6 +14,7 @@ import pytest
 from tests.cli.conftest import PW_SCSYNTH
 from tests.integration.conftest import SYNTHDEFS
 from tests.lib import audio, session_config
+from tests.lib.build import BUILD
 from tests.lib.daemon import Session
 from tests.lib.osc import Client, Failed
 from tests.lib.ports import free_port
@@ -312,6 +313,28 @@ def test_another_sink(launch, session, outlets, option):
     assert "there is no" not in server.child.output()
 
 
+@pytest.mark.parametrize("text", ["Rack", "alsa_card.rack", "rack at usb", "{serial}"],
+                         ids=["nick", "name", "longname", "serial"])
+def test_a_device_by_what_only_its_card_is_called(launch, session, outlets, text):
+    card = session.start([BUILD / "wireplumber/card", "device.name=alsa_card.rack", "device.nick=Rack 8",
+                          "api.alsa.card.longname=Rack at USB"], "card")
+    device = session.wait_until(lambda: next(iter(session.objects("Device")), None), "the card")
+    sink = "on-a-card"
+    session.pw_cli("create-node", "adapter",
+                   "{ factory.name=support.null-audio-sink object.linger=true media.class=Audio/Sink priority.session=1 "
+                   f"audio.position=[FL,FR] node.name={sink} device.id={device['id']} }}")
+    try:
+        session.wait_until(lambda: session.ports(sink, "in"), "the sink's ports")
+        serial = session.node(sink)["info"]["props"]["object.serial"]
+        server = launch("-i", 0, "-o", 2, "-H", text.format(serial=serial))
+        session.wait_until(lambda: outlets(server.name) == {sink}, f"links to {sink}")
+        assert "-H" not in server.child.output()
+    finally:
+        session.pw_cli("destroy", session.node(sink)["id"])
+        session.wait_gone(sink)
+        card.stop()
+
+
 def test_a_device_that_is_not_there(launch, session, outlets):
     server = launch("-i", 2, "-H", "no.where")
     session.wait_until(lambda: outlets(server.name) == {session.default_sink()}, "links to the default")
@@ -328,6 +351,10 @@ def test_a_device_that_is_not_there(launch, session, outlets):
     (("-u", 57999, "-x"), "-x: no such option"),
     (("-u", 57999, "-l", 5000), "-l 5000: expected a whole number from 1 to 1024"),
     (("-u", 57999, "-B", "192.0.2.1"), "no address of this machine"),
+    (("-u", 57999, "-B", "300.1.1.1"), "-B: scsynth.osc.bind = \"300.1.1.1\": expected an IPv4 address of this machine"),
+    (("-u", 57999, "--set", "max-logins=5000"), "scsynth.max-logins = \"5000\": expected a whole number from 1 to 1024"),
+    (("-u", 57999, "--set", "overload=later"), "scsynth.overload = \"later\": expected shed, mute or none"),
+    (("-u", 57999, "--set", "osc.bind=here"), "scsynth.osc.bind = \"here\": expected an IPv4 address of this machine"),
 ])
 def test_wrong_options(session, options, text):
     status, output, said = run(*options, env=session.env)

@@ -12,6 +12,7 @@ namespace scs::test {
 struct FakeHost : Host {
     FakeHost() : Host(std::getenv("SCS_FAKE_PLUGIN")) {
         fake.port_is_taken = false;
+        fake.failure = nullptr;
         fake.ready = true;
         fake.input_delay = 0;
         fake.synths = 0;

@@ -2,6 +2,7 @@
 // What a host sees of the node: its life, ports, params, properties.
 #include "engine/base/test-sanitized.hpp"
 #include "fixture.hpp"
+#include "osc/test-listener.hpp"
 
 #include <doctest/doctest.h>
 #include <spa/param/audio/raw.h>
@@ -11,6 +12,7 @@
 #include <spa/pod/parser.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -96,6 +98,28 @@ TEST_CASE("a taken port fails with its reason") {
     CHECK(host.error() == -EADDRINUSE);
     CHECK(host.log().has("57110 is taken"));
     CHECK(host.main().sources() == 0);
+}
+
+TEST_CASE("the program that asked for a node is told why there is none") {
+    FakeHost host;
+    scs::osc::testing::Listener program;
+    const auto told = [&] {
+        program.accept();
+        REQUIRE(program.connection >= 0);
+        std::string text;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (text.empty() && std::chrono::steady_clock::now() < end)
+            text = program.read();
+        program.leave();
+        return text;
+    };
+    host.fake.failure = "no descriptors are left";
+    CHECK_FALSE(host.create({{"scsynth.print-to", program.path}}));
+    CHECK(host.error() == -EIO);
+    CHECK(told() == "ERROR: no descriptors are left\n");
+    CHECK_FALSE(host.create({{"scsynth.print-to", program.path}, {"scsynth.buffers", "none"}}));
+    CHECK(host.error() == -EINVAL);
+    CHECK(told().starts_with("ERROR: scsynth.buffers = \"none\": expected"));
 }
 
 TEST_CASE("formats are refused unless they're ours") {

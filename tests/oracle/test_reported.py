@@ -265,6 +265,61 @@ def test_phasor_follows_its_rate(trigger, tmp_path):
     as_scsynth(events, end, tmp_path)
 
 
+def wrapped(level, low, high):
+    if low <= level < high:
+        return level
+    level += low - high if level >= high else high - low
+    return level if low <= level < high else level - (high - low) * math.floor((level - low) / (high - low))
+
+
+@pytest.mark.parametrize("trigger", ["ar", "kr"])
+def test_phasor_follows_its_limits_and_reset(trigger, tmp_path):
+    """At audio rate (#3825)."""
+    one = Def()
+    triggers = one.ar("Impulse", 217.0, 0.0) if trigger == "ar" else one.kr("Impulse", 60.0, 0.0)
+    low = one.ar("MulAdd", one.ar("SinOsc", 230.0, 0.0), 3.0, 1.0)
+    high = one.ar("MulAdd", one.ar("SinOsc", 170.0, 0.0), 4.0, 20.0)
+    reset = one.ar("MulAdd", one.ar("SinOsc", 290.0, 0.0), 2.0, 9.0)
+    one.out(one.ar("Phasor", triggers, 0.37, low, high, reset), low, high, reset,
+            *([triggers] if trigger == "ar" else [one.ar("T2A", triggers, 0.0)]))
+    events, end = score(one)
+    signal = np.float64(ours(events, end, tmp_path))[:, :5]
+    rate, level, right = np.float64(np.float32(0.37)), signal[0, 1], []
+    before = signal[0, 4] if FIRST else 0
+    for _, least, most, to, now in signal:
+        if before <= 0 < now:
+            level = to + (rate if trigger == "ar" else 0)
+        if trigger == "kr":
+            level = wrapped(level, least, most)
+        right.append(level)
+        level += rate
+        if trigger == "ar":
+            level = wrapped(level, least, most)
+        before = now
+    assert len(right) > 1000 and apart(np.array(right), signal[:, 0]) < LIMIT
+    as_scsynth(events, end, tmp_path)
+
+
+@pytest.mark.parametrize("rate, trigger", [("ar", "ar"), ("ar", "kr"), ("kr", "kr")])
+@pytest.mark.parametrize("wrong", [math.inf, -math.inf, math.nan], ids=str)
+def test_phasor_goes_on_after_an_infinite_rate(rate, trigger, wrong, tmp_path):
+    """As it does where a rate is divided by the length of a buffer that isn't there yet (#1857)."""
+    one = Def()
+    made = getattr(one, rate)("Phasor", getattr(one, trigger)("DC", 0.0), one.control("rate", 1.0), 5.0, 1e6, 0.0)
+    one.out(made if rate == "ar" else one.ar("K2A", made))
+    first, end = score(one, "rate", wrong)
+    blocks = 20
+    events = [*first, (blocks * BLOCK / RATE, ("/n_set", NODE, "rate", 2.0))]
+    signal = ours(events, end, tmp_path)[:, 0]
+    assert np.all(signal[:blocks * BLOCK] == 5)
+    assert np.all(np.isfinite(signal))
+    steps = (len(signal) // BLOCK - blocks - 1) * (BLOCK if rate == "ar" else 1)
+    assert 2 * (steps - 1) <= signal[-1] - 5 <= 2 * (steps + 2 * BLOCK)
+    stock = compare.render(events, end, tmp_path, settings=BINARIES)
+    assert not np.isfinite(stock.reference[-1, 0])
+    assert np.array_equal(stock.reference, stock.ours, equal_nan=True)
+
+
 @pytest.mark.parametrize("name", ["Trig", "Trig1", "TDelay"])
 def test_time_at_audio_rate(name, tmp_path):
     """It counts in the trigger's frame (#4856)."""
@@ -380,7 +435,7 @@ def test_negative_width(tmp_path):
 
 @pytest.mark.parametrize("hosted", [False, True], ids=["voice", "graph"])
 @pytest.mark.parametrize("points", [1, 2, 4])
-@pytest.mark.parametrize("name", ["Phasor", "Sweep", "Line"])
+@pytest.mark.parametrize("name", ["Phasor", "Sweep", "Line", "LFSaw"])
 def test_far_into_a_buffer(name, points, hosted, tmp_path):
     """Places have more digits than samples: here from frame 2^24 on, where every other one is no number of these."""
     far, rate, count = 2 ** 24, 0.3, 3000
@@ -396,6 +451,9 @@ def test_far_into_a_buffer(name, points, hosted, tmp_path):
     elif name == "Sweep":
         place = one.ar("Sweep", one.ar("Impulse", 0.0, 0.0), float(far * 20))
         rate = far * 20 / RATE
+    elif name == "LFSaw":  # as SuperDirt's samples
+        frequency = rate * RATE / far / 4
+        place = one.ar("BinaryOpUGen", one.ar("LFSaw", frequency, 0.5), 2.0 * far, operator=MULTIPLY)
     else:
         place = one.ar("Line", start, float(far + count), count / rate / RATE, 0.0)
     one.out(one.ar("BufRd", 0.0, place, 1.0, float(points)),
@@ -406,6 +464,10 @@ def test_far_into_a_buffer(name, points, hosted, tmp_path):
         step = np.float64(np.float32(far * 20)) / RATE
         places = step * (frames(len(signal)) - (0 if FIRST else 1)) + (step if FIRST else 0)
         rising = (places > far - count) & (places < far + count)
+    elif name == "LFSaw":
+        step = 2 * far * np.float64(np.float32(frequency) * np.float32(2 / RATE))
+        places = far + step * np.arange(len(signal))
+        rising = places < far + count
     else:
         step = np.float64(np.float32(rate)) if name == "Phasor" else count / round(count / rate)
         places = far + step * np.arange(len(signal))

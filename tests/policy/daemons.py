@@ -145,6 +145,11 @@ class Session:
                  f"priority.session={priority} }}")
         self.wait_graph(lambda g: name in g.ids, name)
 
+    def link(self, output, inlet):
+        """As a user does, who sees both ports."""
+        self.wait_graph(lambda g: {output, inlet} <= set(g.ports.values()), f"{output} and {inlet}")
+        self.run("pw-link", output, inlet)
+
     def remove_node(self, name):
         self.run("pw-cli", "destroy", str(self.id_of(name)))
         self.wait_graph(lambda g: name not in g.ids, f"{name} to go")

@@ -118,7 +118,7 @@ def test_a_tap_does_not_take_the_place_of_the_device(session, media_class):
     process = session.add_dsp_node(scsynth_autoconnect="false")
     taps = {("scsynth:out_1", "tap:in_1"), ("scsynth:out_2", "tap:in_2")}
     for link in taps:
-        session.run("pw-link", *link)
+        session.link(*link)
     witness(session, "earlier")  # so that the policy has seen the links
     process.stdin.write(b"scsynth.autoconnect=true\n")
     process.stdin.flush()
@@ -129,7 +129,7 @@ def test_a_monitor_does_not_take_the_place_of_the_source(session):
     session.add_device("mic", "Audio/Source/Virtual", priority=4000)
     process = session.add_dsp_node(outputs=0, inputs=2, scsynth_autoconnect="false")
     monitor = ("main:monitor_FL", "scsynth:in_1")
-    session.run("pw-link", *monitor)
+    session.link(*monitor)
     witness(session, "earlier")  # so that the policy has seen the link
     process.stdin.write(b"scsynth.autoconnect=true\n")
     process.stdin.flush()
@@ -141,7 +141,7 @@ def test_a_source_that_was_linked_by_hand_takes_the_place_of_the_default(session
     session.add_device("line", "Audio/Source/Virtual", priority=100)
     process = session.add_dsp_node(outputs=0, inputs=2, scsynth_autoconnect="false")
     by_hand = ("line:capture_FR", "scsynth:in_1")
-    session.run("pw-link", *by_hand)
+    session.link(*by_hand)
     witness(session, "earlier")
     process.stdin.write(b"scsynth.autoconnect=true\n")
     process.stdin.flush()
@@ -253,7 +253,7 @@ def test_a_device_chosen_by_hand_stays_until_it_goes(session):
     session.add_device("second")
     session.add_dsp_node(outputs=1)
     expect(session, outs("main", ("FL",)))
-    session.run("pw-link", "scsynth:out_1", "second:playback_FL")
+    session.link("scsynth:out_1", "second:playback_FL")
     remove_by_hand(session)
     expect(session, outs("second", ("FL",)))
     session.add_device("third", priority=3000)
@@ -272,7 +272,7 @@ def test_linked_by_hand_while_idle(session):
     process.stdin.flush()
     expect(session, set())
     for link in outs("second"):
-        session.run("pw-link", *link)
+        session.link(*link)
     expect(session, outs("second"))
     witness(session, "earlier")  # so that the policy has seen the links
     process.stdin.write(b"scsynth.idle=false\n")
@@ -288,7 +288,7 @@ def test_linked_by_hand_beside_ours_before_it_was_idle(session):
     process = session.add_dsp_node()
     expect(session, outs("main"))
     extra = ("scsynth:out_1", "second:playback_FL")
-    session.run("pw-link", *extra)
+    session.link(*extra)
     witness(session, "earlier")
     process.stdin.write(b"scsynth.idle=true\n")
     process.stdin.flush()

@@ -113,7 +113,7 @@ def test_extra_link_of_the_user_is_left(session):
     session.add_dsp_node()
     expect(session, outs("main"))
     extra = ("scsynth:out_1", "recorder:playback_FR")
-    session.run("pw-link", *extra)
+    session.link(*extra)
     expect(session, outs("main") | {extra})
     session.set_default("sink", "second")
     expect(session, outs("second") | {extra})
@@ -123,7 +123,7 @@ def test_port_the_user_linked_first_is_left_alone(session):
     session.add_device("second", priority=1)
     process = session.add_dsp_node(scsynth_autoconnect="false")
     first = ("scsynth:out_1", "second:playback_FR")
-    session.run("pw-link", *first)
+    session.link(*first)
     witness(session, "earlier") # so that the policy has seen the link
     process.stdin.write(b"scsynth.autoconnect=true\n")
     process.stdin.flush()
@@ -146,7 +146,7 @@ def test_linked_before_wireplumber(bare):
     bare.add_dsp_node("second", outputs=0, inputs=1, media_class="Audio/Sink", scsynth_autoconnect="")
     bare.add_dsp_node()
     first = ("scsynth:out_1", "second:in_1")
-    bare.run("pw-link", *first)
+    bare.link(*first)
     bare.start_wireplumber()
     alone = {first, ("scsynth:out_2", "main:playback_FR")}
     expect(bare, alone)
@@ -178,7 +178,7 @@ def test_an_idle_node_lets_the_devices_sleep(session):
     process.stdin.write(b"scsynth.idle=true\n")
     process.stdin.flush()
     expect(session, set())
-    session.run("pw-link", *second)  # the user's own stays
+    session.link(*second)  # the user's own stays
     expect(session, {second})
     session.run("pw-link", "-d", *second)
     process.stdin.write(b"scsynth.idle=false\n")

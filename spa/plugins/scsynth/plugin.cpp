@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "async-latency.hpp"
 #include "host-threads.hpp"
+#include "names.hpp"
 #include "osc/print-socket.hpp"
 #include "spa-node.hpp"
 #include "ugen-folders.hpp"
@@ -27,15 +28,19 @@ void log_error(spa_log* log, const std::string& text) {
     Bridge(log, nullptr).log(SPA_LOG_LEVEL_ERROR, text);
 }
 
-/// Says why there is no node: in the log, and to the program that asked for it, which sees no log of the daemon's.
-int refuse(spa_log* log, const spa_dict* info, const std::string& reason) {
-    log_error(log, reason);
+/// Says why there is no node to the program that asked for it, which sees no log of the daemon's.
+void tell_maker(const spa_dict* info, const std::string& reason) {
     // On a thread of its own: the path may be on a file system that doesn't answer.
     if (const char* maker = info ? spa_dict_lookup(info, "scsynth.print-to") : nullptr)
         std::thread([path = std::string(maker), text = "ERROR: " + reason] {
             if (auto socket = osc::PrintSocket::open(path))
                 socket.value().print(text);
         }).detach();
+}
+
+int refuse(spa_log* log, const spa_dict* info, const std::string& reason) {
+    log_error(log, reason);
+    tell_maker(info, reason);
     return -EINVAL;
 }
 
@@ -86,6 +91,8 @@ int make_node(Handle& self, const spa_dict* info, const Support& support) {
     settings.value().uncounted_cycles = uncounted_cycles(info);
     auto node = std::make_unique<SpaNode>(support, std::move(settings.value()));
     if (const int res = node->start(); res < 0) {
+        if (!node->failure().empty())
+            tell_maker(info, node->failure());
         if (node->stop() < 0)
             static_cast<void>(node.release());
         return res;
@@ -135,7 +142,7 @@ int enum_interface_info(const spa_handle_factory*, const spa_interface_info** in
     return 1;
 }
 
-const spa_handle_factory factory = {SPA_VERSION_HANDLE_FACTORY, "audio.scsynth", nullptr, get_size, init,
+const spa_handle_factory factory = {SPA_VERSION_HANDLE_FACTORY, factory_name, nullptr, get_size, init,
                                     enum_interface_info};
 
 } // namespace

@@ -105,7 +105,10 @@ int SpaNode::start_server() {
         // The error is a sentence for the log; what the host can pass on is a number.
         const int reason = errno;
         bridge_->log(SPA_LOG_LEVEL_ERROR, started.error());
-        return reason == EADDRINUSE || reason == EADDRNOTAVAIL || reason == EACCES ? -reason : -EIO;
+        if (reason == EADDRINUSE || reason == EADDRNOTAVAIL || reason == EACCES)
+            return -reason;
+        failure_ = started.error();
+        return -EIO;
     }
     server_ = std::move(started.value());
 

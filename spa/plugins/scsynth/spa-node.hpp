@@ -44,6 +44,8 @@ public:
 
     /// [main] Starts the server and enters the data loop. Takes a few ms.
     int start();
+    /// [main] A sentence that says why start() failed, if the number that it returned doesn't.
+    const std::string& failure() const { return failure_; }
     /// [main] Leaves the data loop and stops the server, in at most 200 ms. If it fails the node must not be
     /// deleted, as the data loop may still call it.
     int stop();
@@ -131,6 +133,7 @@ private:
     int reported_delay_ = 0;
 
     std::unique_ptr<osc::Server> server_;
+    std::string failure_;
     int wake_fd_ = -1;
     spa_source idle_{};
     bool in_data_loop_ = false;

@@ -135,33 +135,49 @@ void* rt_alloc(::World* world, size_t bytes) {
     return with_tail(pool ? pool->allocate(bytes + tail) : SystemMemory::allocate(bytes + tail), bytes, tail);
 }
 
-/// Frees what rt_alloc() or rt_realloc() returned on any thread. What others gave is left alone: without MaxLocalBufs,
-/// LocalBuf frees an array that it was never given.
-void free_memory(Pool* pool, void* memory) noexcept {
+/// Whose memory it is that a plugin gives back. What isn't what rt_alloc() or rt_realloc() returned is left alone:
+/// without MaxLocalBufs, LocalBuf frees an array that it was never given.
+enum class Whose { pool, another_pool, system, nobody };
+
+/// To be called as the plugin's code: on the data loop an address that isn't mapped is a fault.
+Whose whose(const Pool* pool, const void* memory) noexcept {
     if (pool && pool->owns(memory))
-        return pool->free(memory);
-    if (!Pool::give_back(memory) && !pool)
-        SystemMemory::free(memory);
+        return Whose::pool;
+    if (PoolRegion::find(memory))
+        return Whose::another_pool;
+    return !pool || SystemMemory::is_piece(memory) ? Whose::system : Whose::nobody;
 }
+
 void rt_free(::World* world, void* memory) {
+    Pool* const pool = pool_for(world);
+    const Whose owner = whose(pool, memory);
     const FaultGuard::HostCode whole;
-    free_memory(pool_for(world), memory);
+    if (owner == Whose::pool)
+        pool->free(memory);
+    else if (owner == Whose::another_pool)
+        Pool::give_back(memory);
+    else if (owner == Whose::system)
+        pool ? SystemMemory::give_back(memory) : SystemMemory::free(memory);
 }
 
 void* rt_realloc(::World* world, void* old, size_t bytes) {
+    Pool* const pool = pool_for(world);
+    const Whose owner = whose(pool, old);
     const FaultGuard::HostCode whole;
     const size_t tail = tail_of(*world);
     if (bytes > SIZE_MAX - tail)
         return nullptr;
-    Pool* const pool = pool_for(world);
-    if (pool && (!old || pool->owns(old)))
+    if (pool && (!old || owner == Whose::pool))
         return with_tail(pool->reallocate(old, bytes + tail), bytes, tail);
-    if (!PoolRegion::find(old))
-        return pool ? nullptr : with_tail(SystemMemory::reallocate(old, bytes + tail), bytes, tail);
+    if (owner == Whose::nobody)
+        return nullptr;
+    const bool is_systems = owner == Whose::system;
+    if (!pool && is_systems)
+        return with_tail(SystemMemory::reallocate(old, bytes + tail), bytes, tail);
     void* const moved = rt_alloc(world, bytes);
     if (moved) {
-        std::memcpy(moved, old, std::min(bytes, Pool::size_of(old)));
-        Pool::give_back(old);
+        std::memcpy(moved, old, std::min(bytes, is_systems ? SystemMemory::size_of(old) : Pool::size_of(old)));
+        is_systems ? SystemMemory::give_back(old) : void(Pool::give_back(old));
     }
     return moved;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/system-memory.hpp"
 #include "engine/ugens/kernel.hpp"
 #include "engine/world/buffers-abi.hpp"
 #include "engine/world/buses.hpp"
@@ -78,6 +79,7 @@ PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buse
 
 PluginWorld::~PluginWorld() {
     abi_->lasting.end();
+    SystemMemory::free_given_back(); // of the last synths; nobody else may come
 }
 
 void PluginWorld::stop_running() noexcept {

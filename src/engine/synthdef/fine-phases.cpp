@@ -12,10 +12,10 @@ struct Kind {
     std::string_view name;
     size_t inputs;
 };
-constexpr Kind sources[] = {{"Phasor", 5}, {"Sweep", 2}, {"Line", 4}};
-constexpr Kind arithmetic[] = {{"BinaryOpUGen", 2}, {"MulAdd", 3}, {"Sum3", 3}, {"Sum4", 4}};
-constexpr int16_t operators[] = {0, 1, 2, 4}; // + - * /
-constexpr size_t phase = 1, read_inputs = 4;  // of BufRd
+constexpr Kind sources[] = {{"Phasor", 5}, {"Sweep", 2}, {"Line", 4}, {"LFSaw", 2}};
+constexpr Kind arithmetic[] = {{"BinaryOpUGen", 2}, {"MulAdd", 3}, {"Sum3", 3}, {"Sum4", 4}, {"Wrap", 3}};
+constexpr int16_t operators[] = {0, 1, 2, 4, 5}; // + - * / %
+constexpr size_t phase = 1, read_inputs = 4;     // of BufRd
 
 bool is_one_of(std::span<const Kind> kinds, const UnitSpec& unit) {
     return std::ranges::any_of(

@@ -88,7 +88,7 @@ TEST_CASE("a BufRd gets what its phase is off by") {
     CHECK(direct[2].inputs.back() == InputRef{0, 1});
 
     const UnitSpec sine = audio("SinOsc", {one, one});
-    for (const int16_t special : {0, 1, 2, 4}) { // + - * /
+    for (const int16_t special : {0, 1, 2, 4, 5}) { // + - * / %
         const auto made = refined({sweep, sine, audio("BinaryOpUGen", {{1, 0}, {0, 0}}, special),
                                    audio("MulAdd", {{2, 0}, one, {1, 0}}), audio("Sum4", {{3, 0}, one, {0, 0}, one}),
                                    audio("MulAdd", {{4, 0}, one, one}), reader({4, 0})});
@@ -106,7 +106,9 @@ TEST_CASE("a BufRd gets what its phase is off by") {
     for (const std::vector<UnitSpec>& others : {std::vector{unit("Sweep", Rate::control, {one, one}), reader({0, 0})},
                                                 {sweep},
                                                 {sweep, audio("BinaryOpUGen", {{0, 0}, one})},
-                                                {sweep, audio("BinaryOpUGen", {{0, 0}, one}, 5), reader({1, 0})},
+                                                {sweep, audio("BinaryOpUGen", {{0, 0}, one}, 3), reader({1, 0})},
+                                                {sweep, audio("Fold", {{0, 0}, one, one}), reader({1, 0})},
+                                                {audio("LFSaw", {one}), reader({0, 0})},
                                                 {sweep, audio("MulAdd", {one, {0, 0}, one}), reader({1, 0})},
                                                 {sweep, audio("MulAdd", {{0, 0}, one}), reader({1, 0})},
                                                 {sweep, audio("Sum3", {{2, 0}, one, one}), reader({1, 0})},

@@ -52,38 +52,6 @@ SCS_OPERATOR(Clip2, Quick, max(-b, min(a, b)))
 SCS_OPERATOR(Clip2Value, PlainOperator, select(a > b, b, select(a < -b, -b, a)))
 #undef SCS_OPERATOR
 
-/// See fine-arithmetic.hpp.
-template <class Operator>
-struct FineBinary {
-    template <class Form>
-    struct Run {
-        using F = typename Form::F;
-        static void run(const Op& op, Block& block) { compute(op, block, Form::steps(block)); }
-        SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
-            auto* previous = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
-            const FineIn<Form> a(op, block, 0, previous), b(op, block, 1, previous);
-            float* out = output(op, block);
-            float* rests = output(op, block, 1);
-            for (int i = 0; i < steps; ++i) {
-                const F x = a.single.at(i), y = b.single.at(i);
-                F made = Operator::of(x, y);
-                if constexpr (Operator::has_first_zero) {
-                    made = select(a.single.zero, Operator::first_zero(made, y), made);
-                    made = select(b.single.zero, Operator::second_zero(made, x), made);
-                }
-                const F rest = rest_of(Operator::of(a.at(i), b.at(i)), made);
-                Form::put(out, i, made);
-                Form::put(rests, i, rest);
-            }
-        }
-    };
-    static void start(const Op& op, Block& block) {
-        keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
-        Run<Scalar>::compute(op, block, 1);
-    }
-    static constexpr Kernel kernel = any_rate_kernel<Run, Previous<1>::State>(true, start);
-};
-
 const Kernel* choose_fine(const Signature& s) {
     switch (s.special_index) {
     case 0: return &FineBinary<Add>::kernel;

@@ -15,6 +15,8 @@ struct PlainOperator {
     /// Whether a control input that stays zero, with the other one audio, needs special treatment of infinity and NaN:
     /// first_zero(result, b), second_zero(result, a).
     static constexpr bool has_first_zero = false, has_second_zero = false;
+    /// Whether the result jumps by b.
+    static constexpr bool wraps = false;
     /// Whether the operator is common and quick enough for kernels by the inputs' rates.
     static constexpr bool quick = false;
     static constexpr Role role = Role::other;

@@ -7,6 +7,7 @@
 // the sample rate, its phases run away, and the samples with them. Here they are brought back from anywhere.
 
 #include "engine/simd/math.hpp"
+#include "engine/ugens/each-sample.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
@@ -173,15 +174,19 @@ struct Waves {
     static const Kernel* choose(const Signature& s) { return s.audio(0) ? moving.of(s) : held.of(s); }
 };
 
-// ---- LFSaw
+// ---- LFSaw. Fine: with a second output, what the samples are off by (see synthdef/fine-phases.hpp).
 
-template <class Form>
+template <class Form, bool Fine = false>
 struct MovingSaw {
     static constexpr int N = Form::width;
     static void run(const Op& op, Block& block) {
         auto& s = state<PhaseState<N>>(op, block);
-        each_frame<true, Form>(op, block, 2.0, s.phase, [](auto& phase, auto by, auto) {
+        float* const rests = Fine ? output(op, block, 1) : nullptr;
+        int i = 0;
+        each_frame<true, Form>(op, block, 2.0, s.phase, [&](auto& phase, auto by, auto) {
             const auto z = convert<float>(phase);
+            if constexpr (Fine)
+                Form::put(rests, i++, rest(phase));
             phase += by;
             const auto above = phase >= F64<N>(1.0), below = phase <= F64<N>(-1.0);
             phase = select(above, phase - F64<N>(2.0), select(below, phase + F64<N>(2.0), phase));
@@ -191,7 +196,7 @@ struct MovingSaw {
     }
 };
 
-template <class Form>
+template <class Form, bool Fine = false>
 struct HeldSaw {
     static constexpr int N = Form::width;
     static void run(const Op& op, Block& block) {
@@ -204,9 +209,12 @@ struct HeldSaw {
         const auto rise = turned(by);
         auto phase = turned(Form::get(s.phase));
         float* out = output(op, block);
+        float* const rests = Fine ? output(op, block, 1) : nullptr;
         const auto run = [&](auto strays) {
             for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
                 Form::put(out, i, convert<float>(turned(phase)));
+                if constexpr (Fine)
+                    Form::put(rests, i, rest(turned(phase)));
                 phase += rise;
                 wrap(phase, 1.0, 2.0);
                 if constexpr (decltype(strays)::value)
@@ -221,14 +229,21 @@ struct HeldSaw {
     }
 };
 
-void start_saw(const Op& op, Block& block) {
-    F64<1> phase(double(*input(op, block, 1)));
-    bring_back_saw(phase);
-    start_at<PhaseState<1>>(HeldSaw<Scalar>::run, op, block, {{phase[0]}});
-}
-
-constexpr AtBothRates<MovingSaw, PhaseState, Scalar> moving_saw{start_saw};
-constexpr AtBothRates<HeldSaw, PhaseState, Scalar> held_saw{start_saw};
+template <bool Fine>
+struct Saw {
+    template <class Form>
+    using Moving = MovingSaw<Form, Fine>;
+    template <class Form>
+    using Held = HeldSaw<Form, Fine>;
+    static void start(const Op& op, Block& block) {
+        F64<1> phase(double(*input(op, block, 1)));
+        bring_back_saw(phase);
+        start_at<PhaseState<1>>(Held<Scalar>::run, op, block, {{phase[0]}});
+    }
+    static constexpr AtBothRates<Moving, PhaseState, Scalar> moving{start};
+    static constexpr AtBothRates<Held, PhaseState, Scalar> held{start};
+    static const Kernel* choose(const Signature& s) { return s.audio(0) ? moving.of(s) : held.of(s); }
+};
 
 // ---- LFPulse
 
@@ -333,7 +348,7 @@ constexpr NativeUgen list[] = {
     {"LFPar", Waves<Parabolas>::choose},
     {"LFPulse",
      [](const Signature& s) { return s.audio(0) ? Pulse<true>::kernels.of(s) : Pulse<false>::kernels.of(s); }},
-    {"LFSaw", [](const Signature& s) { return s.audio(0) ? moving_saw.of(s) : held_saw.of(s); }},
+    {"LFSaw", [](const Signature& s) { return s.outputs == 2 ? Saw<true>::choose(s) : Saw<false>::choose(s); }},
     {"LFTri", Waves<Triangle>::choose},
     {"SyncSaw", [](const Signature& s) { return s.audio(0) ? choose_sync_saw<true>(s) : choose_sync_saw<false>(s); }},
 };

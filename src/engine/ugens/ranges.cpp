@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/any-input.hpp"
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/fine-arithmetic.hpp"
 #include "engine/ugens/wrapping.hpp"
 
 namespace scs::SCS_SIMD {
@@ -113,6 +114,25 @@ struct Ranged {
     }
 };
 
+/// Wrap of the phase of a long buffer: see fine-arithmetic.hpp.
+template <class Form>
+struct FineWrap {
+    static constexpr int inputs = 3;
+    SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
+        auto& s = state<typename Previous<2>::template State<Form::state_lanes>>(op, block);
+        const FineIn<Form> x(op, block, in, nullptr), a(op, block, low, s.value[0]), b(op, block, high, s.value[1]);
+        float* out = output(op, block);
+        float* rests = output(op, block, 1);
+        for (int i = 0; i < steps; ++i) {
+            const auto least = a.at(i), most = b.at(i), exact = wrapped(x.at(i), least, most);
+            const auto near = wrapped(x.single.at(i), a.single.at(i), b.single.at(i));
+            const auto made = on_that_side(exact, most - least, near), rest = rest_of(exact, made);
+            Form::put(out, i, made);
+            Form::put(rests, i, rest);
+        }
+    }
+};
+
 // ---- LinExp: its inputs are never ramped
 
 enum { from_low = 1, from_high, to_low, to_high };
@@ -189,6 +209,7 @@ constexpr NativeUgen list[] = {
          return s.rate == Rate::audio ? &lin_exp_audio : &lin_exp_control;
      }},
     {"ModDif", Ranged<ModDif>::choose},
+    {"Wrap", FineChooser<FineWrap, 2>::choose},
     {"Wrap", Ranged<Wrap>::choose},
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/binary-operators.hpp"
+#include "engine/ugens/fine-arithmetic.hpp"
 #include "engine/ugens/wrapping.hpp"
 
 namespace scs::SCS_SIMD {
@@ -27,7 +28,7 @@ struct FloorDivide : PlainOperator {
 };
 
 struct Modulo : PlainOperator {
-    static constexpr bool has_first_zero = true, has_second_zero = true;
+    static constexpr bool has_first_zero = true, has_second_zero = true, wraps = true;
     template <class V>
     SCS_INLINE static V of(V a, V b) {
         return wrapped(a, V(0.f), b);
@@ -184,7 +185,7 @@ constexpr Kernel whole_operator = lane_kernel<WholeOperator, Previous<1>::State>
 const Kernel* choose_rare_binary(const Signature& s) {
     switch (s.special_index) {
     case 3: return Binary<FloorDivide>::choose(s);
-    case 5: return Binary<Modulo>::choose(s);
+    case 5: return is_fine(s, 2) ? &FineBinary<Modulo>::kernel : Binary<Modulo>::choose(s);
     case 6: return Binary<Equal>::choose(s);
     case 7: return Binary<NotEqual>::choose(s);
     case bit_and:

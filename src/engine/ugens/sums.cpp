@@ -213,22 +213,6 @@ struct FineSum {
     };
 };
 
-template <template <class> class K, int Kept>
-struct FineChooser {
-    template <class Form>
-    struct Run {
-        static void run(const Op& op, Block& block) { K<Form>::compute(op, block, Form::steps(block)); }
-    };
-    static void start(const Op& op, Block& block) {
-        keep_inputs<Kept>(op, block, 1);
-        K<Scalar>::compute(op, block, 1);
-    }
-    static constexpr Kernel kernel = any_rate_kernel<Run, Previous<Kept>::template State>(true, start);
-    static const Kernel* choose(const Signature& s) {
-        return s.audio(0) && is_fine(s, K<Scalar>::inputs) ? &kernel : nullptr;
-    }
-};
-
 template <template <class> class K, template <class> class OfValues, int Kept>
 struct Chooser {
     static void start(const Op& op, Block& block) {

@@ -60,23 +60,27 @@ const Kernel* choose_sweep(const Signature& s) {
     return s.release >= Release::v3_14 ? choose_sweep_that<true>(s) : choose_sweep_that<false>(s);
 }
 
+/// `low` for what is infinite or NaN. A bound that is NaN is none.
 template <int N>
 SCS_INLINE F64<N> wrap(F64<N> x, F64<N> low, F64<N> high) {
-    const auto above = x >= high, outside = above | (x < low);
-    if (!any(outside))
+    if (all((x < high) & (x >= low)))
         return x;
+    const auto above = x >= high, outside = above | (x < low);
     const auto range = high - low;
     const auto moved = select(above, x - range, x + range);
     const auto far = select(above, ~(moved < high), ~(moved >= low));
     const auto folded = select(high == low, low, moved - range * floor((moved - low) / range));
-    return select(outside, select(far, folded, moved), x);
+    const auto made = select(outside, select(far, folded, moved), x);
+    return select(made - made == F64<N>(0.0), made, low);
 }
 
-/// Counts from `low` to `high` and starts again. If the trigger isn't at audio rate, new limits are used at once.
-template <bool Precise, bool AudioRate>
-struct Phasor : SampleUnit<Phasor<Precise, AudioRate>> {
+/// Counts from `low` to `high` and starts again. If the trigger isn't at audio rate, new limits are used at once. What
+/// it follows of its inputs beside the trigger: the rate; the limits and what a trigger resets it to.
+template <bool Precise, bool AudioRate, bool AudioLimits>
+struct Phasor : SampleUnit<Phasor<Precise, AudioRate, AudioLimits>> {
     static constexpr bool wide = true;
-    static constexpr int inputs = 5, follows = AudioRate ? 3 : 1, doubles = 1, floats = 1;
+    static constexpr int inputs = 5, follows = 1 | (AudioRate ? 2 : 0) | (AudioLimits ? 28 : 0), doubles = 1,
+                         floats = 1;
     enum { trigger, rate, low, high, to };
     template <int N>
     SCS_INLINE static F64<N> step(Kept<Phasor, N>& kept, const F32<N>* in) {
@@ -107,11 +111,16 @@ struct Phasor : SampleUnit<Phasor<Precise, AudioRate>> {
 const Kernel* choose_phasor(const Signature& s) {
     if (s.inputs.size() != 5)
         return nullptr;
-    // SuperCollider takes an audio-rate rate by its first sample in a block there.
+    // SuperCollider takes all but the trigger, and the rate beside a trigger at audio rate, by their first samples in a
+    // block.
+    if (s.rate == Rate::audio && (s.audio(2) || s.audio(3) || s.audio(4)))
+        return s.audio(0) ? EachSample<Phasor<true, true, true>>::choose(s)
+                          : EachSample<Phasor<false, true, true>>::choose(s);
     if (s.rate == Rate::audio && !s.audio(0))
-        return s.audio(1) ? EachSample<Phasor<false, true>>::choose(s) : EachSample<Phasor<false, false>>::choose(s);
-    return s.rate == Rate::audio && s.audio(1) ? EachSample<Phasor<true, true>>::choose(s)
-                                               : EachSample<Phasor<true, false>>::choose(s);
+        return s.audio(1) ? EachSample<Phasor<false, true, false>>::choose(s)
+                          : EachSample<Phasor<false, false, false>>::choose(s);
+    return s.rate == Rate::audio && s.audio(1) ? EachSample<Phasor<true, true, false>>::choose(s)
+                                               : EachSample<Phasor<true, false, false>>::choose(s);
 }
 
 constexpr NativeUgen list[] = {

@@ -10,17 +10,17 @@ namespace scs::SCS_SIMD {
 
 constexpr float largest = 3.40282347e38f; // finite float
 
-/// x into [low, high), low itself where they are equal.
-template <int N>
-SCS_INLINE F32<N> wrapped(F32<N> x, F32<N> low, F32<N> high) {
-    const F32<N> range = high - low;
-    const auto usable = range >= F32<N>(-largest);
+/// x into [low, high), low itself where they are equal. V: F32 or F64.
+template <class V>
+SCS_INLINE V wrapped(V x, V low, V high) {
+    const V range = high - low;
+    const auto usable = range >= V(-largest);
     const auto above = usable & (x >= high), below = usable & ~above & (x < low);
-    const F32<N> once = select(above, x - range, select(below, x + range, x));
+    const V once = select(above, x - range, select(below, x + range, x));
     const auto inside = (above & (once < high)) | (below & (once >= low)) | ~(above | below);
     if (all(inside))
         return once;
-    const F32<N> more = select(high == low, low, once - range * floor((once - low) / range));
+    const V more = select(high == low, low, once - range * floor((once - low) / range));
     return select(inside, once, more);
 }
 

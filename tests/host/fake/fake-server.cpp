@@ -73,6 +73,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
         errno = EADDRINUSE;
         return Error{"UDP port " + std::to_string(settings.port) + " is taken"};
     }
+    if (const char* failure = fake.failure)
+        return Error{failure};
     if (settings.port == 0)
         settings.port = 40001;
     std::unique_ptr<Server> server(new Server(std::make_shared<Private>(settings)));

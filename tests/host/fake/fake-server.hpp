@@ -15,7 +15,8 @@ namespace scs::test {
 struct FakeServer {
     // Set by the test.
     std::atomic<bool> port_is_taken{false};
-    std::atomic<bool> ready{true}; ///< whether a server has an engine as soon as it starts
+    std::atomic<const char*> failure{nullptr}; ///< why no server starts
+    std::atomic<bool> ready{true};             ///< whether a server has an engine as soon as it starts
     std::atomic<int> input_delay{0};
     std::atomic<int> synths{0};
     std::atomic<int> idle_work{0};               ///< how many calls of run_idle() have something to do
