@@ -13,7 +13,7 @@ static volatile int more = 1;
 static void go_wrong(Place here) {
     if (here != WHERE)
         return;
-    enum { crash, abort, raise, end, hang };
+    enum { crash, abort, raise, end, hang, deaf, noisy };
     switch (WHAT) {
     case crash: *nowhere = 1; break;
     case abort: std::abort();
@@ -22,6 +22,19 @@ static void go_wrong(Place here) {
     case hang:
         while (more)
             pause();
+        break;
+    case deaf: // whoever waits for the end of what it says waits for ever
+        close_range(3, ~0u, 0);
+        while (more)
+            pause();
+        break;
+    case noisy:
+        while (more) { // who waits for news gets some
+            constexpr char line[] = "what is going on\n";
+            for (int file = 3; file < 16; ++file)
+                (void)!write(file, line, sizeof line - 1);
+            usleep(100'000);
+        }
     }
 }
 

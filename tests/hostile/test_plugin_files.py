@@ -24,7 +24,8 @@ pytestmark = pytest.mark.skipif(is_stock(), reason="it is about our node")
 
 PLUGINS = BUILD / "tests/hostile"
 DOES = {"crash": "crashed (SIGSEGV)", "abort": "called abort()", "throw": "threw an exception",
-        "exit": "ended the process with exit status 3", "hang": "did not end"}
+        "exit": "ended the process with exit status 3", "hang": "did not end", "deaf": "did not end",
+        "noisy": "did not end"}
 BAD = {f"{how}-in-{where}.so": does for where in ("constructor", "version", "load") for how, does in DOES.items()}
 FIRST, SECOND = 0.25, 0.75  # what both versions play
 NOT_PROBED = "/proc/none/pw-scsynth-probe"
@@ -110,7 +111,7 @@ def test_files_that_go_wrong_while_they_are_loaded(user):
         with user.session(f"scsynth.osc.port = {port} node.name = configured", **probe) as session:
             session.wait_node("configured")
             session.pw_cli("info", "0")  # the daemon isn't kept waiting
-            session.wait_until(lambda session=session: state(session, "configured") == "running", "the server", 90)
+            session.wait_until(lambda session=session: state(session, "configured") == "running", "the server", 180)
             log = session.daemon.output()
             for name, does in BAD.items():
                 assert f"bad/{name}: {does} when it was tried in a process of its own" in log

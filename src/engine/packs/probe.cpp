@@ -13,8 +13,10 @@
 #include <poll.h>
 #include <spawn.h>
 #include <string_view>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -41,7 +43,7 @@ public:
                 each.what = program() + ": " + std::strerror(error);
             return std::move(results_);
         }
-        const bool in_time = listen();
+        const bool in_time = listen() && ends_by_itself();
         if (!in_time)
             kill(pid_, SIGKILL);
         close(output_);
@@ -106,9 +108,9 @@ private:
                 return false;
             unread.append(more, size_t(count));
             for (size_t end = unread.find('\n'); end != unread.npos; end = unread.find('\n')) {
-                hear(std::string_view(unread).substr(0, end));
+                if (hear(std::string_view(unread).substr(0, end)))
+                    until = Clock::now() + patience;
                 unread.erase(0, end + 1);
-                until = Clock::now() + patience;
             }
             // A process that a plugin has started may keep the pipe open for longer.
             if (!at_ && !results_.empty() && results_.back().kind != ProbeResult::unknown)
@@ -118,20 +120,38 @@ private:
         }
     }
 
-    /// A plugin may write there, too: what makes no sense is ignored.
-    void hear(std::string_view line) {
+    /// Waits for the process, whose output a plugin may have closed before it does something else.
+    bool ends_by_itself() {
+        const int process = int(syscall(SYS_pidfd_open, pid_, 0)); // glibc 2.36 has it in no C++ header
+        if (process < 0)
+            return false;
+        const Clock::time_point until = Clock::now() + patience;
+        pollfd end{process, POLLIN, 0};
+        int ready = 0;
+        do {
+            const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+            ready = poll(&end, 1, int(std::max<int64_t>(left, 0)));
+        } while (ready < 0 && errno == EINTR);
+        close(process);
+        return ready > 0;
+    }
+
+    /// Returns whether it has gone on. A plugin may write there, too: what makes no sense, or comes twice, is ignored.
+    bool hear(std::string_view line) {
         size_t file = 0;
         if (line.empty() || std::from_chars(line.data() + 1, line.data() + line.size(), file).ec != std::errc() ||
-            file >= results_.size())
-            return;
+            file >= results_.size() || results_[file].kind != ProbeResult::unknown)
+            return false;
+        if (line[0] == probe_begins)
+            return std::exchange(at_, file) != file;
         switch (line[0]) {
-        case probe_begins: at_ = file; return;
         case probe_ends: results_[file] = {ProbeResult::harmless, ""}; break;
         case probe_lacks: results_[file] = {ProbeResult::missing, ""}; break;
         case probe_throws: results_[file] = {ProbeResult::harmful, "threw an exception"}; break;
-        default: return;
+        default: return false;
         }
         at_.reset();
+        return true;
     }
 
     static std::string reason(int status) {
