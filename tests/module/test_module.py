@@ -171,6 +171,7 @@ def test_its_log_topic_has_a_level_of_its_own(level, said):
     daemon = Daemon(module_entry("scsynth.osc.port = seven"))
     daemon.env["PIPEWIRE_DEBUG"] = f"mod.scsynth:{level}"
     with daemon:
+        assert daemon.nodes() == {}  # it answers once its modules are loaded
         assert ("a setting is wrong" in daemon.log()) == said
 
 
