@@ -10,12 +10,13 @@ from pathlib import Path
 from examples import piece
 from examples.client import Client, NoReply
 from tests.lib import audio
+from tests.lib.build import PW_SCSYNTH
 from tests.lib.daemon import ROOT, Session
 from tests.lib.graph import Graph
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
 from tests.lib.scsynth import StockServer
-from tests.lib.server import LIBRARY, NodeServer
+from tests.lib.server import LIBRARY, NODE, NodeServer
 from tests.lib.session_config import pkg_variable
 from tests.lib.xruns import count_xruns
 
@@ -88,6 +89,27 @@ def private(reference):
     return lines + describe(path)
 
 
+class OwnProcess:
+    """The node in a process of its own, as the daemon loads nothing that isn't below its plugin folder."""
+
+    def __init__(self, graph, installed):
+        self.port = free_port()
+        folders = {"SPA_PLUGIN_DIR": f"{ROOT / 'build/spa/plugins'}:{installed}"}
+        self._process = subprocess.Popen([PW_SCSYNTH, "--client", "-u", str(self.port), "--set", f"name={NODE}"],
+                                         env=graph.env | folders, stdout=subprocess.DEVNULL)
+        try:
+            graph.wait_node(NODE)
+            with Client(self.port) as client:
+                client.wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait()
+
+
 @contextlib.contextmanager
 def loaded(graph):
     """The port of the node in the user's daemon: the one that is there, or one for the while."""
@@ -103,11 +125,8 @@ def loaded(graph):
         yield port
         return
     installed = Path(pkg_variable("libspa-0.2", "plugindir"))
-    library = LIBRARY
-    if not (installed / f"{LIBRARY}.so").exists():
-        # The daemon looks only below its plugin folder; this is the way from there to ours.
-        library = os.path.relpath(ROOT / "build/spa/plugins" / LIBRARY, installed.resolve())
-    server = NodeServer(graph, free_port(), library=library)
+    is_installed = (installed / f"{LIBRARY}.so").exists()
+    server = NodeServer(graph, free_port()) if is_installed else OwnProcess(graph, installed)
     try:
         yield server.port
     finally:

@@ -27,7 +27,9 @@ SYSTEMS = {
     "debian-13": ("trixie", None, ()),
     "sid": ("sid", None, ()),
 }
-STAGES = ("build", "unit", "integration", "policy", "clients")
+# Which Debian 12 has in its jackd2.
+SPLIT = {"bookworm": set(), "trixie": {"jack-example-tools"}, "sid": {"jack-example-tools"}}
+STAGES = ("build", "unit", "policy", "integration", "cli", "differential", "packs", "clients")
 MINUTES = 4 * 60  # of all systems
 PURPOSES = ("build", "run", "test")
 # For other stages, and not in every system.
@@ -37,9 +39,9 @@ SHOWN = {"PipeWire": "pipewire", "WirePlumber": "wireplumber", "SuperCollider": 
          "liblo": "liblo-dev", "Boost": "libboost-dev", "gcc": "g++"}
 
 
-def packages():
-    """What tests/packages.txt lists."""
-    wanted = {"ccache"}
+def packages(suite):
+    """What tests/packages.txt lists, as it is called in that suite."""
+    wanted = {"ccache"} | SPLIT[suite]
     for line in (ROOT / "tests/packages.txt").read_text().splitlines():
         purpose, _, names = line.partition(":")
         if purpose in PURPOSES:
@@ -53,6 +55,7 @@ class System:
     def __init__(self, name, runner, folder):
         self.name, self._runner = name, runner
         suite, self.newer, self.newer_packages = SYSTEMS[name]
+        self._packages = packages(suite)
         self._root = Root(runner, suite, folder)
         # Seen as /shared: the sources, what is built of them, and the compiler's cache.
         self._shared = folder / f"{name}.shared"
@@ -65,7 +68,7 @@ class System:
         self._copy_sources()
 
     def _install(self):
-        wanted = "\n".join((*packages(), *self.newer_packages))
+        wanted = "\n".join((*self._packages, *self.newer_packages))
         stamp = self._shared / "packages"
         if stamp.exists() and stamp.read_text() == wanted:
             return
@@ -75,7 +78,7 @@ class System:
         if self.newer:
             newer = (f"echo 'deb {mirror()} {self.newer} main' > /etc/apt/sources.list.d/newer.list\n{apt} update\n"
                      f"{apt} -t {self.newer} install {' '.join(self.newer_packages)}\n")
-        self.run("packages", f"set -e\n{apt} update\n{apt} -f install\n{newer}{apt} install {' '.join(packages())}\n"
+        self.run("packages", f"set -e\n{apt} update\n{apt} -f install\n{newer}{apt} install {' '.join(self._packages)}\n"
                  "apt-get clean")
         stamp.write_text(wanted)
 

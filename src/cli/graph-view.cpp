@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/graph-view.hpp"
 
-#include <spa/param/props.h>
-#include <spa/pod/builder.h>
+#include <spa/param/param.h>
 #include <spa/utils/json.h>
 
 #include <array>
@@ -219,23 +218,9 @@ GraphView::Properties GraphView::card_of(const Properties& node) const {
     return card == cards_.end() ? Properties() : card->second->properties;
 }
 
-void GraphView::tell(uint32_t id, const char* key, const char* text) {
-    const auto node = nodes_.find(id);
-    if (node == nodes_.end())
-        return;
-    uint8_t memory[1024];
-    spa_pod_builder b{};
-    spa_pod_builder_init(&b, memory, sizeof memory);
-    spa_pod_frame props, words;
-    spa_pod_builder_push_object(&b, &props, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props);
-    spa_pod_builder_prop(&b, SPA_PROP_params, 0);
-    spa_pod_builder_push_struct(&b, &words);
-    spa_pod_builder_string(&b, key);
-    spa_pod_builder_string(&b, text);
-    spa_pod_builder_pop(&b, &words);
-    const auto* param = static_cast<const spa_pod*>(spa_pod_builder_pop(&b, &props));
-    if (param)
-        pw_node_set_param(reinterpret_cast<pw_node*>(node->second->proxy), SPA_PARAM_Props, 0, param);
+void GraphView::set_props(uint32_t id, const spa_pod& props) {
+    if (const auto node = nodes_.find(id); node != nodes_.end())
+        pw_node_set_param(reinterpret_cast<pw_node*>(node->second->proxy), SPA_PARAM_Props, 0, &props);
 }
 
 void GraphView::destroy(uint32_t id) {

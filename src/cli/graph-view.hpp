@@ -50,8 +50,8 @@ public:
     /// Whether a session manager is among the daemon's clients. One that came later than this view has no name here.
     bool has_session_manager() const { return !session_managers_.empty(); }
 
-    /// Gives a node of ours a text, as the WirePlumber policy does: "scsynth.unheard" or "scsynth.notice".
-    void tell(uint32_t id, const char* key, const char* text);
+    /// Sets the Props of a node. Not of one in this process: see ServerNode::tell().
+    void set_props(uint32_t id, const spa_pod& props);
     /// Asks the daemon to remove a node.
     void destroy(uint32_t id);
 

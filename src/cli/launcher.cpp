@@ -368,9 +368,8 @@ private:
         const GraphView now(connection_.core());
         const Waited waited = connection_.round_trip();
         if (waited == Waited::done && !now.has_session_manager())
-            connection_.graph().tell(
-                node_->id(), "scsynth.unheard",
-                "PipeWire has no session manager, which would link it; systemctl --user restart wireplumber");
+            node_->tell("scsynth.unheard",
+                        "PipeWire has no session manager, which would link it; systemctl --user restart wireplumber");
         return waited;
     }
 

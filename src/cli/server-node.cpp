@@ -8,6 +8,9 @@
 #include "ugen-folders.hpp"
 
 #include <pipewire/impl.h>
+#include <spa/node/node.h>
+#include <spa/param/props.h>
+#include <spa/pod/builder.h>
 
 #include <cerrno>
 
@@ -34,7 +37,28 @@ void ServerNode::drop() {
     if (handle_)
         pw_unload_spa_handle(handle_);
     handle_ = nullptr;
+    here_ = nullptr;
     id_ = SPA_ID_INVALID;
+}
+
+void ServerNode::tell(const char* key, const char* text) {
+    uint8_t memory[1024];
+    spa_pod_builder b{};
+    spa_pod_builder_init(&b, memory, sizeof memory);
+    spa_pod_frame props, words;
+    spa_pod_builder_push_object(&b, &props, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props);
+    spa_pod_builder_prop(&b, SPA_PROP_params, 0);
+    spa_pod_builder_push_struct(&b, &words);
+    spa_pod_builder_string(&b, key);
+    spa_pod_builder_string(&b, text);
+    spa_pod_builder_pop(&b, &words);
+    const auto* param = static_cast<const spa_pod*>(spa_pod_builder_pop(&b, &props));
+    if (!param)
+        return;
+    if (here_)
+        spa_node_set_param(here_, SPA_PARAM_Props, 0, param);
+    else
+        connection_.graph().set_props(id_, *param);
 }
 
 int ServerNode::create(Place place, const std::map<std::string, std::string>& properties) {
@@ -102,10 +126,12 @@ int ServerNode::make_here(std::map<std::string, std::string> properties) {
         shown.erase("scsynth.password");
         proxy_ = pw_core_export(connection_.core(), SPA_TYPE_INTERFACE_Node, spa::Dict(shown).get(), node, 0);
         res = proxy_ ? 0 : -errno;
+        here_ = static_cast<spa_node*>(node);
     }
     if (res < 0) {
         pw_unload_spa_handle(handle_);
         handle_ = nullptr;
+        here_ = nullptr;
     }
     return res;
 }

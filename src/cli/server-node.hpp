@@ -25,6 +25,11 @@ public:
     /// Its global id; SPA_ID_INVALID before and after its life.
     uint32_t id() const { return id_; }
 
+    /// Gives it a text, as the WirePlumber policy does: "scsynth.unheard" or "scsynth.notice". A node in this process
+    /// gets it without the daemon, which reads nothing more of a client until a node of whatever client has answered,
+    /// and so would wait for ever for an answer of the client itself.
+    void tell(const char* key, const char* text);
+
 private:
     static const pw_proxy_events proxy_events;
 
@@ -35,6 +40,7 @@ private:
     pw_proxy* proxy_ = nullptr;
     spa_hook listener_{};
     spa_handle* handle_ = nullptr; ///< of a node in this process
+    spa_node* here_ = nullptr;     ///< that node
     uint32_t id_ = SPA_ID_INVALID;
     int error_ = 0; ///< the last one that the daemon reported for the node, a negative errno
 };

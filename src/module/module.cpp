@@ -25,6 +25,14 @@ namespace {
 
 spa_log_topic topic = SPA_LOG_TOPIC(0, "mod.scsynth");
 
+#ifdef PW_LOG_TOPIC_DEFINE_STATIC
+/// Since PipeWire 1.1 it sets the levels of those topics that it knows.
+struct KnownTopic {
+    KnownTopic() noexcept { pw_log_topic_register(&topic); }
+    ~KnownTopic() { pw_log_topic_unregister(&topic); }
+} known_topic;
+#endif
+
 constexpr spa_dict_item module_info[] = {
     {PW_KEY_MODULE_DESCRIPTION, "A SuperCollider server in the graph"},
     {PW_KEY_MODULE_USAGE, "[ scsynth.<setting>=<value> … ] [ <node property>=<value> … ] "

@@ -64,7 +64,7 @@ def test_there_is_no_server_in_sclang_itself(steps):
 
 def test_it_is_used_always_if_it_is_told_so(steps):
     """What that does at sclang's start: test_startup_files.py."""
-    assert steps["always"] == "[ true, true ]"
+    assert steps["always"] == "[true, true]"
     assert steps["never"] == "false"
 
 
@@ -85,27 +85,28 @@ def test_the_server_boots_in_the_daemon_and_quits(steps):
 
 
 def test_killall_ends_it_too(steps):
-    assert sorted(steps["killed"]) == ["-9 scsynth pw-scsynth", "-9 supernova"]
+    killed = sorted(words.replace("-KILL", "-9") for words in steps["killed"])  # which it is since 3.14
+    assert killed == ["-9 scsynth pw-scsynth", "-9 supernova"]
 
 
 def test_satellites_and_parallel_groups(steps):
-    assert steps["satellites"] == "[ plain, before, voice, behind ]"
+    assert steps["satellites"] == "[plain, before, voice, behind]"
     assert steps["level"] == "0.5"
     assert steps["group"] == "true"
-    assert steps["left"] == "[ plain ]"
-    assert steps["parallel"] == "[ 1, -1, -1, 1, -2, -2 ]"
+    assert steps["left"] == "[plain]"
+    assert steps["parallel"] == "[1, -1, -1, 1, -2, -2]"
     assert steps["inner"] == "true"
 
 
 def test_on_other_servers_satellites_are_ordinary_synths(steps):
-    assert steps["fallback"] == "[ [ 2, 77, level, 1 ], [ 3, 77, nil ] ]"
+    assert steps["fallback"] == "[[2, 77, level, 1], [3, 77, nil]]"
 
 
 def test_example_of_four_generators_with_meters_before_an_effect(steps):
-    assert steps["peaks"] == "[ 0.05, 0.1, 0.15, 0.2 ]"
-    assert steps["order"] == ("[ generator0, meter0, generator1, meter1, generator2, meter2, generator3, meter3, "
-                              "effect ]")
-    assert steps["changed"] == "[ generator3, meter3, generator0, meter0, generator2, meter2, effect ]"
+    assert steps["peaks"] == "[0.05, 0.1, 0.15, 0.2]"
+    assert steps["order"] == ("[generator0, meter0, generator1, meter1, generator2, meter2, generator3, meter3, "
+                              "effect]")
+    assert steps["changed"] == "[generator3, meter3, generator0, meter0, generator2, meter2, effect]"
 
 
 def test_quark_and_help_are_well_formed(steps):

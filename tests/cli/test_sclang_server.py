@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cli.conftest import PW_SCSYNTH
-from tests.lib import audio, sclang
+from tests.lib import audio, sclang, supercollider
 from tests.lib.ports import free_port
 from tests.lib.recording import Recording
 from tests.lib.server import is_stock
@@ -126,8 +126,11 @@ def test_the_frequency_scope_shows_the_tone(steps):
 
 
 def test_the_tree_is_drawn(steps):
-    assert float(steps["plotTree"]) == 25 * (40 + 2 + 2)
-    assert float(steps["plotTreeAfter"]) == 400
+    if supercollider.since_3_14():  # with other margins, and never smaller than it was
+        assert 25 * (40 + 2 + 2) < float(steps["plotTree"]) < 25 * (40 + 2 + 6)
+    else:
+        assert float(steps["plotTree"]) == 25 * (40 + 2 + 2)
+        assert float(steps["plotTreeAfter"]) == 400
 
 
 def test_freeing_all_calls_the_tree_functions(steps):
@@ -136,5 +139,5 @@ def test_freeing_all_calls_the_tree_functions(steps):
 
 
 def test_what_it_prints(lesson):
-    assert '[ "/c_set", 17, 0.5, "/marked" ]' in lesson[2]
+    assert '["/c_set", 17, 0.5, "/marked"]' in sclang.compact(lesson[2])
     assert "polled: 0.25" in lesson[2]

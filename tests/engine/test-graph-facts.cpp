@@ -44,7 +44,7 @@ const TurnFacts& facts_of(Fixture& f, std::vector<UnitSpec> units) {
 
 TEST_CASE("what is known of a synth with plugins' units follows from its units") {
     Fixture f;
-    const TurnFacts& plain = facts_of(f, {cusp, unit("Out", Rate::audio, {of_bus, {1, 0}}, {})});
+    const TurnFacts plain = facts_of(f, {cusp, unit("Out", Rate::audio, {of_bus, {1, 0}}, {})});
     CHECK((plain.acts_on_itself && plain.pipelines && plain.is_bus(0) && plain.buses_stay));
     CHECK_FALSE((plain.ends || plain.reads || plain.draws || plain.sends || plain.allocates));
     CHECK_FALSE((plain.reads_buffers || plain.writes_buffers));

@@ -110,11 +110,12 @@ struct Fixture {
         Engine::prepare_thread();
     }
 
-    Definition* define(const SynthDef& def) {
-        auto program = compile(def, installed_ugens(), engine->settings().block_size, engine->settings().wire_buffers);
+    Definition* define(const SynthDef& def, bool mends = false) {
+        const Settings& settings = engine->settings();
+        auto program = compile(def, installed_ugens(), settings.block_size, settings.wire_buffers, mends);
         if (!program)
             throw std::runtime_error(program.error());
-        auto* definition = new Definition(std::move(program.value()), engine->settings());
+        auto* definition = new Definition(std::move(program.value()), settings);
         Definition* replaced;
         if (engine->definitions().add(definition, replaced).failed())
             throw std::runtime_error("no room for a definition");

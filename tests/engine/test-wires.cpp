@@ -47,7 +47,8 @@ struct Listener : Fixture {
 
     /// What is heard of it; nothing if it isn't to be computed by other threads.
     std::vector<float> play(const SynthDef& def, float left_over) {
-        Definition& definition = *define(def);
+        // With inputs held that units read on beyond, as by default: what lies there isn't on the wires.
+        Definition& definition = *define(def, true);
         if (!definition.graph_facts || !definition.graph_facts->pipelines)
             return {};
         Synth* made;

@@ -86,6 +86,15 @@ def test_answers_without_links_and_suspended(session):
         client.sync()
 
 
+def test_it_runs_without_links(session):
+    server = NodeServer(session, free_port())
+    with Client(server.port) as client:
+        client.command("/d_load", SINE)
+        client.send("/s_new", "test_sine", 1000, 0, 0)
+        session.wait_until(lambda: client.status()[5] > 0, "processor time of its cycles")
+    assert session.links() == []
+
+
 def test_clients_that_quit_take_the_lingering_node_down(session):
     server = NodeServer(session, free_port())
     with Client(server.port) as client:

@@ -48,7 +48,12 @@ def run(script, *args, folder, env=None, timeout=60.0, classes=()):
     return finish(start(script, *args, folder=folder, env=env, classes=classes), timeout)
 
 
+def compact(output):
+    """What was printed, arrays as sclang prints them since 3.14: without spaces at both ends."""
+    return output.replace("[ ", "[").replace(" ]", "]")
+
+
 def steps(output):
-    """{name: value} of the lines "STEP name value" that a script printed."""
-    lines = (line.split(" ", 2) for line in output.splitlines() if line.startswith("STEP "))
+    """{name: value} of the lines "STEP name value" that a script printed; arrays as in compact()."""
+    lines = (line.split(" ", 2) for line in compact(output).splitlines() if line.startswith("STEP "))
     return {name: value for _, name, value in lines}

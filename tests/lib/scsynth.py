@@ -6,6 +6,7 @@ import struct
 import subprocess
 from pathlib import Path
 
+from tests.lib import supercollider
 from tests.lib.osc import Bundle, Client, Message, encode
 
 NODE = "SuperCollider"
@@ -27,7 +28,8 @@ def render(events, end, path, rate=48000, program="scsynth", options=()):
     env = dict(os.environ) | {"HOME": str(path.parent)}
     done = subprocess.run([program, "-N", score, "_", path, str(rate), "WAV", "float", *options],
                           env=env, capture_output=True, text=True, timeout=120, check=False)
-    if done.returncode or not path.exists():
+    right = supercollider.has_rendered(done.returncode) if program == "scsynth" else done.returncode == 0
+    if not right or not path.exists():
         raise RuntimeError(f"{program} -N ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return path
 

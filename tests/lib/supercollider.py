@@ -4,6 +4,7 @@ names, a folder as tools/newer-supercollider fills it: packages of a newer Debia
 plugins, run with its loader and its C library."""
 import functools
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -44,6 +45,12 @@ def version():
 
 def since_3_14():
     return version() >= (3, 14)
+
+
+def has_rendered(status):
+    """Whether scsynth -N that ended so has done its work: Debian's 3.14.1 crashes after it has closed a file at whose end
+    synths of some units still play."""
+    return status == 0 or (since_3_14() and status == -signal.SIGSEGV)
 
 
 def _loaded(program):

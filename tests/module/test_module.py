@@ -166,6 +166,15 @@ def test_wrong_args_do_not_stop_the_daemon(args, reason):
         assert daemon.process.poll() is None
 
 
+@pytest.mark.parametrize("level, said", [(0, False), (1, True)])
+def test_its_log_topic_has_a_level_of_its_own(level, said):
+    daemon = Daemon(module_entry("scsynth.osc.port = seven"))
+    daemon.env["PIPEWIRE_DEBUG"] = f"mod.scsynth:{level}"
+    with daemon:
+        assert daemon.nodes() == {}  # it answers once its modules are loaded
+        assert ("a setting is wrong" in daemon.log()) == said
+
+
 def test_without_the_plugin_the_drop_in_does_not_stop_the_daemon():
     with Daemon(drop_in=(ROOT / "conf/90-scsynth.conf").read_text(), plugin=None) as daemon:
         assert daemon.nodes() == {}

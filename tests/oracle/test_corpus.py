@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lib import supercollider
 from tests.lib.build import ROOT
 from tests.oracle import batches, compare, native, ugens
 
@@ -37,6 +38,10 @@ BETTER = {
     "superhammond superzow": "frequencies and delays are products with a ramp, which scsynth adds up in single "
                              "precision: a block's mean is off by 400 times as much as here",
 }
+if supercollider.since_3_14():
+    BETTER["sonic-pi-winwood_lead sonic-pi-winwood_lead_gated"] = (
+        "their vibrato is an LFTri.kr whose initial phase is just below 0: scsynth's first sample of it is -2, so that the "
+        "oscillators play other frequencies for a block and have other phases from then on")
 EXCEPTIONS = {*ANOTHER_ORDER, *" ".join(BETTER).split()}
 FED = 40  # the audio bus that effects read
 INPUTS = ("in", "inbus", "inBus", "in_bus", "dryBus")

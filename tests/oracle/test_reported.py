@@ -128,6 +128,21 @@ def test_oscillators(name, cycle, frequency, audio, tmp_path):
     as_scsynth(events, end, tmp_path)
 
 
+@pytest.mark.parametrize("phase", [-0.3, -1.2, -2.6, 1.6, 2.7, 3.6, 7.1])
+@pytest.mark.parametrize("name, cycle", [("LFTri", 4), ("LFPar", 4), ("LFCub", 2), ("LFSaw", 2)])
+def test_initial_phases(name, cycle, phase, tmp_path):
+    """The first sample is the wave's, too, at both rates."""
+    one = Def()
+    one.out(one.ar(name, 440.0, phase), one.ar("K2A", one.kr(name, 0.0, phase)))
+    events, end = score(one)
+    signal = ours(events, end, tmp_path)
+    begins = np.float64(np.float32(phase))
+    right = wave(name, begins + np.float64(np.float32(440) * np.float32(cycle / RATE)) * frames(len(signal)))
+    assert (np.abs(signal[:, 0] - right) > 2e-6).sum() <= (2 if name == "LFSaw" else 0), (signal[:5, 0], right[:5])
+    assert np.abs(signal[:, 1] - wave(name, begins)).max() < 2e-6
+    as_scsynth(events, end, tmp_path)
+
+
 @pytest.mark.parametrize("frequency", [-50000.0, 200000.0])
 def test_synced_saw(frequency, tmp_path):
     one = Def()

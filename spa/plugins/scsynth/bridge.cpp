@@ -3,21 +3,27 @@
 
 #include "engine/base/printable.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace scs::spa {
 namespace {
 
-/// The log topic, one for all nodes of the process. The first one's host sets its level.
+/// The log topic, one for all nodes of the process.
+spa_log_topic the_topic{SPA_VERSION_LOG_TOPIC, "spa.scsynth", SPA_LOG_LEVEL_NONE, false};
+
+/// Before PipeWire 1.1 the first node's log sets its level, and does nothing since then.
 const spa_log_topic* topic(spa_log* log) {
-    static spa_log_topic topic = [log] {
-        spa_log_topic t{};
-        t.topic = "spa.scsynth";
-        spa_log_topic_init(log, &t);
-        return t;
+    [[maybe_unused]] static const bool asked = [log] {
+        spa_log_topic_init(log, &the_topic);
+        return true;
     }();
-    return &topic;
+    return &the_topic;
 }
+
+#ifdef SPA_LOG_TOPIC_ENUM_NAME
+spa_log_topic* const topics[] = {&the_topic};
+#endif
 
 } // namespace
 
@@ -71,3 +77,9 @@ Bridge::News Bridge::take() {
 }
 
 } // namespace scs::spa
+
+#ifdef SPA_LOG_TOPIC_ENUM_NAME
+/// Where PipeWire finds the topics of the library, to set their levels at any time. Since 1.1.
+extern "C" __attribute__((visibility("default"))) const struct spa_log_topic_enum spa_log_topic_enum = {
+    SPA_VERSION_LOG_TOPIC_ENUM, std::begin(scs::spa::topics), std::end(scs::spa::topics)};
+#endif

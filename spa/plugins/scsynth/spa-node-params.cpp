@@ -56,10 +56,22 @@ int SpaNode::enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const
         result.next = index + 1;
         if (spa_pod_filter(&b, &result.param, param, filter) < 0)
             continue;
-        spa_node_emit_result(&hooks_, seq, 0, SPA_RESULT_TYPE_NODE_PARAMS, &result);
+        emit_param(seq, result);
         ++emitted;
     }
     return 0;
+}
+
+/// To all listeners; to the last one, which asks, while others are being told what there is. PipeWire takes any result
+/// that its own listener hears then for the end of the node's initialisation, and makes the node active. In the end it
+/// gives the node the clock of no driver, so that since 1.2 the node isn't run before it is linked.
+void SpaNode::emit_param(int seq, const spa_result_node_params& result) {
+    if (greetings_ == 0) {
+        spa_node_emit_result(&hooks_, seq, 0, SPA_RESULT_TYPE_NODE_PARAMS, &result);
+        return;
+    }
+    const spa_hook* const asks = spa_list_last(&hooks_.list, spa_hook, link);
+    spa_callbacks_call(&asks->cb, spa_node_events, result, 0, seq, 0, SPA_RESULT_TYPE_NODE_PARAMS, &result);
 }
 
 int SpaNode::enum_params(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter) {

@@ -410,10 +410,12 @@ void SpaNode::emit_port(Port& port, bool all) {
 int SpaNode::add_listener(spa_hook* listener, const spa_node_events* events, void* data) {
     spa_hook_list others;
     spa_hook_list_isolate(&hooks_, &others, listener, events, data);
+    ++greetings_;
     emit_info(SPA_NODE_CHANGE_MASK_FLAGS | SPA_NODE_CHANGE_MASK_PROPS | SPA_NODE_CHANGE_MASK_PARAMS);
     for (std::vector<Port>& direction : ports_)
         for (Port& port : direction)
             emit_port(port, true);
+    --greetings_;
     spa_hook_list_join(&hooks_, &others);
     return 0;
 }

@@ -73,6 +73,7 @@ private:
     int on_data_loop(F&&);
     template <class Build>
     int enumerate(int seq, uint32_t id, uint32_t start, uint32_t num, const spa_pod* filter, Build&&);
+    void emit_param(int seq, const spa_result_node_params&);
 
     int start_server();
     int enter_loops();
@@ -122,6 +123,7 @@ private:
     const spa_io_position* displaced_position_ = nullptr; ///< what position_ was before the host gave the node's own
     std::array<std::vector<Port>, 2> ports_;
     spa_hook_list hooks_;
+    int greetings_ = 0; ///< how many listeners, one within the other, are being told what there is
     std::vector<std::pair<std::string, std::string>> properties_;
     bool untold_ = false;    ///< whether properties have changed since the host was told
     int silent_seconds_ = 0; ///< since there was a synth

@@ -13,7 +13,7 @@ namespace scs {
 /// any thread. It begins with a boost::asio::ip::address, whose size depends on boost's release, and so do the places
 /// of what follows. Both layouts are served:
 ///
-/// | member          | boost 1.74, that of 3.13 | boost 1.86, that of 3.14 |
+/// | member          | boost 1.74 (Debian 12)   | boost 1.83 to 1.92       |
 /// |-----------------|--------------------------|--------------------------|
 /// | kind, IPv4      | 0, 4                     | 0, 4                     |
 /// | IPv6, its scope | 8, 24 (8 bytes)          | 8, 24 (4 bytes)          |

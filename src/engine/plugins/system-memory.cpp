@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <unordered_set>
+#include <utility>
 
 namespace scs {
 namespace {
@@ -30,6 +31,11 @@ const Header* header_of(const void* piece) noexcept {
 /// No two addresses that differ have the same, and memory of others hardly holds it.
 uintptr_t tag_for(const void* piece) noexcept {
     return reinterpret_cast<uintptr_t>(piece) * uintptr_t{0x9e3779b97f4a7c15} ^ uintptr_t { 0x5ca1ab1e0ddba11 };
+}
+
+/// The piece that a header is written before, over whatever was there.
+void* piece_of(Header* header, size_t bytes) noexcept {
+    return new (header) Header{bytes, nullptr, tag_for(header + 1)} + 1;
 }
 
 struct Pieces {
@@ -56,28 +62,40 @@ void free_list(Pieces& all) noexcept {
 
 } // namespace
 
-void* SystemMemory::reallocate(void* old, size_t bytes) noexcept {
+void* SystemMemory::allocate(size_t bytes) noexcept {
     Pieces& all = pieces();
     const std::lock_guard lock(all.mutex);
     free_list(all);
-    Header* const old_header = old ? header_of(old) : nullptr;
-    if ((old && !all.known.contains(old_header)) || bytes > SIZE_MAX - sizeof(Header))
+    if (bytes > SIZE_MAX - sizeof(Header))
         return nullptr;
-    auto* const header = static_cast<Header*>(std::realloc(old_header, sizeof(Header) + bytes));
-    if (!header)
-        return nullptr;
-    void* const piece = new (header) Header{bytes, nullptr, tag_for(header + 1)} + 1;
-    all.known.erase(old_header);
+    auto* const header = static_cast<Header*>(std::malloc(sizeof(Header) + bytes));
     try {
-        all.known.insert(header);
+        if (header)
+            all.known.insert(header);
     } catch (const std::bad_alloc&) {
-        if (!old) {
-            std::free(header);
-            return nullptr;
-        }
-        header->tag = 0; // it is never freed
+        std::free(header);
+        return nullptr;
     }
-    return piece;
+    return header ? piece_of(header, bytes) : nullptr;
+}
+
+void* SystemMemory::reallocate(void* old, size_t bytes) noexcept {
+    if (!old)
+        return allocate(bytes);
+    Pieces& all = pieces();
+    const std::lock_guard lock(all.mutex);
+    free_list(all);
+    if (bytes > SIZE_MAX - sizeof(Header))
+        return nullptr;
+    // An entry that is put back takes no memory, so what has moved is always known.
+    auto entry = all.known.extract(header_of(old));
+    if (!entry)
+        return nullptr;
+    auto* const header = static_cast<Header*>(std::realloc(entry.value(), sizeof(Header) + bytes));
+    if (header)
+        entry.value() = header;
+    all.known.insert(std::move(entry));
+    return header ? piece_of(header, bytes) : nullptr;
 }
 
 void SystemMemory::free(void* piece) noexcept {

@@ -11,7 +11,7 @@ namespace scs {
 class SystemMemory {
 public:
     /// Null: there is none left. As malloc() and realloc().
-    static void* allocate(size_t bytes) noexcept { return reallocate(nullptr, bytes); }
+    static void* allocate(size_t bytes) noexcept;
     static void* reallocate(void* old, size_t bytes) noexcept;
     /// Does nothing with memory of others.
     static void free(void*) noexcept;
