@@ -28,6 +28,7 @@ from tests.lib.server import NodeServer  # noqa: E402
 
 DEFAULT = ROOT / "tests/oracle/synthdefs/default.scsyndef"
 RATE = 48000
+GROUPS = 500_000  # their IDs begin here
 SETTLE, SAMPLES, INTERVAL = 3, 8, 0.4  # s; of the load; s between them
 WHOLE = 4  # s, of whose cycles …
 FEW_CUTS = 0.01  # … so many may be cut, as by what else the machine does
@@ -55,10 +56,13 @@ class Player:
         self.session, self.server, self.client = session, server, client
         self.voices = 0
 
-    def play(self, voices):
-        """More voices, until there are so many; then waits for a while."""
+    def play(self, voices, groups=False):
+        """More voices, until there are so many, in a group each if `groups`; then waits for a while."""
         for number in range(self.voices, voices):
-            self.client.send("/s_new", "default", 1000 + number, 0, 0, "freq", 100.0 + number % 2000, "amp", 1e-5)
+            group = GROUPS + number if groups else 0
+            if groups:
+                self.client.send("/g_new", group, 1, 0)
+            self.client.send("/s_new", "default", 1000 + number, 0, group, "freq", 100.0 + number % 2000, "amp", 1e-5)
             if number % 200 == 199:
                 time.sleep(0.02)  # the socket's buffer is finite
         self.voices = voices
@@ -72,6 +76,7 @@ class Player:
 @contextmanager
 def player(threads, options):
     settings = {"max-nodes": NODES, "rt-memory": POOL_KIB, "threads": threads, "overload": "none"}
+    settings |= dict(each.split("=", 1) for each in options.set)
     with Desktop() as session:
         session.force_quantum(options.quantum)
         server = NodeServer(session, free_port(), settings)
@@ -90,7 +95,7 @@ def loads(threads, options):
     found = {}
     with player(threads, options) as ours:
         for voices in options.voices:
-            ours.play(voices)
+            ours.play(voices, options.groups)
             samples = []
             for _ in range(SAMPLES):
                 time.sleep(INTERVAL)
@@ -106,7 +111,7 @@ def sustains(threads, options, voices):
     """Whether so many voices play for some seconds with hardly a cut."""
     try:
         with player(threads, options) as ours:
-            ours.play(voices)
+            ours.play(voices, options.groups)
             before = ours.count("cuts")
             time.sleep(WHOLE)
             few = FEW_CUTS * WHOLE * RATE / options.quantum
@@ -137,6 +142,9 @@ def main():
     parser.add_argument("--quantum", type=int, default=256, help="frames (default: 256)")
     parser.add_argument("--most", action="store_true", help="how many voices play with hardly a cut, from the last of "
                         "--voices on")
+    parser.add_argument("--groups", action="store_true",
+                        help="each voice in a group of its own, as SuperDirt plays them")
+    parser.add_argument("--set", action="append", default=[], help="a setting of the server, key=value")
     parser.add_argument("--beside", action="store_true", help="another program plays, too")
     options = parser.parse_args()
     if why := lacking():
