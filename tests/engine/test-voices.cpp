@@ -397,7 +397,7 @@ TEST_CASE("inputs too many and outputs too few harm nobody") {
             // An audio-rate second input doesn't make it an audio unit, whose first input would then be too short.
             unit("Delay1", Rate::control, {{0, 1}, {1, 0}}, {Rate::control}),
             unit("ReplaceOut", Rate::control, {{0, 0}, {6, 0}}, {}),
-            unit("Delay2", Rate::control, {{0, 3}, {1, 0}}, {Rate::control}),
+            unit("Delay2", Rate::control, {{0, 3}, {1, 0}, {1, 0}}, {Rate::control}), // since 3.14 none is too many
             unit("ReplaceOut", Rate::control, {{-1, 0}, {8, 0}}, {}),
         };
         Definition* odd = f.define(def);

@@ -39,6 +39,7 @@ NULL_DEVICE = """\
             audio.position = [ {positions} ]
             object.linger = true
             monitor.channel-volumes = false
+            {priority}
             {port_config}
         }}
     }}
@@ -47,6 +48,9 @@ NULL_DEVICE = """\
 # Without a session manager nobody else would give the device its ports, nor, since PipeWire 1.2, a format.
 OWN_PORTS = ("audio.format = F32P audio.rate = 48000 "
              "adapter.auto-port-config = { mode = dsp monitor = true position = preserve }")
+
+# As those of sound cards have: WirePlumber 0.5.8 would take a sink's monitor for the default source.
+PRIORITIES = {"Audio/Sink": "priority.session = 1000", "Audio/Source/Virtual": "priority.session = 2000"}
 
 # Of WirePlumber 0.4, by the folder of each part; and of 0.5, in one file.
 WIREPLUMBER_0_4 = {
@@ -155,6 +159,7 @@ def positions(channels):
 def _device(name, channels, media_class, session_manager):
     return NULL_DEVICE.format(name=name, media_class=media_class,
                               positions=" ".join(positions(channels)),
+                              priority=PRIORITIES[media_class],
                               port_config="" if session_manager else OWN_PORTS)
 
 
