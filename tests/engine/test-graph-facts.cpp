@@ -71,7 +71,7 @@ TEST_CASE("of SuperCollider's own units in place of native ones the same is know
     settings.native_ugens = false;
     Fixture f(settings);
     const UnitSpec sine = unit("SinOsc", Rate::audio, {size, zero}, {Rate::audio});
-    const TurnFacts& plain = facts_of(f, {sine, unit("OffsetOut", Rate::audio, {of_bus, {1, 0}}, {})});
+    const TurnFacts plain = facts_of(f, {sine, unit("OffsetOut", Rate::audio, {of_bus, {1, 0}}, {})});
     CHECK((plain.acts_on_itself && plain.pipelines && plain.is_bus(0)));
     CHECK_FALSE((plain.ends || plain.reads || plain.draws || plain.sends || plain.allocates));
     CHECK(facts_of(f, {unit("Dust", Rate::audio, {one}, {Rate::audio})}).draws);
