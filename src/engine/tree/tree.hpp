@@ -140,8 +140,8 @@ public:
 
 private:
     struct Place {
-        Group* parent;
-        Node* previous; ///< null: becomes the head
+        Group* parent = nullptr;
+        Node* previous = nullptr; ///< null: becomes the head
     };
     static Place beside(Node&, bool behind) noexcept;
     /// The place is unknown as long as a satellite's target has no cluster.

@@ -16,8 +16,10 @@ bool any_gives(const Program& program, const NativeUgens& ugens, Gives what) {
                        [&](const UnitPlan& unit) { return ugens.gives(unit.ugen->name) == what; });
 }
 
-bool reaches_buses(const Kernel& kernel) {
-    return kernel.effect != Effect::none && kernel.effect != Effect::draws && !kernel.looks_back;
+/// Without a cross-fade, whose last bit depends on how SuperCollider was compiled.
+bool only_reaches_buses(const Kernel& kernel) {
+    return kernel.effect != Effect::none && kernel.effect != Effect::draws && !kernel.looks_back &&
+           kernel.first_channel == 1;
 }
 
 } // namespace
@@ -58,7 +60,7 @@ std::vector<const Kernel*> kernels_among_plugins(const Program& program, const N
     for (const UnitPlan& unit : program.units) {
         const Kernel* kernel = kernel_of(program, unit, ugens);
         if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls ||
-                       (which == NativeUnits::buses && !reaches_buses(*kernel))))
+                       (which == NativeUnits::buses && !only_reaches_buses(*kernel))))
             kernel = nullptr;
         kernels.push_back(kernel);
     }
