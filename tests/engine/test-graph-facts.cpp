@@ -76,15 +76,20 @@ TEST_CASE("of SuperCollider's own units in place of native ones the same is know
     CHECK_FALSE((plain.ends || plain.reads || plain.draws || plain.sends || plain.allocates));
     CHECK(facts_of(f, {unit("Dust", Rate::audio, {one}, {Rate::audio})}).draws);
     CHECK(facts_of(f, {unit("In", Rate::audio, {of_bus}, {Rate::audio})}).reads);
-    for (const auto& [operation, draws] : {std::pair{5, false}, {37, true}, {41, true}, {42, false}, {44, true}}) {
-        CAPTURE(operation);
-        CHECK(facts_of(f, {sine, unit("UnaryOpUGen", Rate::audio, {{1, 0}}, {Rate::audio}, operation)}).draws == draws);
+    struct Operator {
+        int16_t index;
+        bool draws;
+    };
+    for (const Operator one_of : {Operator{5, false}, {37, true}, {41, true}, {42, false}, {44, true}}) {
+        CAPTURE(one_of.index);
+        const auto facts = facts_of(f, {sine, unit("UnaryOpUGen", Rate::audio, {{1, 0}}, {Rate::audio}, one_of.index)});
+        CHECK(facts.draws == one_of.draws);
     }
-    for (const auto& [operation, draws] : {std::pair{2, false}, {46, false}, {47, true}, {48, true}}) {
-        CAPTURE(operation);
+    for (const Operator one_of : {Operator{2, false}, {46, false}, {47, true}, {48, true}}) {
+        CAPTURE(one_of.index);
         const auto facts =
-            facts_of(f, {sine, unit("BinaryOpUGen", Rate::audio, {{1, 0}, one}, {Rate::audio}, operation)});
-        CHECK(facts.draws == draws);
+            facts_of(f, {sine, unit("BinaryOpUGen", Rate::audio, {{1, 0}, one}, {Rate::audio}, one_of.index)});
+        CHECK(facts.draws == one_of.draws);
     }
     CHECK_FALSE(facts_of(f, {unit("FreeSelf", Rate::control, {of_bus}, {Rate::control})}).acts_on_itself);
 }

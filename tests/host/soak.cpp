@@ -198,6 +198,9 @@ int main(int count, char** args) {
         std::puts("soak PACKETS SECONDS SEED FOLDER: see tests/hostile/soak.py");
         return 2;
     }
+    // Otherwise the C library keeps what large buffers had, gives some of its pages back in memory()'s trim, and counts
+    // these as free all the same.
+    mallopt(M_MMAP_THRESHOLD, 32 << 10);
     try {
         return Soak(args[1], std::atof(args[2]), uint32_t(std::atoi(args[3])), args[4]).run() ? 0 : 1;
     } catch (const std::exception& error) {
