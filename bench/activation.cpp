@@ -22,11 +22,14 @@ namespace {
 class Crew {
 public:
     Crew(size_t most, int threads, int64_t steps_a_job)
-        : list_(most),
+        : graph_(most, size_t(threads)),
           results_(most),
           steps_(steps_a_job),
           helpers_(
-              list_, [](void* self, size_t who, size_t job) noexcept { static_cast<Crew*>(self)->run(who, job); },
+              graph_,
+              [](void* self, size_t who, TaskGraph::Task task) noexcept {
+                  static_cast<Crew*>(self)->run(who, task.chain);
+              },
               [](void*, size_t) noexcept {}, this, Helpers::Settings{.threads = threads - 1},
               std::make_shared<HelperPool>(ThreadMaker::plain(), false)) {}
     ~Crew() { helpers_.end_cycle(); }
@@ -36,11 +39,11 @@ public:
         helpers_.begin_cycle(); // wakes a helper that has lost its processor for so long that it sleeps
         const int64_t began = bench::now();
         for (size_t job = jobs / 2; waits && job < jobs; ++job)
-            list_.gate(job, jobs / 2 + 1);
-        list_.open(jobs, jobs / 2);
+            graph_.gate(job, jobs / 2 + 1);
+        graph_.open_strands(jobs, jobs / 2);
         helpers_.begin_round();
         for (size_t job = 0; job < jobs; ++job) {
-            helpers_.pass(job + 1);
+            helpers_.commit(job + 1);
             reach(job);
         }
         return bench::now() - began;
@@ -58,16 +61,13 @@ private:
             ++by_helpers_; // of one helper, read when it has nothing to do
     }
     void reach(size_t job) {
-        if (list_.take(job)) {
-            run(0, job);
-            return;
-        }
         while (!helpers_.wait_for(job)) {
         }
-        list_.settle(job);
+        if (!graph_.done(job))
+            run(0, job);
     }
 
-    JobList list_;
+    TaskGraph graph_;
     std::vector<Result> results_;
     int64_t steps_;
     size_t by_helpers_ = 0;

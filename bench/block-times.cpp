@@ -79,7 +79,7 @@ Options options_from(int count, char** args) {
         else if (option == "--paced")
             found.paced = true;
         else if (option == "--waking-load")
-            Demand::limits.waking_load = std::atof(value());
+            Governor::limits.waking_load = std::atof(value());
         else if (option == "--edit")
             found.edit = true;
         else if (option == "--bare")

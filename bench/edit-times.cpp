@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a new synth costs where helpers compute voices ahead: their list is planned anew. Engines with one thread and
 // with two play the same; before each fourth of their cycles a synth comes to a random place among the others, and
-// another one is freed. What is planned is never begun (Ahead::limits), so that the time of the second engine beyond
+// another one is freed. What is planned is never begun (Governor::limits), so that the time of the second engine beyond
 // that of the first is what planning takes. It is the data loop's processor time, so that little of what else the
 // machine does is in it.
 //
@@ -87,10 +87,11 @@ int main(int argc, char** argv) {
         return 2;
     }
     const int synths = std::atoi(argv[2]), edits = std::max(1, std::atoi(argv[3]) / in_a_row) * in_a_row;
-    Demand::limits = {.waking_load = 0, .longest_wait = INT64_MAX};
-    Ahead::limits = {.fewest_ops = 1,
-                     .least_work = std::numeric_limits<size_t>::max(),
-                     .least_pipelined = std::numeric_limits<size_t>::max()};
+    Governor::limits = {.waking_load = 0,
+                        .longest_wait = INT64_MAX,
+                        .fewest_ops = 1,
+                        .least_work = std::numeric_limits<size_t>::max(),
+                        .least_at_once = std::numeric_limits<size_t>::max()};
     struct Engine {
         int threads;
         std::unique_ptr<Edited> edited;

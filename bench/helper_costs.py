@@ -5,7 +5,7 @@
   activation  a second group of jobs waits for a first one (bench/activation.cpp): ns a job, for groups of 64, 256 and
               1024, of jobs that do nothing and of such that take some 200 ns
   edits       what planning costs for one new synth among 1000, one being freed (bench/edit-times.cpp): ns of the data
-              loop's processor time; and instructions of Ahead::plan() and how often it is called, by callgrind
+              loop's processor time; and instructions of StrandPlan::make() and how often it is called, by callgrind
   small       a small piece, 100 light synths at the pace of real time: instructions of the data loop and context
               switches of all threads, with 1 thread and with 2 (bench/block-times.cpp)
 
@@ -33,7 +33,7 @@ SYNTHS, COUNTED_EDITS = 1000, (500, 1000)
 SMALL, SMALL_CYCLES, COUNTED_CYCLES = f"100:{LIGHT}:together", 7500, (2000, 4000)
 ASLEEP = ("--waking-load", "1000")  # callgrind is slow, which would be a load
 DATA_LOOP = ("scs::Engine::process*",)
-PLAN = ("scs::Ahead::plan(*",)
+PLAN = ("scs::StrandPlan::make(*",)
 
 
 def say(text):
@@ -95,7 +95,7 @@ class Costs:
             say(f"edits: callgrind of {edits}")
             command = [self.programs / "edit-times", LIGHT, str(SYNTHS), str(edits), "2"]
             instructions.append(count(command, self.folder, PLAN))
-            often.append(calls((self.folder / "profile").read_text(), "scs::Ahead::plan("))
+            often.append(calls((self.folder / "profile").read_text(), "scs::StrandPlan::make("))
         more = COUNTED_EDITS[1] - COUNTED_EDITS[0]
         plans = (often[1] - often[0]) / more
         spent = (instructions[1] - instructions[0]) / more

@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     // Turns are traced only where there are helpers; these are never asked.
-    Demand::limits.waking_load = std::numeric_limits<double>::max();
+    Governor::limits.waking_load = std::numeric_limits<double>::max();
     Stage stage(roomy(2));
     play(stage, std::cin);
     stage.cycles(warm);

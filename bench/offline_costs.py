@@ -16,7 +16,7 @@ from tests.lib.audio import read_wav
 from tests.lib.scsynth import score_bytes
 
 _TIME_LIMIT = 150  # s; supernova hangs now and then
-_NEW_SYNTH = "*s_new<*", "scs::Ensemble::start*"  # ours: the command, and what starts the units in the first block
+_NEW_SYNTH = "*s_new<*", "scs::Turns::start*"  # ours: the command, and what starts the units in the first block
 
 
 @dataclass

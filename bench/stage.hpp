@@ -9,6 +9,7 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -80,11 +81,11 @@ public:
     }
     void set(Synth& synth, const char* name, float value) { test::set_named(engine->tree(), synth, name, 0, value); }
 
-    /// A cycle; how long it takes, ns.
-    int64_t cycle() {
+    /// A cycle, with what control inputs bring; how long it takes, ns.
+    int64_t cycle(std::span<const ControlEvent> events = {}) {
         const NtpTime at = ntp_advance(start, position, rate);
         const int64_t began = now();
-        engine->process(frames, at, rate, nullptr, ports_.data());
+        engine->process(frames, at, rate, nullptr, ports_.data(), {}, events);
         const int64_t passed = now() - began;
         position += frames;
         if (++cycles_ % 256 == 0)

@@ -156,7 +156,7 @@ def live():
                          "systemctl --user start pipewire wireplumber") from None
     if not sink:
         raise SystemExit("The daemon has no default sink. WirePlumber chooses one (systemctl --user start wireplumber); "
-                         "without a sound card see docs/use.md, \"No sound?\", 6.")
+                         "without a sound card see docs/use.md, \"No sound?\", 7.")
     with loaded(graph) as port:
         _link_outputs(graph, sink)
         print(f"Playing to {sink}", flush=True)

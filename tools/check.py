@@ -22,10 +22,12 @@ POLICY = "policy-"
 TESTS_FAILED = 1  # pytest's exit status
 THREADS = "threads"  # meson's suite of the tests with more than one thread of ours
 NOT_SANITIZED = {
+    "crashes-told": "it reads null on purpose",
     "fault-guard": "it reads null on purpose",
     "fault-signals": "it corrupts the heap on purpose",
     "packs": "files crash on purpose in the process that tries them",
     "plugin-jobs": "it writes to a wrong place on purpose",
+    "plugin-memory": "it frees memory twice on purpose",
     "osc-broken-engine": "it writes to a wrong place on purpose",
     "osc-memory": "it takes the place of malloc",
     "wires": "plugins' units aren't instrumented",
@@ -40,7 +42,8 @@ NOT_EMULATED = {
     "rt-record-ring": "an emulator on x86-64 orders memory as x86-64 does",
     "rt-ring-buffer": "an emulator on x86-64 orders memory as x86-64 does",
 }
-EMULATED_IF_LONG = dict.fromkeys(("ahead", "block-pipeline", "interleavings", "wires"), "it takes minutes there; --long runs it")
+EMULATED_IF_LONG = dict.fromkeys(("ahead", "block-pipeline", "interleavings", "pipeline-time", "wires"),
+                                 "it takes minutes there; --long runs it")
 NO_NODE = "the node: the emulator lacks the sockets by which a server finds out whose a packet is"
 # Nothing that ccache keeps is compiled with precompiled headers; without it they save a third of the time.
 HEADERS = (f"-Db_pch={'false' if shutil.which('ccache') else 'true'}",)

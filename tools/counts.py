@@ -14,6 +14,9 @@ _SKIPPED = re.compile(r"^\[skipped( on the way)?\] (.*)$", re.M)
 _FAILED = re.compile(r"^TEST CASE:  (.*)\n(?:(?!===|TEST CASE:).*\n)*?.*ERROR: (.*)$", re.M)
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _PYTEST = re.compile(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", re.M)
+# What pytest lists at its end, with -ra the skipped ones, too.
+_PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) \S*?([^/\s]+::.*)$", re.M)
+_PYTEST_SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] \S*?([^/\s]+:\d+: .*)$", re.M)
 _MESON_SKIP = 77
 
 
@@ -126,6 +129,9 @@ def _of_output(name, output):
     if match := _PYTEST.search(output):
         by_word = {word.rstrip("s"): int(number)
                    for number, word in re.findall(r"(\d+) (\w+)", match.group(1))}
+        skipped = [f"{name}: {why}" for count, why in _PYTEST_SKIPPED.findall(output) for _ in range(int(count))]
+        unnamed = by_word.get("skipped", 0) - len(skipped)
         return Counts(by_word.get("passed", 0), by_word.get("failed", 0) + by_word.get("error", 0),
-                      [f"{name}: see its log"] * by_word.get("skipped", 0))
+                      skipped + [f"{name}: see its log"] * unnamed,
+                      failures=[f"{name}: {why}" for why in _PYTEST_FAILED.findall(output)])
     return Counts()

@@ -7,7 +7,7 @@
 
 -- An error in a script's first run ends WirePlumber. So where something is missing, this one does nothing.
 local modules, lacking = {}, nil
-for _, name in ipairs { "policy", "devices", "graph", "streams" } do
+for _, name in ipairs { "policy", "devices", "graph", "streams", "keyboards" } do
   local loaded, module = pcall(require, "scsynth-" .. name)
   modules[name] = loaded and module
   lacking = lacking or (not loaded and tostring(module)) or nil
@@ -36,10 +36,11 @@ local schedule_scan
 -- Modules have no access to it in 0.4; SimpleEventHook and EventInterest are 0.5's.
 local api = {
   Constraint = Constraint, Core = Core, EventInterest = EventInterest, Feature = Feature, Id = Id, Interest = Interest,
-  Log = Log, ObjectManager = ObjectManager, Plugin = Plugin, Pod = Pod, SessionItem = SessionItem,
+  Link = Link, Log = Log, ObjectManager = ObjectManager, Plugin = Plugin, Pod = Pod, SessionItem = SessionItem,
   SimpleEventHook = SimpleEventHook, default_nodes = default_nodes,
 }
 local graph = Graph.new(api)
+local link_keyboards = modules.keyboards.linker(api, graph)
 
 local function remember(record)
   if not record.life then
@@ -276,11 +277,12 @@ local function scan_direction(record, direction, id, props, own, targets)
   if action == "none" then
     apply(record, direction, id, nil, {})
   elseif #channels > 0 then  -- else "keep", or a peer whose ports are still to come
-    local selected, lacking = devices.select(channels, devices.positions(direction, props))
+    local positions, key = devices.positions(direction, props)
+    local selected, lacking = devices.select(channels, positions)
     local wanted = devices.route(own, selected)
     apply(record, direction, id, peer, wanted)
     failed = policy.has_failed(wanted, record.failed)
-    texts[1] = devices.lacking_notice(direction, lacking, peer)
+    texts[1] = devices.lacking_notice(key, positions, lacking, peer)
   end
   if #own > 0 then
     table.insert(texts, devices.missing_notice(direction, missing, action, peer))
@@ -332,7 +334,11 @@ local function scan_stream(node, record, own, direction)
   record.foreign, record.taken = {}, {}
   if own then
     keeper.hold(node)
-    wanted = devices.route(devices.own_ports(graph.read_ports(own), direction), devices.ports(peer, direction))
+    local ports = devices.ports(peer, direction)
+    if direction == "out" then
+      ports = devices.select_recorded(ports, devices.layout(own.properties))
+    end
+    wanted = devices.route(devices.own_ports(graph.read_ports(own), direction), ports)
   end
   for _, each in ipairs { "out", "in" } do
     apply(record, each, own and own["bound-id"], peer, each == direction and wanted or {})
@@ -407,6 +413,7 @@ local function scan()
       end
     end
   end
+  link_keyboards()
 end
 
 -- Makes links anew that are left behind while others of their node play.

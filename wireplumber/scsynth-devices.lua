@@ -14,6 +14,9 @@ local MONO_AUDIO = "32 bit float mono audio"
 local PREFIX = { out = "^out_(%d+)$", ["in"] = "^in_(%d+)$" }
 local DEVICE = { out = "scsynth.sink", ["in"] = "scsynth.source" }
 local POSITION = { out = "scsynth.sink-position", ["in"] = "scsynth.source-position" }
+local LAYOUT = "scsynth.layout"
+-- The sides stand for the rear where a device has one of these pairs only, and the other way round.
+local STAND_IN = { RL = "SL", RR = "SR", SL = "RL", SR = "RR" }
 local OPPOSITE = { out = "in", ["in"] = "out" }
 local OWN = { out = "the outputs", ["in"] = "the inputs" }
 local KIND = { out = "sink", ["in"] = "source" }
@@ -178,14 +181,27 @@ function devices.choose(direction, query)
   return "link", default, missing
 end
 
--- The channels that a node asks for, in the order of its ports: names as in audio.position, or numbers from 1 on. Nil:
--- it leaves that to route().
-function devices.positions(direction, props)
+local function words(text)
   local list = {}
-  for word in (props[POSITION[direction]] or ""):gmatch("[^%s,;%[%]\"]+") do
+  for word in (text or ""):gmatch("[^%s,;%[%]\"]+") do
     list[#list + 1] = word
   end
   return #list > 0 and list or nil
+end
+
+-- The channels of a node's outputs in their order. Nil: it has no layout.
+function devices.layout(props)
+  return words(props[LAYOUT])
+end
+
+-- The channels that a node asks for, in the order of its ports: names as in audio.position, or numbers from 1 on; and
+-- the property that says so. Nil: it leaves that to route().
+function devices.positions(direction, props)
+  local asked = words(props[POSITION[direction]])
+  if asked or direction == "in" then
+    return asked, POSITION[direction]
+  end
+  return devices.layout(props), LAYOUT
 end
 
 local function at_position(channels, position)
@@ -196,6 +212,15 @@ local function at_position(channels, position)
   end
 end
 
+local function contains(list, wanted)
+  for _, each in ipairs(list) do
+    if each:upper() == wanted then
+      return true
+    end
+  end
+  return false
+end
+
 -- The ports of a device at these positions, and those positions that it hasn't got. False stands for a port that isn't
 -- there. Without any of them, the device's own order counts.
 function devices.select(channels, positions)
@@ -204,7 +229,9 @@ function devices.select(channels, positions)
   end
   local selected, lacking = {}, {}
   for i, position in ipairs(positions) do
-    selected[i] = at_position(channels, position) or false
+    local other = STAND_IN[position:upper()]
+    selected[i] = at_position(channels, position)
+        or (other and not contains(positions, other) and at_position(channels, other)) or false
     if not selected[i] then
       lacking[#lacking + 1] = position
     end
@@ -212,17 +239,26 @@ function devices.select(channels, positions)
   return #lacking < #positions and selected or channels, lacking
 end
 
+-- The ports of a program that records a node with that layout: by their channels if the layout has them all.
+function devices.select_recorded(channels, layout)
+  local selected, count = devices.select(channels, layout), 0
+  for _, port in ipairs(selected) do
+    count = count + (port and 1 or 0)
+  end
+  return count == #channels and selected or channels
+end
+
 function devices.key(own, device)
   return own.serial .. ":" .. device.serial
 end
 
 -- Channel i to channel i, as many as both sides have. A mono device shares its channel between the
--- first two of ours, as a stereo pair played on one speaker.
+-- first two of ours, as a stereo pair played on one speaker; one beyond a layout of one channel is no half of a pair.
 function devices.route(own, device)
   local wanted = {}
   for i, port in ipairs(own) do
     local other = device[i]
-    if other == nil and #device == 1 and i == 2 then
+    if other == nil and #device == 1 and i == 2 and port.channel ~= "AUX1" then
       other = device[1]
     end
     if other == nil then
@@ -248,10 +284,13 @@ function devices.missing_notice(direction, missing, action, peer)
   return head .. OWN[direction] .. " are not linked until it is there"
 end
 
--- That a device lacks channels. Nil: it has them all.
-function devices.lacking_notice(direction, lacking, peer)
-  return #lacking > 0 and ('%s: "%s" has no channel %s'):format(
-    POSITION[direction], peer.title, table.concat(lacking, ", ")) or nil
+-- That a device lacks channels which the property `key` names. Nil: it has them all, or none of a layout's, which is a
+-- device of another kind.
+function devices.lacking_notice(key, positions, lacking, peer)
+  if #lacking == 0 or (key == LAYOUT and #lacking == #positions) then
+    return nil
+  end
+  return ('%s: "%s" has no channel %s'):format(key, peer.title, table.concat(lacking, ", "))
 end
 
 return devices

@@ -38,11 +38,12 @@ function Graph.new(api)
       ports[#ports + 1] = {
         id = proxy["bound-id"],
         serial = graph.serial_of(proxy),
-        name = props["port.name"] or "",
+        name = props["scsynth.port"] or props["port.name"] or "",  -- of ours, what it is called without port-names
         index = tonumber(props["port.id"]) or 0,
         direction = props["port.direction"],
         dsp = props["format.dsp"],
         monitor = policy.is_true(props["port.monitor"]),
+        physical = policy.is_true(props["port.physical"]),
         channel = props["audio.channel"],
       }
     end

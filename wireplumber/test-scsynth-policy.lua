@@ -58,7 +58,7 @@ end
 local function names(ports)
   local list = {}
   for i, p in ipairs(ports) do
-    list[i] = p.name
+    list[i] = p and p.name
   end
   return list
 end
@@ -260,6 +260,50 @@ equal("by number", selected({ "3", "4" }), "playback_3 playback_4")
 equal("some are lacking", selected({ "AUX1", "FL", "4" }), "playback_2 - playback_4 without FL")
 equal("all are lacking", selected({ "FL", "5" }), "playback_1 playback_2 playback_3 playback_4 without FL 5")
 
+-- layouts
+local function device_of(positions)
+  local ports = {}
+  for word in positions:gmatch("%S+") do
+    ports[#ports + 1] = port("in", "playback_" .. word, #ports, { channel = word })
+  end
+  return ports
+end
+local function layout_on(positions, layout, sink_position)
+  local props = { ["scsynth.layout"] = layout, ["scsynth.sink-position"] = sink_position }
+  local asked, key = devices.positions("out", props)
+  local chosen, lacking = devices.select(device_of(positions), asked)
+  return table.concat(pairs_as_names(devices.route(outputs(6), chosen)), " "),
+      devices.lacking_notice(key, asked, lacking, { title = "Dock" })
+end
+local surround = "FL FR FC LFE RL RR"
+equal("by channel, in the order of a sound card", (layout_on("FL FR RL RR FC LFE", surround)),
+  "out_1>playback_FL out_2>playback_FR out_3>playback_FC out_4>playback_LFE out_5>playback_RL out_6>playback_RR")
+equal("without a layout in its order", (layout_on("FL FR RL RR FC LFE")),
+  "out_1>playback_FL out_2>playback_FR out_3>playback_RL out_4>playback_RR out_5>playback_FC out_6>playback_LFE")
+equal("sides for the rear", (layout_on("FL FR FC LFE SL SR", surround)),
+  "out_1>playback_FL out_2>playback_FR out_3>playback_FC out_4>playback_LFE out_5>playback_SL out_6>playback_SR")
+equal("the rear where there are both", (layout_on("SL SR RL RR", "RL RR")), "out_1>playback_RL out_2>playback_RR")
+equal("nothing stands in for what is asked for, too", (layout_on("SL SR", "RL RR SL SR")),
+  "out_3>playback_SL out_4>playback_SR")
+equal("nothing beyond it", (layout_on("FL FR RL RR", "FR FL")), "out_1>playback_FR out_2>playback_FL")
+equal("some of it", { layout_on("FL FR", surround) }, { "out_1>playback_FL out_2>playback_FR",
+  'scsynth.layout: "Dock" has no channel FC, LFE, RL, RR' })
+equal("none of it", { layout_on("AUX0 AUX1", surround) }, { "out_1>playback_AUX0 out_2>playback_AUX1" })
+equal("all of it, nothing to say", select(2, layout_on(surround, surround)), nil)
+equal("positions of the device come before it", (layout_on("FL FR RL RR", "FL FR", "RL RR")),
+  "out_1>playback_RL out_2>playback_RR")
+equal("inputs have none", devices.positions("in", { ["scsynth.layout"] = "FL FR" }), nil)
+local beyond = outputs(2)
+beyond[2].channel = "AUX1"
+equal("one channel", pairs_as_names(devices.route(beyond, device_of("FC"))), { "out_1>playback_FC" })
+local function recorded(positions, layout)
+  return names(devices.select_recorded(device_of(positions), devices.layout({ ["scsynth.layout"] = layout })))
+end
+equal("recorded by channel", recorded("RL FL FR", surround),
+  { "playback_FL", "playback_FR", false, false, "playback_RL", false })
+equal("recorded in its order", recorded("FL FR FC", "FL FR RL"), { "playback_FL", "playback_FR", "playback_FC" })
+equal("recorded without a layout", recorded("FR FL"), { "playback_FR", "playback_FL" })
+
 -- route
 local function route(outs, chans)
   return pairs_as_names(devices.route(outputs(outs), channels(chans)))
@@ -457,7 +501,8 @@ equal("nothing missing", devices.missing_notice("out", nil, "link", other), nil)
 local no_sink, no_source = { key = "scsynth.sink", value = "x" }, { key = "scsynth.source", value = "x" }
 says("replaced", devices.missing_notice("out", no_sink, "link", { title = "Dock" }), '"Dock"')
 says("not replaced", devices.missing_notice("in", no_source, "none"), "the inputs are not linked")
-equal("no channel lacks", devices.lacking_notice("out", {}, { title = "Dock" }), nil)
-says("channels lack", devices.lacking_notice("in", { "3", "4" }, { title = "Dock" }), "scsynth.source-position")
+equal("no channel lacks", devices.lacking_notice("scsynth.sink-position", { "1" }, {}, { title = "Dock" }), nil)
+says("channels lack", devices.lacking_notice("scsynth.source-position", { "3", "4" }, { "3", "4" }, { title = "Dock" }),
+  "scsynth.source-position")
 
 os.exit(failures == 0 and 0 or 1)

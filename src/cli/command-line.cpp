@@ -151,6 +151,8 @@ private:
             return read_setting();
         if (argument == "--wait")
             return read_wait();
+        if (argument == "--bind")
+            return read_bindings();
         if (argument == "--options")
             return read_whose();
         if (argument.size() != 2 || argument[0] != '-')
@@ -185,6 +187,15 @@ private:
         if (!value || !allows(seconds, *value))
             return Error{"--wait " + text + ": expected a whole number of seconds from " + range_text(seconds)};
         line_.wait = *value;
+        return {};
+    }
+
+    /// Each --bind adds to those before.
+    Failure read_bindings() {
+        if (rest_.empty())
+            return Error{"--bind: expected SynthDefs after it"};
+        const std::string before = value_of("scsynth.bindings");
+        set("scsynth.bindings", before.empty() ? take() : before + ";" + take());
         return {};
     }
 
@@ -308,6 +319,8 @@ private:
 
     Failure finish() {
         if (line_.action == CommandLine::Action::launch) {
+            if (udp_ < 0 && tcp_ < 0 && has("scsynth.bindings"))
+                udp_ = 0; // any free one: an instrument needs no client that knows it
             if (udp_ < 0 && tcp_ < 0)
                 return Error{"-u or -t: expected one of them with a port, or -N"};
             if (udp_ >= 0 && tcp_ >= 0 && udp_ != tcp_)

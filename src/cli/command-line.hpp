@@ -48,9 +48,9 @@ struct CommandLine {
 /// arguments of their own. Of an option given twice the last one counts. A number may be written as sclang writes a
 /// float ("4096.0"). -H takes one value ("sink:source", one name for both, or the server's own) or two (scsynth's input
 /// and output).
-/// --set KEY=VALUE gives any setting of the node, "scsynth.KEY". Relative paths, except in --set, become absolute,
-/// because another process will open them. Besides the arguments it reads only SC_SYNTHDEF_PATH, SC_PLUGIN_PATH and
-/// the working directory. An error is a sentence that begins with the option.
+/// --set KEY=VALUE gives any setting of the node, "scsynth.KEY". With --bind the port needs no option. Relative paths,
+/// except in --set, become absolute, because another process will open them. Besides the arguments it reads only
+/// SC_SYNTHDEF_PATH, SC_PLUGIN_PATH and the working directory. An error is a sentence that begins with the option.
 Result<CommandLine> parse_command_line(std::span<const char* const> arguments);
 
 } // namespace scs::cli

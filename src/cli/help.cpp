@@ -9,14 +9,17 @@ namespace scs::cli {
 namespace {
 
 constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
+       pw-scsynth --bind SYNTHDEF [OPTION ...]
        pw-scsynth -N SCORE INPUT OUTPUT RATE HEADER SAMPLE [OPTION ...]
        pw-scsynth top [OPTION ...]
        pw-scsynth trace -o FILE [OPTION ...]
+       pw-scsynth pointer [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
 With -N it renders a score to a sound file, without PipeWire. With top it shows what a running server does and
-what that costs, with trace it records which of its threads does what when; "pw-scsynth top --help" and
-"pw-scsynth trace --help" have their options.
+what that costs, with trace it records which of its threads does what when, with pointer it tells a server where the
+mouse is, for MouseX and the like; "pw-scsynth top --help", "pw-scsynth trace --help" and "pw-scsynth pointer --help"
+have their options.
 
 )";
 
@@ -27,6 +30,7 @@ constexpr const char* other_options = R"(  -Z FRAMES   quantum to ask PipeWire f
   -N SCORE INPUT OUTPUT RATE HEADER SAMPLE       "_" as SCORE: standard input; as INPUT: none
   --take-over  replace the node of ours that has the port
   --client     run the server in this process instead of the daemon's
+  --bind LIST  SynthDefs that keys play: "keys", "pad", "bass" or yours, each with options (docs/keys.md)
   --wait SECONDS   how long to wait for PipeWire at the start (30)
   --options WHOSE  "scsynth" or "supernova": whose options follow; those of both are known
   -h, --help   this text                         -v, --version

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/command-line.hpp"
 #include "cli/launcher.hpp"
+#include "cli/pointer/pointer.hpp"
 #include "cli/score-file.hpp"
 #include "cli/server-list.hpp"
 #include "cli/setting-text.hpp"
@@ -67,6 +68,13 @@ int run_trace(std::span<char* const> arguments) {
     });
 }
 
+int run_pointer(std::span<char* const> arguments) {
+    return run_command("pointer", scs::pointer::parse_options, scs::pointer::help_text(), arguments,
+                       [](const auto& options) {
+                           return scs::pointer::run(options, [] { return scs::cli::list_servers("pointer"); });
+                       });
+}
+
 int print_devices() {
     const auto lines = scs::cli::list_devices();
     if (!lines)
@@ -80,6 +88,8 @@ int run(std::span<char* const> arguments) {
         return run_top(arguments.subspan(1));
     if (!arguments.empty() && std::string_view(arguments[0]) == "trace")
         return run_trace(arguments.subspan(1));
+    if (!arguments.empty() && std::string_view(arguments[0]) == "pointer")
+        return run_pointer(arguments.subspan(1));
     using scs::cli::CommandLine;
     const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
     hide_passwords(arguments);

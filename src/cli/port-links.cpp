@@ -11,6 +11,8 @@ namespace scs::cli {
 
 namespace {
 
+constexpr const char* sound = "32 bit float mono audio"; ///< the format of audio ports
+
 const std::string& get(const GraphView::Properties& properties, const char* key) {
     static const std::string none;
     const auto found = properties.find(key);
@@ -129,19 +131,17 @@ std::vector<std::string> PortLinks::missing() const {
 }
 
 std::map<uint32_t, uint32_t> PortLinks::own_ports(bool output) const {
-    const std::string node = std::to_string(node_), prefix = output ? "out_" : "in_";
     std::map<uint32_t, uint32_t> own;
     for (const auto& [id, port] : connection_.graph().ports())
-        if (const std::string& name = get(port, PW_KEY_PORT_NAME);
-            name.starts_with(prefix) && get(port, PW_KEY_NODE_ID) == node)
-            own.emplace(number(name.substr(prefix.size())), id);
+        if (get(port, PW_KEY_NODE_ID) == std::to_string(node_) &&
+            get(port, PW_KEY_PORT_DIRECTION) == (output ? "out" : "in") && get(port, PW_KEY_FORMAT_DSP) == sound)
+            own.emplace(number(get(port, PW_KEY_PORT_ID)) + 1, id); // whatever its name is
     return own;
 }
 
 /// Whether one of our outputs, or inputs, could be linked to it.
 bool PortLinks::suits(const GraphView::Properties& port, bool output) const {
-    return get(port, PW_KEY_PORT_DIRECTION) == (output ? "in" : "out") &&
-           get(port, PW_KEY_FORMAT_DSP) == "32 bit float mono audio" &&
+    return get(port, PW_KEY_PORT_DIRECTION) == (output ? "in" : "out") && get(port, PW_KEY_FORMAT_DSP) == sound &&
            get(port, PW_KEY_NODE_ID) != std::to_string(node_);
 }
 

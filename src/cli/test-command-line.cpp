@@ -461,3 +461,14 @@ TEST_CASE("the ports that scsynth's variables name") {
     CHECK(in.inputs->names == std::vector<std::string>{"a:out_1"});
     CHECK_FALSE(in.outputs);
 }
+
+TEST_CASE("an instrument needs no port") {
+    const CommandLine line = parse({"--bind", "keys", "--bind", "bass channel 1"}).value();
+    CHECK(setting(line, "scsynth.bindings") == "keys;bass channel 1");
+    CHECK(line.port == 0);
+    CHECK(setting(line, "scsynth.osc.tcp") == "false");
+    CHECK(parse({"-u", "57999", "--bind", "keys"}).value().port == 57999);
+    CHECK(error_of({"--bind"}) == "--bind: expected SynthDefs after it");
+    CHECK(error_of({"--bind", "keys voices 0"}) ==
+          "scsynth.bindings = \"keys voices 0\": keys: voices is to be 1 to 128");
+}

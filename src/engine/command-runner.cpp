@@ -69,9 +69,9 @@ bool CommandRunner::start(Command* command) noexcept {
 
 bool CommandRunner::go_on() noexcept {
     for (; performance_.next; performance_.next = performance_.next->next)
-        if (!tree_.finish_frees() || deadline_.spend(Deadline::unknown) || !start(performance_.next))
+        if (!tree_.freeing().finish() || deadline_.spend(Deadline::unknown) || !start(performance_.next))
             return false;
-    if (!tree_.finish_frees())
+    if (!tree_.freeing().finish())
         return false;
     if (!performance_.bundle)
         return true;
@@ -200,7 +200,7 @@ bool CommandRunner::free_definitions() noexcept {
     return false;
 }
 
-void CommandRunner::delete_unfinished() {
+void CommandRunner::delete_unfinished(const std::function<void(const std::string&)>& tell) {
     // A bundle whose job was under way is known only through that job.
     std::set<Handback*> orphans;
     const auto adopt = [&](Command* command) {
@@ -233,6 +233,9 @@ void CommandRunner::delete_unfinished() {
                     adopt(static_cast<Command*>(event.object));
                 else if (event.what != Handback::Kind::reply)
                     orphans.insert(event.object);
+            } else if (header.kind == EventKind::complain && tell) {
+                const auto text = record.subspan(sizeof header);
+                tell({reinterpret_cast<const char*>(text.data()), text.size()});
             }
             ring.pop();
         }

@@ -6,6 +6,9 @@
 #include "engine/messages/scheduler.hpp"
 #include "engine/rt/ntp-time.hpp"
 
+#include <functional>
+#include <string>
+
 namespace scs {
 
 class Deadline;
@@ -49,7 +52,8 @@ public:
 
     /// [any] Deletes what is under way: in the queues, half done, or handed back and not yet read. No thread may be in
     /// the engine any more, and nothing else may be called after it. What is scheduled is deleted with this object.
-    void delete_unfinished();
+    /// `tell`, which may be empty, gets what has gone wrong and wasn't read.
+    void delete_unfinished(const std::function<void(const std::string&)>& tell);
 
 private:
     /// The commands that are being carried out. They may have to wait for the next cycle at any moment; nothing else

@@ -4,8 +4,10 @@
 #include "engine/base/engine-status.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/control/control-event.hpp"
 #include "engine/definitions/definitions.hpp"
 #include "engine/error-mode.hpp"
+#include "engine/load-meter.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/plugin-world.hpp"
@@ -18,11 +20,13 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace scs {
 
-struct BlockInputs;
+struct EngineParts;
+class Bindings;
 class HelperPool;
 class SharedMemory;
 class Streams;
@@ -34,7 +38,7 @@ class Trace;
 /// Other threads reach it through the queues only.
 class Engine {
 public:
-    static constexpr size_t most_bundles = 9216; ///< bundles that are submitted and not yet retired
+    static constexpr size_t most_bundles = 10496; ///< bundles that are submitted and not yet retired
 
     /// [worker] Loads the UGen plugins that aren't loaded yet, or have changed, and allocates the pool. Slow. `report`
     /// gets a line for each plugin file that could not be loaded. `shared`: where the control buses and scope buffers
@@ -58,6 +62,9 @@ public:
     static void unwatch_thread() noexcept;
     /// [any] Frees synths, bundles and SynthDefs. No thread may be in any of its functions.
     ~Engine();
+    /// [worker] What the destructor tells of: UGens that crash at the end, when nobody reads events() any more. May be
+    /// called as long as the engine is there.
+    void report_end_to(std::function<void(const std::string&)> tell) { tell_at_end_ = std::move(tell); }
 
     const Settings& settings() const noexcept { return settings_; }
     /// [any] To be called before the first cycle: the clock of the deadlines.
@@ -84,8 +91,10 @@ public:
     /// `frame0`: time at the output of the cycle's first frame. in[i], out[i]: `frames` samples, or null for a port
     /// that isn't linked. `rate`: the graph's, Hz. Commands for which there is no time before the limit's deadline wait
     /// for the next cycle. Blocks that are left out are silent. No block is computed while a bundle is half done.
+    /// `events`: what the control ports bring in this cycle, for bindings(); each takes effect input_delay() frames
+    /// after its own.
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                 const CycleLimit& = {}) noexcept;
+                 const CycleLimit& = {}, std::span<const ControlEvent> events = {}) noexcept;
     /// [rt] For when no cycle runs: runs commands for about a millisecond; time stands still. `rate`: the graph's, Hz;
     /// 0: it stays. Returns whether more are waiting.
     bool run_idle(double rate = 0) noexcept;
@@ -111,6 +120,7 @@ public:
     Buses& buses() noexcept;
     Buffers& buffers() noexcept;
     Definitions& definitions() noexcept;
+    Bindings& bindings() noexcept;
     ErrorMode& error_mode() noexcept;
     /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept;
@@ -130,30 +140,18 @@ public:
     EngineStatus& status() noexcept { return status_; }
 
 private:
-    struct Parts;
     explicit Engine(const Settings&);
-    void run_cycle(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                   const CycleLimit&, int64_t began) noexcept;
-    void tell_of_priority() noexcept;
     void break_down() noexcept;
     bool dismiss_helpers() noexcept;
-    bool take_in(const CycleLimit&, int64_t began) noexcept;
-    int calm_blocks(int frame, double rate) const noexcept;
-    void render_block(int frame, double rate, const float* const* in, float* const* out) noexcept;
-    bool compute_block(int frame, double rate, const float* const* in) noexcept;
-    bool render(int calm, const BlockInputs&) noexcept;
-    bool take_ready() noexcept;
-    void note_bad_block() noexcept;
-    void set_rate(double rate) noexcept;
-    void measure(int64_t nanoseconds, int frames, double rate) noexcept;
-    void publish() noexcept;
 
     Settings settings_;
     NanoClock clock_ = NanoClock::system();
     EngineStatus status_;
+    LoadMeter load_{status_};
+    std::function<void(const std::string&)> tell_at_end_;
     std::shared_ptr<SharedMemory> shared_;
     std::unique_ptr<Streams> streams_;
-    std::unique_ptr<Parts> p_; ///< left untouched, as a whole, once the engine is broken
+    std::unique_ptr<EngineParts> p_; ///< left untouched, as a whole, once the engine is broken
 };
 
 } // namespace scs

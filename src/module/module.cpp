@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "crash-marker.hpp"
 #include "engine/base/printable.hpp"
 #include "isolation.hpp"
 #include "local-node.hpp"
@@ -83,19 +84,19 @@ std::optional<Failure> make_daemon_node(pw_impl_module* module, Properties setti
     const auto isolation = isolation_of(settings);
     if (!isolation)
         return Failure{-EINVAL, "scsynth.isolation may be loop or process"};
-    const std::string marker = heap_marker_path(settings);
-    const bool corrupted = take_heap_marker(marker) && has_program(settings);
-    if (corrupted)
-        pw_logt_warn(log_topic,
-                     "the heap was corrupted in the last run, most likely by a UGen: this time the node runs "
-                     "in a process of its own");
+    const std::string marker = crash_marker_path(settings);
+    const auto cause = take_crash_marker(marker);
+    const bool crashed = cause && has_program(settings);
+    if (crashed)
+        pw_logt_warn(log_topic, "the last run crashed (%s): this time the node runs in a process of its own",
+                     cause->c_str());
     if (!marker.empty())
-        pw_properties_set(settings.get(), "scsynth.heap-marker", marker.c_str());
-    const bool apart = corrupted || isolation == Isolation::process;
+        pw_properties_set(settings.get(), "scsynth.crash-marker", marker.c_str());
+    const bool apart = crashed || isolation == Isolation::process;
     pw_properties_set(settings.get(), "scsynth.isolation",
-                      corrupted ? "process (the heap was corrupted last time)"
-                      : apart   ? "process"
-                                : "loop");
+                      crashed ? "process (the last run crashed)"
+                      : apart ? "process"
+                              : "loop");
     add_daemon_defaults(module, settings);
     return apart ? make_process_node(module, std::move(settings)) : make_local_node(module, std::move(settings));
 }

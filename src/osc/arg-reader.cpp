@@ -58,12 +58,11 @@ void ArgReader::skip() noexcept {
         take(args_, remain_);
 }
 
-int32_t ArgReader::get_int(int32_t otherwise) noexcept {
+int32_t ArgReader::convert_int(int32_t otherwise) noexcept {
     if (args_.empty())
         return otherwise;
     const Arg& arg = take(args_, remain_);
     switch (arg.type) {
-    case Arg::Type::int32: return arg.i;
     case Arg::Type::float32: return saturated<int32_t>(arg.f);
     case Arg::Type::float64: return saturated<int32_t>(arg.d);
     default: return otherwise;
@@ -80,10 +79,6 @@ double ArgReader::get_double(double otherwise) noexcept {
     case Arg::Type::float64: return arg.d;
     default: return otherwise;
     }
-}
-
-float ArgReader::get_float(float otherwise) noexcept {
-    return float(get_double(otherwise));
 }
 
 std::string_view ArgReader::get_string(std::string_view otherwise) noexcept {

@@ -25,9 +25,11 @@ public:
     bool at_string() const noexcept { return tag() == 's'; }
 
     /// An int, or a float cut to one: out of range it becomes the nearest int, NaN becomes 0.
-    int32_t get_int(int32_t otherwise = 0) noexcept;
+    int32_t get_int(int32_t otherwise = 0) noexcept { return tag() == 'i' ? take_number().i : convert_int(otherwise); }
     /// A float, double or int.
-    float get_float(float otherwise = 0.0f) noexcept;
+    float get_float(float otherwise = 0.0f) noexcept {
+        return tag() == 'f' ? take_number().f : float(get_double(otherwise));
+    }
     double get_double(double otherwise = 0.0) noexcept;
     /// A string; a NUL follows it. An argument of another type is skipped and gives `otherwise`.
     std::string_view get_string(std::string_view otherwise = {}) noexcept;
@@ -37,6 +39,15 @@ public:
     void skip() noexcept;
 
 private:
+    int32_t convert_int(int32_t otherwise) noexcept;
+    /// Takes off an argument of four bytes.
+    const Arg& take_number() noexcept {
+        const Arg& first = args_.front();
+        args_ = args_.subspan(1);
+        remain_ -= 4;
+        return first;
+    }
+
     std::span<const Arg> args_;
     size_t remain_ = 0;
 };

@@ -182,9 +182,9 @@ void GenerateBuffer::do_work() {
     if (lacks_samples()) // then nothing was run
         return;
     if (outcome == BufGenOutcome::crashed)
-        return set_failure("buf gen routine crashed");
+        return set_failure("buf gen routine '" + std::string(generator_) + "' crashed");
     if (outcome == BufGenOutcome::endless)
-        return set_failure("buf gen routine took too long");
+        return set_failure("buf gen routine '" + std::string(generator_) + "' took too long");
     if (outcome == BufGenOutcome::does_not_fit)
         return set_failure("the buffer is too small");
     if (outcome == BufGenOutcome::odd_length)

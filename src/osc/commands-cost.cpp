@@ -62,8 +62,8 @@ void tell_server(ReplyWriter& reply, Engine& engine) noexcept {
     reply.add(float(settings.cpu_limit * 100));
     reply.add(as_int(uint64_t(std::max<int64_t>(now.longest_block.load(relaxed), 0))));
     reply.add(int32_t(settings.threads));
-    reply.add(int32_t(engine.tree().synth_count()));
-    reply.add(int32_t(engine.tree().group_count()));
+    reply.add(int32_t(engine.tree().counts().synths()));
+    reply.add(int32_t(engine.tree().counts().groups()));
     reply.add(as_int(now.cuts.load(relaxed)));
     reply.add(as_int(now.ended.load(relaxed)));
     reply.add(now.paused.load(relaxed));
@@ -87,7 +87,7 @@ Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
         const bool off = last->run == Run::off || last->run == Run::first_paused;
         running += !off && last->run != Run::ending;
         paused += off;
-        batches += Ensemble::leads_batch(*last);
+        batches += Turns::leads_batch(*last);
         Node* const next = last->next;
         if (count == synths_an_entry || !next || next->is_group || static_cast<Synth*>(next)->definition != &definition)
             break;
@@ -100,7 +100,7 @@ Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
     reply.add(paused);
     reply.add(int32_t(first.voice != nullptr));
     reply.add(batches);
-    reply.add(as_int(uint64_t(definition.cost)));
+    reply.add(as_int(uint64_t(definition.facts->costs.synth)));
     return *last;
 }
 

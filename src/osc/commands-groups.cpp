@@ -50,7 +50,7 @@ Status g_new(OscCommand& command, Engine& engine) noexcept {
         Group* made = nullptr;
         const Status status = engine.tree().new_group(id, action, target.node->id, made, parallel);
         if (status.code == Code::duplicate_node_id && stands_there(engine, id, action, *target.node))
-            engine.tree().notify(*engine.tree().find_group(id), NodeChange::go);
+            engine.tree().events().notify(*engine.tree().find_group(id), NodeChange::go);
         else if (status.failed())
             return status;
     }
@@ -82,11 +82,11 @@ Status g_move(OscCommand& command, Engine& engine) noexcept {
 }
 
 bool free_all(Tree& tree, Group& group, Place&) noexcept {
-    return tree.free_all_in_time(group);
+    return tree.freeing().free_all_in_time(group);
 }
 
 bool deep_free(Tree& tree, Group& group, Place& place) noexcept {
-    return tree.deep_free_in_time(group, place.walk);
+    return tree.freeing().deep_free_in_time(group, place.walk);
 }
 
 /// `free`: false if there was no time for all of it.

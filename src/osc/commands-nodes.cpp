@@ -65,16 +65,16 @@ Status of_each_node(OscCommand& command, Engine& engine) noexcept {
 }
 
 bool n_free(Tree& tree, Node& node, ArgReader&, Place&) noexcept {
-    return &node == &tree.root() || tree.free_in_time(node);
+    return &node == &tree.root() || tree.freeing().free_in_time(node);
 }
 
 bool n_run(Tree& tree, Node& node, ArgReader& args, Place&) noexcept {
-    tree.set_run(node, args.get_int() != 0);
+    tree.runs().set_run(node, args.get_int() != 0);
     return true;
 }
 
 bool n_query(Tree& tree, Node& node, ArgReader&, Place&) noexcept {
-    tree.notify(node, NodeChange::info);
+    tree.events().notify(node, NodeChange::info);
     return true;
 }
 
@@ -110,9 +110,9 @@ bool n_fill(Place& place, Engine& engine, Synth& synth) noexcept {
     const float value = bus.valid ? 0.0f : args.get_float();
     return each_control(place, engine, controls, count, args, [&](int64_t control, int64_t offset) {
         if (bus.valid)
-            engine.tree().map_control(synth, control, bus.bus + offset, bus.audio);
+            engine.tree().controls().map(synth, control, bus.bus + offset, bus.audio);
         else
-            engine.tree().set_control(synth, control, value);
+            engine.tree().controls().set(synth, control, value);
     });
 }
 
@@ -123,7 +123,7 @@ bool n_map(Place& place, Engine& engine, Synth& synth) noexcept {
     const ControlRange controls = find_controls(synth, read_control(place.args));
     const int32_t bus = place.args.get_int();
     if (controls.count > 0)
-        engine.tree().map_control(synth, controls.first, bus, audio);
+        engine.tree().controls().map(synth, controls.first, bus, audio);
     return true;
 }
 
@@ -134,7 +134,7 @@ bool n_mapn(Place& place, Engine& engine, Synth& synth) noexcept {
     const int64_t bus = args.get_int();
     const int32_t count = args.get_int();
     return each_control(place, engine, controls, count, args, [&](int64_t control, int64_t offset) {
-        engine.tree().map_control(synth, control, bus == -1 ? -1 : bus + offset, audio);
+        engine.tree().controls().map(synth, control, bus == -1 ? -1 : bus + offset, audio);
     });
 }
 

@@ -36,15 +36,16 @@ private:
 class RunPluginCommand final : public PluginCall {
 public:
     explicit RunPluginCommand(CommandInit&& init)
-        : PluginCall(std::move(init), 1), command_(find_plugin_command(args().get_string())) {}
+        : PluginCall(std::move(init), 1), name_(args().get_string()), command_(find_plugin_command(name_)) {}
 
     Outcome run(Engine& engine) noexcept override {
-        const bool well = command_ && run_plugin_command(engine.world(), *command_, arguments(),
+        const bool well = command_ && run_plugin_command(engine.world(), name_, *command_, arguments(),
                                                          to_reply_to(from(), services().outlet));
         return ended(well ? Status{} : Status{Code::failed}, engine);
     }
 
 private:
+    std::string_view name_;
     const PluginCommand* command_;
 };
 

@@ -12,28 +12,6 @@ namespace scs::osc {
 
 namespace {
 
-/// A definition and the initial values of a synth of it; values are null for the definition's own.
-struct Found {
-    Definition* definition = nullptr;
-    const float* values = nullptr;
-};
-
-/// "name", or "name.variant".
-Found find_definition(Definitions& definitions, std::string_view name) noexcept {
-    // SynthDef files give each of the two a byte for its length. A longer name isn't looked at: each dot would cost
-    // another search.
-    constexpr size_t longest = 2 * 255 + 1;
-    if (name.size() > longest)
-        return {};
-    if (Definition* definition = definitions.find(name))
-        return {definition, nullptr};
-    for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1))
-        if (Definition* definition = definitions.find(name.substr(0, dot)))
-            if (const Variant* variant = definition->program->find_variant(name))
-                return {definition, variant->values.data()};
-    return {};
-}
-
 constexpr int64_t set_cost = 60, value_cost = 30; // ns, estimates for the deadline
 constexpr int64_t values_at_once = 64;
 
@@ -65,7 +43,7 @@ Status make_synth(OscCommand& command, Engine& engine, bool satellite) noexcept 
     const int32_t id = args.get_int();
     AddAction action;
     const bool valid = read_action(args, satellite, action);
-    const Found found = find_definition(engine.definitions(), name);
+    const Definitions::Found found = engine.definitions().find_variant(name);
     if (!found.definition) {
         TextLine line; // as in scsynth the only one that names it
         line.add("*** ERROR: SynthDef %.*s not found", int(std::min<size_t>(name.size(), 256)), name.data());

@@ -161,7 +161,7 @@ private:
     Status begin(Engine& engine) noexcept override {
         if (ignored())
             return {};
-        if (!engine.clear_schedule() || !engine.tree().free_all_in_time(engine.tree().root()) ||
+        if (!engine.clear_schedule() || !engine.tree().freeing().free_all_in_time(engine.tree().root()) ||
             !engine.free_definitions())
             return unfinished();
         return {};

@@ -3,9 +3,9 @@
 
 #include "engine/engine.hpp"
 #include "osc/pending-bundles.hpp"
+#include "osc/wall-clock.hpp"
 
 #include <algorithm>
-#include <time.h>
 
 namespace scs::osc {
 
@@ -13,11 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-NtpTime wall_clock() noexcept {
-    timespec now;
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return ntp_from_unix(now.tv_sec, uint32_t(now.tv_nsec));
-}
+constexpr auto look_again = 100ms; // at a cycle that doesn't end
 
 } // namespace
 
@@ -35,16 +31,34 @@ bool EngineWatch::is_stuck(const EngineStatus& engine, bool awaited) noexcept {
     return true;
 }
 
+int32_t EngineWatch::stays_in_cycle(const EngineStatus& engine) noexcept {
+    const Clock::time_point now = Clock::now();
+    const int32_t thread = engine.in_cycle.load(std::memory_order_relaxed);
+    const uint64_t cycle = engine.cycles.load(std::memory_order_relaxed);
+    if (!in_cycle_ || thread == 0 || cycle != cycle_) {
+        in_cycle_ = thread != 0;
+        cycle_ = cycle;
+        stays_since_ = now;
+        return 0;
+    }
+    if (now - stays_since_ < look_again)
+        return 0;
+    stays_since_ = now;
+    return thread;
+}
+
 std::chrono::microseconds EngineWatch::time_to_sleep(const EngineStatus& engine, const PendingBundles& bundles,
                                                      bool awaited, bool clients) noexcept {
     const bool synths_run = engine.synths.load(std::memory_order_relaxed) > 0;
-    const bool notifies = clients && (synths_run || synths_ran_);
-    // Without synths, bundles and jobs nothing comes from the engine but what was on its way.
+    const bool notifies = clients && (synths_run || synths_ran_ || engine.bindings.load(std::memory_order_relaxed) > 0);
+    // Without synths, bindings, bundles and jobs nothing comes from the engine but what was on its way.
     const bool quiet = !bundles.any_submitted() && !synths_run && !synths_ran_ && Clock::now() - event_seen_ > 1s;
     synths_ran_ = synths_run;
     if (awaited)
         return Clock::now() - event_seen_ < 1s ? 1ms : 20ms;
     std::chrono::microseconds sleep = notifies ? 5ms : synths_run ? 50ms : quiet ? 1s : 100ms;
+    if (in_cycle_)
+        sleep = std::min<std::chrono::microseconds>(sleep, look_again);
     if (bundles.immediate() > 0)
         sleep = std::min<std::chrono::microseconds>(sleep, 5ms);
     if (const auto time = bundles.next_time()) {

@@ -24,6 +24,8 @@ public:
     /// Whether the data loop must be woken: it has had work (`awaited`) for 50 ms and run no cycle. To be called
     /// often; true once every 50 ms.
     bool is_stuck(const EngineStatus&, bool awaited) noexcept;
+    /// The thread that has been in one cycle for 100 ms, once every 100 ms; 0: there is none. To be called often.
+    int32_t stays_in_cycle(const EngineStatus&) noexcept;
     /// How long to sleep at most. `awaited`: the data loop has work of ours; `clients`: somebody gets notifications.
     std::chrono::microseconds time_to_sleep(const EngineStatus&, const PendingBundles&, bool awaited,
                                             bool clients) noexcept;
@@ -35,6 +37,9 @@ private:
     Clock::time_point cycle_seen_ = Clock::now(); ///< when that number was last seen to grow
     Clock::time_point event_seen_ = Clock::now();
     bool synths_ran_ = false; ///< the last time
+    bool in_cycle_ = false;   ///< the engine was in a cycle when it was looked at …
+    uint64_t cycle_ = 0;      ///< … which was this one
+    Clock::time_point stays_since_{};
 };
 
 } // namespace scs::osc

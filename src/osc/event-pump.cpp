@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/event-pump.hpp"
 
+#include "engine/control/midi.hpp"
 #include "osc/clients.hpp"
 #include "osc/reply-port.hpp"
 #include "osc/reply-to.hpp"
@@ -67,6 +68,17 @@ void notify(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::b
     broadcast(port, address, args);
 }
 
+void notify(ReplyPort& port, const MidiEvent& event) {
+    const std::array<ReplyArg, 7> args{event.binding,
+                                       name_of(ControlEvent::Kind(event.kind)),
+                                       int32_t(event.port),
+                                       int32_t(event.channel),
+                                       int32_t(event.number),
+                                       event.value,
+                                       double(event.time) * 0x1p-32};
+    broadcast(port, "/midi", args);
+}
+
 /// Hands on text line by line.
 void print_lines(EventSink& sink, std::string_view text, void (EventSink::*print)(std::string_view)) {
     while (!text.empty()) {
@@ -107,6 +119,10 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
     case EventKind::node_reply:
         if (NodeReplyEvent event; read(record, event))
             notify(port, event, record.subspan(sizeof event));
+        break;
+    case EventKind::midi:
+        if (MidiEvent event; read(record, event))
+            notify(port, event);
         break;
     case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::print); break;
     case EventKind::piece: sink.piece(text_of(record.subspan(sizeof header))); break;

@@ -98,7 +98,7 @@ bool set_values(Place& place, Engine& engine, Synth& synth, UnknownText text) no
         case 's': {
             const BusText bus = parse_bus(args.get_string());
             if (bus.valid && counts)
-                tree.map_control(synth, controls.first + offset, bus.bus, bus.audio);
+                tree.controls().map(synth, controls.first + offset, bus.bus, bus.audio);
             if (bus.valid || text == UnknownText::takes_place)
                 ++offset;
             break;
@@ -107,7 +107,7 @@ bool set_values(Place& place, Engine& engine, Synth& synth, UnknownText text) no
         case 'f':
         case 'd':
             if (counts)
-                tree.set_control(synth, controls.first + offset, args.get_float(), when);
+                tree.controls().set(synth, controls.first + offset, args.get_float(), when);
             else
                 args.skip();
             ++offset;
@@ -139,12 +139,12 @@ bool set_counted_values(Place& place, Engine& engine, Synth& synth) noexcept {
             continue;
         }
         if (!args.at_string()) {
-            tree.set_control(synth, controls.first + place.number, args.get_float(), WhenSet::at_start);
+            tree.controls().set(synth, controls.first + place.number, args.get_float(), WhenSet::at_start);
             continue;
         }
         const BusText bus = parse_bus(args.get_string());
         if (bus.valid)
-            tree.map_control(synth, controls.first + place.number, bus.bus, bus.audio);
+            tree.controls().map(synth, controls.first + place.number, bus.bus, bus.audio);
     }
     place.args = args;
     place.number = place.end = 0;

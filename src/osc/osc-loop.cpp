@@ -82,7 +82,7 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Admission admission, Services& s
     services_.most_held = max_held * 3 / 4;
     admission_.report_to(counters.refused, [this](const std::string& line) { callbacks_.log(Level::warning, line); });
     tcp_events_.admits = [this](int connection) { return admission_.admits(connection); };
-    tcp_events_.ready = [this] { return takes_tcp(); };
+    tcp_events_.ready = [this](TcpPeer from) { return takes_more_of(from); };
     tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) {
         if_memory_lasts([&] { take_packet(packet, from); });
     };
@@ -132,7 +132,9 @@ void OscLoop::run_once() {
     submit_waiting();
     if (engine_ && watch_.is_stuck(engine_->status(), awaits_data_loop()))
         callbacks_.wake();
-    sleep(events < events_at_once ? time_to_sleep() : std::chrono::microseconds(0));
+    if (const int32_t thread = engine_ ? watch_.stays_in_cycle(engine_->status()) : 0)
+        FaultGuard::look_for_wait(thread); // the data loop, and so everybody's sound, may stand
+    sleep(events < events_at_once && !tcp_.has_more() ? time_to_sleep() : std::chrono::microseconds(0));
 }
 
 // ---- the engine
@@ -199,8 +201,8 @@ std::chrono::microseconds OscLoop::sleep_for_events() {
 }
 
 void OscLoop::sleep(std::chrono::microseconds time) {
-    const int tcp = takes_tcp() ? tcp_.fd() : -1;
-    std::array<pollfd, 3> fds{pollfd{wakeup_.fd(), POLLIN, 0}, pollfd{socket_.fd(), POLLIN, 0}, pollfd{tcp, POLLIN, 0}};
+    std::array<pollfd, 3> fds{pollfd{wakeup_.fd(), POLLIN, 0}, pollfd{socket_.fd(), POLLIN, 0},
+                              pollfd{tcp_.fd(), POLLIN, 0}};
     const timespec timeout{time.count() / 1'000'000, time.count() % 1'000'000 * 1000};
     if (::ppoll(fds.data(), fds.size(), &timeout, nullptr) > 0 && fds[0].revents)
         wakeup_.clear();
@@ -223,10 +225,14 @@ void OscLoop::receive() {
     if_memory_lasts([&] { tcp_.serve(tcp_events_); });
 }
 
-/// While much is under way TCP clients are left waiting, instead of being refused.
-bool OscLoop::takes_tcp() const {
-    const size_t now = bundles_.waiting_or_immediate();
-    return now == 0 || (now <= Engine::most_bundles / 2 && *services_.held <= max_held / 2);
+/// Of the memory for packets and replies.
+size_t OscLoop::free_bytes() const noexcept {
+    const size_t held = *services_.held;
+    return held < services_.most_held ? services_.most_held - held : 0;
+}
+
+bool OscLoop::takes_more_of(TcpPeer from) const {
+    return bundles_.have_room_soon(from, free_bytes());
 }
 
 /// The packet, decoded and counted; null if it is malformed.
@@ -262,12 +268,18 @@ void OscLoop::take_packet(std::span<const std::byte> bytes, const Endpoint& from
 void OscLoop::take_bundles(const std::shared_ptr<const Packet>& packet, const Endpoint& from) {
     if (const std::string* why = handover_.failure()) {
         refuse(*packet, from, *why);
-    } else if (!has_room_for(*packet)) {
+    } else if (!has_room_for(*packet, from)) {
         refuse(*packet, from, "command queue full");
     } else if (!asks_again(*packet, from)) {
-        for (const PacketBundle& bundle : packet->bundles())
-            if (!bundle.messages.empty())
-                bundles_.push_back(make_bundle(services_, packet, bundle, from));
+        size_t before = *services_.held - packet->memory();
+        for (const PacketBundle& bundle : packet->bundles()) {
+            if (bundle.messages.empty())
+                continue;
+            auto made = make_bundle(services_, packet, bundle, from);
+            made->weight = *services_.held - before;
+            bundles_.push_back(std::move(made), from);
+            before = *services_.held;
+        }
     }
 }
 
@@ -283,12 +295,13 @@ bool OscLoop::asks_again(const Packet& packet, const Endpoint& from) {
     return false;
 }
 
-bool OscLoop::has_room_for(const Packet& packet) const {
+bool OscLoop::has_room_for(const Packet& packet, const Endpoint& from) const {
     const size_t held = *services_.held;
     const auto& bundles = packet.bundles();
     const auto scheduled =
         size_t(std::ranges::count_if(bundles, [](const PacketBundle& bundle) { return !is_immediate(bundle.time); }));
-    return bundles_.have_room_for(bundles.size(), scheduled) && held <= (scheduled > 0 ? max_held / 2 : max_held);
+    return bundles_.have_room_for(from, bundles.size(), scheduled, free_bytes()) &&
+           held <= (scheduled > 0 ? max_held / 2 : max_held);
 }
 
 void OscLoop::refuse(const Packet& packet, const Endpoint& to, std::string_view why) {
@@ -430,7 +443,8 @@ bool OscLoop::send(const Endpoint& to, std::string_view address, std::span<const
         return true;
     if (const auto failure = failure_line(address, args))
         log_limited(failures_, failure_level_, *failure);
-    if (std::holds_alternative<std::monostate>(to))
+    const auto* connection = std::get_if<TcpPeer>(&to);
+    if (std::holds_alternative<std::monostate>(to) || (connection && !tcp_.has(*connection)))
         return true;
     Result<std::span<const std::byte>> message = Error{};
     // Without memory liblo writes to a null pointer.

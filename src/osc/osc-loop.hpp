@@ -83,11 +83,14 @@ private:
     bool if_memory_lasts(F&& action) noexcept;
 
     void receive();
-    bool takes_tcp() const;
+    /// Whether there is room for another packet of a TCP client now. If not it is left waiting, instead of being
+    /// refused.
+    bool takes_more_of(TcpPeer) const;
+    size_t free_bytes() const noexcept;
     std::shared_ptr<const Packet> take_in(std::span<const std::byte>);
     void take_packet(std::span<const std::byte>, const Endpoint& from);
     void take_bundles(const std::shared_ptr<const Packet>&, const Endpoint& from);
-    bool has_room_for(const Packet&) const;
+    bool has_room_for(const Packet&, const Endpoint& from) const;
     void refuse(const Packet&, const Endpoint& to, std::string_view why);
 
     /// Makes the completion that a plugin's command asks for.

@@ -2,6 +2,8 @@
 #include "osc/pending-bundles.hpp"
 
 #include "engine/engine.hpp"
+#include "osc/reply-to.hpp"
+#include "osc/wall-clock.hpp"
 
 #include <algorithm>
 #include <new>
@@ -12,46 +14,105 @@ namespace scs::osc {
 namespace {
 
 constexpr size_t most_bundles = Engine::most_bundles;
-constexpr size_t most_scheduled = 8192; ///< of these: they may stay for years
+constexpr size_t most_scheduled = 9362; ///< of these: they may stay for years. A sender who is alone may have 8192
 
-bool is_scheduled(const std::unique_ptr<CommandBundle>& bundle) noexcept {
-    return bundle->time != immediately;
+// A sender's share is limited by what it leaves to the others (dynamic thresholds, Choudhury and Hahne, 1998). One that
+// can be refused may have 7 times the bundles and twice the bytes that are free; one that can be left waiting, an
+// eighth of them.
+constexpr size_t bundles_over_free = 7, bytes_over_free = 2, free_over_patient = 8;
+/// Of a sender who can be left waiting. With what the engine has at once, its answers stay below TcpPort::max_unsent.
+constexpr size_t most_patient_bytes = 512 * 1024;
+
+uint64_t number_of(const Endpoint& sender) noexcept {
+    return to_reply_to(sender, 0).client;
+}
+
+bool is_scheduled(const CommandBundle& bundle) noexcept {
+    return bundle.time != immediately;
 }
 
 } // namespace
 
-bool PendingBundles::have_room_for(size_t bundles, size_t scheduled) const noexcept {
-    if (scheduled > 0 && scheduled_ + scheduled > most_scheduled)
-        return false;
-    return waiting_.size() + submitted_ + bundles <= most_bundles;
+size_t PendingBundles::free() const noexcept {
+    const size_t taken = waiting_.size() + submitted_;
+    return taken < most_bundles ? most_bundles - taken : 0;
 }
 
-void PendingBundles::push_back(std::unique_ptr<CommandBundle> bundle) {
-    waiting_.push_back(std::move(bundle));
-    scheduled_ += is_scheduled(waiting_.back());
+size_t PendingBundles::free_scheduled() const noexcept {
+    const size_t taken = waiting_scheduled_ + scheduled_;
+    return taken < most_scheduled ? most_scheduled - taken : 0;
+}
+
+/// With the engine.
+size_t PendingBundles::scheduled_of(uint64_t sender) const noexcept {
+    const auto found = scheduled_by_.find(sender);
+    return found == scheduled_by_.end() ? 0 : found->second;
+}
+
+void PendingBundles::note_scheduled(const CommandBundle& bundle) noexcept {
+    ++scheduled_;
+    try {
+        times_.insert(bundle.time); // without memory the OSC thread looks for its reply a little later
+        ++scheduled_by_[bundle.sender];
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+void PendingBundles::forget_scheduled(const CommandBundle& bundle) noexcept {
+    --scheduled_;
+    if (const auto it = times_.find(bundle.time); it != times_.end())
+        times_.erase(it);
+    if (const auto by = scheduled_by_.find(bundle.sender); by != scheduled_by_.end() && --by->second == 0)
+        scheduled_by_.erase(by);
+}
+
+bool PendingBundles::have_room_for(const Endpoint& from, size_t bundles, size_t scheduled,
+                                   size_t free_bytes) const noexcept {
+    const uint64_t sender = number_of(from);
+    const FairQueue::Share share = waiting_.share(sender);
+    if (scheduled > 0 &&
+        (scheduled > free_scheduled() || share.scheduled + scheduled_of(sender) > bundles_over_free * free_scheduled()))
+        return false;
+    return bundles <= free() && share.bundles <= bundles_over_free * free() &&
+           share.bytes <= FairQueue::burst + bytes_over_free * free_bytes;
+}
+
+bool PendingBundles::have_room_soon(const Endpoint& from, size_t free_bytes) const noexcept {
+    const FairQueue::Share share = waiting_.share(number_of(from));
+    return free_over_patient * share.bundles < free() && share.bytes < most_patient_bytes &&
+           free_over_patient * share.bytes <= free_bytes;
+}
+
+void PendingBundles::push_back(std::unique_ptr<CommandBundle> bundle, const Endpoint& from) {
+    const bool scheduled = is_scheduled(*bundle);
+    bundle->sender = number_of(from);
+    waiting_.push(std::move(bundle));
+    waiting_scheduled_ += scheduled;
 }
 
 void PendingBundles::push_front(std::unique_ptr<CommandBundle> bundle) {
-    waiting_.push_front(std::move(bundle));
-    scheduled_ += is_scheduled(waiting_.front());
+    const bool scheduled = is_scheduled(*bundle);
+    waiting_.push_first(std::move(bundle));
+    waiting_scheduled_ += scheduled;
 }
 
 bool PendingBundles::submit_first(Engine& engine) noexcept {
-    const NtpTime time = waiting_.front()->time;
-    if (!engine.submit(waiting_.front().get()))
+    CommandBundle& bundle = waiting_.first();
+    const NtpTime time = bundle.time;
+    const bool at_once = time == immediately || time <= wall_clock();
+    if ((at_once && charged_ >= most_at_once) || !engine.submit(&bundle))
         return false;
-    // The data loop may be done with it already: only the pointer is ours to drop.
-    (void)waiting_.front().release();
-    waiting_.pop_front();
+    (void)waiting_.take_first().release(); // it comes back as retired
     ++submitted_;
+    if (!at_once)
+        bundle.weight = 0;
+    charged_ += bundle.weight;
     if (time == immediately) {
         ++immediate_;
         return true;
     }
-    try {
-        times_.insert(time);
-    } catch (const std::bad_alloc&) { // the OSC thread looks for its reply a little later
-    }
+    --waiting_scheduled_;
+    note_scheduled(bundle);
     return true;
 }
 
@@ -61,9 +122,12 @@ void PendingBundles::note_given() noexcept {
 }
 
 void PendingBundles::refuse_waiting(ReplyPort& port, std::string_view why) {
-    for (; !waiting_.empty(); waiting_.pop_front())
-        for (Command* command = waiting_.front()->first; command; command = command->next)
+    while (!waiting_.empty()) {
+        const std::unique_ptr<CommandBundle> bundle = waiting_.take_first();
+        waiting_scheduled_ -= is_scheduled(*bundle);
+        for (Command* command = bundle->first; command; command = command->next)
             command->refuse(port, why);
+    }
 }
 
 void PendingBundles::note_job(Command& command) noexcept {
@@ -71,6 +135,11 @@ void PendingBundles::note_job(Command& command) noexcept {
         return; // a plugin's own: no reply of it says that it has come back
     command.counted_as_job = true;
     ++open_jobs_;
+    uncharge(*command.bundle); // it may take minutes
+}
+
+void PendingBundles::uncharge(CommandBundle& bundle) noexcept {
+    charged_ -= std::exchange(bundle.weight, 0);
 }
 
 void PendingBundles::note_reply(const Command& command) noexcept {
@@ -79,20 +148,18 @@ void PendingBundles::note_reply(const Command& command) noexcept {
 
 void PendingBundles::retire(CommandBundle* bundle) noexcept {
     --submitted_;
-    if (bundle->time == immediately) {
+    uncharge(*bundle);
+    if (bundle->time == immediately)
         --immediate_;
-    } else {
-        --scheduled_;
-        if (const auto it = times_.find(bundle->time); it != times_.end())
-            times_.erase(it);
-    }
+    else
+        forget_scheduled(*bundle);
     delete bundle;
 }
 
 void PendingBundles::forget_submitted() noexcept {
-    submitted_ = immediate_ = 0;
+    submitted_ = immediate_ = scheduled_ = charged_ = 0;
     times_.clear();
-    scheduled_ = size_t(std::ranges::count_if(waiting_, is_scheduled));
+    scheduled_by_.clear();
     open_jobs_ = 0;
 }
 

@@ -12,8 +12,8 @@
 
 namespace scs::osc {
 
-/// The callbacks of ServerSettings. None is called after close() has returned; one that runs out of memory is given up
-/// without an error. [any]
+/// The callbacks of ServerSettings. After end_news() none is called but for the log, after close() none at all. One
+/// that runs out of memory is given up without an error. [any]
 class ServerCallbacks {
 public:
     using Level = ServerSettings::Level;
@@ -35,27 +35,31 @@ public:
     }
     void state(const std::string& text) noexcept {
         call([&] {
-            if (settings_.state)
+            if (settings_.state && news_)
                 settings_.state(text);
         });
     }
     void wake() noexcept {
         call([&] {
-            if (settings_.wake)
+            if (settings_.wake && news_)
                 settings_.wake();
         });
     }
     void rouse() noexcept {
         call([&] {
-            if (settings_.rouse)
+            if (settings_.rouse && news_)
                 settings_.rouse();
         });
     }
     void quit() noexcept {
         call([&] {
-            if (settings_.quit)
+            if (settings_.quit && news_)
                 settings_.quit();
         });
+    }
+    void end_news() {
+        const std::lock_guard lock(mutex_);
+        news_ = false;
     }
     void close() {
         const std::lock_guard lock(mutex_);
@@ -83,7 +87,7 @@ private:
     const ServerSettings& settings_;
     std::mutex mutex_;
     PrintSocket print_socket_;
-    bool open_ = true;
+    bool open_ = true, news_ = true;
 };
 
 } // namespace scs::osc

@@ -25,12 +25,14 @@ struct ServerSettings {
     std::string password;           ///< what TCP clients send first, at most 31 bytes; empty: nothing
     std::string synthdef_path;      ///< colon-separated folders of .scsyndef files
     bool load_synthdefs = true;     ///< load them at start
+    std::string bindings;           ///< what keys play from the start: see parse_bindings()
+    std::string instruments;        ///< folder of the SynthDefs that only bindings find; no setting
     std::string restricted_path;    ///< file commands may only touch what is below; empty: anything
     bool shared_memory = true;      ///< whether to open the segment by which local clients see buses and scopes
     int plugin_job_limit = 0;       ///< seconds that a plugin's job may take; 0: no limit
     bool allow_quit = true;         ///< whether /quit ends the node, or only frees everything
     std::string print_to;           ///< path of a PrintSocket that gets all but debug lines; empty: only the log
-    std::string heap_marker;        ///< path of a HeapMarker; empty: none
+    std::string crash_marker;       ///< path of a CrashMarker; empty: none
 
     /// [osc, worker] One line for the log, without a newline. Must be thread-safe and must not block for long. output:
     /// what the server was asked to print (Poll, /dumpOSC …), to be shown wherever warnings are. If `print_to` is
@@ -114,6 +116,15 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .help = "folders of the SynthDefs to load at the start",
       .more = "Colons separate them. The default is `SC_SYNTHDEF_PATH`, that of `pw-scsynth` if it makes the node, or "
               "else `synthdefs` in the user's SuperCollider folder."}},
+    {&ServerSettings::bindings,
+     {.key = "bindings",
+      .value = "LIST",
+      .unset = "none",
+      .help = "SynthDefs that keys play from the start",
+      .more =
+          "Their names, each with options of `/bind_keys` after it, semicolons between them: `default; bass channel "
+          "1 mode legato`. Their IDs are -1, -2 and so on. The SynthDefs are those of `synthdef-path`, then the "
+          "package's `keys`, `pad` and `bass`, or what a client sends later."}},
     {&ServerSettings::restricted_path,
      {.key = "restricted-path",
       .letter = 'P',
@@ -131,11 +142,11 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .unset = "the daemon's log",
       .help = "socket that gets what the server prints",
       .more = "A Unix socket (`SOCK_SEQPACKET`). `pw-scsynth` makes one."}},
-    {&ServerSettings::heap_marker,
-     {.key = "heap-marker",
+    {&ServerSettings::crash_marker,
+     {.key = "crash-marker",
       .value = "PATH",
       .unset = "none",
-      .help = "file that is left if a UGen has corrupted the heap",
+      .help = "file that is left if the process crashes",
       .more = "It is written if it isn't there. The module gives it."}},
     {&ServerSettings::plugin_job_limit,
      {.key = "plugin-job-limit",

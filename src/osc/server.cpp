@@ -2,8 +2,8 @@
 #include "osc/server.hpp"
 
 #include "engine/base/c-locale.hpp"
+#include "engine/guard/crash-report.hpp"
 #include "engine/guard/fault-guard.hpp"
-#include "engine/guard/heap-report.hpp"
 #include "osc/admission.hpp"
 #include "osc/osc-loop.hpp"
 #include "osc/server-callbacks.hpp"
@@ -93,7 +93,7 @@ struct Server::Private : std::enable_shared_from_this<Private> {
     }
 
     ServerSettings settings;
-    HeapMarker heap_marker{settings.heap_marker};
+    CrashMarker crash_marker{settings.crash_marker};
     Services services{settings};
     ServerCallbacks callbacks{settings};
     PacketCounters counters;
@@ -122,6 +122,8 @@ struct Server::Private : std::enable_shared_from_this<Private> {
     void work();
     bool start_plugin_thread(std::function<void()> body) noexcept;
     bool all_have_ended() const;
+    /// Waits for the threads, but no longer than 150 ms. false: some still run.
+    bool end_threads();
     /// On the worker, because the path may be on a file system that doesn't answer.
     void open_print_socket();
     /// Makes an engine and serves it until the server stops. False: it broke.
@@ -155,6 +157,7 @@ bool Server::Private::create_engine() {
         return false;
     }
     owned_engine = std::move(created.value());
+    owned_engine->report_end_to([this](const std::string& line) { callbacks.log(Level::output, line); });
     services.engine = owned_engine.get();
     return true;
 }
@@ -265,26 +268,33 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
 Server::Server(std::shared_ptr<Private> p) : p_(std::move(p)) {}
 
 Server::~Server() {
-    p_->callbacks.close();
+    p_->callbacks.end_news();
     p_->loop.stop();
     if (p_->osc_thread.joinable())
         p_->osc_thread.join();
     p_->loop.end_post();
     p_->worker.stop(); // not before, so that it gives back all the jobs that were handed to it
     p_->services.shared_memory.close();
-    if (!p_->worker_thread.joinable())
-        return;
+    if (!p_->end_threads())
+        p_->callbacks.close();
+    // Otherwise the log is told of what crashes when the engine is freed.
+}
+
+bool Server::Private::end_threads() {
+    if (!worker_thread.joinable())
+        return true;
     const auto leave = [](std::thread& thread, bool ended) { ended ? thread.join() : thread.detach(); };
-    std::unique_lock lock(p_->mutex);
-    (void)p_->thread_ended.wait_for(lock, std::chrono::milliseconds(150), [&] { return p_->all_have_ended(); });
-    const bool worker_ended = p_->worker_has_ended;
-    std::vector<std::pair<std::thread, bool>> plugin_threads;
-    for (Private::PluginThread& each : p_->plugin_threads)
-        plugin_threads.emplace_back(std::move(each.thread), each.has_ended);
+    std::unique_lock lock(mutex);
+    const bool all = thread_ended.wait_for(lock, std::chrono::milliseconds(150), [&] { return all_have_ended(); });
+    const bool worker_ended = worker_has_ended;
+    std::vector<std::pair<std::thread, bool>> threads;
+    for (PluginThread& each : plugin_threads)
+        threads.emplace_back(std::move(each.thread), each.has_ended);
     lock.unlock();
-    leave(p_->worker_thread, worker_ended);
-    for (auto& [thread, ended] : plugin_threads)
+    leave(worker_thread, worker_ended);
+    for (auto& [thread, ended] : threads)
         leave(thread, ended);
+    return all;
 }
 
 Engine* Server::engine() noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "osc/binding-options.hpp"
 #include "osc/server-settings.hpp"
 #include "osc/socket-address.hpp"
 
@@ -21,6 +22,8 @@ inline std::string find_conflict(const ServerSettings& settings) {
     if (!address)
         return "scsynth.osc.bind = \"" + settings.bind +
                "\": expected an IPv4 address of this machine, such as 127.0.0.1";
+    if (const auto bindings = parse_bindings(settings.bindings); !bindings)
+        return "scsynth.bindings = \"" + settings.bindings + "\": " + bindings.error();
     if (!is_loopback(address.value().sin_addr) && settings.allow != "any")
         return "scsynth.osc.bind = \"" + settings.bind +
                "\": expected an address of this machine alone, such as 127.0.0.1, or scsynth.allow = any, with which "

@@ -14,8 +14,9 @@ std::shared_ptr<SharedMemory> SharedMemorySlot::open(uint16_t port, int control_
         memory_.reset();
     }
     if (!memory_ && !closed_) {
-        // The name that sclang looks for.
-        auto made = SharedMemory::create("SuperColliderServer_" + std::to_string(port), control_buses);
+        const std::string name = "SuperColliderServer_"; // which sclang looks for
+        SharedMemory::remove_abandoned(name);
+        auto made = SharedMemory::create(name + std::to_string(port), control_buses);
         if (made)
             memory_ = std::move(made.value());
         else

@@ -10,8 +10,8 @@
 
 namespace scs::osc {
 
-/// [worker] A bundle that installs the SynthDefs in the folders that `settings` name, for an engine with the settings
-/// `engine`; null if there are none. Reports broken ones, and stops early if `stopping` says so.
+/// [worker] A bundle that installs the SynthDefs in the folders that `settings` name, and its bindings, for an engine
+/// with the settings `engine`; null if there are none. Reports broken ones, and stops early if `stopping` says so.
 std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& settings, const Settings& engine,
                                                       const std::function<void(const std::string&)>& report,
                                                       const std::function<bool()>& stopping);

@@ -110,15 +110,35 @@ void TcpPort::serve(const Events& events) {
             accept_all(events);
             continue;
         }
-        const auto it = connections_.find(id);
-        if (it == connections_.end())
-            continue;
-        const uint32_t what = found[size_t(i)].events;
-        if (what & EPOLLOUT)
-            write_some(id, it->second);
-        if (what & (EPOLLIN | EPOLLHUP | EPOLLERR) && events.ready())
-            read_some(id, it->second, events);
+        if (const auto it = connections_.find(id); it != connections_.end())
+            serve_connection(id, it->second, found[size_t(i)].events);
     }
+    take_turns(events);
+    drop_ended(events);
+}
+
+void TcpPort::serve_connection(uint64_t id, Connection& connection, uint32_t what) {
+    // What a client has sent that hasn't waited for its answers isn't worth the others' time.
+    if (what & EPOLLERR && connection.held_back) {
+        end(connection, "");
+        return;
+    }
+    if (what & EPOLLOUT)
+        write_some(id, connection);
+    if (what & (EPOLLIN | EPOLLHUP | EPOLLERR) && !connection.held_back && !connection.has_input)
+        read_some(connection);
+}
+
+void TcpPort::take_turns(const Events& events) {
+    more_ = false;
+    for (auto& [id, connection] : connections_) {
+        if (connection.held_back || connection.has_input)
+            take_packets(id, connection, events);
+        more_ = more_ || connection.has_input;
+    }
+}
+
+void TcpPort::drop_ended(const Events& events) {
     std::vector<uint64_t> ended;
     for (const auto& [id, connection] : connections_)
         if (connection.ended)
@@ -143,7 +163,6 @@ void TcpPort::wake_deaf(const Events& events) {
     for (auto& [id, connection] : connections_)
         if (connection.deaf_until != Clock::time_point{} && now >= connection.deaf_until) {
             connection.deaf_until = {};
-            watch(id, connection);
             take_packets(id, connection, events);
         }
 }
@@ -170,6 +189,7 @@ void TcpPort::accept_all(const Events& events) {
         event.events = EPOLLIN;
         event.data.u64 = ++last_id_;
         entry->second.fd = fd;
+        entry->second.watched = event.events;
         entry->second.trusted = password_.empty();
         if (!leaves_descriptors(fd) || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
             ::close(fd);
@@ -183,14 +203,16 @@ void TcpPort::accept_all(const Events& events) {
     accept_after_ = Clock::now() + std::chrono::seconds(1);
 }
 
-void TcpPort::watch(uint64_t id, const Connection& connection) {
+void TcpPort::watch(uint64_t id, Connection& connection) {
     epoll_event event{};
     event.data.u64 = id;
-    if (connection.deaf_until == Clock::time_point{})
+    if (connection.deaf_until == Clock::time_point{} && !connection.held_back)
         event.events |= EPOLLIN;
     if (connection.wants_write)
         event.events |= EPOLLOUT;
-    ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd, &event);
+    const uint32_t wanted = event.events;
+    if (std::exchange(connection.watched, wanted) != wanted)
+        ::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd, &event);
 }
 
 void TcpPort::end(Connection& connection, const char* why) {
@@ -201,24 +223,31 @@ void TcpPort::end(Connection& connection, const char* why) {
 
 // ---- in
 
-void TcpPort::read_some(uint64_t id, Connection& connection, const Events& events) {
+void TcpPort::read_some(Connection& connection) {
     const size_t before = connection.in.size();
     connection.in.resize(before + piece_bytes);
     const ssize_t size = ::recv(connection.fd, connection.in.data() + before, piece_bytes, MSG_DONTWAIT);
     connection.in.resize(before + (size > 0 ? size_t(size) : 0));
+    // All that came before its end has been taken by now.
     if (size == 0 || (size < 0 && !would_block())) {
         end(connection, size < 0 && errno != ECONNRESET ? std::strerror(errno) : "");
         return;
     }
     partial_ += connection.in.size() - before;
-    take_packets(id, connection, events);
+    connection.has_input = true;
     if (partial_ > max_partial)
         end(connection, "too much of unfinished packets");
+}
+
+bool TcpPort::takes_more(uint64_t id, const Connection& connection, const Events& events) const {
+    return !connection.trusted || (connection.out.size() < most_unread && events.ready(TcpPeer{id}));
 }
 
 void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& events) {
     const std::span<const std::byte> all(connection.in);
     size_t at = 0;
+    int taken = 0;
+    connection.held_back = connection.has_input = false;
     while (!connection.ended && connection.deaf_until == Clock::time_point{} && all.size() - at >= head_bytes) {
         const uint32_t size = read_size(all.data() + at);
         if (size > (connection.trusted ? max_packet : max_password)) {
@@ -226,6 +255,10 @@ void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& ev
             break;
         }
         if (all.size() - at - head_bytes < size)
+            break;
+        connection.held_back = !takes_more(id, connection, events);
+        connection.has_input = !connection.held_back && taken++ == packets_a_turn;
+        if (connection.held_back || connection.has_input)
             break;
         const auto packet = all.subspan(at + head_bytes, size);
         if (connection.trusted)
@@ -236,8 +269,7 @@ void TcpPort::take_packets(uint64_t id, Connection& connection, const Events& ev
     }
     connection.in.erase(connection.in.begin(), connection.in.begin() + ptrdiff_t(at));
     partial_ -= at;
-    if (connection.deaf_until != Clock::time_point{})
-        watch(id, connection);
+    watch(id, connection);
 }
 
 void TcpPort::check_password(Connection& connection, std::span<const std::byte> packet) {
@@ -260,7 +292,7 @@ bool TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     if (it == connections_.end())
         return false;
     Connection& connection = it->second;
-    if (connection.ended)
+    if (connection.ended || connection.reset)
         return false;
     if (connection.out.size() + head_bytes + packet.size() > max_unsent) {
         end(connection, "it doesn't read what it is sent");
@@ -278,15 +310,22 @@ bool TcpPort::send(TcpPeer to, std::span<const std::byte> packet) {
     return true;
 }
 
+bool TcpPort::has(TcpPeer peer) const noexcept {
+    const auto it = connections_.find(peer.id);
+    return it != connections_.end() && !it->second.ended && !it->second.reset;
+}
+
 void TcpPort::write_some(uint64_t id, Connection& connection) {
     const ssize_t size =
         ::send(connection.fd, connection.out.data(), connection.out.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (size > 0)
+    if (size > 0) {
         connection.out.erase(connection.out.begin(), connection.out.begin() + size);
-    else if (size < 0 && !would_block())
-        return; // reading will tell
-    if (std::exchange(connection.wants_write, !connection.out.empty()) != connection.wants_write)
-        watch(id, connection);
+    } else if (size < 0 && !would_block()) {
+        connection.reset = true; // reading will tell
+        connection.out = {};
+    }
+    connection.wants_write = !connection.out.empty();
+    watch(id, connection);
 }
 
 void TcpPort::drop(uint64_t id, const Events& events) {

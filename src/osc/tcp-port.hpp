@@ -17,13 +17,18 @@
 namespace scs::osc {
 
 /// A listening TCP socket and its connections. Before each packet comes its size, an int32 in network byte order.
-/// Nothing blocks; the memory that a client can take is bounded in both directions. [osc], opened on [main].
+/// Nothing blocks; the memory that a client can take is bounded in both directions. Connections take turns: no more
+/// than a few packets of each are taken at once. What can't be taken yet is left to the kernel, which has the client
+/// wait. [osc], opened on [main].
 class TcpPort {
 public:
     static constexpr size_t most_connections = 256;
     static constexpr size_t max_packet = size_t(4) << 20;
     /// What one client may leave unread before its connection is closed.
     static constexpr size_t max_unsent = size_t(4) << 20;
+    /// Bytes of answers that a client may leave unread; beyond that nothing more is taken from it until it reads.
+    static constexpr size_t most_unread = 65536;
+    static constexpr int packets_a_turn = 64; ///< of each connection
     /// What all clients together may have sent of incomplete packets.
     static constexpr size_t max_partial = size_t(64) << 20;
 
@@ -31,8 +36,8 @@ public:
     struct Events {
         /// Whether this connection, just accepted, may stay.
         std::function<bool(int fd)> admits;
-        /// Whether more may be read now.
-        std::function<bool()> ready;
+        /// Whether another packet of this connection can be taken now.
+        std::function<bool(TcpPeer)> ready;
         std::function<void(std::span<const std::byte> packet, TcpPeer from)> packet;
         /// The connection is gone; `why` is empty if the client closed it.
         std::function<void(TcpPeer, std::string_view why)> closed;
@@ -52,11 +57,15 @@ public:
     uint16_t port() const noexcept { return port_; }
     void close() noexcept;
 
-    /// Accepts, reads and writes what can be now; at most one piece of each connection.
+    /// Accepts, reads and writes what can be now; at most one piece and `packets_a_turn` of each connection.
     void serve(const Events&);
+    /// Whether serve() has left something that it only had no turn for.
+    bool has_more() const noexcept { return more_; }
     /// Sends now or later, in order. If the connection is gone, or ends because the client reads too slowly, the packet
     /// is lost: false.
     bool send(TcpPeer, std::span<const std::byte> packet);
+    /// Whether the client may still get something.
+    bool has(TcpPeer) const noexcept;
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -68,6 +77,10 @@ private:
         int tries = 0;
         Clock::time_point deaf_until{}; ///< after a wrong password
         bool wants_write = false;
+        bool held_back = false;   ///< there are packets in `in`, but it isn't their time
+        bool has_input = false;   ///< there may be, and its turn comes
+        bool reset = false;       ///< by the client, which takes nothing more
+        uint32_t watched = 0;     ///< by epoll
         const char* failure = ""; ///< why it is to be closed; of static storage
         bool ended = false;
     };
@@ -75,8 +88,12 @@ private:
     void accept_all(const Events&);
     void listen();
     void wake_deaf(const Events&);
-    void watch(uint64_t id, const Connection&);
-    void read_some(uint64_t id, Connection&, const Events&);
+    void watch(uint64_t id, Connection&);
+    void serve_connection(uint64_t id, Connection&, uint32_t what);
+    void take_turns(const Events&);
+    void drop_ended(const Events&);
+    bool takes_more(uint64_t id, const Connection&, const Events&) const;
+    void read_some(Connection&);
     /// Takes the complete packets out of what was read.
     void take_packets(uint64_t id, Connection&, const Events&);
     void check_password(Connection&, std::span<const std::byte> packet);
@@ -92,6 +109,7 @@ private:
     std::map<uint64_t, Connection> connections_;
     uint64_t last_id_ = 0;
     size_t partial_ = 0;
+    bool more_ = false;
 };
 
 } // namespace scs::osc

@@ -146,7 +146,7 @@ TEST_CASE("a generator that crashes fails, and its buffer stays") {
     CommandBench bench;
     PluginRegistry::instance().define_buf_gen("crash", crash);
     bench("/b_alloc", 0, 4, 1);
-    CHECK(bench("/b_gen", 0, "crash") == fail("/b_gen", "buf gen routine crashed"));
+    CHECK(bench("/b_gen", 0, "crash") == fail("/b_gen", "buf gen routine 'crash' crashed"));
     CHECK(bench("/b_getn", 0, 0, 2) == "[ \"/b_setn\", 0, 0, 2, 0.5, 0 ]\n");
     CHECK(bench("/b_gen", 0, "normalize", 2.f) == done("/b_gen"));
     CHECK(bench("/b_get", 0, 0) == "[ \"/b_set\", 0, 0, 2 ]\n");

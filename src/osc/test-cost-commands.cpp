@@ -254,7 +254,7 @@ TEST_CASE("satellites count as synths of their reference's group, on each page")
     const Sums all = sums(bench);
     CHECK(all.pages > 1);
     CHECK(all.groups == 2);
-    CHECK(all.running == int(bench.engine().tree().synth_count()));
+    CHECK(all.running == int(bench.engine().tree().counts().synths()));
 }
 
 TEST_CASE("places that are in no page harm nothing") {

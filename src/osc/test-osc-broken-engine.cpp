@@ -31,13 +31,6 @@ void scribble(::Unit* unit) {
     std::memset(unit + 1, 3, 65536);
 }
 
-bool wait_until(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (!condition() && std::chrono::steady_clock::now() < deadline)
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return condition();
-}
-
 /// Breaks the rig's engine and waits for the next one.
 void break_engine(Rig& rig, Client& client) {
     Engine* const before = rig.server().engine();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/test-sanitized.hpp"
 #include "osc/tcp-port.hpp"
 #include "osc/test-rig.hpp"
 
@@ -47,6 +48,22 @@ public:
         return ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == ssize_t(bytes.size());
     }
     void raw(const Bytes& bytes) { REQUIRE(try_raw(bytes)); }
+    /// Sends again and again, until the server takes nothing for a while. Returns the bytes that went.
+    size_t send_as_many_as_go(const Bytes& bytes) {
+        Bytes many;
+        for (int i = 0; i < 1000; ++i)
+            many.insert(many.end(), bytes.begin(), bytes.end());
+        size_t sent = 0;
+        pollfd fd{fd_, POLLOUT, 0};
+        while (::poll(&fd, 1, 100) > 0) {
+            const size_t at = sent % many.size();
+            const ssize_t size = ::send(fd_, many.data() + at, many.size() - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (size < 0)
+                break;
+            sent += size_t(size);
+        }
+        return sent;
+    }
     void send(std::string_view address, std::initializer_list<ReplyArg> args = {}) {
         raw(framed(message(address, args)));
     }
@@ -177,17 +194,83 @@ TEST_CASE("a connection whose framing is lost is closed, and others live") {
     CHECK(other.receive() == "/synced 3");
 }
 
-TEST_CASE("a client that doesn't read is closed, and others are served") {
+TEST_CASE("a client that doesn't read waits until it does, and others are served") {
     Rig rig;
     Stream lazy(rig), other(rig);
     const Bytes request = framed(message("/version"));
-    bool open = true;
-    for (int i = 0; open && i < 1'000'000; ++i)
-        open = lazy.try_raw(request);
-    CHECK_FALSE(open);
+    const size_t sent = lazy.send_as_many_as_go(request) / request.size();
+    CHECK(sent > 10000);
+    CHECK(rig.server().counters().decoded < sent);
     other.send("/sync", {3});
     CHECK(other.receive() == "/synced 3");
-    CHECK(is_logged_as_not_reading(rig));
+    size_t answers = 0;
+    while (answers < sent && lazy.receive().starts_with("/version.reply"))
+        ++answers;
+    CHECK(answers == sent);
+    CHECK(rig.log() == "");
+}
+
+TEST_CASE("those who ask for much, don't read and vanish don't delay the others") {
+    Rig rig;
+    Client udp(rig);
+    Stream other(rig);
+    const auto decoded = [&] { return rig.server().counters().decoded.load(); };
+    std::vector<ReplyArg> ranges;
+    for (int i = 0; i < 40; ++i)
+        ranges.insert(ranges.end(), {0, 128}); // 40 times 128 values, of 26 kB in the answer
+    ReplyComposer composer;
+    const auto composed = composer.compose("/c_getn", ranges);
+    REQUIRE(composed);
+    const Bytes request = framed({composed.value().begin(), composed.value().end()});
+
+#if defined(SCS_SANITIZED)
+    constexpr int crowd = 4; // the server takes minutes for more
+#else
+    constexpr int crowd = 40;
+#endif
+    size_t sent = 0;
+    uint64_t at_end = 0;
+    {
+        std::vector<Stream> lazy;
+        for (int i = 0; i < crowd; ++i)
+            lazy.emplace_back(rig);
+        for (Stream& each : lazy)
+            sent += each.send_as_many_as_go(request) / request.size();
+        int calm = 0; // times in a row that the server has read nothing of theirs
+        for (int i = 0; i < 5000 && calm < 10; ++i) {
+            const uint64_t before = decoded();
+            other.send("/sync", {i});
+            CHECK(other.receive() == "/synced " + std::to_string(i));
+            udp.until_synced();
+            CHECK(decoded() - before < 1000);
+            calm = decoded() - before <= 4 ? calm + 1 : 0;
+        }
+        CHECK(calm == 10);
+        at_end = decoded();
+    }
+    for (int i = 0; i < 200; ++i) {
+        udp.until_synced();
+        other.send("/sync", {i});
+        CHECK(other.receive() == "/synced " + std::to_string(i));
+    }
+    CHECK(sent > at_end + 20 * crowd);
+    CHECK(decoded() - at_end < 400 + 2 * crowd);
+}
+
+TEST_CASE("what a client has sent is done, though it ends at once") {
+    Rig rig;
+    constexpr int count = 20000;
+    {
+        Stream client(rig);
+        Bytes all;
+        for (int id = 0; id < count; ++id) {
+            const Bytes one = framed(message("/c_set", {id % 128, float(id)}));
+            all.insert(all.end(), one.begin(), one.end());
+        }
+        client.raw(all);
+    }
+    CHECK(wait_until([&] { return rig.server().counters().decoded == count; }));
+    Client(rig).until_synced();
 }
 
 TEST_CASE("a client that doesn't read what it is notified of is closed, and the log says why") {

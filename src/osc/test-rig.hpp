@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <poll.h>
@@ -21,6 +22,14 @@
 #include <vector>
 
 namespace scs::osc::testing {
+
+/// false: the condition hasn't come true within 20 s.
+inline bool wait_until(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition() && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return condition();
+}
 
 using Bytes = std::vector<std::byte>;
 
@@ -138,6 +147,13 @@ public:
         stop_ = true;
         if (data_loop_.joinable())
             data_loop_.join();
+    }
+
+    /// Ends the server. Returns all that it has written to the log.
+    std::string end() {
+        stop_cycles();
+        server_.reset();
+        return log();
     }
 
     Server& server() { return *server_; }

@@ -71,9 +71,9 @@ void play(CommandBench& bench, const std::string& name) {
 void two_threads(Settings& settings) {
     settings.threads = 2;
     // Helpers are asked whatever there is to do.
-    Demand::limits.waking_load = 0;
-    Demand::limits.longest_wait = INT64_MAX;
-    Ahead::limits.least_work = 0;
+    Governor::limits.waking_load = 0;
+    Governor::limits.longest_wait = INT64_MAX;
+    Governor::limits.least_work = 0;
 }
 
 } // namespace

@@ -2,9 +2,11 @@
 // pw-scsynth-probe FILE...: loads UGen plugins as a server does, so that one that crashes, or never returns, ends this
 // process and not PipeWire's. What becomes of each file is written to the descriptor probe_output, see probe.hpp.
 #include "engine/abi/plugin-file.hpp"
+#include "engine/base/test-sanitized.hpp"
 #include "engine/packs/probe.hpp"
 #include "probe/stub-table.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -13,10 +15,13 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace scs {
 namespace {
+
+[[maybe_unused]] constexpr rlim_t most_bytes = rlim_t(4) << 30; ///< of memory, so that a plugin can't take all
 
 int file_number = 0; ///< of the file that is being loaded
 
@@ -33,14 +38,22 @@ void say(char what) {
     std::abort();
 }
 
+size_t thread_count() {
+    struct stat threads;
+    return stat("/proc/self/task", &threads) == 0 ? threads.st_nlink : 0;
+}
+
 /// false: it can't be loaded.
 bool load(const char* path) {
+    const size_t threads = thread_count();
     void* const handle = dlopen(path, plugin_flags);
     if (!handle)
         return false;
     const PluginFunctions plugin = functions_of(handle);
     if (plugin.is_complete() && plugin.api_version() == hosted_api && plugin.is_for_this_server())
         plugin.load(stub_table());
+    if (thread_count() > threads)
+        usleep(500'000); // its threads may crash, too
     return true;
 }
 
@@ -54,6 +67,12 @@ int main(int argc, char** argv) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const rlimit no_core{1, 1};
     setrlimit(RLIMIT_CORE, &no_core);
+#if !defined(SCS_SANITIZED) // the sanitizers' own memory is beyond any limit
+    rlimit memory{};
+    getrlimit(RLIMIT_DATA, &memory);
+    memory.rlim_cur = std::min(memory.rlim_max, most_bytes);
+    setrlimit(RLIMIT_DATA, &memory);
+#endif
     if (fcntl(probe_output, F_SETFD, FD_CLOEXEC) != 0) {
         std::fputs("pw-scsynth-probe: run by pw-scsynth and PipeWire, to try UGen plugins before they are loaded\n",
                    stderr);

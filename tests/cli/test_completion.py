@@ -69,6 +69,13 @@ def test_trace(help_text, tmp_path):
     assert completed("trace", "-o", "", folder=tmp_path) == {"a.json"}
 
 
+def test_pointer(help_text):
+    assert completed("poi") == {"pointer"}
+    assert "pointer" in help_text
+    assert completed("pointer", "-") == {"-u", "-t", "-B", "-p", "-h", "--help"}
+    assert completed("pointer", "-u", "") == set()
+
+
 def test_values(tmp_path):
     (tmp_path / "score.osc").touch()
     (tmp_path / "folder").mkdir()

@@ -46,7 +46,7 @@ def test_a_server_with_these_settings(launch, session, place):
     assert server.child.output().splitlines()[-2:] == [
         "SC_AudioDriver: sample rate = 48000.000000, driver's block size = 256", "SuperCollider 3 server ready."]
     assert session.ports(server.name, "out") == ["out_1", "out_2", "out_3"]
-    assert session.ports(server.name, "in") == ["in_1"]
+    assert session.ports(server.name, "in") == ["in_1", "control_1"]
     assert server.properties()["node.latency"] == "256/48000"
     with Client(server.port) as client:
         assert client.command("/notify", 1).args[1:] == [0, 4]

@@ -8,19 +8,23 @@ from tests.lib.daemon import ROOT
 
 MANUAL = ROOT / "man/pw-scsynth.1"
 SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTysh")  # the option letters of scsynth, and -T and -y of supernova
-LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "options"}
+LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "options", "bind"}
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
+POINTER = set("utBph") | {"help"}  # those of pw-scsynth pointer
 
 
 def flags_of_manual():
-    """Those of the program, those of top, and those of trace."""
+    """Those of the program, of top, of trace and of pointer."""
     text = MANUAL.read_text(encoding="utf-8")
-    top, trace = (re.search(rf"^\.Ss {title}\n(.*?)^\.S[hs] ", text, re.MULTILINE | re.DOTALL)[1]
-                  for title in ("Watching a server", "Recording what its threads do"))
+    commands = [re.search(rf"^\.Ss {title}\n(.*?)^\.S[hs] ", text, re.MULTILINE | re.DOTALL)[1]
+                for title in ("Watching a server", "Recording what its threads do", "Following the pointer")]
+    rest = text
+    for part in commands:
+        rest = rest.replace(part, "")
     return tuple({flag.removeprefix("-") for item in re.findall(r"^\.It Fl .*", part, re.MULTILINE)
                   for flag in re.findall(r"Fl (\S+)", item)}
-                 for part in (text.replace(top, "").replace(trace, ""), top, trace))
+                 for part in (rest, *commands))
 
 
 def flags_of_help(*command):
@@ -29,10 +33,11 @@ def flags_of_help(*command):
 
 
 def test_the_same_options():
-    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE)
+    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER)
     assert flags_of_help() == SHORT | LONG
     assert flags_of_help("top") == TOP
     assert flags_of_help("trace") == TRACE
+    assert flags_of_help("pointer") == POINTER
 
 
 def test_every_option_is_known():

@@ -61,7 +61,7 @@ def test_the_server_comes_back_with_the_daemon(session, tmp_path, place, number)
         session.start_daemons()
         output = wait_back(server)
         assert output.count(GONE) == 1 and "ERROR" not in output, output
-        assert session.ports(server.name) == ["out_1", "out_2"]
+        assert session.ports(server.name) == ["control_1", "out_1", "out_2"]
         # A fresh server: no login, no node but the root.
         assert client.status()[3] == 1
         assert client.command("/notify", 1).args[1:] == [0, 4]

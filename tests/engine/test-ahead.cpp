@@ -86,16 +86,16 @@ TEST_CASE("what may reach a batch before its turn isn't overtaken") {
                     CHECK(batched);
                     set_named(tree, *made, "gate", 0, 0.f);
                     if (way == Way::resumed)
-                        tree.set_run(*made, false);
+                        tree.runs().set_run(*made, false);
                     f.go(after);
                     if (way == Way::resumed)
-                        tree.set_run(*made, true);
+                        tree.runs().set_run(*made, true);
                     if (Synth* there = tree.find_synth(2000); there && way == Way::moved)
                         REQUIRE(move_now(tree, *there, AddAction::head, tree.root()).ok());
                     f.go(10);
                     if (way != Way::moved || after < 2) // later it ends before it is moved
                         CHECK(group->run == Run::off);
-                    tree.set_run(*group, true);
+                    tree.runs().set_run(*group, true);
                     f.go(10);
                     computed += way == Way::moved ? f.computed_ahead() : 0;
                     return f.told();
@@ -117,7 +117,7 @@ TEST_CASE("how many threads there are is decided by the cores, if nobody says it
 TEST_CASE("threads that nobody has asked for help when one is hardly enough, and with the data loop's priority") {
     const Helped helped;
     const auto computed = [](bool urgent, double load) {
-        Demand::limits.reluctant_load = load;
+        Governor::limits.reluctant_load = load;
         Settings settings = with(2);
         settings.reluctant = true;
         Player f(settings, 1, 0, 0, std::make_shared<HelperPool>(std::make_shared<Priority>(urgent), true));
@@ -139,7 +139,7 @@ TEST_CASE("the bits stay where helpers are asked now and then") {
             uint64_t asked = 0, unasked = 0;
             for (int i = 0; i < 60; ++i) {
                 const bool asks = i % 2;
-                Demand::limits.waking_load = asks ? 0 : 1e9;
+                Governor::limits.waking_load = asks ? 0 : 1e9;
                 const Played first = f.play(1); // the new limit counts from its end on
                 const uint64_t before = f.computed_ahead();
                 const Played rest = f.play(1 + i % 5);
@@ -204,12 +204,12 @@ TEST_CASE("lone voices are computed ahead, too") {
             CHECK(before > 0);
         // One ends, one is paused and resumed, one is mapped to a bus, one becomes part of a batch, one is moved.
         set_named(tree, *tree.find_synth(1001), "gate", 0, 0.f);
-        tree.set_run(*tree.find_synth(1003), false);
+        tree.runs().set_run(*tree.find_synth(1003), false);
         map_named(tree, *tree.find_synth(1006), "amp", 0, 1, false);
         f.voice(*f.defs[4], 2000, AddAction::after, 1009);
         (void)move_now(tree, *tree.find_synth(1011), AddAction::head, tree.root());
         f.go(10);
-        tree.set_run(*tree.find_synth(1003), true);
+        tree.runs().set_run(*tree.find_synth(1003), true);
         f.go(10);
         CHECK(tree.find_synth(1001) == nullptr);
         CHECK(tree.find_synth(2000)->voice->batch);
@@ -278,7 +278,7 @@ TEST_CASE("what comes into a paused group is not computed") {
         f.clear();
         Group* paused;
         REQUIRE(tree.new_group(20, AddAction::tail, 0, paused).ok());
-        tree.set_run(*paused, false);
+        tree.runs().set_run(*paused, false);
         for (int id = 1000; id < 1000 + 2 * int(ahead_kinds); ++id) // two of a kind are no batch
             f.voice(*f.defs[size_t(id - 1000) / 2], id, AddAction::head);
         Group* whole;
@@ -332,9 +332,9 @@ TEST_CASE("voices that read buses are computed ahead once that is there") {
             REQUIRE(tree.new_synth(f.def_of_kind("faded"), nullptr, 2000, AddAction::before, 1003 + i % 9, made).ok());
             set_named(tree, *made, "out", 0, float(i % 5));
             f.go(3);
-            tree.set_run(*made, false);
+            tree.runs().set_run(*made, false);
             f.go(2);
-            tree.set_run(*made, true);
+            tree.runs().set_run(*made, true);
             f.go(2);
             tree.free(*made);
             f.go(2);
@@ -402,7 +402,7 @@ TEST_CASE("what reads waits for who writes in a block in which nodes are new, to
             f.voice("saw", 3000 + i);
             for (int block = 0; block < 8; ++block) { // the release takes three
                 f.go(1);
-                counts.push_back(f.engine->tree().synth_count());
+                counts.push_back(f.engine->tree().counts().synths());
             }
         }
         if (threads > 1)
@@ -427,7 +427,7 @@ TEST_CASE("voices and their effects are computed one behind the other, whatever 
             Synth* made;
             if (tree.new_synth(f.def_of_kind(name), nullptr, id, action, target, made).failed())
                 return;
-            tree.set_control(*made, 0, 50.f + float(id % 900));
+            tree.controls().set(*made, 0, 50.f + float(id % 900));
             set_named(tree, *made, "out", 0, name == "sends" ? float(track % 2) : float(4 + track));
             set_named(tree, *made, "second", 0, float(4 + track));
         };
@@ -445,7 +445,7 @@ TEST_CASE("voices and their effects are computed one behind the other, whatever 
             case 0: set_named(tree, *synth, "out", 0, float(f.pick(10))); break;
             case 1: set_named(tree, *synth, "second", 0, float(f.pick(10))); break;
             case 2: set_named(tree, *synth, "out", 0, i == each - 1 ? float(track % 2) : float(4 + track)); break;
-            case 3: tree.set_run(*synth, synth->run != Run::on); break;
+            case 3: tree.runs().set_run(*synth, synth->run != Run::on); break;
             case 4: set_named(tree, *synth, "gate", 0, 0.f); break;
             case 5: map_named(tree, *synth, f.pick(2) ? "out" : "amp", 0, f.pick(3) - 1, false); break;
             case 6: (void)move_now(tree, *synth, AddAction(f.pick(2)), *group); break;
@@ -480,9 +480,9 @@ TEST_CASE("no voice is one with its track's if it reads what it and others write
                 {"two", 4 + track, 40}, {"sends", 4 + track, 40}, {"effect", 4 + track, 0}, {"sends", 0, 4 + track}};
             for (const auto& [kind, out, second] : voices) {
                 Synth* made;
-                const int32_t id = 1000 + int32_t(tree.synth_count());
+                const int32_t id = 1000 + int32_t(tree.counts().synths());
                 REQUIRE(tree.new_synth(f.def_of_kind(kind), nullptr, id, AddAction::tail, 0, made).ok());
-                tree.set_control(*made, 0, 100.f + float(id % 100));
+                tree.controls().set(*made, 0, 100.f + float(id % 100));
                 set_named(tree, *made, "out", 0, float(out));
                 set_named(tree, *made, "second", 0, float(second));
             }
@@ -508,9 +508,9 @@ TEST_CASE("noise is computed ahead, from where the generator will be") {
         // Behind this one nobody knows where it is.
         f.voice("steps", 2000, AddAction::after, 1020);
         f.go(100);
-        tree.set_run(*tree.find_synth(2000), false);
+        tree.runs().set_run(*tree.find_synth(2000), false);
         f.go(100);
-        tree.set_run(*tree.find_synth(2000), true);
+        tree.runs().set_run(*tree.find_synth(2000), true);
         set_named(tree, *tree.find_synth(1003), "gate", 0, 0.f);
         map_named(tree, *tree.find_synth(1009), "amp", 0, 1, false);
         f.go(100);
@@ -567,7 +567,7 @@ TEST_CASE("blocks that are cut end in time, and who is to end ends") {
         CHECK(f.engine->status().cuts > before);
         CHECK(f.engine->status().cuts < before + 100);
         f.go(50);
-        CHECK(tree.synth_count() == 0);
+        CHECK(tree.counts().synths() == 0);
     }
 }
 

@@ -1,74 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Blocks that are computed at once are the same, bit by bit, as those computed one after the other.
 #include "engine/abi/abi.hpp"
-#include "engine/voices/ensemble.hpp"
 #include "engine/world/buffers.hpp"
-#include "engine/world/buses.hpp"
-#include "test-player.hpp"
+#include "test-long-player.hpp"
 
 #include <array>
 #include <functional>
-#include <span>
 
 using namespace scs;
 using namespace scs::test;
 
 namespace {
 
-constexpr int most_at_once = 16; // blocks of most cycles; in longer ones a stage does several at a time
-constexpr int seen_buses = 8;
-
 volatile int* volatile nowhere = reinterpret_cast<volatile int*>(16); // not null, which sanitizers report
-
-/// Plays in cycles of several blocks.
-struct LongPlayer : Player {
-    using Player::Player;
-    /// So many cycles; before some of them something happens.
-    Played play_cycles(int cycles, size_t count) {
-        for (int i = 0; i < cycles; ++i) {
-            if (pick(3) == 0)
-                for (int n = 1 + pick(3); n > 0; --n)
-                    act();
-            keep_groups();
-            for (int n = engine->tree().synth_count(); n < 50; ++n)
-                add(count, 1 + pick(3));
-            while (engine->tree().synth_count() > 160)
-                if (Synth* synth = any_synth())
-                    engine->tree().free(*synth);
-            cycle(1 + pick(i % 8 == 7 ? Ensemble::most_blocks : most_at_once));
-        }
-        return told();
-    }
-    void cycle(int blocks) { cycle_of(blocks * 64); }
-    void cycle_of(int frames) {
-        const size_t at = played.sound.size();
-        played.sound.resize(at + size_t(frames));
-        std::vector<float> second(size_t(frames), 0.f), heard(second);
-        for (float& sample : heard)
-            sample = float(hearing() % 1000) / 1000.f;
-        float* out[] = {played.sound.data() + at, second.data()};
-        const float* in[] = {hears ? heard.data() : nullptr, nullptr};
-        engine->process(frames, ntp_advance(start, position, 48000), 48000, in, out);
-        position += frames;
-        pump();
-        note_buses();
-    }
-    bool hears = false; ///< something comes from outside
-    std::minstd_rand hearing;
-    /// What the last block has left on buses.
-    void note_buses() {
-        Buses& buses = engine->buses();
-        const std::span<const int32_t> touched(buses.audio_touched(), seen_buses);
-        const int32_t last = *std::max_element(touched.begin(), touched.end());
-        for (int bus = 0; bus < seen_buses; ++bus) {
-            const float* from = buses.audio(bus);
-            const size_t at = played.sound.size();
-            played.sound.resize(at + 64);
-            if (touched[size_t(bus)] == last)
-                std::copy_n(from, 64, played.sound.begin() + ptrdiff_t(at));
-        }
-    }
-};
 
 /// Plays what `make` puts into an empty tree, and what `act` does before each cycle.
 struct Piece {
@@ -96,12 +40,6 @@ struct Piece {
         return played;
     }
 };
-
-void add(LongPlayer& f, std::string_view kind, int32_t id, float out = 0, float second = 0) {
-    Synth& made = f.voice(kind, id);
-    set_named(f.engine->tree(), made, "out", 0, out);
-    set_named(f.engine->tree(), made, "second", 0, second);
-}
 
 /// Frees a synth when it is run.
 struct FreeSynth final : Command {
@@ -579,7 +517,7 @@ TEST_CASE("voices find others to be batched with before blocks that are computed
     const auto batches = [&] {
         int count = 0;
         for (const auto* node = tree.find_group(0)->head; node; node = node->next)
-            count += Ensemble::leads_batch(static_cast<const Synth&>(*node));
+            count += Turns::leads_batch(static_cast<const Synth&>(*node));
         return count;
     };
     for (int32_t id = 1000; id < 1064; ++id)
@@ -595,111 +533,4 @@ TEST_CASE("voices find others to be batched with before blocks that are computed
         f.cycle(8);
     CHECK(f.pipelined() - computed == 64);
     CHECK(batches() == before / 2);
-}
-
-TEST_CASE("a helper without work doesn't wait for ever for a thread that has no processor") {
-    const Helped helped;
-    static std::atomic<int> stops;
-    stops = 3;
-    LongPlayer f(with(2), 1, 0);
-    f.clear();
-    for (int id = 1000; id < 1200; ++id)
-        add(f, "saw", id);
-    f.cycle(1);
-    Helpers::delay = [](Helpers::Moment moment) noexcept {
-        if (std::this_thread::get_id() == walking && moment == Helpers::Moment::gate && stops > 0) {
-            --stops;
-            std::this_thread::sleep_for(std::chrono::milliseconds(200)); // of its own time a helper may take 60
-        }
-    };
-    for (int i = 0; i < 300 && (stops > 0 || f.pipelined() == 0); ++i)
-        f.cycle(8);
-    CHECK(stops == 0);
-    CHECK(f.pipelined() > 0);
-    CHECK_FALSE(f.engine->status().broken);
-}
-
-TEST_CASE("the clock is read within a stage, so that the deadline isn't passed by as much as a stage takes") {
-    const Helped helped;
-    Settings settings = with(2);
-    settings.max_nodes = 4096;
-    LongPlayer f(settings, 1, 0);
-    f.clear();
-    static std::atomic<int> by_helper; // who reads it nowhere else
-    f.engine->set_clock({[](void*) -> int64_t {
-        by_helper += std::this_thread::get_id() != walking;
-        return 0;
-    }});
-    for (int id = 1000; id < 4000; ++id) // some 3000 operations in each of four stages
-        add(f, "saw", id);
-    constexpr int frames = 16 * 64;
-    float part[2][frames], *out[] = {part[0], part[1]};
-    const float* in[] = {nullptr, nullptr};
-    for (int i = 0; i < 3000 && by_helper == 0; ++i)
-        f.engine->process(frames, ntp_advance(f.start, f.position += frames, 48000), 48000, in, out,
-                          {.deadline = 1'000'000'000});
-    CHECK(by_helper > 0);
-    CHECK(f.pipelined() > 0);
-}
-
-TEST_CASE("what synths cost is measured in blocks that are computed at once, too, if there is a deadline") {
-    const Helped helped;
-    LongPlayer f(with(2), 1, 0);
-    f.clear();
-    for (int id = 1000; id < 1080; ++id)
-        add(f, id < 1040 ? "saw" : "early", id);
-    f.cycle(64);
-    constexpr int frames = 8 * 64, cycles = 50;
-    float part[2][frames], *out[] = {part[0], part[1]};
-    const float* in[] = {nullptr, nullptr};
-    for (const bool limited : {false, true}) {
-        CAPTURE(limited);
-        for (const char* kind : {"saw", "early"})
-            f.def_of_kind(kind).cost = 1;
-        const uint64_t before = f.pipelined();
-        for (int i = 0; i < cycles; ++i)
-            f.engine->process(frames, ntp_advance(f.start, f.position += frames, 48000), 48000, in, out,
-                              {.deadline = limited ? NanoClock::system().now() + 60'000'000'000 : Deadline::never});
-        CHECK(f.pipelined() - before == 8 * cycles);
-        for (const char* kind : {"saw", "early"})
-            CHECK((f.def_of_kind(kind).cost > 1) == limited);
-    }
-}
-
-TEST_CASE("a cycle that is cut amid blocks that are computed at once ends in time, and who is to end ends") {
-    const Helped helped;
-    for (const int threads : {2, 3}) {
-        CAPTURE(threads);
-        Settings settings = with(threads);
-        settings.overload = "none"; // the more a walk waits for helpers, the more often it reads this clock
-        LongPlayer f(settings, 1, 0);
-        f.clear();
-        // Reading the clock takes a microsecond, so the deadline comes at any place in a block.
-        static std::atomic<int64_t> now;
-        now = 0;
-        f.engine->set_clock({[](void*) -> int64_t { return now += 1000; }});
-        for (int id = 1000; id < 1200; ++id)
-            add(f, "saw", id);
-        f.cycle(16);
-        constexpr int frames = 16 * 64;
-        float part[2][frames], *out[] = {part[0], part[1]};
-        const float* in[] = {nullptr, nullptr};
-        const uint64_t before = f.pipelined(), cuts_before = f.engine->status().cuts;
-        for (int i = 0; i < 100; ++i) {
-            if (Synth* synth = f.engine->tree().find_synth(1199 - i))
-                set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
-            f.engine->process(frames, ntp_advance(f.start, f.position += frames, 48000), 48000, in, out,
-                              {.deadline = f.pick(3) ? Deadline::never : now + 1000 * (5 + f.pick(60))});
-        }
-        const uint64_t cuts = f.engine->status().cuts - cuts_before;
-        CHECK(cuts > 0);
-        CHECK(cuts < 50);
-        CHECK(f.pipelined() - before > 16);
-        for (int id = 1000; id < 1200; ++id)
-            if (Synth* synth = f.engine->tree().find_synth(id))
-                set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
-        for (int i = 0; i < 5; ++i)
-            f.cycle(16);
-        CHECK(f.engine->tree().synth_count() == 0);
-    }
 }

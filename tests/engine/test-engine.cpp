@@ -107,7 +107,9 @@ TEST_CASE("idle, commands run and time stands still") {
     for (int i = 0; i < 100; ++i)
         REQUIRE(f.engine->submit(bundle_of([&](Engine&) { ++ran; })));
     REQUIRE(f.engine->submit(bundle_of([&](Engine&) { ran += 1000; }, ntp_advance(f.start, 2000, 48000))));
-    CHECK_FALSE(f.engine->run_idle());
+    int calls = 1; // one takes a millisecond at most, which a busy machine may take away from it
+    while (f.engine->run_idle())
+        REQUIRE(++calls <= 100);
     CHECK(ran == 100);
     f.position = 48000;
     f.render(64);
@@ -192,7 +194,7 @@ TEST_CASE("a new rate is for new synths; those that play keep theirs, and the lo
         return crossings;
     };
     CHECK(play_at(48000, 1) == 43); // a tenth of a second of 440 Hz: 44 periods, the first from zero
-    f.engine->tree().free_all_in_time(f.engine->tree().root());
+    f.engine->tree().freeing().free_all_in_time(f.engine->tree().root());
     f.pump();
     CHECK(f.printed.empty());
     CHECK(play_at(96000, 2) == 21);
@@ -239,7 +241,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
         Synth* synth;
         REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth).ok());
         for (const float value : values) {
-            f.engine->tree().set_control(*synth, 0, value);
+            f.engine->tree().controls().set(*synth, 0, value);
             f.render(256);
             CAPTURE(f.printed);
             REQUIRE(f.engine->tree().find_synth(1000) == synth);
@@ -336,7 +338,7 @@ TEST_CASE("what a UGen takes for a size or an index is kept within what it has")
         Synth* synth;
         REQUIRE(f.engine->tree().new_synth(*f.define(def), nullptr, 1000, AddAction::tail, 0, synth).ok());
         (void)f.render(128);
-        f.engine->tree().set_control(*synth, 0, 4.f);
+        f.engine->tree().controls().set(*synth, 0, 4.f);
         const auto out = f.render(256);
         CHECK(std::all_of(out.begin(), out.end(), [](float sample) { return sample == 0.5f; }));
     }

@@ -6,11 +6,16 @@
 
 #undef NDEBUG // its assertions fail in all builds
 #include <cassert>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <doctest/doctest.h>
 #include <exception>
+#include <mutex>
+#include <stop_token>
 #include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
 
 namespace scs::test {
 namespace {
@@ -98,6 +103,22 @@ void call_for_ever(::Unit* unit, int) {
         unit->mWorld->ft->fRTFree(unit->mWorld, unit->mWorld->ft->fRTAlloc(unit->mWorld, 100));
 }
 
+void wait_for_ever(::Unit*, int) {
+    for (volatile bool more = true; more;)
+        pause();
+}
+
+void wait_for_itself(::Unit*, int) {
+    std::mutex mutex;
+    mutex.lock();
+    mutex.lock();
+}
+
+void wait_for_a_while(::Unit*, int) {
+    const timespec while_{0, 20'000'000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &while_, nullptr);
+}
+
 template <UnitCalcFunc calc>
 void calc_at_start(::Unit* unit) {
     unit->mCalcFunc = calm;
@@ -134,8 +155,13 @@ void define_test_units() {
     registry.define_unit("TestAbortAtStart", sizeof(::Unit), calc_at_start<abort_now>, nullptr, 0);
     registry.define_unit("TestEndlessStart", sizeof(::Unit), calc_at_start<go_on_for_ever>, nullptr, 0);
     registry.define_unit("TestEndlessCalls", sizeof(::Unit), construct<call_for_ever>, nullptr, 0);
+    registry.define_unit("TestWaits", sizeof(::Unit), construct<wait_for_ever>, nullptr, 0);
+    registry.define_unit("TestWaitsStart", sizeof(::Unit), calc_at_start<wait_for_ever>, nullptr, 0);
+    registry.define_unit("TestDeadlock", sizeof(::Unit), construct<wait_for_itself>, nullptr, 0);
+    registry.define_unit("TestWaitsShortly", sizeof(::Unit), construct<wait_for_a_while>, nullptr, 0);
     registry.define_unit("TestSlow", sizeof(::Unit), construct<compute_for_a_while>, nullptr, 0);
     registry.define_unit("TestBadStart", sizeof(::Unit), construct_badly, nullptr, 0);
+    registry.define_unit("TestBadEnd", sizeof(::Unit), construct<calm>, construct_badly, 0);
 }
 
 SynthDef def_with(const char* ugen) {
@@ -199,6 +225,27 @@ TEST_CASE("a UGen that crashes while it is made loses its synth") {
     f.start("TestBadStart");
     CHECK(f.sine_plays());
     CHECK(f.printed.find("'TestBadStart'") != std::string::npos);
+}
+
+TEST_CASE("a UGen that crashes in its destructor is named, and so is one that does at the engine's end") {
+    CrashFixture f;
+    f.start("TestBadEnd");
+    const auto text = [](int id) {
+        return "UGen 'TestBadEnd' of synth " + std::to_string(id) + " (TestBadEnd) crashed when its synth was freed";
+    };
+    f.render(64);
+    CHECK(f.printed == "");
+    f.engine->tree().free(*f.engine->tree().find_synth(1001));
+    CHECK(f.sine_plays());
+    CHECK(f.printed == text(1001));
+    Synth* synth;
+    REQUIRE(
+        f.engine->tree().new_synth(*f.define(def_with("TestBadEnd")), nullptr, 1002, AddAction::head, 0, synth).ok());
+    f.render(64);
+    std::string at_end;
+    f.engine->report_end_to([&](const std::string& line) { at_end += line; });
+    f.engine.reset();
+    CHECK(at_end == text(1002));
 }
 
 TEST_CASE("code that crashes leaves the floating-point mode as it was") {
@@ -279,16 +326,61 @@ struct WatchedFixture : CrashFixture {
     FaultGuard::Watched watched{FaultGuard::Patience::little};
 };
 
+/// It takes too long and is ended, and nothing else.
+void check_is_ended(WatchedFixture& f, const std::string& ugen) {
+    CAPTURE(ugen);
+    f.printed.clear();
+    f.start(ugen.c_str());
+    CHECK(f.sine_plays());
+    CHECK(f.printed == "UGen '" + ugen + "' of synth 1001 (" + ugen + ") took too long; the synth is freed");
+    CHECK_FALSE(f.engine->status().broken);
+}
+
 TEST_CASE("a UGen that never ends is ended") {
     WatchedFixture f;
-    for (const char* ugen : {"TestEndless", "TestEndlessStart", "TestEndlessCalls"}) {
-        CAPTURE(ugen);
-        f.printed.clear();
-        f.start(ugen);
-        CHECK(f.sine_plays());
-        CHECK(f.printed ==
-              std::string("UGen '") + ugen + "' of synth 1001 (" + ugen + ") took too long; the synth is freed");
-        CHECK_FALSE(f.engine->status().broken);
+    for (const char* ugen : {"TestEndless", "TestEndlessStart", "TestEndlessCalls"})
+        check_is_ended(f, ugen);
+}
+
+/// While it lives, another thread looks whether this one waits.
+class Lookout {
+public:
+    explicit Lookout(std::chrono::milliseconds interval)
+        : thread_([interval, watched = FaultGuard::watched_thread()](const std::stop_token& stop) {
+              while (!stop.stop_requested()) {
+                  FaultGuard::look_for_wait(watched);
+                  std::this_thread::sleep_for(interval);
+              }
+          }) {}
+
+private:
+    std::jthread thread_;
+};
+
+TEST_CASE("a UGen that does nothing but wait is ended once another thread looks for that") {
+    WatchedFixture f;
+    const Lookout lookout(std::chrono::milliseconds(20));
+    for (const char* ugen : {"TestWaits", "TestWaitsStart", "TestDeadlock"})
+        check_is_ended(f, ugen);
+}
+
+TEST_CASE("a UGen that waits now and then, or computes while another thread looks, isn't ended for that") {
+    WatchedFixture f;
+    struct Case {
+        const char* ugen;
+        std::chrono::milliseconds interval;
+    };
+    for (const Case c :
+         {Case{"TestWaitsShortly", std::chrono::milliseconds(15)}, {"TestSlow", std::chrono::milliseconds(2)}}) {
+        CAPTURE(c.ugen);
+        const Lookout lookout{c.interval};
+        Synth* synth;
+        REQUIRE(f.engine->tree().new_synth(*f.define(def_with(c.ugen)), nullptr, 1001, AddAction::head, 0, synth).ok());
+        f.render(512);
+        CHECK(f.engine->tree().find_synth(1001));
+        CHECK(f.printed.empty());
+        f.engine->tree().free(*synth);
+        f.render(64);
     }
 }
 

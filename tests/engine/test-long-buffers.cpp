@@ -223,7 +223,7 @@ std::vector<float> play(const SynthDef& def, const Case& one_case, LongBuffer& b
         synths.push_back(&f.play(*definition, 1 + i));
     std::vector<float> all = f.render(changed_at);
     for (Synth* synth : synths)
-        f.engine->tree().set_control(*synth, 0, one_case.later);
+        f.engine->tree().controls().set(*synth, 0, one_case.later);
     const std::vector<float> rest = f.render(played - changed_at);
     all.insert(all.end(), rest.begin(), rest.end());
     for (float& sample : all)

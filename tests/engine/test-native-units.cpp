@@ -12,7 +12,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
 #include <sys/mman.h>
+#include <vector>
 
 using namespace scs;
 using namespace scs::test;
@@ -60,6 +65,31 @@ struct Units : Fixture {
         return *made;
     }
 };
+
+/// A definition with one unit, whose inputs are these constants, but for its done action and for gates, at -1: these
+/// are the control "gate".
+SynthDef done_def(const UnitFacts& facts, Rate rate, std::span<const float> inputs, float action) {
+    SynthDef def;
+    def.name = "done";
+    def.controls = {1.f};
+    def.control_names = {{"gate", 0}};
+    std::vector<InputRef> refs;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const bool is_action = int(i) == facts.done_action_input;
+        if (!is_action && inputs[i] == -1.f) {
+            refs.push_back({rate == Rate::audio ? 1 : 0, 0});
+            continue;
+        }
+        refs.push_back({-1, uint32_t(def.constants.size())});
+        def.constants.push_back(is_action ? action : inputs[i]);
+    }
+    const std::string name(facts.name);
+    def.units = {unit("Control", Rate::control, {}, {Rate::control})};
+    if (rate == Rate::audio)
+        def.units.push_back(unit("K2A", Rate::audio, {{0, 0}}, {Rate::audio}));
+    def.units.push_back(unit(name.c_str(), rate, refs, {rate}));
+    return def;
+}
 
 } // namespace
 
@@ -186,29 +216,93 @@ TEST_CASE("a change at control rate hears no output but HPZ1's and abs's first o
             REQUIRE(change->code);
             Synth& made = f.synth(1, *change);
             f.render(3 * 64);
-            f.engine->tree().set_control(made, 0, 5.f);
+            f.engine->tree().controls().set(made, 0, 5.f);
             f.render(64);
             CHECK(f.engine->buses().control()[7] == (output == 0 ? 1.f : 0.f));
         }
 }
 
-TEST_CASE("kernels have the done action where the table of units says it is") {
+TEST_CASE("kernels do the action that the table of units says") {
     const NativeUgens ugens = native_ugens("auto");
+    // Inputs with which a unit is done once a control has closed, or soon after its start; the done action among them
+    // would be another one. -1: the control.
+    const std::map<std::string_view, std::vector<float>> inputs = {
+        {"DetectSilence", {-1, 0.1f, 0.002f, 0}},
+        {"EnvGen", {-1, 1, 0, 1, 0, 0, 1, -99, -99, 1, 0.002f, 1, 0}},
+        {"Line", {0, 1, 0.002f, 0}},
+        {"Linen", {-1, 0.002f, 1, 0.002f, 0}},
+        {"PlayBuf", {0, 1, 1, 0, 0, 0}},
+        {"XLine", {1, 2, 0.002f, 0}},
+    };
     size_t kernels = 0, actions = 0;
     for (const UnitFacts& facts : all_unit_facts())
         for (const Rate rate : {Rate::control, Rate::audio}) {
             CAPTURE(std::string(facts.name));
-            const std::vector<Signature::Input> inputs(facts.min_inputs, {rate, false, 0.f, false});
-            const Kernel* kernel = ugens.find(
-                facts.name, {.rate = rate, .special_index = 0, .inputs = inputs, .outputs = facts.min_outputs});
+            const std::vector<Signature::Input> any(facts.min_inputs, {rate, false, 0.f, false});
+            const Kernel* kernel =
+                ugens.find(facts.name, {.rate = rate, .special_index = 0, .inputs = any, .outputs = facts.min_outputs});
             if (!kernel)
                 continue;
-            CHECK(kernel->done_action == facts.done_action_input);
             ++kernels;
-            actions += facts.done_action_input >= 0;
+            CHECK(kernel->acts_when_done == (facts.done_action_input >= 0));
+            if (!kernel->acts_when_done)
+                continue;
+            ++actions;
+            const auto found = inputs.find(facts.name);
+            REQUIRE(found != inputs.end());
+            for (const float action : {0.f, 1.f, 2.f}) {
+                Units f;
+                float samples[8] = {};
+                f.engine->buffers().install(0, {.data = samples, .frames = 8, .channels = 1});
+                Definition* definition = f.define(done_def(facts, rate, found->second, action));
+                REQUIRE(definition->code);
+                CHECK(definition->ends_itself == (action == 2.f));
+                CHECK(definition->facts->ends == (action > 0.f));
+                Synth& made = f.synth(1, *definition);
+                f.render(4 * 64);
+                if (f.engine->tree().find(1))
+                    f.engine->tree().controls().set(made, 0, 0.f);
+                f.render(16 * 64);
+                const Node* left = f.engine->tree().find(1);
+                CHECK((left != nullptr) == (action < 2.f));
+                if (left)
+                    CHECK(left->run == (action == 1.f ? Run::off : Run::on));
+                f.engine->buffers().install(0, {});
+            }
         }
     CHECK(kernels > 250);
     CHECK(actions >= 8);
+}
+
+TEST_CASE("the units that make, pass or read fine phases by the table of units are those with kernels for these") {
+    const NativeUgens ugens = native_ugens("auto");
+    const auto kernel = [&](const UnitFacts& facts, int special_index, size_t inputs, size_t outputs) {
+        const std::vector<Signature::Input> audio(inputs, {Rate::audio, false, 0.f, false});
+        return ugens.find(facts.name,
+                          {.rate = Rate::audio, .special_index = special_index, .inputs = audio, .outputs = outputs});
+    };
+    int with_phases = 0;
+    for (const UnitFacts& facts : all_unit_facts())
+        for (int special_index = 0; special_index < (facts.name == "BinaryOpUGen" ? 50 : 1); ++special_index) {
+            CAPTURE(std::string(facts.name));
+            CAPTURE(special_index);
+            const size_t inputs = facts.min_inputs, outputs = facts.min_outputs;
+            const Kernel* const coarse = kernel(facts, special_index, inputs, outputs);
+            const bool passes = facts.phase == Phase::passes &&
+                                (!facts.phase_operators || has_operator(facts.phase_operators, special_index));
+            const bool makes = facts.phase == Phase::makes, reads = facts.phase == Phase::reads;
+            const Kernel* const fine = passes  ? kernel(facts, special_index, 2 * inputs, 2)
+                                       : reads ? kernel(facts, special_index, inputs + 1, 1)
+                                               : kernel(facts, special_index, inputs, outputs + 1);
+            with_phases += makes || passes || reads;
+            if (makes || passes)
+                CHECK((coarse && fine && fine != coarse));
+            else if (reads) // one kernel looks whether there is another input
+                CHECK((coarse && fine));
+            else
+                CHECK((fine == coarse || !fine));
+        }
+    CHECK(with_phases >= 14);
 }
 
 TEST_CASE("an index is folded into a buffer of a billion samples, too") {
@@ -259,9 +353,9 @@ TEST_CASE("a delay that shrinks by a long way doesn't hear what its memory held 
         std::fill_n(before, floats, 1e6f);
         f.engine->world().pool().free(before);
         Synth& made = f.synth(id, *shrinks);
-        f.engine->tree().set_control(made, 0, 19.f + float(id) * 0.037f);
+        f.engine->tree().controls().set(made, 0, 19.f + float(id) * 0.037f);
         f.render(2 * 64);
-        f.engine->tree().set_control(made, 0, 0.f);
+        f.engine->tree().controls().set(made, 0, 0.f);
         for (const float sample : f.render(4 * 64))
             REQUIRE(std::abs(sample) < 1.f);
         f.engine->tree().free(made);

@@ -22,7 +22,7 @@ TEST_CASE("NaN and infinity don't leave the outputs, and the group is named once
         REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 1, AddAction::head, 0, good).ok());
         (void)f.render(640);
         REQUIRE(f.engine->tree().new_synth(*sine, nullptr, 2, AddAction::tail, 7, spoilt).ok());
-        f.engine->tree().set_control(*spoilt, 1, bad);
+        f.engine->tree().controls().set(*spoilt, 1, bad);
         const auto sound = f.render(6400);
         CHECK(std::all_of(sound.begin(), sound.end(), [](float x) { return std::isfinite(x); }));
         CHECK(silent({sound.begin() + 64, sound.end()}));

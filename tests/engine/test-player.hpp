@@ -59,14 +59,13 @@ struct Helped {
         LongWait::longest = 60'000'000'000;
         walking = std::this_thread::get_id();
         Helpers::delay = delay_at_random;
-        Demand::limits = {.waking_load = 0, .longest_wait = INT64_MAX};
-        Ahead::limits = {.fewest_ops = 1, .least_work = 1, .least_pipelined = 1};
+        Governor::limits = {
+            .waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .least_at_once = 1};
     }
     const int64_t usual_patience = LongWait::longest;
     ~Helped() {
         Helpers::delay = nullptr;
-        Demand::limits = {};
-        Ahead::limits = {};
+        Governor::limits = {};
         LongWait::longest = usual_patience;
     }
 };
@@ -280,12 +279,12 @@ struct Player : Fixture {
     Definition& def_of_kind(std::string_view name) const {
         return **std::find_if(defs.begin(), defs.end(), [&](Definition* def) { return def->program->name == name; });
     }
-    void clear() { (void)engine->tree().free_all_in_time(engine->tree().root()); }
+    void clear() { (void)engine->tree().freeing().free_all_in_time(engine->tree().root()); }
     /// A new one, whose frequency follows from its number.
     Synth& voice(Definition& definition, int32_t id, AddAction action = AddAction::tail, int32_t target = 0) {
         Synth* made;
         REQUIRE(engine->tree().new_synth(definition, nullptr, id, action, target, made).ok());
-        engine->tree().set_control(*made, 0, 100.f + float(id % 900));
+        engine->tree().controls().set(*made, 0, 100.f + float(id % 900));
         return *made;
     }
     Synth& voice(std::string_view kind, int32_t id, AddAction action = AddAction::tail, int32_t target = 0) {
@@ -313,7 +312,7 @@ struct Player : Fixture {
         Synth* made;
         if (!tree.find(target) || tree.new_synth(*defs[kind], nullptr, next++, action, target, made).failed())
             return;
-        tree.set_control(*made, 0, 50.f + float(pick(900)));
+        tree.controls().set(*made, 0, 50.f + float(pick(900)));
         set_named(tree, *made, "out", 0, float(buses ? pick(buses) : pick(8) / 7));
         set_named(tree, *made, "second", 0, float(pick(buses ? buses : 2)));
         set_named(tree, *made, "action", 0, float(pick(16)));
@@ -329,8 +328,8 @@ struct Player : Fixture {
         case 6:
         case 7: set_named(tree, *synth, "gate", 0, 0.f); break;
         case 8: tree.free(*synth); break;
-        case 9: tree.set_run(*node, pick(2)); break;
-        case 10: tree.set_run(*node, true); break;
+        case 9: tree.runs().set_run(*node, pick(2)); break;
+        case 10: tree.runs().set_run(*node, true); break;
         case 11: set_named(tree, *synth, "amp", 0, float(pick(9)) / 16.f); break;
         case 12:
             map_named(tree, *synth, std::array{"amp", "amp", "second", "out"}[size_t(pick(4))], 0, pick(3) - 1,
@@ -361,7 +360,7 @@ struct Player : Fixture {
             if (Group * made; !tree.find(id))
                 (void)tree.new_group(id, AddAction::tail, 0, made);
             else if (Node& group = *tree.find(id); group.run == Run::off)
-                tree.set_run(group, pick(4) == 0);
+                tree.runs().set_run(group, pick(4) == 0);
     }
     void go(int blocks) {
         const auto part = render(blocks * 64);
@@ -373,10 +372,10 @@ struct Player : Fixture {
                 for (int n = pick(4); n > 0; --n)
                     act();
             keep_groups();
-            if (engine->tree().synth_count() < 60)
+            if (engine->tree().counts().synths() < 60)
                 for (int n = 0; n < 40; ++n)
                     add(harmless_kinds, 1 + pick(3));
-            while (engine->tree().synth_count() > 160)
+            while (engine->tree().counts().synths() > 160)
                 if (Synth* synth = any_synth())
                     engine->tree().free(*synth);
             go(1);

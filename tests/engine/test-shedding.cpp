@@ -49,7 +49,7 @@ TEST_CASE("an overload that stays: voices are ended, then others paused, the new
         CHECK(t.engine->status().paused > 0);
         CHECK(t.printed.find("overload") != std::string::npos);
         // The client's own pause stays, ours ends.
-        t.engine->tree().set_run(*t.engine->tree().find(5), false);
+        t.engine->tree().runs().set_run(*t.engine->tree().find(5), false);
         t.each_look = 0;
         for (int i = 0; i < 5 * 750; ++i)
             (void)t.cycle();

@@ -83,11 +83,11 @@ inline SynthDef counting_def() {
 /// effect.
 inline void set_named(Tree& tree, Synth& synth, std::string_view name, int64_t offset, float value) {
     if (const ControlRange controls = controls_named(synth, name); offset < controls.count)
-        tree.set_control(synth, controls.first + offset, value);
+        tree.controls().set(synth, controls.first + offset, value);
 }
 inline void map_named(Tree& tree, Synth& synth, std::string_view name, int64_t offset, int64_t bus, bool audio) {
     if (const ControlRange controls = controls_named(synth, name); offset < controls.count)
-        tree.map_control(synth, controls.first + offset, bus, audio);
+        tree.controls().map(synth, controls.first + offset, bus, audio);
 }
 
 /// Moves a node, with all the time that it takes.

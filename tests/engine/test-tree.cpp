@@ -2,6 +2,7 @@
 #include "test-support.hpp"
 
 #include "engine/tree/controls.hpp"
+#include "engine/units/done-action.hpp"
 
 #include <doctest/doctest.h>
 
@@ -84,8 +85,8 @@ TEST_CASE("all five add actions") {
     CHECK(f.shape() == "2 4 6(7) 1");
     f.synth(6, 6, AddAction::replace); // a synth may replace one with the same ID
     CHECK(f.shape() == "2 4 6 1");
-    CHECK(f.engine->tree().synth_count() == 4);
-    CHECK(f.engine->tree().group_count() == 1);
+    CHECK(f.engine->tree().counts().synths() == 4);
+    CHECK(f.engine->tree().counts().groups() == 1);
 }
 
 TEST_CASE("what cannot be added says why and changes nothing") {
@@ -151,7 +152,7 @@ TEST_CASE("freeing: one, a group's contents, only the synths, the root's childre
     Tree& t = f.engine->tree();
     f.events();
     NodeWalk walk;
-    CHECK(t.deep_free_in_time(*t.find_group(1), walk));
+    CHECK(t.freeing().deep_free_in_time(*t.find_group(1), walk));
     CHECK(f.shape() == "1(2()) 5");
     CHECK(f.events() == "e3 e4");
     f.synth(6, 2);
@@ -161,9 +162,9 @@ TEST_CASE("freeing: one, a group's contents, only the synths, the root's childre
     CHECK(f.events() == "e6 e2 e1");
     t.free(t.root());
     CHECK(f.shape() == "");
-    CHECK(t.synth_count() == 0);
-    CHECK(t.group_count() == 1);
-    t.end(t.root());
+    CHECK(t.counts().synths() == 0);
+    CHECK(t.counts().groups() == 1);
+    t.runs().end(t.root());
     f.synth(9);
     f.render(64);
     CHECK(f.shape() == "9");
@@ -179,11 +180,11 @@ TEST_CASE("nesting of any depth is walked, rendered and freed without a stack") 
     f.synth(100'000, 99'999);
     f.render(64);
     CHECK(f.engine->buses().control()[0] == 1.f);
-    f.engine->tree().free_all_in_time(f.engine->tree().root());
-    CHECK(f.engine->tree().group_count() == 1);
+    f.engine->tree().freeing().free_all_in_time(f.engine->tree().root());
+    CHECK(f.engine->tree().counts().groups() == 1);
 }
 
-TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
+TEST_CASE("done actions do what SuperCollider's do") {
     const std::pair<int, const char*> cases[] = {
         {0, "1 2(20 21(210)) 3 4(40 41(410)) 5"},
         {1, "1 2(20 21(210)) 3 4(40 41(410)) 5"},
@@ -201,8 +202,8 @@ TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
         {13, ""},
         {14, "1 2(20 21(210)) 3 4(40 41(410)) 5"}, // the root stays
         {15, "1 2(20 21(210)) 4(40 41(410)) 5"},
-        {16, "1 2(20 21(210)) 3 4(40 41(410)) 5"},
     };
+    REQUIRE(std::size(cases) == std::size(done_actions)); // each has its case
     for (const auto& each : cases) {
         const int action = each.first;
         const auto& expected = each.second;
@@ -210,7 +211,7 @@ TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
         Neighbours f;
         Tree& tree = f.engine->tree();
         if (action == 15)
-            tree.set_run(*tree.find(4), false);
+            tree.runs().set_run(*tree.find(4), false);
         CHECK(f.after(action) == expected);
         if (action == 1)
             CHECK(tree.find(3)->run == Run::off);
@@ -221,6 +222,8 @@ TEST_CASE("done actions 0 to 15 do what SuperCollider's do") {
         if (action == 15)
             CHECK(tree.find(4)->run == Run::on);
     }
+    for (const int none : {-1, int(std::size(done_actions)), 1000000})
+        CHECK(Neighbours().after(none) == cases[0].second);
     TreeFixture f;
     f.group(1);
     Synth& inner = f.synth(2, 1);
@@ -268,7 +271,7 @@ TEST_CASE("done actions that end more neighbours than are marked at once") {
         Tree& tree = f.engine->tree();
         tree.done_action(action, *tree.find_synth(each_side));
         f.render(64);
-        CHECK(tree.synth_count() == (action == 7 ? many - each_side : action == 8 ? each_side - 1 : 0));
+        CHECK(tree.counts().synths() == (action == 7 ? many - each_side : action == 8 ? each_side - 1 : 0));
         CHECK(!tree.find(each_side));
         f.synth(9000); // a new neighbour isn't one of them
         f.render(64);
@@ -300,13 +303,13 @@ TEST_CASE("pausing before the first block, and while it runs") {
     TreeFixture f;
     Synth& s = f.synth(1);
     Tree& t = f.engine->tree();
-    t.set_run(s, false);
+    t.runs().set_run(s, false);
     f.render(64);
     CHECK(f.engine->buses().control()[0] == 0.f);
-    t.set_run(s, true);
+    t.runs().set_run(s, true);
     f.render(64);
     CHECK(f.engine->buses().control()[0] == 1.f);
-    t.set_run(s, true);
+    t.runs().set_run(s, true);
     CHECK(f.events() == "g1 f1 n1");
 }
 
@@ -345,19 +348,19 @@ TEST_CASE("controls by index and name, out of range ignored; mapping and unmappi
     CHECK(control(*s, 1) == 0.25f);
     set_named(t, *s, "amp", 1, 9.f);
     set_named(t, *s, "none", 0, 9.f);
-    t.set_control(*s, 2, 9.f);
-    t.set_control(*s, -1, 9.f);
+    t.controls().set(*s, 2, 9.f);
+    t.controls().set(*s, -1, 9.f);
     CHECK(control(*s, 0) == 440.f);
     CHECK(control(*s, 1) == 0.25f);
     int bus = -1;
     map_named(t, *s, "freq", 0, 7, false);
     CHECK(mapping(*s, 0, bus) == Mapping::control);
     CHECK(bus == 7);
-    t.map_control(*s, 0, 16384, false);
+    t.controls().map(*s, 0, 16384, false);
     CHECK(mapping(*s, 0, bus) == Mapping::control);
-    t.map_control(*s, 0, 9, true);
+    t.controls().map(*s, 0, 9, true);
     CHECK(mapping(*s, 0, bus) == Mapping::audio);
     CHECK(bus == 9);
-    t.map_control(*s, 0, -1, true);
+    t.controls().map(*s, 0, -1, true);
     CHECK(mapping(*s, 0, bus) == Mapping::none);
 }

@@ -54,7 +54,7 @@ struct Voices : Fixture {
     Synth& synth(int32_t id, AddAction action = AddAction::tail, int32_t target = 0, Definition* of = nullptr) {
         Synth* made = nullptr;
         REQUIRE(engine->tree().new_synth(of ? *of : *def, nullptr, id, action, target, made).ok());
-        engine->tree().set_control(*made, 0, 100.f + float(id));
+        engine->tree().controls().set(*made, 0, 100.f + float(id));
         return *made;
     }
     void blocks(int count) { render(count * 64); }
@@ -115,10 +115,10 @@ TEST_CASE("who ends, pauses, moves or is traced leaves; who is left finds each o
     f.blocks(1);
     CHECK(f.shape() == "[1 3 4]");
 
-    tree.set_run(*f.find(3), false);
+    tree.runs().set_run(*f.find(3), false);
     f.blocks(1);
     CHECK(f.shape() == "[1] 3 4");
-    tree.set_run(*f.find(3), true);
+    tree.runs().set_run(*f.find(3), true);
     f.blocks(2);
     CHECK(f.shape() == "[1 3 4]");
 
@@ -140,9 +140,9 @@ TEST_CASE("who ends, pauses, moves or is traced leaves; who is left finds each o
     set_named(tree, *f.find(4), "gate", 0, 0.f);
     f.blocks(30);
     CHECK(f.shape() == "[3 1 5]");
-    tree.free_all_in_time(tree.root());
+    tree.freeing().free_all_in_time(tree.root());
     CHECK(f.shape() == "");
-    CHECK(tree.synth_count() == 0);
+    CHECK(tree.counts().synths() == 0);
 }
 
 TEST_CASE("what comes between parts a batch, and half-empty ones become one") {
@@ -214,7 +214,7 @@ TEST_CASE("voices of several SynthDefs that take turns are batches, while what i
     for (const int id : {1, 3, 5, 7})
         set_named(tree, *f.find(id), "gate", 0, 0.f);
     f.blocks(40);
-    CHECK(tree.synth_count() == 4);
+    CHECK(tree.counts().synths() == 4);
 }
 
 TEST_CASE("what draws random numbers lets others pass, and is a batch while nobody between its voices draws") {
@@ -271,9 +271,9 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         go(60);
 
         // Voices that are paused and resumed, traced, or moved.
-        tree.set_run(*f.find(3), false);
+        tree.runs().set_run(*f.find(3), false);
         go(40);
-        tree.set_run(*f.find(3), true);
+        tree.runs().set_run(*f.find(3), true);
         go(2);
         apart(1, 7);
         go(40);
@@ -287,7 +287,7 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
         go(40);
         set_named(tree, *f.find(5), "gate", 0, 0.f);
         go(40);
-        CHECK(tree.synth_count() == 9);
+        CHECK(tree.counts().synths() == 9);
         return all;
     };
     const auto alone = play(false), side_by_side = play(true);
@@ -403,7 +403,7 @@ TEST_CASE("inputs too many and outputs too few harm nobody") {
         Definition* odd = f.define(def);
         REQUIRE(odd->code);
         for (int id = 1; id <= 4; ++id)
-            f.engine->tree().set_control(f.synth(id, AddAction::tail, 0, odd), 0, 10.f + float(id));
+            f.engine->tree().controls().set(f.synth(id, AddAction::tail, 0, odd), 0, 10.f + float(id));
         f.blocks(5);
         CHECK((f.find(2)->voice->batch != nullptr) == batching);
         const float* buses = f.engine->buses().control();
@@ -432,7 +432,7 @@ TEST_CASE("without memory for a batch voices stay alone, and sound") {
     CHECK(lone > 0);
     const auto sound = f.render(64);
     CHECK(sound != std::vector<float>(64));
-    f.engine->tree().free_all_in_time(f.engine->tree().root());
+    f.engine->tree().freeing().free_all_in_time(f.engine->tree().root());
     REQUIRE(f.engine->tree().new_synth(*f.def, nullptr, 1, AddAction::tail, 0, made).ok());
 }
 
@@ -447,14 +447,14 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
             if (tree.new_synth(*f.def, nullptr, id, AddAction::head, 0, made).failed())
                 return false;
             set_named(tree, *made, "out", 0, 9.f);
-            tree.set_run(*made, false);
+            tree.runs().set_run(*made, false);
             return true;
         };
         const auto room = [&] {
             int count = 0;
             for (; fill(1000 + count); ++count) {
             }
-            tree.free_all_in_time(tree.root());
+            tree.freeing().free_all_in_time(tree.root());
             return count;
         };
         const int room_at_start = batching ? room() : 0;
@@ -473,13 +473,13 @@ TEST_CASE("a voice leaves its batch, and sounds as before, when there is no memo
             const auto part = f.render(blocks * 64);
             all.insert(all.end(), part.begin(), part.end());
         };
-        tree.set_run(*f.find(2), false); // its batch is retired
+        tree.runs().set_run(*f.find(2), false); // its batch is retired
         go(1);
         CHECK(f.find(1)->voice->batch == nullptr);
         CHECK((f.find(1)->voice->retired != nullptr) == batching);
         set_named(tree, *f.find(1), "freq", 0, 321.f);
         go(2);
-        tree.set_run(*f.find(2), true);
+        tree.runs().set_run(*f.find(2), true);
         tree.free(*f.find(3));
         for (const int id : {6, 7})
             set_named(tree, *f.find(id), "gate", 0, 0.f);
@@ -529,15 +529,15 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
                 const bool beside = action >= AddAction::before;
                 REQUIRE(
                     tree.new_synth(*defs[pick(mix) == 0], nullptr, next++, action, beside ? one->id : 0, made).ok());
-                tree.set_control(*made, 0, 50.f + float(pick(900)));
+                tree.controls().set(*made, 0, 50.f + float(pick(900)));
                 set_named(tree, *made, "out", 0, float(pick(3) / 2));
                 return;
             }
             switch (what) {
             case 5: set_named(tree, *one, "gate", 0, 0.f); break;
             case 6: tree.free(*one); break;
-            case 7: tree.set_run(*one, pick(2)); break;
-            case 8: tree.set_run(*one, true); break;
+            case 7: tree.runs().set_run(*one, pick(2)); break;
+            case 8: tree.runs().set_run(*one, true); break;
             case 9: set_named(tree, *one, "amp", 0, float(pick(9)) / 16.f); break;
             case 10: map_named(tree, *one, "freq", 0, pick(3) - 1, pick(4) == 0); break;
             default:
@@ -550,7 +550,7 @@ TEST_CASE("whatever happens to the tree, the bits are those of voices alone") {
             for (int i = 0; i < 400; ++i) {
                 for (int n = pick(4); n > 0; --n)
                     act();
-                if (engine->tree().synth_count() > 60)
+                if (engine->tree().counts().synths() > 60)
                     engine->tree().free(*any());
                 const auto part = render(64);
                 all.insert(all.end(), part.begin(), part.end());

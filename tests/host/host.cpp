@@ -128,6 +128,7 @@ int Host::cycles(int count, uint32_t frames) {
 struct HostNode::Link {
     spa_direction direction;
     uint32_t port;
+    bool control = false;
     spa_io_buffers area = {SPA_STATUS_NEED_DATA, SPA_ID_INVALID};
     std::vector<std::vector<float>> memory;
     std::vector<spa_chunk> chunks;
@@ -250,12 +251,31 @@ int HostNode::set_format(spa_direction direction, uint32_t port, uint32_t audio_
 }
 
 int HostNode::link(spa_direction direction, uint32_t port, uint32_t frames, uint32_t count) {
-    auto link = std::make_unique<Link>(direction, port, frames, count);
     if (const int res = set_format(direction, port, SPA_AUDIO_FORMAT_DSP_F32); res < 0)
         return res;
-    if (const int res = spa_node_port_use_buffers(node_, direction, port, 0, link->pointers.data(), count); res < 0)
+    return take(std::make_unique<Link>(direction, port, frames, count));
+}
+
+int HostNode::link_control(uint32_t port, uint32_t bytes) {
+    const auto formats = port_params(SPA_DIRECTION_INPUT, port, SPA_PARAM_EnumFormat);
+    if (formats.size() != 1)
+        return -EINVAL;
+    if (const int res = spa_node_port_set_param(node_, SPA_DIRECTION_INPUT, port, SPA_PARAM_Format, 0,
+                                                reinterpret_cast<const spa_pod*>(formats[0].data()));
+        res < 0)
         return res;
-    if (const int res = spa_node_port_set_io(node_, direction, port, SPA_IO_Buffers, &link->area, sizeof link->area);
+    auto link = std::make_unique<Link>(SPA_DIRECTION_INPUT, port, bytes / uint32_t(sizeof(float)), 1);
+    link->control = true;
+    return take(std::move(link));
+}
+
+int HostNode::take(std::unique_ptr<Link> link) {
+    const auto count = uint32_t(link->pointers.size());
+    if (const int res = spa_node_port_use_buffers(node_, link->direction, link->port, 0, link->pointers.data(), count);
+        res < 0)
+        return res;
+    if (const int res =
+            spa_node_port_set_io(node_, link->direction, link->port, SPA_IO_Buffers, &link->area, sizeof link->area);
         res < 0)
         return res;
     host_.data_.run([&] { links_.push_back(std::move(link)); });
@@ -306,7 +326,14 @@ void HostNode::before_cycle(uint32_t frames, uint64_t position) {
             (link->area.buffer_id == SPA_ID_INVALID ? 0 : link->area.buffer_id + 1) % uint32_t(link->buffers.size());
         spa_chunk& chunk = link->chunks[id];
         chunk = {0, uint32_t(frames * sizeof(float)), sizeof(float), feed_empty ? int32_t(SPA_CHUNK_FLAG_EMPTY) : 0};
-        if (feed)
+        if (link->control)
+            chunk = {0,
+                     uint32_t(feed_control
+                                  ? feed_control(link->port, reinterpret_cast<uint8_t*>(link->memory[id].data()),
+                                                 link->datas[id].maxsize)
+                                  : 0),
+                     1, 0};
+        else if (feed)
             feed(link->port, position, link->memory[id].data(), frames);
         link->area = {SPA_STATUS_HAVE_DATA, id};
     }

@@ -83,6 +83,8 @@ public:
     /// Gives the port a format, `buffers` buffers of `frames` frames each, and the area through which they are
     /// exchanged.
     int link(spa_direction, uint32_t port, uint32_t frames = 8192, uint32_t buffers = 1);
+    /// The same for a control input, with a buffer of that many bytes.
+    int link_control(uint32_t port, uint32_t bytes = 32768);
     void unlink(spa_direction, uint32_t port);
     int command(uint32_t id);
     /// Send the commands Start and Pause.
@@ -97,6 +99,8 @@ public:
     std::vector<float>& output(uint32_t port) { return outputs_[port]; }
     /// Fills a linked input; called each cycle with the position of its first frame.
     std::function<void(uint32_t port, uint64_t position, float* samples, uint32_t frames)> feed;
+    /// Fills a linked control input; returns how many of the `size` bytes it has used.
+    std::function<size_t(uint32_t port, uint8_t* bytes, size_t size)> feed_control;
     /// If set, the inputs' chunks are marked as empty instead.
     bool feed_empty = false;
 
@@ -116,6 +120,7 @@ private:
     struct Link;
     HostNode(Host&, spa_handle*);
     int start_up();
+    int take(std::unique_ptr<Link>);
     void before_cycle(uint32_t frames, uint64_t position);
     void after_cycle(uint32_t frames);
     Link* find(spa_direction, uint32_t port);

@@ -33,7 +33,7 @@ void check_ports(int ports, bool every_other = false) {
     CAPTURE(ports);
     const std::string count = std::to_string(ports);
     Host host(library());
-    Playing p(host, {{"scsynth.inputs", count}, {"scsynth.outputs", count}});
+    Playing p(host, {{"scsynth.inputs", count}, {"scsynth.outputs", count}, {"scsynth.control-inputs", "0"}});
     CHECK(p.node->ports[in].size() == size_t(ports));
     CHECK(p.node->ports[out].size() == size_t(ports));
     p.define("patch", patch(ports));
@@ -72,7 +72,7 @@ TEST_CASE("each input reaches the engine, each output its port") {
 
 TEST_CASE("without any ports it runs and answers all the same") {
     Host host(library());
-    Playing p(host, {{"scsynth.inputs", "0"}, {"scsynth.outputs", "0"}});
+    Playing p(host, {{"scsynth.inputs", "0"}, {"scsynth.outputs", "0"}, {"scsynth.control-inputs", "0"}});
     CHECK(p.node->ports[in].empty());
     CHECK(p.node->ports[out].empty());
     // Without outputs, bus 0 is a private bus.

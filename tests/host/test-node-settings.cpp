@@ -6,10 +6,66 @@
 
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 using namespace scs::test;
+
+namespace {
+
+std::string text(int value) {
+    return std::to_string(value);
+}
+std::string text(double value) {
+    return scs::number_text(value);
+}
+std::string text(bool value) {
+    return value ? "true" : "false";
+}
+std::string text(const std::string& value) {
+    return value;
+}
+
+/// What a node would be made with: the value of each key; none if one of those in `info` may not be.
+std::map<std::string, std::string> fields(const Host::Dict& info) {
+    std::vector<spa_dict_item> items;
+    for (const auto& [key, value] : info)
+        items.push_back({key.c_str(), value.c_str()});
+    const spa_dict dict = SPA_DICT_INIT(items.data(), uint32_t(items.size()));
+    auto settings = scs::spa::read_settings(&dict);
+    std::map<std::string, std::string> all;
+    if (settings)
+        for (const scs::spa::BoundSetting& each : scs::spa::all_settings(settings.value()))
+            all[each.setting->key] = std::visit([](auto* field) { return text(*field); }, each.field);
+    return all;
+}
+
+/// A text that a setting without choices may have.
+std::string any_text(const scs::Setting& setting) {
+    const std::string key = setting.key;
+    return key == "osc.bind" ? "127.0.0.2" : key == "layout" ? "quad" : key == "bindings" ? "default" : "anything";
+}
+
+/// Values that a setting may have.
+std::vector<std::string> values(const scs::spa::BoundSetting& bound) {
+    const scs::Setting& setting = *bound.setting;
+    if (std::holds_alternative<bool*>(bound.field))
+        return {"true", "false"};
+    if (!std::holds_alternative<std::string*>(bound.field))
+        return {std::to_string(setting.low), std::to_string(setting.high)};
+    if (!*setting.choices)
+        return {any_text(setting)};
+    std::vector<std::string> all;
+    std::istringstream choices(setting.choices);
+    for (std::string one; std::getline(choices, one, '|');)
+        all.push_back(one);
+    return all;
+}
+
+} // namespace
 
 TEST_CASE("the defaults are the design's") {
     FakeHost host;
@@ -61,7 +117,7 @@ TEST_CASE("each key arrives where it belongs") {
                              {"scsynth.output-limit", "2"},
                              {"scsynth.allow", "any"},
                              {"scsynth.osc.udp", "true"},
-                             {"scsynth.heap-marker", "/m"},
+                             {"scsynth.crash-marker", "/m"},
                              {"scsynth.isolation", "process"},
                              {"scsynth.supercollider", "3.14"},
                              {"scsynth.threads", "3"},
@@ -102,7 +158,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK_FALSE(server.load_synthdefs);
     CHECK_FALSE(server.shared_memory);
     CHECK(server.restricted_path == "/r");
-    CHECK(server.heap_marker == "/m");
+    CHECK(server.crash_marker == "/m");
     CHECK(server.engine.supercollider == "3.14");
     CHECK(node->properties["scsynth.isolation"] == "process");
     CHECK(node->properties["scsynth.sink"] == "Dock");
@@ -216,6 +272,18 @@ TEST_CASE("a bad value is an error that names it") {
         {"scsynth.osc.bind", "0.0.0.0"},
         {"scsynth.autoconnect", "perhaps"},
         {"scsynth.strict-device", "very"},
+        {"scsynth.layout", "8.1"},
+        {"scsynth.layout", "FL FR XX"},
+        {"scsynth.layout", "FL quad"},
+        {"scsynth.layout", "FL fl"},
+        {"scsynth.layout", "AUX64"},
+        {"scsynth.layout", "NA"},
+        {"scsynth.port-names", "d1:L"},
+        {"scsynth.port-names", "d1; d1"},
+        {"scsynth.port-names", "out_2"},
+        {"scsynth.port-names", "in_1"},
+        {"scsynth.port-names", "control_1"},
+        {"scsynth.port-names", "[ \"d1 L\" \"d1 L\" ]"},
     };
     for (const auto& each : bad) {
         const char* key = each.first;
@@ -262,11 +330,34 @@ TEST_CASE("each row of the tables: its bounds are taken, what lies beyond is not
             CHECK(accepts(key, "0"));
             CHECK_FALSE(accepts(key, "2"));
         } else {
-            const bool is_address = key == "osc.bind";
             const std::string first(setting.choices, std::strcspn(setting.choices, "|"));
-            CHECK(accepts(key, *setting.choices ? first : is_address ? "127.0.0.2" : "anything"));
-            CHECK(accepts(key, "none of them") == (!*setting.choices && !is_address));
+            CHECK(accepts(key, *setting.choices ? first : any_text(setting)));
+            CHECK(accepts(key, "none of them") == (any_text(setting) == "anything" && !*setting.choices));
         }
+    }
+}
+
+TEST_CASE("each row of the tables: its key sets its field, and no other") {
+    const Host::Dict roomy{{"scsynth.audio-buses", "2048"}, {"scsynth.inputs", "1"}, {"scsynth.outputs", "1"}};
+    const std::map<std::string, std::string> before = fields(roomy);
+    scs::spa::NodeSettings settings;
+    for (const scs::spa::BoundSetting& each : scs::spa::all_settings(settings)) {
+        const std::string key = each.setting->key;
+        CAPTURE(key);
+        bool set = false;
+        for (const std::string& value : values(each)) {
+            Host::Dict dict = roomy;
+            std::erase_if(dict, [&](const auto& entry) { return entry.first == "scsynth." + key; });
+            dict.emplace_back("scsynth." + key, value);
+            std::map<std::string, std::string> after = fields(dict);
+            if (value == before.at(key) || after.empty()) // empty: an instruction set that this build hasn't
+                continue;
+            set = true;
+            CHECK(after.at(key) == value);
+            after[key] = before.at(key);
+            CHECK(after == before);
+        }
+        CHECK(set);
     }
 }
 
@@ -311,6 +402,47 @@ TEST_CASE("no more is resampled than there is time for") {
         CHECK(host.log().has("scsynth.keep-rate = \"true\": expected none with more than 128 inputs or outputs"));
         CHECK(host.create({{ports, "129"}}));
     }
+}
+
+TEST_CASE("an error of a layout says what may be given") {
+    FakeHost host;
+    CHECK_FALSE(host.create({{"scsynth.layout", "surround"}}));
+    CHECK(host.log().has("stereo, 2.1, "));
+    CHECK(host.log().has("ambisonics, or a list of channels, each once, of MONO FL FR FC LFE"));
+    CHECK(host.log().has(" AUX0 to AUX63"));
+    CHECK_FALSE(host.log().has(" NA "));
+}
+
+TEST_CASE("bindings without a control input are warned about") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.bindings", "keys"}, {"scsynth.control-inputs", "0"}});
+    REQUIRE(node);
+    CHECK(host.log().has("scsynth.bindings has no effect without a control input (scsynth.control-inputs)"));
+}
+
+TEST_CASE("a layout of more channels than outputs is warned about") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.layout", "5.1"}});
+    REQUIRE(node);
+    CHECK(node->properties["scsynth.layout"] == "FL FR");
+    CHECK(host.log().has("scsynth.layout = \"5.1\" has 6 channels, scsynth.outputs = 2: only the first are there"));
+    FakeHost other;
+    CHECK(other.create({{"scsynth.layout", "ambisonics"}}));
+    CHECK(other.create({{"scsynth.layout", "stereo"}}));
+    CHECK_FALSE(other.log().has("scsynth.layout"));
+}
+
+TEST_CASE("port names: which one can't be, and how many count") {
+    FakeHost host;
+    CHECK_FALSE(host.create({{"scsynth.port-names", "d1 L; d1:R"}}));
+    CHECK(host.log().has("expected names with semicolons between"));
+    CHECK(host.log().has("\"d1:R\" can't be one"));
+    CHECK(host.create({{"scsynth.port-names", std::string(100, 'x')}}));
+    CHECK_FALSE(host.create({{"scsynth.port-names", std::string(101, 'x')}}));
+    CHECK_FALSE(host.create({{"scsynth.port-names", "a\tb"}}));
+    CHECK_FALSE(host.log().has("only the first count"));
+    auto node = host.create({{"scsynth.port-names", "a;b;c"}});
+    CHECK(host.log().has("scsynth.port-names has 3 names, scsynth.outputs = 2: only the first count"));
 }
 
 TEST_CASE("settings that do nothing are warned about") {

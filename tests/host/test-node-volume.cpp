@@ -299,6 +299,15 @@ TEST_CASE("a port that was not linked while the volume changed has it at once") 
         CHECK(p.node->output(0)[i] == sine(0, 5 * 64 + i) * 0.5f);
 }
 
+TEST_CASE("mixers are shown the channels of the layout") {
+    FakeHost host;
+    auto node = host.create({{"scsynth.outputs", "3"}, {"scsynth.layout", "quad"}});
+    REQUIRE(node);
+    const std::vector<uint32_t> channels{SPA_AUDIO_CHANNEL_FL, SPA_AUDIO_CHANNEL_FR, SPA_AUDIO_CHANNEL_RL};
+    CHECK(names(*node, SPA_PARAM_Format, SPA_FORMAT_AUDIO_position) == channels);
+    CHECK(names(*node, SPA_PARAM_Props, SPA_PROP_channelMap) == channels);
+}
+
 TEST_CASE("mixers are shown what they have room for") {
     FakeHost host;
     for (const uint32_t outputs : {0u, 1u, 2u, 64u, 65u, 128u}) {

@@ -49,8 +49,9 @@ TEST_CASE("ports are there in number and kind") {
     FakeHost host;
     for (const int count : {0, 1, 2, 8}) {
         CAPTURE(count);
-        auto node =
-            host.create({{"scsynth.inputs", std::to_string(count)}, {"scsynth.outputs", std::to_string(count)}});
+        auto node = host.create({{"scsynth.inputs", std::to_string(count)},
+                                 {"scsynth.outputs", std::to_string(count)},
+                                 {"scsynth.control-inputs", "0"}});
         REQUIRE(node);
         REQUIRE(node->ports[in].size() == size_t(count));
         REQUIRE(node->ports[out].size() == size_t(count));
@@ -68,6 +69,59 @@ TEST_CASE("ports are there in number and kind") {
         node->start();
         CHECK(host.cycle(64) == (SPA_STATUS_HAVE_DATA | SPA_STATUS_NEED_DATA));
     }
+}
+
+TEST_CASE("outputs have the channels of their layout") {
+    FakeHost host;
+    const auto channels = [&](const std::string& layout, int count) {
+        auto node = host.create({{"scsynth.layout", layout}, {"scsynth.outputs", std::to_string(count)}});
+        REQUIRE(node);
+        std::string text;
+        for (int i = 0; i < count; ++i) {
+            CHECK(node->ports[out][uint32_t(i)].properties["port.name"] == "out_" + std::to_string(i + 1));
+            text += node->ports[out][uint32_t(i)].properties["audio.channel"] + " ";
+        }
+        CHECK(node->ports[in][0].properties["audio.channel"] == "FL"); // inputs have none
+        return text + "| " + node->properties["scsynth.layout"];
+    };
+    CHECK(channels("", 4) == "FL FR AUX2 AUX3 | ");
+    CHECK(channels("stereo", 2) == "FL FR | FL FR");
+    CHECK(channels("mono", 1) == "MONO | MONO");
+    CHECK(channels("5.1", 6) == "FL FR FC LFE RL RR | FL FR FC LFE RL RR");
+    CHECK(channels("5.1", 8) == "FL FR FC LFE RL RR AUX6 AUX7 | FL FR FC LFE RL RR");
+    CHECK(channels("Quad", 3) == "FL FR RL | FL FR RL");
+    CHECK(channels("7.1.4", 12) ==
+          "FL FR FC LFE RL RR SL SR TFL TFR TRL TRR | FL FR FC LFE RL RR SL SR TFL TFR TRL TRR");
+    CHECK(channels("ambisonics", 4) == "AUX0 AUX1 AUX2 AUX3 | AUX0 AUX1 AUX2 AUX3");
+    CHECK(channels("FL FR RL RR", 4) == "FL FR RL RR | FL FR RL RR");
+    CHECK(channels("[ \"rr\", RL ]", 2) == "RR RL | RR RL");
+    CHECK(channels("FC", 2) == "FC AUX1 | FC");
+    CHECK(channels("AUX3", 4) == "AUX3 AUX1 AUX2 AUX4 | AUX3");
+    CHECK(channels("aux3,AUX63", 2) == "AUX3 AUX63 | AUX3 AUX63");
+}
+
+TEST_CASE("outputs have the names that are given") {
+    FakeHost host;
+    const auto names = [&](const std::string& text) {
+        auto node = host.create({{"scsynth.port-names", text}, {"scsynth.outputs", "4"}});
+        REQUIRE(node);
+        std::string all;
+        for (uint32_t i = 0; i < 4; ++i) {
+            auto& properties = node->ports[out][i].properties;
+            CHECK(properties["scsynth.port"] == "out_" + std::to_string(i + 1));
+            all += properties["port.name"] + "|";
+        }
+        CHECK(node->ports[in][0].properties["port.name"] == "in_1");
+        return all;
+    };
+    CHECK(names("") == "out_1|out_2|out_3|out_4|");
+    CHECK(names("d1 L; d1 R;d2 L ;\n d2 R;") == "d1 L|d1 R|d2 L|d2 R|");
+    CHECK(names("; drums;; out_4") == "out_1|drums|out_3|out_4|");
+    CHECK(names("[ \"d1 L\", \"d1 R\" bass \"\" ]") == "d1 L|d1 R|bass|out_4|");
+    CHECK(names("[]") == "out_1|out_2|out_3|out_4|");
+    CHECK(names("[ \"open") == "[ \"open|out_2|out_3|out_4|");
+    CHECK(names("[ \"open ]") == "open|out_2|out_3|out_4|");
+    CHECK(names("Gläser; out_; outlet_1") == "Gläser|out_|outlet_1|out_4|");
 }
 
 TEST_CASE("properties say what the node is") {

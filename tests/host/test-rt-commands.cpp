@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // No rule of the data loop is broken while it plays, whatever is asked of it: each OSC command's part there, links
 // made and broken, quanta, pauses, late and scheduled bundles, a full event ring.
+#include "control-sequence.hpp"
 #include "engine/world/test-reader.hpp"
 #include "guarded.hpp"
 #include "playing.hpp"
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <random>
 #include <utility>
 
 using namespace scs::test;
@@ -147,11 +149,21 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/trace_start"),
         m("/trace_read", {1}),
         m("/trace_read", {9999}),
+        m("/bind_keys", {1, "other", 0, 0, "voices", 4, "set", "freq", 2.f}),
+        m("/bind_keys", {1, "other"}),
+        m("/bind_keys", {2, "other", 0, 0, "voices", 0}),
+        m("/bind_controller", {3, 7, "c5"}),
+        m("/bind_controller", {4, "bend", 1000, "freq", "curve", "exponential", "low", 1.f}),
+        m("/bind_midi", {5, "channel", 1}),
+        m("/bind_moved", {}),
+        m("/bind_free", {1, 3, 9}),
         m("/g_dumpTree", {0, 0}),
         m("/g_dumpTree", {0, 1}),
         m("/g_freeAll", {12}),
         m("/g_deepFree", {12}),
         m("/n_free", {13}),
+        m("/pointer", {0.5f, 0.25f, 1}),
+        m("/pointer", {2.f, 0.f, 0}),
         m("/c_set", {0, 1.f}),
         m("/c_setn", {0, 2, 1.f, 2.f}),
         m("/c_fill", {0, 2, 1.f}),
@@ -360,6 +372,52 @@ TEST_CASE("more events than the ring holds") {
     rig.p.client->send(osc_message("/g_freeAll", {0}));
     rig.host.cycles(10, 64);
     check_no_breach();
+}
+
+TEST_CASE("keys, controllers and what is malformed, on two ports that are linked and unlinked") {
+    if (!guarded_build())
+        return;
+    for (const char* native : {"true", "false"}) {
+        Rig rig({{"scsynth.native-ugens", native}, {"scsynth.control-inputs", "2"}});
+        for (const uint32_t port : {2u, 3u})
+            REQUIRE(rig.p.node->link_control(port) == 0);
+        rig.send({osc_message("/bind_keys", {1, "click", 0, 0, "voices", 4}),
+                  osc_message("/bind_keys", {2, "sine", 0, 0, "voices", 8, "steal", "newest", "bend", "none"}),
+                  osc_message("/bind_keys", {3, "sine", 0, 0, "mode", "legato", "curve", 3}),
+                  osc_message("/bind_keys", {4, "missing", 0, 0}), osc_message("/bind_keys", {5, "sine", 0, 77}),
+                  osc_message("/bind_controller", {6, 7, "c5", "low", 1.f, "high", 2.f, "curve", "exponential"}),
+                  osc_message("/bind_controller", {7, "bend", 1000, "freq"}), osc_message("/bind_midi", {8})});
+        std::mt19937 random(1);
+        const auto events = [&] {
+            std::vector<Control> found;
+            for (int i = int(random() % 20); i > 0; --i) {
+                const auto status = uint8_t(0x80 | (random() % 7) << 4 | random() % 2);
+                found.push_back({uint32_t(random() % 300),
+                                 SPA_CONTROL_Midi,
+                                 {status, uint8_t(random() % 130), uint8_t(random() % 128)}});
+                found.push_back(packet(uint32_t(random() % 300), {0x40000000 | uint32_t(random()) % 0x10000000, 7}));
+            }
+            return sequence(found);
+        };
+        rig.p.node->feed_control = [&](uint32_t, uint8_t* to, size_t size) {
+            std::vector<uint8_t> bytes = events();
+            bytes.resize(std::min(bytes.size() - random() % 3, size));
+            std::copy(bytes.begin(), bytes.end(), to);
+            return bytes.size();
+        };
+        // What feeds the port is no part of the node, and allocates: it runs before the guard.
+        const Guarded guarded(rig.host);
+        for (int i = 0; i < 300; ++i) {
+            if (i % 100 == 50)
+                rig.p.node->unlink(in, 2);
+            if (i % 100 == 60)
+                REQUIRE(rig.p.node->link_control(2) == 0);
+            rig.host.cycle(uint32_t(64 + i % 3 * 100));
+        }
+        rig.send({osc_message("/bind_free", {1, 2, 3})});
+        rig.host.cycles(20, 100);
+        check_no_breach();
+    }
 }
 
 TEST_CASE("/quit and what comes after it") {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // UGen plugins for the tests that go wrong while they are loaded: WHERE says in which of their functions, WHAT how.
+#include <cerrno>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
+#include <pthread.h>
 #include <unistd.h>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -9,11 +13,12 @@ enum Place { in_constructor, in_version, in_load };
 
 static volatile int* volatile nowhere = nullptr;
 static volatile int more = 1;
+static char* volatile kept;
 
 static void go_wrong(Place here) {
     if (here != WHERE)
         return;
-    enum { crash, abort, raise, end, hang, deaf, noisy };
+    enum { crash, abort, raise, end, hang, deaf, noisy, thread, greedy, wait };
     switch (WHAT) {
     case crash: *nowhere = 1; break;
     case abort: std::abort();
@@ -35,6 +40,23 @@ static void go_wrong(Place here) {
                 (void)!write(file, line, sizeof line - 1);
             usleep(100'000);
         }
+        break;
+    case thread: { // it crashes when all has long returned
+        pthread_t other;
+        pthread_create(
+            &other, nullptr,
+            [](void*) -> void* {
+                usleep(50'000);
+                *nowhere = 1;
+                return nullptr;
+            },
+            nullptr);
+        break;
+    }
+    case greedy: kept = new char[size_t(5) << 30]; break;
+    case wait: // but not where it is tried
+        while (!std::strstr(program_invocation_name, "probe"))
+            pause();
     }
 }
 

@@ -28,6 +28,8 @@ COMMANDS = {
     "/p_new": "|nat", "/g_head": "|tn", "/g_tail": "|tn", "/g_freeAll": "|t", "/g_deepFree": "|t",
     "/g_dumpTree": "|ts", "/g_queryTree": "|ts", "/g_queryCost": "t|ns",
     "/trace_start": "", "/trace_read": "i", "/trace_stop": "i",
+    "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i",
+    "/bind_midi": "isi", "/bind_moved": "", "/pointer": "vvi",
     "/u_cmd": "niw|v", "/b_alloc": "bssk",
     "/b_allocRead": "bfisk", "/b_allocReadChannel": "bfis|s", "/b_read": "bfiiisk",
     "/b_readChannel": "bfiiis|s", "/b_write": "bfwwsisk", "/b_free": "bk", "/b_zero": "bk",

@@ -6,6 +6,9 @@
 #include <cstring>
 #include <exception>
 #include <malloc.h>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
 
 namespace {
 
@@ -15,6 +18,17 @@ volatile int far = 48; ///< a loop's bound that the compiler doesn't know
 void run_for_ever(::Unit*, int) {
     for (volatile bool more = true; more;) {
     }
+}
+
+void wait_for_ever(::Unit*, int) {
+    for (volatile bool more = true; more;)
+        pause();
+}
+
+void wait_for_itself(::Unit*, int) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&mutex);
 }
 
 void crash(::Unit*, int) {
@@ -62,6 +76,15 @@ void spoil_heap(::Unit*, int) {
     (void)more;
 }
 
+void exit_now(::Unit*, int) {
+    std::exit(0);
+}
+
+/// Its thread crashes, under nobody's guard.
+void crash_on_a_thread(::Unit*, int) {
+    std::thread([] { crash(nullptr, 1); }).detach();
+}
+
 template <UnitCalcFunc calc>
 void construct(::Unit* unit) {
     unit->mCalcFunc = calc;
@@ -101,11 +124,16 @@ EXPORT void load(::InterfaceTable* table) {
     };
     define("Endless", construct<run_for_ever>);
     define("EndlessStart", do_at_start<run_for_ever>);
+    define("Waits", construct<wait_for_ever>);
+    define("WaitsStart", do_at_start<wait_for_ever>);
+    define("Deadlock", construct<wait_for_itself>);
     define("Crash", construct<crash>);
     define("Abort", construct<abort_now>);
     define("SmashStack", construct<smash_stack>);
     define("Terminate", construct<terminate_now>);
     define("ThrowNoexcept", construct<throw_through_noexcept>);
+    define("Exit", construct<exit_now>);
+    define("CrashThread", do_at_start<crash_on_a_thread>);
     define("FreeTwice", construct<free_twice>);
     define("SpoilHeap", construct<spoil_heap>);
     define("Scribble", construct_scribble);

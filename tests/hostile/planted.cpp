@@ -53,8 +53,7 @@ const struct Planter {
         registry.define_unit("HelperEndless", sizeof(::Unit), construct<Plant::endless>, nullptr, 0);
         registry.define_unit("HelperBlocked", sizeof(::Unit), construct<Plant::blocked>, nullptr, 0);
         Helpers::delay = do_planted;
-        Demand::limits = {.waking_load = 0, .longest_wait = INT64_MAX};
-        Ahead::limits = {.fewest_ops = 1, .least_work = 1};
+        Governor::limits = {.waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1};
     }
 } planter;
 

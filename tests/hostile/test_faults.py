@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """UGens that break in every way they can, in a node of the daemon's configuration: what is contained ends their synth
-alone; a corrupted heap ends the daemon, and the node is in a process of its own afterwards. See docs/safety.md."""
+alone; what isn't ends the daemon, and the node is in a process of its own afterwards. See docs/safety.md."""
 import os
 import resource
 import signal
@@ -19,9 +19,13 @@ from tests.lib.server import is_stock
 
 pytestmark = pytest.mark.skipif(is_stock(), reason="it is about our node")
 
-CONTAINED = ("Crash", "Abort", "SmashStack", "Terminate", "ThrowNoexcept", "Endless", "EndlessStart")
-ENDLESS = ("Endless", "EndlessStart")
-LOST = "the heap is corrupted, most likely by a UGen; '{}' was running; the process ends"
+CONTAINED = ("Crash", "Abort", "SmashStack", "Terminate", "ThrowNoexcept", "Endless", "EndlessStart",
+             "Waits", "WaitsStart", "Deadlock")
+ENDLESS = ("Endless", "EndlessStart", "Waits", "WaitsStart", "Deadlock")
+CORRUPTED = "the heap is corrupted, most likely by a UGen; '{}' was running; the process ends"
+LOST = {"FreeTwice": (signal.SIGABRT, CORRUPTED), "SpoilHeap": (signal.SIGABRT, CORRUPTED),
+        "Exit": (signal.SIGABRT, "UGen '{}' has called exit(); the process ends"),
+        "CrashThread": (signal.SIGSEGV, "' has crashed (SIGSEGV), where no UGen can be ended for it; the process ends")}
 PASSWORD = "not-for-everyone"
 
 
@@ -159,37 +163,40 @@ def test_many_endless_synths_under_rtkits_limit(tmp_path):
         assert session.daemon.running(), session.logs()
 
 
-@pytest.mark.parametrize("ugen", ["FreeTwice", "SpoilHeap"])
-def test_a_corrupted_heap(configured, ugen):
+@pytest.mark.parametrize("ugen", LOST)
+def test_what_ends_the_process(configured, ugen):
     session = configured.session
+    ends, line = LOST[ugen][0], LOST[ugen][1].format(ugen)
     assert configured.props()["scsynth.isolation"] == "loop"
     assert configured.process() == session.daemon.pid
     session.connect(configured.names[0], "test-sink")
     first = session.daemon
     configured.play(ugen, 1000)
     session.wait_until(lambda: not first.running(), "the end of the daemon")
-    assert first.returncode() == -signal.SIGABRT
-    assert LOST.format(ugen) in first.output()
+    assert first.returncode() == -ends
+    assert line in first.output()
 
     configured.restart()
-    assert configured.props()["scsynth.isolation"] == "process (the heap was corrupted last time)"
-    assert "the heap was corrupted in the last run" in session.daemon.output()
+    assert configured.props()["scsynth.isolation"] == "process (the last run crashed)"
+    log = session.daemon.output()
+    told = log.index("the last run crashed (scsynth: ")
+    assert line in log[told:log.index(": this time the node runs in a process of its own", told)]
     apart = configured.process()
     assert apart != session.daemon.pid
     session.connect(configured.names[0], "test-sink")
     configured.play(ugen, 1000)
-    configured.wait_logged("the node's process was ended by signal 6")
+    configured.wait_logged(f"the node's process was ended by signal {ends.value}")
     session.wait_until(lambda: configured.props().get("scsynth.state") == "running" and configured.process() != apart,
                        "another process for the node")
     assert session.daemon.running(), session.logs()
-    assert LOST.format(ugen) in session.daemon.output()
+    assert line in session.daemon.output()[told + len(line):]
 
 
 def test_a_process_of_its_own(tmp_path):
     with Configured(tmp_path, isolation="process", password=PASSWORD, inputs=3) as configured:
         session = configured.session
         assert configured.props()["scsynth.isolation"] == "process"
-        assert len(session.ports(configured.names[0], "in")) == 3
+        assert len(session.ports(configured.names[0], "in")) == 4  # with the control input
         assert len(session.ports(configured.names[0], "out")) == 2  # the node's default, not that of the program
         first = configured.process()
         assert first != session.daemon.pid

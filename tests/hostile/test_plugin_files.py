@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(is_stock(), reason="it is about our node")
 PLUGINS = BUILD / "tests/hostile"
 DOES = {"crash": "crashed (SIGSEGV)", "abort": "called abort()", "throw": "threw an exception",
         "exit": "ended the process with exit status 3", "hang": "did not end", "deaf": "did not end",
-        "noisy": "did not end"}
+        "noisy": "did not end", "thread": "crashed (SIGSEGV)", "greedy": "threw an exception"}
 BAD = {f"{how}-in-{where}.so": does for where in ("constructor", "version", "load") for how, does in DOES.items()}
 FIRST, SECOND = 0.25, 0.75  # what both versions play
 NOT_PROBED = "/proc/none/pw-scsynth-probe"
@@ -156,6 +156,20 @@ def test_where_no_file_can_be_tried(user):
             assert log.count(f"can't be tried before they are loaded: {NOT_PROBED}: No such file") == times
             for name, what in does.items():
                 assert f"{name}: {what} when it was loaded; it is left out until the file changes" in log
+
+
+def test_a_file_that_waits_only_where_it_is_loaded(user):
+    user.install("wait-in-load.so")
+    user.install("versioned-1.so")
+    for waited in True, False:
+        port = free_port()
+        with user.session(f"scsynth.osc.port = {port} node.name = configured") as session:
+            session.wait_until(lambda session=session: state(session, "configured") == "running", "the server",
+                               60 if waited else 5)
+            assert "wait-in-load.so: did not end when it was loaded; it is left out" in session.daemon.output()
+            session.connect("configured", "test-sink")
+            play(port, "Versioned")
+            assert values(session, user.home, "configured") == {np.float32(FIRST)}
 
 
 def test_it_is_tried_again_when_it_has_changed(user):

@@ -292,7 +292,7 @@ void torture(Engine& engine, const std::string& name, const Run& run, bool verbo
             change_buffer(engine, below(buffers));
         if (run.wild && below(3) == 0)
             if (Synth* s = engine.tree().find_synth(1000))
-                engine.tree().set_control(*s, below(control_count), wild_float());
+                engine.tree().controls().set(*s, below(control_count), wild_float());
         engine.process(64, time, 48000, ins, outs);
         time = ntp_advance(time, 64, 48000);
         RecordRing& ring = engine.events();

@@ -88,7 +88,7 @@ def test_eight_million_buffers(session):
 
 
 def test_a_thousand_ports(session, tmp_path):
-    server = NodeServer(session, free_port(), {"inputs": 1024, "outputs": 1024, "audio-buses": 4096})
+    server = NodeServer(session, free_port(), {"inputs": 1024, "outputs": 1024, "control-inputs": 0, "audio-buses": 4096})
     session.wait_until(lambda: len(session.ports(server.node_name)) == 2048, "its ports")
     session.link(f"{server.node_name}:out_1024", "test-sink:playback_FL")
     with Client(server.port) as client:

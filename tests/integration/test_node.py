@@ -27,7 +27,7 @@ def test_node_with_ports_and_properties(session):
     port = free_port()
     NodeServer(session, port)
     assert session.ports("scsynth", "out") == ["out_1", "out_2"]
-    assert session.ports("scsynth", "in") == ["in_1", "in_2"]
+    assert session.ports("scsynth", "in") == ["in_1", "in_2", "control_1"]
     props = properties(session)
     assert int(props["scsynth.osc.port"]) == port
     assert str(props["scsynth.autoconnect"]).lower() == "true"
@@ -52,9 +52,9 @@ def test_the_threads_that_there_are_are_published(session, given, threads):
 
 
 def test_ports_as_many_as_asked_for(session):
-    NodeServer(session, free_port(), {"inputs": 1, "outputs": 8})
+    NodeServer(session, free_port(), {"inputs": 1, "outputs": 8, "control-inputs": 2})
     assert session.ports("scsynth", "out") == [f"out_{i}" for i in range(1, 9)]
-    assert session.ports("scsynth", "in") == ["in_1"]
+    assert session.ports("scsynth", "in") == ["in_1", "control_1", "control_2"]
 
 
 def test_port_zero_is_published(session):

@@ -79,14 +79,39 @@ def test_what_a_killed_daemon_left_is_replaced(session, tmp_path):
     port = free_port()
     with Session() as killed:
         NodeServer(killed, port)
+        stale = segment(port).stat().st_ino
         os.kill(killed.daemon.pid, signal.SIGKILL)
         wait_for(lambda: not killed.daemon.running(), "the daemon to be gone")
-    assert segment(port).exists()
-    stale = segment(port).stat().st_ino
     server = NodeServer(session, port)
     assert segment(port).stat().st_ino != stale
     steps = steps_of_sclang(server, tmp_path)
     assert float(steps["get"]) == 0.75
+
+
+@pytest.mark.usefixtures("ours")
+def test_what_a_killed_daemon_left_is_removed_by_a_server_at_another_port(session):
+    """A living server's segment stays, and so does a scsynth's, which has no lock."""
+    port, living, scsynth = free_port(), free_port(), free_port()
+    with Session() as killed:
+        NodeServer(killed, port)
+        with Client(port) as client:
+            client.wait_ready()
+        assert segment(port).exists()
+        os.kill(killed.daemon.pid, signal.SIGKILL)
+        killed.wait_until(lambda: not killed.daemon.running(), "the end of the daemon")
+    servers = [NodeServer(session, living, name="living")]
+    wait_for(segment(living).exists, "the living server's segment")
+    segment(scsynth).write_bytes(bytes(8 << 20))
+    try:
+        wait_for(lambda: not segment(port).exists(), "the end of what the killed one left")
+        servers.append(NodeServer(session, free_port(), name="another"))
+        with Client(servers[1].port) as client:
+            client.wait_ready()
+        assert segment(living).exists() and segment(scsynth).exists()
+    finally:
+        segment(scsynth).unlink()
+        for server in servers:
+            server.stop()
 
 
 @pytest.mark.usefixtures("ours")

@@ -5,23 +5,13 @@ import time
 import numpy as np
 import pytest
 
-from tests.lib import audio, pipewire, server
+from tests.lib import audio, server
 from tests.lib.osc import Bundle, Message, TimeTag
-from tests.lib.recording import Incomplete, Recording
+from tests.lib.recording import Incomplete, Recording, whole
 
 RATE = 48000
 NOT_STOCK = {64: "a JACK client on a busy machine misses cycles of 64 frames",
              441: "scsynth leaves out what of a JACK cycle is no whole block"}
-
-
-def whole(take):
-    """What take() records, without a lost cycle."""
-    for _ in range(pipewire.ATTEMPTS - 1):
-        try:
-            return take()
-        except Incomplete:
-            continue
-    return take()
 
 
 def record_second(record, name):

@@ -14,3 +14,4 @@ for variable in [name for name in os.environ if name.startswith("SC_")]:
 os.environ["XDG_DATA_HOME"] = str(BUILD / "no-data")
 # Builds know only where it will be installed.
 os.environ["SCS_UGEN_PROBE"] = str(BUILD / "src/probe/pw-scsynth-probe")
+os.environ["SCS_INSTRUMENTS"] = str(ROOT / "examples/instruments")

@@ -14,7 +14,7 @@ from tests.lib.process import Process, WaitError, wait_for
 
 
 class Session(Graph):
-    """Use as a context manager. `sinks` and `sources` map names to channel counts; `modules` and
+    """Use as a context manager. `sinks` and `sources` map names to channel counts or positions ("FL FR"); `modules` and
     `objects` are further entries of context.modules and context.objects; `fragments` maps file
     names to texts for pipewire.conf.d; `build` is where the plugin and module were built, None if the
     installed ones are meant, with all that is installed beside them; `policy` adds our auto-connection policy to
@@ -98,7 +98,7 @@ class Session(Graph):
             plugins = [folder for folder in (self.build / "spa/plugins", self.build / "tests") if folder.is_dir()]
             env |= session_config.where(self.dir / "stock", plugins, [self.build / "src/module"])
         else:
-            for name in ("SCS_UGEN_PROBE", "WIREPLUMBER_CONFIG_DIR", "WIREPLUMBER_DATA_DIR"):
+            for name in ("SCS_INSTRUMENTS", "SCS_UGEN_PROBE", "WIREPLUMBER_CONFIG_DIR", "WIREPLUMBER_DATA_DIR"):
                 env.pop(name, None)
         return env | self._extra_env
 

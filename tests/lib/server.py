@@ -33,7 +33,8 @@ class NodeServer:
         properties = {"factory.name": "audio.scsynth", "library.name": library,
                       "node.name": name, "object.linger": 1, "scsynth.osc.port": port}
         properties |= {f"scsynth.{key}": value for key, value in (settings or {}).items()}
-        words = " ".join(f"{key}={value}" for key, value in properties.items())
+        quoted = {key: f'"{value}"' if " " in str(value) else value for key, value in properties.items()}
+        words = " ".join(f"{key}={value}" for key, value in quoted.items())
         graph.pw_cli("create-node", "spa-node-factory", words)
 
     def stop(self):

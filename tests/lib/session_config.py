@@ -151,7 +151,9 @@ def write_wireplumber(folder, policy):
 
 
 def positions(channels):
-    """The channel names PipeWire uses in port names."""
+    """The channel names PipeWire uses in port names, for a number of channels or for their names."""
+    if isinstance(channels, str):
+        return channels.split()
     known = {1: ["MONO"], 2: ["FL", "FR"]}
     return known.get(channels) or [f"AUX{i}" for i in range(channels)]
 

@@ -250,7 +250,8 @@ def test_a_score_as_a_graph():
 
 
 def test_calls_in_a_profile():
-    profile = "fn=(1) main\ncfn=(2) scs::Ahead::plan(x)\ncalls=3 199\n7 100\ncfn=(3) other\ncalls=9 1\n"
-    assert calls(profile + "fn=(4) more\ncfn=(2)\ncalls=4 199\n", "scs::Ahead::plan(") == 7
+    profile = "fn=(1) main\ncfn=(2) scs::StrandPlan::make(x)\ncalls=3 199\n7 100\ncfn=(3) other\ncalls=9 1\n"
+    assert calls(profile + "fn=(4) more\ncfn=(2)\ncalls=4 199\n", "scs::StrandPlan::make(") == 7
     assert calls(profile, "absent") == 0
-    assert calls("fn=(2) scs::Ahead::plan(x)\n1 2\nfn=(1) main\ncfn=(2)\ncalls=4 1\n", "scs::Ahead::plan(") == 4
+    profile = "fn=(2) scs::StrandPlan::make(x)\n1 2\nfn=(1) main\ncfn=(2)\ncalls=4 1\n"
+    assert calls(profile, "scs::StrandPlan::make(") == 4

@@ -58,6 +58,14 @@ def test_pytest_within_meson_is_counted():
     assert (found.passed, found.failed, len(found.skipped)) == (4, 2, 1)
 
 
+def test_pytest_within_meson_says_what_failed_and_why_a_test_was_skipped():
+    found = meson(program(stdout="SKIPPED [2] ../tests/m/test_m.py:205: no room\nFAILED ../tests/m/test_m.py::test_a[1] - "
+                          "assert 1 < 0\nERROR tests/m/test_m.py::test_b\n2 failed, 4 passed, 3 skipped in 0.38s\n",
+                          result="FAIL", returncode=1))
+    assert found.failures == ["x: test_m.py::test_a[1] - assert 1 < 0", "x: test_m.py::test_b"]
+    assert found.skipped == ["x: test_m.py:205: no room"] * 2 + ["x: see its log"]
+
+
 def test_another_program_is_one_case():
     assert (meson(program()).passed, meson(program(result="FAIL", returncode=1)).failed) == (1, 1)
 

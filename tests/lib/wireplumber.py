@@ -9,7 +9,7 @@ from pathlib import Path
 STOCK = Path("/usr/share/wireplumber")
 SOURCE = Path(__file__).resolve().parents[2] / "wireplumber"
 SCRIPTS = {"scsynth-autoconnect.lua": "scripts"} | {
-    f"scsynth-{module}.lua": "scripts/lib" for module in ("devices", "graph", "policy", "streams")}
+    f"scsynth-{module}.lua": "scripts/lib" for module in ("devices", "graph", "keyboards", "policy", "streams")}
 
 
 @functools.cache

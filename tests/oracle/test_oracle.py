@@ -85,7 +85,7 @@ def test_offsets_at_other_rates(same, rate):
 
 def test_envelopes_and_done_actions(same):
     events = [(0.003, ("/g_new", 50, HEAD, 0, 51, TAIL, 0))]
-    for action in range(2, 15):
+    for action in range(2, 16):
         at, node = action * 0.1, 1000 + 10 * action
         events += [
             (at, ("/g_new", node + 5, TAIL, 50),

@@ -492,3 +492,45 @@ def test_far_into_a_buffer(name, points, hosted, tmp_path):
     best = min(apart(right[rising], np.roll(signal, shift)[rising]) for shift in (-1, 0, 1))
     assert best < (-25 if points == 1 else -55 if points == 2 else -80)
     as_scsynth(events, end, tmp_path)
+
+
+@pytest.mark.parametrize("size", [32768, 65536, 131072, 262144])
+def test_large_transforms(size, tmp_path):
+    """Up to scsynth's own limit (#738)."""
+    one = Def()
+    buffer = one.unit(0, "LocalBuf", 1.0, float(size), one.unit(0, "MaxLocalBufs", 1.0))
+    spectrum = one.kr("FFT", buffer, one.ar("SinOsc", 440.0, 0.0), 0.5, 0.0, 1.0, 0.0)
+    one.out(one.ar("IFFT", spectrum, 0.0, 0.0))
+    events, end = score(one, seconds=(size + 4800) / RATE)
+    pair = compare.render(events, end, tmp_path, settings=BINARIES)
+    assert not pair.report(), pair.report()
+    assert np.abs(pair.ours).max() > 0.5
+
+
+@pytest.mark.parametrize("rate", ["control", "audio"])
+def test_a_buffer_played_from_its_end(rate, tmp_path):
+    """Backwards from the last frame, or from beyond it, to the first one; then it is done (#2875)."""
+    size = 2000
+    file = tmp_path / "ramp.wav"
+    ramp = np.arange(1, size + 1, dtype=np.float32) / size
+    write_wav(file, np.stack([ramp, ramp], axis=1), RATE)
+    for start in (size - 1, size):
+        one = Def()
+        step = one.ar("DC", -1.0) if rate == "audio" else -1.0
+        one.out(one.ar("PlayBuf", 0.0, step, 0.0, float(start), 0.0, float(FREE), outputs=2))
+        events, end = score(one, before=[("/b_allocRead", 0, str(file), 0, 0)])
+        signal = ours(events, end, tmp_path)[:, 0]
+        heard = np.flatnonzero(signal)
+        assert np.allclose(signal[heard[0]:heard[0] + size - 1], ramp[:0:-1][:size - 1], atol=2 / size)
+        assert size - 2 <= len(heard) <= size + BLOCK
+        as_scsynth(events, end, tmp_path)
+
+
+@pytest.mark.parametrize("step", [1.0, -1.0, 0.0])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_short_buffer_is_done(size, step, tmp_path):
+    """Whatever its length, and at a standstill on its last frame."""
+    one = Def()
+    one.out(one.ar("PlayBuf", 0.0, step, 0.0, float(size - 1), 0.0, float(FREE)), one.ar("DC", 1.0))
+    signal = ours(*score(one, before=[("/b_alloc", 0, size, 1)]), tmp_path)
+    assert 0 < np.count_nonzero(signal[:, 1]) <= 2 * BLOCK

@@ -68,7 +68,7 @@ UNCOVERED = {
     "ScopeOut2": "scsynth -N crashes on it",
     "Unwrap": "no class in the language",
 }
-UNITS = 384  # of the core's plugins without UIUGens (stand-ins) and DemoUGens
+UNITS = 384  # of the core's plugins without UIUGens (of ours) and DemoUGens
 
 FILES = sorted(ugens.FOLDER.glob("*.scsyndef"))
 

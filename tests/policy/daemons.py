@@ -154,14 +154,15 @@ class Session:
         self.run("pw-cli", "destroy", str(self.id_of(name)))
         self.wait_graph(lambda g: name not in g.ids, f"{name} to go")
 
-    def add_dsp_node(self, name="scsynth", outputs=2, inputs=0, **props):
+    def add_dsp_node(self, name="scsynth", outputs=2, inputs=0, control=(), **props):
+        """`control`: "+in:NAME" or "+out:NAME", of which the outputs are hardware's."""
         settings = {"node.name": name, "node.always-process": "true",
                     "scsynth.autoconnect": "true"}
         settings.update({k.replace("__", "-").replace("_", "."): v for k, v in props.items()})
         process = self.spawn(name, os.environ.get("DSP_NODE", "build/wireplumber/dsp-node"),
-                             str(outputs), str(inputs), *(f"{k}={v}" for k, v in settings.items()))
+                             str(outputs), str(inputs), *(f"{k}={v}" for k, v in settings.items()), *control)
         self.wait_graph(lambda g: sum(p.startswith(name + ":") for p in g.ports.values())
-                        == outputs + inputs, f"{name}'s ports")
+                        == outputs + inputs + len(control), f"{name}'s ports")
         return process
 
     def set_default(self, kind, name):

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A silent node with mono DSP ports out_1..out_N and in_1..in_M, standing in for the real one.
-// usage: dsp-node OUTPUTS INPUTS [key=value…]
-// Further key=value lines on standard input change the node's properties; end of input ends it. What it is told in the
-// params of its Props, it prints: "key: text".
+// usage: dsp-node OUTPUTS INPUTS [key=value | +in:NAME | +out:NAME …]
+// With + control ports of these names, of which the outputs are hardware's.
+// Further key=value lines on standard input, if that is a pipe, change the node's properties; its end ends the program.
+// What it is told in the params of its Props, it prints: "key: text".
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pipewire/filter.h>
@@ -36,6 +38,16 @@ void on_param(void*, void* port, uint32_t id, const spa_pod* param) {
     if (spa_pod_parser_push_struct(&parser, &frame) >= 0 && spa_pod_parser_get_string(&parser, &key) >= 0 &&
         spa_pod_parser_get_string(&parser, &text) >= 0)
         std::fprintf(stderr, "%s: %s\n", key, text);
+}
+
+void add_control(pw_filter* filter, const std::string& argument) {
+    const bool output = argument.starts_with("+out:");
+    pw_filter_add_port(filter, output ? PW_DIRECTION_OUTPUT : PW_DIRECTION_INPUT, PW_FILTER_PORT_FLAG_MAP_BUFFERS,
+                       sizeof(int),
+                       pw_properties_new(PW_KEY_FORMAT_DSP, "8 bit raw midi", PW_KEY_PORT_NAME,
+                                         argument.c_str() + argument.find(':') + 1, PW_KEY_PORT_PHYSICAL,
+                                         output ? "true" : nullptr, nullptr),
+                       nullptr, 0);
 }
 
 void set_property(pw_properties* props, const std::string& assignment) {
@@ -95,11 +107,16 @@ int main(int argc, char** argv) {
     app.filter = pw_filter_new_simple(loop, "dsp-node", props, &events, &app);
     add_ports(app.filter, PW_DIRECTION_OUTPUT, "out_", std::atoi(argv[1]));
     add_ports(app.filter, PW_DIRECTION_INPUT, "in_", std::atoi(argv[2]));
+    for (int i = 3; i < argc; ++i)
+        if (argv[i][0] == '+')
+            add_control(app.filter, argv[i]);
     if (pw_filter_connect(app.filter, PW_FILTER_FLAG_RT_PROCESS, nullptr, 0) < 0) {
         std::fprintf(stderr, "cannot connect to PipeWire\n");
         return 1;
     }
-    pw_loop_add_io(loop, STDIN_FILENO, SPA_IO_IN | SPA_IO_HUP, false, on_input, &app);
+    struct stat input;
+    if (fstat(STDIN_FILENO, &input) == 0 && S_ISFIFO(input.st_mode))
+        pw_loop_add_io(loop, STDIN_FILENO, SPA_IO_IN | SPA_IO_HUP, false, on_input, &app);
     pw_main_loop_run(app.loop);
     pw_filter_destroy(app.filter);
     pw_main_loop_destroy(app.loop);

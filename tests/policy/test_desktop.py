@@ -377,6 +377,21 @@ def test_what_is_missing_is_said(session):
     told(session, "scsynth.notice", 'scsynth.sink-position: "main" has no channel 3, 4')
 
 
+def test_outputs_go_to_the_channels_of_their_layout(session):
+    session.add_device("surround", position="FL,FR,SL,SR,FC,LFE")
+    session.add_dsp_node(outputs=7, scsynth_layout="FL FR FC LFE RL RR")
+    expect(session, outs("main"))
+    told(session, "scsynth.notice", 'scsynth.layout: "main" has no channel FC, LFE, RL, RR')
+    session.set_default("sink", "surround")
+    expect(session, outs("surround", ("FL", "FR", "FC", "LFE", "SL", "SR")))
+
+
+def test_a_device_without_any_channel_of_the_layout_keeps_its_order(session):
+    session.add_device("speaker", position="MONO", priority=3000)
+    session.add_dsp_node(scsynth_layout="FL FR")
+    expect(session, {("scsynth:out_1", "speaker:playback_MONO"), ("scsynth:out_2", "speaker:playback_MONO")})
+
+
 # What nobody hears
 
 def ask(process):

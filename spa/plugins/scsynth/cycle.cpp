@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <utility>
 
 namespace scs::spa {
 namespace {
@@ -36,9 +37,10 @@ struct Cycle::Span {
     bool has_deadline = false; ///< the host gives the time, and it is real time
 };
 
-Cycle::Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate, double cpu_limit)
+Cycle::Cycle(uint32_t inputs, uint32_t outputs, uint32_t controls, uint32_t max_quantum, double rate, double cpu_limit)
     : inputs_(inputs),
       outputs_(outputs),
+      controls_(controls),
       in_(inputs),
       out_(outputs),
       gains_(outputs),
@@ -114,6 +116,11 @@ int Cycle::process() noexcept {
     for (size_t i = 0; i < outputs_.size(); ++i)
         out_[i] = outputs_[i].begin_output(span.frames);
 
+    control_.begin(span.frames);
+    for (size_t i = 0; i < controls_.size(); ++i)
+        control_.read(uint8_t(i), controls_[i].take_bytes());
+    events_ = control_.events();
+
     const double latency = latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
     const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
     graph_rate_.store(span.rate, std::memory_order_relaxed);
@@ -165,7 +172,7 @@ uint64_t Cycle::cuts() const noexcept {
 
 void Cycle::render(const Span& span, NtpTime frame0, const CycleLimit& limit) noexcept {
     if (Engine* engine = server_ ? server_->engine() : nullptr) {
-        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit);
+        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit, events_);
         input_delay_.store(engine->input_delay(), std::memory_order_relaxed);
     } else {
         for (float* out : out_)
@@ -179,7 +186,12 @@ void Cycle::render_resampled(const Span& span, NtpTime frame0, const CycleLimit&
     const FlushToZero denormals;
     const auto run = [&](int frames, double ahead, const float* const* in, float* const* out) {
         const NtpTime start = frame0 + NtpTime(std::llround(ahead / span.rate * 0x1p32));
-        engine->process(frames, start, rate_adapter_->engine_rate(), in, out, limit);
+        // As the inputs, events are delayed until none can come too late.
+        for (ControlEvent& event : events_)
+            event.frame = int32_t(std::max<int64_t>(
+                std::llround((event.frame + rate_adapter_->delay() - ahead) * rate_adapter_->engine_rate() / span.rate),
+                0));
+        engine->process(frames, start, rate_adapter_->engine_rate(), in, out, limit, std::exchange(events_, {}));
     };
     const int block = rate_adapter_->block();
     bool rendered = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "control-reader.hpp"
 #include "cycle-time.hpp"
 #include "engine/rt/clock.hpp"
 #include "engine/rt/rate-adapter.hpp"
@@ -13,6 +14,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace scs::spa {
@@ -29,7 +31,7 @@ struct OutputLatency {
 class Cycle {
 public:
     /// [main] `rate`: of a host that doesn't tell one, in Hz. `cpu_limit`: see CycleTime.
-    Cycle(uint32_t inputs, uint32_t outputs, uint32_t max_quantum, double rate, double cpu_limit);
+    Cycle(uint32_t inputs, uint32_t outputs, uint32_t controls, uint32_t max_quantum, double rate, double cpu_limit);
     /// [main] To be called before the first cycle. The engine then runs at the adapter's rate, whatever the graph's is.
     /// An adapter without a rate gets the one at which the first synth or buffer is made.
     void set_rate_adapter(std::unique_ptr<RateAdapter> adapter) noexcept {
@@ -38,7 +40,9 @@ public:
     }
 
     PortIo& port(spa_direction direction, uint32_t id) noexcept {
-        return direction == SPA_DIRECTION_INPUT ? inputs_[id] : outputs_[id];
+        if (direction == SPA_DIRECTION_OUTPUT)
+            return outputs_[id];
+        return id < inputs_.size() ? inputs_[id] : controls_[id - inputs_.size()]; // these come last
     }
     Gain& gain(uint32_t output) noexcept { return gains_[output]; }
     void set_server(osc::Server* server) noexcept { server_ = server; }
@@ -63,6 +67,8 @@ public:
     int kept_rate() const noexcept { return kept_rate_.load(std::memory_order_relaxed); }
     /// [any] Whether inputs and outputs are resampled.
     bool resampled() const noexcept { return resampled_.load(std::memory_order_relaxed); }
+    /// [any] What came by control ports.
+    const ControlReader& control() const noexcept { return control_; }
     /// [any] Cycles that ended after their deadline.
     uint64_t overruns() const noexcept { return overruns_.load(std::memory_order_relaxed); }
 
@@ -78,7 +84,9 @@ private:
     void report(const Span&, uint64_t begun_nsec, uint64_t cuts_before) noexcept;
     uint64_t cuts() const noexcept;
 
-    std::vector<PortIo> inputs_, outputs_;
+    std::vector<PortIo> inputs_, outputs_, controls_;
+    ControlReader control_;
+    std::span<ControlEvent> events_; ///< of this cycle that the engine doesn't have yet
     std::vector<const float*> in_;
     std::vector<float*> out_;
     std::vector<Gain> gains_; ///< of the outputs

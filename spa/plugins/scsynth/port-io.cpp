@@ -5,17 +5,25 @@
 
 namespace scs::spa {
 
-const float* PortIo::take_input(uint32_t frames) noexcept {
+std::span<const std::byte> PortIo::take_bytes() noexcept {
     if (!area_ || area_->status != SPA_STATUS_HAVE_DATA || area_->buffer_id >= buffers_.size())
-        return nullptr;
+        return {};
     area_->status = SPA_STATUS_NEED_DATA;
     // The pointer may be another one each cycle (DYNAMIC_DATA).
     const spa_data& data = buffers_[area_->buffer_id]->datas[0];
     const uint32_t offset = std::min(data.chunk->offset, data.maxsize);
     const uint32_t size = std::min(data.chunk->size, data.maxsize - offset);
-    if (!data.data || (data.chunk->flags & SPA_CHUNK_FLAG_EMPTY) || size / sizeof(float) < frames)
+    if (!data.data)
+        return {};
+    return {static_cast<const std::byte*>(data.data) + offset, size};
+}
+
+const float* PortIo::take_input(uint32_t frames) noexcept {
+    const std::span<const std::byte> chunk = take_bytes();
+    if (chunk.empty() || chunk.size() / sizeof(float) < frames ||
+        (buffers_[area_->buffer_id]->datas[0].chunk->flags & SPA_CHUNK_FLAG_EMPTY))
         return nullptr;
-    return reinterpret_cast<const float*>(static_cast<const char*>(data.data) + offset);
+    return reinterpret_cast<const float*>(chunk.data());
 }
 
 float* PortIo::begin_output(uint32_t frames) noexcept {

@@ -1,40 +1,36 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ports.hpp"
 
+#include "layout.hpp"
+
 #include <spa/param/audio/format-utils.h>
 #include <spa/param/param.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace scs::spa {
 namespace {
 
-std::string channel_name(uint32_t channel) {
-    switch (channel) {
-    case SPA_AUDIO_CHANNEL_MONO: return "MONO";
-    case SPA_AUDIO_CHANNEL_FL: return "FL";
-    case SPA_AUDIO_CHANNEL_FR: return "FR";
-    default: return "AUX" + std::to_string(channel - SPA_AUDIO_CHANNEL_AUX0);
-    }
-}
-
+constexpr int control_bytes = 32768; ///< that a control port asks its buffers to hold
 constexpr uint32_t readable = SPA_PARAM_INFO_READ, writable = SPA_PARAM_INFO_WRITE;
 
 } // namespace
 
-uint32_t channel_of(uint32_t id, uint32_t count) {
-    if (count == 1)
-        return SPA_AUDIO_CHANNEL_MONO;
-    if (id < 2)
-        return id == 0 ? SPA_AUDIO_CHANNEL_FL : SPA_AUDIO_CHANNEL_FR;
-    return SPA_AUDIO_CHANNEL_AUX0 + id;
+Port::Port(spa_direction direction, uint32_t id, uint32_t channel, std::string name)
+    : Port(direction, id, (direction == SPA_DIRECTION_OUTPUT ? "out_" : "in_") + std::to_string(id + 1),
+           std::move(name), channel_name(channel)) {}
+
+Port Port::control(uint32_t id, uint32_t index) {
+    return {SPA_DIRECTION_INPUT, id, "control_" + std::to_string(index + 1), {}, {}};
 }
 
-Port::Port(spa_direction direction, uint32_t id, uint32_t count)
+Port::Port(spa_direction direction, uint32_t id, std::string key, std::string name, std::string channel)
     : direction_(direction),
       id_(id),
-      name_((direction == SPA_DIRECTION_OUTPUT ? "out_" : "in_") + std::to_string(id + 1)),
-      channel_(channel_name(channel_of(id, count))) {
+      key_(std::move(key)),
+      name_(name.empty() ? key_ : std::move(name)),
+      channel_(std::move(channel)) {
     params_[enum_format] = {SPA_PARAM_EnumFormat, readable};
     params_[meta] = {SPA_PARAM_Meta, readable};
     params_[io] = {SPA_PARAM_IO, readable};
@@ -46,8 +42,12 @@ Port::Port(spa_direction direction, uint32_t id, uint32_t count)
 }
 
 spa_port_info Port::info(bool all) {
-    items_ = {
-        {{"format.dsp", "32 bit float mono audio"}, {"port.name", name_.c_str()}, {"audio.channel", channel_.c_str()}}};
+    // PipeWire shows every control port as one for MIDI, and connects all kinds of these. Its mixer makes MIDI 1.0 of
+    // Universal MIDI Packets from 1.6 on, with 7 bits of velocity, unless control.ump is false: either is read.
+    items_[0] = {"format.dsp", is_control() ? "8 bit raw midi" : "32 bit float mono audio"};
+    items_[1] = {"port.name", name_.c_str()};
+    items_[2] = {"scsynth.port", key_.c_str()}; // for the policy
+    items_[3] = is_control() ? spa_dict_item{"control.ump", "false"} : spa_dict_item{"audio.channel", channel_.c_str()};
     props_ = {0, uint32_t(items_.size()), items_.data()};
     spa_port_info info{};
     info.change_mask =
@@ -65,7 +65,6 @@ spa_port_info Port::info(bool all) {
 
 spa_pod* Port::param(uint32_t id, uint32_t index, uint32_t quantum_limit, spa_pod_builder& b, int& error) const {
     const auto object = [](void* pod) { return static_cast<spa_pod*>(pod); };
-    const int stride = sizeof(float);
     if ((id == SPA_PARAM_Format || id == SPA_PARAM_Buffers) && !has_format_) {
         error = -EIO;
         return nullptr;
@@ -75,18 +74,11 @@ spa_pod* Port::param(uint32_t id, uint32_t index, uint32_t quantum_limit, spa_po
     case SPA_PARAM_Format:
         if (index > 0)
             return nullptr;
-        return object(spa_pod_builder_add_object(&b, SPA_TYPE_OBJECT_Format, id, SPA_FORMAT_mediaType,
-                                                 SPA_POD_Id(SPA_MEDIA_TYPE_audio), SPA_FORMAT_mediaSubtype,
-                                                 SPA_POD_Id(SPA_MEDIA_SUBTYPE_dsp), SPA_FORMAT_AUDIO_format,
-                                                 SPA_POD_Id(SPA_AUDIO_FORMAT_DSP_F32)));
+        return format_param(id, b);
     case SPA_PARAM_Buffers:
         if (index > 0)
             return nullptr;
-        return object(spa_pod_builder_add_object(
-            &b, SPA_TYPE_OBJECT_ParamBuffers, id, SPA_PARAM_BUFFERS_buffers,
-            SPA_POD_CHOICE_RANGE_Int(1, 1, int(max_buffers)), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
-            SPA_PARAM_BUFFERS_size, SPA_POD_CHOICE_RANGE_Int(int(quantum_limit) * stride, 16 * stride, INT32_MAX),
-            SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride)));
+        return buffers_param(id, quantum_limit, b);
     case SPA_PARAM_Meta:
         if (index > 0)
             return nullptr;
@@ -104,13 +96,43 @@ spa_pod* Port::param(uint32_t id, uint32_t index, uint32_t quantum_limit, spa_po
     }
 }
 
+spa_pod* Port::format_param(uint32_t id, spa_pod_builder& b) const {
+    spa_pod_frame frame;
+    spa_pod_builder_push_object(&b, &frame, SPA_TYPE_OBJECT_Format, id);
+    if (is_control())
+        spa_pod_builder_add(&b, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_application), SPA_FORMAT_mediaSubtype,
+                            SPA_POD_Id(SPA_MEDIA_SUBTYPE_control), 0);
+    else
+        spa_pod_builder_add(&b, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_audio), SPA_FORMAT_mediaSubtype,
+                            SPA_POD_Id(SPA_MEDIA_SUBTYPE_dsp), SPA_FORMAT_AUDIO_format,
+                            SPA_POD_Id(SPA_AUDIO_FORMAT_DSP_F32), 0);
+    return static_cast<spa_pod*>(spa_pod_builder_pop(&b, &frame));
+}
+
+spa_pod* Port::buffers_param(uint32_t id, uint32_t quantum_limit, spa_pod_builder& b) const {
+    // The daemon's mixer loses all of a cycle that finds no room, and takes 4096 bytes if nobody asks for more. A
+    // program that fills buffers on its main loop, such as pw-midiplay, would miss every other cycle with one of them.
+    const int stride = is_control() ? 1 : sizeof(float), least = is_control() ? 2 : 1;
+    const int size = is_control() ? control_bytes : int(quantum_limit) * stride;
+    const int least_size = is_control() ? control_bytes : 16 * stride;
+    return static_cast<spa_pod*>(spa_pod_builder_add_object(
+        &b, SPA_TYPE_OBJECT_ParamBuffers, id, SPA_PARAM_BUFFERS_buffers,
+        SPA_POD_CHOICE_RANGE_Int(least, least, int(max_buffers)), SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
+        SPA_PARAM_BUFFERS_size, SPA_POD_CHOICE_RANGE_Int(size, least_size, INT32_MAX), SPA_PARAM_BUFFERS_stride,
+        SPA_POD_Int(stride)));
+}
+
 int Port::set_format(const spa_pod* pod, bool test_only) {
     if (pod) {
         uint32_t type = 0, subtype = 0;
+        if (spa_format_parse(pod, &type, &subtype) < 0)
+            return -EINVAL;
         spa_audio_info_dsp dsp{};
-        if (spa_format_parse(pod, &type, &subtype) < 0 || type != SPA_MEDIA_TYPE_audio ||
-            subtype != SPA_MEDIA_SUBTYPE_dsp || spa_format_audio_dsp_parse(pod, &dsp) < 0 ||
-            dsp.format != SPA_AUDIO_FORMAT_DSP_F32)
+        const bool fits = is_control() ? type == SPA_MEDIA_TYPE_application && subtype == SPA_MEDIA_SUBTYPE_control
+                                       : type == SPA_MEDIA_TYPE_audio && subtype == SPA_MEDIA_SUBTYPE_dsp &&
+                                             spa_format_audio_dsp_parse(pod, &dsp) >= 0 &&
+                                             dsp.format == SPA_AUDIO_FORMAT_DSP_F32;
+        if (!fits)
             return -EINVAL;
     }
     if (test_only)

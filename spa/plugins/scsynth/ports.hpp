@@ -8,7 +8,9 @@
 #include <spa/utils/dict.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ public:
     float* begin_output(uint32_t frames) noexcept;
     /// [rt] Hands on what begin_output() gave.
     void end_output(uint32_t frames) noexcept;
+    /// [rt] What an input has brought in this cycle, in memory that others may be writing; empty if nothing is linked.
+    /// Asks for the next.
+    std::span<const std::byte> take_bytes() noexcept;
     /// [rt] Frames that an output's buffers hold; 0 if nothing is linked.
     uint32_t room() const noexcept;
 
@@ -39,20 +44,21 @@ private:
     bool writing_ = false;
 };
 
-/// The channel of port `id` of `count`, as SPA numbers them: FL and FR for the first two of several, so that a stereo
-/// sink's ports match; the rest has no place in a room. [any]
-uint32_t channel_of(uint32_t id, uint32_t count);
-
-/// A mono port of 32-bit floats as the main loop sees it: what it is, and the params that a host asks for.
+/// A port as the main loop sees it: what it is, and the params that a host asks for. Mono sound of 32-bit floats, or
+/// control: notes and the like, each at its frame.
 class Port {
 public:
     static constexpr uint32_t max_buffers = 64;
 
-    /// [main] Number `id` of the `count` ports of its direction.
-    Port(spa_direction, uint32_t id, uint32_t count);
+    /// [main] Number `id` of the audio ports of its direction, with that channel. `name`: for its users, in place of
+    /// in_1, out_1 and so on.
+    Port(spa_direction, uint32_t id, uint32_t channel, std::string name = {});
+    /// [main] The control input with that ID, which is the number `index` of them.
+    static Port control(uint32_t id, uint32_t index);
 
     spa_direction direction() const { return direction_; }
     uint32_t id() const { return id_; }
+    bool is_control() const { return channel_.empty(); }
     bool has_format() const { return has_format_; }
     /// Whether the host has links to it. With the last one it takes the area away, or in a client the buffers.
     bool linked() const { return has_area_ && has_buffers_; }
@@ -73,15 +79,20 @@ public:
     bool set_latency(const spa_latency_info&);
 
 private:
+    Port(spa_direction, uint32_t id, std::string key, std::string name, std::string channel);
+    spa_pod* format_param(uint32_t id, spa_pod_builder&) const;
+    spa_pod* buffers_param(uint32_t id, uint32_t quantum_limit, spa_pod_builder&) const;
+
     enum ParamSlot { enum_format, meta, io, format, buffers, latency_slot, slots };
 
     spa_direction direction_;
     uint32_t id_;
-    std::string name_, channel_;
+    std::string key_;            ///< in_1, out_1 and so on, whatever its name is
+    std::string name_, channel_; ///< a control port has no channel
     bool has_format_ = false, has_area_ = false, has_buffers_ = false;
     uint64_t changed_ = 0;
     std::array<spa_param_info, slots> params_{};
-    std::array<spa_dict_item, 3> items_{};
+    std::array<spa_dict_item, 4> items_{};
     spa_dict props_{};
     std::array<spa_latency_info, 2> latency_{};
 };

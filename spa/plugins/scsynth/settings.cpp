@@ -3,7 +3,9 @@
 
 #include "engine/rt/rate-adapter.hpp"
 #include "engine/simd/isa.hpp"
+#include "layout.hpp"
 #include "osc/setting-conflicts.hpp"
+#include "port-names.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -107,6 +109,12 @@ std::string default_synthdef_path() {
     return {};
 }
 
+/// What the package has installed. The environment's SCS_INSTRUMENTS may name another folder.
+std::string default_instruments() {
+    const char* given = std::getenv("SCS_INSTRUMENTS");
+    return given ? given : SCS_INSTRUMENTS;
+}
+
 /// Reads one `scsynth.` key; the error's text is empty if all is well.
 Error read_own(std::string_view key, std::string_view value, NodeSettings& settings) {
     const std::string_view name = key.substr(prefix.size());
@@ -119,6 +127,33 @@ Error read_own(std::string_view key, std::string_view value, NodeSettings& setti
 
 std::string few_ports_text() {
     return "none with more than " + std::to_string(RateAdapter::most_ports) + " inputs or outputs";
+}
+
+/// Gives the outputs that there are their places in the layout.
+Error place_outputs(NodeSettings& settings) {
+    const auto layout = read_layout(settings.layout);
+    if (!layout)
+        return wrong("scsynth.layout", settings.layout, layout_choices());
+    const size_t outputs = size_t(settings.server.engine.outputs);
+    settings.positions.assign(layout->begin(), layout->begin() + ptrdiff_t(std::min(outputs, layout->size())));
+    if (outputs < layout->size() && layout->size() < most_aux)
+        settings.warnings.push_back(
+            "scsynth.layout = \"" + settings.layout + "\" has " + std::to_string(layout->size()) +
+            " channels, scsynth.outputs = " + std::to_string(outputs) + ": only the first are there");
+    return {};
+}
+
+Error name_outputs(NodeSettings& settings) {
+    const auto outputs = size_t(settings.server.engine.outputs);
+    auto names = read_port_names(settings.port_names, outputs);
+    if (!names)
+        return wrong("scsynth.port-names", settings.port_names,
+                     port_name_choices() + "; \"" + names.error() + "\" can't be one");
+    settings.names = std::move(names.value());
+    if (const size_t given = count_port_names(settings.port_names); given > outputs)
+        settings.warnings.push_back("scsynth.port-names has " + std::to_string(given) +
+                                    " names, scsynth.outputs = " + std::to_string(outputs) + ": only the first count");
+    return {};
 }
 
 /// What is wrong with settings each of which is allowed by its row: with each other, or with this build.
@@ -163,6 +198,7 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
     NodeSettings settings;
     osc::ServerSettings& server = settings.server;
     server.synthdef_path = default_synthdef_path();
+    server.instruments = default_instruments();
     // A node that a client asked for may go on /quit; one that the daemon's configuration loads stays.
     const char* linger = info ? spa_dict_lookup(info, "object.linger") : nullptr;
     server.allow_quit = (info && spa_dict_lookup(info, "client.id")) || (linger && truth(linger).value_or(false));
@@ -187,6 +223,11 @@ Result<NodeSettings> read_settings(const spa_dict* info) {
         if (!error.what.empty())
             return error;
     }
+    for (const auto prepare : {place_outputs, name_outputs})
+        if (Error problem = prepare(settings); !problem.what.empty())
+            return problem;
+    if (!server.bindings.empty() && settings.control_inputs == 0)
+        settings.warnings.push_back("scsynth.bindings has no effect without a control input (scsynth.control-inputs)");
     server.engine.sample_rate = settings.sample_rate > 0 ? settings.sample_rate : settings.graph_rate;
     if (Error conflict = find_conflict(settings); !conflict.what.empty())
         return conflict;

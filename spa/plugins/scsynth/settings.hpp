@@ -7,6 +7,7 @@
 
 #include <spa/utils/dict.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -19,12 +20,17 @@ struct NodeSettings {
     osc::ServerSettings server;
     int sample_rate = 0;    ///< Hz that the engine keeps whatever the graph's rate; 0: it follows the graph
     bool keep_rate = false; ///< the engine keeps the rate at which the first synth or buffer is made
+    int control_inputs = 1; ///< ports for notes and controllers
+    std::string layout;     ///< of the outputs; see read_layout()
+    std::string port_names; ///< of the outputs; see read_port_names()
     int graph_rate = 48000; ///< Hz, of a host that doesn't tell it in each cycle
     int idle_after = 10;    ///< seconds without synths; 0: never
     double volume = 1;      ///< of the outputs at the start, a factor
     bool mute = false;
-    std::string name;         ///< of the node, for PipeWire and for JACK; empty: see SpaNode
-    int uncounted_cycles = 0; ///< not a setting: see async-latency.hpp
+    std::string name;                ///< of the node, for PipeWire and for JACK; empty: see SpaNode
+    int uncounted_cycles = 0;        ///< not a setting: see async-latency.hpp
+    std::vector<uint32_t> positions; ///< not a setting: the channels of the layout for the outputs that there are
+    std::vector<std::string> names;  ///< not a setting: of each output
     /// Node properties that the host gave and that may replace ours: name, description, always-process, …
     std::vector<std::pair<std::string, std::string>> given;
     /// One line each for settings that are known but have no effect, or aren't known at all.
@@ -53,6 +59,34 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
               "changes, it is resampled, as with `sample-rate`: what plays keeps its pitch and speed, and clients see "
               "no change. Without it the server follows the graph, and what plays changes its pitch. The limits of "
               "`sample-rate` hold."}},
+    {&NodeSettings::control_inputs,
+     {.key = "control-inputs",
+      .low = 0,
+      .high = 16,
+      .value = "N",
+      .help = "inputs for notes and controllers",
+      .more = "Ports that keyboards are connected to: `/bind_keys` in docs/commands.md says what they play."}},
+    {&NodeSettings::layout,
+     {.key = "layout",
+      .value = "LIST",
+      .unset = "FL, FR and AUX2 on",
+      .help = "channels of the outputs in their order",
+      .more =
+          "The name of a layout: `mono`, `stereo`, `2.1`, `3.0`, `3.1`, `quad`, `5.0`, `5.1` (`FL FR FC LFE RL RR`), "
+          "`6.1`, `7.0`, `7.1` (`FL FR FC LFE RL RR SL SR`), `5.1.2`, `5.1.4`, `7.1.2`, `7.1.4`, `ambisonics` (`AUX0` "
+          "on); or a list of channels as in `audio.position`, each once: `FL FR RL RR`. Mixers show the outputs "
+          "by these, and WirePlumber's policy links each to the device's channel of that name, whatever the "
+          "device's order; outputs beyond the list it leaves alone. A device that has none of them is linked in "
+          "its own order."}},
+    {&NodeSettings::port_names,
+     {.key = "port-names",
+      .value = "NAMES",
+      .unset = "out_1 and so on",
+      .help = "names of the outputs in their order",
+      .more =
+          "With semicolons between: `d1 L; d1 R; d2 L; d2 R`; or a list: `[ \"d1 L\" \"d1 R\" ]`. Patchbays such as "
+          "qpwgraph, `pw-link` and clients of JACK know the ports by them, so scripts that link `out_1` have to name "
+          "the new ones. An output without a name keeps its number. No colons, no name twice."}},
     {&NodeSettings::graph_rate,
      {.key = "rate",
       .low = lowest_rate,
@@ -66,7 +100,8 @@ inline constexpr SettingRow<NodeSettings> node_settings[] = {
       .help = "seconds without synths until the devices may sleep; 0: never",
       .more =
           "Then WirePlumber's policy takes its links away (`scsynth.idle`), so that the sound card is suspended. The "
-          "next command that makes a synth brings them back."}},
+          "next command that makes a synth brings them back. While there is a binding (`/bind_keys` and others) the "
+          "links stay."}},
     {&NodeSettings::volume,
      {.key = "volume",
       .low = 0,

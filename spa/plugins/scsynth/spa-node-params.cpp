@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "spa-node.hpp"
 
+#include "layout.hpp"
+
 #include <spa/node/utils.h>
 #include <spa/param/audio/raw.h>
 #include <spa/param/format.h>
@@ -203,11 +205,8 @@ int SpaNode::port_set_param(spa_direction direction, uint32_t id, uint32_t param
 // ---- volume
 
 Volume volume_at_start(const NodeSettings& settings) {
-    const auto outputs = uint32_t(settings.server.engine.outputs);
-    std::vector<uint32_t> channels;
-    for (uint32_t i = 0; i < outputs; ++i)
-        channels.push_back(channel_of(i, outputs));
-    return {std::move(channels), float(settings.volume), settings.mute};
+    return {place_channels(settings.positions, uint32_t(settings.server.engine.outputs)), float(settings.volume),
+            settings.mute};
 }
 
 bool SpaNode::is_stream() const {
@@ -253,7 +252,8 @@ int SpaNode::update_latencies() {
         spa_latency_info sum;
         spa_latency_info_combine_start(&sum, direction);
         for (const Port& port : ports(reverse(direction)))
-            spa_latency_info_combine(&sum, &port.latency(direction));
+            if (!port.is_control())
+                spa_latency_info_combine(&sum, &port.latency(direction));
         spa_latency_info_combine_finish(&sum);
         sum.min_quantum += float(settings_.uncounted_cycles);
         sum.max_quantum += float(settings_.uncounted_cycles);

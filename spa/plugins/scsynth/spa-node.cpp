@@ -4,6 +4,7 @@
 #include "dict.hpp"
 #include "engine/base/c-locale.hpp"
 #include "host-threads.hpp"
+#include "layout.hpp"
 
 #include <spa/node/utils.h>
 #include <utility>
@@ -45,14 +46,18 @@ SpaNode::SpaNode(const Support& support, NodeSettings settings)
       settings_(std::move(settings)),
       bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
       cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
-             uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate, settings_.server.engine.cpu_limit),
+             uint32_t(settings_.control_inputs), uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate,
+             settings_.server.engine.cpu_limit),
       volume_(volume_at_start(settings_)) {
     spa_hook_list_init(&hooks_);
     const Settings& engine = settings_.server.engine;
+    const std::vector<uint32_t> input_channels = place_channels({}, uint32_t(engine.inputs));
     for (uint32_t i = 0; i < uint32_t(engine.inputs); ++i)
-        ports(SPA_DIRECTION_INPUT).emplace_back(SPA_DIRECTION_INPUT, i, uint32_t(engine.inputs));
+        ports(SPA_DIRECTION_INPUT).emplace_back(SPA_DIRECTION_INPUT, i, input_channels[i]);
+    for (uint32_t i = 0; i < uint32_t(settings_.control_inputs); ++i)
+        ports(SPA_DIRECTION_INPUT).push_back(Port::control(uint32_t(engine.inputs) + i, i));
     for (uint32_t i = 0; i < uint32_t(engine.outputs); ++i)
-        ports(SPA_DIRECTION_OUTPUT).emplace_back(SPA_DIRECTION_OUTPUT, i, uint32_t(engine.outputs));
+        ports(SPA_DIRECTION_OUTPUT).emplace_back(SPA_DIRECTION_OUTPUT, i, volume_.channels()[i], settings_.names[i]);
     for (uint32_t i = 0; i < uint32_t(engine.outputs); ++i) {
         cycle_.gain(i).start_at(volume_.gain(i));
         if (engine.output_limit > 0)
@@ -129,6 +134,8 @@ int SpaNode::start_server() {
     // What was asked for is not replaced by what was remembered.
     if (volume_ != Volume(volume_.channels(), 1, false))
         set_property("state.restore-props", "false");
+    if (!settings_.positions.empty()) // for the policy, in place of the layout's name
+        set_property("scsynth.layout", channel_names(settings_.positions));
     set_counters();
     if (settings_.sample_rate > 0) // first ask the graph for our rate: if it takes it, nothing is resampled
         set_property("node.rate", "1/" + std::to_string(settings_.sample_rate));
@@ -293,6 +300,7 @@ bool SpaNode::set_counters() {
     changed |= set_property("scsynth.packets.refused", std::to_string(packets.refused));
     changed |= set_property("scsynth.packets.kernel-dropped", std::to_string(packets.kernel_dropped));
     changed |= set_property("scsynth.overruns", std::to_string(cycle_.overruns()));
+    changed |= set_property("scsynth.control.received", std::to_string(cycle_.control().received()));
     static const EngineStatus none_yet;
     Engine* engine = server_->engine();
     const EngineStatus& status = engine ? engine->status() : none_yet;
@@ -300,6 +308,8 @@ bool SpaNode::set_counters() {
         changed |= set_property("scsynth.supercollider", std::string(name_of(status.release)));
         changed |= set_property("scsynth.threads", std::to_string(engine->settings().threads));
     }
+    changed |=
+        set_property("scsynth.control.refused", std::to_string(cycle_.control().refused() + status.refused_control));
     changed |= set_property("scsynth.late", std::to_string(status.late_bundles));
     changed |= set_property("scsynth.dropped-events", std::to_string(status.dropped_events));
     changed |= set_property("scsynth.cuts", std::to_string(status.cuts));
@@ -317,7 +327,9 @@ bool SpaNode::set_counters() {
 
 bool SpaNode::set_idle(bool roused) {
     Engine* engine = server_->engine();
-    const bool needed = roused || !engine || engine->status().synths > 0 || engine->status().scheduled;
+    // Whoever has bound keys wants to hear the first one.
+    const bool needed =
+        roused || !engine || engine->status().synths > 0 || engine->status().scheduled || engine->status().bindings > 0;
     silent_seconds_ = needed ? 0 : std::min(silent_seconds_ + 1, settings_.idle_after);
     const bool idle = settings_.idle_after > 0 && silent_seconds_ == settings_.idle_after;
     if (!set_property("scsynth.idle", idle ? "true" : "false"))
@@ -389,7 +401,7 @@ void SpaNode::emit_info(uint64_t change_mask) {
     if (!settings_.server.password.empty())
         properties.remove("scsynth.password"); // PipeWire makes properties of all settings; every client can read them
     spa_node_info info{};
-    info.max_input_ports = uint32_t(settings_.server.engine.inputs);
+    info.max_input_ports = uint32_t(settings_.server.engine.inputs + settings_.control_inputs);
     info.max_output_ports = uint32_t(settings_.server.engine.outputs);
     info.change_mask = change_mask;
     info.flags = SPA_NODE_FLAG_RT;

@@ -1,104 +1,82 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/json.hpp"
 
-#include "engine/base/printable.hpp"
+#include "cli/top/json-writer.hpp"
 
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdint>
-#include <string_view>
 
 namespace scs::top {
 
 namespace {
 
-/// Independent of the locale.
-std::string number(double value) {
-    std::array<char, 32> text;
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), std::isfinite(value) ? value : 0,
-                                   std::chars_format::general, 6);
-    return {text.data(), end.ptr};
-}
-
-class Object {
+class Picture {
 public:
-    Object& add(const char* key, std::string value) {
-        text_ += text_.empty() ? "{" : ", ";
-        text_ += quoted(key) + ": " + value;
-        return *this;
+    explicit Picture(const Model& model) : model_(model) {}
+
+    std::string write(const std::string& host, int port) {
+        json_.begin_object();
+        json_.key("host").string(host);
+        json_.key("port").number(int64_t(port));
+        add_server(model_.server);
+        json_.key("whole").boolean(model_.whole);
+        json_.key("groups").begin_list();
+        for (const GroupLine& group : model_.groups)
+            add_group(group);
+        json_.end_list().end_object();
+        return json_.take();
     }
-    Object& add(const char* key, double value) { return add(key, number(value)); }
-    Object& add(const char* key, int64_t value) { return add(key, std::to_string(value)); }
-    Object& add(const char* key, int value) { return add(key, int64_t(value)); }
-    Object& add(const char* key, bool value) { return add(key, std::string(value ? "true" : "false")); }
-    std::string text() const { return text_ + "}"; }
 
 private:
-    std::string text_;
+    void add_server(const ServerFigures& server) {
+        json_.key("block").number(int64_t(server.block_frames));
+        json_.key("rate").number(double(server.rate));
+        json_.key("load").number(double(server.load));
+        json_.key("peak").number(double(server.peak));
+        add_if_any("limit", server.limit > 0, server.limit);
+        add_if_any("worst_block", server.longest_block, model_.percent(server.longest_block));
+        json_.key("threads").number(int64_t(server.threads));
+        json_.key("synths").number(int64_t(server.synths));
+        json_.key("group_count").number(int64_t(server.groups));
+        json_.key("cuts").number(int64_t(server.cuts));
+        json_.key("ended").number(int64_t(server.ended));
+        json_.key("paused").number(int64_t(server.paused));
+    }
+    void add_if_any(const char* key, bool any, double value) {
+        json_.key(key);
+        any ? json_.number(value) : json_.null();
+    }
+    void add_group(const GroupLine& group) {
+        json_.begin_object();
+        json_.key("id").number(int64_t(group.id));
+        json_.key("parent");
+        group.depth ? json_.number(int64_t(model_.groups[group.parent].id)) : json_.null();
+        json_.key("runs").boolean(group.runs);
+        add_sums(group.all);
+        json_.key("synthdefs").begin_list();
+        for (const DefLine& def : group.defs) {
+            json_.begin_object().key("name").string(def.name);
+            add_sums(def.sums);
+            json_.end_object();
+        }
+        json_.end_list().end_object();
+    }
+    void add_sums(const Sums& sums) {
+        json_.key("cost").number(model_.percent(sums.nsec));
+        json_.key("estimated").boolean(sums.estimated);
+        json_.key("unmeasured").number(int64_t(sums.unmeasured));
+        json_.key("running").number(int64_t(sums.running));
+        json_.key("paused").number(int64_t(sums.paused));
+        json_.key("batches").number(int64_t(sums.batches));
+    }
+
+    const Model& model_;
+    JsonWriter json_;
 };
-
-template <class Items, class ToText>
-std::string list(const Items& items, ToText to_text) {
-    std::string text = "[";
-    for (const auto& item : items)
-        text += (text.size() > 1 ? ", " : "") + to_text(item);
-    return text + "]";
-}
-
-void add_sums(Object& object, const Model& model, const Sums& sums) {
-    object.add("cost", model.percent(sums.nsec))
-        .add("estimated", sums.estimated)
-        .add("unmeasured", sums.unmeasured)
-        .add("running", sums.running)
-        .add("paused", sums.paused)
-        .add("batches", sums.batches);
-}
 
 } // namespace
 
-std::string quoted(std::string_view text) {
-    std::string made = "\"";
-    for (const char c : printable(text)) {
-        if (c == '"' || c == '\\')
-            made += '\\';
-        made += c;
-    }
-    return made + '"';
-}
-
 std::string to_json(const Model& model, const std::string& host, int port) {
-    const ServerFigures& server = model.server;
-    Object object;
-    object.add("host", quoted(host))
-        .add("port", port)
-        .add("block", server.block_frames)
-        .add("rate", server.rate)
-        .add("load", server.load)
-        .add("peak", server.peak)
-        .add("limit", server.limit > 0 ? number(server.limit) : "null")
-        .add("worst_block", server.longest_block ? number(model.percent(server.longest_block)) : "null")
-        .add("threads", server.threads)
-        .add("synths", server.synths)
-        .add("group_count", server.groups)
-        .add("cuts", server.cuts)
-        .add("ended", server.ended)
-        .add("paused", server.paused)
-        .add("whole", model.whole)
-        .add("groups", list(model.groups, [&](const GroupLine& group) {
-                 Object line;
-                 line.add("id", int64_t(group.id))
-                     .add("parent", group.depth ? std::to_string(model.groups[group.parent].id) : "null")
-                     .add("runs", group.runs);
-                 add_sums(line, model, group.all);
-                 line.add("synthdefs", list(group.defs, [&](const DefLine& def) {
-                              Object each;
-                              add_sums(each.add("name", quoted(def.name)), model, def.sums);
-                              return each.text();
-                          }));
-                 return line.text();
-             }));
-    return object.text();
+    return Picture(model).write(host, port);
 }
 
 } // namespace scs::top

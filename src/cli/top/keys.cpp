@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/keys.hpp"
 
-#include "engine/base/printable.hpp"
-
 #include <algorithm>
-#include <string_view>
-#include <utility>
 
 namespace scs::top {
 
@@ -14,19 +10,6 @@ namespace {
 using Kind = Key::Kind;
 
 constexpr size_t longest_filter = 255; // as the longest name of a SynthDef
-
-constexpr std::pair<std::string_view, Kind> sequences[] = {
-    {"A", Kind::up},         {"B", Kind::down},  {"H", Kind::home}, {"F", Kind::end},   {"5~", Kind::page_up},
-    {"6~", Kind::page_down}, {"1~", Kind::home}, {"4~", Kind::end}, {"7~", Kind::home}, {"8~", Kind::end},
-};
-
-/// Behind "ESC [" or "ESC O": parameters and a final character. 0: it isn't whole yet.
-size_t sequence_bytes(std::string_view text) {
-    for (size_t i = 0; i < text.size(); ++i)
-        if (text[i] < 0x20 || text[i] >= 0x40)
-            return i + 1;
-    return 0;
-}
 
 void type(const Key& key, View& view) {
     switch (key.kind) {
@@ -85,45 +68,6 @@ bool press_letter(char letter, View& view, const Extent& extent) {
 }
 
 } // namespace
-
-std::optional<Key> take_key(std::string& input, bool at_end) {
-    while (!input.empty()) {
-        const char first = input[0];
-        if (first == '\x1b') {
-            if (input.size() > 1 && (input[1] == '[' || input[1] == 'O')) {
-                const size_t bytes = sequence_bytes(std::string_view(input).substr(2));
-                if (bytes == 0 && !at_end)
-                    return {};
-                const std::string sequence = input.substr(2, bytes);
-                input.erase(0, 2 + bytes);
-                for (const auto& [text, kind] : sequences)
-                    if (sequence == text)
-                        return Key{kind, ""};
-                continue;
-            }
-            if (input.size() == 1 && !at_end)
-                return {};
-            input.erase(0, 1);
-            return Key{Kind::escape, ""};
-        }
-        if (first == '\r' || first == '\n' || first == '\x7f' || first == '\b') {
-            input.erase(0, 1);
-            return Key{first == '\r' || first == '\n' ? Kind::enter : Kind::erase, ""};
-        }
-        const size_t bytes = printable_bytes(input);
-        if (bytes == 0) {
-            const bool cut_short = uint8_t(first) >= 0xc2 && input.size() < 4;
-            if (cut_short && !at_end)
-                return {};
-            input.erase(0, 1);
-            continue;
-        }
-        Key key{Kind::text, input.substr(0, bytes)};
-        input.erase(0, bytes);
-        return key;
-    }
-    return {};
-}
 
 bool press(const Key& key, View& view, const Extent& extent) {
     if (view.typing) {

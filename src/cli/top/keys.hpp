@@ -3,7 +3,6 @@
 
 #include "cli/top/view.hpp"
 
-#include <optional>
 #include <string>
 
 namespace scs::top {
@@ -15,10 +14,6 @@ struct Key {
     Kind kind = Kind::text;
     std::string text; ///< of Kind::text
 };
-
-/// Takes the first key from what a terminal has sent; unknown sequences are passed over. None: it isn't whole yet.
-/// `at_end`: nothing follows, so that a lone escape is the key of that name.
-std::optional<Key> take_key(std::string& input, bool at_end);
 
 /// What the picture is like that keys move in.
 struct Extent {

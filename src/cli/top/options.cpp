@@ -2,7 +2,6 @@
 #include "cli/top/options.hpp"
 
 #include <optional>
-#include <utility>
 
 namespace scs::top {
 
@@ -10,9 +9,14 @@ namespace {
 
 constexpr double shortest = 0.1, longest = 3600; // seconds between two samples
 
-std::optional<Error> read_value(const std::string& option, const std::string& value, Options& to) {
-    if (is_server_option(option)) {
-        return read_server_option(option, value, to);
+constexpr CommandOption own_options[] = {
+    {"-d", true}, {"--sort", true}, {"--filter", true}, {"--once", false}, {"--json", false}};
+
+std::optional<Error> read_option(const std::string& option, const std::string& value, Options& to) {
+    if (option == "--once") {
+        to.once = true;
+    } else if (option == "--json") {
+        to.json = true;
     } else if (option == "-d") {
         const auto seconds = read_number(value);
         if (!seconds || *seconds < shortest || *seconds > longest)
@@ -32,27 +36,12 @@ std::optional<Error> read_value(const std::string& option, const std::string& va
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
     Options options;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        const std::string option = arguments[i];
-        if (option == "-h" || option == "--help") {
-            options.help = true;
-            return options;
-        }
-        if (option == "--once") {
-            options.once = true;
-        } else if (option == "--json") {
-            options.json = true;
-        } else if (is_server_option(option) || option == "-d" || option == "--sort" || option == "--filter") {
-            if (++i == arguments.size())
-                return Error{option + ": expected a value after it"};
-            if (auto error = read_value(option, arguments[i], options))
-                return std::move(*error);
-        } else {
-            return Error{option + ": no such option"};
-        }
-    }
-    if (auto problem = server_options_problem(options))
-        return std::move(*problem);
+    const auto help = read_options(arguments, own_options, options, [&](const auto& option, const auto& value) {
+        return read_option(option, value, options);
+    });
+    if (!help)
+        return Error{help.error()};
+    options.help = help.value();
     return options;
 }
 

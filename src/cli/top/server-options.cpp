@@ -5,26 +5,43 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <getopt.h>
+#include <string_view>
+#include <vector>
 
 namespace scs::top {
 
 namespace {
 
 constexpr size_t longest_password = 31;
+constexpr const char* server_letters = "u:t:B:p:";
+constexpr int first_long = 256; ///< what getopt_long() returns for long options: no letter
 
-} // namespace
+/// What getopt_long() is given.
+struct Table {
+    explicit Table(std::span<const CommandOption> own) : letters(std::string("+:h") + server_letters) {
+        longs.push_back({"help", no_argument, nullptr, 'h'});
+        for (const CommandOption& each : own) {
+            const bool is_long = std::string_view(each.name).starts_with("--");
+            if (is_long) {
+                longs.push_back({each.name + 2, each.has_value ? required_argument : no_argument, nullptr,
+                                 first_long + int(names.size())});
+                names.emplace_back(each.name);
+            } else {
+                letters += each.name[1];
+                letters += each.has_value ? ":" : "";
+            }
+        }
+        longs.push_back({});
+    }
+    std::string name(int code) const {
+        return code >= first_long ? names[size_t(code - first_long)] : std::string{'-', char(code)};
+    }
 
-std::optional<double> read_number(const std::string& text) {
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end || !std::isfinite(value))
-        return {};
-    return value;
-}
-
-bool is_server_option(std::string_view option) {
-    return option == "-u" || option == "-t" || option == "-B" || option == "-p";
-}
+    std::string letters;
+    std::vector<option> longs;
+    std::vector<std::string> names;
+};
 
 std::optional<Error> read_server_option(const std::string& option, const std::string& value, ServerOptions& to) {
     if (option == "-B") {
@@ -45,10 +62,49 @@ std::optional<Error> read_server_option(const std::string& option, const std::st
     return {};
 }
 
-std::optional<Error> server_options_problem(const ServerOptions& options) {
-    if (!options.password.empty() && !options.tcp)
+} // namespace
+
+std::optional<double> read_number(const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end || !std::isfinite(value))
+        return {};
+    return value;
+}
+
+Result<bool>
+read_options(std::span<const char* const> arguments, std::span<const CommandOption> own, ServerOptions& server,
+             const std::function<std::optional<Error>(const std::string& option, const std::string& value)>& take) {
+    const Table table(own);
+    std::vector<char*> argv{const_cast<char*>("pw-scsynth")}; // getopt_long() writes to none of them
+    for (const char* argument : arguments)
+        argv.push_back(const_cast<char*>(argument));
+    argv.push_back(nullptr);
+    const auto at = [&](int index) { return std::string(argv[size_t(index)]); };
+    ::optind = 0;
+    while (true) {
+        const int found =
+            ::getopt_long(int(arguments.size()) + 1, argv.data(), table.letters.c_str(), table.longs.data(), nullptr);
+        if (found == -1)
+            break;
+        if (found == '?')
+            return Error{(::optopt > 0 && ::optopt < first_long ? std::string{'-', char(::optopt)} : at(::optind - 1)) +
+                         ": no such option"};
+        if (found == ':')
+            return Error{table.name(::optopt) + ": expected a value after it"};
+        if (found == 'h')
+            return true;
+        const std::string option = table.name(found), value = ::optarg ? ::optarg : "";
+        const bool is_own =
+            found >= first_long || std::string_view(server_letters).find(char(found)) == std::string::npos;
+        if (auto error = is_own ? take(option, value) : read_server_option(option, value, server))
+            return std::move(*error);
+    }
+    if (::optind <= int(arguments.size()))
+        return Error{at(::optind) + ": no such option"};
+    if (!server.password.empty() && !server.tcp)
         return Error{"-p: a password is for TCP, so the port is that of -t"};
-    return {};
+    return false;
 }
 
 std::string how_to_find_server(const ServerOptions& options, const std::string& command, const std::string& others) {

@@ -3,7 +3,9 @@
 
 #include "engine/base/result.hpp"
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,15 +24,20 @@ struct ServerOptions {
 /// A finite number, and nothing after it.
 std::optional<double> read_number(const std::string& text);
 
-/// Whether this is one of the options for a server, each of which has a value: -u or -t for the port, -B for the
-/// address, -p for the password, as when pw-scsynth starts a server.
-bool is_server_option(std::string_view option);
-/// Takes its value. Returns what is wrong with it: a sentence that begins with the option.
-std::optional<Error> read_server_option(const std::string& option, const std::string& value, ServerOptions& to);
-/// What is wrong with all of them together.
-std::optional<Error> server_options_problem(const ServerOptions&);
+/// An option that one command has beside those for a server.
+struct CommandOption {
+    const char* name; ///< "-d" or "--sort"
+    bool has_value;
+};
 
-/// What to do if none answers, for a message: it begins with a line feed. `command`: the word behind pw-scsynth;
+/// Reads arguments as getopt_long() does: -u or -t for the port, -B for the address and -p for the password, -h and
+/// --help, and those of the command, which `take` gets, with an empty value if they have none. True: help is asked for;
+/// what follows that isn't read. An error is a sentence that begins with the option.
+Result<bool>
+read_options(std::span<const char* const> arguments, std::span<const CommandOption> own, ServerOptions&,
+             const std::function<std::optional<Error>(const std::string& option, const std::string& value)>& take);
+
+/// What to do if none answers, for a message: it begins with a line feed. `command`: the word after pw-scsynth;
 /// `others`: which servers there are, in lines; may be empty.
 std::string how_to_find_server(const ServerOptions&, const std::string& command, const std::string& others);
 

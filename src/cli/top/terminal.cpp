@@ -1,28 +1,73 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/terminal.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <string_view>
+#include <clocale>
+#include <cstdlib>
+#include <cstring>
+#include <cwchar>
+#include <cwctype>
+#include <langinfo.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+// Last: without this it defines macros with names such as `timeout`.
+#define NCURSES_NOMACROS 1
+#define NCURSES_WIDECHAR 1
+#include <curses.h>
 
 namespace scs::top {
 
 namespace {
 
-// A screen of its own, no cursor, and no wrapping: a character may be wider than it was counted.
-constexpr const char* begin_screen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-constexpr const char* end_screen = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+constexpr int escape_time = 50; ///< ms after which an escape is the key, not the beginning of another
 
-const char* begin_style(ScreenLine::Style style) {
+attr_t attributes_of(ScreenLine::Style style) {
     switch (style) {
-    case ScreenLine::Style::strong: return "\x1b[1m";
-    case ScreenLine::Style::reverse: return "\x1b[7m";
+    case ScreenLine::Style::strong: return A_BOLD;
+    case ScreenLine::Style::reverse: return A_REVERSE;
     case ScreenLine::Style::plain: break;
     }
-    return "";
+    return A_NORMAL;
+}
+
+/// All that is shown is UTF-8. Numbers stay as in the C locale.
+void use_utf8() {
+    std::setlocale(LC_CTYPE, "");
+    if (std::strcmp(::nl_langinfo(CODESET), "UTF-8") != 0)
+        std::setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+std::optional<Key> function_key(wint_t code) {
+    switch (code) {
+    case KEY_UP: return Key{Key::Kind::up, ""};
+    case KEY_DOWN: return Key{Key::Kind::down, ""};
+    case KEY_PPAGE: return Key{Key::Kind::page_up, ""};
+    case KEY_NPAGE: return Key{Key::Kind::page_down, ""};
+    case KEY_HOME:
+    case KEY_FIND: return Key{Key::Kind::home, ""};
+    case KEY_END:
+    case KEY_SELECT: return Key{Key::Kind::end, ""};
+    case KEY_ENTER: return Key{Key::Kind::enter, ""};
+    case KEY_BACKSPACE: return Key{Key::Kind::erase, ""};
+    default: return {};
+    }
+}
+
+std::optional<Key> character(wint_t code) {
+    switch (code) {
+    case '\r':
+    case '\n': return Key{Key::Kind::enter, ""};
+    case '\x7f':
+    case '\b': return Key{Key::Kind::erase, ""};
+    case '\x1b': return Key{Key::Kind::escape, ""};
+    default: break;
+    }
+    char bytes[16]; // MB_LEN_MAX
+    std::mbstate_t state{};
+    const size_t count = std::iswprint(code) ? std::wcrtomb(bytes, wchar_t(code), &state) : size_t(-1);
+    if (count == size_t(-1))
+        return {};
+    return Key{Key::Kind::text, {bytes, count}};
 }
 
 } // namespace
@@ -31,24 +76,40 @@ bool Terminal::there() {
     return ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
 }
 
-void Terminal::take() {
-    if (taken_ || ::tcgetattr(STDIN_FILENO, &former_) != 0)
-        return;
-    termios raw = former_;
-    raw.c_lflag &= ~tcflag_t(ICANON | ECHO);
-    raw.c_cc[VMIN] = 1;
-    raw.c_cc[VTIME] = 0;
-    taken_ = ::tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
-    if (taken_)
-        write(begin_screen);
+Result<std::unique_ptr<Terminal>> Terminal::open() {
+    use_utf8();
+    ::use_env(true);
+    ::use_tioctl(true); // LINES and COLUMNS of the environment are of use only where the terminal doesn't tell
+    ::screen* const taken = ::newterm(nullptr, stdout, stdin);
+    if (!taken) {
+        const char* kind = std::getenv("TERM");
+        return Error{"top: a terminal of this kind isn't known (TERM=" + std::string(kind ? kind : "") +
+                     "); --once prints one sample"};
+    }
+    ::cbreak();
+    ::noecho();
+    ::nonl();
+    ::curs_set(0);
+    ::set_escdelay(escape_time);
+    ::keypad(stdscr, true);
+    ::nodelay(stdscr, true);
+    return std::unique_ptr<Terminal>(new Terminal(taken));
+}
+
+Terminal::~Terminal() {
+    give_back();
+    ::delscreen(screen_);
 }
 
 void Terminal::give_back() {
-    if (!taken_)
-        return;
-    taken_ = false;
-    write(end_screen);
-    ::tcsetattr(STDIN_FILENO, TCSADRAIN, &former_);
+    if (!::isendwin())
+        ::endwin();
+}
+
+void Terminal::take() {
+    adapt();
+    ::clearok(stdscr, true); // others may have written there
+    ::refresh();
 }
 
 Size Terminal::size() const {
@@ -59,33 +120,29 @@ Size Terminal::size() const {
     return size;
 }
 
+void Terminal::adapt() {
+    const Size now = size();
+    ::resizeterm(now.rows, now.columns);
+}
+
 void Terminal::show(const std::vector<ScreenLine>& lines) {
-    std::string text = "\x1b[H";
+    ::erase();
     for (size_t i = 0; i < lines.size(); ++i) {
-        const char* style = begin_style(lines[i].style);
-        // Erased before it is written: behind a line of full width the cursor stands on the last character.
-        text += std::string(i ? "\r\n" : "") + "\x1b[K" + style + lines[i].text + (*style ? "\x1b[m" : "");
+        ::move(int(i), 0);
+        ::clrtoeol(); // a character may be wider than it was counted, so that the line above went on here
+        ::attrset(int(attributes_of(lines[i].style)));
+        ::addstr(lines[i].text.c_str());
+        ::attrset(A_NORMAL);
     }
-    write(text + "\x1b[J");
+    ::refresh();
 }
 
-bool Terminal::read(std::string& input) const {
-    std::array<char, 256> bytes;
-    const ssize_t count = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (count <= 0)
-        return count < 0 && (errno == EINTR || errno == EAGAIN);
-    input.append(bytes.data(), size_t(count));
-    return true;
-}
-
-void Terminal::write(const std::string& text) {
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const ssize_t count = ::write(STDOUT_FILENO, rest.data(), rest.size());
-        if (count < 0 && errno != EINTR)
-            return; // it is gone, as reading will tell
-        rest.remove_prefix(size_t(std::max<ssize_t>(count, 0)));
-    }
+std::optional<Key> Terminal::read() {
+    wint_t code = 0;
+    for (int kind = ::get_wch(&code); kind != ERR; kind = ::get_wch(&code))
+        if (auto key = kind == KEY_CODE_YES ? function_key(code) : character(code))
+            return key;
+    return {};
 }
 
 } // namespace scs::top

@@ -57,6 +57,28 @@ TEST_CASE("the server, the time and the view") {
     CHECK(parse({"--help"}).help);
 }
 
+TEST_CASE("options are written as getopt_long() reads them") {
+    const Options options = parse({
+        "-u57120",
+        "--sort=name",
+        "--fil",
+        "a b",
+        "-t",
+        "1",
+        "-p-x",
+        "--",
+    });
+    CHECK(options.port == 1);
+    CHECK(options.view.sort == Sort::name);
+    CHECK(options.view.filter == "a b");
+    CHECK(options.password == "-x");
+    CHECK(error_of({"--once=yes"}) == "--once=yes: no such option");
+    CHECK(error_of({"--none"}) == "--none: no such option");
+    CHECK(error_of({"-u", "1", "--", "-t"}) == "-t: no such option");
+    CHECK(error_of({"--once", "more", "-x"}) == "more: no such option");
+    CHECK(parse({"-hx"}).help);
+}
+
 TEST_CASE("who finds no server is told what fits the port's kind") {
     const auto told = [](bool tcp) {
         return how_to_find_server({.host = "127.0.0.1", .port = 57110, .tcp = tcp}, "top", "");

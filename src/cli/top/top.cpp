@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <poll.h>
 #include <unistd.h>
@@ -32,18 +33,20 @@ using std::chrono::milliseconds;
 constexpr milliseconds answer_time(500); // then it is asked again
 constexpr int most_tries = 4;
 constexpr milliseconds retry_time(1000); // between two attempts to find a server that is gone
-constexpr milliseconds escape_time(50);  // after which an escape is the key, not the begin of another
 constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP};
 
 class Top {
 public:
     Top(const Options& options, const std::function<std::string()>& elsewhere)
-        : options_(options), elsewhere_(elsewhere), server_(options.name()), view_(options.view) {
-        if (!options.once && !options.json)
-            terminal_.emplace();
-    }
+        : options_(options), elsewhere_(elsewhere), server_(options.name()), view_(options.view) {}
 
     Result<bool> run() {
+        if (!options_.once && !options_.json) {
+            auto opened = Terminal::open();
+            if (!opened)
+                return Error{opened.error()};
+            terminal_ = std::move(opened.value());
+        }
         ask();
         draw();
         while (!ended_ && !failure_)
@@ -59,21 +62,18 @@ private:
         pollfd polled[] = {{signals_.fd(), POLLIN, 0},
                            {link_ ? link_->fd() : -1, POLLIN, 0},
                            {terminal_ ? STDIN_FILENO : -1, POLLIN, 0}};
-        Moment until = due_;
-        if (!input_.empty())
-            until = std::min(until, Clock::now() + escape_time);
-        const auto time = std::chrono::ceil<milliseconds>(until - Clock::now());
+        const auto time = std::chrono::ceil<milliseconds>(due_ - Clock::now());
         const int ready = ::poll(polled, std::size(polled), int(std::max(time, milliseconds(0)).count()));
         if (ready < 0 && errno != EINTR) {
             failure_ = Error{std::string("cannot wait: ") + std::strerror(errno)};
             return;
         }
-        if (ready <= 0 && !input_.empty())
-            take_keys(true);
         if (ready > 0 && polled[0].revents)
             take_signals();
-        if (ready > 0 && polled[2].revents)
-            take_input();
+        if (ready > 0 && polled[2].revents & POLLIN)
+            take_keys();
+        else if (ready > 0 && polled[2].revents)
+            ended_ = true; // the terminal is gone
         if (ready > 0 && polled[1].revents && link_)
             receive();
         if (!ended_ && !failure_ && Clock::now() >= due_)
@@ -188,7 +188,7 @@ private:
     void take_signals() {
         while (const int number = signals_.next()) {
             if (number == SIGWINCH)
-                draw();
+                resize();
             else if (number == SIGTSTP)
                 stop();
             else
@@ -205,16 +205,16 @@ private:
         draw();
     }
 
-    void take_input() {
-        if (!terminal_->read(input_))
-            ended_ = true;
-        take_keys(false);
+    void resize() {
+        if (terminal_)
+            terminal_->adapt();
+        draw();
     }
 
-    void take_keys(bool at_end) {
+    void take_keys() {
         const bool held = view_.held;
         bool any = false;
-        while (const auto key = take_key(input_, at_end)) {
+        while (const auto key = terminal_->read()) {
             any = true;
             if (!press(*key, view_, extent())) {
                 ended_ = true;
@@ -250,11 +250,11 @@ private:
     const std::string server_;
     const Signals signals_{signals};
     View view_;
-    std::optional<Terminal> terminal_;
+    std::unique_ptr<Terminal> terminal_; ///< none: nothing is drawn
     std::optional<Link> link_;
     std::optional<Query> query_; ///< under way
     std::optional<Model> model_; ///< that is shown
-    std::string trouble_, input_;
+    std::string trouble_;
     Moment asked_{}, due_{}; ///< when the sample was asked for; when there is something to do
     int tries_ = 0;
     bool ended_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/trace/chrome.hpp"
 
-#include "cli/top/json.hpp"
+#include "cli/top/json-writer.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +11,8 @@
 namespace scs::trace {
 
 namespace {
+
+using top::JsonWriter;
 
 constexpr size_t piece = 65536; // bytes at once, about
 
@@ -32,20 +34,25 @@ std::string microseconds(int64_t nsec) {
     return {text, size_t(size)};
 }
 
-std::string metadata(const char* name, int thread, const char* key, const std::string& value) {
-    return "{\"ph\":\"M\",\"pid\":1,\"tid\":" + std::to_string(thread + 1) + ",\"name\":\"" + name + "\",\"args\":{\"" +
-           key + "\":" + value + "}}";
+/// The thread's number, as of all that is said of it.
+JsonWriter& begin(JsonWriter& json, const char* phase, int thread) {
+    json.new_line().begin_object().key("ph").string(phase).key("pid").number(int64_t(1));
+    return json.key("tid").number(int64_t(thread + 1));
 }
 
-std::string to_text(const Event& event) {
+/// Metadata, up to its value.
+JsonWriter& begin_metadata(JsonWriter& json, const char* name, int thread, const char* key) {
+    return begin(json, "M", thread).key("name").string(name).key("args").begin_object().key(key);
+}
+
+void add(JsonWriter& json, const Event& event) {
     const Look& look = looks[size_t(event.kind)];
-    std::string text = "{\"ph\":\"X\",\"pid\":1,\"tid\":" + std::to_string(event.thread + 1) +
-                       ",\"ts\":" + microseconds(event.began) + ",\"dur\":" + microseconds(event.nsec) + ",\"cat\":\"" +
-                       categories[size_t(event.kind)] +
-                       "\",\"name\":" + (look.name ? top::quoted(look.name) : top::quoted(event.name));
+    begin(json, "X", event.thread).key("ts").literal(microseconds(event.began));
+    json.key("dur").literal(microseconds(event.nsec)).key("cat").string(categories[size_t(event.kind)]);
+    json.key("name").string(look.name ? look.name : event.name);
     if (look.count)
-        text += std::string(",\"args\":{\"") + look.count + "\":" + std::to_string(event.count) + "}";
-    return text + "}";
+        json.key("args").begin_object().key(look.count).number(int64_t(event.count)).end_object();
+    json.end_object();
 }
 
 /// Where events of a thread begin at once, the longer one is around the other; of equal ones the one that was recorded
@@ -67,23 +74,25 @@ std::vector<size_t> in_order(const std::vector<Event>& events) {
 } // namespace
 
 bool write_chrome_trace(const Log& log, std::string_view server, const std::function<bool(std::string_view)>& write) {
-    std::string text = "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped\":" + std::to_string(log.dropped) +
-                       ",\"lost_pages\":" + std::to_string(log.lost_pages) + "},\"traceEvents\":[\n" +
-                       metadata("process_name", 0, "name", top::quoted("pw-scsynth " + std::string(server)));
+    JsonWriter json;
+    json.begin_object().key("displayTimeUnit").string("ns").key("otherData").begin_object();
+    json.key("dropped").number(int64_t(log.dropped)).key("lost_pages").number(int64_t(log.lost_pages)).end_object();
+    json.key("traceEvents").begin_list();
+    begin_metadata(json, "process_name", 0, "name").string("pw-scsynth " + std::string(server));
+    json.end_object().end_object();
     for (int thread = 0; thread < log.threads; ++thread) {
         const std::string name = thread ? "helper " + std::to_string(thread) : "data loop";
-        text += ",\n" + metadata("thread_name", thread, "name", top::quoted(name)) + ",\n" +
-                metadata("thread_sort_index", thread, "sort_index", std::to_string(thread));
+        begin_metadata(json, "thread_name", thread, "name").string(name).end_object().end_object();
+        begin_metadata(json, "thread_sort_index", thread, "sort_index").number(int64_t(thread));
+        json.end_object().end_object();
     }
     for (const size_t i : in_order(log.events)) {
-        text += ",\n" + to_text(log.events[i]);
-        if (text.size() >= piece) {
-            if (!write(text))
-                return false;
-            text.clear();
-        }
+        add(json, log.events[i]);
+        if (json.size() >= piece && !write(json.take()))
+            return false;
     }
-    return write(text + "\n]}\n");
+    json.new_line().end_list().end_object();
+    return write(json.take() + "\n");
 }
 
 } // namespace scs::trace

@@ -2,7 +2,6 @@
 #include "cli/trace/options.hpp"
 
 #include <optional>
-#include <utility>
 
 namespace scs::trace {
 
@@ -10,9 +9,9 @@ namespace {
 
 constexpr double shortest = 0.01, longest = 60; // seconds
 
-std::optional<Error> read_value(const std::string& option, const std::string& value, Options& to) {
-    if (top::is_server_option(option))
-        return top::read_server_option(option, value, to);
+constexpr top::CommandOption own_options[] = {{"-o", true}, {"--seconds", true}};
+
+std::optional<Error> read_option(const std::string& option, const std::string& value, Options& to) {
     if (option == "-o") {
         if (value.empty())
             return Error{"-o: expected a file"};
@@ -30,22 +29,13 @@ std::optional<Error> read_value(const std::string& option, const std::string& va
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
     Options options;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        const std::string option = arguments[i];
-        if (option == "-h" || option == "--help") {
-            options.help = true;
-            return options;
-        }
-        if (!top::is_server_option(option) && option != "-o" && option != "--seconds")
-            return Error{option + ": no such option"};
-        if (++i == arguments.size())
-            return Error{option + ": expected a value after it"};
-        if (auto error = read_value(option, arguments[i], options))
-            return std::move(*error);
-    }
-    if (auto problem = top::server_options_problem(options))
-        return std::move(*problem);
-    if (options.file.empty())
+    const auto help = top::read_options(arguments, own_options, options, [&](const auto& option, const auto& value) {
+        return read_option(option, value, options);
+    });
+    if (!help)
+        return Error{help.error()};
+    options.help = help.value();
+    if (!options.help && options.file.empty())
         return Error{"-o: expected a file to write"};
     return options;
 }

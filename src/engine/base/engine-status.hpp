@@ -16,8 +16,12 @@ struct EngineStatus {
     std::atomic<bool> rate_in_use{false};           ///< whether a synth or a buffer was ever made for a rate
     std::atomic<bool> scheduled{false};             ///< bundles wait for their time
     std::atomic<uint64_t> cycles{0};                ///< process() and run_idle() calls that began
-    std::atomic<uint64_t> dropped_events{0};        ///< notifications that found the ring full
+    /// The thread that is in one of these now, as FaultGuard::look_for_wait() knows it; 0: none, or it isn't watched.
+    std::atomic<int32_t> in_cycle{0};
+    std::atomic<uint64_t> dropped_events{0}; ///< notifications that found the ring full
     std::atomic<uint64_t> late_bundles{0};
+    std::atomic<int32_t> bindings{0};
+    std::atomic<uint64_t> refused_control{0}; ///< events of control ports that were too many at once
     /// ns that the longest block of the last minute took; 0: none was timed, as no cycle had a deadline.
     std::atomic<int64_t> longest_block{0};
     std::atomic<uint64_t> cuts{0};                ///< cycles with blocks that were left out

@@ -5,11 +5,11 @@
 #include "engine/base/hash.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/plugins/ugens.hpp"
+#include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/fine-phases.hpp"
 #include "engine/synthdef/later-inputs.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
-#include "engine/units/unit-facts.hpp"
 #include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
@@ -18,15 +18,6 @@
 namespace scs {
 
 namespace {
-
-/// Whether the unit may free its synth one day. Done actions from 2 to 15 do.
-bool frees_synth(const Program& program, const UnitPlan& unit) {
-    const UnitFacts* facts = find_unit_facts(unit.ugen->name);
-    if (!facts || facts->done_action_input < 0 || uint32_t(facts->done_action_input) >= unit.num_inputs)
-        return facts && facts->frees;
-    const WireSpec& action = program.wires[program.inputs[unit.first_input + uint32_t(facts->done_action_input)]];
-    return action.from_unit >= 0 || (action.value >= 2.f && action.value < 16.f);
-}
 
 // How many times the bytes of its file a SynthDef may take while it is read (9 to 18 times were measured with 60,000
 // units and 300,000 controls), and of files from which size on that is asked for: small ones are read by the hundred.
@@ -37,7 +28,7 @@ constexpr size_t unasked = 64 << 10;
 
 Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
     ends_itself = std::any_of(program->units.begin(), program->units.end(),
-                              [this](const UnitPlan& unit) { return frees_synth(*program, unit); });
+                              [this](const UnitPlan& unit) { return ending_of(*program, unit).frees; });
     NativeUgens ugens = native_ugens(settings.simd);
     ugens.release = release_to_follow(settings);
     ugens.right_durations = !release_named(settings.supercollider); // unless that release is asked for
@@ -96,7 +87,7 @@ Definitions::~Definitions() {
 
 Definition** Definitions::link_to(std::string_view name) noexcept {
     Definition** link = &buckets_[hash_of_name(name) >> 32 & (buckets_.size() - 1)];
-    while (*link && (*link)->program->name != name)
+    while (*link && !same_name((*link)->program->name, name))
         link = &(*link)->chain;
     return link;
 }
@@ -146,6 +137,18 @@ Definition* Definitions::remove_any(Definition*& unused) noexcept {
 
 Definition* Definitions::find(std::string_view name) noexcept {
     return *link_to(name);
+}
+
+Definitions::Found Definitions::find_variant(std::string_view name) noexcept {
+    if (name.size() > longest_name)
+        return {};
+    if (Definition* definition = find(name))
+        return {definition, nullptr};
+    for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1))
+        if (Definition* definition = find(name.substr(0, dot)))
+            if (const Variant* variant = definition->program->find_variant(name))
+                return {definition, variant->values.data()};
+    return {};
 }
 
 } // namespace scs

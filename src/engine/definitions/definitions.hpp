@@ -5,11 +5,11 @@
 #include "engine/base/status.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/plugins/unit-graph.hpp"
-#include "engine/rt/deadline.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/code.hpp"
 #include "engine/voices/graph-facts.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,13 +30,8 @@ struct Definition final : Handback {
     const TurnFacts* facts = nullptr;   ///< of either
     UnitGraph::Sizes graph_sizes;       ///< of a UnitGraph, if synths are that
     bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf
-    int64_t cost = 0;                   ///< [rt] ns that a block of one synth takes, as measured; 0: not yet
-    int64_t last_cost = 0;              ///< [rt] the last of these measurements by itself
-    /// [rt] The same of a synth's turn, in which others may be computed, too. Deadline::unknown: to be measured each
-    /// time.
-    int64_t turn_cost = Deadline::unknown;
-    int32_t users = 0;           ///< [rt] how many synths use it, plus one while it can be found by name
-    Definition* chain = nullptr; ///< [rt] the next definition in the hash chain
+    int32_t users = 0;                  ///< [rt] how many synths use it, plus one while it can be found by name
+    Definition* chain = nullptr;        ///< [rt] the next definition in the hash chain
 };
 
 /// [worker] Reads, validates and compiles the SynthDefs in a file's bytes. Broken ones are reported in `errors`
@@ -58,6 +53,14 @@ public:
     /// Removes any one definition, to free all of them one by one; null when none is left.
     Definition* remove_any(Definition*& unused) noexcept;
     Definition* find(std::string_view name) noexcept;
+    /// A definition and the initial values of a synth of it; values are null for the definition's own.
+    struct Found {
+        Definition* definition = nullptr;
+        const float* values = nullptr;
+    };
+    static constexpr size_t longest_name = 2 * 255 + 1; ///< SynthDef files give each of two names a byte for its length
+    /// "name", or "name.variant". A longer one isn't looked at: each dot would cost another search.
+    Found find_variant(std::string_view name) noexcept;
     int count() const noexcept { return count_; }
 
 private:

@@ -111,6 +111,14 @@ void FaultGuard::unwatch_thread() noexcept {
     HangWatch::end();
 }
 
+int32_t FaultGuard::watched_thread() noexcept {
+    return HangWatch::watched_thread();
+}
+
+void FaultGuard::look_for_wait(int32_t thread) noexcept {
+    HangWatch::nudge(thread);
+}
+
 FaultGuard::TimeLimit::TimeLimit(int seconds) noexcept : limited_(seconds > 0) {
     if (!limited_)
         return;

@@ -58,6 +58,11 @@ public:
     static bool watch_thread(Patience) noexcept;
     /// [any] Undoes a watch_thread(), also one that returned false.
     static void unwatch_thread() noexcept;
+    /// [any] A number of the calling thread for look_for_wait(); 0: it isn't watched.
+    static int32_t watched_thread() noexcept;
+    /// [any but rt] To be called every 100 ms or so of a watched thread that doesn't get on: ends a plugin's code there
+    /// that only waits, which takes no processor time.
+    static void look_for_wait(int32_t thread) noexcept;
     /// Watches this thread while it lives.
     class Watched {
     public:
@@ -67,9 +72,9 @@ public:
         Watched& operator=(const Watched&) = delete;
     };
 
-    /// While it lives, a plugin's code on this thread that takes longer than `seconds`, waiting included, is ended, but
-    /// in the middle of the C library only after twice that. 0: it may take as long as it likes. The thread must not be
-    /// watched. [any but rt]
+    /// Once it has lived for `seconds`, a plugin's code on this thread is ended, also one that waits, but in the middle
+    /// of the C library only after twice that. Until then no signal interrupts what it waits for. 0: it may take as
+    /// long as it likes. The thread must not be watched. [any but rt]
     class TimeLimit {
     public:
         explicit TimeLimit(int seconds) noexcept;

@@ -2,12 +2,13 @@
 #include "engine/guard/fault-signals.hpp"
 
 #include "engine/guard/abort-cause.hpp"
+#include "engine/guard/crash-report.hpp"
 #include "engine/guard/guard-state.hpp"
 #include "engine/guard/hang-watch.hpp"
-#include "engine/guard/heap-report.hpp"
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <pthread.h>
 
 namespace scs {
@@ -33,8 +34,14 @@ void call(const struct sigaction& handler, int signal, siginfo_t* info, void* co
     pthread_sigmask(SIG_SETMASK, &outer, nullptr);
 }
 
-/// Does what would have happened without our handler.
-void pass_on(int signal, siginfo_t* info, void* context) noexcept {
+void act_by_default(int signal) noexcept {
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(signal, &action, nullptr);
+}
+
+/// Does what would have happened without our handler. `crash`: it is this thread's own doing.
+void pass_on(int signal, siginfo_t* info, void* context, bool crash) noexcept {
     for (size_t i = 0; i < handled.size(); ++i) {
         if (handled[i] != signal)
             continue;
@@ -42,9 +49,9 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
         const bool ignored = !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_IGN;
         const bool by_default = !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL;
         if (by_default || (ignored && is_fault(signal, *info))) { // nobody can ignore a fault
-            struct sigaction ends {};
-            ends.sa_handler = SIG_DFL;
-            ::sigaction(signal, &ends, nullptr);
+            if (crash)
+                report_crash(signal);
+            act_by_default(signal);
             if (!is_fault(signal, *info))
                 ::raise(signal); // a fault is raised again when its instruction runs again
         } else if (!ignored) {
@@ -54,14 +61,16 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
 }
 
 void on_abort(siginfo_t* info, void* context) noexcept {
-    if (raised_by_this_thread(SIGABRT, *info, context)) {
+    bool crash = raised_by_this_thread(SIGABRT, *info, context);
+    if (crash) {
         const AbortCause cause = abort_cause();
         if (!cause.contained)
             report_heap_corruption(cause.text);
         else if (guard_state.target)
             end_guarded(FaultGuard::Ending::abort);
+        crash = cause.contained;
     }
-    pass_on(SIGABRT, info, context);
+    pass_on(SIGABRT, info, context, crash);
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
@@ -69,11 +78,24 @@ void on_signal(int signal, siginfo_t* info, void* context) {
         on_abort(info, context);
     } else if (signal == HangWatch::signal && HangWatch::is_tick(*info)) {
         HangWatch::tick(context);
+    } else if (signal == HangWatch::signal && HangWatch::is_nudge(*info)) {
+        HangWatch::nudged();
     } else {
         if (is_fault(signal, *info) && guard_state.target)
             end_guarded(FaultGuard::Ending::fault);
-        pass_on(signal, info, context);
+        pass_on(signal, info, context, is_fault(signal, *info));
     }
+}
+
+/// Parts of the process have been taken down by now, and the C library may hold a lock, so the plugin's code can't just
+/// be left. It ends as by a crash: a manager of services starts a program again that has crashed, not one that exits
+/// with status 0.
+void on_exit_called() {
+    if (!guard_state.in_plugin())
+        return;
+    report_exit();
+    act_by_default(SIGABRT);
+    std::abort();
 }
 
 } // namespace
@@ -88,6 +110,12 @@ void install_fault_handlers() {
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < handled.size(); ++i)
         ::sigaction(handled[i], &action, &before[i]);
+    watch_exit();
+}
+
+void watch_exit() noexcept {
+    std::atexit(on_exit_called);
+    std::at_quick_exit(on_exit_called);
 }
 
 } // namespace scs

@@ -7,4 +7,8 @@ namespace scs {
 /// that was there before, or does what it does without one. Once a process. [any]
 void install_fault_handlers();
 
+/// From now on a plugin's code that calls exit() ends the process as a crash does, before the C library runs what was
+/// to run at the process's end and was registered earlier: to be called again when plugins have been loaded. [worker]
+void watch_exit() noexcept;
+
 } // namespace scs

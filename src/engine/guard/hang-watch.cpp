@@ -11,6 +11,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ constexpr int64_t milliseconds = 1'000'000; ///< ns
 struct Limits {
     int64_t plugin, host, tick; ///< ns
     clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+    bool from_the_start = false; ///< the first tick comes at the limit of all that a plugin does, not of one piece
 };
 constexpr Limits limits_of(FaultGuard::Patience patience) noexcept {
     return patience == FaultGuard::Patience::little
@@ -37,6 +39,9 @@ constexpr Limits limits_of(FaultGuard::Patience patience) noexcept {
 /// Processor time without a rest after which a thread is given one. The kernel kills the process after 200 ms of it, in
 /// ticks of its own, where PipeWire has its priority through RTKit, whoever takes that time.
 constexpr int64_t longest_without_rest = 80 * milliseconds;
+
+/// Nudges in a row between which a plugin's code may only wait.
+constexpr int most_waits = 3;
 
 /// How long ticks have found the same.
 class Unchanged {
@@ -54,12 +59,23 @@ private:
     int64_t since_ = -1;
 };
 
+/// What the last nudge has found.
+struct Waits {
+    uint64_t what = 0;
+    int64_t cpu = 0;   ///< ns
+    long switches = 0; ///< how often the thread had begun to wait
+    int count = 0;     ///< nudges in a row between which the code has only waited
+};
+
 struct Watch {
     int users = 0;
     bool armed = false;
+    pid_t thread = 0;
     timer_t timer{};
     Limits limits{};
+    int64_t began = 0; ///< ns
     Unchanged plugin, host, awake;
+    Waits waits;
 };
 [[gnu::tls_model("initial-exec")]] constinit thread_local Watch watch;
 
@@ -100,6 +116,9 @@ bool start_timer(const Limits& limits) noexcept {
     watch.plugin.forget();
     watch.host.forget();
     watch.awake.forget();
+    watch.waits = {};
+    watch.thread = gettid();
+    watch.began = nsec_of(limits.clock);
     sigset_t tick;
     sigemptyset(&tick);
     sigaddset(&tick, HangWatch::signal);
@@ -108,11 +127,11 @@ bool start_timer(const Limits& limits) noexcept {
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = HangWatch::signal;
     event.sigev_value.sival_ptr = const_cast<char*>(&mark);
-    event.sigev_notify_thread_id = gettid();
+    event.sigev_notify_thread_id = watch.thread;
     if (timer_create(limits.clock, &event, &watch.timer) != 0)
         return false;
-    const timespec period{time_t(0), long(limits.tick)};
-    const itimerspec times{period, period};
+    const int64_t first = limits.from_the_start ? limits.plugin : limits.tick;
+    const itimerspec times{{0, long(limits.tick)}, {time_t(first / 1'000'000'000), long(first % 1'000'000'000)}};
     if (timer_settime(watch.timer, 0, &times, nullptr) != 0) {
         timer_delete(watch.timer);
         return false;
@@ -146,7 +165,7 @@ bool HangWatch::begin(FaultGuard::Patience patience) noexcept {
 
 bool HangWatch::begin_limit(int seconds) noexcept {
     const int64_t limit = seconds * 1000 * milliseconds;
-    return start_timer({limit, limit, 100 * milliseconds, CLOCK_MONOTONIC});
+    return start_timer({limit, limit, 20 * milliseconds, CLOCK_MONOTONIC, true});
 }
 
 void HangWatch::end() noexcept {
@@ -180,12 +199,50 @@ void HangWatch::tick(const void* context) noexcept {
     }
     if (plugin) {
         const uint32_t piece = state.pieces ? state.pieces->at : 0;
-        const int64_t nsec = watch.plugin.nsec(uint64_t(state.entries) << 32 | piece, now);
+        const int64_t nsec = watch.limits.from_the_start
+                                 ? now - watch.began
+                                 : watch.plugin.nsec(uint64_t(state.entries) << 32 | piece, now);
         if (state.in_host())
             state.overdue = state.overdue || nsec >= watch.limits.plugin;
         else if (ends(nsec, watch.limits.plugin, context))
             end_guarded(FaultGuard::Ending::endless);
     }
+}
+
+int32_t HangWatch::watched_thread() noexcept {
+    return watch.armed ? watch.thread : 0;
+}
+
+void HangWatch::nudge(int32_t thread) noexcept {
+    siginfo_t info{};
+    info.si_signo = signal;
+    info.si_code = SI_QUEUE;
+    info.si_pid = getpid();
+    info.si_uid = getuid();
+    info.si_value.sival_ptr = const_cast<char*>(&mark);
+    syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, signal, &info);
+}
+
+bool HangWatch::is_nudge(const siginfo_t& info) noexcept {
+    return info.si_code == SI_QUEUE && info.si_value.sival_ptr == &mark;
+}
+
+void HangWatch::nudged() noexcept {
+    GuardState& state = guard_state;
+    Waits& last = watch.waits;
+    rusage usage;
+    if (!watch.armed || !state.in_plugin() || state.in_host() || state.unhurried ||
+        getrusage(RUSAGE_THREAD, &usage) != 0) {
+        last.count = 0;
+        return;
+    }
+    const uint64_t what = uint64_t(state.entries) << 32 | (state.pieces ? state.pieces->at : 0);
+    const int64_t cpu = nsec_of(CLOCK_THREAD_CPUTIME_ID);
+    // A thread that has no processor for long hasn't begun to wait meanwhile.
+    const bool waited = what == last.what && usage.ru_nvcsw != last.switches && cpu - last.cpu < milliseconds;
+    last = {what, cpu, usage.ru_nvcsw, waited ? last.count + 1 : 0};
+    if (last.count >= most_waits)
+        end_guarded(FaultGuard::Ending::endless);
 }
 
 void HangWatch::rest_if_due(int64_t now) noexcept {

@@ -31,6 +31,16 @@ public:
     /// process. Counting pauses and making one are system calls, the only ones on the data loop besides reading clocks.
     static void tick(const void* context) noexcept;
 
+    /// [any] A number of the calling thread for nudge(); 0: it isn't watched.
+    static int32_t watched_thread() noexcept;
+    /// [any but rt] Has that thread look whether a plugin's code does nothing there but wait, which no timer of its
+    /// processor time finds. The third time in a row that it has only waited since the last one, it is ended.
+    static void nudge(int32_t thread) noexcept;
+    /// [any] Whether a signal of this number is a nudge().
+    static bool is_nudge(const siginfo_t&) noexcept;
+    /// [any] In the signal's handler.
+    static void nudged() noexcept;
+
     /// [any] Waits for a moment. To the kernel this is a pause, after which it counts a real-time thread's 200 ms anew.
     static void let_others_run() noexcept;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What a signal does that isn't guarded code's own doing, and what happens when the heap is corrupted. Each case runs
-// in a child process, as most of them end it and handlers are installed once a process.
+// What a signal does that isn't guarded code's own doing, and what is said and left when the process ends. Each case
+// runs in a child process, as most of them end it and handlers are installed once a process.
+#include "engine/guard/crash-report.hpp"
 #include "engine/guard/fault-guard.hpp"
-#include "engine/guard/heap-report.hpp"
+#include "engine/guard/fault-signals.hpp"
 
 #include <cassert>
 #include <csignal>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <malloc.h>
 #include <pthread.h>
+#include <sstream>
 #include <string>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -85,6 +87,22 @@ Ended in_child(Before before, F f) {
     waitpid(child, &ended.status, 0);
     return ended;
 }
+
+/// The path of a file that may be left.
+struct Marker {
+    Marker() { std::filesystem::create_directory(folder); }
+    ~Marker() { std::filesystem::remove_all(folder); }
+    /// What is in it; it is removed.
+    std::string take() const {
+        std::stringstream text;
+        text << std::ifstream(path).rdbuf();
+        std::filesystem::remove(path);
+        return text.str();
+    }
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / ("scs-crash-" + std::to_string(getpid()));
+    const std::string path = folder / "marker";
+};
 
 bool run(void (*f)()) {
     return FaultGuard::run([&] { f(); });
@@ -198,19 +216,74 @@ TEST_CASE("a timer of somebody else's goes to the handler that was there before"
     CHECK(in_child(Before::by_default, wait).by(SIGXCPU));
 }
 
+TEST_CASE("guarded code that calls exit() ends the process as a crash does, with its name; other code just exits") {
+    const Marker marker;
+    GuardedPieces pieces;
+    pieces.name = [](const GuardedPieces&) noexcept { return "TheCulprit"; };
+    for (const auto leave : {std::exit, std::quick_exit}) {
+        const Ended ended = in_child(Before::by_default, [&] {
+            const CrashMarker mark(marker.path);
+            (void)FaultGuard::run([&] { leave(0); }, &pieces);
+        });
+        CHECK(ended.by(SIGABRT));
+        const std::string line = "scsynth: UGen 'TheCulprit' has called exit(); the process ends\n";
+        CHECK(ended.printed.starts_with(line)); // an emulator has a line of its own
+        CHECK(marker.take() == line);
+
+        const Ended nameless = in_child(Before::by_default, [&] { (void)FaultGuard::run([&] { leave(0); }); });
+        CHECK(nameless.by(SIGABRT));
+        CHECK(nameless.printed.starts_with("scsynth: a UGen plugin has called exit(); the process ends\n"));
+
+        CHECK(in_child(Before::by_default, [&] { leave(5); }).with(5));
+        CHECK(in_child(Before::by_default, [&] { (void)FaultGuard::run_host([&] { leave(5); }); }).with(5));
+    }
+}
+
+TEST_CASE("what plugins register to be run at the end isn't run when one of them calls exit()") {
+    const Ended ended = in_child(Before::by_default, [] {
+        std::atexit([] { _exit(9); });
+        watch_exit();
+        (void)run([] { std::exit(0); });
+    });
+    CHECK(ended.by(SIGABRT));
+}
+
+TEST_CASE("a crash under no guard is told, with its thread, unless somebody else has a handler for it") {
+    const Marker marker;
+    const auto crash = [&](const char* name) {
+        const CrashMarker mark(marker.path);
+        std::thread([&] {
+            pthread_setname_np(pthread_self(), name);
+            *nowhere = 1;
+        }).join();
+    };
+    const Ended ended = in_child(Before::by_default, [&] { crash("a-stranger"); });
+    CHECK(ended.by(SIGSEGV));
+    const std::string line =
+        "scsynth: thread 'a-stranger' has crashed (SIGSEGV), where no UGen can be ended for it; the process ends\n";
+    CHECK(ended.printed.starts_with(line));
+    CHECK(marker.take() == line);
+
+    CHECK(in_child(Before::noted, [&] { crash("a-stranger"); }).printed.empty());
+    CHECK(marker.take().empty());
+    const Ended killed = in_child(Before::by_default, [] { kill(getpid(), SIGSEGV); });
+    CHECK(killed.printed.find("has crashed") == std::string::npos);
+    const Ended aborted = in_child(Before::by_default, [] { std::abort(); });
+    CHECK(aborted.printed.find("has crashed (SIGABRT)") != std::string::npos);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // they bring an allocator of their own
 
 TEST_CASE("a corrupted heap ends the process, which says so and leaves a marker") {
-    const auto folder = std::filesystem::temp_directory_path() / ("scs-heap-" + std::to_string(getpid()));
-    std::filesystem::create_directory(folder);
-    const std::string path = folder / "marker", gone = folder / "gone";
+    const Marker marker;
+    const std::string &path = marker.path, gone = marker.folder / "gone";
     for (const auto corrupt : {free_twice, spoil_the_top})
         for (const Before before : {Before::by_default, Before::noted})
             for (const bool guarded : {true, false}) {
                 std::filesystem::remove(path);
                 const Ended ended = in_child(before, [&] {
-                    const HeapMarker marker(path);
-                    { const HeapMarker other(gone); }
+                    const CrashMarker mark(path);
+                    { const CrashMarker other(gone); }
                     GuardedPieces pieces;
                     pieces.name = [](const GuardedPieces&) noexcept { return "TheCulprit"; };
                     if (guarded)
@@ -229,13 +302,12 @@ TEST_CASE("a corrupted heap ends the process, which says so and leaves a marker"
             }
     std::ofstream(path) << "kept";
     CHECK(in_child(Before::by_default, [&] {
-              const HeapMarker marker(path);
+              const CrashMarker mark(path);
               (void)run(free_twice);
           }).by(SIGABRT));
     std::string text;
     std::ifstream(path) >> text;
     CHECK(text == "kept");
-    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("a name that has become unreadable isn't told") {

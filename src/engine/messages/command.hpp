@@ -114,6 +114,8 @@ struct CommandBundle final : Handback {
     Command* last = nullptr;
     int32_t outstanding = 0;        ///< [rt] for the engine alone: jobs not yet applied
     CommandBundle* outer = nullptr; ///< [rt] for the engine alone: the bundle with the command that this one completes
+    size_t weight = 0;              ///< [osc] for the OSC thread alone: bytes that it and its replies take …
+    uint64_t sender = 0;            ///< … and who has sent it
 
     /// [osc] Takes ownership of `command`.
     void append(Command* command) noexcept;

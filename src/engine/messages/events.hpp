@@ -17,6 +17,7 @@ enum class EventKind : uint32_t {
     node,           ///< NodeEvent
     trigger,        ///< TriggerEvent
     node_reply,     ///< NodeReplyEvent and the data that follows it
+    midi,           ///< MidiEvent
     print,          ///< EventHeader, then text without a terminator: whole lines
     piece,          ///< the same, but the line may go on with the next piece
     complain,       ///< as print, of which the log may leave some out
@@ -62,6 +63,15 @@ struct NodeReplyEvent {
     int32_t node, id;
     int32_t count;
     uint32_t address_bytes;
+};
+
+/// What a control port brought: the fields of a ControlEvent.
+struct MidiEvent {
+    EventHeader header;
+    int32_t binding;
+    uint8_t kind, port, channel, number;
+    float value;
+    uint64_t time; ///< NtpTime at which its frame is heard
 };
 
 struct LateEvent {

@@ -363,6 +363,30 @@ TEST_CASE("what looks for files beside itself is loaded where it lies, and what 
     CHECK(vetted[2].problem == "No such file or directory");
 }
 
+TEST_CASE("without a cache each content is copied into memory once a process, though files can't be tried") {
+    const Folder folder;
+    const Environment cache("XDG_CACHE_HOME", nullptr), home("HOME", nullptr);
+    const Environment none("SCS_UGEN_PROBE", "/proc/none/program");
+    const fs::path path = folder / "v.so";
+    fs::copy(built("versioned-1.so"), path);
+    const auto descriptors = [] {
+        return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
+    };
+    Vetting vetting;
+    const auto vet = [&] { return vetting.vet({file_at(path)}, [](const std::string&) {})[0]; };
+    const VettedFile first = vet();
+    REQUIRE_FALSE(first.in_place);
+    const auto before = descriptors();
+    for (int start = 0; start < 10; ++start)
+        CHECK(vet().load_path == first.load_path);
+    fs::last_write_time(path, fs::file_time_type::clock::now() + std::chrono::seconds(5));
+    CHECK(vet().load_path == first.load_path);
+    CHECK(descriptors() == before);
+    fs::copy(built("versioned-2.so"), path, fs::copy_options::overwrite_existing);
+    CHECK(vet().load_path != first.load_path);
+    CHECK(descriptors() == before + 1);
+}
+
 TEST_CASE("without a cache files are tried once a process, and copied into memory") {
     const Folder folder;
     const Environment cache("XDG_CACHE_HOME", nullptr), home("HOME", nullptr);

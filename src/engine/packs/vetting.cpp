@@ -64,8 +64,16 @@ std::optional<VettedFile> Vetting::recall(const PluginFile& file, const Verdicts
     return VettedFile{"", cache_->copy_path(verdict->copy), verdict->copy, false, false, file.identity};
 }
 
+/// A server's start that can't know what the one before has found out makes no other copy of the same content.
+std::string Vetting::copy_in_memory_once(const std::string& name, std::span<const std::byte> content) {
+    std::string& path = in_memory_[name];
+    if (path.empty())
+        path = copy_in_memory(name, content);
+    return path;
+}
+
 /// Reads a file: whether it may be a plugin, and the copy to load instead of it.
-Vetting::Fresh Vetting::examine(const PluginFile& file) const {
+Vetting::Fresh Vetting::examine(const PluginFile& file) {
     Fresh fresh{file, {}, "", false};
     FileBytes read = read_file(file.path, most_bytes);
     fresh.result.problem = read.problem;
@@ -86,7 +94,7 @@ Vetting::Fresh Vetting::examine(const PluginFile& file) const {
         fresh.copy = name;
         path = cache_->copy_path(name);
     } else {
-        path = copy_in_memory(name, read.bytes);
+        path = copy_in_memory_once(name, read.bytes);
     }
     if (!path.empty())
         fresh.result = {"", path, name, false, false, fresh.file.identity};

@@ -37,13 +37,15 @@ public:
 private:
     struct Fresh;
     std::optional<VettedFile> recall(const PluginFile&, const Verdicts&) const;
-    Fresh examine(const PluginFile&) const;
+    Fresh examine(const PluginFile&);
+    std::string copy_in_memory_once(const std::string& name, std::span<const std::byte> content);
     void try_out(std::vector<Fresh>&, const Report&);
     void remember(const std::vector<Fresh>&);
     void say_once(const std::string&, const Report&);
 
     std::optional<PluginCache> cache_; ///< none: the user has no folder for it
     std::map<std::string, VettedFile> vetted_;
+    std::map<std::string, std::string> in_memory_; ///< the paths of copies that last as long as the process, by name
     std::map<std::string, bool> said_;
 };
 

@@ -17,8 +17,8 @@ struct PluginCommand;
 const PluginCommand* find_plugin_command(std::string_view name);
 
 /// [rt] Runs the command. `arguments` as for run_buf_gen(). Its later stages and its answer become events for `from`.
-/// false: it crashed.
-bool run_plugin_command(PluginWorld&, const PluginCommand&, std::span<const std::byte> arguments,
+/// false: it crashed, which the log is told, or the engine doesn't have it.
+bool run_plugin_command(PluginWorld&, std::string_view name, const PluginCommand&, std::span<const std::byte> arguments,
                         const ReplyTo& from) noexcept;
 
 } // namespace scs

@@ -40,7 +40,7 @@ struct scfft {
 namespace scs {
 namespace {
 
-constexpr unsigned min_log2 = SC_FFT_LOG2_MINSIZE, max_log2 = SC_FFT_LOG2_MAXSIZE;
+constexpr unsigned min_log2 = SC_FFT_LOG2_MINSIZE, max_log2 = SC_FFT_LOG2_ABSOLUTE_MAXSIZE;
 constexpr size_t work_alignment = 128;
 
 using Four = float __attribute__((vector_size(16)));
@@ -142,7 +142,7 @@ void fft_prepare() {
 
 ::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction type, float* in, float* out,
                     SCFFT_Direction direction, SCFFT_Allocator& memory) {
-    if (!std::has_single_bit(points) || points < SC_FFT_MINSIZE || points > SC_FFT_MAXSIZE)
+    if (!std::has_single_bit(points) || points < SC_FFT_MINSIZE || points > SC_FFT_ABSOLUTE_MAXSIZE)
         return nullptr;
     if (!std::has_single_bit(window_points) || window_points < SC_FFT_MINSIZE || window_points > points)
         return nullptr;

@@ -3,9 +3,9 @@
 
 #include "engine/abi/abi.hpp"
 
-// SuperCollider's FFT service for plugins over FFTW in single precision. Sizes are powers of two from 8 to 32768
+// SuperCollider's FFT service for plugins over FFTW in single precision. Sizes are powers of two from 8 to 262144
 // points; a window may be shorter than the transform (the rest is zeros). Spectra are packed as DC, Nyquist, then pairs
-// of real and imaginary parts. Plans and windows are made once: all of them by fft_prepare(), which takes some 50 ms,
+// of real and imaginary parts. Plans and windows are made once: all of them by fft_prepare(), which takes some 80 ms,
 // or those of a size when it is first asked for, which is for offline rendering.
 
 namespace scs {

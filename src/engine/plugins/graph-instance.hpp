@@ -142,6 +142,7 @@ struct Instance {
     } running;
     const char* crashed_ugen;
     FaultGuard::Ending crash_kind;
+    bool crash_told;
     UnitCommandQueue early_commands;
 
     static Instance& of(UnitGraph* graph) noexcept { return *reinterpret_cast<Instance*>(graph); }

@@ -19,6 +19,7 @@
 #include "engine/plugins/system-memory.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/ugens/kernel.hpp"
+#include "engine/units/done-action.hpp"
 #include "engine/world/buffers-abi.hpp"
 #include "engine/world/scope-buffers.hpp"
 #include "engine/world/sound-file.hpp"
@@ -222,9 +223,7 @@ void group_delete_all(::Group* group) {
 }
 void done_action(int action, ::Unit* unit) {
     const FaultGuard::HostCode whole;
-    // The numbers beyond are native units' complaints.
-    constexpr int last = 15;
-    if (action < 0 || action > last)
+    if (!find_done_action(float(action))) // numbers far beyond are native units' complaints
         return;
     const auto& graph = *reinterpret_cast<AbiGraph*>(unit->mParent);
     graph.space->done_action(graph.space->host, *graph.owner, action);

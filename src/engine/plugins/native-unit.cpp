@@ -71,7 +71,7 @@ void NativeUnit::construct() noexcept {
         kernel->start(op, *block);
     update_done();
     if (kernel->lone)
-        unit.mCalcFunc = kernel->done_action >= 0 ? run_to_end : run;
+        unit.mCalcFunc = kernel->acts_when_done ? run_to_end : run;
 }
 
 void NativeUnit::destroy() noexcept {
@@ -85,7 +85,7 @@ void NativeUnit::write_tail() noexcept {
 }
 
 void NativeUnit::update_done() noexcept {
-    if (kernel->done_action >= 0)
+    if (kernel->acts_when_done)
         unit.mDone = *reinterpret_cast<const int32_t*>(reinterpret_cast<std::byte*>(this) + op.done) != 0;
 }
 

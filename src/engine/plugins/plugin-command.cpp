@@ -174,13 +174,21 @@ const PluginCommand* find_plugin_command(std::string_view name) {
     return PluginRegistry::instance().latest_command(name);
 }
 
-bool run_plugin_command(PluginWorld& world, const PluginCommand& command, std::span<const std::byte> arguments,
-                        const ReplyTo& from) noexcept {
+bool run_plugin_command(PluginWorld& world, std::string_view name, const PluginCommand& command,
+                        std::span<const std::byte> arguments, const ReplyTo& from) noexcept {
     const PluginCommand* const own = command.as_of(world.plugins());
     sc_msg_iter message = read_arguments(arguments);
     ReplyAddress address = make_reply_address(from);
     const PluginWorld::Call call(world, arguments);
-    return own && FaultGuard::run([&] { own->run(&world.abi().world.abi, own->user_data, &message, &address); });
+    if (!own)
+        return false;
+    if (FaultGuard::run([&] { own->run(&world.abi().world.abi, own->user_data, &message, &address); }))
+        return true;
+    TextLine line;
+    line.add("plugin command '%.*s' %s", int(std::min<size_t>(name.size(), 100)), name.data(),
+             FaultGuard::last_ending() == FaultGuard::Ending::endless ? "took too long" : "crashed");
+    world.outbox().complain(line.take());
+    return false;
 }
 
 } // namespace scs

@@ -3,6 +3,7 @@
 
 #include "engine/abi/plugin-file.hpp"
 #include "engine/guard/fault-guard.hpp"
+#include "engine/guard/fault-signals.hpp"
 #include "engine/plugins/interface-table.hpp"
 
 #include <dlfcn.h>
@@ -10,6 +11,8 @@
 
 namespace scs {
 namespace {
+
+constexpr int longest_load = 10; ///< s, waiting included
 
 thread_local PluginUnits* being_loaded = nullptr;
 
@@ -53,11 +56,12 @@ LoadedPlugin load_plugin(const std::string& path) {
         return loaded;
     }
     FaultGuard::install();
-    const FaultGuard::Watched watched(FaultGuard::Patience::much);
+    const FaultGuard::TimeLimit limit(longest_load);
     auto units = std::make_unique<PluginUnits>();
     being_loaded = units.get();
     loaded.harmful = !FaultGuard::run([&] { run_load(plugin, loaded); });
     being_loaded = nullptr;
+    watch_exit();
     if (loaded.harmful)
         loaded.problem = ending();
     if (loaded.problem.empty())

@@ -3,6 +3,7 @@
 
 #include "engine/base/aligned-array.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/world/pointer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,7 @@ public:
     Pool& pool() noexcept { return pool_; }
     Outbox& outbox() noexcept { return outbox_; }
     ScopeBuffers* scopes() noexcept { return scopes_; }
+    Pointer& pointer() noexcept { return pointer_; }
     /// false: offline; nobody is notified, and slow jobs run in place.
     bool real_time() const noexcept { return real_time_; }
     /// Which plugin files' definitions it sees: Settings::plugins.
@@ -85,6 +87,7 @@ private:
     Pool& pool_;
     Outbox& outbox_;
     ScopeBuffers* scopes_;
+    Pointer pointer_;
     bool real_time_;
     int plugins_;
     std::unique_ptr<Abi> abi_;

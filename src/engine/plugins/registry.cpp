@@ -5,8 +5,8 @@
 #include "engine/packs/unit-packs.hpp"
 #include "engine/plugins/buffer-writers.hpp"
 #include "engine/plugins/plugin-loader.hpp"
+#include "engine/plugins/pointer-units.hpp"
 #include "engine/plugins/release-probe.hpp"
-#include "engine/plugins/stand-ins.hpp"
 #include "engine/plugins/stream-units.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/units/unit-facts.hpp"
@@ -41,7 +41,7 @@ PluginRegistry& PluginRegistry::instance() {
 
 Result<int> PluginRegistry::load(const std::string& path, const Report& report) {
     const std::lock_guard serial(loading_);
-    define_stand_ins(*this);
+    define_pointer_units(*this);
     define_stream_units(*this);
     define_buffer_writers(*this);
     const FoundFiles found = find_plugin_files(plugin_folders(path));

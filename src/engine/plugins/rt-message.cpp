@@ -6,6 +6,7 @@
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/named-buffers.hpp"
 #include "engine/plugins/plugin-host.hpp"
+#include "engine/plugins/plugin-outlet.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/rt/pool.hpp"
 
@@ -57,7 +58,8 @@ class ToRt final : public Command {
 public:
     ToRt(PluginWorld& world, const ::FifoMsg& message) : world_(world), message_(message) {}
     ~ToRt() override {
-        (void)FaultGuard::run([this] { message_.Free(); });
+        if (!FaultGuard::run([this] { message_.Free(); }))
+            (void)PluginOutlet::print_piece("a plugin's message crashed when it was freed\n");
     }
     Outcome run(Engine&) noexcept override { return Outcome::done; }
     Outcome apply(Engine&) noexcept override {

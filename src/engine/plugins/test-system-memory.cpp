@@ -50,7 +50,7 @@ TEST_CASE("a piece keeps its content where it moves, and is known there") {
     CHECK(takes_back(wall));
 }
 
-#ifndef SCS_SANITIZED // it ends programs that ask for so much
+#ifndef SCS_SANITIZED // a sanitizer ends the program that asks for this much
 TEST_CASE("what the system can't move stays where it is") {
     void* const piece = SystemMemory::allocate(16);
     CHECK(!SystemMemory::reallocate(piece, SIZE_MAX / 4));

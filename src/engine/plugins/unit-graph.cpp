@@ -266,6 +266,10 @@ const char* UnitGraph::crashed_ugen() const noexcept {
     return Instance::of(this).crashed_ugen;
 }
 
+bool UnitGraph::take_crash() noexcept {
+    return crashed() && !std::exchange(Instance::of(this).crash_told, true);
+}
+
 bool UnitGraph::took_too_long() const noexcept {
     return crashed() && Instance::of(this).crash_kind == FaultGuard::Ending::endless;
 }

@@ -74,6 +74,8 @@ public:
     /// The UGen that crashed, or null.
     const char* crashed_ugen() const noexcept;
     bool crashed() const noexcept { return crashed_ugen(); }
+    /// Whether it has crashed and this hasn't been asked since.
+    bool take_crash() noexcept;
     /// Whether it was ended because it seemed to go on for ever.
     bool took_too_long() const noexcept;
     bool constructed() const noexcept;

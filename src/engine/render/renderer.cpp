@@ -20,9 +20,7 @@
 namespace scs {
 namespace {
 
-constexpr int64_t visit_cost = 100;    // ns, of passing a node that isn't in the cache: an estimate for the deadline
-constexpr int64_t dear_synth = 20'000; // ns; above this, the clock is read within a synth, too
-constexpr int64_t most_rise = 4;       // how many times the mean a measurement may be without a second one like it
+constexpr int64_t visit_cost = 100; // ns, of passing a node that isn't in the cache: an estimate for the deadline
 
 /// Prefetches the first `bytes` of a node, and so of its synth, into the cache while another is computed: with hundreds
 /// of synths, none is still there from the last block. Reaching beyond a smaller synth does no harm.
@@ -39,23 +37,23 @@ void fetch_ahead(const Node* node) noexcept {
 /// Of what was computed for a start there is nothing left once other voices have had their turns, so it is the first of
 /// a block's work. false, here and below: the deadline passed before the end.
 bool Renderer::finish_start() noexcept {
-    Synth& synth = *ensemble_.starting();
+    Synth& synth = *turns_.starting();
     if (synth.run == Run::ending) {
-        ensemble_.abandon_start();
+        turns_.abandon_start();
         return true;
     }
-    if (!ensemble_.go_on_starting())
+    if (!turns_.go_on_starting())
         return false;
-    tree_.set(synth, synth.run == Run::first_paused ? Run::off : Run::on);
+    tree_.runs().set(synth, synth.run == Run::first_paused ? Run::off : Run::on);
     return true;
 }
 
 bool Renderer::first_block(Synth& synth, FaultLanding& landing) {
-    if (deadline_.spend(synth.definition->cost))
+    if (deadline_.spend(synth.facts->costs.synth))
         return false;
     const bool paused = synth.run == Run::first_paused;
     if (synth.voice) {
-        if (!ensemble_.start(synth))
+        if (!turns_.start(synth))
             return false;
     } else if (!synth.graph->construct(deadline_)) {
         tree_.free_crashed(synth);
@@ -64,56 +62,41 @@ bool Renderer::first_block(Synth& synth, FaultLanding& landing) {
         return false;
     }
     // As in scsynth, a done action in a constructor has no lasting effect on its own synth.
-    tree_.set(synth, paused ? Run::off : Run::on);
+    tree_.runs().set(synth, paused ? Run::off : Run::on);
     return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
 }
 
-/// `voices`: how many synths were computed in `nsec`, in so many turns.
-void Renderer::note_cost(Definition& definition, int64_t nsec, int turns, int voices) noexcept {
-    const auto follow = [](int64_t& mean, int64_t value, bool first) {
-        mean = std::max<int64_t>(first ? value : mean + (value - mean) / 4, 1);
-    };
-    follow(definition.turn_cost, nsec / turns, definition.turn_cost == Deadline::unknown);
-    // Where this thread was preempted, one measurement is far too high. So is the next one only if the synth is dear.
-    const int64_t each = nsec / voices;
-    const bool first = definition.cost == 0;
-    const int64_t last = std::exchange(definition.last_cost, each);
-    const int64_t most = first ? each : std::max(last, most_rise * definition.cost);
-    follow(definition.cost, std::min(each, most), first);
-    if (definition.turn_cost >= dear_synth)
-        definition.turn_cost = Deadline::unknown;
-}
-
 bool Renderer::take_turn(Synth& synth) noexcept {
-    Definition& definition = *synth.definition;
-    const int voices = Ensemble::voices_in_turn(synth);
-    if (deadline_.spend(definition.turn_cost))
+    const TurnFacts& facts = *synth.facts;
+    const auto kind = synth.voice->batch ? Costs::Kind::batch : Costs::Kind::lone;
+    const int voices = Turns::voices_in_turn(synth);
+    if (deadline_.spend(facts.costs.turn))
         return false;
     const bool measured = deadline_.just_read();
     const int64_t began = deadline_.last_reading();
-    tree_.walk_place().next = ensemble_.take_turn(synth);
+    tree_.freeing().walk_place().next = turns_.take(synth);
     if (measured && voices && !deadline_.passed())
-        note_cost(definition, deadline_.measure(began), 1, voices);
+        ensemble_.costs().note(facts, kind, {.nsec = deadline_.measure(began), .synths = voices});
     return !deadline_.passed();
 }
 
 bool Renderer::render(Synth& synth, FaultLanding& landing) {
-    Definition& definition = *synth.definition;
+    const SynthCosts& costs = synth.facts->costs;
     running_ = &synth;
-    if (deadline_.spends_unseen(definition.turn_cost)) {
+    if (deadline_.spends_unseen(costs.turn)) {
         synth.graph->render(landing);
         return true;
     }
-    if (deadline_.spend(definition.turn_cost))
+    if (deadline_.spend(costs.turn))
         return false;
     const bool measured = deadline_.just_read();
     const int64_t began = deadline_.last_reading();
-    if (definition.turn_cost == Deadline::unknown && deadline_.bounded())
-        synth.graph->render(landing, deadline_, definition.cost ? definition.cost : Deadline::unknown);
+    if (costs.turn == Deadline::unknown && deadline_.bounded())
+        synth.graph->render(landing, deadline_, costs.synth ? costs.synth : Deadline::unknown);
     else
         synth.graph->render(landing);
     if (measured && !deadline_.passed())
-        note_cost(definition, deadline_.measure(began), 1, 1);
+        ensemble_.costs().note(*synth.facts, Costs::Kind::lone, {.nsec = deadline_.measure(began), .synths = 1});
     return !deadline_.passed();
 }
 
@@ -128,37 +111,42 @@ void Renderer::look_at_output(const Group& group) noexcept {
 }
 
 bool Renderer::render() noexcept {
-    if (ensemble_.starting() && !finish_start())
+    if (turns_.starting() && !finish_start())
         return false;
-    tree_.walk_place() = {tree_.root().run == Run::on ? tree_.root().head : nullptr, &tree_.root()};
-    ensemble_.begin_walk();
+    tree_.freeing().walk_place() = {tree_.root().run == Run::on ? tree_.root().head : nullptr, &tree_.root()};
+    if (ahead_) {
+        ahead_->begin_walk();
+        turns_.begin_walk(nullptr);
+    }
     bool whole = true;
-    if (ensemble_.helped() && (whole = list_items(Starts::in_walk)))
-        ensemble_.open_block();
+    if (ensemble_.helped() && (whole = list_items(Starts::in_walk))) {
+        ahead_->open_block(ensemble_.block_number(), ensemble_.list());
+        turns_.begin_walk(ahead_);
+    }
     while (whole && !FaultGuard::run_pieces([&](FaultLanding& landing) { whole = walk(landing); })) {
         running_->graph->crash();
         tree_.free_crashed(*running_);
     }
-    ensemble_.end_walk();
+    if (ahead_)
+        ahead_->close_block();
     if (!whole)
-        ensemble_.drop_block();
+        turns_.drop_block();
     else
-        (void)tree_.finish_frees(); // what isn't done in time is done before the next command
+        (void)tree_.freeing().finish(); // what isn't done in time is done before the next command
     return whole;
 }
 
 int Renderer::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
-    if (ensemble_.starting() || suspects_ || tree_.root().run != Run::on || !tree_.finish_frees())
+    if (turns_.starting() || suspects_ || tree_.root().run != Run::on || !tree_.freeing().finish())
         return -1;
     if (!list_items(Starts::before))
         return -1;
-    if (ensemble_.search_is_due() && !(search_partners() && list_items(Starts::before)))
+    const RenderList& list = ensemble_.list();
+    if (ahead_->search_is_due(list) && !(search_partners() && list_items(Starts::before)))
         return -1;
-    const int computed = ensemble_.run_blocks(blocks, inputs);
+    const int computed = ahead_->run_blocks(ensemble_.block_number(), blocks, inputs, list);
     if (computed < 0)
         return computed;
-    ensemble_.each_cost(
-        [this](const auto& cost) { note_cost(*cost.of->definition, cost.nsec, cost.turns, cost.voices); });
     perform_endings(computed);
     return computed;
 }
@@ -166,16 +154,17 @@ int Renderer::render_blocks(int blocks, const BlockInputs& inputs) noexcept {
 /// If a new voice may start before the block, and there is time for it, it does. Returns whether it has come beside one
 /// of its kind, then.
 bool Renderer::start_before_block(Synth& synth) noexcept {
-    const int64_t cost = synth.definition->cost;
-    if (!ensemble_.starts_anywhere(synth) || (deadline_.bounded() && !cost) || deadline_.spend(cost) ||
-        !ensemble_.start(synth))
+    const int64_t cost = synth.facts->costs.synth;
+    if (!turns_.starts_anywhere(synth) || (deadline_.bounded() && !cost) || deadline_.spend(cost) ||
+        !turns_.start(synth))
         return false;
-    tree_.set(synth, Run::on);
+    tree_.runs().set(synth, Run::on);
     return same_code(synth, synth.previous);
 }
 
-/// Passes the nodes as a walk does, but takes no turns. `enters`: is asked of each group. `visit`: is given each synth,
-/// and a node to set to the one behind it; returns false if that was all. false: the deadline passed before the end.
+/// Passes the nodes in a walk's order, but takes no turns. `enters`: whether it goes into a group. `visit`: is given
+/// each synth, and sets the node that comes next; returns false to end the visit. Returns false if the deadline has
+/// passed.
 template <class Enters, class Visit>
 bool Renderer::visit_synths(Enters&& enters, Visit&& visit) noexcept {
     const Group* group = &tree_.root();
@@ -221,7 +210,7 @@ bool Renderer::list_items(Starts starts) noexcept {
     const bool in_time = visit_synths(enters, [&](Synth& synth, Node*& next) {
         if (starts == Starts::before && synth.run == Run::first)
             any_beside = start_before_block(synth) || any_beside;
-        next = ensemble_.list_synth(synth);
+        next = turns_.list(synth);
         return !list.ended();
     });
     if (in_time)
@@ -231,19 +220,18 @@ bool Renderer::list_items(Starts starts) noexcept {
 
 /// Batches voices with their neighbours, as they would be after their turns. false, here and below: there is no time.
 bool Renderer::join_neighbours() noexcept {
-    return visit_synths(is_walked, [this](Synth& synth, Node*& next) { return next = ensemble_.join(synth), true; });
+    return visit_synths(is_walked, [this](Synth& synth, Node*& next) { return next = turns_.join(synth), true; });
 }
 
 /// Lets voices find others to be batched with, also beyond their neighbours.
 bool Renderer::search_partners() noexcept {
-    ensemble_.begin_search();
-    return visit_synths(is_walked, [this](Synth& synth, Node*& next) { return next = ensemble_.search(synth), true; });
+    return visit_synths(is_walked, [this](Synth& synth, Node*& next) { return next = turns_.search(synth), true; });
 }
 
 /// As walks do it: done actions in the order of the turns, and in the next block what has ended is freed, in the order
 /// of the nodes. What has ended in the last block is the next walk's to free.
 void Renderer::perform_endings(int blocks) noexcept {
-    const auto endings = ensemble_.endings();
+    const auto endings = ahead_->pipelined().endings();
     for (auto begin = endings.begin(); begin != endings.end();) {
         const auto end = std::find_if(begin, endings.end(), [&](const auto& one) { return one.index != begin->index; });
         for (auto one = begin; one != end; ++one) {
@@ -260,24 +248,24 @@ void Renderer::perform_endings(int blocks) noexcept {
                   [](const auto& a, const auto& b) { return std::tie(a.own, a.lane) < std::tie(b.own, b.lane); });
         for (; begin != end; ++begin)
             if (begin->action == 2 && int64_t(begin->index) + 1 < blocks)
-                (void)tree_.free_in_time(*begin->synth); // if there is no time for it, the next walk does it
+                (void)tree_.freeing().free_in_time(*begin->synth); // if there is no time for it, the next walk does it
     }
 }
 
 /// Renders the nodes from the walk's place on, which is kept up to date, as a crash in a synth ends this function.
 bool Renderer::walk(FaultLanding& landing) {
-    Tree::WalkPlace& place = tree_.walk_place();
+    Freeing::WalkPlace& place = tree_.freeing().walk_place();
     while (true) {
         Node* const node = place.next;
-        if (!node) { // this group is done: continue behind it
+        if (!node) { // this group is done: go on after it
             if (suspects_) {
-                ensemble_.flush();
+                flush();
                 look_at_output(*place.group);
             }
             if (place.group == &tree_.root())
                 return !deadline_.passed();
             if (Cluster* cluster = as_cluster(place.group))
-                tree_.end_pass(*cluster);
+                tree_.runs().end_pass(*cluster);
             place.next = place.group->next;
             place.group = place.group->parent;
             if (deadline_.spend(visit_cost)) // the way up from a deep nest is long
@@ -289,9 +277,9 @@ bool Renderer::walk(FaultLanding& landing) {
         // The next node is mostly of the same kind. Native voices are small.
         if (node->next)
             native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
-        if (Synth* synth = native(*node); synth && (node->run == Run::on || Ensemble::pending(*synth))) {
-            if (deadline_.spends_unseen(synth->definition->turn_cost))
-                place.next = ensemble_.take_turn(*synth);
+        if (Synth* synth = native(*node); synth && (node->run == Run::on || Turns::pending(*synth))) {
+            if (deadline_.spends_unseen(synth->facts->costs.turn))
+                place.next = turns_.take(*synth);
             else if (!take_turn(*synth))
                 return false;
             continue;
@@ -299,10 +287,10 @@ bool Renderer::walk(FaultLanding& landing) {
         if (deadline_.spend(visit_cost))
             return false;
         if (!node->is_group || node->run != Run::on)
-            ensemble_.flush();
+            flush();
         switch (node->run) {
         case Run::ending:
-            if (!tree_.free_in_time(*node))
+            if (!tree_.freeing().free_in_time(*node))
                 return false;
             break;
         case Run::off: break;
@@ -312,9 +300,9 @@ bool Renderer::walk(FaultLanding& landing) {
                 return false;
             break;
         case Run::traced:
-            tree_.set(*node, Run::on);
+            tree_.runs().set(*node, Run::on);
             if (Synth* synth = native(*node)) {
-                ensemble_.take_turn_traced(*synth, *synth->definition->program, outbox_);
+                turns_.take_traced(*synth, *synth->definition->program, outbox_);
             } else if (auto& hosted = static_cast<Synth&>(*node); !hosted.graph->render_traced()) {
                 tree_.free_crashed(hosted);
             }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/tree/tree.hpp"
+#include "engine/voices/ensemble.hpp"
 
 #include <cstdint>
 
@@ -16,14 +17,20 @@ class OutputPorts;
 class Renderer {
 public:
     Renderer(Tree& tree, const Buses& buses, Ensemble& ensemble, Outbox& outbox, Deadline& deadline) noexcept
-        : tree_(tree), buses_(buses), ensemble_(ensemble), outbox_(outbox), deadline_(deadline) {}
+        : tree_(tree),
+          buses_(buses),
+          ensemble_(ensemble),
+          turns_(ensemble.turns()),
+          ahead_(ensemble.ahead()),
+          outbox_(outbox),
+          deadline_(deadline) {}
 
     /// Computes one block of all nodes that run, in tree order. false: the deadline passed before the end, and what is
     /// on the buses is of no use.
     bool render() noexcept;
-    /// Computes blocks from the ensemble's present one on in place of so many render(), if nothing is to be done in
-    /// them but to compute what runs. Nothing may happen between them. Returns how many are computed, fewer if the
-    /// deadline has passed; -1: none, as it can't be done so.
+    /// Does what render() does, for a number of blocks at once, the ensemble's present one first. That is possible if
+    /// nothing else is to be done in them than to compute what runs, and nothing happens between them. Returns how many
+    /// are computed: fewer if the deadline has passed, -1 if it isn't possible.
     int render_blocks(int blocks, const BlockInputs&) noexcept;
 
     /// In the next blocks, finds the group with whose end there is NaN or infinity on an output bus, and logs it once.
@@ -38,7 +45,6 @@ private:
     bool finish_start() noexcept;
     bool take_turn(Synth&) noexcept;
     bool render(Synth&, FaultLanding&);
-    void note_cost(Definition&, int64_t nsec, int turns, int voices) noexcept;
     void look_at_output(const Group&) noexcept;
     static bool is_walked(const Group&) noexcept;
     template <class Enters, class Visit>
@@ -48,10 +54,17 @@ private:
     bool search_partners() noexcept;
     bool start_before_block(Synth&) noexcept;
     void perform_endings(int blocks) noexcept;
+    /// Before anything but a voice's turn reaches a bus or changes a voice.
+    void flush() noexcept {
+        if (ahead_)
+            ahead_->flush();
+    }
 
     Tree& tree_;
     const Buses& buses_;
     Ensemble& ensemble_;
+    Turns& turns_;
+    Ahead* const ahead_; ///< null: there are no helpers
     Outbox& outbox_;
     Deadline& deadline_;
     Synth* running_ = nullptr;              ///< a synth of plugins' units that is being computed

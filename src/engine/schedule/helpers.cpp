@@ -21,15 +21,17 @@ void delay_for_test(Helpers::Moment moment) noexcept {
 
 std::atomic<void (*)(Helpers::Moment) noexcept> Helpers::delay{nullptr};
 
-Helpers::Helpers(JobList& list, Run run, Errand errand, void* data, const Settings& settings,
+Helpers::Helpers(TaskGraph& graph, Run run, Errand errand, void* data, const Settings& settings,
                  std::shared_ptr<HelperPool> pool)
-    : list_(list),
+    : graph_(graph),
       run_(run),
       do_(errand),
       data_(data),
       settings_(settings),
       pool_(std::move(pool)),
       hands_(size_t(settings.threads) + 1) {
+    for (size_t who = 0; who < hands_.size(); ++who)
+        hands_[who].of.who = who;
     caller_ = pool_->join(size_t(settings.threads));
     if (caller_)
         caller_->owner.store(this, std::memory_order_release);
@@ -47,7 +49,8 @@ bool Helpers::leave_within(int64_t nsec) noexcept {
 
 // ---- the owner's
 
-void Helpers::begin_round() noexcept {
+void Helpers::begin_round(int64_t patience) noexcept {
+    patience_.store(patience, std::memory_order_relaxed);
     const int64_t traced = settings_.trace->begin();
     const bool wakes = std::exchange(wakes_, false);
     if (caller_)
@@ -56,18 +59,12 @@ void Helpers::begin_round() noexcept {
     delay_for_test(Moment::round);
 }
 
-bool Helpers::wait_for(size_t job) noexcept {
-    if (list_.done(job))
+bool Helpers::wait_for(size_t chain) noexcept {
+    if (graph_.close(chain))
         return true;
-    size_t other = list_.take_ahead(job);
-    if (other == JobList::none)
-        other = list_.take_gated(hands_[0].looked);
-    if (other != JobList::none) {
-        run_(data_, 0, other);
-        list_.finish(other);
-        return list_.done(job);
-    }
-    return wait_briefly([&] { return list_.done(job); });
+    if (do_task(0, chain + 1))
+        return graph_.close(chain);
+    return wait_briefly([&] { return graph_.close(chain); });
 }
 
 void Helpers::send(size_t who) noexcept {
@@ -87,33 +84,68 @@ bool Helpers::back() noexcept {
 
 bool Helpers::help(size_t who, uint32_t& round, uint32_t others) noexcept {
     const int64_t traced = settings_.trace->begin();
-    do_jobs(who);
-    Next next;
-    while ((next = wait_for_round(who, round, others)) == Next::round) {
-        round = caller_->round.load(std::memory_order_acquire);
-        do_jobs(who);
-    }
+    const bool elsewhere = work(who, round, others);
     settings_.trace->end(who, TraceKind::awake, traced);
-    return next == Next::elsewhere;
+    return elsewhere;
 }
 
-void Helpers::do_jobs(size_t who) noexcept {
-    JobList::Place place = list_.place(who - 1, size_t(settings_.threads));
-    while (!closed_.load(std::memory_order_relaxed)) {
-        const size_t job = list_.take_next(place);
-        if (job == JobList::none)
-            return;
-        do_job(who, job);
-    }
+bool Helpers::work(size_t who, uint32_t& round, uint32_t others) noexcept {
+    const NanoClock clock = NanoClock::system();
+    int64_t idle_since = clock.now();
+    do {
+        FaultGuard::progress();
+        bool idle = true;
+        for (int i = 0; i < looks_at_once; ++i) {
+            if (closed_.load(std::memory_order_relaxed))
+                return false;
+            // An owner counts its own round first, so that nobody takes that for another's.
+            const uint32_t calls = pool_->calls();
+            const bool new_round = std::exchange(round, caller_->round.load(std::memory_order_acquire)) != round;
+            if (do_all(who) || new_round)
+                idle = false;
+            else if (calls - round != others && !graph_.stages_left())
+                return true;
+            spin_pause();
+        }
+        const int64_t now = clock.now();
+        if (!idle)
+            idle_since = now;
+        // If nothing has come for so long, the owner has most likely broken off the round, or does these tasks itself.
+        if (now - idle_since >= patience_of(who))
+            return false;
+        if (settings_.yields && idle && graph_.stages_left())
+            sched_yield();
+    } while (caller_->in_cycle.load(std::memory_order_relaxed));
+    return true;
 }
 
-void Helpers::do_job(size_t who, size_t job) noexcept {
+int64_t Helpers::patience_of(size_t who) const noexcept {
+    if (graph_.any_left(hands_[who].of))
+        return patience_.load(std::memory_order_relaxed);
+    return stays_.load(std::memory_order_relaxed) ? settings_.longest : settings_.patience;
+}
+
+/// What may be begun now. false: there was nothing.
+bool Helpers::do_all(size_t who) noexcept {
+    bool found = do_errand(who);
+    while (!closed_.load(std::memory_order_relaxed) && do_task(who, 0))
+        found = true;
+    return found;
+}
+
+bool Helpers::do_task(size_t who, size_t from) noexcept {
+    const TaskGraph::Task task = graph_.take(hands_[who].of, from);
+    if (task.chain == TaskGraph::none)
+        return false;
     FaultGuard::progress();
-    (void)do_errand(who);
-    delay_for_test(Moment::job);
-    run_(data_, who, job);
-    list_.finish(job);
-    delay_for_test(Moment::job);
+    if (who)
+        (void)do_errand(who);
+    delay_for_test(who ? Moment::job : Moment::gate);
+    run_(data_, who, task);
+    graph_.finish(task.chain);
+    if (who)
+        delay_for_test(Moment::job);
+    return true;
 }
 
 /// false: there was none.
@@ -125,40 +157,6 @@ bool Helpers::do_errand(size_t who) noexcept {
     do_(data_, who);
     errand_.store(0, std::memory_order_release);
     return true;
-}
-
-/// Meanwhile it does errands, and jobs whose gates open.
-Helpers::Next Helpers::wait_for_round(size_t who, uint32_t round, uint32_t others) noexcept {
-    const NanoClock clock = NanoClock::system();
-    int64_t idle_since = clock.now();
-    while (caller_->in_cycle.load(std::memory_order_relaxed)) {
-        FaultGuard::progress();
-        bool idle = true;
-        for (int i = 0; i < looks_at_once; ++i) {
-            // An owner counts its own round first, so that nobody takes that for another's.
-            const uint32_t calls = pool_->calls();
-            if (caller_->round.load(std::memory_order_acquire) != round)
-                return Next::round;
-            if (closed_.load(std::memory_order_relaxed))
-                return Next::sleep;
-            if (calls - round != others)
-                return Next::elsewhere;
-            idle = !do_errand(who) && idle;
-            if (const size_t job = list_.take_gated(hands_[who].looked); job != JobList::none) {
-                do_job(who, job);
-                idle = false;
-            }
-            spin_pause();
-        }
-        const int64_t now = clock.now();
-        if (!idle)
-            idle_since = now;
-        // If nothing has come for so long, the owner has most likely broken off the round, or does these jobs itself.
-        const bool stays = stays_.load(std::memory_order_relaxed) || list_.any_gated(hands_[who].looked);
-        if (now - idle_since >= (stays ? settings_.longest : settings_.patience))
-            return Next::sleep;
-    }
-    return Next::elsewhere;
 }
 
 } // namespace scs

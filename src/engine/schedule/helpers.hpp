@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/schedule/helper-pool.hpp"
-#include "engine/schedule/job-list.hpp"
 #include "engine/schedule/spin-pause.hpp"
+#include "engine/schedule/task-graph.hpp"
 #include "engine/schedule/trace.hpp"
 
 #include <atomic>
@@ -14,36 +14,37 @@
 
 namespace scs {
 
-/// What threads of a pool do for one owner: jobs of a list, before the owner needs them. The owner works in cycles, and
-/// in rounds within these. Between two rounds, and for gates to open, helpers wait without sleeping, between two rounds
-/// for `patience` at most, unless they are to stay; between two cycles they sleep, if no other owner calls.
+/// What threads of a pool do for one owner: tasks of a graph, before the owner needs them. The owner works in cycles,
+/// and in rounds within these. Between two rounds, and for tasks that can't be begun yet, helpers wait without
+/// sleeping, between two rounds for `patience` at most, unless they are to stay; between two cycles they sleep, if no
+/// other owner calls.
 ///
 /// A fault in a helper ends the others' help, too, and whoever waits for what it had begun gives up (LongWait).
 class Helpers {
 public:
-    /// [any thread of a helper, and the owner's] Does a job. `who`: 0 the owner, from 1 on the helpers.
-    using Run = void (*)(void* data, size_t who, size_t job) noexcept;
+    /// [any thread of a helper, and the owner's] Does a task. `who`: 0 the owner, from 1 on the helpers.
+    using Run = void (*)(void* data, size_t who, TaskGraph::Task) noexcept;
     /// The same: does what the owner has send() for.
     using Errand = void (*)(void* data, size_t who) noexcept;
     struct Settings {
         int threads = 1;               ///< helpers
         int64_t patience = 200'000;    ///< ns
-        int64_t longest = 20'000'000;  ///< ns that they stay, and wait for gates; longer than a block takes
+        int64_t longest = 20'000'000;  ///< ns that they stay, and wait for tasks; longer than a block takes
         bool lingers = false;          ///< they wait so long after a cycle, too, as the next one comes at once
         bool yields = false;           ///< who waits lets others run: there is no deadline
         Trace* trace = &Trace::none(); ///< must live longer
     };
 
-    /// [worker] The list and `data` must live longer. Throws if a thread can't be started.
-    Helpers(JobList&, Run, Errand, void* data, const Settings&, std::shared_ptr<HelperPool>);
+    /// [worker] The graph and `data` must live longer. Throws if a thread can't be started.
+    Helpers(TaskGraph&, Run, Errand, void* data, const Settings&, std::shared_ptr<HelperPool>);
     /// [worker] The owner must be in no round, unless leave_within() has been successful.
     ~Helpers();
     Helpers(const Helpers&) = delete;
     Helpers& operator=(const Helpers&) = delete;
 
     /// [worker] For an owner that broke off in the midst of a round and begins no other: tells the helpers to leave it,
-    /// and waits for that for `nsec` at most. false: some are in a job that doesn't end, and are left behind; all that
-    /// they use must stay.
+    /// and waits for at most `nsec` until they have. false: some helpers didn't leave, as a task of theirs doesn't end;
+    /// all that they use must stay.
     bool leave_within(int64_t nsec) noexcept;
 
     /// [any] Whether a helper has crashed, or was ended as it took too long. What it had begun is never done.
@@ -66,20 +67,23 @@ public:
         if (caller_ && !settings_.lingers)
             caller_->in_cycle.store(false, std::memory_order_relaxed);
     }
-    /// Has the helpers look at the list, which has been opened. Those that sleep are woken in the first round of a
-    /// cycle, by one system call.
-    void begin_round() noexcept;
+    /// Has the helpers look at the graph, in which a round has been opened. Those that sleep are woken in the first
+    /// round of a cycle, by one system call. `patience`: ns that they wait for tasks of it that can't be begun yet.
+    void begin_round(int64_t patience) noexcept;
+    void begin_round() noexcept { begin_round(settings_.longest); }
     /// Until the end of the cycle helpers wait for another round however long that takes, as nobody wakes them again.
     void stay() noexcept { stays_.store(true, std::memory_order_relaxed); }
-    /// JobList::pass().
-    void pass(size_t jobs) noexcept {
-        if (list_.pass(jobs))
+    /// TaskGraph::commit().
+    void commit(size_t strands) noexcept {
+        if (graph_.commit(strands))
             if (const auto wait = delay.load(std::memory_order_relaxed))
                 wait(Moment::gate);
     }
-    /// To be called again and again until a job is done that somebody has begun, which it returns. Meanwhile does
-    /// another job, or waits for less than a microsecond if all are begun.
-    bool wait_for(size_t job) noexcept;
+    /// To be called again and again until a chain is closed, which it returns: nobody is in a task of it any more.
+    /// Meanwhile does another task, or waits for less than a microsecond if there is none.
+    bool wait_for(size_t chain) noexcept;
+    /// Does a task that may be begun. false: there is none.
+    bool do_task() noexcept { return do_task(0, 0); }
     /// Has a helper do an errand, as it has what that takes in its core's cache. If the helper doesn't come within some
     /// microseconds, the owner does it.
     void send(size_t who) noexcept;
@@ -100,8 +104,8 @@ public:
         return false;
     }
 
-    /// For tests: called on helpers before and after each job, on the owner when it has begun a round and when it has
-    /// opened gates.
+    /// For tests: called on helpers before and after each task, on the owner when it has begun a round, when it has
+    /// committed, and before a task.
     enum class Moment { job, round, gate };
     static std::atomic<void (*)(Moment) noexcept> delay;
 
@@ -109,9 +113,8 @@ private:
     friend HelperPool;
     static constexpr int looks_at_once = 32;
     struct alignas(cache_line) Hand {
-        JobList::Looked looked;
+        TaskGraph::Hand of;
     };
-    enum class Next { round, elsewhere, sleep };
 
     size_t threads() const noexcept { return size_t(settings_.threads); }
 
@@ -121,17 +124,18 @@ private:
     /// comes to, then the last one that it has seen. `others`: how often other owners have called. false: it has waited
     /// for another round in vain.
     bool help(size_t who, uint32_t& round, uint32_t others) noexcept;
-    void do_jobs(size_t who) noexcept;
-    void do_job(size_t who, size_t job) noexcept;
+    bool work(size_t who, uint32_t& round, uint32_t others) noexcept;
+    bool do_all(size_t who) noexcept;
+    bool do_task(size_t who, size_t from) noexcept;
     bool do_errand(size_t who) noexcept;
-    Next wait_for_round(size_t who, uint32_t round, uint32_t others) noexcept;
+    int64_t patience_of(size_t who) const noexcept;
     /// It has crashed.
     void fail() noexcept {
         failed_.store(true, std::memory_order_relaxed);
         closed_.store(true, std::memory_order_relaxed);
     }
 
-    JobList& list_;
+    TaskGraph& graph_;
     Run run_;
     Errand do_;
     void* data_;
@@ -141,6 +145,7 @@ private:
     HelperPool::Caller* caller_ = nullptr; ///< null: nobody helps
     bool wakes_ = false;                   ///< the next round is a cycle's first
     alignas(cache_line) std::atomic<bool> closed_{false}, failed_{false}, stays_{false};
+    std::atomic<int64_t> patience_{0};                  ///< ns, of this round
     alignas(cache_line) std::atomic<size_t> errand_{0}; ///< whose; 0: there is none
 };
 

@@ -24,11 +24,11 @@ constexpr size_t jobs = 16;
 volatile int* volatile nowhere = reinterpret_cast<volatile int*>(16); // not null, which sanitizers report
 
 struct Crew {
-    explicit Crew(const Helpers::Settings& settings, bool hurried = false) : list(jobs) {
+    explicit Crew(const Helpers::Settings& settings, bool hurried = false) : graph(jobs, size_t(settings.threads) + 1) {
         FaultGuard::install();
         helpers = std::make_unique<Helpers>(
-            list,
-            [](void* self, size_t who, size_t) noexcept {
+            graph,
+            [](void* self, size_t who, TaskGraph::Task) noexcept {
                 if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_job)
                     crew.on_job();
             },
@@ -39,7 +39,7 @@ struct Crew {
             this, settings, std::make_shared<HelperPool>(ThreadMaker::plain(), hurried));
     }
     void begin_round() {
-        list.open(jobs, 0);
+        graph.open_strands(jobs, 0);
         helpers->begin_cycle();
         helpers->begin_round();
     }
@@ -47,18 +47,15 @@ struct Crew {
     bool reach_all() {
         return FaultGuard::run_host([&] {
             for (size_t job = 0; job < jobs; ++job) {
-                if (list.take(job))
-                    continue;
                 LongWait wait(*helpers);
                 while (!helpers->wait_for(job))
                     wait.go_on();
-                list.settle(job);
             }
             helpers->end_cycle();
         });
     }
 
-    JobList list;
+    TaskGraph graph;
     std::function<void()> on_job, on_errand; ///< of helpers
     std::unique_ptr<Helpers> helpers;
 };
@@ -183,7 +180,7 @@ TEST_CASE("an owner that was stopped hasn't waited") {
 TEST_CASE("helpers whose owner has broken off a round sleep, and leave") {
     Crew crew({.threads = 2});
     for (size_t job = 0; job < jobs; ++job)
-        crew.list.gate(job, 1); // nobody opens it
+        crew.graph.gate(job, 1); // nobody opens it
     crew.begin_round();
     CHECK(wait_until([] { return helper_threads() == "SS"; }));
     CHECK(crew.helpers->leave_within(20 * second));

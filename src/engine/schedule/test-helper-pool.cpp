@@ -30,15 +30,15 @@ volatile int* volatile nowhere = reinterpret_cast<volatile int*>(16); // not nul
 /// An owner of jobs that counts what is done; not atomically, so that ThreadSanitizer sees what isn't ordered.
 struct Owner {
     explicit Owner(std::shared_ptr<HelperPool> pool, int threads = 1)
-        : list(jobs),
+        : graph(jobs, size_t(threads) + 1),
           counts(jobs),
           helpers(
-              list,
-              [](void* self, size_t who, size_t job) noexcept {
+              graph,
+              [](void* self, size_t who, TaskGraph::Task task) noexcept {
                   Owner& owner = *static_cast<Owner*>(self);
                   if (who > 0 && owner.on_job)
                       owner.on_job();
-                  ++owner.counts[job];
+                  ++owner.counts[task.chain];
                   owner.by_helpers += who > 0;
               },
               [](void*, size_t) noexcept {}, this, {.threads = threads, .yields = true}, std::move(pool)) {}
@@ -47,17 +47,13 @@ struct Owner {
     bool round() {
         const int before = by_helpers;
         helpers.begin_cycle();
-        list.open(jobs, 0);
+        graph.open_strands(jobs, 0);
         helpers.begin_round();
         std::this_thread::sleep_for(20us);
         for (size_t job = 0; job < jobs; ++job) {
-            if (list.take(job)) {
-                ++counts[job];
-                continue;
-            }
             while (!helpers.wait_for(job)) {
             }
-            list.settle(job);
+            counts[job] += !graph.done(job);
         }
         ++rounds;
         helpers.end_cycle();
@@ -69,7 +65,7 @@ struct Owner {
     }
     bool well() const { return counts == std::vector<int>(jobs, rounds); }
 
-    JobList list;
+    TaskGraph graph;
     std::vector<int> counts;
     std::atomic<int> by_helpers{0};
     int rounds = 0;
@@ -182,7 +178,7 @@ TEST_CASE("a fault breaks the owner that was being helped, and the same threads 
             if (!done.exchange(true))
                 *nowhere = 1;
         };
-        broken.list.open(jobs, 0);
+        broken.graph.open_strands(jobs, 0);
         broken.helpers.begin_cycle();
         broken.helpers.begin_round();
         REQUIRE(wait_until([&] { return broken.helpers.failed(); }));
@@ -204,7 +200,7 @@ TEST_CASE("another thread takes the number of one that doesn't come back") {
         while (!open)
             std::this_thread::sleep_for(1ms);
     };
-    stuck.list.open(jobs, 0);
+    stuck.graph.open_strands(jobs, 0);
     stuck.helpers.begin_cycle();
     stuck.helpers.begin_round();
     REQUIRE(wait_until([&] { return entered.load(); }));

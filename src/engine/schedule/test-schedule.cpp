@@ -28,10 +28,13 @@ namespace {
 struct Crew {
     explicit Crew(size_t most, int threads, bool lingers = false)
         : Crew(most, {.threads = threads, .lingers = lingers}) {}
-    Crew(size_t most, Helpers::Settings settings) : list(most), counts(most) {
+    Crew(size_t most, Helpers::Settings settings) : graph(most, size_t(settings.threads) + 1), counts(most) {
         settings.yields = true;
         helpers = std::make_unique<Helpers>(
-            list, [](void* data, size_t who, size_t job) noexcept { static_cast<Crew*>(data)->run(who, job); },
+            graph,
+            [](void* data, size_t who, TaskGraph::Task task) noexcept {
+                static_cast<Crew*>(data)->run(who, task.chain);
+            },
             [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this, settings,
             std::make_shared<HelperPool>(ThreadMaker::plain(), false));
     }
@@ -46,16 +49,13 @@ struct Crew {
     }
     /// The owner comes to a job: does it, or uses what was done.
     void reach(size_t job) {
-        if (list.take(job)) {
-            run(0, job);
-            return;
-        }
         while (!helpers->wait_for(job)) {
         }
-        list.settle(job);
+        if (!graph.done(job))
+            run(0, job);
     }
 
-    JobList list;
+    TaskGraph graph;
     std::vector<int> counts;
     int errands = 0, errands_by_helpers = 0;
     std::function<void(size_t, size_t)> on_run;
@@ -63,14 +63,14 @@ struct Crew {
 };
 
 /// Gives the jobs of the next round their gates; 0: none.
-void give(JobList& list, std::span<const size_t> gates) {
+void give(TaskGraph& graph, std::span<const size_t> gates) {
     std::vector<std::pair<size_t, size_t>> given;
     for (size_t job = 0; job < gates.size(); ++job)
         if (gates[job])
             given.emplace_back(gates[job], job);
     std::sort(given.begin(), given.end());
     for (const auto& [gate, job] : given)
-        list.gate(job, gate);
+        graph.gate(job, gate);
 }
 
 void sleep_at_random(Helpers::Moment) noexcept {
@@ -99,7 +99,7 @@ TEST_CASE("each job of each round is done once, whoever does it, and before it i
                 crew.helpers->begin_cycle();
                 for (size_t round = pick(4); round > 0; --round) {
                     const size_t count = pick(65);
-                    crew.list.open(count, pick(70));
+                    crew.graph.open_strands(count, pick(70));
                     crew.helpers->begin_round();
                     for (size_t job = 0; job < count; ++job) {
                         ++expected[job];
@@ -139,12 +139,12 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
             gates = {};
             for (size_t job = 0; job < count; ++job)
                 gates[job] = random() % 2 ? random() % (job + 2) : 0;
-            give(crew.list, std::span(gates).first(count));
-            crew.list.open(count, random() % (jobs + 1));
+            give(crew.graph, std::span(gates).first(count));
+            crew.graph.open_strands(count, random() % (jobs + 1));
             crew.helpers->begin_cycle();
             crew.helpers->begin_round();
             for (size_t job = 0; job < count; ++job) {
-                crew.helpers->pass(job + 1);
+                crew.helpers->commit(job + 1);
                 crew.reach(job);
                 passed[job] = round;
             }
@@ -157,23 +157,25 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
 
 TEST_CASE("jobs with a gate are taken in the order in which their gates open") {
     constexpr size_t jobs = 1024;
-    JobList list(jobs);
-    JobList::Looked looked;
+    TaskGraph graph(jobs, 2);
+    TaskGraph::Hand hand{.who = 1};
     for (int round = 0; round < 3; ++round) {
         std::vector<size_t> gates(jobs);
         for (size_t job = 1; job < jobs; ++job)
             gates[job] = 1 + job * 7 % jobs * job / jobs; // in no order
-        give(list, gates);
-        list.open(jobs, 0);
-        REQUIRE(list.take(0));
+        give(graph, gates);
+        graph.open_strands(jobs, 0);
+        REQUIRE(graph.close(0));
+        CHECK(graph.take(hand).chain == TaskGraph::none);
         size_t taken = 0;
-        for (size_t passed = 1; passed <= jobs; ++passed) {
-            list.pass(passed);
-            CHECK(list.any_gated(looked) == (taken < jobs - 1));
-            for (size_t job; (job = list.take_gated(looked)) != JobList::none; ++taken) {
-                REQUIRE(gates[job] == passed);
-                list.finish(job);
-                list.settle(job);
+        for (size_t commits = 1; commits <= jobs; ++commits) {
+            graph.commit(commits);
+            CHECK(graph.any_left(hand) == (taken < jobs - 1));
+            for (size_t job; (job = graph.take(hand).chain) != TaskGraph::none; ++taken) {
+                REQUIRE(gates[job] == commits);
+                graph.finish(job);
+                REQUIRE(graph.close(job));
+                REQUIRE(graph.done(job) == 1);
             }
         }
         CHECK(taken == jobs - 1);
@@ -181,17 +183,21 @@ TEST_CASE("jobs with a gate are taken in the order in which their gates open") {
 }
 
 TEST_CASE("a gate is one round's") {
-    JobList list(2);
-    JobList::Looked looked;
-    list.gate(0, 1);
-    list.open(2, 0);
-    CHECK(list.take_gated(looked) == JobList::none);
+    TaskGraph graph(2, 2);
+    TaskGraph::Hand hand{.who = 1};
+    graph.gate(0, 1);
+    graph.open_strands(2, 0);
+    CHECK(graph.take(hand).chain == 1);
+    CHECK(graph.take(hand).chain == TaskGraph::none);
+    CHECK_FALSE(graph.close(1));
+    graph.finish(1);
     for (size_t job = 0; job < 2; ++job)
-        REQUIRE(list.take(job));
-    list.open(2, 0);
-    CHECK_FALSE(list.any_gated(looked));
-    JobList::Place place = list.place(0, 1);
-    CHECK(list.take_next(place) == 0);
+        REQUIRE(graph.close(job));
+    CHECK(graph.done(0) == 0);
+    graph.open_strands(2, 0);
+    CHECK(graph.any_left(hand)); // another round, of which it knows nothing
+    CHECK(graph.take(hand).chain == 0);
+    CHECK_FALSE(graph.any_left(hand));
 }
 
 namespace {
@@ -235,14 +241,14 @@ struct RandomGraph {
                 all[place].gated = !all[place].gated;
         }
     }
-    void set_gates(JobList& list) {
+    void set_gates(TaskGraph& graph) {
         std::vector<size_t> gates;
         for (size_t job = 0; job < all.size(); ++job) {
             Work& work = all[job];
             work.gate = gates.emplace_back(work.gate_at(job));
             work.input = work.gate > 1 ? work.seed / 7 % (work.gate - 1) : job;
         }
-        give(list, gates);
+        give(graph, gates);
     }
     void run(size_t job) { all[job].run(all[all[job].input].value); }
 
@@ -264,13 +270,13 @@ TEST_CASE("random graphs of 10,000 jobs, edited between rounds, come to what one
         };
         std::vector<int> expected(RandomGraph::most);
         for (int round = 0; round < 30 || (by_helpers == 0 && round < 1000); ++round) {
-            graph.set_gates(crew.list);
+            graph.set_gates(crew.graph);
             RandomGraph alone = graph;
-            crew.list.open(graph.all.size(), graph.pick(RandomGraph::most));
+            crew.graph.open_strands(graph.all.size(), graph.pick(RandomGraph::most));
             crew.helpers->begin_cycle();
             crew.helpers->begin_round();
             for (size_t job = 0; job < graph.all.size(); ++job) {
-                crew.helpers->pass(job + 1);
+                crew.helpers->commit(job + 1);
                 crew.reach(job);
                 alone.run(job);
                 ++expected[job];
@@ -289,7 +295,7 @@ TEST_CASE("helpers do jobs, too") {
     std::atomic<int> by_helpers{0};
     crew.on_run = [&](size_t who, size_t) { by_helpers += who > 0; };
     crew.helpers->begin_cycle();
-    crew.list.open(64, 0);
+    crew.graph.open_strands(64, 0);
     crew.helpers->begin_round();
     while (by_helpers < 64)
         std::this_thread::yield();
@@ -316,7 +322,7 @@ TEST_CASE("the owner does all that nobody has begun before it waits") {
                 spin_pause();
         };
         crew.helpers->begin_cycle();
-        crew.list.open(jobs, split);
+        crew.graph.open_strands(jobs, split);
         crew.helpers->begin_round();
         while (!begun)
             std::this_thread::yield();
@@ -328,21 +334,21 @@ TEST_CASE("the owner does all that nobody has begun before it waits") {
 }
 
 TEST_CASE("helpers begin behind the split, and go on in front of it") {
-    JobList list(10);
-    list.open(10, 6);
-    JobList::Place first = list.place(0, 2), second = list.place(1, 2);
+    TaskGraph graph(10, 3);
+    graph.open_strands(10, 6);
+    TaskGraph::Hand owner{.who = 0}, first{.who = 1}, second{.who = 2};
     std::vector<size_t> order;
-    order.push_back(list.take_next(first));
-    order.push_back(list.take_next(second));
-    CHECK(list.take_ahead(6) == 7);
-    for (size_t job; (job = list.take_next(first)) != JobList::none;)
+    order.push_back(graph.take(first).chain);
+    order.push_back(graph.take(second).chain);
+    CHECK(graph.take(owner, 7).chain == 7);
+    for (size_t job; (job = graph.take(first).chain) != TaskGraph::none;)
         order.push_back(job);
     CHECK(order == std::vector<size_t>{6, 8, 9, 5, 4, 3, 2, 1, 0});
-    CHECK(list.take_next(second) == JobList::none);
-    CHECK_FALSE(list.take(3));
-    CHECK_FALSE(list.done(3));
-    list.finish(3);
-    CHECK(list.done(3));
+    CHECK(graph.take(second).chain == TaskGraph::none);
+    CHECK_FALSE(graph.close(3));
+    graph.finish(3);
+    CHECK(graph.close(3));
+    CHECK(graph.done(3) == 1);
 }
 
 TEST_CASE("an errand is done once, at the latest by the owner, before it goes on") {
@@ -351,7 +357,7 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
     int expected = 0;
     for (int cycle = 0; cycle < 300 || (crew.errands_by_helpers == 0 && cycle < 100'000); ++cycle) {
         crew.helpers->begin_cycle();
-        crew.list.open(8, 0);
+        crew.graph.open_strands(8, 0);
         crew.helpers->begin_round();
         for (size_t job = 0; job < 8; ++job)
             crew.reach(job);
@@ -373,7 +379,7 @@ TEST_CASE("helpers that are to stay wait for another round of the cycle, beyond 
     crew.helpers->begin_cycle();
     crew.helpers->stay();
     for (int round = 1; round <= 5; ++round) { // the first one wakes it
-        crew.list.open(1, 0);
+        crew.graph.open_strands(1, 0);
         crew.helpers->begin_round();
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (by_helper < round && std::chrono::steady_clock::now() < end)
@@ -390,7 +396,7 @@ TEST_CASE("helpers end while they sleep, wait or have never had anything to do")
         Crew crew(4, 3);
         if (cycle) {
             crew.helpers->begin_cycle();
-            crew.list.open(4, 0);
+            crew.graph.open_strands(4, 0);
             crew.helpers->begin_round();
             for (size_t job = 0; job < 4; ++job)
                 crew.reach(job);

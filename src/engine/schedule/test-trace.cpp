@@ -215,16 +215,16 @@ TEST_CASE("helpers tell when they are awake, and the owner when it signals") {
     auto rings = std::make_unique<Trace::Rings>(2);
     REQUIRE(trace.start(rings) == 1);
     trace.begin_reading();
-    JobList list(4);
+    TaskGraph graph(4, 2);
     const auto nothing = [](void*, size_t) noexcept {};
     Helpers helpers(
-        list, [](void*, size_t, size_t) noexcept {}, nothing, nullptr, {.threads = 1, .patience = 0, .trace = &trace},
-        std::make_shared<HelperPool>(ThreadMaker::plain(), false));
+        graph, [](void*, size_t, TaskGraph::Task) noexcept {}, nothing, nullptr,
+        {.threads = 1, .patience = 0, .trace = &trace}, std::make_shared<HelperPool>(ThreadMaker::plain(), false));
     int signals = 0, awake = 0;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (awake < 5 && std::chrono::steady_clock::now() < limit) {
         helpers.begin_cycle();
-        list.open(0, 0);
+        graph.open_strands(0, 0);
         helpers.begin_round();
         helpers.end_cycle();
         std::this_thread::sleep_for(std::chrono::milliseconds(2));

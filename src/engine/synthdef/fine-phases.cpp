@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/synthdef/fine-phases.hpp"
 
+#include "engine/units/unit-facts.hpp"
+
 #include <algorithm>
-#include <span>
-#include <string_view>
 
 namespace scs {
 namespace {
 
-struct Kind {
-    std::string_view name;
-    size_t inputs;
-};
-constexpr Kind sources[] = {{"Phasor", 5}, {"Sweep", 2}, {"Line", 4}, {"LFSaw", 2}};
-constexpr Kind arithmetic[] = {{"BinaryOpUGen", 2}, {"MulAdd", 3}, {"Sum3", 3}, {"Sum4", 4}, {"Wrap", 3}};
-constexpr int16_t operators[] = {0, 1, 2, 4, 5}; // + - * / %
-constexpr size_t phase = 1, read_inputs = 4;     // of BufRd
+constexpr size_t phase_input = 1; // of what reads one
 
-bool is_one_of(std::span<const Kind> kinds, const UnitSpec& unit) {
-    return std::ranges::any_of(
-        kinds, [&](const Kind& kind) { return unit.name == kind.name && unit.inputs.size() == kind.inputs; });
+/// The unit's row, if the number of its inputs is the row's.
+const UnitFacts* facts_of(const UnitSpec& unit) {
+    const UnitFacts* facts = find_unit_facts(unit.name);
+    return facts && facts->phase != Phase::none && unit.inputs.size() == facts->min_inputs ? facts : nullptr;
 }
 
 class Refinement {
 public:
     explicit Refinement(const SynthDef& def) : def_(def), units_(def.units.size()) {
-        for (size_t i = 0; i < units_.size(); ++i)
+        for (size_t i = 0; i < units_.size(); ++i) {
+            units_[i] = {.facts = facts_of(def.units[i])};
             units_[i].can_be_fine = can_be_fine(i);
+        }
         for (size_t i = units_.size(); i-- > 0;)
             note_needs(i);
     }
@@ -36,12 +32,12 @@ public:
         fine.constants.push_back(0.f);
         for (size_t i = 0; i < units_.size(); ++i) {
             UnitSpec& unit = fine.units[i];
-            if (is_reader(unit) && is_fine(i, unit.inputs[phase]))
-                unit.inputs.push_back(rest_of(i, unit.inputs[phase]));
+            if (is_reader(i) && is_fine(i, unit.inputs[phase_input]))
+                unit.inputs.push_back(rest_of(i, unit.inputs[phase_input]));
             if (!units_[i].needed)
                 continue;
             unit.outputs.push_back(Rate::audio);
-            if (!is_one_of(sources, unit))
+            if (does(i, Phase::passes))
                 for (size_t k = 0, count = unit.inputs.size(); k < count; ++k)
                     unit.inputs.push_back(rest_of(i, unit.inputs[k]));
         }
@@ -50,22 +46,22 @@ public:
 
 private:
     struct Unit {
+        const UnitFacts* facts = nullptr; ///< null: it has nothing to do with phases
         bool can_be_fine = false, needed = false;
     };
 
-    static bool is_reader(const UnitSpec& unit) {
-        return unit.name == "BufRd" && unit.rate == Rate::audio && unit.inputs.size() == read_inputs;
-    }
+    bool does(size_t index, Phase what) const { return units_[index].facts && units_[index].facts->phase == what; }
+    bool is_reader(size_t index) const { return does(index, Phase::reads) && def_.units[index].rate == Rate::audio; }
     bool can_be_fine(size_t index) const {
         const UnitSpec& unit = def_.units[index];
         if (unit.rate != Rate::audio || unit.outputs.size() != 1 || unit.outputs[0] != Rate::audio)
             return false;
-        if (is_one_of(sources, unit))
+        if (does(index, Phase::makes))
             return true;
-        if (!is_one_of(arithmetic, unit))
+        if (!does(index, Phase::passes))
             return false;
-        if (unit.name == "BinaryOpUGen") {
-            if (std::ranges::find(operators, unit.special_index) == std::end(operators))
+        if (const uint64_t operators = units_[index].facts->phase_operators) {
+            if (!has_operator(operators, unit.special_index))
                 return false;
         } else if (!is_audio(index, unit.inputs[0])) {
             return false;
@@ -88,9 +84,9 @@ private:
             if (is_fine(index, from))
                 units_[size_t(from.unit)].needed = true;
         };
-        if (is_reader(unit))
-            note(unit.inputs[phase]);
-        if (units_[index].needed && !is_one_of(sources, unit))
+        if (is_reader(index))
+            note(unit.inputs[phase_input]);
+        if (units_[index].needed && does(index, Phase::passes))
             std::ranges::for_each(unit.inputs, note);
     }
     InputRef rest_of(size_t of, const InputRef& from) const {

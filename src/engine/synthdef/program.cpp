@@ -116,16 +116,6 @@ std::optional<Error> check_own_rate(const OwnRate& own, int block_size) {
     return {};
 }
 
-/// Names are short, so a loop takes fewer instructions than memcmp(), and the same number wherever they lie.
-bool same_name(std::string_view a, std::string_view b) noexcept {
-    if (a.size() != b.size())
-        return false;
-    for (size_t i = 0; i < a.size(); ++i)
-        if (a[i] != b[i])
-            return false;
-    return true;
-}
-
 } // namespace
 
 int32_t Program::control_on(uint32_t wire) const noexcept {

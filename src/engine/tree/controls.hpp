@@ -11,7 +11,7 @@ namespace scs {
 // The controls of a synth, be it a UnitGraph or a Voice. [rt] Indices must be in range.
 
 int control_count(const Synth&) noexcept;
-/// Adjacent controls: `first` and those behind it.
+/// Adjacent controls: `first` and those after it.
 struct ControlRange {
     int64_t first = 0, count = 0;
 };

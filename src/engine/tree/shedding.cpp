@@ -60,9 +60,9 @@ bool Shedding::before_cycle() noexcept {
         muted_ = mute_time;
     else if (due_ && policy_ == Policy::shed)
         shed();
-    if (calm_ >= calm_time && tree_.ages().oldest(AgeKind::paused))
+    if (calm_ >= calm_time && tree_.runs().ages().oldest(AgeKind::paused))
         resume();
-    status_.paused.store(tree_.ages().count(AgeKind::paused), std::memory_order_relaxed);
+    status_.paused.store(tree_.runs().ages().count(AgeKind::paused), std::memory_order_relaxed);
     if ((due_ || ended_ || paused_ || resumed_) && untold_ >= line_interval)
         tell();
     due_ = false;
@@ -73,18 +73,18 @@ void Shedding::shed() noexcept {
     share_ = share_ > 0 ? 2 * share_ : first_share;
     const double block = last_.blocks > 0 ? double(last_.limit) / last_.blocks : 0;
     double to_free = share_ * block;
-    Ages& ages = tree_.ages();
+    Ages& ages = tree_.runs().ages();
     for (const AgeKind kind : {AgeKind::ends_itself, AgeKind::stays}) {
         for (Synth* synth = ages.newest(kind); synth && to_free > 0; synth = ages.newest(kind)) {
             if (deadline_.spend(step_cost))
                 return;
-            to_free -= double(std::max<int64_t>(synth->definition->cost, 1));
+            to_free -= double(std::max<int64_t>(synth->facts->costs.synth, 1));
             if (kind == AgeKind::stays) {
-                tree_.pause(*synth);
+                tree_.runs().pause(*synth);
                 ++paused_;
                 continue;
             }
-            tree_.free_first(*synth);
+            tree_.freeing().free_first(*synth);
             ++ended_;
             status_.ended.fetch_add(1, std::memory_order_relaxed);
         }
@@ -94,12 +94,12 @@ void Shedding::shed() noexcept {
 void Shedding::resume() noexcept {
     const double blocks = std::max(last_.blocks, 1.);
     double room = (calm_load * double(last_.limit) - double(last_.used)) / blocks;
-    Ages& ages = tree_.ages();
+    Ages& ages = tree_.runs().ages();
     for (Synth* synth = ages.oldest(AgeKind::paused); synth && room > 0; synth = ages.oldest(AgeKind::paused)) {
         if (deadline_.spend(step_cost))
             break;
-        room -= double(std::max<int64_t>(synth->definition->cost, 1));
-        tree_.resume(*synth);
+        room -= double(std::max<int64_t>(synth->facts->costs.synth, 1));
+        tree_.runs().resume(*synth);
         ++resumed_;
     }
     calm_ = 0;
@@ -107,7 +107,7 @@ void Shedding::resume() noexcept {
 
 void Shedding::tell() noexcept {
     TextLine line;
-    const int paused = tree_.ages().count(AgeKind::paused);
+    const int paused = tree_.runs().ages().count(AgeKind::paused);
     if (resumed_ && !ended_ && !paused_ && !due_) {
         line.add("there is time again: %d paused synths run (%d are still paused)", resumed_, paused);
     } else {

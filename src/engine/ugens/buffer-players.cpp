@@ -131,7 +131,12 @@ struct PlayBuf {
                 place = double(starts.at(audio_rate ? 0 : i));
             }
             before = now;
-            place = player.put(i, place, stopped) + double(rates.at(i));
+            const float step = rates.at(i);
+            // From an end inwards it goes on.
+            const bool outwards = place < 0. ? step <= 0.f : step >= 0.f;
+            bool at_end = false;
+            place = player.put(i, place, at_end) + double(step);
+            stopped |= at_end && outwards;
         }
         s.place[lane] = place;
         s.trigger[lane] = before;
@@ -149,7 +154,7 @@ void start_play_buf(const Op& op, Block& block) {
 
 constexpr Kernel play_buf = [] {
     Kernel made = buffer_kernel<PlayBuf, PlayState>(start_play_buf);
-    made.done_action = action;
+    made.acts_when_done = true;
     made.reads_after_writing = true;
     return made;
 }();

@@ -234,7 +234,7 @@ void start_silence(const Op& op, Block& block) {
 template <template <int> class K>
 constexpr Kernel silence = [] {
     Kernel made = lane_kernel<K, SilenceState>(start_silence);
-    made.done_action = silence_action;
+    made.acts_when_done = true;
     return made;
 }();
 

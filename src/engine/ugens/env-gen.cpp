@@ -185,7 +185,7 @@ void held_gates(const Op& op, Block& block) {
 }
 
 constexpr Kernel with_action(Kernel made) {
-    made.done_action = action;
+    made.acts_when_done = true;
     made.has_gate = true;
     return made;
 }

@@ -243,12 +243,13 @@ SCS_INLINE void act(Block& block, int lane, float action) {
     block.space->done_action(block.space->host, *block.synths[lane], action > -1.f && action < 1e6f ? int(action) : 0);
 }
 
-/// The done flag of a voice's UGen or of the one that it waits for. For kernels with done_action or waits_for_done.
+/// The done flag of a voice's UGen or of the one that it waits for. For kernels with acts_when_done or waits_for_done.
 SCS_INLINE int32_t& done_flag(const Op& op, const Block& block, int lane) {
     return reinterpret_cast<int32_t*>(block.bases[size_t(Base::record)] + op.done)[lane];
 }
 
-/// Sets the done flag and performs the action. For kernels with a done_action, the input that `action` is from.
+/// Sets the done flag and performs the action. For kernels with acts_when_done. `action` is the input
+/// that the unit's row in core-units.hpp has as its done action.
 SCS_INLINE void done(const Op& op, Block& block, int lane, float action) {
     done_flag(op, block, lane) = true;
     act(block, lane, action);

@@ -156,12 +156,11 @@ struct Kernel {
     Effect effect = Effect::none;
     uint8_t numbers_a_frame = 0;      ///< of what draws: how many in each frame; 0: that varies
     uint8_t first_channel = 1;        ///< of what writes buses: inputs before the first that is written
-    int8_t done_action = -1;          ///< index of the input with the done action; -1: none
+    bool acts_when_done = false;      ///< has a done flag; the unit's row (units/) says which input is the action
     bool reads_after_writing = false; ///< an output may not share the memory of an input
     bool reads_controls = false;      ///< the voice's controls from special_index on: only where all units are native
     bool reads_buffers = false;       ///< sample buffers by number
     bool forgets_controls = false;    ///< what the controls from special_index on, one an output, are set to
-    bool ends = false;                ///< ends or pauses its synth, other than by a done action that is an input
     bool has_gate = false;            ///< input 0 is a gate; minus zero when the unit starts: it was open until then
     bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too

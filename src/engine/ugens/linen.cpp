@@ -84,7 +84,7 @@ void start_linen(const Op& op, Block& block) {
 
 constexpr Kernel kernel = [] {
     Kernel made = lane_kernel<Linen, LinenState>(start_linen);
-    made.done_action = action;
+    made.acts_when_done = true;
     made.has_gate = true;
     return made;
 }();

@@ -171,7 +171,7 @@ struct LineOf {
 
     static constexpr Kernel control = [] {
         Kernel made = vector_kernel<Control, LineState, Scalar>(Kind::start);
-        made.done_action = action;
+        made.acts_when_done = true;
         return made;
     }();
     static constexpr Kernel audio = [] {

@@ -9,11 +9,6 @@ namespace {
 
 enum Action : int { pause = 1, end = 2 };
 
-constexpr Kernel ending(Kernel made) {
-    made.ends = true;
-    return made;
-}
-
 template <int N>
 struct TriggerState {
     static constexpr size_t items64 = 0;
@@ -41,7 +36,7 @@ struct OnTrigger {
         Run<1>::run(op, block);
         state<TriggerState<1>>(op, block).previous[0] = 0.f;
     }
-    static constexpr Kernel kernel = ending(lane_kernel<Run, TriggerState>(start));
+    static constexpr Kernel kernel = lane_kernel<Run, TriggerState>(start);
     static const Kernel* choose(const Signature& s) { return s.rate == Rate::audio ? nullptr : &kernel; }
 };
 
@@ -72,7 +67,7 @@ struct WhenDone {
             });
         }
     };
-    static constexpr Kernel kernel = ending(waiting(lane_kernel<Run, WaitState>(Run<1>::run)));
+    static constexpr Kernel kernel = waiting(lane_kernel<Run, WaitState>(Run<1>::run));
     static const Kernel* choose(const Signature& s) {
         return s.rate == Rate::audio || s.inputs[0].constant ? nullptr : &kernel;
     }

@@ -6,6 +6,11 @@
 
 namespace scs {
 
+/// Whether an operator's special index is in a set of them: a bit for each below 64.
+constexpr bool has_operator(uint64_t set, int special_index) noexcept {
+    return special_index >= 0 && special_index < 64 && (set >> special_index & 1u);
+}
+
 /// What a unit of a plugin does in its blocks beside computing its outputs from its inputs and its own memory. A unit
 /// of which nothing is known may do anything. None of the others reaches buses, or acts on nodes other than by a done
 /// action that is an input. Those that aren't `alone` don't remember where their inputs and outputs are, and write all
@@ -23,11 +28,9 @@ struct UnitEffects {
         changes_second_chain = 128, ///< the same as changes_chain with the second input
     };
     uint8_t kinds = nothing;
-    uint64_t drawing_operators = 0; ///< a bit for each special index below 64 with which an operator `draws`, too
+    uint64_t drawing_operators = 0; ///< those with which an operator `draws`, too
 
-    constexpr bool draws_as(int special_index) const noexcept {
-        return special_index >= 0 && special_index < 64 && (drawing_operators >> special_index & 1u);
-    }
+    constexpr bool draws_as(int special_index) const noexcept { return has_operator(drawing_operators, special_index); }
 };
 
 /// [any] Those of a unit; null: nothing is known of it.

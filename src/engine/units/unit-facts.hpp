@@ -11,8 +11,9 @@
 #include <string_view>
 
 // What is known of SuperCollider's units, one row for each: what they assume without checking, so that they could harm
-// the process; which inputs they read sample by sample; what their blocks depend on and change, which says where they
-// may be computed. src/engine/synthdef uses this when a SynthDef arrives, src/engine/plugins when plugins are loaded.
+// the process; which inputs they read sample by sample; which make phases; what their blocks depend on and change,
+// which says where they may be computed. src/engine/synthdef uses this when a SynthDef arrives, src/engine/plugins when
+// plugins are loaded.
 
 namespace scs {
 
@@ -79,6 +80,14 @@ struct BufferNeed {
 /// Checks of inputs and outputs that go beyond counts; they are in src/engine/synthdef/unit-check.cpp.
 enum class Check : uint8_t { none, demand, lag_control, send_peak_rms, pack_fft, tag_system };
 
+/// What a unit at audio rate with just its least inputs does with phases for BufRd; see synthdef/fine-phases.hpp.
+enum class Phase : uint8_t {
+    none,
+    makes,  ///< its output is one
+    passes, ///< its output is one if one of its inputs is
+    reads,  ///< input 1 is one
+};
+
 /// A row. With fewer inputs, fewer or more outputs, or at another rate, the unit would read or write outside its
 /// memory.
 struct UnitFacts {
@@ -86,11 +95,12 @@ struct UnitFacts {
     uint16_t min_inputs = 0;
     uint16_t min_outputs = 0;
     uint16_t max_outputs = UINT16_MAX;
+    uint16_t later_inputs = 0;     ///< how many it has since 3.14, if more: the new ones say what was before its first
     uint8_t rates = 0;             ///< rates that it may run at, a set of rate_bit()
     bool refused = false;          ///< never defined
-    int8_t stand_in_input = -1;    ///< its plugin isn't loaded, and a unit that outputs this input stands in for it
     int8_t done_action_input = -1; ///< the input with the done action; -1: none
     bool frees = false;            ///< may free its synth without one
+    bool pauses = false;           ///< may pause its synth without one
     Check special = Check::none;
     uint8_t num_counts = 0, num_limits = 0;
     PortCount count_rows[2]{};
@@ -99,6 +109,8 @@ struct UnitFacts {
     /// A bit for each input, up to the 64th, that the unit at audio rate reads sample by sample, although it may be at
     /// another rate and has one number then.
     uint64_t block_inputs = 0;
+    Phase phase = Phase::none;
+    uint64_t phase_operators = 0; ///< those with which an operator `passes` phases; 0: the unit is no operator
     bool effects_known = false;
     UnitEffects effects;
 
@@ -141,6 +153,16 @@ struct UnitFacts {
         facts.frees = true;
         return facts;
     }
+    constexpr UnitFacts inputs_since_3_14(uint16_t count) const {
+        UnitFacts facts = *this;
+        facts.later_inputs = count;
+        return facts;
+    }
+    constexpr UnitFacts pauses_synth() const {
+        UnitFacts facts = *this;
+        facts.pauses = true;
+        return facts;
+    }
     constexpr UnitFacts reads_samples(uint64_t inputs) const {
         UnitFacts facts = *this;
         facts.block_inputs = inputs;
@@ -154,17 +176,29 @@ struct UnitFacts {
     }
     constexpr UnitFacts draws_as(std::initializer_list<int> operators) const {
         UnitFacts facts = *this;
-        for (const int one : operators)
-            facts.effects.drawing_operators |= uint64_t(1) << one;
+        facts.effects.drawing_operators = set_of(operators);
         return facts;
     }
-    constexpr UnitFacts stand_in(int8_t input) const {
-        UnitFacts facts = *this;
-        facts.stand_in_input = input;
+    constexpr UnitFacts makes_phases() const { return with(Phase::makes); }
+    constexpr UnitFacts reads_phases() const { return with(Phase::reads); }
+    constexpr UnitFacts passes_phases(std::initializer_list<int> operators = {}) const {
+        UnitFacts facts = with(Phase::passes);
+        facts.phase_operators = set_of(operators);
         return facts;
     }
 
 private:
+    static constexpr uint64_t set_of(std::initializer_list<int> operators) {
+        uint64_t set = 0;
+        for (const int one : operators)
+            set |= uint64_t(1) << one;
+        return set;
+    }
+    constexpr UnitFacts with(Phase one) const {
+        UnitFacts facts = *this;
+        facts.phase = one;
+        return facts;
+    }
     constexpr UnitFacts with(PortCount count) const {
         UnitFacts facts = *this;
         facts.count_rows[facts.num_counts++] = count;

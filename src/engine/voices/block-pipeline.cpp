@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/block-pipeline.hpp"
 
+#include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/cluster.hpp"
-#include "engine/schedule/helpers.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/world/buses.hpp"
 
@@ -19,7 +19,7 @@ constexpr size_t most_context_bytes = size_t(64) << 20; // with more audio buses
 constexpr size_t work_between_looks = 1024;             // at the clock, in a stage: some 10 µs
 constexpr size_t item_work = 512;                       // some 10 µs, beside which it is little to tell other threads
 constexpr size_t fewest_items = 8;                      // of which the first is one thread's alone, and the last, too
-constexpr uint32_t stride = 7919;                       // a prime: in each block other turns are measured …
+constexpr uint32_t stride = 7919;                       // a prime: in each block other tasks are measured …
 constexpr uint32_t measured_items = 4;                  // … and stages in one item of so many
 constexpr double unequal = 1.1;       // a thread's time by the mean of all, from which on it counts …
 constexpr double most_unequal = 1.4;  // … and from which on it counts at once
@@ -31,13 +31,13 @@ size_t contexts_for(const Settings& settings) {
     return count * bytes <= most_context_bytes ? count : 0;
 }
 
-/// What a thread computes is recorded by its SynthDef: turns of the same one, one behind the other, as one job.
-class TracedTurns {
+/// What a thread computes is recorded by its SynthDef: tasks of the same one, one after the other, as one job.
+class TracedItems {
 public:
-    TracedTurns(Trace& trace, size_t who) noexcept : trace_(trace), who_(who), began_(trace.begin()) {}
-    ~TracedTurns() { end(); }
-    TracedTurns(const TracedTurns&) = delete;
-    TracedTurns& operator=(const TracedTurns&) = delete;
+    TracedItems(Trace& trace, size_t who) noexcept : trace_(trace), who_(who), began_(trace.begin()) {}
+    ~TracedItems() { end(); }
+    TracedItems(const TracedItems&) = delete;
+    TracedItems& operator=(const TracedItems&) = delete;
 
     void next(const Item& one) noexcept {
         if (!began_)
@@ -60,73 +60,71 @@ private:
     Trace& trace_;
     const size_t who_;
     int64_t began_;                    ///< 0: nothing is recorded any more
-    const TurnFacts* facts_ = nullptr; ///< the last turn's
+    const TurnFacts* facts_ = nullptr; ///< the last task's
     int voices_ = 0;
 };
 
 } // namespace
 
-/// Measures some turns of a stage.
+/// Measures some tasks of a stage.
 class BlockPipeline::Sample {
 public:
-    /// `from`: the first turn that may be measured.
+    /// `from`: the first task that may be measured.
     Sample(const NanoClock& clock, size_t from) noexcept : clock_(clock), from_(from) {}
 
-    /// This turn is next.
-    void next(size_t number, Turn& turn) noexcept {
+    /// This task is next.
+    void next(size_t number, Task& task) noexcept {
         if (number < from_ || over_)
             return;
-        if (first_ && (!turn.live || !like_first(turn) || work_ >= work_between_looks))
+        if (first_ && (!task.live || !like_first(task) || work_ >= work_between_looks))
             return end();
-        if (!turn.live)
+        if (!task.live)
             return;
         if (!first_) {
-            first_ = &turn;
-            if (turn.kind() != TurnCosts::Kind::held)
-                cost_.of = turn.of.batch ? turn.of.batch->synths[turn.of.batch->first()] : turn.of.lone;
+            first_ = &task;
             began_ = clock_.now();
         }
-        ++cost_.turns;
-        cost_.voices += std::popcount(turn.live);
-        work_ += turn.work;
+        ++took_.items;
+        if (task.of.kind() != Costs::Kind::held)
+            took_.synths += std::popcount(task.live);
+        work_ += task.work;
     }
     /// The last of them is over.
     void end() noexcept {
         if (!first_ || std::exchange(over_, true))
             return;
-        cost_.nsec = clock_.now() - began_;
-        first_->took = uint32_t(std::clamp<int64_t>(cost_.nsec / cost_.turns, 1, INT32_MAX));
+        took_.nsec = clock_.now() - began_;
+        took_.operations = first_->work;
+        first_->took = took_;
     }
-    const Cost& cost() const noexcept { return cost_; }
 
 private:
-    bool like_first(const Turn& turn) const noexcept {
-        return &turn.of.facts() == &first_->of.facts() && turn.kind() == first_->kind();
+    bool like_first(const Task& task) const noexcept {
+        return &task.of.facts() == &first_->of.facts() && task.of.kind() == first_->of.kind();
     }
 
     const NanoClock& clock_;
     const size_t from_;
-    Cost cost_{};
+    Costs::Measured took_{.items = 0};
     int64_t began_ = 0;
     size_t work_ = 0;
-    Turn* first_ = nullptr;
+    Task* first_ = nullptr;
     bool over_ = false;
 };
 
-BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int lanes, std::span<VoiceRunner> runners,
-                             Buses& buses, HeldOutput& held, RandomState* random, const RandomJump& jump, Trace& trace,
-                             const Deadline& deadline)
+BlockPipeline::BlockPipeline(const Settings& settings, size_t most_items, int lanes, std::span<VoiceRunner> runners,
+                             Dependencies& dependencies, Buses& buses, HeldOutput& held, RandomState* random,
+                             const RandomJump& jump, Trace& trace, const Deadline& deadline, Costs& costs,
+                             TaskGraph& graph)
     : runners_(runners),
+      dependencies_(dependencies),
       buses_(buses),
       held_(held),
       random_(random),
       jump_(jump),
       trace_(trace),
       deadline_(deadline),
-      cuts_(settings, most_turns),
-      pipeline_([](void* self, size_t who, size_t stage,
-                   size_t index) noexcept { static_cast<BlockPipeline*>(self)->run(who, stage, index); },
-                this),
+      graph_(graph),
       block_(size_t(settings.block_size)),
       inputs_(size_t(settings.inputs)),
       outputs_(size_t(settings.outputs)),
@@ -138,33 +136,26 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_turns, int la
       wire_floats_(size_t(settings.wire_buffers) * block_),
       kept_(aligned_zeros<float>(size_t(most_blocks) * outputs_ * block_)),
       kept_any_(size_t(most_blocks) * outputs_),
-      turns_(most_turns),
+      tasks_(most_items),
+      costs_(costs),
       shares_(runners.size(), 1. / double(runners.size())),
       sends_(settings.real_time),
-      endings_(3 * std::min(size_t(settings.max_nodes), most_turns * size_t(lanes))) {
+      endings_(3 * std::min(size_t(settings.max_nodes), most_items * size_t(lanes))) {
     std::fill_n(context_touched_.get(), context_count_ * audio_buses_, -1);
 }
 
 // ---- planning
 
 bool BlockPipeline::fits(Batch& batch) noexcept {
-    const NativeCode& code = *batch.code;
-    if (!code.pipelines || !batch.live || batch.stale)
-        return false;
-    const Group& around = *batch.synths[batch.first()]->parent;
-    if (around.cluster)
-        return false;
-    if (batch.interleaved)
-        return !batch.pending && batch.checked == around.entered;
-    return !code.reaches_may_meet || reaches_apart(batch);
+    return batch.code->pipelines && keeps_together(batch) && !batch.synths[batch.first()]->parent->cluster;
 }
 
 bool BlockPipeline::fits_graph(const Synth& synth) noexcept {
     return synth.facts->pipelines && synth.run == Run::on && synth.graph->constructed() && !synth.parent->cluster;
 }
 
-/// `turn`: its number. Sets Turn::holder.
-bool BlockPipeline::fits(const Item& one, size_t turn, int32_t& holder) const noexcept {
+/// `task`: its number. Sets Task::holder.
+bool BlockPipeline::fits(const Item& one, size_t task, int32_t& holder) const noexcept {
     holder = -1;
     if (one.batch)
         return fits(*one.batch);
@@ -174,47 +165,46 @@ bool BlockPipeline::fits(const Item& one, size_t turn, int32_t& holder) const no
     if (!voice.batch)
         return voice.code->pipelines && one.lone->run == Run::on && !one.lone->parent->cluster;
     holder = voice.batch->ahead.listed;
-    return voice.batch->interleaved && size_t(holder) < turn && turns_[size_t(holder)].of.batch == voice.batch;
+    return voice.batch->interleaved && size_t(holder) < task && tasks_[size_t(holder)].of.batch == voice.batch;
 }
 
-size_t BlockPipeline::work_in(const Item& one, bool held) noexcept {
-    if (one.is_graph())
-        return work_in_graph(*one.lone);
-    return one.batch ? 4 * one.code().batch.ops.size() : held ? one.code().sets : one.code().lone.ops.size();
+/// false: it can't be computed so.
+bool BlockPipeline::add_task(const Item& one) noexcept {
+    const size_t number = task_count_++;
+    Task& task = tasks_[number];
+    task = {.of = one, .holder = -1};
+    if (!fits(one, number, task.holder))
+        return false;
+    task.work = uint32_t(work_in(one));
+    work_ += task.work;
+    guessed_ = guessed_ || !Costs::knows(one.facts(), one.kind());
+    dependencies_.add(one, cost_of(task));
+    if (task.holder >= 0)
+        dependencies_.join(size_t(task.holder));
+    return dependencies_.known() && !dependencies_.maps_audio();
 }
 
-bool BlockPipeline::plan(std::span<const Item> turns) noexcept {
-    turn_count_ = work_ = 0;
+bool BlockPipeline::plan(std::span<const Item> items) noexcept {
+    task_count_ = work_ = 0;
     unequal_ = 0;
     numbers_ = 0;
     guessed_ = false;
-    if (!context_count_ || turns.size() > turns_.size())
+    if (!context_count_ || items.size() > tasks_.size())
         return false;
-    cuts_.begin();
+    dependencies_.begin();
     bool ends = false, sends = false;
-    int interleaved = 0, others = 0; // such batches, and of their voices those whose turns haven't come
-    for (const Item& one : turns) {
-        const size_t number = turn_count_++;
-        Turn& turn = turns_[number];
-        turn = {.of = one, .holder = -1};
-        if (!fits(one, number, turn.holder))
+    int interleaved = 0, others = 0; // such batches, and of their voices those whose tasks haven't come
+    for (const Item& one : items) {
+        if (!add_task(one))
             return false;
         ends = ends || one.facts().ends;
         sends = sends || one.facts().sends;
-        const size_t own_work = work_in(one, turn.holder >= 0);
-        turn.work = uint32_t(own_work);
-        if (turn.holder >= 0) {
-            cuts_.skip(cost_of(turn));
-            cuts_.join(size_t(turn.holder));
+        if (tasks_[task_count_ - 1].holder >= 0) {
             --others;
-        } else if (!cuts_.add(one, cost_of(turn))) {
-            return false;
         } else if (one.batch && one.batch->interleaved) {
             ++interleaved;
             others += one.batch->count();
         }
-        work_ += own_work;
-        guessed_ = guessed_ || !costs_.knows(one.facts(), turn.kind());
     }
     // Who has ended is told behind the blocks, so all messages come in order only if nobody ends.
     return !(sends_ && sends && ends) && others == 0 && interleaved <= HeldOutput::slots && cut();
@@ -222,24 +212,27 @@ bool BlockPipeline::plan(std::span<const Item> turns) noexcept {
 
 /// With more stages for each thread all have begun sooner. But where there are few places to cut, threads may have less
 /// even shares.
-bool BlockPipeline::find_cuts() noexcept {
+bool BlockPipeline::find_cuts(const Runs& runs) noexcept {
     const StageCuts::Threads threads{shares_, hand_over_, items_};
     size_t best = 0;
     double least = 0;
-    for (size_t each = 1; each <= stages_a_thread && each * shares_.size() <= Pipeline::most_stages; ++each)
-        if (cuts_.find(threads, each * shares_.size()) && (!best || cuts_.time() < least)) {
+    for (size_t each = 1; each <= stages_a_thread && each * shares_.size() <= StageCuts::most_stages; ++each)
+        if (cuts_.find(runs, threads, each * shares_.size()) && (!best || cuts_.time() < least)) {
             best = each;
             least = cuts_.time();
         }
-    return best && cuts_.find(threads, best * shares_.size());
+    return best && cuts_.find(runs, threads, best * shares_.size());
 }
 
 bool BlockPipeline::cut() noexcept {
-    if (!find_cuts()) {
+    const Runs& runs = dependencies_.find_stages();
+    if (!find_cuts(runs)) {
         std::fill(shares_.begin(), shares_.end(), 1. / double(shares_.size())); // what they were was another piece's
-        if (!find_cuts())
+        if (!find_cuts(runs))
             return false;
     }
+    draws_vary_ = dependencies_.draws_vary();
+    hears_ = dependencies_.reaches_inputs();
     stage_count_ = cuts_.stages();
     for (size_t i = 0, first = 0; i < stage_count_; ++i) {
         Stage& stage = stages_[i];
@@ -247,11 +240,11 @@ bool BlockPipeline::cut() noexcept {
         stage.first = uint32_t(first);
         stage.end = uint32_t(cuts_.end(i));
         first = stage.end;
-        for (const Turn& turn : std::span(turns_).subspan(stage.first, stage.end - stage.first)) {
-            if (turn.holder >= 0 || !turn.of.facts().draws)
+        for (const Task& task : std::span(tasks_).subspan(stage.first, stage.end - stage.first)) {
+            if (task.holder >= 0 || !task.of.facts().draws)
                 continue;
             stage.draws = true;
-            stage.numbers += turn.of.facts().numbers * uint32_t(turn.of.batch ? turn.of.batch->count() : 1);
+            stage.numbers += task.of.numbers();
         }
         numbers_ += stage.numbers;
     }
@@ -272,11 +265,12 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
     count_ = size_t(blocks);
     span_ = span_of(blocks);
     ending_count_.store(0, std::memory_order_relaxed);
-    for (Turn& turn : std::span(turns_).first(turn_count_)) {
-        turn.live = turn.of.batch ? turn.of.batch->live : 1;
-        turn.ended = turn.took = 0;
-        if (turn.of.batch && turn.of.batch->interleaved)
-            (void)held_.take_slot(*turn.of.batch); // plan() has seen to it that there is one
+    for (Task& task : std::span(tasks_).first(task_count_)) {
+        task.live = task.of.batch ? task.of.batch->live : 1;
+        task.ended = 0;
+        task.took.items = 0;
+        if (task.of.batch && task.of.batch->interleaved)
+            (void)held_.take_slot(*task.of.batch); // plan() has seen to it that there is one
     }
     take_written();
     expected_wait_ = usual_wait();
@@ -285,11 +279,10 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
         stage.random = random;
         stage.whole = 0;
         stage.least = unmeasured;
-        stage.cost = {};
-        if (!cuts_.draws_in_one() && stage.draws)
+        if (!draws_vary_ && stage.draws)
             random = jump_(random, stage.numbers);
     }
-    pipeline_.open(stage_count_, items(), context_count_ / span_, runners_.size());
+    graph_.open_stages(stage_count_, items(), context_count_ / span_);
 }
 
 BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
@@ -301,8 +294,6 @@ BlockPipeline::Context BlockPipeline::context(size_t index) noexcept {
 }
 
 void BlockPipeline::run(size_t who, size_t number, size_t item) noexcept {
-    if (const auto wait = Helpers::delay.load(std::memory_order_relaxed))
-        wait(who ? Helpers::Moment::job : Helpers::Moment::gate);
     Stage& stage = stages_[number];
     const bool measured = (uint32_t(first_) + item + number) % measured_items == 0;
     const int64_t began = measured ? clock_.now() : 0;
@@ -325,9 +316,9 @@ bool BlockPipeline::run_block(size_t who, size_t number, size_t index, bool meas
     runner.draw_from(stage.random);
     if (number == 0)
         take_inputs(context, index);
-    if (!run_turns(who, stage, index, measured))
+    if (!run_tasks(who, stage, index, measured))
         return false;
-    if (stage.draws && !cuts_.draws_in_one())
+    if (stage.draws && !draws_vary_)
         stage.random = jump_(stage.random, numbers_ - stage.numbers);
     if (number + 1 == stage_count_)
         keep_outputs(context, index);
@@ -335,17 +326,17 @@ bool BlockPipeline::run_block(size_t who, size_t number, size_t index, bool meas
     return true;
 }
 
-bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index, bool measured) noexcept {
+bool BlockPipeline::run_tasks(size_t who, Stage& stage, size_t index, bool measured) noexcept {
     VoiceRunner& runner = runners_[who];
-    TracedTurns traced(trace_, who);
+    TracedItems traced(trace_, who);
     const uint32_t block = uint32_t(first_) + uint32_t(index);
     Sample sample(clock_, measured ? stage.first + block * stride % (stage.end - stage.first) : stage.end);
     size_t work = 0;
     for (uint32_t i = stage.first; i < stage.end; ++i) {
-        if (pipeline_.stopped())
+        if (graph_.stopped())
             return false;
-        Turn& turn = turns_[i];
-        if ((work += turn.work) >= work_between_looks) {
+        Task& task = tasks_[i];
+        if ((work += task.work) >= work_between_looks) {
             work = 0;
             FaultGuard::progress();
             (void)stops();
@@ -355,53 +346,51 @@ bool BlockPipeline::run_turns(size_t who, Stage& stage, size_t index, bool measu
             const FaultGuard::HostCode whole;
             static_cast<Noting*>(to)->note(synth, action);
         });
-        turn.tails = turn.ended;
-        traced.next(turn.of);
-        sample.next(i, turn);
-        if (!run_turn(who, turn, noting))
+        task.tails = task.ended;
+        traced.next(task.of);
+        sample.next(i, task);
+        if (!run_task(who, task, noting))
             return false;
-        turn.live &= ~(noting.ended[0] | noting.ended[1]);
-        turn.ended = noting.ended[1];
+        task.live &= ~(noting.done.paused | noting.done.ended);
+        task.ended = noting.done.ended;
     }
     sample.end();
-    if (measured)
-        stage.cost = sample.cost();
     return true;
 }
 
 /// Whether the blocks are to end. Sees to it that they do when the deadline has passed.
 bool BlockPipeline::stops() noexcept {
     if (deadline_.bounded() && deadline_.now() >= deadline_.moment())
-        pipeline_.stop();
-    return pipeline_.stopped();
+        graph_.stop();
+    return graph_.stopped();
 }
 
 /// false, here and below: the deadline has passed in the midst of it.
-bool BlockPipeline::run_turn(size_t who, Turn& turn, Noting& noting) noexcept {
+bool BlockPipeline::run_task(size_t who, Task& task, Noting& noting) noexcept {
     VoiceRunner& runner = runners_[who];
-    turn.ran = turn.live;
-    if (turn.of.is_graph()) {
-        if (turn.live)
-            return run_graph(who, *turn.of.lone, noting);
-        if (turn.tails)
-            turn.of.lone->graph->write_tails(runner.space());
-    } else if (turn.holder >= 0) {
-        const Turn& holder = turns_[size_t(turn.holder)];
-        const uint32_t lane = 1u << turn.of.lone->voice->lane;
+    task.ran = task.live;
+    if (task.of.is_graph()) {
+        if (task.live)
+            return run_graph(who, *task.of.lone, noting);
+        if (task.tails)
+            task.of.lone->graph->write_tails(runner.space());
+    } else if (task.holder >= 0) {
+        const Task& holder = tasks_[size_t(task.holder)];
+        const uint32_t lane = 1u << task.of.lone->voice->lane;
         if (holder.ran & lane)
-            runner.add_held(*turn.of.lone);
+            runner.add_held(*task.of.lone);
         else if (holder.tails & lane)
             runner.write_tails(*holder.of.batch, lane);
-    } else if (Batch* batch = turn.of.batch) {
-        const uint32_t tails = batch->interleaved ? 0 : turn.tails;
-        if (turn.live)
-            runner.run(*batch, turn.live, tails);
+    } else if (Batch* batch = task.of.batch) {
+        const uint32_t tails = batch->interleaved ? 0 : task.tails;
+        if (task.live)
+            runner.run(*batch, task.live, tails);
         else if (tails)
             runner.write_tails(*batch, tails);
-    } else if (turn.live) {
-        runner.run(*turn.of.lone);
-    } else if (turn.tails) {
-        runner.write_tail(*turn.of.lone);
+    } else if (task.live) {
+        runner.run(*task.of.lone);
+    } else if (task.tails) {
+        runner.write_tail(*task.of.lone);
     }
     return true;
 }
@@ -412,7 +401,7 @@ bool BlockPipeline::run_graph(size_t who, Synth& synth, Noting& noting) noexcept
         wires, runners_[who].space(), [](void* self) noexcept { return static_cast<BlockPipeline*>(self)->stops(); },
         this);
     if (outcome == UnitGraph::Outcome::crashed) {
-        noting.ended[0] = 1;
+        noting.done.paused = 1; // it isn't computed any more
         noting.add(synth, 0, Ending::crash);
     }
     return outcome != UnitGraph::Outcome::stopped;
@@ -420,28 +409,23 @@ bool BlockPipeline::run_graph(size_t who, Synth& synth, Noting& noting) noexcept
 
 void BlockPipeline::Noting::note(Synth& synth, int action) noexcept {
     const uint32_t lane = synth.voice && synth.voice->batch ? synth.voice->lane : 0;
-    if (action != 1 && action != 2)
-        return;
-    uint32_t& lanes = ended[size_t(action - 1)];
-    if (lanes >> lane & 1u)
-        return;
-    lanes |= 1u << lane;
-    add(synth, lane, uint8_t(action));
+    if (done.add(lane, action))
+        add(synth, lane, uint8_t(action));
 }
 
 void BlockPipeline::Noting::add(Synth& synth, uint32_t lane, uint8_t action) noexcept {
     const uint32_t order = self->ending_count_.fetch_add(1, std::memory_order_relaxed);
-    self->endings_[order] = {index, turn, order, 0, uint8_t(lane), action, &synth};
+    self->endings_[order] = {index, task, order, 0, uint8_t(lane), action, &synth};
 }
 
 std::span<BlockPipeline::Ending> BlockPipeline::endings() noexcept {
     const std::span<Ending> all = std::span(endings_).first(ending_count_.load(std::memory_order_relaxed));
     for (Ending& ending : all) {
         const auto own = uint32_t(ending.synth->ahead.listed);
-        ending.own = own < turn_count_ && turns_[own].of.lone == ending.synth ? own : ending.turn;
+        ending.own = own < task_count_ && tasks_[own].of.lone == ending.synth ? own : ending.task;
     }
     std::sort(all.begin(), all.end(), [](const Ending& a, const Ending& b) {
-        return std::tie(a.index, a.turn, a.order) < std::tie(b.index, b.turn, b.order);
+        return std::tie(a.index, a.task, a.order) < std::tie(b.index, b.task, b.order);
     });
     return all;
 }
@@ -460,7 +444,7 @@ void BlockPipeline::take_written() noexcept {
 
 void BlockPipeline::take_inputs(const Context& context, size_t index) const noexcept {
     // What comes behind the blocks may look back at the last one's.
-    if (!cuts_.reaches_inputs() && index + 1 != count_)
+    if (!hears_ && index + 1 != count_)
         return;
     for (size_t i = 0; i < inputs_; ++i)
         if (const float* from = heard_.at(i, index, block_)) {
@@ -491,14 +475,14 @@ void BlockPipeline::put(int index, Buses& buses, int32_t block) const noexcept {
 
 int BlockPipeline::close() noexcept {
     const auto done = int(stages_[stage_count_ - 1].whole);
-    for (const Turn& turn : std::span(turns_).first(turn_count_))
-        if (turn.of.batch)
-            held_.free_slot(*turn.of.batch);
+    for (const Task& task : std::span(tasks_).first(task_count_))
+        if (task.of.batch)
+            held_.free_slot(*task.of.batch);
     for (VoiceRunner& runner : runners_) {
         runner.use_audio(buses_.audio(0), buses_.audio_touched());
         runner.draw_from(*random_);
     }
-    if (!cuts_.draws_in_one()) {
+    if (!draws_vary_) {
         *random_ = jump_(*random_, numbers_ * uint32_t(done));
     } else {
         for (const Stage& stage : std::span(stages_).first(stage_count_))
@@ -520,9 +504,11 @@ int64_t BlockPipeline::usual_wait() const noexcept {
 }
 
 void BlockPipeline::note_costs() noexcept {
-    for (const Turn& turn : std::span(turns_).first(turn_count_))
-        if (turn.took)
-            costs_.note(turn.of.facts(), turn.kind(), turn.work, turn.took);
+    for (const Task& task : std::span(tasks_).first(task_count_))
+        if (Costs::Measured took = task.took; took.items) {
+            took.synths = deadline_.bounded() ? took.synths : 0;
+            costs_.note(task.of.facts(), task.of.kind(), took);
+        }
 }
 
 /// Shares are what a thread does in a time: the quicker it is, the more it gets. A stage's shortest time counts, as a
@@ -556,8 +542,8 @@ void BlockPipeline::balance() noexcept {
     const auto speed_of = [&](size_t thread) {
         double sum = 0;
         for (size_t i = thread; i < stage_count_; i += threads)
-            for (const Turn& turn : std::span(turns_).subspan(stages_[i].first, stages_[i].end - stages_[i].first))
-                sum += cost_of(turn);
+            for (const Task& task : std::span(tasks_).subspan(stages_[i].first, stages_[i].end - stages_[i].first))
+                sum += cost_of(task);
         return sum / double(time_of(thread));
     };
     double sum = 0;

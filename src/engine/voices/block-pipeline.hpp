@@ -5,11 +5,13 @@
 #include "engine/base/settings.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
-#include "engine/schedule/pipeline.hpp"
+#include "engine/schedule/task-graph.hpp"
 #include "engine/schedule/trace.hpp"
+#include "engine/voices/costs.hpp"
+#include "engine/voices/dependencies.hpp"
+#include "engine/voices/done-actions.hpp"
 #include "engine/voices/random-jump.hpp"
 #include "engine/voices/stage-cuts.hpp"
-#include "engine/voices/turn-costs.hpp"
 #include "engine/voices/voice-runner.hpp"
 #include "engine/world/block-inputs.hpp"
 
@@ -21,19 +23,19 @@
 
 namespace scs {
 
-/// Computes several blocks at once, while nothing happens between them: one thread is already at the first turns of the
-/// next block while another is at the last turns of this one. Each block under way has audio buses of its own, so turns
-/// write to buses at once and in their order, and what a turn reads is there. Done actions are kept, and who has ended
+/// Computes several blocks at once, while nothing happens between them: one thread is already at the first tasks of the
+/// next block while another is at the last tasks of this one. Each block under way has audio buses of its own, so tasks
+/// write to buses at once and in their order, and what a task reads is there. Done actions are kept, and what has ended
 /// itself isn't computed any more. docs/parallel.md says why no bit depends on it. [rt], after construction.
 class BlockPipeline {
 public:
     static constexpr int most_blocks = 64; ///< at once
 
     /// [worker] threads: each has a runner. lanes: of a batch.
-    BlockPipeline(const Settings&, size_t most_turns, int lanes, std::span<VoiceRunner>, Buses&, HeldOutput&,
-                  RandomState*, const RandomJump&, Trace&, const Deadline&);
+    BlockPipeline(const Settings&, size_t most_items, int lanes, std::span<VoiceRunner>, Dependencies&, Buses&,
+                  HeldOutput&, RandomState*, const RandomJump&, Trace&, const Deadline&, Costs&, TaskGraph&);
 
-    /// Whether blocks of these turns may be computed so. The turns must stay as they are until close().
+    /// Whether blocks of these tasks may be computed so. The tasks must stay as they are until close().
     bool plan(std::span<const Item>) noexcept;
     /// After plan(): how much there is to do in the blocks that pass the stages together, of so many: operations, one
     /// of a batch counting as four.
@@ -41,16 +43,14 @@ public:
     /// Whether the stages have turned out so unequal that it is better planned anew.
     bool outdated() const noexcept { return unequal_ >= unequal_runs; }
 
-    /// Begins with block number `first`. `blocks`: 2 to most_blocks. The inputs must stay until close(). All threads
-    /// stop when the deadline has passed, also within a stage.
+    /// Opens the graph's next round. The first block has number `first`. `blocks`: 2 to most_blocks. The inputs must
+    /// stay until close(). If the deadline passes, or the graph is stopped, threads stop within a stage.
     void open(int32_t first, int blocks, const BlockInputs&) noexcept;
-    /// Pipeline::step(), over() and stop(), the latter also within a stage.
-    bool step(size_t who, bool any) noexcept { return pipeline_.step(who, any); }
-    bool near_end(size_t who) const noexcept { return pipeline_.near_end(who); }
-    bool over() const noexcept { return pipeline_.over(); }
-    void stop() noexcept { pipeline_.stop(); }
-    /// No thread is in step() any more. Returns how many blocks are computed: all, unless it was stopped. What others
-    /// have begun is lost then.
+    /// [any thread that computes] A task of the graph: a stage of a block, or of some that pass it together.
+    void run(size_t who, size_t stage, size_t block) noexcept;
+    size_t stages() const noexcept { return stage_count_; }
+    /// The stages are closed. Returns how many blocks are computed: all, unless it was stopped. What others have begun
+    /// is lost then.
     int close() noexcept;
 
     /// ns, of the last blocks: how long a thread has to wait for others at their begin or end, as a stage of theirs
@@ -66,89 +66,67 @@ public:
     struct Ending {
         static constexpr uint8_t crash = 255; ///< in place of a done action
         uint32_t index;                       ///< of the block
-        uint32_t turn;                        ///< in which turn it did so …
+        uint32_t task;                        ///< in which task it did so …
         uint32_t order;                       ///< … and in which order
-        uint32_t own;                         ///< its own turn, and its lane in that: voices are freed in this order
+        uint32_t own;                         ///< its own task, and its lane in that: voices are freed in this order
         uint8_t lane, action;
         Synth* synth;
     };
     /// After close(), in the order in which done actions are performed.
     std::span<Ending> endings() noexcept;
-    /// What some turns of one SynthDef took, one behind the other.
-    struct Cost {
-        const Synth* of; ///< one of its synths; null: nothing was measured
-        int64_t nsec;
-        int turns, voices;
-    };
-    /// After close(), before anything is freed: calls visit(Cost) for what was measured, which is something else in
-    /// each block. Without a deadline nobody has to know.
-    template <class Visit>
-    void each_cost(Visit&& visit) const {
-        if (!deadline_.bounded())
-            return;
-        for (const Stage& stage : std::span(stages_).first(stage_count_))
-            if (stage.cost.of)
-                visit(stage.cost);
-    }
-
-    /// How many turns helpers have computed so far.
+    /// How many tasks helpers have computed so far.
     uint64_t by_helpers() const noexcept { return by_helpers_.load(std::memory_order_relaxed); }
 
 private:
     static constexpr int unequal_runs = 8;
     static constexpr int64_t unmeasured = INT64_MAX; ///< ns
 
-    struct alignas(cache_line) Turn {
+    /// An item, which is computed in each of the blocks.
+    struct alignas(cache_line) Task {
         Item of;
         uint32_t work;  ///< operations, one of a batch counting as four
         uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of another synth
         uint32_t ran;   ///< those that were computed in the present block
         uint32_t ended; ///< those that ended themselves in the present block …
         uint32_t tails; ///< … and in the one before, so that they write the end of their sound now
-        int32_t holder; ///< the turn in which a batch held what this voice adds to buses; -1: it is no such voice's
-        uint32_t took;  ///< ns, when it was measured last; 0: it wasn't
-
-        TurnCosts::Kind kind() const noexcept {
-            return of.batch ? TurnCosts::Kind::batch : holder >= 0 ? TurnCosts::Kind::held : TurnCosts::Kind::lone;
-        }
+        int32_t holder; ///< the task in which a batch held what this voice adds to buses; -1: it is no such voice's
+        Costs::Measured took; ///< when it was measured last, with those after it; no items: it wasn't
     };
     struct alignas(cache_line) Stage {
-        uint32_t first, end; ///< turns
+        uint32_t first, end; ///< tasks
         RandomState random;
         uint32_t numbers; ///< so many are drawn in a block, if that is known
         bool draws;
         uint32_t whole; ///< blocks that were computed without being stopped
         int64_t least;  ///< ns, of the quickest of those that were measured
-        Cost cost;      ///< in the last of them
     };
     /// The audio buses of a block that is under way.
     struct Context {
         float* buses;
         int32_t* touched;
     };
-    /// What notes a turn's done actions: each once for a voice, as a second one of the same kind changes nothing.
+    /// What notes a task's done actions.
     struct Noting {
         BlockPipeline* self;
-        uint32_t index, turn;
-        std::array<uint32_t, 2> ended{}; ///< lanes, by done actions 1 and 2
+        uint32_t index, task;
+        DoneActions done{};
         void note(Synth&, int action) noexcept;
         void add(Synth&, uint32_t lane, uint8_t action) noexcept;
     };
 
-    bool fits(const Item&, size_t turn, int32_t& holder) const noexcept;
+    bool fits(const Item&, size_t task, int32_t& holder) const noexcept;
     static bool fits(Batch&) noexcept;
     static bool fits_graph(const Synth&) noexcept;
-    static size_t work_in(const Item&, bool held) noexcept;
-    uint32_t cost_of(const Turn& turn) const noexcept { return costs_.of(turn.of.facts(), turn.kind(), turn.work); }
+    uint32_t cost_of(const Task& task) const noexcept { return costs_.of(task.of.facts(), task.of.kind(), task.work); }
+    bool add_task(const Item&) noexcept;
     bool cut() noexcept;
-    bool find_cuts() noexcept;
+    bool find_cuts(const Runs&) noexcept;
     size_t items() const noexcept { return (count_ + span_ - 1) / span_; }
     size_t span_of(int blocks) const noexcept;
-    void run(size_t who, size_t stage, size_t item) noexcept;
     bool run_block(size_t who, size_t stage, size_t index, bool measured) noexcept;
     class Sample;
-    bool run_turns(size_t who, Stage&, size_t index, bool measured) noexcept;
-    bool run_turn(size_t who, Turn&, Noting&) noexcept;
+    bool run_tasks(size_t who, Stage&, size_t index, bool measured) noexcept;
+    bool run_task(size_t who, Task&, Noting&) noexcept;
     bool run_graph(size_t who, Synth&, Noting&) noexcept;
     bool stops() noexcept;
     void take_written() noexcept;
@@ -160,6 +138,7 @@ private:
 
     const NanoClock clock_ = NanoClock::system();
     std::span<VoiceRunner> runners_;
+    Dependencies& dependencies_; ///< of the items that are planned
     Buses& buses_;
     HeldOutput& held_;
     RandomState* const random_;
@@ -167,7 +146,7 @@ private:
     Trace& trace_;
     const Deadline& deadline_;
     StageCuts cuts_;
-    Pipeline pipeline_;
+    TaskGraph& graph_;
     const size_t block_, inputs_, outputs_, audio_buses_;
     size_t context_count_;
     AlignedArray<float> context_buses_;
@@ -176,20 +155,22 @@ private:
     const size_t wire_floats_;
     AlignedArray<float> kept_; ///< of each block its outputs
     std::vector<uint8_t> kept_any_;
-    std::vector<Turn> turns_;
-    size_t turn_count_ = 0;
-    size_t work_ = 0; ///< of all turns
-    size_t span_ = 1; ///< blocks that are one item of the pipeline
-    std::array<Stage, Pipeline::most_stages> stages_{};
+    std::vector<Task> tasks_;
+    size_t task_count_ = 0;
+    size_t work_ = 0; ///< of all tasks
+    size_t span_ = 1; ///< blocks that are one of the graph
+    std::array<Stage, StageCuts::most_stages> stages_{};
     size_t stage_count_ = 0;
-    TurnCosts costs_;
+    Costs& costs_;
     std::vector<double> shares_; ///< of all work, each thread's
-    double hand_over_ = 200;     ///< ns that a stage takes beside its turns
+    double hand_over_ = 200;     ///< ns that a stage takes beside its tasks
     double items_ = 16;          ///< of the last blocks, in the mean
     int unequal_ = 0;
-    bool guessed_ = false;      ///< a turn's cost, when the stages were cut
+    bool guessed_ = false;      ///< a task's cost, when the stages were cut
     int64_t expected_wait_ = 0; ///< ns
-    uint32_t numbers_ = 0;      ///< drawn in a block, if that is known
+    uint32_t numbers_ = 0;      ///< drawn in a block …
+    bool draws_vary_ = false;   ///< … unless nobody knows
+    bool hears_ = false;        ///< a task may reach the server's inputs
     const bool sends_;          ///< messages of synths go to clients
     int32_t first_ = 0;
     size_t count_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/code.hpp"
 
+#include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/bus-range.hpp"
 #include "engine/voices/unit-kernels.hpp"
@@ -144,11 +145,11 @@ private:
         flags_.resize(kernels_.size());
         for (uint32_t u = 0; u < kernels_.size(); ++u) {
             const Kernel* kernel = kernels_[u];
-            if (!kernel || (kernel->done_action < 0 && !kernel->waits_for_done))
+            if (!kernel || (!kernel->acts_when_done && !kernel->waits_for_done))
                 continue;
             if (kernel->waits_for_done) {
                 const int32_t source = program_.wires[program_.inputs[program_.units[u].first_input]].from_unit;
-                if (source >= 0 && kernels_[size_t(source)] && kernels_[size_t(source)]->done_action >= 0) {
+                if (source >= 0 && kernels_[size_t(source)] && kernels_[size_t(source)]->acts_when_done) {
                     flags_[u] = flags_[size_t(source)];
                     continue;
                 }
@@ -399,14 +400,9 @@ private:
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
             code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
-            code_->ends = code_->ends || kernel->ends;
-            if (kernel->done_action < 0)
-                continue;
-            const WireSpec& action =
-                program_.wires[program_.inputs[program_.units[u].first_input + uint32_t(kernel->done_action)]];
-            // Other actions affect other nodes, perhaps before the turn of those.
-            ends_itself_alone = ends_itself_alone && action.from_unit < 0 && action.value > -1.f && action.value < 3.f;
-            code_->ends = code_->ends || !(action.from_unit < 0 && action.value < 1.f);
+            const UnitEnding ending = ending_of(program_, program_.units[u]);
+            code_->ends = code_->ends || ending.ends;
+            ends_itself_alone = ends_itself_alone && !ending.others;
         }
         well = well && ends_itself_alone;
         // To join and leave a batch, what a voice keeps is moved item by item.

@@ -27,13 +27,13 @@ bool has_helpers(const Settings& settings) {
 Ensemble::Ensemble(const Settings& settings, Buses& buses, Buffers& buffers, RandomState* random, Pool& pool,
                    Deadline& deadline, Trace& trace, std::shared_ptr<HelperPool> helpers)
     : held_(batch_lanes(settings), settings.block_size),
-      list_(has_helpers(settings) ? Ahead::most_turns(settings) : 0),
+      list_(has_helpers(settings) ? Ahead::most_items(settings) : 0),
       records_(pool, held_, list_, batch_lanes(settings)),
       runner_(settings, native_ugens(settings.simd).lanes, buses, buffers, random, pool, held_, &deadline),
       batching_(records_, batch_lanes(settings)),
       ahead_(has_helpers(settings)
                  ? std::make_unique<Ahead>(settings, trace, std::move(helpers), native_ugens(settings.simd).lanes,
-                                           buses, buffers, random, pool, held_, deadline)
+                                           buses, buffers, random, pool, held_, deadline, costs_)
                  : nullptr),
       turns_(batching_, runner_, held_, list_, trace, batch_lanes(settings) != 0) {
     set_sample_rate(settings.sample_rate);
@@ -68,14 +68,6 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
     return voice;
 }
 
-bool Ensemble::start(Synth& synth) noexcept {
-    synth.voice->constructed = true;
-    if (runner_.start(synth))
-        return true;
-    starting_ = &synth;
-    return false;
-}
-
 void Ensemble::destroy(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     assert(synth.ahead.job < 0);
@@ -92,14 +84,8 @@ void Ensemble::destroy(Synth& synth) noexcept {
         runner_.stop(synth);
     voice.record = own;
     records_.free(voice);
-    if (starting_ == &synth)
-        abandon_start();
-}
-
-void Ensemble::take_turn_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
-    batching_.leave(synth);
-    batching_.split_at(synth);
-    runner_.run_traced(synth, program, outbox);
+    if (turns_.starting() == &synth)
+        turns_.abandon_start();
 }
 
 // ---- controls

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/graph-facts.hpp"
 
+#include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/units/unit-effects.hpp"
-#include "engine/units/unit-facts.hpp"
 #include "engine/voices/unit-kernels.hpp"
 
 namespace scs {
@@ -25,6 +25,7 @@ public:
             if (unit.rate == Rate::scalar)
                 continue;
             facts_->work += work_of_unit;
+            note_ending(ending_of(program_, unit));
             if (const Kernel* kernel = kernels_.empty() ? nullptr : kernels_[u])
                 note_kernel(unit, *kernel);
             else
@@ -40,9 +41,6 @@ private:
     }
 
     void note_kernel(const UnitPlan& unit, const Kernel& kernel) {
-        if (kernel.done_action >= 0)
-            note_done_action(input(unit, uint32_t(kernel.done_action)));
-        facts_->ends = facts_->ends || kernel.ends;
         facts_->reads_buffers = facts_->reads_buffers || kernel.reads_buffers;
         facts_->pipelines = facts_->pipelines && !kernel.looks_back;
         switch (kernel.effect) {
@@ -66,9 +64,6 @@ private:
             facts_->acts_on_itself = false;
             return;
         }
-        const UnitFacts* facts = find_unit_facts(unit.ugen->name);
-        if (facts && facts->done_action_input >= 0 && uint32_t(facts->done_action_input) < unit.num_inputs)
-            note_done_action(input(unit, uint32_t(facts->done_action_input)));
         const auto does = [effects](UnitEffects::Kind kind) { return (effects->kinds & kind) != 0; };
         facts_->draws = facts_->draws || does(UnitEffects::draws) || effects->draws_as(unit.special_index);
         facts_->sends = facts_->sends || does(UnitEffects::sends);
@@ -97,10 +92,9 @@ private:
         return false;
     }
 
-    void note_done_action(const WireSpec& action) {
-        if (action.from_unit >= 0 || !(action.value > -1.f && action.value < 3.f))
-            facts_->acts_on_itself = false;
-        facts_->ends = facts_->ends || action.value >= 1.f;
+    void note_ending(const UnitEnding& ending) {
+        facts_->ends = facts_->ends || ending.ends;
+        facts_->acts_on_itself = facts_->acts_on_itself && !ending.others;
     }
 
     void note_reach(Effect effect, const UnitPlan& unit, int64_t channels) {

@@ -66,4 +66,12 @@ bool reaches_apart(Batch& batch) noexcept {
     return true;
 }
 
+bool keeps_together(Batch& batch) noexcept {
+    if (!batch.live || batch.stale)
+        return false;
+    if (batch.interleaved)
+        return !batch.pending && batch.checked == batch.synths[batch.first()]->parent->entered;
+    return !batch.code->reaches_may_meet || reaches_apart(batch);
+}
+
 } // namespace scs

@@ -53,4 +53,7 @@ Partner partner_before(Synth&) noexcept;
 /// the same as voice by voice. Call follow_maps() first, as mapped controls may be bus numbers.
 bool reaches_apart(Batch&) noexcept;
 
+/// Whether a batch will be computed as it is in its next turn, if nothing changes until then, and all of it together.
+bool keeps_together(Batch&) noexcept;
+
 } // namespace scs

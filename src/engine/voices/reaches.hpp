@@ -55,6 +55,16 @@ inline size_t work_in_graph(const Synth& synth) noexcept {
     return static_cast<const GraphFacts&>(*synth.facts).work;
 }
 
+/// [rt] How much there is to do in a block of an item: operations, one of a batch counting as four.
+inline size_t work_in(const Item& one) noexcept {
+    if (one.is_graph())
+        return work_in_graph(*one.lone);
+    const NativeCode& code = one.code();
+    return one.kind() == Costs::Kind::batch  ? 4 * code.batch.ops.size()
+           : one.kind() == Costs::Kind::held ? code.sets
+                                             : code.lone.ops.size();
+}
+
 /// What for_each_reach() does for a synth of plugins' units.
 template <class What>
 void for_each_reach_of_graph(const Synth& synth, What&& what) noexcept {

@@ -3,6 +3,7 @@
 
 #include "engine/nodes/node.hpp"
 #include "engine/voices/batch.hpp"
+#include "engine/voices/costs.hpp"
 #include "engine/voices/voice.hpp"
 
 #include <cstddef>
@@ -24,6 +25,11 @@ struct Item {
     const TurnFacts& facts() const noexcept { return batch ? *batch->code : *lone->facts; }
     const NativeCode& code() const noexcept { return batch ? *batch->code : *lone->voice->code; } ///< of voices
     int voices() const noexcept { return batch ? batch->count() : 1; }
+    /// How many random numbers it draws in a block, if that is known.
+    uint32_t numbers() const noexcept { return facts().numbers * uint32_t(voices()); }
+    Costs::Kind kind() const noexcept {
+        return batch ? Costs::Kind::batch : lone->voice && lone->voice->batch ? Costs::Kind::held : Costs::Kind::lone;
+    }
 };
 
 /// The items of a block in their order, which tell what threads may compute. They are listed anew before a block if
@@ -53,7 +59,7 @@ public:
     void add_newcomer() noexcept { complete_ = whole_ = false; }
     /// Something has to be done in the block beside computing the items.
     void need_walk() noexcept { whole_ = false; }
-    /// What comes next may end, pause or move other nodes: nothing behind it can be listed.
+    /// What comes next may end, pause or move other nodes: nothing after it can be listed.
     void end_early() noexcept {
         ended_ = true;
         whole_ = false;

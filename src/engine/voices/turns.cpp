@@ -14,6 +14,20 @@ bool searches(int32_t block, const Synth& synth, int interval, int blocks = 1) n
 
 } // namespace
 
+bool Turns::start(Synth& synth) noexcept {
+    synth.voice->constructed = true;
+    if (runner_.start(synth))
+        return true;
+    starting_ = &synth;
+    return false;
+}
+
+void Turns::take_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
+    batching_.leave(synth);
+    batching_.split_at(synth);
+    runner_.run_traced(synth, program, outbox);
+}
+
 Node* Turns::take(Synth& synth) noexcept {
     if (!batches_) {
         runner_.run(synth);
@@ -23,10 +37,10 @@ Node* Turns::take(Synth& synth) noexcept {
     bool computed = false;
     if (ahead_) {
         traced_ = 0;
-        const Ahead::Turn turn = begin_turn(synth);
-        if (turn == Ahead::Turn::written)
+        const Ahead::State state = begin_turn(synth);
+        if (state == Ahead::State::written)
             return end_early(synth);
-        computed = turn == Ahead::Turn::computed;
+        computed = state == Ahead::State::computed;
         if (computed && own && !own->interleaved) {
             ahead_->defer();
             return end_early(synth);
@@ -38,10 +52,10 @@ Node* Turns::take(Synth& synth) noexcept {
     if (pending(synth)) {
         add_held(synth);
     } else if (computed && own) {
-        ahead_->write(*own);
+        ahead_->write();
         next = end_turn(synth, *own);
     } else if (computed) {
-        ahead_->write(synth);
+        ahead_->write();
     } else if (Batch* batch = batch_to_run(synth)) {
         runner_.run(*batch);
         next = end_turn(synth, *batch);
@@ -89,6 +103,8 @@ Node* Turns::list(Synth& synth) noexcept {
 }
 
 Node* Turns::search(Synth& synth) noexcept {
+    if (!may_be_joined(synth))
+        return synth.next;
     Node* const next = behind(synth);
     if (synth.voice->backoff)
         --synth.voice->backoff;
@@ -98,6 +114,8 @@ Node* Turns::search(Synth& synth) noexcept {
 }
 
 Node* Turns::join(Synth& synth) noexcept {
+    if (!may_be_joined(synth))
+        return synth.next;
     Node* const next = behind(synth);
     batching_.after_turn(synth, false);
     return next;
@@ -122,10 +140,10 @@ Node* Turns::end_early(Synth& synth) noexcept {
     return next;
 }
 
-Ahead::Turn Turns::begin_turn(Synth& synth) noexcept {
+Ahead::State Turns::begin_turn(Synth& synth) noexcept {
     Batch* const batch = synth.voice->batch;
     const Item own{batch, batch ? nullptr : &synth};
-    return own.place().job >= 0 ? ahead_->take(own) : Ahead::Turn::to_compute;
+    return own.place().job >= 0 ? ahead_->take(own) : Ahead::State::to_compute;
 }
 
 /// After the turn of a batch, which is this voice's. Returns the node behind the last that has had its turn.

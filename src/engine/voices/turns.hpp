@@ -19,6 +19,27 @@ public:
           bool batches) noexcept
         : batching_(batching), runner_(runner), held_(held), list_(list), trace_(trace), batches_(batches) {}
 
+    // ---- when a voice starts
+
+    /// Starts the voice's units. false: the deadline passed before the end; call go_on_starting() before any other
+    /// turn, or abandon_start().
+    bool start(Synth&) noexcept;
+    /// A voice for whose start there was no time yet; null: none.
+    Synth* starting() const noexcept { return starting_; }
+    /// Goes on with that. Returns as start().
+    bool go_on_starting() noexcept { return start(*std::exchange(starting_, nullptr)); }
+    void abandon_start() noexcept {
+        runner_.abandon_start();
+        starting_ = nullptr;
+    }
+    /// Whether a voice that starts may do so before the block that is being listed: if none of the items so far matters
+    /// to that.
+    bool starts_anywhere(const Synth& synth) const noexcept {
+        return list_.lets_start() && synth.voice && synth.voice->code->starts_anywhere && !synth.voice->maps;
+    }
+
+    // ---- in a walk
+
     /// The walk of a block begins. Null: nothing is computed ahead in it.
     void begin_walk(Ahead* ahead) noexcept {
         ahead_ = ahead;
@@ -34,17 +55,34 @@ public:
     /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
     /// next; null at the end of the group.
     Node* take(Synth&) noexcept;
-    /// Between two blocks: lists what is computed in a synth's turn in the next one, and returns the next node, as
-    /// take() does.
+    /// Makes a voice lone and takes its turn, printing each unit's inputs and outputs. For /n_trace.
+    void take_traced(Synth&, const Program&, Outbox&) noexcept;
+    /// The block isn't computed to its end: forgets what voices would still have added to buses.
+    void drop_block() noexcept { held_.drop_all(); }
+    /// How many voices the turn of this one computes; 0: none, or that can't be told before.
+    static int voices_in_turn(const Synth& synth) noexcept {
+        const Batch* batch = synth.voice->batch;
+        return !batch ? synth.ahead.job < 0 : pending(synth) || batch->ahead.job >= 0 ? 0 : batch->count();
+    }
+
+    /// Whether it is the first voice of a batch, so that batches can be counted by their voices.
+    static bool leads_batch(const Synth& synth) noexcept {
+        const Batch* batch = synth.voice ? synth.voice->batch : nullptr;
+        return batch && batch->live && batch->synths[batch->first()] == &synth;
+    }
+
+    // ---- between two blocks
+
+    /// Lists what is computed in a synth's turn in the next one, and returns the next node, as take() does.
     Node* list(Synth&) noexcept;
-    /// Between two blocks: lets a voice search for others to be batched with, and returns the next node, as take()
-    /// does.
+    /// Lets a voice search for others to be batched with, and returns the next node, as take() does.
     Node* search(Synth&) noexcept;
-    /// The same with its neighbours alone.
+    /// As search(), but only among its neighbours.
     Node* join(Synth&) noexcept;
 
 private:
-    Ahead::Turn begin_turn(Synth&) noexcept;
+    Ahead::State begin_turn(Synth&) noexcept;
+    static bool may_be_joined(const Synth& synth) noexcept { return synth.voice && synth.run == Run::on; }
     static Node* behind(const Synth&) noexcept;
     Node* end_early(Synth&) noexcept;
     Batch* batch_to_run(Synth&) noexcept;
@@ -62,6 +100,7 @@ private:
     RenderList& list_;
     Ahead* ahead_ = nullptr;
     Trace& trace_;
+    Synth* starting_ = nullptr;
     int64_t traced_ = 0; ///< what Trace::begin() returned, if the walk computes what has its turn
     bool batches_;
 };

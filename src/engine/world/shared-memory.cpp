@@ -6,12 +6,15 @@
 #include <boost/interprocess/managed_external_buffer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
+#include <filesystem>
 #include <memory>
+#include <string_view>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -27,6 +30,11 @@ namespace ipc = boost::interprocess;
 // client waits until the state has this value.
 constexpr size_t head_bytes = 16;
 constexpr uint32_t initialized = 2;
+/// Between that state and the buffer, where nobody else writes: the segment is this program's, so its living owner has
+/// locked it.
+constexpr size_t mark_at = 8;
+constexpr std::array<char, 8> mark{'p', 'w', 's', 'c', 's', 'y', 'n', '1'};
+static_assert(mark_at + sizeof mark <= head_bytes);
 using Buffer = ipc::basic_managed_external_buffer<char, ipc::rbtree_best_fit<ipc::mutex_family>, ipc::iset_index>;
 
 constexpr size_t usual_bytes = size_t(8) << 20;         ///< scsynth's
@@ -61,6 +69,52 @@ int remove_stale(const std::string& path) {
     return ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : errno;
 }
 
+bool same_file(const struct stat& a, const struct stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// What the name of an abandoned segment is given before it is removed, with a number after it.
+constexpr std::string_view aside_suffix = ".abandoned-";
+
+/// Whether it is `name` and a number, the name of a segment, maybe with that suffix.
+bool may_name_segment(std::string_view text, std::string_view name) {
+    const auto is_number = [](std::string_view all) {
+        return !all.empty() && all.find_first_not_of("0123456789") == all.npos;
+    };
+    if (!text.starts_with(name))
+        return false;
+    text.remove_prefix(name.size());
+    const size_t suffix = text.find(aside_suffix);
+    return is_number(text.substr(0, suffix)) &&
+           (suffix == text.npos || is_number(text.substr(suffix + aside_suffix.size())));
+}
+
+/// Whether the open file is a segment of this program whose owner is dead. Then it is locked, and stays so as long as
+/// it is open. The kernel releases a lock when its owner ends, in whatever process namespace that was.
+bool is_abandoned(int file, const struct stat& status) {
+    std::array<char, sizeof mark> found;
+    return S_ISREG(status.st_mode) && status.st_uid == ::geteuid() &&
+           ::pread(file, found.data(), sizeof found, mark_at) == ssize_t(sizeof found) && found == mark &&
+           ::flock(file, LOCK_EX | LOCK_NB) == 0;
+}
+
+/// Another server may have taken the name since the file was opened. So the name is taken away first, and given back if
+/// it isn't that file's any more.
+void remove_if_abandoned(const std::string& path) {
+    const File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status, named;
+    if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !is_abandoned(file.get(), status))
+        return;
+    const std::string aside = path + std::string(aside_suffix) + std::to_string(status.st_ino);
+    if (::stat(path.c_str(), &named) != 0 || !same_file(status, named) ||
+        ::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, aside.c_str(), RENAME_NOREPLACE) != 0)
+        return;
+    if (::stat(aside.c_str(), &named) == 0 && same_file(status, named))
+        ::unlink(aside.c_str());
+    else
+        ::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
+}
+
 /// Room for that many floats at the beginning of a cache line. Boost 1.92 finds twice the room for its own
 /// allocate_aligned(), and there isn't as much.
 float* allocate_line(Buffer& buffer, size_t count) {
@@ -78,10 +132,13 @@ int publish(int file, const std::string& path) {
             return 0;
         if (errno != EEXIST)
             return errno;
-        if (const int error = remove_stale(path))
+        const int error = remove_stale(path);
+        if (error == EADDRINUSE)
+            ::usleep(20'000); // another server may have locked it only to remove it
+        else if (error != 0)
             return error;
     }
-    return EEXIST;
+    return EADDRINUSE;
 }
 
 } // namespace
@@ -140,6 +197,7 @@ void SharedMemory::construct(const std::string& name) {
     }
     scopes_ = std::make_unique<ScopeBuffers>(scopes, samples);
     reset();
+    std::memcpy(memory_ + mark_at, mark.data(), sizeof mark);
     new (memory_) std::atomic<uint32_t>(initialized);
 }
 
@@ -151,9 +209,19 @@ SharedMemory::~SharedMemory() {
 
 void SharedMemory::remove() noexcept {
     struct stat ours, named;
-    if (::fstat(file_, &ours) == 0 && ::stat(path_.c_str(), &named) == 0 && ours.st_ino == named.st_ino &&
-        ours.st_dev == named.st_dev)
+    if (::fstat(file_, &ours) == 0 && ::stat(path_.c_str(), &named) == 0 && same_file(ours, named))
         ::unlink(path_.c_str());
+}
+
+void SharedMemory::remove_abandoned(const std::string& name, const std::string& folder) noexcept {
+    try {
+        std::error_code error;
+        for (std::filesystem::directory_iterator each(folder, error);
+             !error && each != std::filesystem::directory_iterator(); each.increment(error))
+            if (may_name_segment(each->path().filename().native(), name))
+                remove_if_abandoned(each->path().native());
+    } catch (const std::bad_alloc&) { // the next server does it
+    }
 }
 
 void SharedMemory::reset() noexcept {

@@ -20,6 +20,9 @@ public:
     /// belongs to somebody else or to a living segment.
     static Result<std::shared_ptr<SharedMemory>> create(const std::string& name, int control_buses,
                                                         const std::string& folder = "/dev/shm");
+    /// [worker] Removes the segments named `name` and a number that killed servers of this program and this user have
+    /// left: nobody has locked them any more. Never those of other programs, scsynth's among them, which lock nothing.
+    static void remove_abandoned(const std::string& name, const std::string& folder = "/dev/shm") noexcept;
     ~SharedMemory();
     SharedMemory(const SharedMemory&) = delete;
     SharedMemory& operator=(const SharedMemory&) = delete;

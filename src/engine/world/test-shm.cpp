@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <fstream>
@@ -138,6 +139,65 @@ TEST_CASE("what a killed process left is replaced, a living one's is not") {
     CHECK(client.control_buses()[3] == 5.f);
     ::close(ready[0]);
     ::close(ready[1]);
+}
+
+TEST_CASE("what killed servers left is removed, and nothing that may be somebody's") {
+    const std::string name = test_name() + "_";
+    const auto write = [&](const std::string& at, const std::string& text) {
+        std::ofstream(path_of(at), std::ios::binary) << text;
+    };
+    const pid_t killed = ::fork();
+    REQUIRE(killed >= 0);
+    if (killed == 0) {
+        const auto left = SharedMemory::create(name + "1", 16), other = SharedMemory::create(name + "2x", 16);
+        const auto aside = SharedMemory::create(name + "7", 16);
+        ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(killed, &status, 0) == killed);
+    REQUIRE(exists(name + "1"));
+    const std::string aside = name + "7.abandoned-12"; // as by a server that was killed while it removed one
+    REQUIRE(std::rename(path_of(name + "7").c_str(), path_of(aside).c_str()) == 0);
+    auto living = SharedMemory::create(name + "2", 16);
+    REQUIRE(living);
+    write(name + "3", std::string(100, '\0')); // as scsynth's, which has nothing there, and locks nothing
+    write(name + "4", "");
+    REQUIRE(::symlink(path_of(name + "2x").c_str(), path_of(name + "5").c_str()) == 0);
+    REQUIRE(::mkfifo(path_of(name + "6").c_str(), 0600) == 0);
+
+    SharedMemory::remove_abandoned(name);
+    CHECK_FALSE(exists(name + "1"));
+    CHECK_FALSE(exists(aside));
+    for (const char* kept : {"2", "2x", "3", "4", "5", "6"}) {
+        CAPTURE(kept);
+        CHECK(exists(name + kept));
+    }
+    SharedMemory::remove_abandoned(name, "/proc/none");
+    living.value().reset();
+    for (const char* end : {"2x", "3", "4", "5", "6"})
+        ::unlink(path_of(name + end).c_str());
+}
+
+TEST_CASE("a segment that is abandoned, but another user's, is kept") {
+    if (::geteuid() != 0) {
+        MESSAGE("skipped: only root can make another user's file");
+        return;
+    }
+    const std::string name = test_name() + "_";
+    const pid_t killed = ::fork();
+    REQUIRE(killed >= 0);
+    if (killed == 0) {
+        const auto left = SharedMemory::create(name + "1", 16);
+        ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(killed, &status, 0) == killed);
+    REQUIRE(::chown(path_of(name + "1").c_str(), 65534, 65534) == 0);
+    SharedMemory::remove_abandoned(name);
+    CHECK(exists(name + "1"));
+    REQUIRE(::chown(path_of(name + "1").c_str(), 0, 0) == 0);
+    SharedMemory::remove_abandoned(name);
+    CHECK_FALSE(exists(name + "1"));
 }
 
 TEST_CASE("something else that has the name is replaced, too") {

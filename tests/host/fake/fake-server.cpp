@@ -18,7 +18,8 @@ namespace scs {
 
 /// Output i is a sine of (i + 1) × 100 Hz plus input i.
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                     const CycleLimit& limit) noexcept {
+                     const CycleLimit& limit, std::span<const ControlEvent> events) noexcept {
+    fake.events.assign(events.begin(), events.end());
     fake.deadline = limit.deadline;
     fake.renders = limit.renders;
     fake.frames = frames;

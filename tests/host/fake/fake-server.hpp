@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/control/control-event.hpp"
 #include "engine/rt/ntp-time.hpp"
 #include "osc/server.hpp"
 
@@ -31,6 +32,7 @@ struct FakeServer {
     std::atomic<NtpTime> frame0{0};
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 
+    std::vector<ControlEvent> events;  ///< of the last cycle; read between cycles
     std::vector<std::string> warnings; ///< on the main loop
 
     /// The settings of the newest server. Tests call its callbacks, as an OSC thread would.

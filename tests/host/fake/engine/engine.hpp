@@ -4,11 +4,13 @@
 #include "engine/base/engine-status.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/control/control-event.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/ntp-time.hpp"
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 namespace scs {
 
@@ -23,7 +25,7 @@ public:
     static bool watch_thread() noexcept { return true; }
     static void unwatch_thread() noexcept {}
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                 const CycleLimit& = {}) noexcept;
+                 const CycleLimit& = {}, std::span<const ControlEvent> events = {}) noexcept;
     bool run_idle(double rate = 0) noexcept;
     int input_delay() const noexcept;
     void reset_carry() noexcept;

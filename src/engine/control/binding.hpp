@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/control/control-event.hpp"
+#include "engine/rt/ntp-time.hpp"
+
+#include <cstdint>
+
+namespace scs {
+
+class Buffers;
+class Buses;
+class Definitions;
+class Outbox;
+class Tree;
+
+/// What bindings act on.
+struct BindingTargets {
+    Tree& tree;
+    Definitions& definitions;
+    Buses& buses;
+    Buffers& buffers;
+    Outbox& outbox;
+    int32_t block = 0; ///< the number of the block that is computed next
+    NtpTime time = 0;  ///< of the event's frame, when it is heard
+};
+
+/// Which events a binding hears.
+struct Source {
+    int port = -1, channel = -1; ///< -1: any
+    bool hears(const ControlEvent& event) const noexcept {
+        return (port < 0 || event.port == port) && (channel < 0 || event.channel == channel);
+    }
+};
+
+/// What events of control ports do. Made and deleted by other threads; the functions are [rt].
+class Binding {
+public:
+    Binding(int32_t id, Source source) noexcept : id_(id), source_(source) {}
+    virtual ~Binding() = default;
+    int32_t id() const noexcept { return id_; }
+    bool hears(const ControlEvent& event) const noexcept { return source_.hears(event); }
+
+    /// Does what an event asks for that it hears, if it is one of its own. Bounded.
+    virtual void handle(const ControlEvent&, BindingTargets&) noexcept = 0;
+    /// It is about to be taken away: what it has begun ends.
+    virtual void end(BindingTargets&) noexcept = 0;
+    /// About how long handle() takes for an event of its own, ns.
+    virtual int64_t cost() const noexcept = 0;
+
+private:
+    int32_t id_;
+    Source source_;
+};
+
+} // namespace scs

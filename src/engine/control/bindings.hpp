@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/control/binding.hpp"
+#include "engine/control/event-queue.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+
+namespace scs {
+
+class Deadline;
+class PluginWorld;
+
+/// The bindings of an engine, and the events that wait for their block. [rt], after construction.
+class Bindings {
+public:
+    static constexpr size_t most = 256;
+
+    Bindings(const BindingTargets& targets, PluginWorld& world, Deadline& deadline) noexcept
+        : targets_(targets), world_(world), deadline_(deadline) {}
+
+    /// Puts a binding in, at the place of the one of the same ID if there is one, which ends, and is left in `binding`.
+    /// false: there are too many.
+    bool put(std::unique_ptr<Binding>& binding) noexcept;
+    /// Takes it out, and ends it. Null: there is none of that ID.
+    std::unique_ptr<Binding> take(int32_t id) noexcept;
+    size_t count() const noexcept { return count_; }
+
+    /// Begins a cycle. `start`: the time of its first frame. `rate`: frames per second. `events`: what the control
+    /// ports bring in it; without a binding only last_moved() looks at them. Returns how many the queue had no room
+    /// for.
+    size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events) noexcept;
+    /// The last event that was no note. Null: there hasn't been any.
+    const ControlEvent* last_moved() const noexcept { return moved_ ? &last_moved_ : nullptr; }
+    /// Forgets the events that wait.
+    void clear() noexcept {
+        events_.clear();
+        next_ = 0;
+    }
+    EventQueue& events() noexcept { return events_; }
+    const EventQueue& events() const noexcept { return events_; }
+    /// Lets the bindings handle the events of the block that begins at `frame` of the cycle and has `block_size`
+    /// frames. `delay`: see EventQueue. false: there was no time for all of them; they stay for the next block.
+    bool run(int frame, int block_size, int delay, int32_t block) noexcept;
+
+private:
+    bool handle(const ControlEvent&) noexcept;
+    std::unique_ptr<Binding>* find(int32_t id) noexcept;
+
+    BindingTargets targets_;
+    PluginWorld& world_;
+    Deadline& deadline_;
+    NtpTime start_ = 0; ///< of the cycle
+    double rate_ = 1;
+    ControlEvent last_moved_;
+    bool moved_ = false;
+    EventQueue events_;
+    std::array<std::unique_ptr<Binding>, most> bindings_; ///< the first count_ of them, in the order of their arrival
+    size_t count_ = 0;
+    size_t next_ = 0; ///< which of them handles the first event next: there may not have been time for all
+};
+
+} // namespace scs

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/control/binding.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace scs {
+
+/// What a controller sets.
+struct ControllerSettings {
+    Source source;
+    ControlEvent::Kind kind = ControlEvent::Kind::controller; ///< or pressure, bend, program
+    int number = -1;                                          ///< of the controller; -1: any
+    int bus = -1;                                             ///< a control bus; -1: a control of a node
+    int32_t node = 0;                                         ///< a synth
+    std::string control;                                      ///< of it, by name …
+    int index = 0;                                            ///< … or, if that is empty, by index
+    float low = 0, high = 1;                                  ///< what the ends of its range become
+    bool exponential = false;                                 ///< both ends must have the same sign, and not be 0
+};
+
+/// Sets a control bus, or a control of a synth, to the value of a controller in a range of its own. [rt], after
+/// construction.
+class ControllerBinding final : public Binding {
+public:
+    /// [worker]
+    ControllerBinding(int32_t id, ControllerSettings settings)
+        : Binding(id, settings.source), s_(std::move(settings)) {}
+
+    void handle(const ControlEvent&, BindingTargets&) noexcept override;
+    void end(BindingTargets&) noexcept override {}
+    int64_t cost() const noexcept override { return 100; }
+
+private:
+    const ControllerSettings s_;
+};
+
+} // namespace scs

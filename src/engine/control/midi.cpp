@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/control/midi.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace scs {
+namespace {
+
+using Kind = ControlEvent::Kind;
+
+/// The kinds by the upper half of a status byte, from 8 on.
+constexpr std::array<Kind, 7> kinds = {Kind::note_off, Kind::note_on,  Kind::note_pressure, Kind::controller,
+                                       Kind::program,  Kind::pressure, Kind::bend};
+
+/// Data bytes after a status of that kind.
+constexpr size_t data_bytes(Kind kind) noexcept {
+    return kind == Kind::program || kind == Kind::pressure ? 1 : 2;
+}
+
+float of_seven_bits(uint8_t value) noexcept {
+    return float(value) / 127.f;
+}
+
+/// -1 … 1, and 0 in the middle. There is one value less above that than below.
+float bend_of(double value, double middle) noexcept {
+    const double from_middle = value - middle;
+    return float(from_middle < 0 ? from_middle / middle : from_middle / (middle - 1));
+}
+
+/// A channel voice message of MIDI 1.0 whose data bytes are below 128.
+void read_midi1(uint8_t status, uint8_t first, uint8_t second, ControlEvent& event) noexcept {
+    event.kind = kinds[size_t(status >> 4) - 8];
+    event.channel = status & 15;
+    event.number = first;
+    event.value = of_seven_bits(second);
+    switch (event.kind) {
+    case Kind::note_on:
+        if (second == 0)
+            event.kind = Kind::note_off;
+        break;
+    case Kind::program: event.value = 0; break;
+    case Kind::pressure:
+        event.number = 0;
+        event.value = of_seven_bits(first);
+        break;
+    case Kind::bend:
+        event.number = 0;
+        event.value = bend_of(first | second << 7, 0x2000);
+        break;
+    default: break;
+    }
+}
+
+/// A channel voice message of MIDI 2.0.
+MidiRead read_midi2(uint32_t head, uint32_t data, ControlEvent& event) noexcept {
+    const uint32_t opcode = head >> 20 & 15;
+    if (opcode < 8 || opcode > 14)
+        return MidiRead::other; // per-note and registered controllers
+    if (head & 0x8000)
+        return MidiRead::malformed;
+    event.kind = kinds[opcode - 8];
+    event.channel = head >> 16 & 15;
+    event.number = head >> 8 & 0x7f;
+    switch (event.kind) {
+    case Kind::note_on:
+    case Kind::note_off: event.value = float(data >> 16) / 65535.f; break;
+    case Kind::program:
+        event.number = data >> 24 & 0x7f;
+        event.value = 0;
+        break;
+    case Kind::bend:
+        event.number = 0;
+        event.value = bend_of(data, 0x80000000);
+        break;
+    case Kind::pressure: event.number = 0; [[fallthrough]];
+    case Kind::note_pressure:
+    case Kind::controller: event.value = float(data / 4294967295.0); break;
+    }
+    return MidiRead::event;
+}
+
+} // namespace
+
+std::string_view name_of(ControlEvent::Kind kind) noexcept {
+    switch (kind) {
+    case ControlEvent::Kind::note_on: return "noteOn";
+    case ControlEvent::Kind::note_off: return "noteOff";
+    case ControlEvent::Kind::note_pressure: return "polytouch";
+    case ControlEvent::Kind::controller: return "control";
+    case ControlEvent::Kind::program: return "program";
+    case ControlEvent::Kind::pressure: return "touch";
+    case ControlEvent::Kind::bend: return "bend";
+    }
+    return {};
+}
+
+MidiRead read_midi(std::span<const uint8_t> bytes, ControlEvent& event) noexcept {
+    if (bytes.empty() || bytes[0] < 0x80)
+        return MidiRead::malformed;
+    const uint8_t status = bytes[0];
+    if (status >= 0xf0)
+        return MidiRead::other;
+    const size_t data = data_bytes(kinds[size_t(status >> 4) - 8]);
+    if (bytes.size() != data + 1 || bytes[1] > 127 || bytes[data] > 127)
+        return MidiRead::malformed;
+    read_midi1(status, bytes[1], data == 2 ? bytes[2] : 0, event);
+    return MidiRead::event;
+}
+
+MidiRead read_ump(std::span<const uint32_t> words, ControlEvent& event) noexcept {
+    constexpr std::array<uint8_t, 16> sizes = {1, 1, 1, 2, 2, 4, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4};
+    if (words.empty() || words.size() != sizes[words[0] >> 28])
+        return MidiRead::malformed;
+    const uint32_t head = words[0], type = head >> 28;
+    if (type == 4)
+        return read_midi2(head, words[1], event);
+    if (type != 2)
+        return MidiRead::other;
+    const std::array<uint8_t, 3> bytes = {uint8_t(head >> 16), uint8_t(head >> 8), uint8_t(head)};
+    if (bytes[0] < 0x80 || bytes[0] >= 0xf0)
+        return MidiRead::malformed;
+    return read_midi(std::span(bytes).first(1 + data_bytes(kinds[size_t(bytes[0] >> 4) - 8])), event);
+}
+
+} // namespace scs

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/control/midi.hpp"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <random>
+#include <vector>
+
+using namespace scs;
+using Kind = ControlEvent::Kind;
+
+namespace {
+
+struct Found {
+    MidiRead read;
+    ControlEvent event;
+};
+
+Found midi(std::initializer_list<uint8_t> bytes) {
+    Found found{};
+    found.read = read_midi(std::vector<uint8_t>(bytes), found.event);
+    return found;
+}
+
+Found ump(std::initializer_list<uint32_t> words) {
+    Found found{};
+    found.read = read_ump(std::vector<uint32_t>(words), found.event);
+    return found;
+}
+
+void check(const Found& found, Kind kind, int channel, int number, double value) {
+    CHECK(found.read == MidiRead::event);
+    CHECK(found.event.kind == kind);
+    CHECK(int(found.event.channel) == channel);
+    CHECK(int(found.event.number) == number);
+    CHECK(double(found.event.value) == doctest::Approx(value).epsilon(1e-7));
+}
+
+} // namespace
+
+TEST_CASE("channel voice messages of MIDI 1.0") {
+    check(midi({0x90, 60, 127}), Kind::note_on, 0, 60, 1);
+    check(midi({0x9f, 127, 1}), Kind::note_on, 15, 127, 1 / 127.0);
+    check(midi({0x93, 60, 0}), Kind::note_off, 3, 60, 0);
+    check(midi({0x83, 60, 64}), Kind::note_off, 3, 60, 64 / 127.0);
+    check(midi({0xa1, 60, 32}), Kind::note_pressure, 1, 60, 32 / 127.0);
+    check(midi({0xb0, 74, 127}), Kind::controller, 0, 74, 1);
+    check(midi({0xc2, 5}), Kind::program, 2, 5, 0);
+    check(midi({0xd2, 127}), Kind::pressure, 2, 0, 1);
+    check(midi({0xe0, 0, 64}), Kind::bend, 0, 0, 0);
+    check(midi({0xe0, 0, 0}), Kind::bend, 0, 0, -1);
+    check(midi({0xe0, 127, 127}), Kind::bend, 0, 0, 1);
+}
+
+TEST_CASE("what is no message for a synth, and what is none at all") {
+    for (const auto& found : {midi({0xf8}), midi({0xf0, 1, 2, 0xf7}), midi({0xff}), midi({0xf2, 0, 0})})
+        CHECK(found.read == MidiRead::other);
+    for (const auto& found : {midi({}), midi({60, 1}), midi({0x90}), midi({0x90, 60}), midi({0x90, 60, 1, 2}),
+                              midi({0x90, 200, 1}), midi({0x90, 60, 128}), midi({0xc0}), midi({0xc0, 1, 2})})
+        CHECK(found.read == MidiRead::malformed);
+}
+
+TEST_CASE("Universal MIDI Packets") {
+    check(ump({0x20903c7f}), Kind::note_on, 0, 60, 1);
+    check(ump({0x21933c00}), Kind::note_off, 3, 60, 0);
+    check(ump({0x20c20500}), Kind::program, 2, 5, 0);
+    check(ump({0x40903c00, 0xffff0000}), Kind::note_on, 0, 60, 1);
+    check(ump({0x40903c00, 0x00000000}), Kind::note_on, 0, 60, 0); // MIDI 2.0 has no such note off
+    check(ump({0x40853c00, 0x80000000}), Kind::note_off, 5, 60, 0x8000 / 65535.0);
+    check(ump({0x40b04a00, 0xffffffff}), Kind::controller, 0, 74, 1);
+    check(ump({0x40e00000, 0x80000000}), Kind::bend, 0, 0, 0);
+    check(ump({0x40e00000, 0xffffffff}), Kind::bend, 0, 0, 1);
+    check(ump({0x40d10000, 0x80000000}), Kind::pressure, 1, 0, 0.5);
+    check(ump({0x40a13c00, 0xffffffff}), Kind::note_pressure, 1, 60, 1);
+    check(ump({0x40c10000, 0x05000000}), Kind::program, 1, 5, 0);
+    for (const auto& found : {ump({0x10f80000}), ump({0x00000000}), ump({0x40203c00, 0}), ump({0x30160000, 0})})
+        CHECK(found.read == MidiRead::other);
+    for (const auto& found : {ump({}), ump({0x40903c00}), ump({0x20903c7f, 0}), ump({0x20103c7f}), ump({0x2090ff7f}),
+                              ump({0x4090ff00, 0}), ump({0x20f00000})})
+        CHECK(found.read == MidiRead::malformed);
+}
+
+TEST_CASE("whatever comes, an event is in range") {
+    std::mt19937 random(1);
+    for (int i = 0; i < 200000; ++i) {
+        std::vector<uint8_t> bytes(random() % 5);
+        for (uint8_t& byte : bytes)
+            byte = uint8_t(random());
+        std::vector<uint32_t> words(random() % 5);
+        for (uint32_t& word : words)
+            word = random();
+        for (const bool packet : {false, true}) {
+            ControlEvent event;
+            if ((packet ? read_ump(words, event) : read_midi(bytes, event)) != MidiRead::event)
+                continue;
+            CHECK(event.channel < 16);
+            CHECK(event.number < 128);
+            CHECK(event.value >= (event.kind == Kind::bend ? -1.f : 0.f));
+            CHECK(event.value <= 1.f);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/pointer-units.hpp"
+
+#include "engine/plugins/plugin-world-abi.hpp"
+#include "engine/plugins/registry.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scs {
+namespace {
+
+/// A unit's memory is zeroed before its constructor runs, so that it starts at the pointer's place.
+struct PointerUnit : ::Unit {
+    float level;  ///< in the last block
+    float factor; ///< by which the distance to the pointer's place shrinks in a block
+    float lag;    ///< s, that the factor was made for
+
+    float in(int index) const noexcept { return mInBuf[index][0]; }
+};
+
+/// Between inputs 0 and 1: linear where input 2 is 0, else exponential.
+float between(const PointerUnit& unit, float place) noexcept {
+    const float low = unit.in(0), high = unit.in(1);
+    return unit.in(2) == 0.f ? (high - low) * place + low : std::pow(high / low, place) * low;
+}
+
+float along_x(const PointerUnit& unit, const Pointer& pointer) noexcept {
+    return between(unit, pointer.x);
+}
+float along_y(const PointerUnit& unit, const Pointer& pointer) noexcept {
+    return between(unit, pointer.y);
+}
+float by_button(const PointerUnit& unit, const Pointer& pointer) noexcept {
+    return unit.in(pointer.pressed ? 1 : 0);
+}
+float released(const PointerUnit& unit, const Pointer&) noexcept {
+    return unit.in(1);
+}
+
+/// As SuperCollider's units keep it: 0 in place of denormals and of what has blown up.
+float kept(float level) noexcept {
+    const float size = std::abs(level);
+    return size > 1e-15f && size < 1e15f ? level : 0.f;
+}
+
+/// The factor with which a distance shrinks to a thousandth in `lag` seconds.
+float factor_of(float lag, double rate) noexcept {
+    constexpr double log_of_thousandth = -6.907755278982137;
+    return lag == 0.f ? 0.f : float(std::exp(log_of_thousandth / (double(lag) * rate)));
+}
+
+template <float (*Goal)(const PointerUnit&, const Pointer&) noexcept, int LagInput>
+struct Follower {
+    static void follow(::Unit* self, int samples) {
+        auto& unit = *static_cast<PointerUnit*>(self);
+        const float goal = Goal(unit, owner_of(unit.mWorld).pointer()), lag = unit.in(LagInput);
+        const float level = goal + unit.factor * (unit.level - goal);
+        std::fill_n(unit.mOutBuf[0], samples, level);
+        unit.level = kept(level);
+        if (lag == unit.lag)
+            return;
+        unit.lag = lag;
+        unit.factor = factor_of(lag, unit.mRate->mSampleRate); // for the next block, as in SuperCollider
+    }
+    static void start(::Unit* unit) {
+        unit->mCalcFunc = follow;
+        follow(unit, 1);
+    }
+};
+
+} // namespace
+
+void define_pointer_units(PluginRegistry& registry) {
+    registry.define_unit("KeyState", sizeof(PointerUnit), Follower<released, 3>::start, nullptr, 0);
+    registry.define_unit("MouseX", sizeof(PointerUnit), Follower<along_x, 3>::start, nullptr, 0);
+    registry.define_unit("MouseY", sizeof(PointerUnit), Follower<along_y, 3>::start, nullptr, 0);
+    registry.define_unit("MouseButton", sizeof(PointerUnit), Follower<by_button, 2>::start, nullptr, 0);
+}
+
+} // namespace scs

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/settings.hpp"
+#include "engine/rt/deadline.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace scs {
+
+/// When helpers are asked. That is decided at the end of each cycle for the next one, from how long walks have taken:
+/// in real time they are from the load on that one thread hardly carries, offline if walks have been seen to be faster
+/// with them. In such a cycle they are if there is enough for them to do. [rt]
+class Governor {
+public:
+    /// Tests change these before they make an engine.
+    struct Limits {
+        /// In real time: the load of the walks, of the time that their blocks sound, from which on helpers are asked.
+        /// Well below it they are no longer.
+        double waking_load = 0.1;
+        /// In place of that where nobody has said how many threads there are to be.
+        double reluctant_load = 0.5;
+        /// ns. A helper that the walk has waited for so long has lost its processor to others, which may happen again:
+        /// the threads have no real-time priority then, or there are more of them than processors. None is asked for a
+        /// second.
+        int64_t longest_wait = 300'000;
+        /// ns of sound. A host that gives threads their priority late has done so by then.
+        double long_without_priority = 15e9;
+        /// Operations. A lone voice of fewer is computed sooner than it is handed over.
+        size_t fewest_ops = 8;
+        /// In a block: operations, one of a batch counting as four.
+        size_t least_work = 64;
+        /// The same of blocks that are computed several at once: in those that pass the stages together.
+        size_t least_at_once = 256;
+    };
+    static Limits limits;
+
+    explicit Governor(const Settings&, NanoClock clock = NanoClock::system()) noexcept;
+    /// ns that a block sounds.
+    void set_block_nsec(double nsec) noexcept { block_nsec_ = nsec; }
+
+    /// Whether they are in this cycle.
+    bool asks() const noexcept { return asks_; }
+    /// If so, whether they are in a block with this many jobs, and this much work in them.
+    static bool asks_for(size_t jobs, size_t work) noexcept { return jobs >= 2 && work >= limits.least_work; }
+    /// Whether it takes less to hand a lone voice over than to compute it.
+    static bool asks_for_lone(size_t operations) noexcept { return operations >= limits.fewest_ops; }
+    /// Whether they are for blocks at once, of which those that pass the stages together have this much work.
+    static bool asks_at_once(size_t work) noexcept { return work >= limits.least_at_once; }
+
+    void begin_walk() noexcept;
+    void end_walk() noexcept;
+    /// So many blocks took so many ns, without a walk.
+    void note_blocks(int blocks, int64_t nsec) noexcept;
+    /// The walk waited so many ns for a helper.
+    void note_wait(int64_t nsec) noexcept { longest_wait_ = std::max(longest_wait_, nsec); }
+    /// `urgent`: helpers have the priority that they need. Returns true once: they would have been asked for a long
+    /// time, but for that.
+    bool end_cycle(bool urgent) noexcept;
+
+private:
+    // Offline: some blocks with helpers and as many without show what is faster for the rest of a period. Where helpers
+    // have brought less, that may have been by chance, so the first such period is short. The more trials in a row have
+    // ended in the same way, the later the next one comes.
+    static constexpr int trial_blocks = 128, first_good_period = 4096, first_bad_period = 512,
+                         longest_period = 32768; ///< blocks
+    static constexpr double least_gain = 0.05;
+    enum class Trial { with, without, over };
+    struct Spent {
+        int64_t nsec = 0;
+        int blocks = 0;
+        double of_a_block() const noexcept { return double(nsec) / std::max(blocks, 1); }
+    };
+    bool lacks_priority(bool urgent) const noexcept { return real_time_ && reluctant_ && !urgent; }
+    bool is_much(bool asked) const noexcept;
+    bool worthwhile(bool urgent) const noexcept;
+    void try_out() noexcept;
+
+    const NanoClock clock_;
+    const bool real_time_, reluctant_;
+    const int threads_;
+    double block_nsec_ = 1;
+    bool asks_ = false;
+    // Of this cycle.
+    int blocks_ = 0;
+    int64_t spent_ = 0;        ///< ns, in walks that are measured, which are …
+    int measured_ = 0;         ///< … so many blocks
+    int64_t longest_wait_ = 0; ///< ns
+    // Of this walk.
+    int64_t began_ = 0;
+    bool measures_ = false;
+    int unmeasured_ = 0; ///< walks that aren't measured, since the last one that was
+    // Of longer.
+    double load_ = 0;         ///< of the walks: of the time that their blocks sound
+    double rest_nsec_ = 0;    ///< how long helpers are still left alone
+    bool unasked_ = false;    ///< they aren't asked for want of a priority …
+    double unasked_nsec_ = 0; ///< … for so long
+    bool told_ = false;       ///< … so that somebody was told
+    bool pays_ = true;        ///< offline: whether walks are faster with helpers
+    Trial trial_ = Trial::with;
+    std::array<Spent, 2> trials_{};    ///< without helpers, and with them
+    bool gained_ = false;              ///< in the last trial
+    int period_ = 0, period_left_ = 0; ///< blocks; 0: there was no trial yet
+};
+
+} // namespace scs

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/result.hpp"
+#include "engine/control/key-binding.hpp"
+#include "osc/arg-reader.hpp"
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace scs::osc {
+
+inline constexpr size_t longest_control = 255; ///< a control's name, as in SynthDef files
+
+/// Reads the options of a binding, pairs of a key and what follows it; the first mistake is told. [any but rt]
+class BindingOptions {
+public:
+    explicit BindingOptions(ArgReader args) : args_(args) {}
+
+    /// Calls `option` with the key of each option, which reads what follows it, and returns whether there is such a
+    /// key.
+    template <class F>
+    void each(F option) {
+        while (mistake_.empty() && args_.tag()) {
+            key_ = args_.at_string() ? args_.get_string() : std::string_view();
+            if (key_.empty())
+                fail("a name of an option is missing");
+            else if (!args_.tag())
+                fail("has no value");
+            else if (!option(key_))
+                fail("is no option here");
+        }
+    }
+    /// Empty: there was none.
+    const std::string& mistake() const { return mistake_; }
+    /// Of the option that is being read.
+    void fail(const std::string& what);
+
+    void read(int& to, int low, int high);
+    void read(float& to);
+    void read(std::string& to);
+    /// One of the words, whose values count from 0.
+    template <class Enum>
+    void read(Enum& to, std::initializer_list<std::string_view> words) {
+        to = Enum(read_word(words));
+    }
+    /// Reads the option if it is one of a source's, port or channel. false: it isn't.
+    bool read_source(Source&, std::string_view key);
+
+private:
+    int read_word(std::initializer_list<std::string_view> words);
+
+    ArgReader args_;
+    std::string_view key_;
+    std::string mistake_;
+};
+
+/// [any but rt] Reads the options of /bind_keys. Returns what is wrong; empty if nothing is.
+std::string read_key_options(ArgReader, KeySettings&);
+
+/// [any but rt] Reads the setting `bindings`: SynthDefs, each followed by options as of /bind_keys, with semicolons
+/// between them. "default; bass channel 1 mode legato". The error says what is wrong with which.
+Result<std::vector<KeySettings>> parse_bindings(std::string_view text);
+
+} // namespace scs::osc

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// /bind_keys, /bind_controller, /bind_midi, /bind_moved and /bind_free: what events of control ports do.
+#include "engine/control/bindings.hpp"
+#include "engine/control/controller-binding.hpp"
+#include "engine/control/key-binding.hpp"
+#include "engine/control/message-binding.hpp"
+#include "engine/control/midi.hpp"
+#include "engine/engine.hpp"
+#include "osc/binding-options.hpp"
+#include "osc/command-table.hpp"
+#include "osc/node-args.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace scs::osc {
+
+namespace {
+
+constexpr int64_t free_cost = 10'000; ///< ns, an estimate for the deadline: up to 128 notes end
+
+/// Makes a binding, and gives it to the engine in a block.
+class Bind : public OscCommand {
+public:
+    using OscCommand::OscCommand;
+
+    Outcome run(Engine& engine) noexcept final {
+        if (failed())
+            return Outcome::reply;
+        if (!rejection().ok())
+            return ended(rejection(), engine);
+        return ended(engine.bindings().put(binding_) ? Status{} : fail("there are too many bindings"), engine);
+    }
+
+protected:
+    /// Of a binding T, unless there is a mistake.
+    template <class T, class Settings>
+    void make(int32_t id, Settings&& settings, const std::string& mistake) {
+        if (mistake.empty())
+            binding_ = std::make_unique<T>(id, std::forward<Settings>(settings));
+        else
+            set_failure(mistake);
+    }
+
+private:
+    std::unique_ptr<Binding> binding_; ///< later the one that it has replaced
+};
+
+class BindKeys final : public Bind {
+public:
+    explicit BindKeys(CommandInit&& init) : Bind(std::move(init)) {
+        ArgReader args = this->args();
+        const int32_t id = args.get_int();
+        KeySettings s;
+        s.synthdef = args.get_string();
+        const int32_t action = args.get_int();
+        s.target = args.get_int();
+        std::string mistake = read_key_options(args, s);
+        s.action = AddAction(action);
+        if (s.synthdef.empty())
+            mistake = "a SynthDef's name is missing";
+        else if (s.synthdef.size() > Definitions::longest_name)
+            mistake = "the SynthDef's name is too long";
+        else if (!valid_add_action(action) || s.action == AddAction::replace)
+            mistake = "the add action is to be 0 to 3";
+        make<KeyBinding>(id, std::move(s), mistake);
+    }
+};
+
+/// A controller's number, or a word.
+std::string read_controller(ArgReader& args, ControllerSettings& s) {
+    using Kind = ControlEvent::Kind;
+    if (!args.at_string()) {
+        s.number = args.get_int();
+        return s.number >= -1 && s.number < 128 ? "" : "a controller is -1 to 127";
+    }
+    const std::string_view word = args.get_string();
+    s.kind = word == "bend" ? Kind::bend : word == "pressure" ? Kind::pressure : Kind::program;
+    if (s.kind == Kind::program && word != "program")
+        return "a controller is a number, bend, pressure or program";
+    return "";
+}
+
+class BindController final : public Bind {
+public:
+    explicit BindController(CommandInit&& init) : Bind(std::move(init)) {
+        ArgReader args = this->args();
+        const int32_t id = args.get_int();
+        ControllerSettings s;
+        std::string mistake = read_controller(args, s);
+        if (args.at_string()) {
+            const BusText bus = parse_bus(args.get_string());
+            s.bus = bus.bus;
+            if (!bus.valid || bus.audio || bus.bus < 0)
+                mistake = "a control bus is named as in c5";
+        } else {
+            s.node = args.get_int();
+            const ControlArg control = read_control(args);
+            s.control = control.name.substr(0, longest_control);
+            s.index = int(control.index);
+        }
+        BindingOptions options(args);
+        options.each([&](std::string_view key) { return read_option(s, key, options); });
+        if (mistake.empty())
+            mistake = options.mistake();
+        if (s.exponential && !(s.low * s.high > 0))
+            mistake = "an exponential range has no 0 in it";
+        make<ControllerBinding>(id, std::move(s), mistake);
+    }
+
+private:
+    static bool read_option(ControllerSettings& s, std::string_view key, BindingOptions& options) {
+        if (options.read_source(s.source, key))
+            return true;
+        if (key == "low")
+            options.read(s.low);
+        else if (key == "high")
+            options.read(s.high);
+        else if (key == "curve")
+            options.read(s.exponential, {"linear", "exponential"});
+        else
+            return false;
+        return true;
+    }
+};
+
+class BindMessages final : public Bind {
+public:
+    explicit BindMessages(CommandInit&& init) : Bind(std::move(init)) {
+        ArgReader args = this->args();
+        const int32_t id = args.get_int();
+        Source source;
+        BindingOptions options(args);
+        options.each([&](std::string_view key) { return options.read_source(source, key); });
+        make<MessageBinding>(id, source, options.mistake());
+    }
+};
+
+/// Keeps what it takes out, for the thread that deletes the command.
+class FreeBindings final : public OscCommand {
+public:
+    explicit FreeBindings(CommandInit&& init) : OscCommand(std::move(init)) {
+        taken_.reserve(std::min(message().args.size(), Bindings::most));
+        place().args = args();
+    }
+
+    Outcome run(Engine& engine) noexcept override {
+        const Status status = rejection().ok() ? take_next(engine) : rejection();
+        return goes_on() ? Outcome::again : ended(status, engine);
+    }
+
+private:
+    Status take_next(Engine& engine) noexcept {
+        ArgReader& args = place().args;
+        while (args.remain() >= 4) {
+            if (engine.out_of_time(free_cost))
+                return unfinished();
+            std::unique_ptr<Binding> binding = engine.bindings().take(args.get_int());
+            if (!binding)
+                return fail("there is no such binding");
+            taken_.push_back(std::move(binding));
+        }
+        return {};
+    }
+
+    std::vector<std::unique_ptr<Binding>> taken_;
+};
+
+/// For "MIDI learn": what moved last.
+Status tell_moved(OscCommand& command, Engine& engine) noexcept {
+    const ControlEvent* const moved = engine.bindings().last_moved();
+    if (!moved)
+        return command.fail("nothing has moved yet");
+    ReplyWriter& reply = command.reply();
+    reply.begin("/bind_moved.reply");
+    reply.add(name_of(moved->kind));
+    for (const int value : {moved->port, moved->channel, moved->number})
+        reply.add(int32_t(value));
+    reply.add(moved->value);
+    return {};
+}
+
+size_t moved_room(ArgReader) noexcept {
+    return reply_bytes(1, 5, 16);
+}
+
+constexpr CommandSpec commands[] = {
+    {.name = "/bind_keys", .make = make_command<BindKeys>},
+    {.name = "/bind_controller", .make = make_command<BindController>},
+    {.name = "/bind_midi", .make = make_command<BindMessages>},
+    {.name = "/bind_moved", .handler = tell_moved, .reply_room = moved_room},
+    {.name = "/bind_free", .make = make_command<FreeBindings>},
+};
+
+} // namespace
+
+std::span<const CommandSpec> binding_commands() {
+    return commands;
+}
+
+} // namespace scs::osc

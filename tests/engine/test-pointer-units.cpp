@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "test-support.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+constexpr double block_seconds = 64 / 48000.;
+
+/// A unit with these inputs, each a control that starts at the value, on control bus 0.
+SynthDef def_of(const char* name, const std::vector<float>& inputs) {
+    SynthDef def;
+    def.name = name;
+    def.constants = {0.f};
+    def.controls = inputs;
+    std::vector<InputRef> refs;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        refs.push_back({0, uint32_t(i)});
+    def.units = {
+        unit("Control", Rate::control, {}, std::vector<Rate>(inputs.size(), Rate::control)),
+        unit(name, Rate::control, refs, {Rate::control}),
+        unit("Out", Rate::control, {{-1, 0}, {1, 0}}, {}),
+    };
+    return def;
+}
+
+struct Playing : Fixture {
+    Playing(const char* name, const std::vector<float>& inputs, const Pointer& at = {}, Settings settings = {})
+        : Fixture(settings) {
+        engine->world().pointer() = at;
+        synth = &play(*define(def_of(name, inputs)), 1);
+    }
+    float next(int blocks = 1) {
+        render(64 * blocks);
+        return *engine->buses().control();
+    }
+    void move(const Pointer& at) { engine->world().pointer() = at; }
+    Synth* synth;
+};
+
+float first(const char* name, const std::vector<float>& inputs, const Pointer& at) {
+    return Playing(name, inputs, at).next();
+}
+
+} // namespace
+
+TEST_CASE("MouseX and MouseY give a linear range where warp is 0, else an exponential one") {
+    for (const char* name : {"MouseX", "MouseY"})
+        for (const float place : {0.f, 0.25f, 0.5f, 1.f}) {
+            CAPTURE(name);
+            CAPTURE(place);
+            const Pointer at =
+                std::string(name) == "MouseX" ? Pointer{place, 0.1f, false} : Pointer{0.1f, place, false};
+            CHECK(first(name, {200, 800, 0, 0}, at) == doctest::Approx(200 + 600 * place));
+            CHECK(first(name, {800, 200, 0, 0.2f}, at) == doctest::Approx(800 - 600 * place));
+            CHECK(first(name, {200, 800, 1, 0}, at) == doctest::Approx(200 * std::pow(4., place)));
+            CHECK(first(name, {200, 800, 0.5f, 0}, at) == doctest::Approx(200 * std::pow(4., place)));
+        }
+    CHECK(first("MouseX", {0, 0, 1, 0}, {0.5f, 0, false}) != 0.f); // NaN, as in scsynth
+}
+
+TEST_CASE("MouseButton gives its second input while the button is down") {
+    CHECK(first("MouseButton", {3, 7, 0}, {0, 0, false}) == 3.f);
+    CHECK(first("MouseButton", {3, 7, 0}, {0, 0, true}) == 7.f);
+}
+
+TEST_CASE("without a pointer they give their minimum, and no key is down") {
+    CHECK(first("MouseX", {200, 800, 1, 0.2f}, {}) == 200.f);
+    CHECK(first("MouseY", {200, 800, 0, 0.2f}, {}) == 200.f);
+    CHECK(first("MouseButton", {3, 7, 0.2f}, {}) == 3.f);
+    CHECK(first("KeyState", {38, 3, 7, 0.2f}, {1, 1, true}) == 3.f);
+}
+
+TEST_CASE("a lag is the time in which the distance shrinks to a thousandth") {
+    for (const float lag : {0.05f, 0.2f, -1.f}) {
+        CAPTURE(lag);
+        Playing f("MouseX", {0, 1, 0, lag}, {0.5f, 0, false});
+        CHECK(f.next(3) == 0.5f);
+        f.move({1.f, 0, false});
+        const double factor = std::exp(std::log(0.001) / double(lag) * block_seconds);
+        for (int block = 1; block < 20; ++block)
+            CHECK(f.next() == doctest::Approx(1 - 0.5 * std::pow(factor, block)).epsilon(1e-5));
+    }
+}
+
+TEST_CASE("a lag that changes counts from the next block on, one of 0 at once follows") {
+    Playing f("MouseButton", {0, 1, 0});
+    CHECK(f.next(2) == 0.f);
+    f.move({0, 0, true});
+    CHECK(f.next() == 1.f);
+    f.engine->tree().controls().set(*f.synth, 2, 0.1f);
+    f.move({});
+    CHECK(f.next() == 0.f); // still without
+    f.move({0, 0, true});
+    CHECK(f.next() == doctest::Approx(1 - std::exp(std::log(0.001) / 0.1 * block_seconds)));
+}
+
+TEST_CASE("what has blown up begins anew") {
+    Playing f("MouseX", {0, 1, 0, -0.001f}, {0.5f, 0, false});
+    CHECK(f.next() == 0.5f);
+    f.move({1.f, 0, false});
+    for (int block = 0; block < 20; ++block)
+        CHECK(std::abs(f.next()) < 1e20f);
+}
+
+TEST_CASE("they follow the pointer with blocks of any size, and beside helper threads") {
+    for (const int block : {1, 16, 64}) {
+        Settings settings;
+        settings.block_size = block;
+        settings.threads = block == 64 ? 2 : 1;
+        Playing f("MouseY", {0, 1, 0, 0}, {}, settings);
+        CHECK(f.next() == 0.f);
+        f.move({0, 0.75f, false});
+        CHECK(f.next() == 0.75f);
+    }
+}
+
+TEST_CASE("at audio rate they hold for the block") {
+    Fixture f;
+    SynthDef def;
+    def.name = "audio";
+    def.constants = {0.f, 1.f};
+    def.units = {unit("MouseX", Rate::audio, {{-1, 0}, {-1, 1}, {-1, 0}, {-1, 0}}, {Rate::audio}),
+                 unit("Out", Rate::audio, {{-1, 0}, {0, 0}}, {})};
+    f.engine->world().pointer() = {0.5f, 0, false};
+    f.play(*f.define(def), 1);
+    CHECK(f.render(128) == std::vector<float>(128, 0.5f));
+}
