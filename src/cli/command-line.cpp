@@ -156,7 +156,9 @@ private:
         if (argument == "--options")
             return read_whose();
         if (argument.size() != 2 || argument[0] != '-')
-            return Error{argument + ": no such option"};
+            return Error{argument + (argument.starts_with('-')
+                                         ? ": no such option"
+                                         : ": no such command; there are top, trace and pointer")};
         return read_letter(argument[1]);
     }
 

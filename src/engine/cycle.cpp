@@ -39,13 +39,13 @@ bool Cycle::take_in(const CycleLimit& limit, int64_t began) noexcept {
     p_.pool->take_back();
     if (limit.deadline == Deadline::never) {
         p_.deadline.begin(Deadline::never, 0);
-        return p_.commands.take_in(now_);
+        return p_.bindings.go_on() && p_.commands.take_in(now_);
     }
     const int64_t time = std::max<int64_t>(limit.deadline - began, 0);
     p_.deadline.begin(began + time / 2, reading_interval(time));
-    const bool whole = p_.commands.take_in(now_);
+    const bool whole = p_.bindings.go_on() && p_.commands.take_in(now_);
     p_.deadline.begin(limit.deadline, reading_interval(time));
-    return whole || p_.commands.go_on();
+    return whole || (p_.bindings.go_on() && p_.commands.go_on());
 }
 
 void Cycle::set_rate(double rate) noexcept {
@@ -66,7 +66,7 @@ void Cycle::set_rate(double rate) noexcept {
 
 /// How many blocks there are in the cycle, from the one at this frame on, between which nothing happens. At least 1.
 int Cycle::calm_blocks(int frame, double rate) const noexcept {
-    if (!p_.ensemble.helped())
+    if (!p_.ensemble.helped() || p_.bindings.follow_synths())
         return 1;
     const int block = settings_.block_size, left = (frames_ - frame + block - 1) / block;
     const int most = std::min(left, Ahead::most_blocks), delay = reblocker_.input_delay();
@@ -201,7 +201,7 @@ bool Cycle::run_idle(double rate) noexcept {
         set_rate(rate);
     p_.outbox.flush();
     p_.deadline.begin(clock_.now() + idle_time, reading_interval(idle_time));
-    const bool more = !p_.commands.take_in(now_) || p_.deadline.passed();
+    const bool more = !p_.bindings.go_on() || !p_.commands.take_in(now_) || p_.deadline.passed();
     publish();
     return more || p_.outbox.waiting();
 }

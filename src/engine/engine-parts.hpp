@@ -52,6 +52,7 @@ struct EngineParts final : PluginHost {
     Node* find_node(int32_t id) noexcept override { return tree ? tree->find(id) : nullptr; }
     void end_node(Node& node) noexcept override { tree->runs().end(node); }
     void set_run(Node& node, bool run) noexcept override { tree->runs().set_run(node, run); }
+    void hear(const SynthEvent& event) noexcept override { bindings.hear(event); }
     bool finish_job(Command* command) noexcept override { return inbox.finish_job(command); }
 
     const std::shared_ptr<Trace> trace;

@@ -22,6 +22,8 @@ public:
     size_t remain() const noexcept { return remain_; }
     /// The type tag of the next argument, '[' and ']' included; 0 at the end.
     char tag() const noexcept { return args_.empty() ? '\0' : char(args_.front().type); }
+    /// The arguments that aren't read yet.
+    std::span<const Arg> rest() const noexcept { return args_; }
     bool at_string() const noexcept { return tag() == 's'; }
 
     /// An int, or a float cut to one: out of range it becomes the nearest int, NaN becomes 0.

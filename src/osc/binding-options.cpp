@@ -79,6 +79,11 @@ Arg as_arg(const std::string& word) {
 
 } // namespace
 
+bool BindingOptions::at_command() const {
+    ArgReader args = args_;
+    return before_command_ && args.at_string() && args.get_string().starts_with('/');
+}
+
 void BindingOptions::fail(const std::string& what) {
     if (mistake_.empty())
         mistake_ = (key_.empty() ? "" : std::string(key_) + " ") + what;

@@ -6,6 +6,7 @@
 #include "osc/arg-reader.hpp"
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,18 @@ inline constexpr size_t longest_control = 255; ///< a control's name, as in Synt
 class BindingOptions {
 public:
     explicit BindingOptions(ArgReader args) : args_(args) {}
+    /// After the options comes a command, which begins with a slash; see rest().
+    static BindingOptions before_command(ArgReader args) {
+        BindingOptions options(args);
+        options.before_command_ = true;
+        return options;
+    }
 
     /// Calls `option` with the key of each option, which reads what follows it, and returns whether there is such a
     /// key.
     template <class F>
     void each(F option) {
-        while (mistake_.empty() && args_.tag()) {
+        while (mistake_.empty() && args_.tag() && !at_command()) {
             key_ = args_.at_string() ? args_.get_string() : std::string_view();
             if (key_.empty())
                 fail("a name of an option is missing");
@@ -33,6 +40,8 @@ public:
                 fail("is no option here");
         }
     }
+    /// The arguments that each() has left.
+    std::span<const Arg> rest() const { return args_.rest(); }
     /// Empty: there was none.
     const std::string& mistake() const { return mistake_; }
     /// Of the option that is being read.
@@ -51,8 +60,10 @@ public:
 
 private:
     int read_word(std::initializer_list<std::string_view> words);
+    bool at_command() const;
 
     ArgReader args_;
+    bool before_command_ = false;
     std::string_view key_;
     std::string mistake_;
 };

@@ -20,15 +20,6 @@ public:
     void answer(ReplyPort& port) override { port.fail(from(), name_as_sent(), "Command not found"); }
 };
 
-bool has_types(std::span<const Arg> args, std::string_view types) {
-    if (args.size() < types.size())
-        return false;
-    for (size_t i = 0; i < types.size(); ++i)
-        if (types[i] != 'i' && types[i] != char(args[i].type))
-            return false;
-    return true;
-}
-
 std::unique_ptr<OscCommand> build_command(Services& services, const std::shared_ptr<const Packet>& packet,
                                           const Message& message, const Endpoint& from) {
     const CommandSpec* spec = find_command(message);

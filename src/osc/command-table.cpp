@@ -45,6 +45,15 @@ const CommandSpec* find_command(const Message& message) noexcept {
     return found == index.by_name.end() ? nullptr : found->second;
 }
 
+bool has_types(std::span<const Arg> args, std::string_view types) noexcept {
+    if (args.size() < types.size())
+        return false;
+    for (size_t i = 0; i < types.size(); ++i)
+        if (types[i] != 'i' && types[i] != char(args[i].type))
+            return false;
+    return true;
+}
+
 std::string table_mistake(std::span<const std::span<const CommandSpec>> sections) {
     std::set<size_t> numbers;
     std::set<std::string> names;

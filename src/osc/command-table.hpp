@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace scs::osc {
 
@@ -25,6 +26,8 @@ std::span<const CommandSpec> pointer_commands();
 
 /// [any] The row of a message's command, or null: by its number, else by its name without the slash.
 const CommandSpec* find_command(const Message&) noexcept;
+/// [any] Whether arguments begin as CommandSpec::types says.
+bool has_types(std::span<const Arg>, std::string_view types) noexcept;
 /// [any] Every section.
 std::span<const std::span<const CommandSpec>> all_commands();
 /// [any] What is wrong with a table: a number or name that two rows have, a name without its slash, a row with both a

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// /bind_keys, /bind_controller, /bind_midi, /bind_moved and /bind_free: what events of control ports do.
+// /bind_keys, /bind_controller, /bind_command, /bind_midi, /bind_moved and /bind_free: what events of control ports,
+// and of synths, do.
 #include "engine/control/bindings.hpp"
 #include "engine/control/controller-binding.hpp"
 #include "engine/control/key-binding.hpp"
@@ -7,10 +8,12 @@
 #include "engine/control/midi.hpp"
 #include "engine/engine.hpp"
 #include "osc/binding-options.hpp"
+#include "osc/command-binding.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -42,6 +45,13 @@ protected:
     void make(int32_t id, Settings&& settings, const std::string& mistake) {
         if (mistake.empty())
             binding_ = std::make_unique<T>(id, std::forward<Settings>(settings));
+        else
+            set_failure(mistake);
+    }
+    /// The same with a binding that is made.
+    void take(std::unique_ptr<Binding> binding, const std::string& mistake) {
+        if (mistake.empty())
+            binding_ = std::move(binding);
         else
             set_failure(mistake);
     }
@@ -128,6 +138,59 @@ private:
     }
 };
 
+class BindCommand final : public Bind {
+public:
+    explicit BindCommand(CommandInit&& init) : Bind(std::move(init)) {
+        ArgReader args = this->args();
+        const int32_t id = args.get_int();
+        CommandSource source;
+        std::string mistake = read_kind(args, source);
+        BindingOptions options = BindingOptions::before_command(args);
+        options.each([&](std::string_view key) { return read_option(source, key, options); });
+        if (mistake.empty())
+            mistake = options.mistake();
+        if (mistake.empty() && source.kind == CommandSource::Kind::reply && source.path.empty())
+            mistake = "a reply's path is missing";
+        std::unique_ptr<Binding> binding;
+        if (mistake.empty())
+            binding = std::make_unique<CommandBinding>(id, std::move(source), made_from(), options.rest(), mistake);
+        take(std::move(binding), mistake);
+    }
+
+private:
+    static std::string read_kind(ArgReader& args, CommandSource& source) {
+        const std::string_view word = args.at_string() ? args.get_string() : std::string_view();
+        for (int kind = 0; kind <= int(ControlEvent::Kind::bend); ++kind)
+            if (word == name_of(ControlEvent::Kind(kind))) {
+                source.kind = CommandSource::Kind::event;
+                source.event = ControlEvent::Kind(kind);
+                return "";
+            }
+        source.kind = word == "reply" ? CommandSource::Kind::reply : CommandSource::Kind::trigger;
+        if (word == "reply" || word == "trigger")
+            return "";
+        return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch or bend";
+    }
+
+    static bool read_option(CommandSource& source, std::string_view key, BindingOptions& options) {
+        using Kind = CommandSource::Kind;
+        constexpr int most = std::numeric_limits<int32_t>::max();
+        if (source.kind == Kind::event && key == "number")
+            options.read(source.number, -1, 127);
+        else if (source.kind == Kind::event)
+            return options.read_source(source.source, key);
+        else if (key == "id")
+            options.read(source.id, -1, most);
+        else if (key == "node")
+            options.read(source.node, -1, most);
+        else if (key == "path" && source.kind == Kind::reply)
+            options.read(source.path);
+        else
+            return false;
+        return true;
+    }
+};
+
 class BindMessages final : public Bind {
 public:
     explicit BindMessages(CommandInit&& init) : Bind(std::move(init)) {
@@ -191,6 +254,7 @@ size_t moved_room(ArgReader) noexcept {
 constexpr CommandSpec commands[] = {
     {.name = "/bind_keys", .make = make_command<BindKeys>},
     {.name = "/bind_controller", .make = make_command<BindController>},
+    {.name = "/bind_command", .make = make_command<BindCommand>},
     {.name = "/bind_midi", .make = make_command<BindMessages>},
     {.name = "/bind_moved", .handler = tell_moved, .reply_room = moved_room},
     {.name = "/bind_free", .make = make_command<FreeBindings>},

@@ -81,9 +81,9 @@ Status c_getn(OscCommand& command, Engine& engine) noexcept {
 }
 
 constexpr CommandSpec commands[] = {
-    {.number = 25, .name = "/c_set", .handler = c_set},
-    {.number = 26, .name = "/c_setn", .handler = c_setn},
-    {.number = 27, .name = "/c_fill", .handler = c_fill},
+    {.number = 25, .name = "/c_set", .handler = c_set, .bindable = true},
+    {.number = 26, .name = "/c_setn", .handler = c_setn, .bindable = true},
+    {.number = 27, .name = "/c_fill", .handler = c_fill, .bindable = true},
     {.number = 40, .name = "/c_get", .handler = c_get, .reply_room = c_get_room},
     {.number = 41, .name = "/c_getn", .handler = c_getn, .reply_room = c_getn_room},
 };

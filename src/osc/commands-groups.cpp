@@ -280,11 +280,11 @@ Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
 }
 
 constexpr CommandSpec commands[] = {
-    {.number = 21, .name = "/g_new", .handler = g_new<false>},
-    {.number = 22, .name = "/g_head", .handler = g_move<AddAction::head>},
-    {.number = 23, .name = "/g_tail", .handler = g_move<AddAction::tail>},
-    {.number = 24, .name = "/g_freeAll", .handler = g_free<free_all>},
-    {.number = 50, .name = "/g_deepFree", .handler = g_free<deep_free>},
+    {.number = 21, .name = "/g_new", .handler = g_new<false>, .bindable = true},
+    {.number = 22, .name = "/g_head", .handler = g_move<AddAction::head>, .bindable = true},
+    {.number = 23, .name = "/g_tail", .handler = g_move<AddAction::tail>, .bindable = true},
+    {.number = 24, .name = "/g_freeAll", .handler = g_free<free_all>, .bindable = true},
+    {.number = 50, .name = "/g_deepFree", .handler = g_free<deep_free>, .bindable = true},
     {.number = 56, .name = "/g_dumpTree", .handler = g_dump_tree},
     {.number = 57, .name = "/g_queryTree", .handler = g_query_tree, .reply_room = g_query_tree_room},
     {.number = 63, .name = "/p_new", .handler = g_new<true>},

@@ -229,20 +229,20 @@ Status n_order(OscCommand& command, Engine& engine) noexcept {
 
 constexpr CommandSpec commands[] = {
     {.number = 10, .name = "/n_trace", .handler = of_each_node<n_trace>},
-    {.number = 11, .name = "/n_free", .handler = of_each_node<n_free>},
-    {.number = 12, .name = "/n_run", .handler = of_each_node<n_run>},
+    {.number = 11, .name = "/n_free", .handler = of_each_node<n_free>, .bindable = true},
+    {.number = 12, .name = "/n_run", .handler = of_each_node<n_run>, .bindable = true},
     {.number = 13, .name = "/n_cmd"},
-    {.number = 14, .name = "/n_map", .handler = of_controls<8, n_map<false>>},
-    {.number = 15, .name = "/n_set", .handler = of_controls<8, n_set>},
-    {.number = 16, .name = "/n_setn", .handler = of_controls<1, set_counted_values>},
-    {.number = 17, .name = "/n_fill", .handler = of_controls<12, n_fill>},
-    {.number = 18, .name = "/n_before", .handler = n_beside<AddAction::before>},
-    {.number = 19, .name = "/n_after", .handler = n_beside<AddAction::after>},
+    {.number = 14, .name = "/n_map", .handler = of_controls<8, n_map<false>>, .bindable = true},
+    {.number = 15, .name = "/n_set", .handler = of_controls<8, n_set>, .bindable = true},
+    {.number = 16, .name = "/n_setn", .handler = of_controls<1, set_counted_values>, .bindable = true},
+    {.number = 17, .name = "/n_fill", .handler = of_controls<12, n_fill>, .bindable = true},
+    {.number = 18, .name = "/n_before", .handler = n_beside<AddAction::before>, .bindable = true},
+    {.number = 19, .name = "/n_after", .handler = n_beside<AddAction::after>, .bindable = true},
     {.number = 46, .name = "/n_query", .handler = of_each_node<n_query>},
-    {.number = 48, .name = "/n_mapn", .handler = of_controls<12, n_mapn<false>>},
-    {.number = 60, .name = "/n_mapa", .handler = of_controls<8, n_map<true>>},
-    {.number = 61, .name = "/n_mapan", .handler = of_controls<12, n_mapn<true>>},
-    {.number = 62, .name = "/n_order", .handler = n_order},
+    {.number = 48, .name = "/n_mapn", .handler = of_controls<12, n_mapn<false>>, .bindable = true},
+    {.number = 60, .name = "/n_mapa", .handler = of_controls<8, n_map<true>>, .bindable = true},
+    {.number = 61, .name = "/n_mapan", .handler = of_controls<12, n_mapn<true>>, .bindable = true},
+    {.number = 62, .name = "/n_order", .handler = n_order, .bindable = true},
 };
 
 } // namespace

@@ -22,7 +22,7 @@ Status pointer(OscCommand& command, Engine& engine) noexcept {
         return command.fail("x and y are to be 0 to 1");
     if (button != 0 && button != 1)
         return command.fail("the button is to be 0 or 1");
-    engine.world().pointer() = {x, y, button == 1};
+    engine.world().pointer() = {.x = x, .y = y, .pressed = button == 1, .told = true};
     return {};
 }
 

@@ -170,12 +170,12 @@ Status s_noid(OscCommand& command, Engine& engine) noexcept {
 }
 
 constexpr CommandSpec commands[] = {
-    {.number = 9, .name = "/s_new", .types = "s", .handler = s_new<false>, .plays = true},
+    {.number = 9, .name = "/s_new", .types = "s", .handler = s_new<false>, .plays = true, .bindable = true},
     {.number = 44, .name = "/s_get", .handler = s_get, .reply_room = s_get_room},
     {.number = 45, .name = "/s_getn", .handler = s_getn, .reply_room = s_getn_room},
-    {.number = 49, .name = "/s_noid", .handler = s_noid},
-    {.name = "/sat_new", .types = "s", .handler = s_new<false, true>, .plays = true},
-    {.number = 59, .name = "/s_newargs", .types = "s", .handler = s_new<true>, .plays = true},
+    {.number = 49, .name = "/s_noid", .handler = s_noid, .bindable = true},
+    {.name = "/sat_new", .types = "s", .handler = s_new<false, true>, .plays = true, .bindable = true},
+    {.number = 59, .name = "/s_newargs", .types = "s", .handler = s_new<true>, .plays = true, .bindable = true},
 };
 
 } // namespace

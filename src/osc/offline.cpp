@@ -313,7 +313,7 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
     services.engine = engine.value().get();
 
     Renderer renderer(*engine.value(), services, sink, source);
-    if (auto definitions = load_start_definitions(offline, engine.value()->settings(), report, [] { return false; }))
+    if (auto definitions = load_start_definitions(services, engine.value()->settings(), report, [] { return false; }))
         if (renderer.submit(*definitions))
             (void)definitions.release();
     auto error = render_all(score, renderer, *engine.value(), std::move(first.value()));

@@ -95,6 +95,7 @@ struct CommandSpec {
     ReplyRoom reply_room = nullptr; ///< null: the handler doesn't reply
     Maker make = nullptr;           ///< instead of a handler
     bool plays = false;             ///< whether it may bring a server to sound that is silent
+    bool bindable = false; ///< may be what a binding does: it needs no other thread, no memory, and answers nothing
 };
 
 /// The packet, its memory counted in Services::held as long as it exists. [osc]
@@ -147,6 +148,7 @@ public:
     void set_failure(std::string text, std::optional<int32_t> extra = {});
 
 protected:
+    const CommandInit& made_from() const noexcept { return init_; }
     /// [rt] Whether the handler, or begin(), that has just returned was unfinished().
     bool goes_on() noexcept { return std::exchange(unfinished_, false); }
     /// [rt] How its work ended: remembers a failure, and says whether there is anything to answer.
@@ -159,6 +161,11 @@ protected:
     std::string_view name_as_sent() const noexcept;
     /// What reject() was called with; ok if it wasn't.
     Status rejection() const noexcept { return rejection_; }
+    /// [rt] Its handler begins anew, with these arguments.
+    void begin_again(std::span<const Arg> args) noexcept {
+        args_ = ArgReader(args);
+        place_ = {args_};
+    }
 
 private:
     size_t claim_room();

@@ -26,6 +26,7 @@ struct ServerSettings {
     std::string synthdef_path;      ///< colon-separated folders of .scsyndef files
     bool load_synthdefs = true;     ///< load them at start
     std::string bindings;           ///< what keys play from the start: see parse_bindings()
+    bool control_osc = false;       ///< whether OSC of control ports is carried out
     std::string instruments;        ///< folder of the SynthDefs that only bindings find; no setting
     std::string restricted_path;    ///< file commands may only touch what is below; empty: anything
     bool shared_memory = true;      ///< whether to open the segment by which local clients see buses and scopes
@@ -125,6 +126,11 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
           "Their names, each with options of `/bind_keys` after it, semicolons between them: `default; bass channel "
           "1 mode legato`. Their IDs are -1, -2 and so on. The SynthDefs are those of `synthdef-path`, then the "
           "package's `keys`, `pad` and `bass`, or what a client sends later."}},
+    {&ServerSettings::control_osc,
+     {.key = "control-osc",
+      .help = "carry out OSC that comes to control inputs",
+      .more = "Whoever may link to the node may then send it commands, at their frame: those of `/bind_command` in "
+              "docs/commands.md."}},
     {&ServerSettings::restricted_path,
      {.key = "restricted-path",
       .letter = 'P',

@@ -166,7 +166,7 @@ bool Server::Private::serve_engine() {
     if (!create_engine())
         return true;
     auto first = load_start_definitions(
-        settings, owned_engine->settings(), [this](const std::string& text) { callbacks.log(Level::warning, text); },
+        services, owned_engine->settings(), [this](const std::string& text) { callbacks.log(Level::warning, text); },
         [this] { return worker.stopping(); });
     engine.store(owned_engine.get(), std::memory_order_release);
     loop.engine_ready(*owned_engine, std::move(first));

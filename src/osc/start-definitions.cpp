@@ -5,16 +5,20 @@
 #include "engine/engine.hpp"
 #include "osc/binding-options.hpp"
 #include "osc/definition-files.hpp"
+#include "osc/packet-binding.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <vector>
 
 namespace scs::osc {
 
 namespace {
+
+constexpr int32_t packet_binding_id = std::numeric_limits<int32_t>::min();
 
 class InstallAtStart final : public Command {
 public:
@@ -85,9 +89,10 @@ private:
 
 } // namespace
 
-std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& settings, const Settings& engine,
+std::unique_ptr<CommandBundle> load_start_definitions(Services& services, const Settings& engine,
                                                       const std::function<void(const std::string&)>& report,
                                                       const std::function<bool()>& stopping) {
+    const ServerSettings& settings = services.settings;
     Start start(settings, engine, report);
     std::istringstream folders(settings.load_synthdefs ? settings.synthdef_path : "");
     for (std::string folder; std::getline(folders, folder, ':');)
@@ -103,6 +108,8 @@ std::unique_ptr<CommandBundle> load_start_definitions(const ServerSettings& sett
         bundle->append(new InstallAtStart(std::move(start.definitions())));
     for (int32_t id = 0; KeySettings & each : keys)
         bundle->append(new BindAtStart(std::make_unique<KeyBinding>(--id, std::move(each))));
+    if (settings.control_osc)
+        bundle->append(new BindAtStart(std::make_unique<PacketBinding>(packet_binding_id, services)));
     if (!bundle->first)
         return nullptr;
     return bundle;

@@ -5,9 +5,15 @@
 
 #include <string>
 
+namespace scs {
+class TextLine;
+} // namespace scs
+
 namespace scs::osc {
 
 /// [any] The text of the /fail: scsynth's own where it has one.
 std::string status_text(Status);
+/// [rt] Adds the same to a line.
+void add_status(TextLine&, Status) noexcept;
 
 } // namespace scs::osc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/control/bindings.hpp"
 #include "osc/binding-options.hpp"
+#include "osc/packet-binding.hpp"
 #include "osc/test-command-bench.hpp"
 
 #include <string>
@@ -96,6 +97,132 @@ TEST_CASE("what moved last is told, with or without bindings") {
     const std::string expected = "[ \"/bind_moved.reply\", \"control\", 2, 3, 74, 0.25 ]\n";
     CHECK(bench("/bind_moved") == expected);
     CHECK(bench("/bind_moved") == expected);
+}
+
+TEST_CASE("a bound command gets the values of its source") {
+    CommandBench bench;
+    const auto tell = [&](int32_t node, int32_t id, std::string_view path, std::vector<float> values) {
+        bench.engine().bindings().hear({node, id, path, values, 0});
+        return bench.render() + bench.render();
+    };
+    CHECK(bench("/bind_command", 1, "trigger", "id", 3, "/c_set", 1, "$1", "$node", 5.f) == "");
+    CHECK(bench("/bind_command", 2, "reply", "path", "/note", "/c_setn", 10, 3, "$2", "$64", "$1") == "");
+    CHECK(bench("/bind_command", 3, "trigger", "node", 7, "/c_set", 2, 9.f) == "");
+    CHECK(tell(8, 3, "", {0.5f}) == "");
+    CHECK(bench("/c_get", 1, 8, 2) == "[ \"/c_set\", 1, 0.5, 8, 5, 2, 0 ]\n");
+    CHECK(tell(7, 4, "", {0.25f}) == ""); // another ID, but that node
+    CHECK(bench("/c_get", 1, 2) == "[ \"/c_set\", 1, 0.5, 2, 9 ]\n");
+    CHECK(tell(1, -1, "/note", {1.f, 2.f}) == "");
+    CHECK(bench("/c_getn", 10, 3) == "[ \"/c_setn\", 10, 3, 2, 0, 1 ]\n");
+    CHECK(tell(1, -1, "/nope", {8.f, 8.f}) == "");
+    CHECK(bench("/c_getn", 10, 3) == "[ \"/c_setn\", 10, 3, 2, 0, 1 ]\n");
+    CHECK(bench("/bind_free", 1, 2, 3) == "");
+    CHECK(tell(8, 3, "", {0.75f}) == "");
+    CHECK(bench("/c_get", 1) == "[ \"/c_set\", 1, 0.5 ]\n");
+}
+
+TEST_CASE("a bound command gets what keys and controllers say") {
+    CommandBench bench;
+    CHECK(bench("/bind_command", 1, "noteOn", "channel", 2, "/c_set", 1, "$1", 2, "$2") == "");
+    CHECK(bench("/bind_command", 2, "control", "number", 74, "/c_set", 3, "$1") == "");
+    using Kind = ControlEvent::Kind;
+    const ControlEvent events[] = {{Kind::note_on, 0, 2, 60, 0, 0.5f},
+                                   {Kind::note_on, 0, 1, 61, 0, 1},
+                                   {Kind::note_off, 0, 2, 62, 0, 1},
+                                   {Kind::controller, 0, 0, 74, 0, 0.25f},
+                                   {Kind::controller, 0, 0, 75, 0, 0.75f}};
+    const float* in[] = {nullptr, nullptr};
+    float* out[] = {nullptr, nullptr};
+    bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, events);
+    CHECK(bench("/c_get", 1, 2, 3) == "[ \"/c_set\", 1, 0.5, 2, 60, 3, 0.25 ]\n");
+}
+
+TEST_CASE("the first of a bound command's failures is logged") {
+    CommandBench bench;
+    CHECK(bench("/bind_command", 4, "trigger", "/n_set", "$1", "freq", 440) == "");
+    std::string printed;
+    for (const float node : {5000.f, 5000.f, 0.f, 5001.f}) {
+        const float values[] = {node};
+        bench.engine().bindings().hear({1, 1, {}, values, 0});
+        printed += bench.render() + bench.render();
+    }
+    CHECK(printed == "binding 4: /n_set: Node 5000 not found\nbinding 4: /n_set: Node 5001 not found\n");
+    CHECK(bench("/bind_command", 4, "trigger", "/s_new", "none", "$node") == "");
+    bench.engine().bindings().hear({1, 1, {}, {}, 0});
+    CHECK(bench.render() + bench.render() ==
+          "*** ERROR: SynthDef none not found\nbinding 4: /s_new: SynthDef not found\n");
+}
+
+TEST_CASE("mistakes in what is bound to a command are named") {
+    CommandBench bench;
+    const auto bind = [&](auto... arguments) {
+        const std::string answer = bench("/bind_command", 1, arguments...);
+        return answer.substr(0, answer.rfind('"')).substr(std::string("[ \"/fail\", \"/bind_command\", \"").size());
+    };
+    CHECK(bind("keys") == "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch or bend");
+    CHECK(bind(3) == "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch or bend");
+    CHECK(bind("trigger") == "a command is missing");
+    CHECK(bind("trigger", "id", 3) == "a command is missing");
+    CHECK(bind("trigger", "path", "/x") == "path is no option here");
+    CHECK(bind("trigger", "id", "/c_set", "/c_set") == "id is to be -1 to 2147483647");
+    CHECK(bind("reply", "/c_set", 1, 2) == "a reply's path is missing");
+    CHECK(bind("noteOn", "id", 3, "/c_set") == "id is no option here");
+    CHECK(bind("noteOn", "number", 128, "/c_set") == "number is to be -1 to 127");
+    CHECK(bind("trigger", "/b_alloc", 1, 64) == "/b_alloc can't be bound");
+    CHECK(bind("trigger", "/bind_command", 1, "trigger", "/c_set") == "/bind_command can't be bound");
+    CHECK(bind("trigger", "/nothing") == "/nothing can't be bound");
+    CHECK(bind("trigger", "/s_new", 3) == "/s_new: wrong argument type");
+    CHECK(bind("trigger", "/s_new", "$1") == "/s_new: wrong argument type");
+    for (const char* const word : {"$0", "$65", "$", "$x", "$1x", "$-1"})
+        CHECK(bind("trigger", "/c_set", 1, word) == std::string(word) + " is no value: there are $node, and $1 to $64");
+    std::vector<scs::osc::ReplyArg> many{1, std::string_view("trigger"), std::string_view("/c_set")};
+    many.resize(1024 + 2 + 1, 0);
+    CHECK(bench.run(CommandBench::message("/bind_command", many)) ==
+          failure("/bind_command", "the command has too many arguments"));
+    CHECK(bench.engine().bindings().count() == 0);
+}
+
+TEST_CASE("commands of OSC at a control port are carried out, in their order, or refused") {
+    CommandBench bench;
+    std::unique_ptr<Binding> made = std::make_unique<scs::osc::PacketBinding>(-5, bench.services());
+    REQUIRE(bench.engine().bindings().put(made));
+    CHECK(bench("/bind_midi", 6) == "");
+    CHECK(bench("/notify", 1).find("/done") != std::string::npos);
+    const auto send = [&](const std::vector<std::vector<std::byte>>& packets) {
+        std::vector<ControlEvent> events(packets.size());
+        for (size_t i = 0; i < packets.size(); ++i) {
+            events[i].kind = ControlEvent::Kind::packet;
+            events[i].packet = packets[i];
+        }
+        const uint64_t before = bench.engine().status().refused_control;
+        const float* in[] = {nullptr, nullptr};
+        float* out[] = {nullptr, nullptr};
+        bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, events);
+        bench.engine().process(64, NtpTime(7) << 32, 48000, in, out);
+        return bench.engine().status().refused_control - before;
+    };
+    const auto m = CommandBench::message;
+    CHECK(send({m("/c_set", {1, 0.5f}), m("/c_set", {1, 2.f, 2, 3.f})}) == 0);
+    CHECK(bench("/c_get", 1, 2) == "[ \"/c_set\", 1, 2, 2, 3 ]\n"); // and nothing told as MIDI
+    CHECK(send({m("/g_new", {7, 0, 0}), m("/n_set", {7, "x", 1.f})}) == 0);
+    CHECK(bench.engine().tree().find(7) != nullptr);
+    CHECK(bench("/notify", 0).find("/n_go") != std::string::npos);
+    CHECK(send({m("/b_alloc", {1, 64}), m("/s_new", {3}), m("/nothing", {}), m("/status", {})}) == 4);
+    // A bundle, whose time has no effect.
+    std::vector<std::byte> bundle(16);
+    std::memcpy(bundle.data(), "#bundle", 8);
+    bundle[8] = std::byte{0xff};
+    for (const auto& each : {m("/c_set", {3, 4.f}), m("/quit", {}), m("/c_set", {4, 5.f})}) {
+        for (int shift = 24; shift >= 0; shift -= 8)
+            bundle.push_back(std::byte(each.size() >> shift & 0xff));
+        bundle.insert(bundle.end(), each.begin(), each.end());
+    }
+    CHECK(send({bundle}) == 1);
+    CHECK(bench("/c_get", 3, 4) == "[ \"/c_set\", 3, 4, 4, 5 ]\n");
+    for (size_t size = 0; size < bundle.size(); size += 4)
+        CHECK(send({{bundle.begin(), bundle.begin() + ptrdiff_t(size)}}) <= 1);
+    CHECK(send({std::vector<std::byte>(65536)}) == 1); // no command
+    CHECK(send({std::vector<std::byte>(65540)}) == 1); // no room
 }
 
 TEST_CASE("there are 256 bindings at most") {

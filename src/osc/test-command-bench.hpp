@@ -75,6 +75,7 @@ public:
     }
 
     Engine& engine() { return *engine_; }
+    Services& services() { return services_; }
     /// Those of the server, which commands read at each call. The engine's are fixed.
     ServerSettings& settings() { return settings_; }
 

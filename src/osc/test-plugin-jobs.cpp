@@ -508,7 +508,7 @@ TEST_CASE("a server ends beside a job, whose thread is left behind, and may answ
     rig->stop_cycles();
     const auto before = std::chrono::steady_clock::now();
     rig.reset();
-    CHECK(std::chrono::steady_clock::now() - before < 1s);
+    CHECK(std::chrono::steady_clock::now() - before < 5s);
     // The others needn't wait for it.
     again.send("/cmd", {"job", int32_t(nothing)});
     CHECK(again.receive() == "/done /job");

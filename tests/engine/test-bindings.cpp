@@ -502,6 +502,106 @@ TEST_CASE("an event for which there is no time goes on in the next cycle, where 
     CHECK(t.order == "a1b1c1d1e1a2c2d2e2");
 }
 
+TEST_CASE("what has no time is done before anything else, and only once") {
+    Timed t;
+    struct Long final : Binding {
+        explicit Long(Timed& timed) : Binding(1, {}), t(timed) {}
+        void handle(const ControlEvent& event, BindingTargets&) noexcept override { begin(char('a' + event.number)); }
+        void handle(const SynthEvent& event, BindingTargets&) noexcept override { begin(char('a' + event.id)); }
+        bool go_on() noexcept override {
+            if (left == 0)
+                return true;
+            t.now += cycle_nsec; // all of the time
+            t.order += --left > 0 ? "-" : ".";
+            return left == 0;
+        }
+        bool hears_synths() const noexcept override { return true; }
+        bool hears(const SynthEvent&) const noexcept override { return true; }
+        void end(BindingTargets&) noexcept override {}
+        int64_t cost() const noexcept override { return 1; }
+        void begin(char name) {
+            t.order += name;
+            left = 3;
+        }
+        Timed& t;
+        int left = 0;
+    };
+    std::unique_ptr<Binding> made = std::make_unique<Long>(t);
+    REQUIRE(t.engine->bindings().put(made));
+    std::vector<float> left(64), right(64);
+    float* const out[] = {left.data(), right.data()};
+    const float* const in[] = {nullptr, nullptr};
+    const auto cycle = [&](std::span<const ControlEvent> events = {}) {
+        t.engine->process(64, t.start, 48000, in, out, {t.now + cycle_nsec, true}, events);
+    };
+    SUBCASE("an event") {
+        ControlEvent event;
+        event.number = 1;
+        cycle({&event, 1});
+        CHECK(t.order == "b-");
+    }
+    SUBCASE("what a synth tells") {
+        cycle();
+        t.engine->bindings().hear({1000, 1, {}, {}, 5});
+        t.engine->bindings().hear({1000, 2, {}, {}, 3}); // an earlier frame
+        cycle();
+        CHECK(t.order == "c-");
+    }
+    REQUIRE(t.engine->submit(bundle_of([&](Engine&) { t.order += '!'; })));
+    for (int i = 0; i < 5; ++i)
+        cycle();
+    const std::string command = t.order.substr(0, 5);
+    CHECK((command == "b--.!" || command == "c--.!"));
+    for (int i = 0; i < 5; ++i)
+        t.engine->run_idle();
+    CHECK((t.order == "b--.!" || t.order == "c--.!b--."));
+}
+
+TEST_CASE("what synths tell and has no room is counted") {
+    Keyboard k;
+    struct Ear final : Binding {
+        Ear() : Binding(2, {}) {}
+        void handle(const ControlEvent&, BindingTargets&) noexcept override {}
+        void handle(const SynthEvent& event, BindingTargets&) noexcept override {
+            heard.push_back(event.id);
+            CHECK(event.values.size() == 7);
+            CHECK(event.values[6] == float(event.id));
+            if (event.id == 76) // an answer has to wait for the next block
+                again->hear({0, 77, {}, std::array{0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 77.f}, 0});
+        }
+        bool hears_synths() const noexcept override { return true; }
+        bool hears(const SynthEvent&) const noexcept override { return true; }
+        void end(BindingTargets&) noexcept override {}
+        int64_t cost() const noexcept override { return 1; }
+        Bindings* again = nullptr;
+        std::vector<int> heard;
+    };
+    auto ear = std::make_unique<Ear>();
+    Ear& hears = *ear;
+    hears.again = &k.engine->bindings();
+    std::unique_ptr<Binding> made = std::move(ear);
+    REQUIRE(k.engine->bindings().put(made));
+    k.cycle();
+    for (int i = 0; i < 1100; ++i)
+        k.engine->bindings().hear(
+            {1, 100 + i, {}, std::array{0.f, 0.f, 0.f, 0.f, 0.f, 0.f, float(100 + i)}, 63 - i % 64});
+    k.cycle();
+    REQUIRE(hears.heard.size() == 1024);
+    CHECK(hears.heard[0] == 163);
+    CHECK(hears.heard[1] == 227);
+    CHECK(hears.heard[1023] == 1060);
+    CHECK(k.engine->status().refused_control == 76);
+    k.engine->bindings().hear({1, 76, {}, std::array{0.f, 0.f, 0.f, 0.f, 0.f, 0.f, 76.f}, 0});
+    k.cycle();
+    CHECK(hears.heard.size() == 1025);
+    k.cycle();
+    CHECK(hears.heard.size() == 1026);
+    CHECK(hears.heard.back() == 77);
+    CHECK(k.engine->bindings().take(2));
+    k.engine->bindings().hear({});
+    CHECK_FALSE(k.engine->bindings().follow_synths());
+}
+
 TEST_CASE("ten thousand notes sound as those of a score, sample by sample") {
     constexpr int notes = 10'000, apart = 97, length = 2900, quantum = 256;
     Keyboard k, score;

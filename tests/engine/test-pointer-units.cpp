@@ -51,13 +51,27 @@ float first(const char* name, const std::vector<float>& inputs, const Pointer& a
 
 } // namespace
 
+TEST_CASE("the log says once what makes the pointer known") {
+    const std::string hint = "MouseX, MouseY and MouseButton follow the pointer while `pw-scsynth pointer` runs\n";
+    Playing keys("KeyState", {0, 0, 1, 0.2f});
+    keys.next();
+    CHECK(keys.printed == "");
+    Playing mouse("MouseX", {0, 1, 0, 0.2f});
+    mouse.play(*mouse.define(def_of("MouseY", {0, 1, 0, 0.2f})), 2);
+    mouse.next();
+    CHECK(mouse.printed == hint);
+    Playing told("MouseButton", {0, 1, 0.2f}, {.told = true});
+    told.next();
+    CHECK(told.printed == "");
+}
+
 TEST_CASE("MouseX and MouseY give a linear range where warp is 0, else an exponential one") {
     for (const char* name : {"MouseX", "MouseY"})
         for (const float place : {0.f, 0.25f, 0.5f, 1.f}) {
             CAPTURE(name);
             CAPTURE(place);
             const Pointer at =
-                std::string(name) == "MouseX" ? Pointer{place, 0.1f, false} : Pointer{0.1f, place, false};
+                std::string(name) == "MouseX" ? Pointer{.x = place, .y = 0.1f} : Pointer{.x = 0.1f, .y = place};
             CHECK(first(name, {200, 800, 0, 0}, at) == doctest::Approx(200 + 600 * place));
             CHECK(first(name, {800, 200, 0, 0.2f}, at) == doctest::Approx(800 - 600 * place));
             CHECK(first(name, {200, 800, 1, 0}, at) == doctest::Approx(200 * std::pow(4., place)));

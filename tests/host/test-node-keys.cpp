@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,35 @@ TEST_CASE("a key sounds from its frame on") {
             frame += quantum == 441 ? 63 : 0; // as the audio inputs
         CHECK(heard == asked);
     }
+}
+
+TEST_CASE("a command of OSC takes effect at its frame, if it is to") {
+    for (const bool taken : {false, true})
+        for (const uint32_t quantum : {16u, 64u, 256u, 441u, 1024u}) {
+            CAPTURE(quantum);
+            Host host(library());
+            Keys p(host, {{"scsynth.control-osc", taken ? "true" : "false"}});
+            std::vector<size_t> asked, heard;
+            for (uint32_t i = 0; i < 30; ++i) {
+                const uint32_t frame = i * 31 % quantum;
+                const auto packet = osc_message("/s_new", {"click", 2000 + int(i), 0, 0});
+                std::vector<uint8_t> body(packet.size());
+                std::memcpy(body.data(), packet.data(), body.size());
+                p.bytes = sequence({{frame, SPA_CONTROL_OSC, body}});
+                if (taken)
+                    asked.push_back(p.node->output(0).size() + frame);
+                host.cycle(quantum);
+            }
+            p.bytes.clear();
+            host.cycles(8, quantum);
+            const std::vector<float>& sound = p.node->output(0);
+            for (size_t i = 0; i < sound.size(); ++i)
+                if (sound[i] != 0)
+                    heard.push_back(i);
+            for (size_t& frame : asked)
+                frame += quantum == 441 ? 63 : quantum == 16 ? 48 : 0; // as the audio inputs
+            CHECK(heard == asked);
+        }
 }
 
 TEST_CASE("in a graph of another rate it sounds after the delay that is told") {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <random>
@@ -154,9 +155,12 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/bind_keys", {2, "other", 0, 0, "voices", 0}),
         m("/bind_controller", {3, 7, "c5"}),
         m("/bind_controller", {4, "bend", 1000, "freq", "curve", "exponential", "low", 1.f}),
+        m("/bind_command", {6, "trigger", "id", 1, "/c_set", 5, "$1"}),
+        m("/bind_command", {7, "noteOn", "number", 60, "/s_new", "other", -1, 0, 1, "freq", "$2"}),
+        m("/bind_command", {8, "reply", "path", "/x"}),
         m("/bind_midi", {5, "channel", 1}),
         m("/bind_moved", {}),
-        m("/bind_free", {1, 3, 9}),
+        m("/bind_free", {1, 3, 6, 7, 9}),
         m("/g_dumpTree", {0, 0}),
         m("/g_dumpTree", {0, 1}),
         m("/g_freeAll", {12}),
@@ -378,15 +382,28 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
     if (!guarded_build())
         return;
     for (const char* native : {"true", "false"}) {
-        Rig rig({{"scsynth.native-ugens", native}, {"scsynth.control-inputs", "2"}});
+        Rig rig({{"scsynth.native-ugens", native}, {"scsynth.control-inputs", "2"}, {"scsynth.control-osc", "true"}});
         for (const uint32_t port : {2u, 3u})
             REQUIRE(rig.p.node->link_control(port) == 0);
-        rig.send({osc_message("/bind_keys", {1, "click", 0, 0, "voices", 4}),
+        rig.p.define("tells", {{"Impulse", {{-1, 400}, {-1, 0}}}, {"SendTrig", {{0, 0}, {-1, 2}, {-1, 440}}, false}});
+        rig.send({osc_message("/s_new", {"tells", 1000, 0, 0}),
+                  osc_message("/bind_command", {9, "trigger", "id", 2, "/s_new", "click", -1, 0, 0}),
+                  osc_message("/bind_command", {10, "trigger", "/n_set", 0, "freq", "$1"}),
+                  osc_message("/bind_command", {11, "trigger", "/n_free", 77}),
+                  osc_message("/bind_command", {12, "noteOn", "/s_new", "sine", -1, 0, 0, "freq", "$2"}),
+                  osc_message("/bind_command", {13, "noteOff", "/g_freeAll", 77}),
+                  osc_message("/bind_keys", {1, "click", 0, 0, "voices", 4}),
                   osc_message("/bind_keys", {2, "sine", 0, 0, "voices", 8, "steal", "newest", "bend", "none"}),
                   osc_message("/bind_keys", {3, "sine", 0, 0, "mode", "legato", "curve", 3}),
                   osc_message("/bind_keys", {4, "missing", 0, 0}), osc_message("/bind_keys", {5, "sine", 0, 77}),
                   osc_message("/bind_controller", {6, 7, "c5", "low", 1.f, "high", 2.f, "curve", "exponential"}),
                   osc_message("/bind_controller", {7, "bend", 1000, "freq"}), osc_message("/bind_midi", {8})});
+        const std::vector<Bytes> packets = {osc_message("/s_new", {"sine", -1, 0, 0, "freq", 300.f}),
+                                            osc_message("/s_new", {"missing"}),
+                                            osc_message("/n_set", {0, "freq", 200.f}),
+                                            osc_message("/c_set", {1, 2.f, -1, 3.f}),
+                                            osc_message("/b_alloc", {1, 64}),
+                                            osc_message("/g_freeAll", {77})};
         std::mt19937 random(1);
         const auto events = [&] {
             std::vector<Control> found;
@@ -395,6 +412,10 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                 found.push_back({uint32_t(random() % 300),
                                  SPA_CONTROL_Midi,
                                  {status, uint8_t(random() % 130), uint8_t(random() % 128)}});
+                const Bytes& command = packets[random() % packets.size()];
+                std::vector<uint8_t> body(command.size() - random() % 3);
+                std::memcpy(body.data(), command.data(), body.size());
+                found.push_back({uint32_t(random() % 300), SPA_CONTROL_OSC, body});
                 found.push_back(packet(uint32_t(random() % 300), {0x40000000 | uint32_t(random()) % 0x10000000, 7}));
             }
             return sequence(found);
@@ -414,7 +435,7 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                 REQUIRE(rig.p.node->link_control(2) == 0);
             rig.host.cycle(uint32_t(64 + i % 3 * 100));
         }
-        rig.send({osc_message("/bind_free", {1, 2, 3})});
+        rig.send({osc_message("/bind_free", {1, 2, 3, 9, 12})});
         rig.host.cycles(20, 100);
         check_no_breach();
     }

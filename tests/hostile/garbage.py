@@ -28,7 +28,7 @@ COMMANDS = {
     "/p_new": "|nat", "/g_head": "|tn", "/g_tail": "|tn", "/g_freeAll": "|t", "/g_deepFree": "|t",
     "/g_dumpTree": "|ts", "/g_queryTree": "|ts", "/g_queryCost": "t|ns",
     "/trace_start": "", "/trace_read": "i", "/trace_stop": "i",
-    "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i",
+    "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i", "/bind_command": "iwwiw|v",
     "/bind_midi": "isi", "/bind_moved": "", "/pointer": "vvi",
     "/u_cmd": "niw|v", "/b_alloc": "bssk",
     "/b_allocRead": "bfisk", "/b_allocReadChannel": "bfis|s", "/b_read": "bfiiisk",

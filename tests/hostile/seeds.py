@@ -41,6 +41,8 @@ ROWS = {
                ("/g_queryTree", 0, 1, 1, 0), ("/g_dumpTree", 0, 1), ("/n_set", "hnt", 0, 1.0), ("/g_queryCost", 0, 77, 1, 3, 0),
                ("/trace_start",), ("/trace_read", 1), ("/trace_stop", 1),
                ("/bind_keys", 1, "default", 0, 0, "voices", 8, "mode", "mono", "set", "pan", 0.5), ("/bind_controller", 2, 7, "c5", "low", 1.0),
+               ("/bind_command", 4, "trigger", "id", 1, "/n_set", 1000, "freq", "$1"),
+               ("/bind_command", 5, "noteOn", "channel", 2, "/s_new", "default", -1, 0, 1, "freq", "$2"),
                ("/bind_midi", 3, "port", 0), ("/bind_moved",), ("/bind_free", 1), ("/g_deepFree", 1), ("/g_freeAll", 0)],
     "buses": [("/c_set", 0, 1.0, 127, 2.0), ("/c_setn", 3, 2, 1.0, 2.0), ("/c_fill", 100, 28, 3.0),
               ("/c_get", 0, 127), ("/c_getn", 0, 128), ("/pointer", 0.5, 0.25, 1)],

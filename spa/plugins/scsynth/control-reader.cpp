@@ -40,7 +40,21 @@ MidiRead read_message(uint32_t type, std::span<const std::byte> body, ControlEve
 
 } // namespace
 
+void ControlReader::add_packet(std::span<const std::byte> packet, const ControlEvent& at) noexcept {
+    if (packet.size() > packets_.size() - packet_bytes_ || events_.size() == most_events)
+        return refuse();
+    const std::span<std::byte> copy = std::span(packets_).subspan(packet_bytes_, packet.size());
+    std::copy(packet.begin(), packet.end(), copy.begin());
+    packet_bytes_ += packet.size();
+    ControlEvent& event = events_.emplace_back(at);
+    event.kind = ControlEvent::Kind::packet;
+    event.packet = copy;
+    received_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void ControlReader::add(uint32_t type, std::span<const std::byte> body, const ControlEvent& at) noexcept {
+    if (type == SPA_CONTROL_OSC && takes_osc_)
+        return add_packet(body, at);
     if (type != SPA_CONTROL_Midi && type != ump_control)
         return;
     ControlEvent event = at;

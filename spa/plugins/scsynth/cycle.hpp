@@ -51,6 +51,9 @@ public:
     void set_callbacks(const spa_node_callbacks* callbacks, void* data) noexcept;
     void set_output_latency(const OutputLatency& latency) noexcept { latency_ = latency; }
 
+    /// [main] Before the first cycle: OSC of control ports goes to the engine.
+    void take_osc() noexcept { control_.take_osc(); }
+
     /// [rt] Drops what is left over from before a pause.
     void start() noexcept;
     /// [rt] One cycle. Returns the status for the host, never 0: to PipeWire 0.3.65 that means "later", and

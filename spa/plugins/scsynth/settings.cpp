@@ -137,9 +137,10 @@ Error place_outputs(NodeSettings& settings) {
     const size_t outputs = size_t(settings.server.engine.outputs);
     settings.positions.assign(layout->begin(), layout->begin() + ptrdiff_t(std::min(outputs, layout->size())));
     if (outputs < layout->size() && layout->size() < most_aux)
-        settings.warnings.push_back(
-            "scsynth.layout = \"" + settings.layout + "\" has " + std::to_string(layout->size()) +
-            " channels, scsynth.outputs = " + std::to_string(outputs) + ": only the first are there");
+        settings.warnings.push_back("scsynth.layout = \"" + settings.layout + "\" has " +
+                                    std::to_string(layout->size()) +
+                                    " channels, scsynth.outputs = " + std::to_string(outputs) +
+                                    ": only the first are there (-o " + std::to_string(layout->size()) + " has all)");
     return {};
 }
 

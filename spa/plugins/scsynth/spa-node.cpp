@@ -50,6 +50,8 @@ SpaNode::SpaNode(const Support& support, NodeSettings settings)
              settings_.server.engine.cpu_limit),
       volume_(volume_at_start(settings_)) {
     spa_hook_list_init(&hooks_);
+    if (settings_.server.control_osc)
+        cycle_.take_osc();
     const Settings& engine = settings_.server.engine;
     const std::vector<uint32_t> input_channels = place_channels({}, uint32_t(engine.inputs));
     for (uint32_t i = 0; i < uint32_t(engine.inputs); ++i)

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "engine/control/control-event.hpp"
+#include "engine/messages/synth-event.hpp"
 #include "engine/rt/ntp-time.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace scs {
@@ -21,8 +23,9 @@ struct BindingTargets {
     Buses& buses;
     Buffers& buffers;
     Outbox& outbox;
-    int32_t block = 0; ///< the number of the block that is computed next
-    NtpTime time = 0;  ///< of the event's frame, when it is heard
+    size_t refused = 0; ///< what couldn't be taken; bindings count up
+    int32_t block = 0;  ///< the number of the block that is computed next
+    NtpTime time = 0;   ///< of the event's frame, when it is heard
 };
 
 /// Which events a binding hears.
@@ -33,16 +36,26 @@ struct Source {
     }
 };
 
-/// What events of control ports do. Made and deleted by other threads; the functions are [rt].
+/// What events of control ports, or of synths, do. Made and deleted by other threads; the functions are [rt].
 class Binding {
 public:
     Binding(int32_t id, Source source) noexcept : id_(id), source_(source) {}
     virtual ~Binding() = default;
     int32_t id() const noexcept { return id_; }
     bool hears(const ControlEvent& event) const noexcept { return source_.hears(event); }
+    /// Whether packets are its events; other bindings get all events but these.
+    virtual bool hears_packets() const noexcept { return false; }
+    /// Whether it hears any synth.
+    virtual bool hears_synths() const noexcept { return false; }
+    virtual bool hears(const SynthEvent&) const noexcept { return false; }
 
     /// Does what an event asks for that it hears, if it is one of its own. Bounded.
     virtual void handle(const ControlEvent&, BindingTargets&) noexcept = 0;
+    /// The same. The event has no path any more.
+    virtual void handle(const SynthEvent&, BindingTargets&) noexcept {}
+    /// After handle(): does what may take long. false: there was no time for all of it; to be called again, before
+    /// anything else happens.
+    virtual bool go_on() noexcept { return true; }
     /// It is about to be taken away: what it has begun ends.
     virtual void end(BindingTargets&) noexcept = 0;
     /// About how long handle() takes for an event of its own, ns.

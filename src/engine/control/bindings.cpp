@@ -17,7 +17,7 @@ constexpr int64_t event_cost = 100; ///< ns, an estimate for the deadline: of on
 
 bool is_controller(const ControlEvent& event) noexcept {
     using Kind = ControlEvent::Kind;
-    return event.kind != Kind::note_on && event.kind != Kind::note_off && event.kind != Kind::note_pressure;
+    return event.kind >= Kind::controller && event.kind <= Kind::bend;
 }
 
 } // namespace
@@ -28,15 +28,24 @@ std::unique_ptr<Binding>* Bindings::find(int32_t id) noexcept {
     return found == end ? nullptr : &*found;
 }
 
+/// Puts a binding, or none, in the place of another one, or of none.
+void Bindings::swap(std::unique_ptr<Binding>& place, std::unique_ptr<Binding>& binding) noexcept {
+    const auto hears_synths = [](const auto& each) { return each && each->hears_synths(); };
+    listening_ += hears_synths(binding);
+    listening_ -= hears_synths(place);
+    if (place)
+        place->end(targets_);
+    place.swap(binding);
+}
+
 bool Bindings::put(std::unique_ptr<Binding>& binding) noexcept {
     if (std::unique_ptr<Binding>* const found = find(binding->id())) {
-        (*found)->end(targets_);
-        found->swap(binding);
+        swap(*found, binding);
         return true;
     }
     if (count_ == most)
         return false;
-    bindings_[count_++].swap(binding);
+    swap(bindings_[count_++], binding);
     return true;
 }
 
@@ -44,8 +53,8 @@ std::unique_ptr<Binding> Bindings::take(int32_t id) noexcept {
     std::unique_ptr<Binding>* const found = find(id);
     if (!found)
         return {};
-    (*found)->end(targets_);
-    std::unique_ptr<Binding> taken = std::move(*found);
+    std::unique_ptr<Binding> taken;
+    swap(*found, taken);
     std::move(found + 1, bindings_.data() + count_, found);
     --count_;
     next_ -= found < bindings_.data() + next_;
@@ -60,32 +69,96 @@ size_t Bindings::begin_cycle(NtpTime start, double rate, std::span<const Control
         last_moved_ = *moved;
         moved_ = true;
     }
-    return count_ > 0 ? events_.add(events) : 0;
+    const size_t refused = std::exchange(targets_.refused, 0);
+    return refused + (count_ > 0 ? events_.add(events) : 0);
+}
+
+void Bindings::clear() noexcept {
+    events_.clear();
+    told_.clear();
+    next_ = 0;
+    half_done_ = nullptr;
+}
+
+void Bindings::hear(const SynthEvent& event) noexcept {
+    if (listening_ == 0)
+        return;
+    for (size_t i = 0; i < count_; ++i)
+        if (bindings_[i]->hears(event))
+            targets_.refused += !told_.add(bindings_[i]->id(), event, targets_.block);
+}
+
+/// `frame`: of the cycle, when it is heard; `in_block`: the same, of the block.
+void Bindings::set_time(int frame, int in_block) noexcept {
+    targets_.time = ntp_advance(start_, frame, rate_);
+    world_.set_offset(in_block, 0.f);
+}
+
+/// false: there was no time for all that the binding does.
+template <class Event>
+bool Bindings::carry_out(Binding& binding, const Event& event) noexcept {
+    FaultGuard::progress();
+    if (!targets_.tree.freeing().finish() || deadline_.spend(binding.cost()))
+        return false;
+    binding.handle(event, targets_);
+    if (binding.go_on())
+        return true;
+    half_done_ = &binding;
+    return false;
+}
+
+bool Bindings::go_on() noexcept {
+    if (!half_done_)
+        return true;
+    FaultGuard::progress();
+    if (!half_done_->go_on())
+        return false;
+    half_done_ = nullptr;
+    advance();
+    return true;
+}
+
+/// After a binding has handled the first event.
+void Bindings::advance() noexcept {
+    if (in_told_)
+        told_.pop();
+    else
+        ++next_;
 }
 
 /// false: there was no time for all bindings; next_ is the one that goes on with the event.
 bool Bindings::handle(const ControlEvent& event) noexcept {
-    for (; next_ < count_; ++next_) {
-        Binding& binding = *bindings_[next_];
-        if (!binding.hears(event))
-            continue;
-        FaultGuard::progress();
-        if (!targets_.tree.freeing().finish() || deadline_.spend(binding.cost()))
+    for (; next_ < count_; advance())
+        if (Binding& binding = *bindings_[next_];
+            binding.hears(event) && binding.hears_packets() == (event.kind == ControlEvent::Kind::packet) &&
+            !carry_out(binding, event))
             return false;
-        binding.handle(event, targets_);
+    return true;
+}
+
+/// Handles all that synths have told before this block. false: there was no time for all of it.
+bool Bindings::run_told(int frame) noexcept {
+    in_told_ = true;
+    told_.sort(targets_.block);
+    // What a synth tells when it is made here has to wait: its binding may make another one.
+    for (; !told_.empty() && told_.first().block != targets_.block; advance()) {
+        const SynthEventQueue::Entry& entry = told_.first();
+        set_time(frame + entry.frame, entry.frame);
+        const SynthEvent event{entry.node, entry.id, {}, told_.values(entry), entry.frame};
+        std::unique_ptr<Binding>* const binding = find(entry.binding);
+        if (deadline_.spend(event_cost) || (binding && !carry_out(**binding, event)))
+            return false;
     }
+    in_told_ = false;
     return true;
 }
 
 bool Bindings::run(int frame, int block_size, int delay, int32_t block) noexcept {
-    if (!events_.any_before(frame + block_size, delay))
-        return true;
     targets_.block = block;
-    bool whole = true;
+    bool whole = run_told(frame);
     while (whole && events_.any_before(frame + block_size, delay)) {
         const ControlEvent& event = events_.first();
-        targets_.time = ntp_advance(start_, event.frame + delay, rate_);
-        world_.set_offset(std::clamp(event.frame + delay - frame, 0, block_size - 1), 0.f);
+        set_time(event.frame + delay, std::clamp(event.frame + delay - frame, 0, block_size - 1));
         whole = !deadline_.spend(event_cost) && handle(event);
         if (whole) {
             events_.pop();

@@ -3,6 +3,7 @@
 
 #include "engine/control/binding.hpp"
 #include "engine/control/event-queue.hpp"
+#include "engine/control/synth-event-queue.hpp"
 
 #include <array>
 #include <cstddef>
@@ -30,24 +31,34 @@ public:
     size_t count() const noexcept { return count_; }
 
     /// Begins a cycle. `start`: the time of its first frame. `rate`: frames per second. `events`: what the control
-    /// ports bring in it; without a binding only last_moved() looks at them. Returns how many the queue had no room
-    /// for.
+    /// ports bring in it; without a binding only last_moved() looks at them. Returns how many there was no room for, or
+    /// couldn't be taken, and how many that synths told, since the last call.
     size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events) noexcept;
     /// The last event that was no note. Null: there hasn't been any.
     const ControlEvent* last_moved() const noexcept { return moved_ ? &last_moved_ : nullptr; }
     /// Forgets the events that wait.
-    void clear() noexcept {
-        events_.clear();
-        next_ = 0;
-    }
+    void clear() noexcept;
+    /// In a block: keeps what a synth tells for the bindings that hear it, until the next block.
+    void hear(const SynthEvent&) noexcept;
+    /// Whether what synths tell in a block may change the next one.
+    bool follow_synths() const noexcept { return listening_ > 0 || !told_.empty(); }
+    /// Finishes what run() had no time for. false: there still isn't enough. Nothing else may happen before it is done.
+    bool go_on() noexcept;
     EventQueue& events() noexcept { return events_; }
     const EventQueue& events() const noexcept { return events_; }
-    /// Lets the bindings handle the events of the block that begins at `frame` of the cycle and has `block_size`
-    /// frames. `delay`: see EventQueue. false: there was no time for all of them; they stay for the next block.
+    /// Lets the bindings handle what synths told in the block before, and the events of the block that begins at
+    /// `frame` of the cycle and has `block_size` frames. `delay`: see EventQueue. false: there was no time for all of
+    /// them; they stay for the next block.
     bool run(int frame, int block_size, int delay, int32_t block) noexcept;
 
 private:
+    template <class Event>
+    bool carry_out(Binding&, const Event&) noexcept;
     bool handle(const ControlEvent&) noexcept;
+    bool run_told(int frame) noexcept;
+    void advance() noexcept;
+    void set_time(int frame, int in_block) noexcept;
+    void swap(std::unique_ptr<Binding>& place, std::unique_ptr<Binding>& binding) noexcept;
     std::unique_ptr<Binding>* find(int32_t id) noexcept;
 
     BindingTargets targets_;
@@ -61,6 +72,10 @@ private:
     std::array<std::unique_ptr<Binding>, most> bindings_; ///< the first count_ of them, in the order of their arrival
     size_t count_ = 0;
     size_t next_ = 0; ///< which of them handles the first event next: there may not have been time for all
+    SynthEventQueue told_;
+    bool in_told_ = false;         ///< the first event is that of told_
+    size_t listening_ = 0;         ///< those that hear synths
+    Binding* half_done_ = nullptr; ///< there was no time for all that it does for the first event
 };
 
 } // namespace scs

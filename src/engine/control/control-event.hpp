@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace scs {
 
@@ -15,6 +17,7 @@ struct ControlEvent {
         program,       ///< `number`: which one
         pressure,      ///< of the channel
         bend,
+        packet, ///< of OSC
     };
     Kind kind = Kind::note_on;
     uint8_t port = 0;    ///< of the node's control inputs
@@ -22,6 +25,7 @@ struct ControlEvent {
     uint8_t number = 0;  ///< 0 … 127
     int32_t frame = 0;   ///< in the cycle
     float value = 0;     ///< 0 … 1; of a bend -1 … 1
+    std::span<const std::byte> packet{};
 };
 
 } // namespace scs

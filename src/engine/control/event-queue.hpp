@@ -16,16 +16,20 @@ namespace scs {
 class EventQueue {
 public:
     static constexpr size_t most = 2048;
+    static constexpr size_t most_bytes = 65536; ///< of the packets among them
 
     /// A cycle begins, and has these events. A frame that is before that of the event in front counts as the same one.
-    /// Returns how many there was no room for.
+    /// Packets are copied. Returns how many there was no room for.
     size_t add(std::span<const ControlEvent> events) noexcept {
         size_t refused = 0;
         for (ControlEvent event : events) {
-            if (count_ == most) {
+            if (count_ == most || event.packet.size() > most_bytes - used_) {
                 ++refused;
                 continue;
             }
+            std::copy(event.packet.begin(), event.packet.end(), bytes_.begin() + used_);
+            event.packet = std::span(bytes_).subspan(used_, event.packet.size());
+            used_ += event.packet.size();
             if (count_ > 0)
                 event.frame = std::max(event.frame, at(count_ - 1).frame);
             at(count_++) = event;
@@ -37,7 +41,7 @@ public:
         for (size_t i = 0; i < count_; ++i)
             at(i).frame -= frames;
     }
-    void clear() noexcept { count_ = 0; }
+    void clear() noexcept { count_ = used_ = 0; }
 
     /// Whether there is an event before frame `end` of the cycle, if all are delayed by `delay` frames.
     bool any_before(int end, int delay) const noexcept { return count_ > 0 && events_[first_].frame + delay < end; }
@@ -45,14 +49,17 @@ public:
     const ControlEvent& first() const noexcept { return events_[first_]; }
     void pop() noexcept {
         first_ = (first_ + 1) % most;
-        --count_;
+        if (--count_ == 0)
+            used_ = 0;
     }
 
 private:
     ControlEvent& at(size_t index) noexcept { return events_[(first_ + index) % most]; }
 
     std::array<ControlEvent, most> events_;
+    std::array<std::byte, most_bytes> bytes_;
     size_t first_ = 0, count_ = 0;
+    size_t used_ = 0; ///< of bytes_: those of events that wait, and of some that are gone
 };
 
 } // namespace scs

@@ -76,6 +76,7 @@ MidiRead read_midi2(uint32_t head, uint32_t data, ControlEvent& event) noexcept 
     case Kind::pressure: event.number = 0; [[fallthrough]];
     case Kind::note_pressure:
     case Kind::controller: event.value = float(data / 4294967295.0); break;
+    case Kind::packet: break; // no kind of UMP
     }
     return MidiRead::event;
 }
@@ -91,6 +92,7 @@ std::string_view name_of(ControlEvent::Kind kind) noexcept {
     case ControlEvent::Kind::program: return "program";
     case ControlEvent::Kind::pressure: return "touch";
     case ControlEvent::Kind::bend: return "bend";
+    case ControlEvent::Kind::packet: return "packet";
     }
     return {};
 }

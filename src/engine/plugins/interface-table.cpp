@@ -8,6 +8,7 @@
 #include "engine/plugins/abi-node.hpp"
 #include "engine/plugins/base-table.hpp"
 #include "engine/plugins/fft.hpp"
+#include "engine/plugins/node-messages.hpp"
 #include "engine/plugins/plugin-command.hpp"
 #include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/plugin-outlet.hpp"
@@ -242,31 +243,15 @@ void* node_as_plugins_see_it(::World* world, int id, bool groups) noexcept {
     return static_cast<::Graph*>(node_as_plugins_see_it(world, id, false));
 }
 
-void send_trigger(::Node* node, int id, float value) {
+void send_trigger_at_once(::Node* node, int id, float value) {
     const FaultGuard::HostCode whole;
-    PluginWorld& world = owner_of(node->mWorld);
-    if (!world.real_time())
-        return;
-    const TriggerEvent event{{EventKind::trigger, sizeof event}, node->mID, id, value};
-    world.outbox().notify(event);
+    send_trigger(*node, 0, id, value);
 }
 
-void send_node_reply(::Node* node, int id, const char* address, int count, const float* values) {
+void send_node_reply_at_once(::Node* node, int id, const char* address, int count, const float* values) {
     const FaultGuard::HostCode whole;
-    PluginWorld& world = owner_of(node->mWorld);
-    if (!world.real_time() || count < 0)
-        return;
-    const size_t address_bytes = std::strlen(address);
-    const size_t value_bytes = size_t(count) * sizeof(float);
-    const NodeReplyEvent event{
-        {EventKind::node_reply, uint32_t(sizeof event + value_bytes + address_bytes)},
-        node->mID,
-        id,
-        count,
-        uint32_t(address_bytes),
-    };
-    world.outbox().notify(event, std::as_bytes(std::span(values, size_t(count))),
-                          std::as_bytes(std::span(address, address_bytes)));
+    if (count >= 0)
+        send_node_reply(*node, 0, id, address, {values, size_t(count)});
 }
 
 // ---- threads
@@ -362,8 +347,8 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
     t.fRTFree = rt_free;
     t.fNodeRun = node_run;
     t.fNodeEnd = node_end;
-    t.fSendTrigger = send_trigger;
-    t.fSendNodeReply = send_node_reply;
+    t.fSendTrigger = send_trigger_at_once;
+    t.fSendNodeReply = send_node_reply_at_once;
     t.fSendMsgFromRT = from_rt;
     t.fSendMsgToRT = to_rt;
     t.fSndFileFormatInfoFromStrings = sound_file_format_info;

@@ -7,6 +7,7 @@ namespace scs {
 
 class Command;
 struct Node;
+struct SynthEvent;
 
 /// What plugins' code may ask of the engine, besides the memory, buffers and events that PluginWorld has. [rt] unless a
 /// function says otherwise.
@@ -17,6 +18,8 @@ public:
     /// Marks the node to be freed when the walk next reaches it.
     virtual void end_node(Node&) noexcept = 0;
     virtual void set_run(Node&, bool run) noexcept = 0;
+    /// A synth tells something, for bindings.
+    virtual void hear(const SynthEvent&) noexcept = 0;
     /// [worker or a plugin's own thread] Returns a command to the data loop after its work(). false: the queue is full.
     virtual bool finish_job(Command*) noexcept = 0;
 

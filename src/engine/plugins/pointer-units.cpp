@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/pointer-units.hpp"
 
+#include "engine/messages/outbox.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
 
@@ -50,6 +51,15 @@ float factor_of(float lag, double rate) noexcept {
     return lag == 0.f ? 0.f : float(std::exp(log_of_thousandth / (double(lag) * rate)));
 }
 
+/// Says once what makes the pointer known.
+void ask_for_pointer(PluginWorld& world) noexcept {
+    Pointer& pointer = world.pointer();
+    if (pointer.told || pointer.missed || !world.real_time())
+        return;
+    pointer.missed = true;
+    world.outbox().print("MouseX, MouseY and MouseButton follow the pointer while `pw-scsynth pointer` runs\n");
+}
+
 template <float (*Goal)(const PointerUnit&, const Pointer&) noexcept, int LagInput>
 struct Follower {
     static void follow(::Unit* self, int samples) {
@@ -64,6 +74,8 @@ struct Follower {
         unit.factor = factor_of(lag, unit.mRate->mSampleRate); // for the next block, as in SuperCollider
     }
     static void start(::Unit* unit) {
+        if constexpr (Goal != released)
+            ask_for_pointer(owner_of(unit->mWorld));
         unit->mCalcFunc = follow;
         follow(unit, 1);
     }

@@ -8,6 +8,7 @@
 #include "engine/plugins/pointer-units.hpp"
 #include "engine/plugins/release-probe.hpp"
 #include "engine/plugins/stream-units.hpp"
+#include "engine/plugins/trigger-units.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/units/unit-facts.hpp"
 
@@ -44,6 +45,7 @@ Result<int> PluginRegistry::load(const std::string& path, const Report& report) 
     define_pointer_units(*this);
     define_stream_units(*this);
     define_buffer_writers(*this);
+    define_trigger_units(*this);
     const FoundFiles found = find_plugin_files(plugin_folders(path));
     for (const std::string& problem : found.problems)
         report("UGen plugins: " + problem);

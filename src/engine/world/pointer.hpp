@@ -7,6 +7,8 @@ namespace scs {
 struct Pointer {
     float x = 0, y = 0;   ///< 0 to 1: from the screen's left edge, and from its lower one
     bool pressed = false; ///< the first button
+    bool told = false;    ///< whether any client says where it is
+    bool missed = false;  ///< the log has said that none does
 
     bool operator==(const Pointer&) const = default;
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/codec/decode.hpp"
 
+#include <array>
 #include <bit>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -12,27 +15,50 @@ namespace {
 constexpr char bundle_word[8] = "#bundle";
 constexpr size_t bundle_header = 16;
 
-std::string tag_name(char tag) {
-    if (tag > ' ' && tag < 0x7f)
-        return std::string("'") + tag + "'";
-    constexpr char digits[] = "0123456789abcdef";
-    const auto code = static_cast<unsigned char>(tag);
-    return std::string("0x") + digits[code >> 4] + digits[code & 15];
-}
+/// A type tag in a text: in quotes, or as a number.
+struct TagName {
+    explicit TagName(char tag) noexcept {
+        std::snprintf(text.data(), text.size(), tag > ' ' && tag < 0x7f ? "'%c'" : "0x%02x",
+                      static_cast<unsigned char>(tag));
+    }
+    std::array<char, 8> text;
+};
 
 } // namespace
 
 /// Fills a Packet front to back. Every element starts and ends at a multiple of 4: the packet is padded to one, and
 /// the elements of bundles are checked where their sizes are read. The functions below rely on that. Offsets count from
-/// the packet's start.
+/// the packet's start. Where the tables have room for all that the limits allow, nothing allocates.
 class Decoder {
 public:
-    Result<Packet> run(std::span<const std::byte> packet) {
-        if (!decode_packet(packet))
-            return Error{std::move(error_)};
-        connect();
-        return std::move(packet_);
+    explicit Decoder(const PacketLimits& limits) : limits_(limits) {}
+
+    /// Makes room for all that the limits allow.
+    void reserve() {
+        packet_.bytes_.reserve(padded(limits_.bytes));
+        packet_.args_.reserve(limits_.arguments);
+        // Each is an element of a bundle, but for the outermost.
+        packet_.messages_.reserve(limits_.elements + 1);
+        argument_counts_.reserve(limits_.elements + 1);
+        packet_.bundles_.reserve(limits_.elements + 1);
+        message_counts_.reserve(limits_.elements + 1);
     }
+    /// false: see mistake().
+    bool run(std::span<const std::byte> packet) {
+        packet_.bytes_.clear();
+        packet_.args_.clear();
+        packet_.messages_.clear();
+        packet_.bundles_.clear();
+        argument_counts_.clear();
+        message_counts_.clear();
+        elements_ = 0;
+        if (!decode_packet(packet))
+            return false;
+        connect();
+        return true;
+    }
+    Packet& packet() { return packet_; }
+    const char* mistake() const { return mistake_.data(); }
 
 private:
     struct Element {
@@ -40,17 +66,22 @@ private:
         size_t end;
     };
 
-    bool fail(std::string what, size_t at) {
-        error_ = std::move(what) + " at byte " + std::to_string(at);
+    [[gnu::format(printf, 3, 4)]] bool fail(size_t at, const char* format, ...) {
+        va_list values;
+        va_start(values, format);
+        std::array<char, 128> what;
+        std::vsnprintf(what.data(), what.size(), format, values);
+        va_end(values);
+        std::snprintf(mistake_.data(), mistake_.size(), "%s at byte %zu", what.data(), at);
         return false;
     }
 
     bool decode_packet(std::span<const std::byte> packet) {
         const size_t size = packet.size();
         if (size == 0)
-            return fail("empty packet", 0);
-        if (size > max_packet_size)
-            return fail("packet goes on past the limit", max_packet_size);
+            return fail(0, "empty packet");
+        if (size > limits_.bytes)
+            return fail(limits_.bytes, "packet goes on past the limit");
 
         packet_.bytes_.assign(packet.begin(), packet.end());
         packet_.bytes_.resize((size + 3) / 4 * 4);
@@ -58,7 +89,7 @@ private:
         const bool decoded = decode_all({0, packet_.bytes_.size()});
         if (size % 4 == 0)
             return decoded;
-        return (decoded && ends_with_blob(size)) || fail("packet size is no multiple of 4: it ends", size);
+        return (decoded && ends_with_blob(size)) || fail(size, "packet size is no multiple of 4: it ends");
     }
 
     bool decode_all(Element whole) {
@@ -81,9 +112,9 @@ private:
     /// First the bundle's own messages, so that they lie side by side, then the bundles in it.
     bool decode_bundle(Element bundle, size_t depth) {
         if (depth > max_bundle_depth)
-            return fail("bundles nested more than " + std::to_string(max_bundle_depth) + " deep", bundle.begin);
+            return fail(bundle.begin, "bundles nested more than %zu deep", max_bundle_depth);
         if (bundle.end - bundle.begin < bundle_header)
-            return fail("bundle without time tag", bundle.begin);
+            return fail(bundle.begin, "bundle without time tag");
         open_bundle(load64(bundle.begin + sizeof bundle_word));
 
         const size_t first = bundle.begin + bundle_header;
@@ -113,15 +144,13 @@ private:
         const auto size = int32_t(load32(pos));
         const size_t room = end - pos - 4;
         if (size <= 0)
-            return fail("bundle element of size " + std::to_string(size), pos);
+            return fail(pos, "bundle element of size %d", size);
         if (size % 4 != 0)
-            return fail("bundle element size " + std::to_string(size) + " is no multiple of 4", pos);
+            return fail(pos, "bundle element size %d is no multiple of 4", size);
         if (size_t(size) > room)
-            return fail("bundle element size " + std::to_string(size) + " exceeds the " + std::to_string(room) +
-                            " bytes left",
-                        pos);
-        if (++elements_ > max_elements)
-            return fail("more than " + std::to_string(max_elements) + " bundle elements", pos);
+            return fail(pos, "bundle element size %d exceeds the %zu bytes left", size, room);
+        if (++elements_ > limits_.elements)
+            return fail(pos, "more than %zu bundle elements", limits_.elements);
         element = {pos + 4, pos + 4 + size_t(size)};
         return true;
     }
@@ -142,15 +171,15 @@ private:
         if (pos == message.end)
             return true;
         if (data_[pos] != std::byte{','})
-            return fail("arguments without type tags", pos);
+            return fail(pos, "arguments without type tags");
 
         const size_t tags_at = pos + 1;
         std::string_view tags;
         if (!read_string(pos, message.end, "type tag string", tags))
             return false;
         tags.remove_prefix(1);
-        if (tags.size() > max_arguments - packet_.args_.size())
-            return fail("more than " + std::to_string(max_arguments) + " arguments", tags_at);
+        if (tags.size() > limits_.arguments - packet_.args_.size())
+            return fail(tags_at, "more than %zu arguments", limits_.arguments);
         argument_counts_.back() = tags.size();
         if (!check_brackets(tags, tags_at))
             return false;
@@ -158,7 +187,7 @@ private:
             if (!decode_argument(tags[i], tags_at + i, pos, message.end))
                 return false;
         if (pos != message.end)
-            return fail(std::to_string(message.end - pos) + " bytes after the last argument", pos);
+            return fail(pos, "%zu bytes after the last argument", message.end - pos);
         return true;
     }
 
@@ -169,9 +198,9 @@ private:
             if (tags[i] == '[' && open++ == 0)
                 outermost = i;
             if (tags[i] == ']' && open-- == 0)
-                return fail("type tag ']' without '['", tags_at + i);
+                return fail(tags_at + i, "type tag ']' without '['");
         }
-        return open == 0 || fail("type tag '[' without ']'", tags_at + outermost);
+        return open == 0 || fail(tags_at + outermost, "type tag '[' without ']'");
     }
 
     bool decode_argument(char tag, size_t tag_at, size_t& pos, size_t end) {
@@ -236,14 +265,14 @@ private:
         case 'I':
         case '[':
         case ']': break;
-        default: return fail("type tag " + tag_name(tag) + " unknown", tag_at);
+        default: return fail(tag_at, "type tag %s unknown", TagName(tag).text.data());
         }
         packet_.args_.push_back(arg);
         return true;
     }
 
     bool has_room(size_t size, char tag, size_t pos, size_t end) {
-        return end - pos >= size || fail("argument " + tag_name(tag) + " cut short", pos);
+        return end - pos >= size || fail(pos, "argument %s cut short", TagName(tag).text.data());
     }
 
     bool read_blob(size_t& pos, size_t end, Arg& arg) {
@@ -252,7 +281,7 @@ private:
         const auto size = int32_t(load32(pos));
         const size_t room = end - pos - 4;
         if (size < 0 || size_t(size) > room)
-            return fail("blob of size " + std::to_string(size) + " with " + std::to_string(room) + " bytes left", pos);
+            return fail(pos, "blob of size %d with %zu bytes left", size, room);
         arg.b = data_ + pos + 4;
         arg.size = uint32_t(size);
         pos += 4 + (size_t(size) + 3) / 4 * 4;
@@ -264,7 +293,7 @@ private:
         const auto* begin = reinterpret_cast<const char*>(data_ + pos);
         const void* nul = pos < end ? std::memchr(begin, 0, end - pos) : nullptr;
         if (nul == nullptr)
-            return fail(std::string(what) + (pos < end ? " without NUL" : " missing"), pos);
+            return fail(pos, "%s %s", what, pos < end ? "without NUL" : "missing");
         text = {begin, size_t(static_cast<const char*>(nul) - begin)};
         pos += (text.size() / 4 + 1) * 4;
         return true;
@@ -299,12 +328,13 @@ private:
 
     uint64_t load64(size_t at) const { return uint64_t{load32(at)} << 32 | load32(at + 4); }
 
+    const PacketLimits limits_;
     Packet packet_;
     const std::byte* data_ = nullptr; ///< of packet_'s own copy
     size_t elements_ = 0;
     std::vector<size_t> message_counts_;  ///< for each bundle
     std::vector<size_t> argument_counts_; ///< for each message
-    std::string error_;
+    std::array<char, 160> mistake_{};
 };
 
 bool is_bundle(std::span<const std::byte> packet) noexcept {
@@ -312,7 +342,20 @@ bool is_bundle(std::span<const std::byte> packet) noexcept {
 }
 
 Result<Packet> decode(std::span<const std::byte> packet) {
-    return Decoder().run(packet);
+    Decoder decoder{PacketLimits()};
+    if (!decoder.run(packet))
+        return Error{decoder.mistake()};
+    return std::move(decoder.packet());
+}
+
+PacketReader::PacketReader(const PacketLimits& limits) : decoder_(std::make_unique<Decoder>(limits)) {
+    decoder_->reserve();
+}
+
+PacketReader::~PacketReader() = default;
+
+const Packet* PacketReader::read(std::span<const std::byte> packet) noexcept {
+    return decoder_->run(packet) ? &decoder_->packet() : nullptr;
 }
 
 } // namespace scs::osc

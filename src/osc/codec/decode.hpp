@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,15 @@ inline constexpr size_t max_elements = 65536;     ///< messages and bundles of a
 inline constexpr size_t max_arguments = 1u << 20; ///< of all messages of a packet
 inline constexpr size_t max_packet_size = 1u << 30;
 
+/// The most that a packet may have.
+struct PacketLimits {
+    size_t bytes = max_packet_size;
+    size_t elements = max_elements;
+    size_t arguments = max_arguments;
+};
+
+class Decoder;
+
 /// A decoded packet: a copy of the bytes and flat tables that point into it. Move only; a move
 /// keeps every pointer, span and view that was taken from it valid.
 class Packet {
@@ -136,5 +146,19 @@ bool is_bundle(std::span<const std::byte> packet) noexcept;
 ///
 /// Takes time and memory linear in the size of `packet`. Allocates. [osc] [worker]
 Result<Packet> decode(std::span<const std::byte> packet);
+
+/// Decodes one packet after the other in the same memory.
+class PacketReader {
+public:
+    /// [osc] Takes the memory.
+    explicit PacketReader(const PacketLimits&);
+    ~PacketReader();
+
+    /// [rt] As decode(). Null: the packet is malformed, or more than the limits. The last one is gone.
+    const Packet* read(std::span<const std::byte> packet) noexcept;
+
+private:
+    std::unique_ptr<Decoder> decoder_;
+};
 
 } // namespace scs::osc
