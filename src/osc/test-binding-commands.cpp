@@ -69,14 +69,63 @@ TEST_CASE("a binding's mistakes are named, and nothing is bound") {
     CHECK(bench.engine().bindings().count() == 0);
 }
 
+TEST_CASE("beats of the transport and of MIDI clock are bound to four control buses") {
+    CommandBench bench;
+    CHECK(bench("/bind_beat", 1, "transport", "c10") == "");
+    CHECK(bench("/bind_beat", 2, "midi", "c20", "port", 1, "beats-per-bar", 3) == "");
+    CHECK(bench.engine().bindings().count() == 2);
+    const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
+    const ControlEvent start{ControlEvent::Kind::start, 1, 0, 0, 0, 0};
+    const float* in[] = {nullptr, nullptr};
+    float* out[] = {nullptr, nullptr};
+    bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, std::span(&start, 1), &transport);
+    CHECK(bench("/c_getn", 10, 4, 20, 4) == "[ \"/c_setn\", 10, 4, 1.00267, 2, 1, 2, 20, 4, 0, 0, 1, 0 ]\n");
+    CHECK(bench("/bind_free", 1, 2) == "");
+    CHECK(bench.engine().bindings().count() == 0);
+}
+
+TEST_CASE("a beat binding's mistakes are named, and nothing changes") {
+    CommandBench bench;
+    const auto beat = [&](auto... args) { return bench("/bind_beat", 1, args...); };
+    const auto failed = [](const char* text) { return failure("/bind_beat", text); };
+    const char *source = "the source is to be transport or midi", *bus = "a control bus is named as in c5";
+    const char* range = "there are no four control buses from that one on";
+    CHECK(beat("transport", "c10") == "");
+    CHECK(beat() == failed(source));
+    CHECK(beat(1, "c10") == failed(source));
+    CHECK(beat("sun", "c10") == failed(source));
+    CHECK(beat("midi") == failed(bus));
+    CHECK(beat("midi", 10) == failed(bus));
+    CHECK(beat("midi", "a10") == failed(bus));
+    CHECK(beat("midi", "c-1") == failed(bus));
+    const int count = bench.engine().settings().control_buses;
+    CHECK(beat("midi", "c" + std::to_string(count - 3)) == failed(range));
+    CHECK(beat("midi", "c2147483647") == failed(range));
+    CHECK(beat("midi", "c10", "port") == failed("port has no value"));
+    CHECK(beat("midi", "c10", "port", 128) == failed("port is to be -1 to 127"));
+    CHECK(beat("midi", "c10", "channel", 0) == failed("channel is no option here"));
+    CHECK(beat("midi", "c10", "beats-per-bar", 0) == failed("beats-per-bar is to be 1 to 64"));
+    CHECK(beat("transport", "c10", "beats-per-bar", 3) == failed("beats-per-bar is no option here"));
+    CHECK(beat("transport", "c10", "port", 0) == failed("port is no option here"));
+    CHECK(bench.engine().bindings().count() == 1);
+    const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
+    const float* in[] = {nullptr, nullptr};
+    float* out[] = {nullptr, nullptr};
+    bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, {}, &transport);
+    CHECK(bench("/c_get", 13) == "[ \"/c_set\", 13, 2 ]\n");
+    CHECK(beat("midi", "c" + std::to_string(count - 4)) == "");
+}
+
 TEST_CASE("what comes is told to clients, as MIDIFunc calls it, with its time") {
     CommandBench bench;
     CHECK(bench("/notify", 1).find("/done") != std::string::npos);
     CHECK(bench("/bind_midi", 9, "voices", 1) == failure("/bind_midi", "voices is no option here"));
     CHECK(bench("/bind_midi", 9, "channel", 3) == "");
     using Kind = ControlEvent::Kind;
-    const ControlEvent events[] = {
-        {Kind::note_on, 1, 3, 60, 0, 0.5f}, {Kind::note_on, 0, 2, 61, 0, 1}, {Kind::bend, 0, 3, 0, 24, -1}};
+    const ControlEvent events[] = {{Kind::note_on, 1, 3, 60, 0, 0.5f},
+                                   {Kind::note_on, 0, 2, 61, 0, 1},
+                                   {Kind::bend, 0, 3, 0, 24, -1},
+                                   {Kind::clock, 0, 3, 0, 24, 0}};
     const float* in[] = {nullptr, nullptr};
     float* out[] = {nullptr, nullptr};
     bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, events);

@@ -155,6 +155,9 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/bind_controller", {3, 7, "c5"}),
         m("/bind_controller", {4, "bend", 1000, "freq", "curve", "exponential", "low", 1.f}),
         m("/bind_midi", {5, "channel", 1}),
+        m("/bind_beat", {6, "transport", "c8"}),
+        m("/bind_beat", {7, "midi", "c12", "beats-per-bar", 3}),
+        m("/bind_beat", {8, "sun", "c12"}),
         m("/bind_moved", {}),
         m("/bind_free", {1, 3, 9}),
         m("/g_dumpTree", {0, 0}),
@@ -386,7 +389,8 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                   osc_message("/bind_keys", {3, "sine", 0, 0, "mode", "legato", "curve", 3}),
                   osc_message("/bind_keys", {4, "missing", 0, 0}), osc_message("/bind_keys", {5, "sine", 0, 77}),
                   osc_message("/bind_controller", {6, 7, "c5", "low", 1.f, "high", 2.f, "curve", "exponential"}),
-                  osc_message("/bind_controller", {7, "bend", 1000, "freq"}), osc_message("/bind_midi", {8})});
+                  osc_message("/bind_controller", {7, "bend", 1000, "freq"}), osc_message("/bind_midi", {8}),
+                  osc_message("/bind_beat", {9, "transport", "c8"}), osc_message("/bind_beat", {10, "midi", "c12"})});
         std::mt19937 random(1);
         const auto events = [&] {
             std::vector<Control> found;
@@ -395,6 +399,7 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                 found.push_back({uint32_t(random() % 300),
                                  SPA_CONTROL_Midi,
                                  {status, uint8_t(random() % 130), uint8_t(random() % 128)}});
+                found.push_back({uint32_t(random() % 300), SPA_CONTROL_Midi, {uint8_t(0xf8 + random() % 5)}});
                 found.push_back(packet(uint32_t(random() % 300), {0x40000000 | uint32_t(random()) % 0x10000000, 7}));
             }
             return sequence(found);
@@ -412,9 +417,18 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                 rig.p.node->unlink(in, 2);
             if (i % 100 == 60)
                 REQUIRE(rig.p.node->link_control(2) == 0);
+            spa_io_position& position = rig.host.position();
+            position.state = random() % 4;
+            position.n_segments = random() % 3;
+            position.segments[0].rate = 1;
+            position.segments[0].position = random();
+            position.segments[0].bar.flags = SPA_IO_SEGMENT_BAR_FLAG_VALID;
+            position.segments[0].bar.signature_num = 4;
+            position.segments[0].bar.bpm = double(random() % 300);
+            position.segments[0].bar.beat = double(random());
             rig.host.cycle(uint32_t(64 + i % 3 * 100));
         }
-        rig.send({osc_message("/bind_free", {1, 2, 3})});
+        rig.send({osc_message("/bind_free", {1, 2, 3, 9, 10})});
         rig.host.cycles(20, 100);
         check_no_breach();
     }

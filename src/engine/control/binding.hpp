@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/control/control-event.hpp"
+#include "engine/control/transport.hpp"
 #include "engine/rt/ntp-time.hpp"
 
 #include <cstdint>
@@ -21,8 +22,16 @@ struct BindingTargets {
     Buses& buses;
     Buffers& buffers;
     Outbox& outbox;
-    int32_t block = 0; ///< the number of the block that is computed next
-    NtpTime time = 0;  ///< of the event's frame, when it is heard
+    int32_t block = 0;  ///< the number of the block that is computed next
+    NtpTime time = 0;   ///< of the event's frame, when it is heard
+    double seconds = 0; ///< of the event's frame, since the engine's first
+};
+
+/// A block's first frame.
+struct BlockStart {
+    double seconds; ///< since the engine's first frame
+    const Transport& transport;
+    double transport_frame; ///< as Transport::frame counts
 };
 
 /// Which events a binding hears.
@@ -43,9 +52,13 @@ public:
 
     /// Does what an event asks for that it hears, if it is one of its own. Bounded.
     virtual void handle(const ControlEvent&, BindingTargets&) noexcept = 0;
+    /// Whether begin_block() is to be called in each block.
+    virtual bool in_each_block() const noexcept { return false; }
+    /// A block begins. All events up to its first frame have been handled.
+    virtual void begin_block(const BlockStart&, BindingTargets&) noexcept {}
     /// It is about to be taken away: what it has begun ends.
     virtual void end(BindingTargets&) noexcept = 0;
-    /// About how long handle() takes for an event of its own, ns.
+    /// About how long handle() takes for an event of its own, and begin_block(), ns.
     virtual int64_t cost() const noexcept = 0;
 
 private:

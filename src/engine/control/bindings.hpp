@@ -3,6 +3,7 @@
 
 #include "engine/control/binding.hpp"
 #include "engine/control/event-queue.hpp"
+#include "engine/control/transport.hpp"
 
 #include <array>
 #include <cstddef>
@@ -31,23 +32,30 @@ public:
 
     /// Begins a cycle. `start`: the time of its first frame. `rate`: frames per second. `events`: what the control
     /// ports bring in it; without a binding only last_moved() looks at them. Returns how many the queue had no room
-    /// for.
-    size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events) noexcept;
+    /// for. `transport`: null: it goes on as it did.
+    size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events,
+                       const Transport* transport) noexcept;
+    /// The cycle had that many frames.
+    void end_cycle(int frames) noexcept;
     /// The last event that was no note. Null: there hasn't been any.
     const ControlEvent* last_moved() const noexcept { return moved_ ? &last_moved_ : nullptr; }
     /// Forgets the events that wait.
     void clear() noexcept {
         events_.clear();
+        transports_.clear();
         next_ = 0;
     }
-    EventQueue& events() noexcept { return events_; }
+    /// Whether something happens in each block.
+    bool in_each_block() const noexcept { return in_each_block_ > 0; }
     const EventQueue& events() const noexcept { return events_; }
     /// Lets the bindings handle the events of the block that begins at `frame` of the cycle and has `block_size`
-    /// frames. `delay`: see EventQueue. false: there was no time for all of them; they stay for the next block.
+    /// frames, and begin it. `delay`: see EventQueue. false: there was no time for all of them; they stay for the next
+    /// block.
     bool run(int frame, int block_size, int delay, int32_t block) noexcept;
 
 private:
     bool handle(const ControlEvent&) noexcept;
+    bool begin_block(int frame, int delay) noexcept;
     std::unique_ptr<Binding>* find(int32_t id) noexcept;
 
     BindingTargets targets_;
@@ -55,12 +63,15 @@ private:
     Deadline& deadline_;
     NtpTime start_ = 0; ///< of the cycle
     double rate_ = 1;
+    double seconds_ = 0; ///< at its start, since the engine's first frame
     ControlEvent last_moved_;
     bool moved_ = false;
     EventQueue events_;
+    TransportQueue transports_;
     std::array<std::unique_ptr<Binding>, most> bindings_; ///< the first count_ of them, in the order of their arrival
     size_t count_ = 0;
-    size_t next_ = 0; ///< which of them handles the first event next: there may not have been time for all
+    size_t in_each_block_ = 0; ///< how many of them
+    size_t next_ = 0;          ///< which of them handles the first event next: there may not have been time for all
 };
 
 } // namespace scs
