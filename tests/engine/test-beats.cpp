@@ -212,7 +212,7 @@ TEST_CASE("start, stop, continue and song position take effect in the first bloc
     band.event(Kind::go_on, 1);
     band.cycle(256);
     CHECK(band.at(started).playing == 0);
-    CHECK(band.at(started).all(4) == 0);
+    CHECK(band.at(started).all(4) == 12.5);
     CHECK(band.at(started + 64).playing == 1);
     CHECK(band.at(started + 64).all(4) == 12.5);
     band.clocks(25, 256);
