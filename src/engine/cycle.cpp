@@ -66,7 +66,7 @@ void Cycle::set_rate(double rate) noexcept {
 
 /// How many blocks there are in the cycle, from the one at this frame on, between which nothing happens. At least 1.
 int Cycle::calm_blocks(int frame, double rate) const noexcept {
-    if (!p_.ensemble.helped() || p_.bindings.follow_synths())
+    if (!p_.ensemble.helped() || p_.bindings.act_in_each_block())
         return 1;
     const int block = settings_.block_size, left = (frames_ - frame + block - 1) / block;
     const int most = std::min(left, Ahead::most_blocks), delay = reblocker_.input_delay();
@@ -159,7 +159,8 @@ void Cycle::render_block(int frame, double rate, const float* const* in, float* 
 }
 
 void Cycle::run(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                const CycleLimit& limit, std::span<const ControlEvent> events, int64_t began) noexcept {
+                const CycleLimit& limit, std::span<const ControlEvent> events, const Transport* transport,
+                int64_t began) noexcept {
     const int64_t traced = p_.trace->begin_cycle();
     set_rate(rate);
     now_ = frame0;
@@ -168,7 +169,7 @@ void Cycle::run(int frames, NtpTime frame0, double rate, const float* const* in,
     p_.world.set_block(block_);
     p_.ensemble.begin_block(block_);
     const bool whole = take_in(limit, began);
-    if (const size_t refused = p_.bindings.begin_cycle(now_, rate, events))
+    if (const size_t refused = p_.bindings.begin_cycle(now_, rate, events, transport))
         status_.refused_control.fetch_add(refused, std::memory_order_relaxed);
     // While a command is half done no synth is ended: it may stand at that one.
     const bool wanted = whole && p_.shedding.before_cycle() && limit.renders;
@@ -181,7 +182,7 @@ void Cycle::run(int frames, NtpTime frame0, double rate, const float* const* in,
     });
     if (ahead && ahead->end_cycle())
         tell_of_priority();
-    p_.bindings.events().end_cycle(frames_);
+    p_.bindings.end_cycle(frames_);
     if (!rendering_)
         status_.cuts.fetch_add(1, std::memory_order_relaxed);
     const int64_t ended = p_.deadline.bounded() ? clock_.now() : began;

@@ -4,6 +4,7 @@
 #include "engine/base/engine-status.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/control/control-event.hpp"
+#include "engine/control/transport.hpp"
 #include "engine/rt/clock.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/longest-block.hpp"
@@ -25,7 +26,7 @@ public:
 
     /// See Engine::process(). `began`: when it did, by the engine's clock.
     void run(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out, const CycleLimit&,
-             std::span<const ControlEvent> events, int64_t began) noexcept;
+             std::span<const ControlEvent> events, const Transport* transport, int64_t began) noexcept;
     /// See Engine::run_idle().
     bool run_idle(double rate) noexcept;
 

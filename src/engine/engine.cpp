@@ -202,14 +202,15 @@ bool Engine::run_idle(double rate) noexcept {
 }
 
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                     const CycleLimit& limit, std::span<const ControlEvent> events) noexcept {
+                     const CycleLimit& limit, std::span<const ControlEvent> events,
+                     const Transport* transport) noexcept {
     const int64_t began = clock_.now();
     const RenderingScope scope(p_->world);
     const FlushToZero denormals;
     const CLocale numbers;
     const InCycle cycle(status_);
     const bool well = !status_.broken.load(std::memory_order_relaxed) && FaultGuard::run_host([&] {
-        p_->cycle.run(frames, frame0, rate, in, out, limit, events, began);
+        p_->cycle.run(frames, frame0, rate, in, out, limit, events, transport, began);
     }) && !p_->ensemble.failed();
     if (!well) {
         break_down();

@@ -5,6 +5,7 @@
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/control/control-event.hpp"
+#include "engine/control/transport.hpp"
 #include "engine/definitions/definitions.hpp"
 #include "engine/error-mode.hpp"
 #include "engine/load-meter.hpp"
@@ -92,9 +93,11 @@ public:
     /// that isn't linked. `rate`: the graph's, Hz. Commands for which there is no time before the limit's deadline wait
     /// for the next cycle. Blocks that are left out are silent. No block is computed while a bundle is half done.
     /// `events`: what the control ports bring in this cycle, for bindings(); each takes effect input_delay() frames
-    /// after its own.
+    /// after its own. `transport`: of the graph from this cycle on, delayed in the same way; null: it goes on as it
+    /// did.
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                 const CycleLimit& = {}, std::span<const ControlEvent> events = {}) noexcept;
+                 const CycleLimit& = {}, std::span<const ControlEvent> events = {},
+                 const Transport* transport = nullptr) noexcept;
     /// [rt] For when no cycle runs: runs commands for about a millisecond; time stands still. `rate`: the graph's, Hz;
     /// 0: it stays. Returns whether more are waiting.
     bool run_idle(double rate = 0) noexcept;

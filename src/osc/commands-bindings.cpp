@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// /bind_keys, /bind_controller, /bind_command, /bind_midi, /bind_moved and /bind_free: what events of control ports,
-// and of synths, do.
+// /bind_keys, /bind_controller, /bind_command, /bind_midi, /bind_beat, /bind_moved and /bind_free: what events of
+// control ports, and of synths, do.
+#include "engine/control/beat-binding.hpp"
 #include "engine/control/bindings.hpp"
 #include "engine/control/controller-binding.hpp"
 #include "engine/control/key-binding.hpp"
@@ -11,6 +12,7 @@
 #include "osc/command-binding.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
+#include "osc/server-settings.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -160,7 +162,7 @@ public:
 private:
     static std::string read_kind(ArgReader& args, CommandSource& source) {
         const std::string_view word = args.at_string() ? args.get_string() : std::string_view();
-        for (int kind = 0; kind <= int(ControlEvent::Kind::bend); ++kind)
+        for (int kind = 0; kind < int(ControlEvent::Kind::packet); ++kind)
             if (word == name_of(ControlEvent::Kind(kind))) {
                 source.kind = CommandSource::Kind::event;
                 source.event = ControlEvent::Kind(kind);
@@ -169,7 +171,9 @@ private:
         source.kind = word == "reply" ? CommandSource::Kind::reply : CommandSource::Kind::trigger;
         if (word == "reply" || word == "trigger")
             return "";
-        return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch or bend";
+        return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, midiClock, "
+               "start, "
+               "continue, stop or songPosition";
     }
 
     static bool read_option(CommandSource& source, std::string_view key, BindingOptions& options) {
@@ -200,6 +204,40 @@ public:
         BindingOptions options(args);
         options.each([&](std::string_view key) { return options.read_source(source, key); });
         make<MessageBinding>(id, source, options.mistake());
+    }
+};
+
+class BindBeat final : public Bind {
+public:
+    explicit BindBeat(CommandInit&& init) : Bind(std::move(init)) {
+        ArgReader args = this->args();
+        const int32_t id = args.get_int();
+        const std::string_view from = args.at_string() ? args.get_string() : std::string_view();
+        const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
+        const bool clock = from == "midi";
+        BeatSettings s;
+        s.bus = bus.bus;
+        BindingOptions options(args);
+        options.each([&](std::string_view key) {
+            if (clock && key == "port")
+                options.read_source(s.source, key);
+            else if (clock && key == "beats-per-bar")
+                options.read(s.beats_per_bar, 1, 64);
+            else
+                return false;
+            return true;
+        });
+        std::string mistake = options.mistake();
+        if (!clock && from != "transport")
+            mistake = "the source is to be transport or midi";
+        else if (!bus.valid || bus.audio || bus.bus < 0)
+            mistake = "a control bus is named as in c5";
+        else if (s.bus > services().settings.engine.control_buses - Beats::buses)
+            mistake = "there are no four control buses from that one on";
+        if (clock)
+            make<ClockBinding>(id, s, mistake);
+        else
+            make<TransportBinding>(id, s, mistake);
     }
 };
 
@@ -256,6 +294,7 @@ constexpr CommandSpec commands[] = {
     {.name = "/bind_controller", .make = make_command<BindController>},
     {.name = "/bind_command", .make = make_command<BindCommand>},
     {.name = "/bind_midi", .make = make_command<BindMessages>},
+    {.name = "/bind_beat", .make = make_command<BindBeat>},
     {.name = "/bind_moved", .handler = tell_moved, .reply_room = moved_room},
     {.name = "/bind_free", .make = make_command<FreeBindings>},
 };

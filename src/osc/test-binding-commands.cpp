@@ -70,14 +70,63 @@ TEST_CASE("a binding's mistakes are named, and nothing is bound") {
     CHECK(bench.engine().bindings().count() == 0);
 }
 
+TEST_CASE("beats of the transport and of MIDI clock are bound to four control buses") {
+    CommandBench bench;
+    CHECK(bench("/bind_beat", 1, "transport", "c10") == "");
+    CHECK(bench("/bind_beat", 2, "midi", "c20", "port", 1, "beats-per-bar", 3) == "");
+    CHECK(bench.engine().bindings().count() == 2);
+    const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
+    const ControlEvent start{ControlEvent::Kind::start, 1, 0, 0, 0, 0};
+    const float* in[] = {nullptr, nullptr};
+    float* out[] = {nullptr, nullptr};
+    bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, std::span(&start, 1), &transport);
+    CHECK(bench("/c_getn", 10, 4, 20, 4) == "[ \"/c_setn\", 10, 4, 1, 2, 1, 2, 20, 4, 0, 0, 1, 0 ]\n");
+    CHECK(bench("/bind_free", 1, 2) == "");
+    CHECK(bench.engine().bindings().count() == 0);
+}
+
+TEST_CASE("a beat binding's mistakes are named, and nothing changes") {
+    CommandBench bench;
+    const auto beat = [&](auto... args) { return bench("/bind_beat", 1, args...); };
+    const auto failed = [](const char* text) { return failure("/bind_beat", text); };
+    const char *source = "the source is to be transport or midi", *bus = "a control bus is named as in c5";
+    const char* range = "there are no four control buses from that one on";
+    CHECK(beat("transport", "c10") == "");
+    CHECK(beat() == failed(source));
+    CHECK(beat(1, "c10") == failed(source));
+    CHECK(beat("sun", "c10") == failed(source));
+    CHECK(beat("midi") == failed(bus));
+    CHECK(beat("midi", 10) == failed(bus));
+    CHECK(beat("midi", "a10") == failed(bus));
+    CHECK(beat("midi", "c-1") == failed(bus));
+    const int count = bench.engine().settings().control_buses;
+    CHECK(beat("midi", "c" + std::to_string(count - 3)) == failed(range));
+    CHECK(beat("midi", "c2147483647") == failed(range));
+    CHECK(beat("midi", "c10", "port") == failed("port has no value"));
+    CHECK(beat("midi", "c10", "port", 128) == failed("port is to be -1 to 127"));
+    CHECK(beat("midi", "c10", "channel", 0) == failed("channel is no option here"));
+    CHECK(beat("midi", "c10", "beats-per-bar", 0) == failed("beats-per-bar is to be 1 to 64"));
+    CHECK(beat("transport", "c10", "beats-per-bar", 3) == failed("beats-per-bar is no option here"));
+    CHECK(beat("transport", "c10", "port", 0) == failed("port is no option here"));
+    CHECK(bench.engine().bindings().count() == 1);
+    const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
+    const float* in[] = {nullptr, nullptr};
+    float* out[] = {nullptr, nullptr};
+    bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, {}, &transport);
+    CHECK(bench("/c_get", 13) == "[ \"/c_set\", 13, 2 ]\n");
+    CHECK(beat("midi", "c" + std::to_string(count - 4)) == "");
+}
+
 TEST_CASE("what comes is told to clients, as MIDIFunc calls it, with its time") {
     CommandBench bench;
     CHECK(bench("/notify", 1).find("/done") != std::string::npos);
     CHECK(bench("/bind_midi", 9, "voices", 1) == failure("/bind_midi", "voices is no option here"));
     CHECK(bench("/bind_midi", 9, "channel", 3) == "");
     using Kind = ControlEvent::Kind;
-    const ControlEvent events[] = {
-        {Kind::note_on, 1, 3, 60, 0, 0.5f}, {Kind::note_on, 0, 2, 61, 0, 1}, {Kind::bend, 0, 3, 0, 24, -1}};
+    const ControlEvent events[] = {{Kind::note_on, 1, 3, 60, 0, 0.5f},
+                                   {Kind::note_on, 0, 2, 61, 0, 1},
+                                   {Kind::bend, 0, 3, 0, 24, -1},
+                                   {Kind::clock, 0, 3, 0, 24, 0}};
     const float* in[] = {nullptr, nullptr};
     float* out[] = {nullptr, nullptr};
     bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, events);
@@ -125,16 +174,15 @@ TEST_CASE("a bound command gets what keys and controllers say") {
     CommandBench bench;
     CHECK(bench("/bind_command", 1, "noteOn", "channel", 2, "/c_set", 1, "$1", 2, "$2") == "");
     CHECK(bench("/bind_command", 2, "control", "number", 74, "/c_set", 3, "$1") == "");
+    CHECK(bench("/bind_command", 3, "songPosition", "/c_set", 4, "$1") == "");
     using Kind = ControlEvent::Kind;
-    const ControlEvent events[] = {{Kind::note_on, 0, 2, 60, 0, 0.5f},
-                                   {Kind::note_on, 0, 1, 61, 0, 1},
-                                   {Kind::note_off, 0, 2, 62, 0, 1},
-                                   {Kind::controller, 0, 0, 74, 0, 0.25f},
-                                   {Kind::controller, 0, 0, 75, 0, 0.75f}};
+    const ControlEvent events[] = {{Kind::note_on, 0, 2, 60, 0, 0.5f},     {Kind::note_on, 0, 1, 61, 0, 1},
+                                   {Kind::note_off, 0, 2, 62, 0, 1},       {Kind::controller, 0, 0, 74, 0, 0.25f},
+                                   {Kind::controller, 0, 0, 75, 0, 0.75f}, {Kind::song_position, 0, 0, 0, 0, 16}};
     const float* in[] = {nullptr, nullptr};
     float* out[] = {nullptr, nullptr};
     bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {}, events);
-    CHECK(bench("/c_get", 1, 2, 3) == "[ \"/c_set\", 1, 0.5, 2, 60, 3, 0.25 ]\n");
+    CHECK(bench("/c_get", 1, 2, 3, 4) == "[ \"/c_set\", 1, 0.5, 2, 60, 3, 0.25, 4, 16 ]\n");
 }
 
 TEST_CASE("the first of a bound command's failures is logged") {
@@ -159,8 +207,12 @@ TEST_CASE("mistakes in what is bound to a command are named") {
         const std::string answer = bench("/bind_command", 1, arguments...);
         return answer.substr(0, answer.rfind('"')).substr(std::string("[ \"/fail\", \"/bind_command\", \"").size());
     };
-    CHECK(bind("keys") == "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch or bend");
-    CHECK(bind(3) == "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch or bend");
+    const std::string sources =
+        "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, "
+        "midiClock, start, continue, stop or songPosition";
+    CHECK(bind("keys") == sources);
+    CHECK(bind(3) == sources);
+    CHECK(bind("packet") == sources);
     CHECK(bind("trigger") == "a command is missing");
     CHECK(bind("trigger", "id", 3) == "a command is missing");
     CHECK(bind("trigger", "path", "/x") == "path is no option here");

@@ -599,7 +599,7 @@ TEST_CASE("what synths tell and has no room is counted") {
     CHECK(hears.heard.back() == 77);
     CHECK(k.engine->bindings().take(2));
     k.engine->bindings().hear({});
-    CHECK_FALSE(k.engine->bindings().follow_synths());
+    CHECK_FALSE(k.engine->bindings().act_in_each_block());
 }
 
 TEST_CASE("ten thousand notes sound as those of a score, sample by sample") {

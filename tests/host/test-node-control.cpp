@@ -96,6 +96,25 @@ TEST_CASE("events come with their frame, port and order, as MIDI 1.0 and as pack
     CHECK(n.count("scsynth.control.refused") == 0);
 }
 
+TEST_CASE("clocks and where a song is come at their frames, and what else systems send doesn't") {
+    Node n;
+    const auto system = [](uint32_t offset, std::vector<uint8_t> bytes) {
+        return Control{offset, SPA_CONTROL_Midi, std::move(bytes)};
+    };
+    const auto& events = n.cycle(sequence({system(0, {0xf2, 4, 1}), system(0, {0xfb}), system(7, {0xf8}),
+                                           system(8, {0xfe}), packet(9, {0x10f80000}), system(255, {0xfc})}));
+    REQUIRE(events.size() == 5);
+    CHECK(events[0].kind == Kind::song_position);
+    CHECK(events[0].value == 132);
+    CHECK(events[1].kind == Kind::go_on);
+    CHECK(events[2].kind == Kind::clock);
+    CHECK(events[2].frame == 7);
+    CHECK(events[3].kind == Kind::clock);
+    CHECK(events[3].frame == 9);
+    CHECK(events[4].kind == Kind::stop);
+    CHECK(n.count("scsynth.control.refused") == 0);
+}
+
 TEST_CASE("what isn't well-formed is refused and counted; the rest isn't lost") {
     Node n;
     CHECK(n.cycle(sequence({note(0, 60), {1, SPA_CONTROL_Midi, {0x90, 200, 1}}, {2, ump, {1, 2, 3}}, note(3, 61)}))

@@ -159,8 +159,11 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/bind_command", {7, "noteOn", "number", 60, "/s_new", "other", -1, 0, 1, "freq", "$2"}),
         m("/bind_command", {8, "reply", "path", "/x"}),
         m("/bind_midi", {5, "channel", 1}),
+        m("/bind_beat", {16, "transport", "c8"}),
+        m("/bind_beat", {17, "midi", "c12", "beats-per-bar", 3}),
+        m("/bind_beat", {18, "sun", "c12"}),
         m("/bind_moved", {}),
-        m("/bind_free", {1, 3, 6, 7, 9}),
+        m("/bind_free", {1, 3, 6, 7, 16, 17, 9}),
         m("/g_dumpTree", {0, 0}),
         m("/g_dumpTree", {0, 1}),
         m("/g_freeAll", {12}),
@@ -397,7 +400,8 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                   osc_message("/bind_keys", {3, "sine", 0, 0, "mode", "legato", "curve", 3}),
                   osc_message("/bind_keys", {4, "missing", 0, 0}), osc_message("/bind_keys", {5, "sine", 0, 77}),
                   osc_message("/bind_controller", {6, 7, "c5", "low", 1.f, "high", 2.f, "curve", "exponential"}),
-                  osc_message("/bind_controller", {7, "bend", 1000, "freq"}), osc_message("/bind_midi", {8})});
+                  osc_message("/bind_controller", {7, "bend", 1000, "freq"}), osc_message("/bind_midi", {8}),
+                  osc_message("/bind_beat", {14, "transport", "c8"}), osc_message("/bind_beat", {15, "midi", "c12"})});
         const std::vector<Bytes> packets = {osc_message("/s_new", {"sine", -1, 0, 0, "freq", 300.f}),
                                             osc_message("/s_new", {"missing"}),
                                             osc_message("/n_set", {0, "freq", 200.f}),
@@ -416,6 +420,7 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                 std::vector<uint8_t> body(command.size() - random() % 3);
                 std::memcpy(body.data(), command.data(), body.size());
                 found.push_back({uint32_t(random() % 300), SPA_CONTROL_OSC, body});
+                found.push_back({uint32_t(random() % 300), SPA_CONTROL_Midi, {uint8_t(0xf8 + random() % 5)}});
                 found.push_back(packet(uint32_t(random() % 300), {0x40000000 | uint32_t(random()) % 0x10000000, 7}));
             }
             return sequence(found);
@@ -433,9 +438,18 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                 rig.p.node->unlink(in, 2);
             if (i % 100 == 60)
                 REQUIRE(rig.p.node->link_control(2) == 0);
+            spa_io_position& position = rig.host.position();
+            position.state = random() % 4;
+            position.n_segments = random() % 3;
+            position.segments[0].rate = 1;
+            position.segments[0].position = random();
+            position.segments[0].bar.flags = SPA_IO_SEGMENT_BAR_FLAG_VALID;
+            position.segments[0].bar.signature_num = 4;
+            position.segments[0].bar.bpm = double(random() % 300);
+            position.segments[0].bar.beat = double(random());
             rig.host.cycle(uint32_t(64 + i % 3 * 100));
         }
-        rig.send({osc_message("/bind_free", {1, 2, 3, 9, 12})});
+        rig.send({osc_message("/bind_free", {1, 2, 3, 9, 12, 14, 15})});
         rig.host.cycles(20, 100);
         check_no_breach();
     }

@@ -120,6 +120,7 @@ int Cycle::process() noexcept {
     for (size_t i = 0; i < controls_.size(); ++i)
         control_.read(uint8_t(i), controls_[i].take_bytes());
     events_ = control_.events();
+    transport_ = position_ ? transport_reader_.read(*position_, span.rate) : Transport();
 
     const double latency = latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
     const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
@@ -172,7 +173,7 @@ uint64_t Cycle::cuts() const noexcept {
 
 void Cycle::render(const Span& span, NtpTime frame0, const CycleLimit& limit) noexcept {
     if (Engine* engine = server_ ? server_->engine() : nullptr) {
-        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit, events_);
+        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit, events_, &transport_);
         input_delay_.store(engine->input_delay(), std::memory_order_relaxed);
     } else {
         for (float* out : out_)
@@ -191,7 +192,11 @@ void Cycle::render_resampled(const Span& span, NtpTime frame0, const CycleLimit&
             event.frame = int32_t(std::max<int64_t>(
                 std::llround((event.frame + rate_adapter_->delay() - ahead) * rate_adapter_->engine_rate() / span.rate),
                 0));
-        engine->process(frames, start, rate_adapter_->engine_rate(), in, out, limit, std::exchange(events_, {}));
+        Transport transport = transport_;
+        transport.frame = (rate_adapter_->delay() - ahead) * rate_adapter_->engine_rate() / span.rate;
+        transport.beats_per_frame *= span.rate / rate_adapter_->engine_rate();
+        engine->process(frames, start, rate_adapter_->engine_rate(), in, out, limit, std::exchange(events_, {}),
+                        &transport);
     };
     const int block = rate_adapter_->block();
     bool rendered = false;

@@ -8,6 +8,7 @@
 #include "gain.hpp"
 #include "osc/server.hpp"
 #include "ports.hpp"
+#include "transport-reader.hpp"
 
 #include <spa/node/io.h>
 #include <spa/node/node.h>
@@ -90,6 +91,8 @@ private:
     std::vector<PortIo> inputs_, outputs_, controls_;
     ControlReader control_;
     std::span<ControlEvent> events_; ///< of this cycle that the engine doesn't have yet
+    TransportReader transport_reader_;
+    Transport transport_; ///< of this cycle
     std::vector<const float*> in_;
     std::vector<float*> out_;
     std::vector<Gain> gains_; ///< of the outputs

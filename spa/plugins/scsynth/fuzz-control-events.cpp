@@ -13,7 +13,8 @@ namespace {
 
 bool within(const ControlEvent& event, int frames) {
     return event.frame >= 0 && event.frame < frames && event.channel < 16 && event.number < 128 &&
-           std::isfinite(event.value) && std::abs(event.value) <= 1.f;
+           std::isfinite(event.value) &&
+           std::abs(event.value) <= (event.kind == ControlEvent::Kind::song_position ? 16383.f : 1.f);
 }
 
 void check(bool right) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/control/control-event.hpp"
+#include "engine/control/transport.hpp"
 #include "engine/messages/synth-event.hpp"
 #include "engine/rt/ntp-time.hpp"
 
@@ -26,6 +27,14 @@ struct BindingTargets {
     size_t refused = 0; ///< what couldn't be taken; bindings count up
     int32_t block = 0;  ///< the number of the block that is computed next
     NtpTime time = 0;   ///< of the event's frame, when it is heard
+    double seconds = 0; ///< of the event's frame, since the engine's first
+};
+
+/// A block's first frame.
+struct BlockStart {
+    double seconds; ///< since the engine's first frame
+    const Transport& transport;
+    double transport_frame; ///< as Transport::frame counts
 };
 
 /// Which events a binding hears.
@@ -56,9 +65,13 @@ public:
     /// After handle(): does what may take long. false: there was no time for all of it; to be called again, before
     /// anything else happens.
     virtual bool go_on() noexcept { return true; }
+    /// Whether begin_block() is to be called in each block.
+    virtual bool in_each_block() const noexcept { return false; }
+    /// A block begins. All events up to its first frame have been handled.
+    virtual void begin_block(const BlockStart&, BindingTargets&) noexcept {}
     /// It is about to be taken away: what it has begun ends.
     virtual void end(BindingTargets&) noexcept = 0;
-    /// About how long handle() takes for an event of its own, ns.
+    /// About how long handle() takes for an event of its own, and begin_block(), ns.
     virtual int64_t cost() const noexcept = 0;
 
 private:

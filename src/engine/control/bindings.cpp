@@ -30,9 +30,12 @@ std::unique_ptr<Binding>* Bindings::find(int32_t id) noexcept {
 
 /// Puts a binding, or none, in the place of another one, or of none.
 void Bindings::swap(std::unique_ptr<Binding>& place, std::unique_ptr<Binding>& binding) noexcept {
-    const auto hears_synths = [](const auto& each) { return each && each->hears_synths(); };
-    listening_ += hears_synths(binding);
-    listening_ -= hears_synths(place);
+    const auto count = [this](const auto& each, int change) {
+        listening_ += each && each->hears_synths() ? change : 0;
+        in_each_block_ += each && each->in_each_block() ? change : 0;
+    };
+    count(binding, 1);
+    count(place, -1);
     if (place)
         place->end(targets_);
     place.swap(binding);
@@ -61,7 +64,8 @@ std::unique_ptr<Binding> Bindings::take(int32_t id) noexcept {
     return taken;
 }
 
-size_t Bindings::begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events) noexcept {
+size_t Bindings::begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events,
+                             const Transport* transport) noexcept {
     start_ = start;
     rate_ = rate;
     const auto moved = std::find_if(events.rbegin(), events.rend(), is_controller);
@@ -69,12 +73,15 @@ size_t Bindings::begin_cycle(NtpTime start, double rate, std::span<const Control
         last_moved_ = *moved;
         moved_ = true;
     }
+    if (transport)
+        transports_.add(*transport);
     const size_t refused = std::exchange(targets_.refused, 0);
     return refused + (count_ > 0 ? events_.add(events) : 0);
 }
 
 void Bindings::clear() noexcept {
     events_.clear();
+    transports_.clear();
     told_.clear();
     next_ = 0;
     half_done_ = nullptr;
@@ -90,6 +97,7 @@ void Bindings::hear(const SynthEvent& event) noexcept {
 
 /// `frame`: of the cycle, when it is heard; `in_block`: the same, of the block.
 void Bindings::set_time(int frame, int in_block) noexcept {
+    targets_.seconds = seconds_ + frame / rate_;
     targets_.time = ntp_advance(start_, frame, rate_);
     world_.set_offset(in_block, 0.f);
 }
@@ -126,6 +134,12 @@ void Bindings::advance() noexcept {
         ++next_;
 }
 
+void Bindings::end_cycle(int frames) noexcept {
+    events_.end_cycle(frames);
+    transports_.end_cycle(frames);
+    seconds_ += frames / rate_;
+}
+
 /// false: there was no time for all bindings; next_ is the one that goes on with the event.
 bool Bindings::handle(const ControlEvent& event) noexcept {
     for (; next_ < count_; advance())
@@ -153,11 +167,33 @@ bool Bindings::run_told(int frame) noexcept {
     return true;
 }
 
+/// false: there was no time for all bindings.
+bool Bindings::begin_block(int frame, int delay) noexcept {
+    const BlockStart start{seconds_ + frame / rate_, transports_.in_effect(frame, delay), double(frame - delay)};
+    for (size_t i = 0; i < count_; ++i) {
+        if (!bindings_[i]->in_each_block())
+            continue;
+        FaultGuard::progress();
+        if (deadline_.spend(bindings_[i]->cost()))
+            return false;
+        bindings_[i]->begin_block(start, targets_);
+    }
+    return true;
+}
+
 bool Bindings::run(int frame, int block_size, int delay, int32_t block) noexcept {
     targets_.block = block;
+    bool begun = in_each_block_ == 0;
+    if (begun && told_.empty() && !events_.any_before(frame + block_size, delay))
+        return true;
     bool whole = run_told(frame);
     while (whole && events_.any_before(frame + block_size, delay)) {
         const ControlEvent& event = events_.first();
+        if (!begun && event.frame + delay > frame) {
+            begun = true;
+            if (!(whole = begin_block(frame, delay)))
+                break;
+        }
         set_time(event.frame + delay, std::clamp(event.frame + delay - frame, 0, block_size - 1));
         whole = !deadline_.spend(event_cost) && handle(event);
         if (whole) {
@@ -166,7 +202,7 @@ bool Bindings::run(int frame, int block_size, int delay, int32_t block) noexcept
         }
     }
     world_.set_offset(0, 0.f);
-    return whole;
+    return whole && (begun || begin_block(frame, delay));
 }
 
 } // namespace scs

@@ -4,6 +4,7 @@
 #include "engine/control/binding.hpp"
 #include "engine/control/event-queue.hpp"
 #include "engine/control/synth-event-queue.hpp"
+#include "engine/control/transport.hpp"
 
 #include <array>
 #include <cstddef>
@@ -31,24 +32,27 @@ public:
     size_t count() const noexcept { return count_; }
 
     /// Begins a cycle. `start`: the time of its first frame. `rate`: frames per second. `events`: what the control
-    /// ports bring in it; without a binding only last_moved() looks at them. Returns how many there was no room for, or
-    /// couldn't be taken, and how many that synths told, since the last call.
-    size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events) noexcept;
+    /// ports bring in it; without a binding only last_moved() looks at them. `transport`: null: it goes on as it did.
+    /// Returns how many events there was no room for, or couldn't be taken, and how many that synths told, since the
+    /// last call.
+    size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events,
+                       const Transport* transport) noexcept;
+    /// The cycle had that many frames.
+    void end_cycle(int frames) noexcept;
     /// The last event that was no note. Null: there hasn't been any.
     const ControlEvent* last_moved() const noexcept { return moved_ ? &last_moved_ : nullptr; }
     /// Forgets the events that wait.
     void clear() noexcept;
     /// In a block: keeps what a synth tells for the bindings that hear it, until the next block.
     void hear(const SynthEvent&) noexcept;
-    /// Whether what synths tell in a block may change the next one.
-    bool follow_synths() const noexcept { return listening_ > 0 || !told_.empty(); }
+    /// Whether something may happen in each block.
+    bool act_in_each_block() const noexcept { return in_each_block_ > 0 || listening_ > 0 || !told_.empty(); }
     /// Finishes what run() had no time for. false: there still isn't enough. Nothing else may happen before it is done.
     bool go_on() noexcept;
-    EventQueue& events() noexcept { return events_; }
     const EventQueue& events() const noexcept { return events_; }
     /// Lets the bindings handle what synths told in the block before, and the events of the block that begins at
-    /// `frame` of the cycle and has `block_size` frames. `delay`: see EventQueue. false: there was no time for all of
-    /// them; they stay for the next block.
+    /// `frame` of the cycle and has `block_size` frames, and begin it. `delay`: see EventQueue. false: there was no
+    /// time for all of them; they stay for the next block.
     bool run(int frame, int block_size, int delay, int32_t block) noexcept;
 
 private:
@@ -59,6 +63,7 @@ private:
     void advance() noexcept;
     void set_time(int frame, int in_block) noexcept;
     void swap(std::unique_ptr<Binding>& place, std::unique_ptr<Binding>& binding) noexcept;
+    bool begin_block(int frame, int delay) noexcept;
     std::unique_ptr<Binding>* find(int32_t id) noexcept;
 
     BindingTargets targets_;
@@ -66,15 +71,18 @@ private:
     Deadline& deadline_;
     NtpTime start_ = 0; ///< of the cycle
     double rate_ = 1;
+    double seconds_ = 0; ///< at its start, since the engine's first frame
     ControlEvent last_moved_;
     bool moved_ = false;
     EventQueue events_;
+    TransportQueue transports_;
     std::array<std::unique_ptr<Binding>, most> bindings_; ///< the first count_ of them, in the order of their arrival
     size_t count_ = 0;
-    size_t next_ = 0; ///< which of them handles the first event next: there may not have been time for all
+    int listening_ = 0;     ///< how many of them hear synths
+    int in_each_block_ = 0; ///< how many of them act in each block
+    size_t next_ = 0;       ///< which of them handles the first event next: there may not have been time for all
     SynthEventQueue told_;
     bool in_told_ = false;         ///< the first event is that of told_
-    size_t listening_ = 0;         ///< those that hear synths
     Binding* half_done_ = nullptr; ///< there was no time for all that it does for the first event
 };
 

@@ -17,7 +17,13 @@ struct ControlEvent {
         program,       ///< `number`: which one
         pressure,      ///< of the channel
         bend,
-        packet, ///< of OSC
+        // What follows is for all channels.
+        clock, ///< 24 of them are a beat
+        start,
+        go_on, ///< continue
+        stop,
+        song_position, ///< `value`: sixteenths from the start on, 0 … 16383
+        packet,        ///< of OSC
     };
     Kind kind = Kind::note_on;
     uint8_t port = 0;    ///< of the node's control inputs
@@ -26,6 +32,8 @@ struct ControlEvent {
     int32_t frame = 0;   ///< in the cycle
     float value = 0;     ///< 0 … 1; of a bend -1 … 1
     std::span<const std::byte> packet{};
+
+    bool of_channel() const noexcept { return kind < Kind::clock; }
 };
 
 } // namespace scs

@@ -327,8 +327,7 @@ void KeyBinding::handle(const ControlEvent& event, BindingTargets& targets) noex
     case Kind::pressure: return set_pressure(event.channel, event.value, targets);
     case Kind::bend: return set_bend(event.channel, event.value, targets);
     case Kind::controller: return control(event, targets);
-    case Kind::program:
-    case Kind::packet: return;
+    default: return;
     }
 }
 

@@ -7,6 +7,8 @@
 namespace scs {
 
 void MessageBinding::handle(const ControlEvent& event, BindingTargets& targets) noexcept {
+    if (!event.of_channel())
+        return;
     const MidiEvent message{{EventKind::midi, sizeof message},
                             id(),
                             uint8_t(event.kind),

@@ -76,8 +76,26 @@ MidiRead read_midi2(uint32_t head, uint32_t data, ControlEvent& event) noexcept 
     case Kind::pressure: event.number = 0; [[fallthrough]];
     case Kind::note_pressure:
     case Kind::controller: event.value = float(data / 4294967295.0); break;
-    case Kind::packet: break; // no kind of UMP
+    default: break;
     }
+    return MidiRead::event;
+}
+
+/// A system message that says where a song is, or that it goes on.
+MidiRead read_system(std::span<const uint8_t> bytes, ControlEvent& event) noexcept {
+    const size_t data = bytes[0] == 0xf2 ? 2 : 0;
+    switch (bytes[0]) {
+    case 0xf2: event.kind = Kind::song_position; break;
+    case 0xf8: event.kind = Kind::clock; break;
+    case 0xfa: event.kind = Kind::start; break;
+    case 0xfb: event.kind = Kind::go_on; break;
+    case 0xfc: event.kind = Kind::stop; break;
+    default: return MidiRead::other;
+    }
+    if (bytes.size() != data + 1 || (data && (bytes[1] > 127 || bytes[2] > 127)))
+        return MidiRead::malformed;
+    event.channel = event.number = 0;
+    event.value = data ? float(bytes[1] | bytes[2] << 7) : 0;
     return MidiRead::event;
 }
 
@@ -92,6 +110,11 @@ std::string_view name_of(ControlEvent::Kind kind) noexcept {
     case ControlEvent::Kind::program: return "program";
     case ControlEvent::Kind::pressure: return "touch";
     case ControlEvent::Kind::bend: return "bend";
+    case ControlEvent::Kind::clock: return "midiClock";
+    case ControlEvent::Kind::start: return "start";
+    case ControlEvent::Kind::go_on: return "continue";
+    case ControlEvent::Kind::stop: return "stop";
+    case ControlEvent::Kind::song_position: return "songPosition";
     case ControlEvent::Kind::packet: return "packet";
     }
     return {};
@@ -102,7 +125,7 @@ MidiRead read_midi(std::span<const uint8_t> bytes, ControlEvent& event) noexcept
         return MidiRead::malformed;
     const uint8_t status = bytes[0];
     if (status >= 0xf0)
-        return MidiRead::other;
+        return read_system(bytes, event);
     const size_t data = data_bytes(kinds[size_t(status >> 4) - 8]);
     if (bytes.size() != data + 1 || bytes[1] > 127 || bytes[data] > 127)
         return MidiRead::malformed;
@@ -117,9 +140,12 @@ MidiRead read_ump(std::span<const uint32_t> words, ControlEvent& event) noexcept
     const uint32_t head = words[0], type = head >> 28;
     if (type == 4)
         return read_midi2(head, words[1], event);
+    const std::array<uint8_t, 3> bytes = {uint8_t(head >> 16), uint8_t(head >> 8), uint8_t(head)};
+    if (type == 1)
+        return bytes[0] < 0xf0 ? MidiRead::malformed
+                               : read_system(std::span(bytes).first(bytes[0] == 0xf2 ? 3 : 1), event);
     if (type != 2)
         return MidiRead::other;
-    const std::array<uint8_t, 3> bytes = {uint8_t(head >> 16), uint8_t(head >> 8), uint8_t(head)};
     if (bytes[0] < 0x80 || bytes[0] >= 0xf0)
         return MidiRead::malformed;
     return read_midi(std::span(bytes).first(1 + data_bytes(kinds[size_t(bytes[0] >> 4) - 8])), event);

@@ -12,11 +12,12 @@ namespace scs {
 /// What became of a message.
 enum class MidiRead : uint8_t {
     event,     ///< there is one
-    other,     ///< well-formed, but nothing that a synth is played by: clock, system messages, reserved types
+    other,     ///< nothing that a synth is played by: other system messages, reserved types
     malformed, ///< too short, too long, a data byte where a status has to be, or a status among the data
 };
 
-/// [any] As MIDIFunc of sclang calls it: "noteOn", "noteOff", "polytouch", "control", "program", "touch", "bend".
+/// [any] As MIDIFunc of sclang calls it: "noteOn", "noteOff", "polytouch", "control", "program", "touch", "bend",
+/// "midiClock", "start", "continue", "stop", "songPosition".
 std::string_view name_of(ControlEvent::Kind) noexcept;
 
 /// [any] Reads a MIDI 1.0 message of bytes: one message, with its status. Sets all of the event but its port and frame.
@@ -24,7 +25,7 @@ std::string_view name_of(ControlEvent::Kind) noexcept;
 MidiRead read_midi(std::span<const uint8_t> bytes, ControlEvent&) noexcept;
 
 /// [any] Reads a Universal MIDI Packet (M2-104-UM) of one to four words in the machine's byte order: MIDI 1.0 and 2.0
-/// channel voice messages. The group isn't looked at.
+/// channel voice messages, and system messages. The group isn't looked at.
 MidiRead read_ump(std::span<const uint32_t> words, ControlEvent&) noexcept;
 
 } // namespace scs

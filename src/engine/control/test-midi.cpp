@@ -54,11 +54,30 @@ TEST_CASE("channel voice messages of MIDI 1.0") {
 }
 
 TEST_CASE("what is no message for a synth, and what is none at all") {
-    for (const auto& found : {midi({0xf8}), midi({0xf0, 1, 2, 0xf7}), midi({0xff}), midi({0xf2, 0, 0})})
+    for (const auto& found : {midi({0xf0, 1, 2, 0xf7}), midi({0xff}), midi({0xfe}), midi({0xf1, 0})})
         CHECK(found.read == MidiRead::other);
     for (const auto& found : {midi({}), midi({60, 1}), midi({0x90}), midi({0x90, 60}), midi({0x90, 60, 1, 2}),
-                              midi({0x90, 200, 1}), midi({0x90, 60, 128}), midi({0xc0}), midi({0xc0, 1, 2})})
+                              midi({0x90, 200, 1}), midi({0x90, 60, 128}), midi({0xc0}), midi({0xc0, 1, 2}),
+                              midi({0xf8, 0}), midi({0xf2, 0}), midi({0xf2, 0, 128}), midi({0xf2, 128, 0})})
         CHECK(found.read == MidiRead::malformed);
+}
+
+TEST_CASE("clock and song position, in both forms") {
+    check(midi({0xf8}), Kind::clock, 0, 0, 0);
+    check(midi({0xfa}), Kind::start, 0, 0, 0);
+    check(midi({0xfb}), Kind::go_on, 0, 0, 0);
+    check(midi({0xfc}), Kind::stop, 0, 0, 0);
+    check(midi({0xf2, 1, 2}), Kind::song_position, 0, 0, 257);
+    check(midi({0xf2, 127, 127}), Kind::song_position, 0, 0, 16383);
+    check(ump({0x10f80000}), Kind::clock, 0, 0, 0);
+    check(ump({0x13fa0000}), Kind::start, 0, 0, 0);
+    check(ump({0x10f20102}), Kind::song_position, 0, 0, 257);
+    for (const auto& found : {ump({0x10f10000}), ump({0x10fe0000})})
+        CHECK(found.read == MidiRead::other);
+    for (const auto& found : {ump({0x10f20180}), ump({0x10900000}), ump({0x10f80000, 0})})
+        CHECK(found.read == MidiRead::malformed);
+    CHECK_FALSE(midi({0xf8}).event.of_channel());
+    CHECK(midi({0xe0, 0, 64}).event.of_channel());
 }
 
 TEST_CASE("Universal MIDI Packets") {
@@ -74,7 +93,7 @@ TEST_CASE("Universal MIDI Packets") {
     check(ump({0x40d10000, 0x80000000}), Kind::pressure, 1, 0, 0.5);
     check(ump({0x40a13c00, 0xffffffff}), Kind::note_pressure, 1, 60, 1);
     check(ump({0x40c10000, 0x05000000}), Kind::program, 1, 5, 0);
-    for (const auto& found : {ump({0x10f80000}), ump({0x00000000}), ump({0x40203c00, 0}), ump({0x30160000, 0})})
+    for (const auto& found : {ump({0x00000000}), ump({0x40203c00, 0}), ump({0x30160000, 0})})
         CHECK(found.read == MidiRead::other);
     for (const auto& found : {ump({}), ump({0x40903c00}), ump({0x20903c7f, 0}), ump({0x20103c7f}), ump({0x2090ff7f}),
                               ump({0x4090ff00, 0}), ump({0x20f00000})})
@@ -97,7 +116,7 @@ TEST_CASE("whatever comes, an event is in range") {
             CHECK(event.channel < 16);
             CHECK(event.number < 128);
             CHECK(event.value >= (event.kind == Kind::bend ? -1.f : 0.f));
-            CHECK(event.value <= 1.f);
+            CHECK(event.value <= (event.kind == Kind::song_position ? 16383.f : 1.f));
         }
     }
 }

@@ -18,8 +18,11 @@ namespace scs {
 
 /// Output i is a sine of (i + 1) × 100 Hz plus input i.
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                     const CycleLimit& limit, std::span<const ControlEvent> events) noexcept {
+                     const CycleLimit& limit, std::span<const ControlEvent> events,
+                     const Transport* transport) noexcept {
     fake.events.assign(events.begin(), events.end());
+    if (transport)
+        fake.transport = *transport;
     fake.deadline = limit.deadline;
     fake.renders = limit.renders;
     fake.frames = frames;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/control/control-event.hpp"
+#include "engine/control/transport.hpp"
 #include "engine/rt/ntp-time.hpp"
 #include "osc/server.hpp"
 
@@ -33,6 +34,7 @@ struct FakeServer {
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 
     std::vector<ControlEvent> events;  ///< of the last cycle; read between cycles
+    Transport transport;               ///< the same
     std::vector<std::string> warnings; ///< on the main loop
 
     /// The settings of the newest server. Tests call its callbacks, as an OSC thread would.

@@ -5,6 +5,7 @@
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/control/control-event.hpp"
+#include "engine/control/transport.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/ntp-time.hpp"
 
@@ -25,7 +26,8 @@ public:
     static bool watch_thread() noexcept { return true; }
     static void unwatch_thread() noexcept {}
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                 const CycleLimit& = {}, std::span<const ControlEvent> events = {}) noexcept;
+                 const CycleLimit& = {}, std::span<const ControlEvent> events = {},
+                 const Transport* transport = nullptr) noexcept;
     bool run_idle(double rate = 0) noexcept;
     int input_delay() const noexcept;
     void reset_carry() noexcept;

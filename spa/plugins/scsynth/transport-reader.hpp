@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/control/transport.hpp"
+
+#include <spa/node/io.h>
+
+#include <cstdint>
+
+namespace scs::spa {
+
+/// Reads where the graph's transport is. It lies in memory that other programs may write meanwhile, so it is copied
+/// first, and nothing in it is trusted.
+///
+/// A transport master (JACK's timebase) tells the beat at the end of a cycle, and PipeWire shows it in the next one. So
+/// beats are kept as a line over the transport's frames: it is right in the cycle in which the transport is located,
+/// and goes on when the master is late or leaves. [rt]
+class TransportReader {
+public:
+    /// What the driver says in this cycle. `rate`: the graph's, Hz.
+    Transport read(const spa_io_position& shared, double rate) noexcept;
+
+private:
+    /// What a master says.
+    struct Bar {
+        bool valid = false;
+        double bpm = 0, beat = 0, beats_per_bar = 0;
+        double tick = 0;   ///< beats that it leaves out at most, as it counts in ticks
+        double offset = 0; ///< frames since the beat
+        bool operator==(const Bar&) const = default;
+    };
+    struct Place;
+    static Place place_in(const spa_io_position&) noexcept;
+    static Bar read_bar(const spa_io_segment_bar&) noexcept;
+    void keep(const Bar&, double frame) noexcept;
+    double beat_at(double frame) const noexcept { return beat_ + (frame - frame_) * beats_per_frame_; }
+
+    spa_io_position copy_{};
+    Bar bar_;                                           ///< the last one …
+    double frame_ = 0, beat_ = 0, beats_per_frame_ = 0; ///< … and its line
+    double rate_ = 0;
+    // Of the last cycle.
+    bool any_ = false; ///< there was one
+    double last_frame_ = 0;
+    uint64_t last_duration_ = 0;
+    bool went_on_ = false; ///< it followed the one before it
+};
+
+} // namespace scs::spa
