@@ -95,8 +95,8 @@ class Master:
             self._end = float("inf")
 
     def perform(self):
-        """Do what is due, until the script is at its end. Not in the process callback: a start takes a lock where
-        it is asked for by a property of the node, as in PipeWire 1.4."""
+        """Do what is due, until the script is at its end. Not in the process callback: from PipeWire 1.2 on a
+        start takes a lock."""
         while due := self._due.get():
             action, number = due
             if action == "start":
