@@ -7,6 +7,7 @@ ACTION is start, stop, tempo (beats a minute) or locate (frame), so many seconds
 have four beats. The ports are beat (in its bar), tempo (beats a second), playing and bar, in each frame as JACK clients see
 the transport in that cycle. Prints "done" after the last action and half a second."""
 import ctypes
+import queue
 import sys
 import threading
 
@@ -55,7 +56,7 @@ class Master:
         self._map = (0.0, 0, 120.0)  # a beat, its frame, beats a minute
         self._said = None            # the map as it was said last
         self._end = (script[-1][0] if script else 0) + 0.5
-        self.done = threading.Event()
+        self._due = queue.SimpleQueue()  # of the script
         self._process, self._timebase = PROCESS(self.process), TIMEBASE(self.timebase)
         self._jack.jack_set_process_callback(self._client, self._process, None)
         self._jack.jack_activate(self._client)
@@ -84,17 +85,26 @@ class Master:
         self._elapsed += frames / self._rate
         while self._script and self._script[0][0] <= self._elapsed:
             _, action, number = self._script.pop(0)
+            if action == "tempo":
+                beat, since, minute = self._map
+                self._map = (beat + (frame - since) * minute / 60 / self._rate, frame, number)
+            else:
+                self._due.put((action, number))
+        if self._elapsed > self._end:
+            self._due.put(None)
+            self._end = float("inf")
+
+    def perform(self):
+        """Do what is due, until the script is at its end. Not in the process callback: from PipeWire 1.2 on a
+        start takes a lock."""
+        while due := self._due.get():
+            action, number = due
             if action == "start":
                 self._jack.jack_transport_start(self._client)
             elif action == "stop":
                 self._jack.jack_transport_stop(self._client)
-            elif action == "locate":
-                self._jack.jack_transport_locate(self._client, int(number))
             else:
-                beat, since, minute = self._map
-                self._map = (beat + (frame - since) * minute / 60 / self._rate, frame, number)
-        if self._elapsed > self._end:
-            self.done.set()
+                self._jack.jack_transport_locate(self._client, int(number))
 
     def timebase(self, _state, _frames, position, _new, _argument):
         beat, since, minute = self._said = self._map
@@ -111,7 +121,7 @@ def main():
     name, *words = sys.argv[1:]
     script = [(float(words[i]), words[i + 1], float(words[i + 2])) for i in range(0, len(words), 3)]
     master = Master(name, script)
-    master.done.wait()
+    master.perform()
     print("done", flush=True)
     threading.Event().wait()
 
