@@ -15,10 +15,13 @@
 #include "osc/server-settings.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -83,6 +86,17 @@ public:
     }
 };
 
+/// What follows "fine", "rpn" and "nrpn".
+std::string read_fine(std::string_view number, FineController::Kind kind, int last, ControllerSettings& s) {
+    const char* const end = number.data() + number.size();
+    int value = -1;
+    const auto read = std::from_chars(number.data(), end, value);
+    if (read.ptr != end || read.ec != std::errc() || value < 0 || value > last)
+        return "fine0 to fine31, rpn0 and nrpn0 to nrpn16382 are controllers of 14 bits";
+    s.fine.emplace(kind, value);
+    return "";
+}
+
 /// A controller's number, or a word.
 std::string read_controller(ArgReader& args, ControllerSettings& s) {
     using Kind = ControlEvent::Kind;
@@ -91,9 +105,14 @@ std::string read_controller(ArgReader& args, ControllerSettings& s) {
         return s.number >= -1 && s.number < 128 ? "" : "a controller is -1 to 127";
     }
     const std::string_view word = args.get_string();
+    using Fine = FineController::Kind;
+    for (const auto& [name, kind, last] :
+         {std::tuple{"fine", Fine::pair, 31}, {"rpn", Fine::rpn, 16382}, {"nrpn", Fine::nrpn, 16382}})
+        if (word.starts_with(name))
+            return read_fine(word.substr(std::strlen(name)), kind, last, s);
     s.kind = word == "bend" ? Kind::bend : word == "pressure" ? Kind::pressure : Kind::program;
     if (s.kind == Kind::program && word != "program")
-        return "a controller is a number, bend, pressure or program";
+        return "a controller is a number, bend, pressure, program, or as in fine7, rpn2, nrpn300";
     return "";
 }
 

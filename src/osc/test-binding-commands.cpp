@@ -28,6 +28,8 @@ TEST_CASE("bindings are made, replaced and freed") {
     CHECK(bench("/bind_keys", 2, "default", 0, 0, "mpe", "lower", "bend", "bend", "gate", "") == "");
     CHECK(bench("/bind_controller", 3, 7, "c5", "low", 0.f, "high", 10.f) == "");
     CHECK(bench("/bind_controller", 4, "bend", 1000, "freq", "low", 20, "high", 20000, "curve", "exponential") == "");
+    CHECK(bench("/bind_controller", 5, "nrpn16382", "c5") == "");
+    CHECK(bench("/bind_controller", 5, "fine31", "c5") == "");
     CHECK(bench("/bind_controller", 5, -1, 1000, 2) == "");
     CHECK(bench.engine().bindings().count() == 5);
     CHECK(bench("/bind_free", 1, 3) == "");
@@ -63,7 +65,11 @@ TEST_CASE("a binding's mistakes are named, and nothing is bound") {
     CHECK(bench.run(CommandBench::message("/bind_keys", many)) == failure("/bind_keys", "set is there too often"));
     CHECK(bench("/bind_controller", 1, 128, "c5") == failure("/bind_controller", "a controller is -1 to 127"));
     CHECK(bench("/bind_controller", 1, "knob", "c5") ==
-          failure("/bind_controller", "a controller is a number, bend, pressure or program"));
+          failure("/bind_controller",
+                  "a controller is a number, bend, pressure, program, or as in fine7, rpn2, nrpn300"));
+    for (const char* const word : {"fine", "fine32", "fine-1", "rpn", "nrpn16383", "rpn1x"})
+        CHECK(bench("/bind_controller", 1, word, "c5") ==
+              failure("/bind_controller", "fine0 to fine31, rpn0 and nrpn0 to nrpn16382 are controllers of 14 bits"));
     CHECK(bench("/bind_controller", 1, 7, "a5") == failure("/bind_controller", "a control bus is named as in c5"));
     CHECK(bench("/bind_controller", 1, 7, "c5", "low", 0, "curve", "exponential") ==
           failure("/bind_controller", "an exponential range has no 0 in it"));

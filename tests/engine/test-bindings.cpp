@@ -459,6 +459,37 @@ TEST_CASE("a controller sets a bus or a control") {
     CHECK(k.values("amp") == std::vector{0.75f});
 }
 
+TEST_CASE("a controller of 14 bits has all of them") {
+    Keyboard k;
+    const auto bind = [&](int32_t id, FineController::Kind kind, int number) {
+        std::unique_ptr<Binding> made = std::make_unique<ControllerBinding>(
+            id, ControllerSettings{.fine = FineController(kind, number), .bus = id, .high = 16383});
+        REQUIRE(k.engine->bindings().put(made));
+    };
+    bind(2, FineController::Kind::pair, 7);
+    bind(3, FineController::Kind::nrpn, 300); // 2, 44
+    bind(4, FineController::Kind::rpn, 2);
+    const auto send = [&](std::initializer_list<std::pair<int, int>> controllers, int channel = 0) {
+        for (const auto& [number, value] : controllers)
+            k.controller(number, float(value) / 127.f, channel);
+        k.cycle();
+        const float* const bus = k.engine->buses().control();
+        return std::vector<float>{bus[2], bus[3], bus[4]};
+    };
+    CHECK(send({{7, 100}}) == std::vector<float>{12800, 0, 0});
+    CHECK(send({{39, 5}}) == std::vector<float>{12805, 0, 0});
+    CHECK(send({{7, 1}}) == std::vector<float>{128, 0, 0});          // the low half begins anew
+    CHECK(send({{6, 9}, {38, 9}}) == std::vector<float>{128, 0, 0}); // for no parameter
+    CHECK(send({{99, 2}, {98, 44}, {6, 127}}) == std::vector<float>{128, 16256, 0});
+    CHECK(send({{38, 127}}) == std::vector<float>{128, 16383, 0});
+    CHECK(send({{6, 3}}, 5) == std::vector<float>{128, 16383, 0}); // another channel
+    CHECK(send({{101, 0}, {100, 2}, {6, 1}, {38, 1}}) == std::vector<float>{128, 16383, 129});
+    CHECK(send({{6, 2}, {98, 44}, {6, 5}}) == std::vector<float>{128, 16383, 256}); // nrpn's high half is unknown
+    CHECK(send({{99, 2}, {6, 5}}) == std::vector<float>{128, 16383, 256});
+    CHECK(send({{98, 44}, {6, 5}}) == std::vector<float>{128, 640, 256});
+    CHECK(send({{101, 127}, {100, 127}, {6, 7}}) == std::vector<float>{128, 640, 256});
+}
+
 TEST_CASE("more events than there is room for are counted, and the others come in their order") {
     Keyboard k({.voices = 128});
     for (size_t i = 0; i < EventQueue::most + 100; ++i)

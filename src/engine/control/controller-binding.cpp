@@ -23,12 +23,21 @@ float position(const ControlEvent& event) noexcept {
 
 } // namespace
 
-void ControllerBinding::handle(const ControlEvent& event, BindingTargets& targets) noexcept {
+/// Where in its range the controller is, if the event says that.
+std::optional<float> ControllerBinding::take(const ControlEvent& event) noexcept {
+    if (fine_)
+        return fine_->take(event);
     if (event.kind != s_.kind || (s_.kind == Kind::controller && s_.number >= 0 && event.number != s_.number))
+        return {};
+    return position(event);
+}
+
+void ControllerBinding::handle(const ControlEvent& event, BindingTargets& targets) noexcept {
+    const std::optional<float> at = take(event);
+    if (!at)
         return;
-    const float at = position(event);
-    const float value = s_.exponential ? float(s_.low * std::pow(double(s_.high) / s_.low, double(at)))
-                                       : s_.low + (s_.high - s_.low) * at;
+    const float value = s_.exponential ? float(s_.low * std::pow(double(s_.high) / s_.low, double(*at)))
+                                       : s_.low + (s_.high - s_.low) * *at;
     if (s_.bus >= 0) {
         (void)targets.buses.set_control(s_.bus, value, targets.block);
         return;

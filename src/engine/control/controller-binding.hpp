@@ -2,8 +2,10 @@
 #pragma once
 
 #include "engine/control/binding.hpp"
+#include "engine/control/fine-controller.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,6 +16,7 @@ struct ControllerSettings {
     Source source;
     ControlEvent::Kind kind = ControlEvent::Kind::controller; ///< or pressure, bend, program
     int number = -1;                                          ///< of the controller; -1: any
+    std::optional<FineController> fine;                       ///< in place of these
     int bus = -1;                                             ///< a control bus; -1: a control of a node
     int32_t node = 0;                                         ///< a synth
     std::string control;                                      ///< of it, by name …
@@ -28,14 +31,17 @@ class ControllerBinding final : public Binding {
 public:
     /// [worker]
     ControllerBinding(int32_t id, ControllerSettings settings)
-        : Binding(id, settings.source), s_(std::move(settings)) {}
+        : Binding(id, settings.source), s_(std::move(settings)), fine_(s_.fine) {}
 
     void handle(const ControlEvent&, BindingTargets&) noexcept override;
     void end(BindingTargets&) noexcept override {}
     int64_t cost() const noexcept override { return 100; }
 
 private:
+    std::optional<float> take(const ControlEvent&) noexcept;
+
     const ControllerSettings s_;
+    std::optional<FineController> fine_;
 };
 
 } // namespace scs
