@@ -10,28 +10,44 @@
 
 namespace scs::osc {
 
-CommandBinding::CommandBinding(int32_t id, CommandSource source, const CommandInit& init, std::span<const Arg> args,
+CommandBinding::CommandBinding(int32_t id, CommandSource source, Services& services, std::span<const Arg> args,
                                std::string& mistake)
-    : Binding(id, source.source), s_(std::move(source)), packet_(init.packet) {
+    : Binding(id, source.source), s_(std::move(source)) {
     if (args.empty() || args.front().type != Arg::Type::string || !args.front().text().starts_with('/')) {
         mistake = "a command is missing";
         return;
     }
-    if (args.size() > most_arguments) {
-        mistake = "the command has too many arguments";
+    mistake = copy(args);
+    if (!mistake.empty())
         return;
-    }
-    args_.assign(args.begin() + 1, args.end());
-    message_ = {args.front().text(), -1, args_};
+    message_ = {args_.front().text(), -1, std::span<const Arg>(args_).subspan(1)};
     const CommandSpec* const spec = find_command(message_);
     mistake = find_slots();
     if (!spec || !spec->bindable)
         mistake = std::string(message_.address) + " can't be bound";
-    else if (mistake.empty() && !has_types(args_, spec->types))
+    else if (mistake.empty() && !has_types(message_.args, spec->types))
         mistake = std::string(message_.address) + ": wrong argument type";
     if (mistake.empty())
-        command_ = std::make_unique<RepeatedCommand>(CommandInit{packet_, &message_, spec, init.services, init.from},
+        command_ = std::make_unique<RepeatedCommand>(CommandInit{nullptr, &message_, spec, &services, {}},
                                                      "binding " + std::to_string(id));
+}
+
+/// Takes the arguments, and what they point to: the packet that they are in may be much larger. Returns what is wrong;
+/// empty if nothing is.
+std::string CommandBinding::copy(std::span<const Arg> args) {
+    size_t bytes = 0;
+    for (const Arg& arg : args) {
+        if (arg.type == Arg::Type::blob)
+            return "a bound command has no blobs";
+        bytes += arg.size;
+    }
+    if (args.size() > most_arguments || bytes > most_bytes)
+        return "the command is too long";
+    args_.assign(args.begin(), args.end());
+    for (Arg& arg : args_)
+        if (arg.type == Arg::Type::string)
+            arg.s = words_.emplace_back(arg.text()).c_str();
+    return {};
 }
 
 /// Replaces words that stand for values by numbers. Returns what is wrong; empty if nothing is.
@@ -66,7 +82,7 @@ void CommandBinding::begin(int32_t node, std::span<const float> values) noexcept
         else
             args_[arg].f = value <= values.size() ? values[value - 1] : 0.f;
     }
-    command_->begin(args_);
+    command_->begin(message_.args);
 }
 
 void CommandBinding::handle(const SynthEvent& event, BindingTargets&) noexcept {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,10 +33,11 @@ class CommandBinding final : public Binding {
 public:
     static constexpr size_t most_values = 64;
     static constexpr size_t most_arguments = 1024; ///< the command among them
+    static constexpr size_t most_bytes = 65536;    ///< of strings
 
     /// [osc] The first of `args` is the command's address, a row with `bindable`. `mistake`: what is wrong, empty if
     /// nothing is; then there must be no call of any other function.
-    CommandBinding(int32_t id, CommandSource, const CommandInit&, std::span<const Arg> args, std::string& mistake);
+    CommandBinding(int32_t id, CommandSource, Services&, std::span<const Arg> args, std::string& mistake);
 
     bool hears_synths() const noexcept override { return s_.kind != CommandSource::Kind::event; }
     using Binding::hears;
@@ -53,12 +55,13 @@ private:
         size_t value;
     };
 
+    std::string copy(std::span<const Arg>);
     std::string find_slots();
     void begin(int32_t node, std::span<const float> values) noexcept;
 
     const CommandSource s_;
-    std::shared_ptr<const Packet> packet_; ///< the words of args_ are in it
-    std::vector<Arg> args_;
+    std::deque<std::string> words_; ///< of args_
+    std::vector<Arg> args_;         ///< the command, then its own
     std::vector<Slot> slots_;
     Message message_{};
     std::unique_ptr<RepeatedCommand> command_;

@@ -12,6 +12,7 @@
 #include "osc/command-binding.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
+#include "osc/packet-binding.hpp"
 #include "osc/server-settings.hpp"
 
 #include <algorithm>
@@ -48,17 +49,19 @@ protected:
     /// Of a binding T, unless there is a mistake.
     template <class T, class Settings>
     void make(int32_t id, Settings&& settings, const std::string& mistake) {
+        std::unique_ptr<Binding> binding;
         if (mistake.empty())
-            binding_ = std::make_unique<T>(id, std::forward<Settings>(settings));
-        else
-            set_failure(mistake);
+            binding = std::make_unique<T>(id, std::forward<Settings>(settings));
+        take(std::move(binding), mistake);
     }
     /// The same with a binding that is made.
     void take(std::unique_ptr<Binding> binding, const std::string& mistake) {
-        if (mistake.empty())
-            binding_ = std::move(binding);
-        else
+        if (!mistake.empty())
             set_failure(mistake);
+        else if (binding->id() == packet_binding_id)
+            set_failure("this ID is the server's own");
+        else
+            binding_ = std::move(binding);
     }
 
 private:
@@ -92,7 +95,7 @@ std::string read_fine(std::string_view number, FineController::Kind kind, int la
     int value = -1;
     const auto read = std::from_chars(number.data(), end, value);
     if (read.ptr != end || read.ec != std::errc() || value < 0 || value > last)
-        return "fine0 to fine31, rpn0 and nrpn0 to nrpn16382 are controllers of 14 bits";
+        return "controllers of 14 bits are fine0 to fine31, rpn0 to rpn16382 and nrpn0 to nrpn16382";
     s.fine.emplace(kind, value);
     return "";
 }
@@ -174,7 +177,7 @@ public:
             mistake = "a reply's path is missing";
         std::unique_ptr<Binding> binding;
         if (mistake.empty())
-            binding = std::make_unique<CommandBinding>(id, std::move(source), made_from(), options.rest(), mistake);
+            binding = std::make_unique<CommandBinding>(id, std::move(source), services(), options.rest(), mistake);
         take(std::move(binding), mistake);
     }
 
@@ -195,14 +198,22 @@ private:
                "continue, stop or songPosition";
     }
 
+    static bool read_event_option(CommandSource& source, std::string_view key, BindingOptions& options) {
+        using Kind = ControlEvent::Kind;
+        const bool channel = source.event < Kind::clock;
+        if (key == "number" && channel && source.event != Kind::pressure && source.event != Kind::bend) {
+            options.read(source.number, -1, 127);
+            return true;
+        }
+        return (channel || key == "port") && options.read_source(source.source, key);
+    }
+
     static bool read_option(CommandSource& source, std::string_view key, BindingOptions& options) {
         using Kind = CommandSource::Kind;
         constexpr int most = std::numeric_limits<int32_t>::max();
-        if (source.kind == Kind::event && key == "number")
-            options.read(source.number, -1, 127);
-        else if (source.kind == Kind::event)
-            return options.read_source(source.source, key);
-        else if (key == "id")
+        if (source.kind == Kind::event)
+            return read_event_option(source, key, options);
+        if (key == "id")
             options.read(source.id, -1, most);
         else if (key == "node")
             options.read(source.node, -1, most);
@@ -279,7 +290,10 @@ private:
         while (args.remain() >= 4) {
             if (engine.out_of_time(free_cost))
                 return unfinished();
-            std::unique_ptr<Binding> binding = engine.bindings().take(args.get_int());
+            const int32_t id = args.get_int();
+            std::unique_ptr<Binding> binding;
+            if (id != packet_binding_id)
+                binding = engine.bindings().take(id);
             if (!binding)
                 return fail("there is no such binding");
             taken_.push_back(std::move(binding));

@@ -95,7 +95,7 @@ struct CommandSpec {
     ReplyRoom reply_room = nullptr; ///< null: the handler doesn't reply
     Maker make = nullptr;           ///< instead of a handler
     bool plays = false;             ///< whether it may bring a server to sound that is silent
-    bool bindable = false; ///< may be what a binding does: it needs no other thread, no memory, and answers nothing
+    bool bindable = false;          ///< may be what a binding does: it needs no other thread, and answers nothing
 };
 
 /// The packet, its memory counted in Services::held as long as it exists. [osc]
@@ -148,7 +148,6 @@ public:
     void set_failure(std::string text, std::optional<int32_t> extra = {});
 
 protected:
-    const CommandInit& made_from() const noexcept { return init_; }
     /// [rt] Whether the handler, or begin(), that has just returned was unfinished().
     bool goes_on() noexcept { return std::exchange(unfinished_, false); }
     /// [rt] How its work ended: remembers a failure, and says whether there is anything to answer.
@@ -165,7 +164,10 @@ protected:
     void begin_again(std::span<const Arg> args) noexcept {
         args_ = ArgReader(args);
         place_ = {args_};
+        literal_ = nullptr;
     }
+    /// [rt] What fail() got; null if nothing.
+    const char* literal() const noexcept { return literal_; }
 
 private:
     size_t claim_room();

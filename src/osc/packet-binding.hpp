@@ -7,8 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 
 namespace scs::osc {
+
+/// The ID of a PacketBinding; no client's binding may have it.
+inline constexpr int32_t packet_binding_id = std::numeric_limits<int32_t>::min();
 
 /// Carries out the commands of OSC packets that control ports bring, at the packet's frame: those that are `bindable`.
 /// Packets that are malformed, and other commands, are refused. Time tags of bundles have no effect.
@@ -17,7 +21,7 @@ public:
     static constexpr PacketLimits limits{.bytes = 65536, .elements = 1024, .arguments = 8192};
 
     /// [any but rt]
-    PacketBinding(int32_t id, Services&);
+    explicit PacketBinding(Services&);
 
     bool hears_packets() const noexcept override { return true; }
     void handle(const ControlEvent&, BindingTargets&) noexcept override;
@@ -29,6 +33,7 @@ private:
     RepeatedCommand* find(const Message&) noexcept;
     bool begin_next() noexcept;
 
+    const Services& services_;
     const Message none_{};
     std::deque<RepeatedCommand> commands_; ///< one for each row
     PacketReader reader_;

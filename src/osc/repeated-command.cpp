@@ -24,7 +24,10 @@ void RepeatedCommand::tell(Status status, Engine& engine) noexcept {
         return;
     TextLine line;
     line.add("%s: %s: ", whose_.c_str(), name());
-    add_status(line, status);
+    if (status.code == Code::failed && literal())
+        line.add("%s", literal());
+    else
+        add_status(line, status);
     line.add("\n");
     engine.outbox().complain(line.take());
 }

@@ -10,15 +10,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <limits>
 #include <sstream>
 #include <vector>
 
 namespace scs::osc {
 
 namespace {
-
-constexpr int32_t packet_binding_id = std::numeric_limits<int32_t>::min();
 
 class InstallAtStart final : public Command {
 public:
@@ -109,7 +106,7 @@ std::unique_ptr<CommandBundle> load_start_definitions(Services& services, const 
     for (int32_t id = 0; KeySettings & each : keys)
         bundle->append(new BindAtStart(std::make_unique<KeyBinding>(--id, std::move(each))));
     if (settings.control_osc)
-        bundle->append(new BindAtStart(std::make_unique<PacketBinding>(packet_binding_id, services)));
+        bundle->append(new BindAtStart(std::make_unique<PacketBinding>(services)));
     if (!bundle->first)
         return nullptr;
     return bundle;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/control/bindings.hpp"
+#include "engine/tree/controls.hpp"
 #include "osc/binding-options.hpp"
 #include "osc/packet-binding.hpp"
 #include "osc/test-command-bench.hpp"
@@ -69,7 +70,8 @@ TEST_CASE("a binding's mistakes are named, and nothing is bound") {
                   "a controller is a number, bend, pressure, program, or as in fine7, rpn2, nrpn300"));
     for (const char* const word : {"fine", "fine32", "fine-1", "rpn", "nrpn16383", "rpn1x"})
         CHECK(bench("/bind_controller", 1, word, "c5") ==
-              failure("/bind_controller", "fine0 to fine31, rpn0 and nrpn0 to nrpn16382 are controllers of 14 bits"));
+              failure("/bind_controller",
+                      "controllers of 14 bits are fine0 to fine31, rpn0 to rpn16382 and nrpn0 to nrpn16382"));
     CHECK(bench("/bind_controller", 1, 7, "a5") == failure("/bind_controller", "a control bus is named as in c5"));
     CHECK(bench("/bind_controller", 1, 7, "c5", "low", 0, "curve", "exponential") ==
           failure("/bind_controller", "an exponential range has no 0 in it"));
@@ -225,6 +227,9 @@ TEST_CASE("mistakes in what is bound to a command are named") {
     CHECK(bind("trigger", "id", "/c_set", "/c_set") == "id is to be -1 to 2147483647");
     CHECK(bind("reply", "/c_set", 1, 2) == "a reply's path is missing");
     CHECK(bind("noteOn", "id", 3, "/c_set") == "id is no option here");
+    CHECK(bind("bend", "number", 3, "/c_set") == "number is no option here");
+    CHECK(bind("midiClock", "channel", 3, "/c_set") == "channel is no option here");
+    CHECK(bind("trigger", "/n_set", 1, std::string(70000, 'x')) == "the command is too long");
     CHECK(bind("noteOn", "number", 128, "/c_set") == "number is to be -1 to 127");
     CHECK(bind("trigger", "/b_alloc", 1, 64) == "/b_alloc can't be bound");
     CHECK(bind("trigger", "/bind_command", 1, "trigger", "/c_set") == "/bind_command can't be bound");
@@ -236,13 +241,77 @@ TEST_CASE("mistakes in what is bound to a command are named") {
     std::vector<scs::osc::ReplyArg> many{1, std::string_view("trigger"), std::string_view("/c_set")};
     many.resize(1024 + 2 + 1, 0);
     CHECK(bench.run(CommandBench::message("/bind_command", many)) ==
-          failure("/bind_command", "the command has too many arguments"));
+          failure("/bind_command", "the command is too long"));
     CHECK(bench.engine().bindings().count() == 0);
+}
+
+TEST_CASE("a bound command that has no time for all is finished before anything else") {
+    CommandBench bench;
+    struct Clock {
+        int64_t now = 0, each_look = 0;
+    } clock;
+    bench.engine().set_clock({[](void* self) {
+                                  auto& c = *static_cast<Clock*>(self);
+                                  return c.now += c.each_look;
+                              },
+                              &clock});
+    constexpr int synths = 4000;
+    const auto def = scs::osc::test::definition("def", 2);
+    CHECK(bench.run(CommandBench::message("/d_recv", {std::span<const std::byte>(def)})) ==
+          "[ \"/done\", \"/d_recv\" ]\n");
+    for (int i = 0; i < synths; ++i)
+        CHECK(bench("/s_new", "def", 1000 + i, 1, 0) == "");
+    const auto set = [&] { // those that have the new value
+        int count = 0;
+        for (int i = 0; i < synths; ++i)
+            if (const Synth* const synth = bench.engine().tree().find_synth(1000 + i))
+                count += control(*synth, 0) == 99.f;
+        return count;
+    };
+    const float* in[] = {nullptr, nullptr};
+    float* out[] = {nullptr, nullptr};
+    const auto cycle = [&](std::span<const ControlEvent> events = {}) {
+        bench.engine().process(64, NtpTime(7) << 32, 48000, in, out, {clock.now + 1'000'000, true}, events);
+    };
+    ControlEvent event;
+    const auto packet = CommandBench::message("/n_set", {0, std::string_view("c0"), 99.f});
+    bool frees = false;
+    SUBCASE("of a key, and what it is at is freed") {
+        CHECK(bench("/bind_command", 1, "noteOn", "/n_set", 0, "c0", 99.f) == "");
+        frees = true;
+    }
+    SUBCASE("of a key") {
+        CHECK(bench("/bind_command", 1, "noteOn", "/n_set", 0, "c0", 99.f) == "");
+    }
+    SUBCASE("of OSC") {
+        std::unique_ptr<Binding> made = std::make_unique<scs::osc::PacketBinding>(bench.services());
+        REQUIRE(bench.engine().bindings().put(made));
+        event.kind = ControlEvent::Kind::packet;
+        event.packet = packet;
+    }
+    clock.each_look = 100'000;
+    cycle({&event, 1});
+    const int first = set();
+    CHECK(first > 0);
+    CHECK(first < synths);
+    // The stream begins anew, and a client reaches what the command is at.
+    bench.engine().reset_carry();
+    const auto other_value = CommandBench::message("/n_set", {0, std::string_view("c0"), 98.f});
+    bench.leave(frees ? CommandBench::message("/g_freeAll", {0}) : other_value);
+    clock.each_look = 0;
+    cycle();
+    cycle();
+    CHECK(bench.engine().tree().counts().synths() == (frees ? 0 : synths));
+    CHECK(set() == 0);
+    ControlEvent other;
+    other.kind = ControlEvent::Kind::note_off;
+    cycle({&other, 1});
+    CHECK(bench.engine().status().refused_control == 0);
 }
 
 TEST_CASE("commands of OSC at a control port are carried out, in their order, or refused") {
     CommandBench bench;
-    std::unique_ptr<Binding> made = std::make_unique<scs::osc::PacketBinding>(-5, bench.services());
+    std::unique_ptr<Binding> made = std::make_unique<scs::osc::PacketBinding>(bench.services());
     REQUIRE(bench.engine().bindings().put(made));
     CHECK(bench("/bind_midi", 6) == "");
     CHECK(bench("/notify", 1).find("/done") != std::string::npos);

@@ -58,6 +58,12 @@ public:
         settle();
         return replies_;
     }
+    /// Leaves a message for the next cycle.
+    void leave(const std::vector<std::byte>& bytes) {
+        auto packet = decode(bytes);
+        REQUIRE(packet);
+        submit(std::make_shared<const Packet>(std::move(packet.value())), {});
+    }
     /// The lines printed by run() since the last time.
     std::string printed() { return std::exchange(printed_, {}); }
     /// Renders a block of silence in and nothing out; the lines that it prints.

@@ -41,7 +41,7 @@ TransportReader::Place TransportReader::place_in(const spa_io_position& position
     const spa_io_segment* segment = &position.segments[0];
     for (uint32_t i = 1; i < count && begun(position.segments[i]); ++i)
         segment = &position.segments[i];
-    if (!between(segment->rate, -64, 64))
+    if (!between(segment->rate, -64, 64) || segment->flags & SPA_IO_SEGMENT_FLAG_NO_POSITION)
         return {};
     Place place{segment, double(segment->position), segment->rate};
     if (!begun(*segment))
@@ -49,6 +49,7 @@ TransportReader::Place TransportReader::place_in(const spa_io_position& position
     uint64_t since = uint64_t(running) - segment->start;
     if (segment->duration > 0 && since >= segment->duration) {
         if (!(segment->flags & SPA_IO_SEGMENT_FLAG_LOOPING)) { // over, and there is no other one
+            place.frame += double(segment->duration) * segment->rate;
             place.speed = 0;
             return place;
         }
@@ -87,7 +88,13 @@ void TransportReader::keep(const Bar& bar, double frame) noexcept {
 
 Transport TransportReader::read(const spa_io_position& shared, double rate) noexcept {
     std::memcpy(&copy_, &shared, sizeof copy_);
-    std::atomic_signal_fence(std::memory_order_seq_cst); // what is checked is what is used
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // what is checked is what is used
+    if (&shared != shared_ || copy_.clock.id != clock_) { // another driver's
+        shared_ = &shared;
+        clock_ = copy_.clock.id;
+        any_ = false;
+        bar_ = {};
+    }
     const Place place = place_in(copy_);
     Transport transport;
     transport.playing = copy_.state == SPA_IO_POSITION_STATE_RUNNING;

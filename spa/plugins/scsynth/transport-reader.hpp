@@ -39,6 +39,8 @@ private:
     Bar bar_;                                           ///< the last one …
     double frame_ = 0, beat_ = 0, beats_per_frame_ = 0; ///< … and its line
     double rate_ = 0;
+    const spa_io_position* shared_ = nullptr; ///< whose all this is …
+    uint32_t clock_ = 0;                      ///< … and the ID of its clock
     // Of the last cycle.
     bool any_ = false; ///< there was one
     double last_frame_ = 0;

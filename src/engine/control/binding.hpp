@@ -60,7 +60,7 @@ public:
 
     /// Does what an event asks for that it hears, if it is one of its own. Bounded.
     virtual void handle(const ControlEvent&, BindingTargets&) noexcept = 0;
-    /// The same. The event has no path any more.
+    /// The same. The path is empty here.
     virtual void handle(const SynthEvent&, BindingTargets&) noexcept {}
     /// After handle(): does what may take long. false: there was no time for all of it; to be called again, before
     /// anything else happens.

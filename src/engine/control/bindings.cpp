@@ -36,8 +36,10 @@ void Bindings::swap(std::unique_ptr<Binding>& place, std::unique_ptr<Binding>& b
     };
     count(binding, 1);
     count(place, -1);
-    if (place)
+    if (place) {
+        told_.forget(place->id());
         place->end(targets_);
+    }
     place.swap(binding);
 }
 
@@ -84,12 +86,16 @@ void Bindings::clear() noexcept {
     transports_.clear();
     told_.clear();
     next_ = 0;
-    half_done_ = nullptr;
+    event_gone_ = half_done_ != nullptr; // that is finished all the same
 }
 
 void Bindings::hear(const SynthEvent& event) noexcept {
     if (listening_ == 0)
         return;
+    if (told_.full()) {
+        ++targets_.refused;
+        return;
+    }
     for (size_t i = 0; i < count_; ++i)
         if (bindings_[i]->hears(event))
             targets_.refused += !told_.add(bindings_[i]->id(), event, targets_.block);
@@ -119,10 +125,11 @@ bool Bindings::go_on() noexcept {
     if (!half_done_)
         return true;
     FaultGuard::progress();
-    if (!half_done_->go_on())
+    if (!targets_.tree.freeing().finish() || !half_done_->go_on())
         return false;
     half_done_ = nullptr;
-    advance();
+    if (!std::exchange(event_gone_, false))
+        advance();
     return true;
 }
 
@@ -160,7 +167,7 @@ bool Bindings::run_told(int frame) noexcept {
         set_time(frame + entry.frame, entry.frame);
         const SynthEvent event{entry.node, entry.id, {}, told_.values(entry), entry.frame};
         std::unique_ptr<Binding>* const binding = find(entry.binding);
-        if (deadline_.spend(event_cost) || (binding && !carry_out(**binding, event)))
+        if (deadline_.spend(event_cost) || (binding && !entry.gone && !carry_out(**binding, event)))
             return false;
     }
     in_told_ = false;

@@ -83,7 +83,8 @@ private:
     size_t next_ = 0;       ///< which of them handles the first event next: there may not have been time for all
     SynthEventQueue told_;
     bool in_told_ = false;         ///< the first event is that of told_
-    Binding* half_done_ = nullptr; ///< there was no time for all that it does for the first event
+    Binding* half_done_ = nullptr; ///< there was no time for all that it does for the first event …
+    bool event_gone_ = false;      ///< … which has been forgotten meanwhile
 };
 
 } // namespace scs

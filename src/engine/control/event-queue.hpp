@@ -22,6 +22,7 @@ public:
     /// Packets are copied. Returns how many there was no room for.
     size_t add(std::span<const ControlEvent> events) noexcept {
         size_t refused = 0;
+        compact();
         for (ControlEvent event : events) {
             if (count_ == most || event.packet.size() > most_bytes - used_) {
                 ++refused;
@@ -49,11 +50,20 @@ public:
     const ControlEvent& first() const noexcept { return events_[first_]; }
     void pop() noexcept {
         first_ = (first_ + 1) % most;
-        if (--count_ == 0)
-            used_ = 0;
+        --count_;
     }
 
 private:
+    /// Moves the packets that wait to the front.
+    void compact() noexcept {
+        used_ = 0;
+        for (size_t i = 0; i < count_; ++i) {
+            std::span<const std::byte>& packet = at(i).packet;
+            std::copy(packet.begin(), packet.end(), bytes_.begin() + used_);
+            packet = std::span(bytes_).subspan(used_, packet.size());
+            used_ += packet.size();
+        }
+    }
     ControlEvent& at(size_t index) noexcept { return events_[(first_ + index) % most]; }
 
     std::array<ControlEvent, most> events_;

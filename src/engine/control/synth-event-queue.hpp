@@ -23,6 +23,7 @@ public:
         int32_t frame; ///< of that block
         uint32_t place;
         uint32_t first_value, values;
+        bool gone; ///< its binding is
     };
 
     /// false: there is no room.
@@ -44,13 +45,20 @@ public:
     }
     void clear() noexcept { next_ = count_ = value_count_ = 0; }
     bool empty() const noexcept { return next_ == count_; }
+    bool full() const noexcept { return count_ == most; }
+    /// What this binding has heard has no effect.
+    void forget(int32_t binding) noexcept {
+        for (size_t i = next_; i < count_; ++i)
+            entries_[i].gone |= entries_[i].binding == binding;
+    }
 
-    /// Before a block: puts what was told in earlier ones into the order of its frames.
+    /// Before a block: puts what was told in earlier ones into the order of its frames, and makes room.
     void sort(int32_t block) noexcept {
+        compact();
         const auto order = [block](const Entry& e) {
             return std::tuple(int32_t(uint32_t(e.block) - uint32_t(block)), e.frame, e.place);
         };
-        std::sort(entries_.begin() + next_, entries_.begin() + count_,
+        std::sort(entries_.begin(), entries_.begin() + count_,
                   [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
     }
     /// The next one; there must be one.
@@ -64,6 +72,26 @@ public:
     }
 
 private:
+    /// Moves what is left to the front. Its values lie in the order of `place`.
+    void compact() noexcept {
+        if (next_ == 0)
+            return;
+        std::copy(entries_.begin() + next_, entries_.begin() + count_, entries_.begin());
+        count_ -= next_;
+        next_ = 0;
+        std::sort(entries_.begin(), entries_.begin() + count_,
+                  [](const Entry& a, const Entry& b) { return a.place < b.place; });
+        value_count_ = 0;
+        for (size_t i = 0; i < count_; ++i) {
+            Entry& entry = entries_[i];
+            const auto from = values_.begin() + entry.first_value;
+            std::copy(from, from + entry.values, values_.begin() + value_count_);
+            entry.place = uint32_t(i);
+            entry.first_value = uint32_t(value_count_);
+            value_count_ += entry.values;
+        }
+    }
+
     std::array<Entry, most> entries_; ///< from next_ to count_
     std::array<float, most_values> values_;
     size_t next_ = 0, count_ = 0, value_count_ = 0;

@@ -244,12 +244,10 @@ void* node_as_plugins_see_it(::World* world, int id, bool groups) noexcept {
 }
 
 void send_trigger_at_once(::Node* node, int id, float value) {
-    const FaultGuard::HostCode whole;
     send_trigger(*node, 0, id, value);
 }
 
 void send_node_reply_at_once(::Node* node, int id, const char* address, int count, const float* values) {
-    const FaultGuard::HostCode whole;
     if (count >= 0)
         send_node_reply(*node, 0, id, address, {values, size_t(count)});
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/node-messages.hpp"
 
+#include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/messages/synth-event.hpp"
 #include "engine/plugins/plugin-host.hpp"
@@ -9,6 +10,7 @@
 namespace scs {
 
 void send_trigger(::Node& node, int frame, int id, float value) noexcept {
+    const FaultGuard::HostCode whole;
     PluginWorld& world = owner_of(node.mWorld);
     world.host().hear({node.mID, id, {}, {&value, 1}, frame});
     if (!world.real_time())
@@ -18,6 +20,7 @@ void send_trigger(::Node& node, int frame, int id, float value) noexcept {
 }
 
 void send_node_reply(::Node& node, int frame, int id, std::string_view path, std::span<const float> values) noexcept {
+    const FaultGuard::HostCode whole;
     PluginWorld& world = owner_of(node.mWorld);
     world.host().hear({node.mID, id, path, values, frame});
     if (!world.real_time())

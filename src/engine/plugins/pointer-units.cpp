@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/pointer-units.hpp"
 
+#include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
@@ -56,6 +57,7 @@ void ask_for_pointer(PluginWorld& world) noexcept {
     Pointer& pointer = world.pointer();
     if (pointer.told || pointer.missed || !world.real_time())
         return;
+    const FaultGuard::HostCode whole;
     pointer.missed = true;
     world.outbox().print("MouseX, MouseY and MouseButton follow the pointer while `pw-scsynth pointer` runs\n");
 }

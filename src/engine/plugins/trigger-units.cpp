@@ -6,11 +6,17 @@
 #include "engine/plugins/registry.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string_view>
 
 namespace scs {
 namespace {
+
+/// A number without its fraction. What is out of range, or no number, becomes the lowest int, as on x86.
+int whole(float number) noexcept {
+    return number >= -2147483648.f && number < 2147483648.f ? int(number) : std::numeric_limits<int>::min();
+}
 
 /// A unit's memory is zeroed before its constructor runs. A trigger is input 0, an ID is input 1.
 struct TriggerUnit : ::Unit {
@@ -18,7 +24,7 @@ struct TriggerUnit : ::Unit {
 
     bool at_audio_rate(int input) const noexcept { return mInput[input]->mCalcRate == calc_FullRate; }
     float in(int input, int frame = 0) const noexcept { return mInBuf[input][at_audio_rate(input) ? frame : 0]; }
-    int id() const noexcept { return int(in(1)); }
+    int id() const noexcept { return whole(in(1)); }
 };
 
 /// Calls `send` with each frame at which the trigger becomes positive.
@@ -68,9 +74,10 @@ void send_replies(::Unit* self, int samples) {
 
 void start_send_reply(::Unit* self) {
     auto& unit = *static_cast<SendReply*>(self);
-    unit.path_length = std::clamp(int(unit.in(2)), 0, int(unit.mNumInputs) - 3);
+    unit.path_length = std::clamp(whole(unit.in(2)), 0, int(unit.mNumInputs) - 3);
     const size_t value_bytes = size_t(unit.count()) * sizeof(float);
-    void* const memory = interface_table()->fRTAlloc(unit.mWorld, value_bytes + size_t(unit.path_length));
+    void* const memory =
+        interface_table()->fRTAlloc(unit.mWorld, value_bytes + size_t(unit.path_length) + 1); // never 0
     if (!memory) {
         interface_table()->fPrint("SendReply: RT memory allocation failed\n");
         unit.mCalcFunc = send_nothing;
@@ -79,7 +86,7 @@ void start_send_reply(::Unit* self) {
     unit.values = static_cast<float*>(memory);
     unit.path = static_cast<char*>(memory) + value_bytes;
     for (int i = 0; i < unit.path_length; ++i)
-        unit.path[i] = char(unit.in(3 + i));
+        unit.path[i] = char(whole(unit.in(3 + i)));
     unit.mCalcFunc = send_replies;
 }
 

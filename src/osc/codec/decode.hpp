@@ -150,7 +150,7 @@ Result<Packet> decode(std::span<const std::byte> packet);
 /// Decodes one packet after the other in the same memory.
 class PacketReader {
 public:
-    /// [osc] Takes the memory.
+    /// [any but rt] Takes the memory.
     explicit PacketReader(const PacketLimits&);
     ~PacketReader();
 
