@@ -190,6 +190,14 @@ struct CrashFixture : Fixture {
     }
 };
 
+void stop_for_debugger() {
+#if defined(__x86_64__) || defined(__i386__)
+    __asm__ volatile("int3");
+#else
+    __asm__ volatile("brk #0");
+#endif
+}
+
 } // namespace
 
 TEST_CASE("a UGen that reads where nothing is loses its synth, and the others play on") {
@@ -246,6 +254,18 @@ TEST_CASE("a UGen that crashes in its destructor is named, and so is one that do
     f.engine->report_end_to([&](const std::string& line) { at_end += line; });
     f.engine.reset();
     CHECK(at_end == text(1002));
+}
+
+TEST_CASE("code that stops as for a debugger ends, as by a crash") {
+    FaultGuard::install();
+    FaultGuard::prepare_thread();
+    bool went_on = false;
+    const bool whole = FaultGuard::run([&] {
+        stop_for_debugger();
+        went_on = true;
+    });
+    CHECK_FALSE(whole);
+    CHECK_FALSE(went_on);
 }
 
 TEST_CASE("code that crashes leaves the floating-point mode as it was") {

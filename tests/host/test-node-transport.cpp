@@ -236,6 +236,23 @@ TEST_CASE("several segments, and one that repeats") {
     CHECK(seen.tempo == 0);
 }
 
+TEST_CASE("a segment that is over stays at its end, and one without a position says nothing") {
+    Graph g;
+    g.run();
+    g.segment.duration = 4 * 256;
+    g.say(2, 120);
+    double last = 0;
+    for (int i = 0; i < 4; ++i)
+        last = g.cycle().beat;
+    for (int i = 0; i < 3; ++i) {
+        const Transport& seen = g.cycle();
+        CHECK(seen.beat == Approx(last + 256 * 2 / 48000.0));
+        CHECK(seen.beats_per_frame == 0);
+    }
+    g.segment.flags = SPA_IO_SEGMENT_FLAG_NO_POSITION;
+    CHECK(g.cycle().beats_per_bar == 0);
+}
+
 TEST_CASE("half speed, backwards, and another rate of the graph") {
     Graph g;
     g.run();
@@ -307,7 +324,7 @@ TEST_CASE("whatever a driver writes, numbers stay numbers") {
         g.position.clock.position = count();
         g.position.state = random() % 5;
         for (spa_io_segment& segment : g.position.segments) {
-            segment.flags = random();
+            segment.flags = random() % 2 ? random() : random() % 2; // what isn't known, or whether it loops
             segment.start = random() % 2 ? 0 : count();
             segment.duration = random() % 2 ? 0 : count();
             segment.rate = random() % 2 ? 1 : number();

@@ -14,7 +14,7 @@
 namespace scs {
 namespace {
 
-constexpr std::array handled{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, HangWatch::signal};
+constexpr std::array handled{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, HangWatch::signal};
 std::array<struct sigaction, handled.size()> before;
 
 /// Whether the kernel sent it for something that this thread did.
@@ -52,8 +52,8 @@ void pass_on(int signal, siginfo_t* info, void* context, bool crash) noexcept {
             if (crash)
                 report_crash(signal);
             act_by_default(signal);
-            if (!is_fault(signal, *info))
-                ::raise(signal); // a fault is raised again when its instruction runs again
+            if (!is_fault(signal, *info) || signal == SIGTRAP)
+                ::raise(signal); // other faults are raised again when their instruction runs again
         } else if (!ignored) {
             call(old, signal, info, context);
         }
