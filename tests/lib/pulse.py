@@ -25,6 +25,8 @@ def start(session, folder):
     config = folder / "pulse.conf"
     config.write_text(CONFIGURATION)
     session.start(["pipewire", "-c", config], "pulse")
+    # pactl makes the socket's folder, too, and the server of 0.3.65 ends if another one has made it meanwhile.
+    session.wait_until((session.dir / "run/pulse/native").exists, "the socket of PulseAudio")
 
     def listed():
         try:
