@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A program that plays as many notes as find room in each cycle, until it is ended.
+// A program that plays as many notes as find room in each cycle, until it is ended; or sends the OSC packet that is in
+// a file, its argument, as often.
 #include <pipewire/filter.h>
 #include <pipewire/pipewire.h>
 #include <spa/control/control.h>
@@ -7,7 +8,10 @@
 
 #include <csignal>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -16,18 +20,26 @@ struct Keys {
     pw_filter* filter = nullptr;
     void* port = nullptr;
     std::minstd_rand random;
+    std::vector<char> packet; ///< empty: notes
 };
 
-/// Fills half of the room, which leaves some to the mixer, with notes that begin.
-uint32_t write_notes(Keys& keys, uint8_t* data, uint32_t room) {
+void add_event(Keys& keys, spa_pod_builder& b) {
+    const uint8_t note[] = {uint8_t(0x90 | keys.random() % 16), uint8_t(keys.random() % 128), 100};
+    if (keys.packet.empty())
+        spa_pod_builder_bytes(&b, note, sizeof note);
+    else
+        spa_pod_builder_bytes(&b, keys.packet.data(), uint32_t(keys.packet.size()));
+}
+
+/// Fills half of the room, which leaves some to the mixer.
+uint32_t write_events(Keys& keys, uint8_t* data, uint32_t room) {
     spa_pod_builder b{};
     spa_pod_builder_init(&b, data, room);
     spa_pod_frame frame;
     spa_pod_builder_push_sequence(&b, &frame, 0);
-    for (uint32_t i = 0; b.state.offset + 64 < room / 2; ++i) {
-        const uint8_t note[] = {uint8_t(0x90 | keys.random() % 16), uint8_t(keys.random() % 128), 100};
-        spa_pod_builder_control(&b, i % 4096, SPA_CONTROL_Midi);
-        spa_pod_builder_bytes(&b, note, sizeof note);
+    for (uint32_t i = 0; b.state.offset + keys.packet.size() + 64 < room / 2; ++i) {
+        spa_pod_builder_control(&b, i % 4096, keys.packet.empty() ? SPA_CONTROL_Midi : SPA_CONTROL_OSC);
+        add_event(keys, b);
     }
     spa_pod_builder_pop(&b, &frame);
     return b.state.offset;
@@ -39,7 +51,7 @@ void process(void* data, spa_io_position*) {
     if (!buffer)
         return;
     spa_data& to = buffer->buffer->datas[0];
-    *to.chunk = {0, write_notes(keys, static_cast<uint8_t*>(to.data), to.maxsize), 1, 0};
+    *to.chunk = {0, write_events(keys, static_cast<uint8_t*>(to.data), to.maxsize), 1, 0};
     pw_filter_queue_buffer(keys.port, buffer);
 }
 
@@ -47,6 +59,10 @@ void process(void* data, spa_io_position*) {
 
 int main(int argc, char** argv) {
     Keys keys;
+    if (argc > 1) {
+        std::ifstream file(argv[1], std::ios::binary);
+        keys.packet.assign(std::istreambuf_iterator<char>(file), {});
+    }
     pw_init(&argc, &argv);
     keys.loop = pw_main_loop_new(nullptr);
     pw_loop_add_signal(
