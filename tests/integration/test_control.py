@@ -13,6 +13,7 @@ from tests.lib.recording import Recording, whole
 from tests.lib.server import NodeServer
 
 CONTROL = "scsynth:control_1"
+BLOCK = 64
 BEGINS = 1  # seconds into the file, which plays as soon as it is linked
 
 
@@ -85,6 +86,28 @@ def test_a_key_plays_as_long_as_it_is_down(bind, perform, playing):
     counted = playing.session.node("scsynth")["info"]["props"]
     assert int(counted["scsynth.control.received"]) > 0
     assert int(counted["scsynth.control.refused"]) == 0
+
+
+def test_what_a_synth_tells_starts_notes_a_block_later(ours, client, playing, tmp_path):
+    """test_sequence's triggers are on the right, the notes on the left."""
+    client.send("/bind_command", 2, "reply", "path", "/note", "/s_new", "test_impulse", -1, 0, 0, "amp", "$2")
+
+    def play():
+        with Recording(playing.session, tmp_path / "notes.wav", node="scsynth") as recording:
+            client.send("/s_new", "test_sequence", 2000, 0, 0)
+            recording.wait(1)
+            client.send("/n_free", 2000)
+            recording.wait(0.2)
+        return recording
+
+    samples = audio.read_wav(whole(play).path)[0]
+    client.send("/bind_free", 2)
+    client.sync()
+    triggers, notes = (np.flatnonzero(samples[:, channel]) for channel in (1, 0))
+    assert len(triggers) > 30
+    assert (notes - triggers[:len(notes)] == BLOCK).all() and len(triggers) - len(notes) <= 1
+    amps = [0.1, 0.05, 0.2, 0.15, 0.07]
+    assert samples[notes, 0] == pytest.approx([amps[i % 5] for i in range(len(notes))])
 
 
 def test_bindings_of_the_settings_need_no_client(ours, session, tmp_path):
