@@ -197,9 +197,11 @@ int buf_alloc(::SndBuf* buffer, int channels, int frames, double rate) {
 
 // ---- units and nodes
 
+/// No more than there are: a unit at control rate may say as many as one at audio rate has.
 void clear_outputs(::Unit* unit, int samples) {
+    const auto count = size_t(std::clamp(samples, 0, std::max(unit->mBufLength, 0)));
     for (uint32 i = 0; i < unit->mNumOutputs; ++i)
-        std::memset(unit->mOutBuf[i], 0, size_t(samples) * sizeof(float));
+        std::memset(unit->mOutBuf[i], 0, count * sizeof(float));
 }
 
 void node_end(::Node* node) {
