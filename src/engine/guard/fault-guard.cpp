@@ -58,7 +58,27 @@ Exceptions& exceptions() noexcept {
 
 } // namespace
 
+namespace {
+
+/// Chooses where the guarded code is left to. What a piece of code has written beyond its array on the stack may have
+/// spoilt the nearest place: then it is the host code's, and if that is spoilt, too, the process ends.
+void choose_way_out() noexcept {
+    using Leaving = GuardState::Leaving;
+    GuardState& state = guard_state;
+    if (state.leaving == Leaving::nowhere) {
+        state.leaving = state.in_host() ? Leaving::to_host : Leaving::to_target;
+        return;
+    }
+    if (state.leaving == Leaving::to_host || !state.host_target)
+        end_process();
+    state.leaving = Leaving::to_host;
+    state.target = state.host_target;
+}
+
+} // namespace
+
 void end_guarded(FaultGuard::Ending why) noexcept {
+    choose_way_out();
     guard_state.ending = why;
     guard_state.overdue = false;
     if (why == FaultGuard::Ending::endless)
@@ -178,6 +198,7 @@ FaultGuard::Entry::~Entry() {
 }
 
 void FaultGuard::Entry::recover() const noexcept {
+    guard_state.leaving = GuardState::Leaving::nowhere;
     // std::terminate() leaves the exceptions of the ended code behind. The host has none while guarded code runs.
     if (guard_state.ending == Ending::abort)
         exceptions() = {};

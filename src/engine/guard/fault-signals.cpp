@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <pthread.h>
+#include <unistd.h>
 
 namespace scs {
 namespace {
@@ -116,6 +117,17 @@ void install_fault_handlers() {
 void watch_exit() noexcept {
     std::atexit(on_exit_called);
     std::at_quick_exit(on_exit_called);
+}
+
+void end_process() noexcept {
+    report_crash(SIGSEGV);
+    act_by_default(SIGSEGV);
+    sigset_t crash;
+    sigemptyset(&crash);
+    sigaddset(&crash, SIGSEGV);
+    pthread_sigmask(SIG_UNBLOCK, &crash, nullptr);
+    ::raise(SIGSEGV);
+    ::_exit(128 + SIGSEGV);
 }
 
 } // namespace scs

@@ -11,4 +11,7 @@ void install_fault_handlers();
 /// to run at the process's end and was registered earlier: to be called again when plugins have been loaded. [worker]
 void watch_exit() noexcept;
 
+/// Ends the process as a crash of this thread does that nothing contains.
+[[noreturn]] void end_process() noexcept;
+
 } // namespace scs

@@ -17,7 +17,9 @@ struct GuardState {
     uint32_t entries;            ///< how often plugins' code has begun
     uint32_t progress;           ///< see FaultGuard::progress()
     bool unhurried;              ///< the code may take as long as it likes
-    bool overdue;                ///< the plugin's code ends once the host code that it has called returns
+    /// Where it is on its way to; a fault meanwhile shows that what was kept there is spoilt.
+    enum class Leaving : uint8_t { nowhere, to_target, to_host } leaving;
+    bool overdue; ///< the plugin's code ends once the host code that it has called returns
     FaultGuard::Ending ending;
 
     bool in_host() const noexcept { return target == host_target; }

@@ -4,6 +4,7 @@
 #include "engine/guard/crash-report.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/guard/fault-signals.hpp"
+#include "engine/guard/guard-state.hpp"
 
 #include <cassert>
 #include <csignal>
@@ -129,6 +130,35 @@ void spoil_the_top() {
 }
 
 } // namespace
+
+TEST_CASE("code that has spoilt what it would be left by ends the host code around it, or else the process") {
+    const auto spoil = [](sigjmp_buf& place) { std::memset(&place, 0x41, sizeof place); };
+    const auto crash = [&] {
+        FaultGuard::prepare_thread(); // the jump leaves a stack pointer of no use
+        spoil(*guard_state.target);
+        (void)*nowhere;
+    };
+    const Ended alone = in_child(Before::by_default, [&] { FaultGuard::run(crash); });
+    CHECK(alone.by(SIGSEGV));
+    CHECK(alone.printed.find("has crashed") != std::string::npos);
+    const auto within_host = [&](bool whole) {
+        return in_child(Before::by_default, [&] {
+            const bool ended = !FaultGuard::run_host([&] {
+                if (whole)
+                    spoil(*guard_state.host_target);
+                FaultGuard::run(crash);
+            });
+            _exit(ended ? 5 : 6);
+        });
+    };
+    CHECK(within_host(false).with(5));
+    CHECK(within_host(true).by(SIGSEGV));
+    // It works again afterwards.
+    CHECK(in_child(Before::by_default, [&] {
+              bool contained = !FaultGuard::run_host([&] { FaultGuard::run(crash); });
+              contained &= FaultGuard::run_host([&] { _exit(FaultGuard::run([] { (void)*nowhere; }) ? 6 : 5); });
+          }).with(5));
+}
 
 TEST_CASE("a signal that somebody sends goes to the handler that was there before, also during guarded code") {
     for (const int signal : {SIGABRT, SIGSEGV, SIGXCPU}) {
