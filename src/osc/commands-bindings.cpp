@@ -89,6 +89,13 @@ public:
     }
 };
 
+/// The name of a control bus. Returns what is wrong; empty if nothing is.
+std::string read_bus(ArgReader& args, int& to) {
+    const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
+    to = bus.bus;
+    return bus.valid && !bus.audio && bus.bus >= 0 ? "" : "a control bus is named as in c5";
+}
+
 /// What follows "fine", "rpn" and "nrpn".
 std::string read_fine(std::string_view number, FineController::Kind kind, int last, ControllerSettings& s) {
     const char* const end = number.data() + number.size();
@@ -127,10 +134,8 @@ public:
         ControllerSettings s;
         std::string mistake = read_controller(args, s);
         if (args.at_string()) {
-            const BusText bus = parse_bus(args.get_string());
-            s.bus = bus.bus;
-            if (!bus.valid || bus.audio || bus.bus < 0)
-                mistake = "a control bus is named as in c5";
+            if (const std::string wrong = read_bus(args, s.bus); !wrong.empty())
+                mistake = wrong;
         } else {
             s.node = args.get_int();
             const ControlArg control = read_control(args);
@@ -194,8 +199,7 @@ private:
         if (word == "reply" || word == "trigger")
             return "";
         return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, midiClock, "
-               "start, "
-               "continue, stop or songPosition";
+               "start, continue, stop or songPosition";
     }
 
     static bool read_event_option(CommandSource& source, std::string_view key, BindingOptions& options) {
@@ -243,10 +247,9 @@ public:
         ArgReader args = this->args();
         const int32_t id = args.get_int();
         const std::string_view from = args.at_string() ? args.get_string() : std::string_view();
-        const BusText bus = args.at_string() ? parse_bus(args.get_string()) : BusText();
         const bool clock = from == "midi";
         BeatSettings s;
-        s.bus = bus.bus;
+        const std::string wrong_bus = read_bus(args, s.bus);
         BindingOptions options(args);
         options.each([&](std::string_view key) {
             if (clock && key == "port")
@@ -260,8 +263,8 @@ public:
         std::string mistake = options.mistake();
         if (!clock && from != "transport")
             mistake = "the source is to be transport or midi";
-        else if (!bus.valid || bus.audio || bus.bus < 0)
-            mistake = "a control bus is named as in c5";
+        else if (!wrong_bus.empty())
+            mistake = wrong_bus;
         else if (s.bus > services().settings.engine.control_buses - Beats::buses)
             mistake = "there are no four control buses from that one on";
         if (clock)

@@ -66,12 +66,17 @@ public:
     }
     /// The lines printed by run() since the last time.
     std::string printed() { return std::exchange(printed_, {}); }
-    /// Renders a block of silence in and nothing out; the lines that it prints.
-    std::string render() {
-        printed_.clear();
+    /// A block of silence in and nothing out, in second 7.
+    void process(std::span<const ControlEvent> events = {}, const CycleLimit& limit = {},
+                 const Transport* transport = nullptr) {
         const float* in[] = {nullptr, nullptr};
         float* out[] = {nullptr, nullptr};
-        engine_->process(engine_->settings().block_size, NtpTime(1) << 32, 48000, in, out);
+        engine_->process(engine_->settings().block_size, NtpTime(7) << 32, 48000, in, out, limit, events, transport);
+    }
+    /// The same without events; the lines that it prints.
+    std::string render() {
+        printed_.clear();
+        process();
         settle();
         return std::exchange(printed_, {});
     }

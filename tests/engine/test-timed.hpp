@@ -24,11 +24,12 @@ struct Timed : Fixture {
         return now += each_look;
     }
     /// A cycle of 64 frames that may take `limit` ns. Returns output 0.
-    std::vector<float> cycle(int64_t limit = cycle_nsec, bool renders = true) {
+    std::vector<float> cycle(int64_t limit = cycle_nsec, bool renders = true,
+                             std::span<const ControlEvent> events = {}) {
         std::vector<float> left(64, 9.f), right(64, 9.f);
         float* const out[] = {left.data(), right.data()};
         const float* const in[] = {nullptr, nullptr};
-        engine->process(64, ntp_advance(start, position, 48000), 48000, in, out, {now + limit, renders});
+        engine->process(64, ntp_advance(start, position, 48000), 48000, in, out, {now + limit, renders}, events);
         position += 64;
         pump();
         return left;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,28 @@ struct Keys : Playing {
     std::vector<uint8_t> bytes; ///< of the next cycles
 };
 
+/// Plays 30 events in as many cycles, each at another frame, and has them sound there, after what audio inputs are
+/// delayed by; or nothing sound.
+void check_frames(Host& host, Keys& keys, uint32_t quantum, bool sounds,
+                  const std::function<Control(uint32_t frame, int number)>& event) {
+    std::vector<size_t> asked, heard;
+    const size_t delay = quantum == 441 ? 63 : quantum == 16 ? 48 : 0;
+    for (int i = 0; i < 30; ++i) {
+        const uint32_t frame = uint32_t(i) * 31 % quantum;
+        keys.bytes = sequence({event(frame, i)});
+        if (sounds)
+            asked.push_back(keys.node->output(0).size() + frame + delay);
+        host.cycle(quantum);
+    }
+    keys.bytes.clear();
+    host.cycles(8, quantum);
+    const std::vector<float>& sound = keys.node->output(0);
+    for (size_t i = 0; i < sound.size(); ++i)
+        if (sound[i] != 0)
+            heard.push_back(i);
+    CHECK(heard == asked);
+}
+
 } // namespace
 
 TEST_CASE("a key sounds from its frame on") {
@@ -43,22 +66,7 @@ TEST_CASE("a key sounds from its frame on") {
     for (const uint32_t quantum : {64u, 256u, 441u, 1024u}) {
         CAPTURE(quantum);
         Keys p(host);
-        std::vector<size_t> asked, heard;
-        for (uint32_t i = 0; i < 30; ++i) {
-            const uint32_t frame = i * 31 % quantum;
-            p.bytes = sequence({note(frame, uint8_t(40 + i))});
-            asked.push_back(p.node->output(0).size() + frame);
-            host.cycle(quantum);
-        }
-        p.bytes.clear();
-        host.cycles(8, quantum);
-        const std::vector<float>& sound = p.node->output(0);
-        for (size_t i = 0; i < sound.size(); ++i)
-            if (sound[i] != 0)
-                heard.push_back(i);
-        for (size_t& frame : asked)
-            frame += quantum == 441 ? 63 : 0; // as the audio inputs
-        CHECK(heard == asked);
+        check_frames(host, p, quantum, true, [](uint32_t frame, int i) { return note(frame, uint8_t(40 + i)); });
     }
 }
 
@@ -68,26 +76,12 @@ TEST_CASE("a command of OSC takes effect at its frame, if it is to") {
             CAPTURE(quantum);
             Host host(library());
             Keys p(host, {{"scsynth.control-osc", taken ? "true" : "false"}});
-            std::vector<size_t> asked, heard;
-            for (uint32_t i = 0; i < 30; ++i) {
-                const uint32_t frame = i * 31 % quantum;
-                const auto packet = osc_message("/s_new", {"click", 2000 + int(i), 0, 0});
+            check_frames(host, p, quantum, taken, [](uint32_t frame, int i) {
+                const auto packet = osc_message("/s_new", {"click", 2000 + i, 0, 0});
                 std::vector<uint8_t> body(packet.size());
                 std::memcpy(body.data(), packet.data(), body.size());
-                p.bytes = sequence({{frame, SPA_CONTROL_OSC, body}});
-                if (taken)
-                    asked.push_back(p.node->output(0).size() + frame);
-                host.cycle(quantum);
-            }
-            p.bytes.clear();
-            host.cycles(8, quantum);
-            const std::vector<float>& sound = p.node->output(0);
-            for (size_t i = 0; i < sound.size(); ++i)
-                if (sound[i] != 0)
-                    heard.push_back(i);
-            for (size_t& frame : asked)
-                frame += quantum == 441 ? 63 : quantum == 16 ? 48 : 0; // as the audio inputs
-            CHECK(heard == asked);
+                return Control{frame, SPA_CONTROL_OSC, body};
+            });
         }
 }
 

@@ -280,7 +280,7 @@ TEST_CASE("in an engine with a rate of its own, beats are delayed as the inputs,
     const double delay = m.node->latency(SPA_DIRECTION_OUTPUT, 0, SPA_DIRECTION_OUTPUT).max_rate;
     CHECK(delay > 10);
     CHECK(std::abs(seen.beat - m.beat()) < error);
-    // The last block of a cycle has the beat of the frame that is heard so many frames before its own.
+    // The cycle's last block has the beat of the frame that was heard `delay` frames earlier.
     double nearest = 1; // beats; others may have taken the processor while clocks were read
     for (int i = 0; i < 20; ++i) {
         const NtpTime start = heard_at(m.position.clock.nsec);

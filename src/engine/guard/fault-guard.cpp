@@ -56,10 +56,6 @@ Exceptions& exceptions() noexcept {
     return *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals());
 }
 
-} // namespace
-
-namespace {
-
 /// Chooses where the guarded code is left to. What a piece of code has written beyond its array on the stack may have
 /// spoilt the nearest place: then it is the host code's, and if that is spoilt, too, the process ends.
 void choose_way_out() noexcept {

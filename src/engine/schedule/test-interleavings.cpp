@@ -41,10 +41,10 @@ uint64_t place(const TaskGraph::Hand& hand) {
 struct Round {
     std::vector<size_t> gates = {}; ///< of each strand; 0: it has none
     size_t split = 0;
-    size_t reached = SIZE_MAX; ///< the owner breaks off when it has come to so many
+    size_t reached = SIZE_MAX; ///< strands after which the owner breaks off
     // Or, if there are stages:
     size_t stages = 0, blocks = 0, at_once = 0;
-    size_t stops_after = SIZE_MAX; ///< the owner stops when it has done so many tasks itself
+    size_t stops_after = SIZE_MAX; ///< tasks after which the owner stops
 
     size_t strands() const { return gates.size(); }
     size_t chains() const { return stages ? stages : gates.size(); }

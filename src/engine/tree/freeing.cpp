@@ -55,7 +55,7 @@ void Freeing::drop(Node& node, EndEvent event) noexcept {
     p_.pool.free(&node);
 }
 
-/// Moves what points at the node to the one beside it: how far its group has been emptied, and where the walk goes on.
+/// Whatever points at the node points at its neighbour now: the ends of an emptied group, the place of the walk.
 inline void Freeing::keep_places(Node& node) noexcept {
     if (Group& group = *node.parent; group.emptying != Emptying::nothing) {
         if (group.ends_back_from == &node)
