@@ -66,7 +66,7 @@ void Cycle::set_rate(double rate) noexcept {
 
 /// How many blocks there are in the cycle, from the one at this frame on, between which nothing happens. At least 1.
 int Cycle::calm_blocks(int frame, double rate) const noexcept {
-    if (!p_.ensemble.helped() || p_.bindings.act_in_each_block())
+    if (!p_.ensemble.helped() || p_.bindings.act_in_each_block() || p_.control_outputs.hear_synths())
         return 1;
     const int block = settings_.block_size, left = (frames_ - frame + block - 1) / block;
     const int most = std::min(left, Ahead::most_blocks), delay = reblocker_.input_delay();
@@ -179,10 +179,13 @@ void Cycle::run(int frames, NtpTime frame0, double rate, const float* const* in,
         ahead->begin_cycle();
     reblocker_.process(frames, in, out, [&](int frame, const float* const* block_in, float* const* block_out) {
         render_block(frame, rate, block_in, block_out);
+        p_.control_outputs.end_block(frame);
     });
     if (ahead && ahead->end_cycle())
         tell_of_priority();
     p_.bindings.end_cycle(frames_);
+    if (const size_t lost = p_.control_outputs.take_lost())
+        status_.unsent_control.fetch_add(lost, std::memory_order_relaxed);
     if (!rendering_)
         status_.cuts.fetch_add(1, std::memory_order_relaxed);
     const int64_t ended = p_.deadline.bounded() ? clock_.now() : began;

@@ -3,6 +3,7 @@
 
 #include "engine/command-runner.hpp"
 #include "engine/control/bindings.hpp"
+#include "engine/control/control-outputs.hpp"
 #include "engine/cycle.hpp"
 #include "engine/definitions/definitions.hpp"
 #include "engine/engine.hpp"
@@ -52,7 +53,10 @@ struct EngineParts final : PluginHost {
     Node* find_node(int32_t id) noexcept override { return tree ? tree->find(id) : nullptr; }
     void end_node(Node& node) noexcept override { tree->runs().end(node); }
     void set_run(Node& node, bool run) noexcept override { tree->runs().set_run(node, run); }
-    void hear(const SynthEvent& event) noexcept override { bindings.hear(event); }
+    void hear(const SynthEvent& event) noexcept override {
+        bindings.hear(event);
+        control_outputs.hear(event);
+    }
     bool finish_job(Command* command) noexcept override { return inbox.finish_job(command); }
 
     const std::shared_ptr<Trace> trace;
@@ -69,6 +73,7 @@ struct EngineParts final : PluginHost {
     std::unique_ptr<Tree> tree; ///< destroyed first: its nodes still emit events to the outbox
     Renderer renderer;
     Bindings bindings;
+    ControlOutputs control_outputs;
     CommandRunner commands;
     Shedding shedding;
     Cycle cycle;

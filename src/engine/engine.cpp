@@ -161,6 +161,9 @@ Definitions& Engine::definitions() noexcept {
 Bindings& Engine::bindings() noexcept {
     return p_->bindings;
 }
+ControlOutputs& Engine::control_outputs() noexcept {
+    return p_->control_outputs;
+}
 ErrorMode& Engine::error_mode() noexcept {
     return p_->commands.error_mode();
 }

@@ -28,6 +28,7 @@ namespace scs {
 
 struct EngineParts;
 class Bindings;
+class ControlOutputs;
 class HelperPool;
 class SharedMemory;
 class Streams;
@@ -124,6 +125,8 @@ public:
     Buffers& buffers() noexcept;
     Definitions& definitions() noexcept;
     Bindings& bindings() noexcept;
+    /// For whoever calls process(), too: what control ports are to get.
+    ControlOutputs& control_outputs() noexcept;
     ErrorMode& error_mode() noexcept;
     /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept;

@@ -27,6 +27,7 @@ struct ServerSettings {
     bool load_synthdefs = true;     ///< load them at start
     std::string bindings;           ///< what keys play from the start: see parse_bindings()
     bool control_osc = false;       ///< whether OSC of control ports is carried out
+    int control_outputs = 0;        ///< ports for notes that commands send, and for what synths tell
     std::string instruments;        ///< folder of the SynthDefs that only bindings find; no setting
     std::string restricted_path;    ///< file commands may only touch what is below; empty: anything
     bool shared_memory = true;      ///< whether to open the segment by which local clients see buses and scopes
@@ -131,6 +132,14 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .help = "carry out OSC that comes to control inputs",
       .more = "Whoever may link to the node may then send it commands, at their frame: those of `/bind_command` in "
               "docs/commands.md."}},
+    {&ServerSettings::control_outputs,
+     {.key = "control-outputs",
+      .low = 0,
+      .high = 16,
+      .value = "N",
+      .help = "outputs for notes, controllers and what synths send",
+      .more = "Ports by which the server plays instruments: `/midi_send` in docs/commands.md. The first one has what "
+              "synths send, too, as OSC."}},
     {&ServerSettings::restricted_path,
      {.key = "restricted-path",
       .letter = 'P',

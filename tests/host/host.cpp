@@ -4,8 +4,10 @@
 #include "ugen-folders.hpp"
 
 #include <dlfcn.h>
+#include <spa/control/control.h>
 #include <spa/node/utils.h>
 #include <spa/param/audio/format-utils.h>
+#include <spa/pod/iter.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -256,15 +258,15 @@ int HostNode::link(spa_direction direction, uint32_t port, uint32_t frames, uint
     return take(std::make_unique<Link>(direction, port, frames, count));
 }
 
-int HostNode::link_control(uint32_t port, uint32_t bytes) {
-    const auto formats = port_params(SPA_DIRECTION_INPUT, port, SPA_PARAM_EnumFormat);
+int HostNode::link_control(spa_direction direction, uint32_t port, uint32_t bytes) {
+    const auto formats = port_params(direction, port, SPA_PARAM_EnumFormat);
     if (formats.size() != 1)
         return -EINVAL;
-    if (const int res = spa_node_port_set_param(node_, SPA_DIRECTION_INPUT, port, SPA_PARAM_Format, 0,
+    if (const int res = spa_node_port_set_param(node_, direction, port, SPA_PARAM_Format, 0,
                                                 reinterpret_cast<const spa_pod*>(formats[0].data()));
         res < 0)
         return res;
-    auto link = std::make_unique<Link>(SPA_DIRECTION_INPUT, port, bytes / uint32_t(sizeof(float)), 1);
+    auto link = std::make_unique<Link>(direction, port, bytes / uint32_t(sizeof(float)), 1);
     link->control = true;
     return take(std::move(link));
 }
@@ -339,10 +341,37 @@ void HostNode::before_cycle(uint32_t frames, uint64_t position) {
     }
 }
 
+/// Throws if it isn't a sequence that lies in the chunk.
+void HostNode::read_sent(Link& link, uint32_t frames) {
+    auto& [before, events] = sent_[link.port];
+    if (link.area.status != SPA_STATUS_HAVE_DATA || link.area.buffer_id != 0)
+        throw std::runtime_error("a control output has nothing, not even an empty sequence");
+    link.area.status = SPA_STATUS_NEED_DATA;
+    const spa_data& data = link.datas[0];
+    const void* const pod = spa_pod_from_data(data.data, data.maxsize, data.chunk->offset, data.chunk->size);
+    if (data.chunk->size > 0 || data.maxsize >= sizeof(spa_pod_sequence)) {
+        if (!pod || !spa_pod_is_sequence(static_cast<const spa_pod*>(pod)) || SPA_POD_SIZE(pod) != data.chunk->size)
+            throw std::runtime_error("a control output has no sequence");
+        const auto* sequence = static_cast<const spa_pod_sequence*>(pod);
+        const spa_pod_control* each;
+        SPA_POD_SEQUENCE_FOREACH(sequence, each) {
+            const auto* body = static_cast<const uint8_t*>(SPA_POD_BODY_CONST(&each->value));
+            if (each->offset >= frames || each->value.type != SPA_TYPE_Bytes)
+                throw std::runtime_error("a control output has an event that isn't one of the cycle");
+            events.push_back({before + each->offset, each->type, {body, body + each->value.size}});
+        }
+    }
+    before += frames;
+}
+
 void HostNode::after_cycle(uint32_t frames) {
     for (const auto& link : links_) {
         if (link->direction != SPA_DIRECTION_OUTPUT)
             continue;
+        if (link->control) {
+            read_sent(*link, frames);
+            continue;
+        }
         std::vector<float>& out = outputs_[link->port];
         const uint32_t id = link->area.buffer_id;
         if (link->area.status != SPA_STATUS_HAVE_DATA || id >= link->buffers.size()) {

@@ -84,7 +84,9 @@ public:
     /// exchanged.
     int link(spa_direction, uint32_t port, uint32_t frames = 8192, uint32_t buffers = 1);
     /// The same for a control input, with a buffer of that many bytes.
-    int link_control(uint32_t port, uint32_t bytes = 32768);
+    int link_control(uint32_t port, uint32_t bytes = 32768) { return link_control(SPA_DIRECTION_INPUT, port, bytes); }
+    /// The same for a control port of that direction.
+    int link_control(spa_direction, uint32_t port, uint32_t bytes);
     void unlink(spa_direction, uint32_t port);
     int command(uint32_t id);
     /// Send the commands Start and Pause.
@@ -97,6 +99,13 @@ public:
 
     /// Everything that a linked output has put out so far.
     std::vector<float>& output(uint32_t port) { return outputs_[port]; }
+    /// What a control output has sent.
+    struct Sent {
+        size_t frame; ///< from the first cycle with the link on
+        uint32_t type;
+        std::vector<uint8_t> body;
+    };
+    std::vector<Sent>& sent(uint32_t port) { return sent_[port].events; }
     /// Fills a linked input; called each cycle with the position of its first frame.
     std::function<void(uint32_t port, uint64_t position, float* samples, uint32_t frames)> feed;
     /// Fills a linked control input; returns how many of the `size` bytes it has used.
@@ -123,6 +132,7 @@ private:
     int take(std::unique_ptr<Link>);
     void before_cycle(uint32_t frames, uint64_t position);
     void after_cycle(uint32_t frames);
+    void read_sent(Link&, uint32_t frames);
     Link* find(spa_direction, uint32_t port);
 
     Host& host_;
@@ -131,6 +141,11 @@ private:
     spa_hook listener_{};
     std::vector<std::unique_ptr<Link>> links_;
     std::map<uint32_t, std::vector<float>> outputs_;
+    struct SentEvents {
+        size_t frames = 0;
+        std::vector<Sent> events;
+    };
+    std::map<uint32_t, SentEvents> sent_;
     std::vector<std::vector<uint8_t>>* collected_ = nullptr;
     bool started_ = false; ///< the data thread's
     int last_status_ = 0;

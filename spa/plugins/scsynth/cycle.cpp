@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cycle.hpp"
 
+#include "engine/control/control-outputs.hpp"
 #include "engine/rt/float-mode.hpp"
+#include "host-version.hpp"
 #include "settings.hpp"
 
 #include <spa/node/utils.h>
@@ -26,6 +28,11 @@ T read_once(const T& shared) noexcept {
     return *static_cast<const volatile T*>(&shared);
 }
 
+/// Whether PipeWire's own MIDI ports send Universal MIDI Packets.
+bool prefers_packets(const Version& version) noexcept {
+    return version >= Version{1, 3, 0} && version < Version{1, 7, 0};
+}
+
 } // namespace
 
 /// What a cycle covers: a number of frames from a moment of the monotonic clock on.
@@ -37,13 +44,15 @@ struct Cycle::Span {
     bool has_deadline = false; ///< the host gives the time, and it is real time
 };
 
-Cycle::Cycle(uint32_t inputs, uint32_t outputs, uint32_t controls, uint32_t max_quantum, double rate, double cpu_limit)
-    : inputs_(inputs),
-      outputs_(outputs),
-      controls_(controls),
-      in_(inputs),
-      out_(outputs),
-      gains_(outputs),
+Cycle::Cycle(const Ports& ports, uint32_t max_quantum, double rate, double cpu_limit)
+    : inputs_(ports.inputs),
+      outputs_(ports.outputs),
+      control_inputs_(ports.control_inputs),
+      control_outputs_(ports.control_outputs),
+      control_writer_(prefers_packets(host_version())),
+      in_(ports.inputs),
+      out_(ports.outputs),
+      gains_(ports.outputs),
       max_quantum_(max_quantum),
       rate_(rate),
       time_(cpu_limit) {}
@@ -59,6 +68,7 @@ void Cycle::start() noexcept {
 }
 
 void Cycle::forget_carried() noexcept {
+    control_writer_.hurry(); // the end of a note isn't dropped
     if (rate_adapter_)
         rate_adapter_->reset();
     if (Engine* engine = server_ ? server_->engine() : nullptr)
@@ -117,8 +127,8 @@ int Cycle::process() noexcept {
         out_[i] = outputs_[i].begin_output(span.frames);
 
     control_.begin(span.frames);
-    for (size_t i = 0; i < controls_.size(); ++i)
-        control_.read(uint8_t(i), controls_[i].take_bytes());
+    for (size_t i = 0; i < control_inputs_.size(); ++i)
+        control_.read(uint8_t(i), control_inputs_[i].take_bytes());
     events_ = control_.events();
     transport_ = position_ ? transport_reader_.read(*position_, span.rate) : Transport();
 
@@ -130,6 +140,7 @@ int Cycle::process() noexcept {
     const CycleLimit limit =
         span.has_deadline ? time_.begin({span.clock, span.nsec, span.frames / span.rate * 1e9}, begun) : CycleLimit();
     const uint64_t cuts_before = cuts();
+    tell_linked();
     if (resampled())
         render_resampled(span, frame0, limit);
     else
@@ -139,6 +150,7 @@ int Cycle::process() noexcept {
         gains_[i].apply(out_[i], span.frames, span.rate);
         outputs_[i].end_output(span.frames);
     }
+    control_writer_.write(span.frames, control_outputs_);
     report(span, uint64_t(begun), cuts_before);
     return status;
 }
@@ -174,6 +186,7 @@ uint64_t Cycle::cuts() const noexcept {
 void Cycle::render(const Span& span, NtpTime frame0, const CycleLimit& limit) noexcept {
     if (Engine* engine = server_ ? server_->engine() : nullptr) {
         engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit, events_, &transport_);
+        take_outgoing(*engine, 0, 1);
         input_delay_.store(engine->input_delay(), std::memory_order_relaxed);
     } else {
         for (float* out : out_)
@@ -197,6 +210,7 @@ void Cycle::render_resampled(const Span& span, NtpTime frame0, const CycleLimit&
         transport.beats_per_frame *= span.rate / rate_adapter_->engine_rate();
         engine->process(frames, start, rate_adapter_->engine_rate(), in, out, limit, std::exchange(events_, {}),
                         &transport);
+        take_outgoing(*engine, ahead, span.rate / rate_adapter_->engine_rate());
     };
     const int block = rate_adapter_->block();
     bool rendered = false;
@@ -213,6 +227,25 @@ void Cycle::render_resampled(const Span& span, NtpTime frame0, const CycleLimit&
     if (engine && !rendered) // no block was due, but commands are answered all the same
         run(0, span.frames + rate_adapter_->ahead(), in_.data(), out_.data());
     input_delay_.store(rate_adapter_->delay(), std::memory_order_relaxed);
+}
+
+/// Has the engine send nothing to ports that nobody is linked to.
+void Cycle::tell_linked() noexcept {
+    uint32_t linked = 0;
+    for (size_t i = 0; i < control_outputs_.size(); ++i)
+        linked |= uint32_t(control_outputs_[i].linked()) << i;
+    Engine* const engine = server_ ? server_->engine() : nullptr;
+    if (engine && !engine->status().broken.load(std::memory_order_relaxed))
+        engine->control_outputs().set_linked(linked);
+}
+
+/// Takes over what the engine sends. Its frame 0 is heard `ahead` frames after the cycle's, and each of its frames
+/// lasts `scale` of the cycle's.
+void Cycle::take_outgoing(Engine& engine, double ahead, double scale) noexcept {
+    if (engine.status().broken.load(std::memory_order_relaxed))
+        return;
+    engine.control_outputs().take(
+        [&](const OutgoingEvent& event) { control_writer_.add(event, std::llround(ahead + event.frame * scale)); });
 }
 
 /// Tells the host of a cycle that ended too late, or from which blocks are missing.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "control-reader.hpp"
+#include "control-writer.hpp"
 #include "cycle-time.hpp"
 #include "engine/rt/clock.hpp"
 #include "engine/rt/rate-adapter.hpp"
@@ -31,8 +32,12 @@ struct OutputLatency {
 /// loop, except where said.
 class Cycle {
 public:
+    /// How many ports there are.
+    struct Ports {
+        uint32_t inputs, outputs, control_inputs, control_outputs;
+    };
     /// [main] `rate`: of a host that doesn't tell one, in Hz. `cpu_limit`: see CycleTime.
-    Cycle(uint32_t inputs, uint32_t outputs, uint32_t controls, uint32_t max_quantum, double rate, double cpu_limit);
+    Cycle(const Ports&, uint32_t max_quantum, double rate, double cpu_limit);
     /// [main] To be called before the first cycle. The engine then runs at the adapter's rate, whatever the graph's is.
     /// An adapter without a rate gets the one at which the first synth or buffer is made.
     void set_rate_adapter(std::unique_ptr<RateAdapter> adapter) noexcept {
@@ -41,9 +46,10 @@ public:
     }
 
     PortIo& port(spa_direction direction, uint32_t id) noexcept {
-        if (direction == SPA_DIRECTION_OUTPUT)
-            return outputs_[id];
-        return id < inputs_.size() ? inputs_[id] : controls_[id - inputs_.size()]; // these come last
+        const bool output = direction == SPA_DIRECTION_OUTPUT;
+        std::vector<PortIo>&audio = output ? outputs_ : inputs_,
+        &controls = output ? control_outputs_ : control_inputs_;
+        return id < audio.size() ? audio[id] : controls[id - audio.size()]; // these come last
     }
     Gain& gain(uint32_t output) noexcept { return gains_[output]; }
     void set_server(osc::Server* server) noexcept { server_ = server; }
@@ -73,6 +79,8 @@ public:
     bool resampled() const noexcept { return resampled_.load(std::memory_order_relaxed); }
     /// [any] What came by control ports.
     const ControlReader& control() const noexcept { return control_; }
+    /// [any] What left by them.
+    const ControlWriter& control_out() const noexcept { return control_writer_; }
     /// [any] Cycles that ended after their deadline.
     uint64_t overruns() const noexcept { return overruns_.load(std::memory_order_relaxed); }
 
@@ -85,11 +93,14 @@ private:
     void forget_carried() noexcept;
     void render(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
     void render_resampled(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
+    void tell_linked() noexcept;
+    void take_outgoing(Engine&, double ahead, double scale) noexcept;
     void report(const Span&, uint64_t begun_nsec, uint64_t cuts_before) noexcept;
     uint64_t cuts() const noexcept;
 
-    std::vector<PortIo> inputs_, outputs_, controls_;
+    std::vector<PortIo> inputs_, outputs_, control_inputs_, control_outputs_;
     ControlReader control_;
+    ControlWriter control_writer_;
     std::span<ControlEvent> events_; ///< of this cycle that the engine doesn't have yet
     TransportReader transport_reader_;
     Transport transport_; ///< of this cycle

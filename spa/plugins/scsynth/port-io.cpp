@@ -26,28 +26,38 @@ const float* PortIo::take_input(uint32_t frames) noexcept {
     return reinterpret_cast<const float*>(chunk.data());
 }
 
-float* PortIo::begin_output(uint32_t frames) noexcept {
+std::span<std::byte> PortIo::begin_bytes() noexcept {
     writing_ = false;
     if (!area_ || buffers_.empty())
-        return nullptr;
+        return {};
     // Sound goes on whether or not the peer took the last buffer, so each cycle writes to the one after it. Whoever
     // read that one is done: a cycle ends before the next one begins.
     current_ = area_->buffer_id < buffers_.size() ? (area_->buffer_id + 1) % uint32_t(buffers_.size()) : 0;
     const spa_data& data = buffers_[current_]->datas[0];
-    if (!data.data || data.maxsize / sizeof(float) < frames)
-        return nullptr;
+    if (!data.data)
+        return {};
     writing_ = true;
-    return static_cast<float*>(data.data);
+    return {static_cast<std::byte*>(data.data), data.maxsize};
+}
+
+float* PortIo::begin_output(uint32_t frames) noexcept {
+    const std::span<std::byte> bytes = begin_bytes();
+    writing_ = writing_ && bytes.size() / sizeof(float) >= frames;
+    return writing_ ? reinterpret_cast<float*>(bytes.data()) : nullptr;
 }
 
 void PortIo::end_output(uint32_t frames) noexcept {
+    end(frames * uint32_t(sizeof(float)), sizeof(float));
+}
+
+void PortIo::end(uint32_t bytes, int32_t stride) noexcept {
     if (!writing_)
         return;
     writing_ = false;
     spa_chunk& chunk = *buffers_[current_]->datas[0].chunk;
     chunk.offset = 0;
-    chunk.size = frames * uint32_t(sizeof(float));
-    chunk.stride = sizeof(float);
+    chunk.size = bytes;
+    chunk.stride = stride;
     chunk.flags = 0;
     area_->buffer_id = current_;
     area_->status = SPA_STATUS_HAVE_DATA;

@@ -57,7 +57,7 @@ bool can_be_a_name(std::string_view name) {
 
 /// Whether scripts expect another port by that name.
 bool is_numbered(std::string_view name) {
-    for (const std::string_view prefix : {"out_", "in_", "control_"})
+    for (const std::string_view prefix : {"out_", "in_", "control_", "control_out_"})
         if (name.size() > prefix.size() && name.starts_with(prefix) &&
             name.find_first_not_of("0123456789", prefix.size()) == name.npos)
             return true;

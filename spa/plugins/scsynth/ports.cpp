@@ -21,8 +21,9 @@ Port::Port(spa_direction direction, uint32_t id, uint32_t channel, std::string n
     : Port(direction, id, (direction == SPA_DIRECTION_OUTPUT ? "out_" : "in_") + std::to_string(id + 1),
            std::move(name), channel_name(channel)) {}
 
-Port Port::control(uint32_t id, uint32_t index) {
-    return {SPA_DIRECTION_INPUT, id, "control_" + std::to_string(index + 1), {}, {}};
+Port Port::control(spa_direction direction, uint32_t id, uint32_t index) {
+    const char* const prefix = direction == SPA_DIRECTION_OUTPUT ? "control_out_" : "control_";
+    return {direction, id, prefix + std::to_string(index + 1), {}, {}};
 }
 
 Port::Port(spa_direction direction, uint32_t id, std::string key, std::string name, std::string channel)

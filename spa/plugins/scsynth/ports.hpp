@@ -34,10 +34,19 @@ public:
     /// [rt] What an input has brought in this cycle, in memory that others may be writing; empty if nothing is linked.
     /// Asks for the next.
     std::span<const std::byte> take_bytes() noexcept;
+    /// [rt] Where to put what a control output has in this cycle, in memory that others may read and write; null if
+    /// nothing is linked.
+    std::span<std::byte> begin_bytes() noexcept;
+    /// [rt] Hands on that many bytes of what begin_bytes() gave.
+    void end_bytes(uint32_t bytes) noexcept { end(bytes, 1); }
+    /// [rt] Whether an output's buffers go anywhere.
+    bool linked() const noexcept { return area_ && !buffers_.empty(); }
     /// [rt] Frames that an output's buffers hold; 0 if nothing is linked.
     uint32_t room() const noexcept;
 
 private:
+    void end(uint32_t bytes, int32_t stride) noexcept;
+
     spa_io_buffers* area_ = nullptr;
     std::vector<spa_buffer*> buffers_; ///< owned by the host, each with at least one data block
     uint32_t current_ = 0;
@@ -53,8 +62,8 @@ public:
     /// [main] Number `id` of the audio ports of its direction, with that channel. `name`: for its users, in place of
     /// in_1, out_1 and so on.
     Port(spa_direction, uint32_t id, uint32_t channel, std::string name = {});
-    /// [main] The control input with that ID, which is the number `index` of them.
-    static Port control(uint32_t id, uint32_t index);
+    /// [main] The control port with that ID, which is the number `index` of those of its direction.
+    static Port control(spa_direction, uint32_t id, uint32_t index);
 
     spa_direction direction() const { return direction_; }
     uint32_t id() const { return id_; }

@@ -45,9 +45,9 @@ SpaNode::SpaNode(const Support& support, NodeSettings settings)
     : support_(support),
       settings_(std::move(settings)),
       bridge_(std::make_shared<Bridge>(support.log, support.main_utils)),
-      cycle_(uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
-             uint32_t(settings_.control_inputs), uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate,
-             settings_.server.engine.cpu_limit),
+      cycle_({uint32_t(settings_.server.engine.inputs), uint32_t(settings_.server.engine.outputs),
+              uint32_t(settings_.control_inputs), uint32_t(settings_.server.control_outputs)},
+             uint32_t(settings_.server.engine.max_quantum), settings_.graph_rate, settings_.server.engine.cpu_limit),
       volume_(volume_at_start(settings_)) {
     spa_hook_list_init(&hooks_);
     if (settings_.server.control_osc)
@@ -57,9 +57,11 @@ SpaNode::SpaNode(const Support& support, NodeSettings settings)
     for (uint32_t i = 0; i < uint32_t(engine.inputs); ++i)
         ports(SPA_DIRECTION_INPUT).emplace_back(SPA_DIRECTION_INPUT, i, input_channels[i]);
     for (uint32_t i = 0; i < uint32_t(settings_.control_inputs); ++i)
-        ports(SPA_DIRECTION_INPUT).push_back(Port::control(uint32_t(engine.inputs) + i, i));
+        ports(SPA_DIRECTION_INPUT).push_back(Port::control(SPA_DIRECTION_INPUT, uint32_t(engine.inputs) + i, i));
     for (uint32_t i = 0; i < uint32_t(engine.outputs); ++i)
         ports(SPA_DIRECTION_OUTPUT).emplace_back(SPA_DIRECTION_OUTPUT, i, volume_.channels()[i], settings_.names[i]);
+    for (uint32_t i = 0; i < uint32_t(settings_.server.control_outputs); ++i)
+        ports(SPA_DIRECTION_OUTPUT).push_back(Port::control(SPA_DIRECTION_OUTPUT, uint32_t(engine.outputs) + i, i));
     for (uint32_t i = 0; i < uint32_t(engine.outputs); ++i) {
         cycle_.gain(i).start_at(volume_.gain(i));
         if (engine.output_limit > 0)
@@ -312,6 +314,9 @@ bool SpaNode::set_counters() {
     }
     changed |=
         set_property("scsynth.control.refused", std::to_string(cycle_.control().refused() + status.refused_control));
+    changed |= set_property("scsynth.control.sent", std::to_string(cycle_.control_out().sent()));
+    changed |=
+        set_property("scsynth.control.unsent", std::to_string(cycle_.control_out().unsent() + status.unsent_control));
     changed |= set_property("scsynth.late", std::to_string(status.late_bundles));
     changed |= set_property("scsynth.dropped-events", std::to_string(status.dropped_events));
     changed |= set_property("scsynth.cuts", std::to_string(status.cuts));
@@ -344,9 +349,10 @@ bool SpaNode::set_idle(bool roused) {
 bool SpaNode::set_unheard() {
     const std::vector<Port>& outputs = ports(SPA_DIRECTION_OUTPUT);
     Engine* engine = server_->engine();
-    if (!engine || outputs.empty() || !links_itself())
+    if (!engine || settings_.server.engine.outputs == 0 || !links_itself())
         return false;
-    const bool linked = std::any_of(outputs.begin(), outputs.end(), [](const Port& port) { return port.linked(); });
+    const bool linked = std::any_of(outputs.begin(), outputs.end(),
+                                    [](const Port& port) { return !port.is_control() && port.linked(); });
     const std::string line = unheard_.second(engine->status().synths > 0, linked);
     if (!line.empty())
         server_->warn(line);
@@ -404,7 +410,7 @@ void SpaNode::emit_info(uint64_t change_mask) {
         properties.remove("scsynth.password"); // PipeWire makes properties of all settings; every client can read them
     spa_node_info info{};
     info.max_input_ports = uint32_t(settings_.server.engine.inputs + settings_.control_inputs);
-    info.max_output_ports = uint32_t(settings_.server.engine.outputs);
+    info.max_output_ports = uint32_t(settings_.server.engine.outputs + settings_.server.control_outputs);
     info.change_mask = change_mask;
     info.flags = SPA_NODE_FLAG_RT;
     info.props = const_cast<spa_dict*>(properties.get());

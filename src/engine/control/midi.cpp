@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/control/midi.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 namespace scs {
@@ -26,6 +28,15 @@ float of_seven_bits(uint8_t value) noexcept {
 float bend_of(double value, double middle) noexcept {
     const double from_middle = value - middle;
     return float(from_middle < 0 ? from_middle / middle : from_middle / (middle - 1));
+}
+
+/// What bend_of() makes `value` of.
+int bend_bits(float value) noexcept {
+    return 0x2000 + int(std::lround(value * (value < 0 ? 0x2000 : 0x1fff)));
+}
+
+uint8_t seven_bits(float value) noexcept {
+    return uint8_t(std::lround(value * 127.f));
 }
 
 /// A channel voice message of MIDI 1.0 whose data bytes are below 128.
@@ -149,6 +160,36 @@ MidiRead read_ump(std::span<const uint32_t> words, ControlEvent& event) noexcept
     if (bytes[0] < 0x80 || bytes[0] >= 0xf0)
         return MidiRead::malformed;
     return read_midi(std::span(bytes).first(1 + data_bytes(kinds[size_t(bytes[0] >> 4) - 8])), event);
+}
+
+MidiMessage write_midi(const ControlEvent& event) noexcept {
+    constexpr std::array<uint8_t, 5> system = {0xf8, 0xfa, 0xfb, 0xfc, 0xf2};
+    const uint8_t value = event.of_channel() && event.kind != Kind::bend ? seven_bits(event.value) : 0;
+    const auto both = [](int bits) { return std::array{uint8_t(bits & 0x7f), uint8_t(bits >> 7)}; };
+    if (event.kind == Kind::song_position) {
+        const auto data = both(int(event.value));
+        return {{0xf2, data[0], data[1]}, 3};
+    }
+    if (!event.of_channel())
+        return {{system[size_t(event.kind) - size_t(Kind::clock)]}, 1};
+    const auto at = std::find(kinds.begin(), kinds.end(), event.kind);
+    const auto status = uint8_t((8 + (at - kinds.begin())) << 4 | event.channel);
+    switch (event.kind) {
+    case Kind::note_on: return {{status, event.number, event.value > 0 ? std::max<uint8_t>(value, 1) : value}, 3};
+    case Kind::program: return {{status, event.number}, 2};
+    case Kind::pressure: return {{status, value}, 2};
+    case Kind::bend: {
+        const auto data = both(bend_bits(event.value));
+        return {{status, data[0], data[1]}, 3};
+    }
+    default: return {{status, event.number, value}, 3};
+    }
+}
+
+uint32_t write_ump(const ControlEvent& event) noexcept {
+    const MidiMessage message = write_midi(event);
+    const uint32_t type = event.of_channel() ? 2 : 1;
+    return type << 28 | uint32_t(message.bytes[0]) << 16 | uint32_t(message.bytes[1]) << 8 | message.bytes[2];
 }
 
 } // namespace scs

@@ -3,6 +3,8 @@
 
 #include "engine/control/control-event.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -27,5 +29,18 @@ MidiRead read_midi(std::span<const uint8_t> bytes, ControlEvent&) noexcept;
 /// [any] Reads a Universal MIDI Packet (M2-104-UM) of one to four words in the machine's byte order: MIDI 1.0 and 2.0
 /// channel voice messages, and system messages. The group isn't looked at.
 MidiRead read_ump(std::span<const uint32_t> words, ControlEvent&) noexcept;
+
+/// A message of MIDI 1.0.
+struct MidiMessage {
+    std::array<uint8_t, 3> bytes{};
+    size_t size = 0;
+};
+
+/// [any] Writes an event of any kind but `packet` as a message of MIDI 1.0: its value with 7 bits, a bend's with 14. A
+/// note on is one whatever its velocity, unless that is 0.
+MidiMessage write_midi(const ControlEvent&) noexcept;
+
+/// [any] The same message as a Universal MIDI Packet of one word in the machine's byte order, in group 0.
+uint32_t write_ump(const ControlEvent&) noexcept;
 
 } // namespace scs

@@ -100,6 +100,48 @@ TEST_CASE("Universal MIDI Packets") {
         CHECK(found.read == MidiRead::malformed);
 }
 
+TEST_CASE("events of all kinds are written as they are read, with their bits") {
+    const auto bytes = [](const ControlEvent& event) {
+        const MidiMessage message = write_midi(event);
+        return std::vector<uint8_t>(message.bytes.begin(), message.bytes.begin() + ptrdiff_t(message.size));
+    };
+    const auto event = [](Kind kind, int channel, int number, float value) {
+        return ControlEvent{kind, 0, uint8_t(channel), uint8_t(number), 0, value, {}};
+    };
+    using Bytes = std::vector<uint8_t>;
+    CHECK(bytes(event(Kind::note_on, 15, 60, 0.5f)) == Bytes{0x9f, 60, 64});
+    CHECK(bytes(event(Kind::note_on, 0, 60, 0.001f)) == Bytes{0x90, 60, 1}); // 0 would be a note off
+    CHECK(bytes(event(Kind::note_on, 0, 60, 0)) == Bytes{0x90, 60, 0});
+    CHECK(bytes(event(Kind::note_off, 0, 127, 1)) == Bytes{0x80, 127, 127});
+    CHECK(bytes(event(Kind::bend, 2, 0, -1)) == Bytes{0xe2, 0, 0});
+    CHECK(bytes(event(Kind::bend, 2, 0, 0)) == Bytes{0xe2, 0, 64});
+    CHECK(bytes(event(Kind::bend, 2, 0, 1)) == Bytes{0xe2, 127, 127});
+    CHECK(bytes(event(Kind::song_position, 0, 0, 16383)) == Bytes{0xf2, 127, 127});
+    for (int status = 0x80; status < 0xf0; ++status)
+        for (int value = 0; value < 128; ++value) {
+            const bool one = status >= 0xc0 && status < 0xe0;
+            const auto first = uint8_t(one ? value : 127 - value);
+            const Bytes message = one ? Bytes{uint8_t(status), first} : Bytes{uint8_t(status), first, uint8_t(value)};
+            ControlEvent read;
+            REQUIRE(read_midi(message, read) == MidiRead::event);
+            if (status >> 4 == 9 && value == 0)
+                continue;
+            CHECK(bytes(read) == message);
+            ControlEvent again;
+            const uint32_t word = write_ump(read);
+            REQUIRE(read_ump({&word, 1}, again) == MidiRead::event);
+            CHECK(bytes(again) == message);
+        }
+    for (const Bytes& message : {Bytes{0xf8}, {0xfa}, {0xfb}, {0xfc}, {0xf2, 5, 100}}) {
+        ControlEvent read, again;
+        REQUIRE(read_midi(message, read) == MidiRead::event);
+        CHECK(bytes(read) == message);
+        const uint32_t word = write_ump(read);
+        REQUIRE(read_ump({&word, 1}, again) == MidiRead::event);
+        CHECK(bytes(again) == message);
+    }
+}
+
 TEST_CASE("whatever comes, an event is in range") {
     std::mt19937 random(1);
     for (int i = 0; i < 200000; ++i) {

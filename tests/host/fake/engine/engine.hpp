@@ -5,6 +5,7 @@
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/control/control-event.hpp"
+#include "engine/control/control-outputs.hpp"
 #include "engine/control/transport.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/ntp-time.hpp"
@@ -32,11 +33,13 @@ public:
     int input_delay() const noexcept;
     void reset_carry() noexcept;
     const Settings& settings() const noexcept { return settings_; }
+    ControlOutputs& control_outputs() noexcept { return control_outputs_; }
     EngineStatus& status() noexcept { return status_; }
 
 private:
     Settings settings_;
     EngineStatus status_;
+    ControlOutputs control_outputs_;
     int64_t played_ = 0;
 };
 
