@@ -140,7 +140,7 @@ equal("found, but of the other direction", best("out", { 1, 9, "Audio/Source" })
 
 -- ports
 local mixed = { port("out", "out_10"), port("out", "out_2"), port("in", "in_1"),
-  port("out", "monitor_1"), port("out", "out_1") }
+  port("out", "monitor_1"), port("out", "out_1"), port("out", "control_out_1", 2, { dsp = "8 bit raw midi" }) }
 equal("own outputs", names(devices.own_ports(mixed, "out")), { "out_1", "out_2", "out_10" })
 equal("own inputs", names(devices.own_ports(mixed, "in")), { "in_1" })
 

@@ -283,6 +283,7 @@ TEST_CASE("a bad value is an error that names it") {
         {"scsynth.port-names", "out_2"},
         {"scsynth.port-names", "in_1"},
         {"scsynth.port-names", "control_1"},
+        {"scsynth.port-names", "control_out_1"},
         {"scsynth.port-names", "[ \"d1 L\" \"d1 L\" ]"},
     };
     for (const auto& each : bad) {

@@ -159,6 +159,10 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/bind_command", {7, "noteOn", "number", 60, "/s_new", "other", -1, 0, 1, "freq", "$2"}),
         m("/bind_command", {8, "reply", "path", "/x"}),
         m("/bind_midi", {5, "channel", 1}),
+        m("/midi_send", {0, "noteOn", 0, 60, 1.f}),
+        m("/midi_send", {0, "songPosition", 0, 0, 100}),
+        m("/midi_send", {0, "none"}),
+        m("/midi_send", {0, "bend", 0, 0, 5.f}),
         m("/bind_beat", {16, "transport", "c8"}),
         m("/bind_beat", {17, "midi", "c12", "beats-per-bar", 3}),
         m("/bind_beat", {18, "sun", "c12"}),
@@ -451,6 +455,48 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
         }
         rig.send({osc_message("/bind_free", {1, 2, 3, 9, 12, 14, 15})});
         rig.host.cycles(20, 100);
+        check_no_breach();
+    }
+}
+
+TEST_CASE("notes and what synths tell, on control outputs that are linked, unlinked and too small") {
+    if (!guarded_build())
+        return;
+    for (const char* native : {"true", "false"}) {
+        Rig rig({{"scsynth.native-ugens", native},
+                 {"scsynth.outputs", "1"},
+                 {"scsynth.control-outputs", "3"},
+                 {"scsynth.sample-rate", native == std::string("true") ? "44100" : "48000"}});
+        HostNode& node = *rig.p.node;
+        for (const uint32_t port : {1u, 2u})
+            REQUIRE(node.link_control(out, port, 32768) == 0);
+        REQUIRE(node.link_control(out, 3, 64) == 0);
+        rig.p.define("tells", {{"Impulse", {{-1, 4000}, {-1, 0}}},
+                               {"SendTrig", {{0, 0}, {-1, 2}, {-1, 0.5f}}, false},
+                               {"SendReply", {{0, 0}, {-1, 2}, {-1, 2}, {-1, '/'}, {-1, 'a'}, {-1, 0.5f}}, false}});
+        rig.send({osc_message("/s_new", {"tells", 2000, 0, 0}),
+                  osc_message("/bind_command", {1, "trigger", "/midi_send", 0, "noteOn", 9, 36, "$1"}),
+                  osc_message("/bind_command", {2, "trigger", "/midi_send", 1, "bend", 9, 0, "$1"}),
+                  osc_message("/bind_command", {3, "reply", "path", "/a", "/midi_send", 2, "midiClock"}),
+                  osc_message("/bind_command", {4, "trigger", "/midi_send", 3, "start"})});
+        const Guarded guarded(rig.host);
+        // What reads the ports is no part of the node: it runs after the guard.
+        for (int i = 0; i < 200; ++i) {
+            if (i == 50)
+                node.unlink(out, 2);
+            if (i == 60)
+                REQUIRE(node.link_control(out, 2, 32768) == 0);
+            if (i % 10 == 0)
+                for (int note = 0; note < 20; ++note)
+                    rig.p.client->send(osc_bundle(now_and(0.001 * note),
+                                                  {osc_message("/midi_send", {note % 3, "noteOn", 0, note, 1.f})}));
+            rig.host.cycle(uint32_t(64 + i % 3 * 100));
+        }
+        CHECK(node.sent(1).size() > 1000);
+        CHECK(node.sent(2).size() > 300);
+        CHECK(node.sent(3).size() > 100);
+        rig.host.main().expire_timers();
+        CHECK(std::stoi(node.properties["scsynth.control.unsent"]) > 100);
         check_no_breach();
     }
 }

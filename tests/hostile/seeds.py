@@ -44,7 +44,7 @@ ROWS = {
                ("/bind_command", 4, "trigger", "id", 1, "/n_set", 1000, "freq", "$1"),
                ("/bind_command", 5, "noteOn", "channel", 2, "/s_new", "default", -1, 0, 1, "freq", "$2"),
                ("/bind_midi", 3, "port", 0), ("/bind_beat", 6, "midi", "c8", "port", 0, "beats-per-bar", 3),
-               ("/bind_beat", 7, "transport", "c12"), ("/bind_moved",), ("/bind_free", 1), ("/g_deepFree", 1), ("/g_freeAll", 0)],
+               ("/bind_beat", 7, "transport", "c12"), ("/bind_moved",), ("/midi_send", 0, "noteOn", 9, 60, 0.5), ("/bind_free", 1), ("/g_deepFree", 1), ("/g_freeAll", 0)],
     "buses": [("/c_set", 0, 1.0, 127, 2.0), ("/c_setn", 3, 2, 1.0, 2.0), ("/c_fill", 100, 28, 3.0),
               ("/c_get", 0, 127), ("/c_getn", 0, 128), ("/pointer", 0.5, 0.25, 1)],
     "buffers": [("/b_alloc", 1, 512, 2, encode(Message("/b_query", 1))), ("/b_set", 1, 0, 1.0, 1023, 2.0),
