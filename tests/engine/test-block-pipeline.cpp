@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Blocks that are computed at once are the same, bit by bit, as those computed one after the other.
 #include "engine/abi/abi.hpp"
+#include "engine/control/control-outputs.hpp"
 #include "engine/world/buffers.hpp"
 #include "test-long-player.hpp"
 
@@ -506,6 +507,21 @@ TEST_CASE("a voice that comes costs one walk at most, even if it joins others th
             without += f.pipelined() - before == 8;
         }
         CHECK(without == (walks == 0 ? 20 : 0));
+    }
+}
+
+TEST_CASE("blocks are computed one by one while somebody listens to what synths tell, which has its frame") {
+    const Helped helped;
+    LongPlayer f(with(2), 1, 0);
+    f.clear();
+    for (int32_t id = 1000; id < 1064; ++id)
+        add(f, "saw", id);
+    f.cycle(64);
+    for (const uint32_t linked : {0u, 1u, 2u}) {
+        f.engine->control_outputs().set_linked(linked);
+        const uint64_t before = f.pipelined();
+        f.cycle(8);
+        CHECK(f.pipelined() - before == (linked & 1 ? 0 : 8));
     }
 }
 

@@ -278,6 +278,23 @@ TEST_CASE("each output has what is for it, and one that nobody is linked to noth
     CHECK(s.node->sent(first).size() > before);
 }
 
+TEST_CASE("what a pause keeps from leaving leaves after it") {
+    Host host(library());
+    Sender s(host);
+    s.send("/bind_command", {1, "trigger", "/midi_send", 0, "noteOff", 0, 60, 0});
+    s.define("late", {{"Impulse", {{-1, 0}, {-1, 0}}},
+                      {"DelayN", {{0, 0}, {-1, 0.01f}, {-1, 40.f / 48000}}},
+                      {"SendTrig", {{1, 0}, {-1, 0}, {-1, 1}}, false}});
+    s.play("late", 1000);
+    for (int i = 0; i < 6; ++i)
+        host.cycle(16); // the block that sends the note is computed ahead
+    CHECK(s.frames(SPA_CONTROL_Midi).empty());
+    s.node->pause();
+    s.node->start();
+    host.cycle(16);
+    CHECK(s.frames(SPA_CONTROL_Midi) == Frames{64 + 6 * 16});
+}
+
 TEST_CASE("what finds no room in the buffer is counted") {
     for (const uint32_t bytes : {8u, 16u, 128u, 132u}) {
         CAPTURE(bytes);

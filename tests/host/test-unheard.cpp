@@ -115,6 +115,14 @@ TEST_CASE("a node asks by a property, and warns") {
     CHECK(playing.node->properties["scsynth.unheard"] == "false");
 }
 
+TEST_CASE("nobody hears a node by its control outputs") {
+    PlayingNode playing(Host::Dict{{"scsynth.control-outputs", "1"}});
+    REQUIRE(playing.node->link_control(SPA_DIRECTION_OUTPUT, 2, 32768) == 0);
+    playing.seconds(5);
+    CHECK(playing.said().size() == 1);
+    CHECK(playing.node->properties["scsynth.unheard"] == "true");
+}
+
 TEST_CASE("a node whose output is linked is heard") {
     PlayingNode playing;
     REQUIRE(playing.node->link(SPA_DIRECTION_OUTPUT, 1) == 0);

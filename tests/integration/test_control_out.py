@@ -9,6 +9,7 @@ import pytest
 
 from tests.integration.conftest import SYNTHDEFS
 from tests.lib import jack_listener
+from tests.lib.daemon import Session
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
@@ -28,9 +29,12 @@ def client(ours, session):
         yield client
 
 
-def test_they_are_outputs_that_nothing_is_linked_to(client, session):
-    assert session.ports("scsynth", "out") == ["out_1", "out_2", "control_out_1", "control_out_2"]
-    assert not [link for link in session.links() if "control_out" in str(link)]
+def test_the_policy_links_the_outputs_for_sound_alone(ours):
+    with Session(policy=True) as session:
+        NodeServer(session, free_port(), {"inputs": 0, "outputs": 2, "control-outputs": 2, "bindings": "keys"})
+        assert session.ports("scsynth", "out") == ["out_1", "out_2", "control_out_1", "control_out_2"]
+        session.wait_links(lambda links: len(links) == 2, "two links")
+        assert {output for output, _ in session.links()} == {"scsynth:out_1", "scsynth:out_2"}
 
 
 @pytest.mark.skipif(not shutil.which("pw-jack"), reason="needs pw-jack")
