@@ -85,7 +85,7 @@ TEST_CASE("beats of the transport and of MIDI clock are bound to four control bu
     CHECK(bench.engine().bindings().count() == 2);
     const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
     const ControlEvent start{ControlEvent::Kind::start, 1, 0, 0, 0, 0};
-    bench.process(std::span(&start, 1), {}, &transport);
+    bench.process(std::span(&start, 1), {}, std::span(&transport, 1));
     CHECK(bench("/c_getn", 10, 4, 20, 4) == "[ \"/c_setn\", 10, 4, 1, 2, 1, 2, 20, 4, 0, 0, 1, 0 ]\n");
     CHECK(bench("/bind_free", 1, 2) == "");
     CHECK(bench.engine().bindings().count() == 0);
@@ -116,7 +116,7 @@ TEST_CASE("a beat binding's mistakes are named, and nothing changes") {
     CHECK(beat("transport", "c10", "port", 0) == failed("port is no option here"));
     CHECK(bench.engine().bindings().count() == 1);
     const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
-    bench.process({}, {}, &transport);
+    bench.process({}, {}, std::span(&transport, 1));
     CHECK(bench("/c_get", 13) == "[ \"/c_set\", 13, 2 ]\n");
     CHECK(beat("midi", "c" + std::to_string(count - 4)) == "");
 }
@@ -207,7 +207,7 @@ TEST_CASE("mistakes in what is bound to a command are named") {
     };
     const std::string sources =
         "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, "
-        "midiClock, start, continue, stop or songPosition";
+        "midiClock, start, continue, stop, songPosition or beat";
     CHECK(bind("keys") == sources);
     CHECK(bind(3) == sources);
     CHECK(bind("packet") == sources);
