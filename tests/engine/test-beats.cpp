@@ -240,6 +240,32 @@ TEST_CASE("of several ports the clock of one is heard, and channels don't matter
     CHECK(band.heard.back().playing == 1);
 }
 
+TEST_CASE("of several clocks the first one is followed, until it has been silent for two beats") {
+    Band band;
+    band.bind({.of = BeatSource::midi});
+    const auto play = [&](int cycles, bool first, bool second) {
+        for (int i = 0; i < cycles; ++i) { // 1000 and 500 frames apart
+            if (first)
+                band.event(Kind::clock, 0, 0, 0);
+            for (int half = 0; half < 2 * second; ++half)
+                band.event(Kind::clock, 10 + half * 500, 0, 1);
+            band.cycle(1000);
+        }
+    };
+    band.event(Kind::start, 0, 0, 0);
+    play(24, true, false);
+    band.event(Kind::song_position, 0, 400, 1);
+    play(24, true, true);
+    CHECK(band.heard.back().tempo == doctest::Approx(2));
+    CHECK(band.heard.back().all(4) == doctest::Approx(2).epsilon(0.02));
+    play(60, false, true);
+    CHECK(band.heard.back().tempo == doctest::Approx(4));
+    CHECK(band.heard.back().playing == 0); // nobody has started that one
+    band.event(Kind::start, 0, 0, 1);
+    play(24, true, true);
+    CHECK(band.heard.back().all(4) == doctest::Approx(2).epsilon(0.02));
+}
+
 TEST_CASE("clocks are no controllers") {
     Band band;
     band.event(Kind::clock);
