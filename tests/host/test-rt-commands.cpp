@@ -159,6 +159,7 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/bind_command", {7, "noteOn", "number", 60, "/s_new", "other", -1, 0, 1, "freq", "$2"}),
         m("/bind_command", {8, "reply", "path", "/x"}),
         m("/bind_midi", {5, "channel", 1}),
+        m("/bind_command", {9, "beat", "of", "transport", "division", 4, "/c_set", 5, "$1"}),
         m("/bind_beat", {16, "transport", "c8"}),
         m("/bind_beat", {17, "midi", "c12", "beats-per-bar", 3}),
         m("/bind_beat", {18, "sun", "c12"}),
@@ -401,7 +402,9 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                   osc_message("/bind_keys", {4, "missing", 0, 0}), osc_message("/bind_keys", {5, "sine", 0, 77}),
                   osc_message("/bind_controller", {6, 7, "c5", "low", 1.f, "high", 2.f, "curve", "exponential"}),
                   osc_message("/bind_controller", {7, "bend", 1000, "freq"}), osc_message("/bind_midi", {8}),
-                  osc_message("/bind_beat", {14, "transport", "c8"}), osc_message("/bind_beat", {15, "midi", "c12"})});
+                  osc_message("/bind_beat", {14, "transport", "c8"}), osc_message("/bind_beat", {15, "midi", "c12"}),
+                  osc_message("/bind_command", {16, "beat", "division", 0.25f, "/n_set", 0, "freq", "$1"}),
+                  osc_message("/bind_command", {17, "beat", "of", "midi", "/n_set", 0, "freq", "$1"})});
         const std::vector<Bytes> packets = {osc_message("/s_new", {"sine", -1, 0, 0, "freq", 300.f}),
                                             osc_message("/s_new", {"missing"}),
                                             osc_message("/n_set", {0, "freq", 200.f}),

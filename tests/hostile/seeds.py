@@ -43,6 +43,7 @@ ROWS = {
                ("/bind_keys", 1, "default", 0, 0, "voices", 8, "mode", "mono", "set", "pan", 0.5), ("/bind_controller", 2, 7, "c5", "low", 1.0),
                ("/bind_command", 4, "trigger", "id", 1, "/n_set", 1000, "freq", "$1"),
                ("/bind_command", 5, "noteOn", "channel", 2, "/s_new", "default", -1, 0, 1, "freq", "$2"),
+               ("/bind_command", 8, "beat", "of", "midi", "division", 0.25, "offset", 1.0, "/n_set", 1000, "freq", "$1"),
                ("/bind_midi", 3, "port", 0), ("/bind_beat", 6, "midi", "c8", "port", 0, "beats-per-bar", 3),
                ("/bind_beat", 7, "transport", "c12"), ("/bind_moved",), ("/bind_free", 1), ("/g_deepFree", 1), ("/g_freeAll", 0)],
     "buses": [("/c_set", 0, 1.0, 127, 2.0), ("/c_setn", 3, 2, 1.0, 2.0), ("/c_fill", 100, 28, 3.0),

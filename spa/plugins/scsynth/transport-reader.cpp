@@ -83,23 +83,18 @@ TransportReader::Bar TransportReader::read_bar(const spa_io_segment_bar& bar) no
     return found;
 }
 
-void TransportReader::leap() noexcept {
-    ++leaps_;
-    fresh_ = true;
-}
-
 /// Puts the line through what was said of frame `at`. Ticks are cut off, never added: at a steady tempo the line that
-/// is highest is the best.
-void TransportReader::keep(const Bar& bar, double at) noexcept {
+/// is highest is the best. Returns whether beats leap.
+bool TransportReader::keep(const Bar& bar, double at) noexcept {
     const double beats_per_frame = bar.bpm / (60 * rate_);
     const double before = beat_at(at);
     const bool steady = bar_.valid && went_on_ && bar.bpm == bar_.bpm && bar.beats_per_bar == bar_.beats_per_bar;
-    if (!bar_.valid || !(std::abs(before - bar.beat) < (fresh_ ? bar.tick : most_corrected)))
-        leap();
+    const bool leaps = !bar_.valid || !(std::abs(before - bar.beat) < (fresh_ ? bar.tick : most_corrected));
     beat_ = steady && between(before, bar.beat, bar.beat + bar.tick) ? before : bar.beat;
     frame_ = at;
     beats_per_frame_ = beats_per_frame;
     bar_ = bar;
+    return leaps;
 }
 
 /// From frame `since` of the cycle on, until frame `until`.
@@ -112,20 +107,20 @@ Transport TransportReader::read_from(const Place& place, uint64_t since, uint64_
         any_ = false;
         return transport;
     }
+    // PipeWire shows the last cycle's place again when it stops, and what follows that when it goes on: two leaps.
     const bool follows = any_ && std::abs(place.frame - next_frame_) < 0.5;
-    if (!follows)
-        leap();
+    bool leaps = !follows;
     const Bar bar = read_bar(place.segment->bar);
     if (!bar.valid)
         bar_ = {};
     else if (bar != bar_) // the beat of a segment that begins within the cycle is that of its beginning
-        keep(bar, (any_ && since == 0 ? last_frame_ : place.frame) - bar.offset);
+        leaps |= keep(bar, (any_ && since == 0 ? last_frame_ : place.frame) - bar.offset);
     went_on_ = follows;
     any_ = true;
     last_frame_ = place.frame;
     next_frame_ = place.frame + (transport.playing ? double(until - since) * place.speed : 0);
-    transport.leaps = leaps_;
-    fresh_ = fresh_ && !transport.playing;
+    transport.leaps = leaps_ += leaps;
+    fresh_ = (fresh_ || leaps) && !transport.playing;
     if (!bar.valid)
         return transport;
     transport.tempo = bar.bpm / 60 * place.speed;

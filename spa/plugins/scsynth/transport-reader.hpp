@@ -39,8 +39,7 @@ private:
     struct Place;
     static Place place_in(const spa_io_position&, uint64_t since) noexcept;
     static Bar read_bar(const spa_io_segment_bar&) noexcept;
-    void keep(const Bar&, double at) noexcept;
-    void leap() noexcept;
+    bool keep(const Bar&, double at) noexcept;
     Transport read_from(const Place&, uint64_t since, uint64_t until) noexcept;
     double beat_at(double frame) const noexcept { return beat_ + (frame - frame_) * beats_per_frame_; }
 
