@@ -3,6 +3,7 @@
 
 #include "engine/command-runner.hpp"
 #include "engine/control/bindings.hpp"
+#include "engine/control/transport-requests.hpp"
 #include "engine/cycle.hpp"
 #include "engine/definitions/definitions.hpp"
 #include "engine/engine.hpp"
@@ -69,6 +70,7 @@ struct EngineParts final : PluginHost {
     std::unique_ptr<Tree> tree; ///< destroyed first: its nodes still emit events to the outbox
     Renderer renderer;
     Bindings bindings;
+    TransportRequests transport_requests;
     CommandRunner commands;
     Shedding shedding;
     Cycle cycle;

@@ -161,6 +161,9 @@ Definitions& Engine::definitions() noexcept {
 Bindings& Engine::bindings() noexcept {
     return p_->bindings;
 }
+TransportRequests& Engine::transport_requests() noexcept {
+    return p_->transport_requests;
+}
 ErrorMode& Engine::error_mode() noexcept {
     return p_->commands.error_mode();
 }

@@ -32,6 +32,7 @@ class HelperPool;
 class SharedMemory;
 class Streams;
 class Trace;
+class TransportRequests;
 
 /// The synthesis engine: takes commands, renders blocks, emits events. Knows neither OSC nor PipeWire.
 ///
@@ -127,6 +128,7 @@ public:
     ErrorMode& error_mode() noexcept;
     /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept;
+    TransportRequests& transport_requests() noexcept;
     /// Drops every scheduled bundle that hasn't begun to run. false: there was no time for all of them; call it again.
     bool clear_schedule() noexcept;
     /// Removes all definitions; result as above.

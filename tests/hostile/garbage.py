@@ -29,7 +29,7 @@ COMMANDS = {
     "/g_dumpTree": "|ts", "/g_queryTree": "|ts", "/g_queryCost": "t|ns",
     "/trace_start": "", "/trace_read": "i", "/trace_stop": "i",
     "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i", "/bind_command": "iwwiw|v",
-    "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/pointer": "vvi",
+    "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/pointer": "vvi", "/transport": "sv", "/transport_next": "",
     "/u_cmd": "niw|v", "/b_alloc": "bssk",
     "/b_allocRead": "bfisk", "/b_allocReadChannel": "bfis|s", "/b_read": "bfiiisk",
     "/b_readChannel": "bfiiis|s", "/b_write": "bfwwsisk", "/b_free": "bk", "/b_zero": "bk",
