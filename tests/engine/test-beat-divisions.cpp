@@ -79,7 +79,7 @@ struct Beaten : Fixture {
         REQUIRE(engine->bindings().put(binding));
     }
     void cycle(int frames, std::span<const Transport> transports = {}) {
-        std::vector<float> left(static_cast<size_t>(frames));
+        std::vector<float> left(size_t(frames), 0.f);
         float* out[] = {left.data(), nullptr};
         const float* in[] = {nullptr, nullptr};
         engine->process(frames, ntp_advance(start, position, 48000), 48000, in, out, {}, next, transports);
