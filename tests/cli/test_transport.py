@@ -96,8 +96,10 @@ def test_start_stop_tempo_and_locate(client, server, drive, watcher):
     beat, _, _, bar = buses(client)
     watcher.wait("the same place", lambda _, seen_bar, seen_beat, *__: abs(
         (seen_bar - 1) * 3 + seen_beat - 1 - bar * 3 - beat) < 0.2)
+    client.send("/transport", "locate", 6)
     client.send("/transport", "tempo", 1.0)
-    watcher.wait("a tempo while it stands", lambda rolling, bar, beat, tempo, *_: not rolling and tempo == 60)
+    watcher.wait("a place and a tempo while it stands",
+                 lambda rolling, bar, beat, tempo, *_: (rolling, bar, beat, tempo) == (0, 3, 1, 60))
 
 
 def test_a_tempo_turns_the_beats_where_they_are(client, server, drive, watcher):

@@ -113,10 +113,10 @@ public:
     bool gone() const override { return gone_; }
 
 private:
-    /// While nothing plays beats are told only of a new place: a locate to the same one.
+    /// While nothing plays beats are told only of a new place: a locate to the same one, unless there is one already.
     void repeat() {
         Position position{};
-        if (jack_.query(client_, &position) == stopped)
+        if (!timeline_.locating() && jack_.query(client_, &position) == stopped)
             (void)jack_.locate(client_, position.frame);
     }
 

@@ -35,6 +35,8 @@ public:
         located_frame_.store(int64_t(frame));
         return int64_t(frame);
     }
+    /// [main] Whether the cycle after a locate() hasn't come yet.
+    bool locating() const { return located_frame_.load() >= 0; }
     /// [rt] The place of a cycle's first frame. `located`: it is a new one.
     Place at(uint32_t frame, bool located) noexcept {
         if (located && located_frame_.load() == int64_t(frame)) {
