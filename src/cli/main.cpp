@@ -7,6 +7,7 @@
 #include "cli/setting-text.hpp"
 #include "cli/top/top.hpp"
 #include "cli/trace/trace.hpp"
+#include "cli/transport/transport.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -75,6 +76,13 @@ int run_pointer(std::span<char* const> arguments) {
                        });
 }
 
+int run_transport(std::span<char* const> arguments) {
+    return run_command("transport", scs::transport::parse_options, scs::transport::help_text(), arguments,
+                       [](const auto& options) {
+                           return scs::transport::run(options, [] { return scs::cli::list_servers("transport"); });
+                       });
+}
+
 int print_devices() {
     const auto lines = scs::cli::list_devices();
     if (!lines)
@@ -90,6 +98,8 @@ int run(std::span<char* const> arguments) {
         return run_trace(arguments.subspan(1));
     if (!arguments.empty() && std::string_view(arguments[0]) == "pointer")
         return run_pointer(arguments.subspan(1));
+    if (!arguments.empty() && std::string_view(arguments[0]) == "transport")
+        return run_transport(arguments.subspan(1));
     using scs::cli::CommandLine;
     const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
     hide_passwords(arguments);

@@ -159,7 +159,7 @@ void Cycle::render_block(int frame, double rate, const float* const* in, float* 
 }
 
 void Cycle::run(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
-                const CycleLimit& limit, std::span<const ControlEvent> events, const Transport* transport,
+                const CycleLimit& limit, std::span<const ControlEvent> events, std::span<const Transport> transports,
                 int64_t began) noexcept {
     const int64_t traced = p_.trace->begin_cycle();
     set_rate(rate);
@@ -169,7 +169,7 @@ void Cycle::run(int frames, NtpTime frame0, double rate, const float* const* in,
     p_.world.set_block(block_);
     p_.ensemble.begin_block(block_);
     const bool whole = take_in(limit, began);
-    if (const size_t refused = p_.bindings.begin_cycle(now_, rate, events, transport))
+    if (const size_t refused = p_.bindings.begin_cycle(now_, rate, events, transports))
         status_.refused_control.fetch_add(refused, std::memory_order_relaxed);
     // While a command is half done no synth is ended: it may stand at that one.
     const bool wanted = whole && p_.shedding.before_cycle() && limit.renders;

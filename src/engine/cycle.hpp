@@ -26,7 +26,7 @@ public:
 
     /// See Engine::process(). `began`: when it did, by the engine's clock.
     void run(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out, const CycleLimit&,
-             std::span<const ControlEvent> events, const Transport* transport, int64_t began) noexcept;
+             std::span<const ControlEvent> events, std::span<const Transport> transports, int64_t began) noexcept;
     /// See Engine::run_idle().
     bool run_idle(double rate) noexcept;
 

@@ -4,6 +4,7 @@
 #include "engine/command-runner.hpp"
 #include "engine/control/bindings.hpp"
 #include "engine/control/control-outputs.hpp"
+#include "engine/control/transport-requests.hpp"
 #include "engine/cycle.hpp"
 #include "engine/definitions/definitions.hpp"
 #include "engine/engine.hpp"
@@ -74,6 +75,7 @@ struct EngineParts final : PluginHost {
     Renderer renderer;
     Bindings bindings;
     ControlOutputs control_outputs;
+    TransportRequests transport_requests;
     CommandRunner commands;
     Shedding shedding;
     Cycle cycle;

@@ -164,6 +164,9 @@ Bindings& Engine::bindings() noexcept {
 ControlOutputs& Engine::control_outputs() noexcept {
     return p_->control_outputs;
 }
+TransportRequests& Engine::transport_requests() noexcept {
+    return p_->transport_requests;
+}
 ErrorMode& Engine::error_mode() noexcept {
     return p_->commands.error_mode();
 }
@@ -206,14 +209,14 @@ bool Engine::run_idle(double rate) noexcept {
 
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                      const CycleLimit& limit, std::span<const ControlEvent> events,
-                     const Transport* transport) noexcept {
+                     std::span<const Transport> transports) noexcept {
     const int64_t began = clock_.now();
     const RenderingScope scope(p_->world);
     const FlushToZero denormals;
     const CLocale numbers;
     const InCycle cycle(status_);
     const bool well = !status_.broken.load(std::memory_order_relaxed) && FaultGuard::run_host([&] {
-        p_->cycle.run(frames, frame0, rate, in, out, limit, events, transport, began);
+        p_->cycle.run(frames, frame0, rate, in, out, limit, events, transports, began);
     }) && !p_->ensemble.failed();
     if (!well) {
         break_down();

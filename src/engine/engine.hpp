@@ -33,6 +33,7 @@ class HelperPool;
 class SharedMemory;
 class Streams;
 class Trace;
+class TransportRequests;
 
 /// The synthesis engine: takes commands, renders blocks, emits events. Knows neither OSC nor PipeWire.
 ///
@@ -94,11 +95,11 @@ public:
     /// that isn't linked. `rate`: the graph's, Hz. Commands for which there is no time before the limit's deadline wait
     /// for the next cycle. Blocks that are left out are silent. No block is computed while a bundle is half done.
     /// `events`: what the control ports bring in this cycle, for bindings(); each takes effect input_delay() frames
-    /// after its own. `transport`: of the graph from this cycle on, delayed in the same way; null: it goes on as it
-    /// did.
+    /// after its own. `transports`: of the graph in this cycle, in the order of their frames, delayed in the same
+    /// way; none: it goes on as it did.
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                  const CycleLimit& = {}, std::span<const ControlEvent> events = {},
-                 const Transport* transport = nullptr) noexcept;
+                 std::span<const Transport> transports = {}) noexcept;
     /// [rt] For when no cycle runs: runs commands for about a millisecond; time stands still. `rate`: the graph's, Hz;
     /// 0: it stays. Returns whether more are waiting.
     bool run_idle(double rate = 0) noexcept;
@@ -130,6 +131,7 @@ public:
     ErrorMode& error_mode() noexcept;
     /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept;
+    TransportRequests& transport_requests() noexcept;
     /// Drops every scheduled bundle that hasn't begun to run. false: there was no time for all of them; call it again.
     bool clear_schedule() noexcept;
     /// Removes all definitions; result as above.

@@ -77,6 +77,14 @@ Arg as_arg(const std::string& word) {
     return arg;
 }
 
+/// The fraction with a denominator up to 64 that a float is next to, or the float.
+double nearest_fraction(float value) {
+    for (int denominator = 1; denominator <= 64; ++denominator)
+        if (const double near = std::round(double(value) * denominator) / denominator; float(near) == value)
+            return near;
+    return value;
+}
+
 } // namespace
 
 bool BindingOptions::at_command() const {
@@ -99,6 +107,17 @@ void BindingOptions::read(int& to, int low, int high) {
 void BindingOptions::read(float& to) {
     if (!std::isfinite(to = args_.get_float(std::numeric_limits<float>::quiet_NaN())))
         fail("is to be a number");
+}
+
+void BindingOptions::read_beats(double& to, double low, double high) {
+    const bool rounded = args_.tag() == 'f';
+    const double value = args_.get_double(std::numeric_limits<double>::quiet_NaN());
+    if (!(value >= low && value <= high)) {
+        std::ostringstream text;
+        text << "is to be " << low << " to " << high;
+        return fail(text.str());
+    }
+    to = rounded ? nearest_fraction(float(value)) : value;
 }
 
 void BindingOptions::read(std::string& to) {

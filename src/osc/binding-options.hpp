@@ -49,6 +49,8 @@ public:
 
     void read(int& to, int low, int high);
     void read(float& to);
+    /// Beats. A float that is next to a fraction, as of a third, becomes that one.
+    void read_beats(double& to, double low, double high);
     void read(std::string& to);
     /// One of the words, whose values count from 0.
     template <class Enum>

@@ -12,7 +12,10 @@ namespace scs::osc {
 
 CommandBinding::CommandBinding(int32_t id, CommandSource source, Services& services, std::span<const Arg> args,
                                std::string& mistake)
-    : Binding(id, source.source), s_(std::move(source)) {
+    : Binding(id, source.kind == CommandSource::Kind::beat ? source.beats.source : source.source),
+      s_(std::move(source)),
+      follower_(s_.beats),
+      division_(s_.division, s_.offset) {
     if (args.empty() || args.front().type != Arg::Type::string || !args.front().text().starts_with('/')) {
         mistake = "a command is missing";
         return;
@@ -89,10 +92,24 @@ void CommandBinding::handle(const SynthEvent& event, BindingTargets&) noexcept {
     begin(event.node, event.values);
 }
 
-void CommandBinding::handle(const ControlEvent& event, BindingTargets&) noexcept {
+void CommandBinding::handle(const ControlEvent& event, BindingTargets& targets) noexcept {
+    if (s_.kind == CommandSource::Kind::beat)
+        return follower_.handle(event, targets.seconds);
     if (hears_synths() || event.kind != s_.event || (s_.number >= 0 && event.number != s_.number))
         return;
     begin(0, std::array{event.value, float(event.number)});
+}
+
+int CommandBinding::act(const BlockStart& block, int until, BindingTargets& targets) noexcept {
+    if (s_.kind != CommandSource::Kind::beat)
+        return -1;
+    const int frame = division_.next(follower_, block, targets.block, until, targets.refused);
+    if (frame < 0)
+        return -1;
+    const Beats& found = division_.found();
+    const InBar place = in_bar(found.beat, found.beats_per_bar);
+    begin(0, std::array{float(found.beat), place.bar, place.beat, float(found.tempo)});
+    return frame;
 }
 
 bool CommandBinding::go_on() noexcept {

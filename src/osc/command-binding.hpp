@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/control/beats.hpp"
 #include "engine/control/binding.hpp"
 #include "osc/repeated-command.hpp"
 
@@ -16,8 +17,8 @@ namespace scs::osc {
 
 /// What a command is bound to.
 struct CommandSource {
-    /// What SendTrig or SendReply tells, or what comes to control ports.
-    enum class Kind : uint8_t { trigger, reply, event };
+    /// What SendTrig or SendReply tells, what comes to control ports, or multiples of a division of beats.
+    enum class Kind : uint8_t { trigger, reply, event, beat };
     Kind kind = Kind::trigger;
     int32_t id = -1;   ///< of a trigger or reply; -1: any
     std::string path;  ///< of a reply
@@ -25,6 +26,8 @@ struct CommandSource {
     ControlEvent::Kind event = ControlEvent::Kind::note_on;
     int number = -1; ///< of a key or controller; -1: any
     Source source;
+    BeatOrigin beats;
+    double division = 1, offset = 0; ///< beats
 };
 
 /// A command that is carried out whenever its source has something to say, with values of the source in place of words
@@ -39,7 +42,11 @@ public:
     /// nothing is; then there must be no call of any other function.
     CommandBinding(int32_t id, CommandSource, Services&, std::span<const Arg> args, std::string& mistake);
 
-    bool hears_synths() const noexcept override { return s_.kind != CommandSource::Kind::event; }
+    bool hears_synths() const noexcept override {
+        return s_.kind == CommandSource::Kind::trigger || s_.kind == CommandSource::Kind::reply;
+    }
+    bool in_each_block() const noexcept override { return s_.kind == CommandSource::Kind::beat; }
+    int act(const BlockStart&, int until, BindingTargets&) noexcept override;
     using Binding::hears;
     bool hears(const SynthEvent&) const noexcept override;
     void handle(const ControlEvent&, BindingTargets&) noexcept override;
@@ -60,6 +67,8 @@ private:
     void begin(int32_t node, std::span<const float> values) noexcept;
 
     const CommandSource s_;
+    BeatFollower follower_;
+    BeatDivision division_;
     std::deque<std::string> words_; ///< of args_
     std::vector<Arg> args_;         ///< the command, then its own
     std::vector<Slot> slots_;

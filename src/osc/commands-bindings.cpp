@@ -167,6 +167,17 @@ private:
     }
 };
 
+/// An option that beats of MIDI clock have. false: it isn't one.
+bool read_clock_option(BeatOrigin& from, std::string_view key, BindingOptions& options) {
+    if (from.of == BeatSource::midi && key == "port")
+        options.read_source(from.source, key);
+    else if (from.of == BeatSource::midi && key == "beats-per-bar")
+        options.read(from.beats_per_bar, 1, 64);
+    else
+        return false;
+    return true;
+}
+
 class BindCommand final : public Bind {
 public:
     explicit BindCommand(CommandInit&& init) : Bind(std::move(init)) {
@@ -195,11 +206,12 @@ private:
                 source.event = ControlEvent::Kind(kind);
                 return "";
             }
-        source.kind = word == "reply" ? CommandSource::Kind::reply : CommandSource::Kind::trigger;
-        if (word == "reply" || word == "trigger")
+        using Kind = CommandSource::Kind;
+        source.kind = word == "reply" ? Kind::reply : word == "beat" ? Kind::beat : Kind::trigger;
+        if (word == "reply" || word == "trigger" || word == "beat")
             return "";
         return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, midiClock, "
-               "start, continue, stop or songPosition";
+               "start, continue, stop, songPosition or beat";
     }
 
     static bool read_event_option(CommandSource& source, std::string_view key, BindingOptions& options) {
@@ -212,11 +224,25 @@ private:
         return (channel || key == "port") && options.read_source(source.source, key);
     }
 
+    static bool read_beat_option(CommandSource& source, std::string_view key, BindingOptions& options) {
+        if (key == "of")
+            options.read(source.beats.of, {"transport", "midi"});
+        else if (key == "division")
+            options.read_beats(source.division, BeatDivision::smallest, BeatDivision::largest);
+        else if (key == "offset")
+            options.read_beats(source.offset, -BeatDivision::largest, BeatDivision::largest);
+        else
+            return read_clock_option(source.beats, key, options);
+        return true;
+    }
+
     static bool read_option(CommandSource& source, std::string_view key, BindingOptions& options) {
         using Kind = CommandSource::Kind;
         constexpr int most = std::numeric_limits<int32_t>::max();
         if (source.kind == Kind::event)
             return read_event_option(source, key, options);
+        if (source.kind == Kind::beat)
+            return read_beat_option(source, key, options);
         if (key == "id")
             options.read(source.id, -1, most);
         else if (key == "node")
@@ -247,30 +273,19 @@ public:
         ArgReader args = this->args();
         const int32_t id = args.get_int();
         const std::string_view from = args.at_string() ? args.get_string() : std::string_view();
-        const bool clock = from == "midi";
         BeatSettings s;
+        s.from.of = from == "midi" ? BeatSource::midi : BeatSource::transport;
         const std::string wrong_bus = read_bus(args, s.bus);
         BindingOptions options(args);
-        options.each([&](std::string_view key) {
-            if (clock && key == "port")
-                options.read_source(s.source, key);
-            else if (clock && key == "beats-per-bar")
-                options.read(s.beats_per_bar, 1, 64);
-            else
-                return false;
-            return true;
-        });
+        options.each([&](std::string_view key) { return read_clock_option(s.from, key, options); });
         std::string mistake = options.mistake();
-        if (!clock && from != "transport")
+        if (from != "transport" && from != "midi")
             mistake = "the source is to be transport or midi";
         else if (!wrong_bus.empty())
             mistake = wrong_bus;
-        else if (s.bus > services().settings.engine.control_buses - Beats::buses)
+        else if (s.bus > services().settings.engine.control_buses - BeatBinding::buses)
             mistake = "there are no four control buses from that one on";
-        if (clock)
-            make<ClockBinding>(id, s, mistake);
-        else
-            make<TransportBinding>(id, s, mistake);
+        make<BeatBinding>(id, s, mistake);
     }
 };
 

@@ -85,7 +85,7 @@ TEST_CASE("beats of the transport and of MIDI clock are bound to four control bu
     CHECK(bench.engine().bindings().count() == 2);
     const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
     const ControlEvent start{ControlEvent::Kind::start, 1, 0, 0, 0, 0};
-    bench.process(std::span(&start, 1), {}, &transport);
+    bench.process(std::span(&start, 1), {}, std::span(&transport, 1));
     CHECK(bench("/c_getn", 10, 4, 20, 4) == "[ \"/c_setn\", 10, 4, 1, 2, 1, 2, 20, 4, 0, 0, 1, 0 ]\n");
     CHECK(bench("/bind_free", 1, 2) == "");
     CHECK(bench.engine().bindings().count() == 0);
@@ -116,7 +116,7 @@ TEST_CASE("a beat binding's mistakes are named, and nothing changes") {
     CHECK(beat("transport", "c10", "port", 0) == failed("port is no option here"));
     CHECK(bench.engine().bindings().count() == 1);
     const Transport transport{0, true, 9, 2, 2 / 48000.0, 4};
-    bench.process({}, {}, &transport);
+    bench.process({}, {}, std::span(&transport, 1));
     CHECK(bench("/c_get", 13) == "[ \"/c_set\", 13, 2 ]\n");
     CHECK(beat("midi", "c" + std::to_string(count - 4)) == "");
 }
@@ -183,6 +183,25 @@ TEST_CASE("a bound command gets what keys and controllers say") {
     CHECK(bench("/c_get", 1, 2, 3, 4) == "[ \"/c_set\", 1, 0.5, 2, 60, 3, 0.25, 4, 16 ]\n");
 }
 
+TEST_CASE("a bound command is carried out at each multiple of a division") {
+    CommandBench bench;
+    CHECK(bench("/bind_command", 1, "beat", "division", 1 / 3.f, "offset", 0.25f, "/c_set", 1, "$1", 2, "$2", 3, "$3",
+                4, "$4") == "");
+    CHECK(bench("/bind_command", 2, "beat", "of", "midi", "port", 2, "beats-per-bar", 3, "division", 4, "/c_set", 5,
+                1) == "");
+    const Transport before{0, true, 1e5 + 0.25 - 1e-4, 2, 2 / 48000.0, 4};
+    bench.process({}, {}, std::span(&before, 1)); // 2.67e-3 beats
+    CHECK(bench("/c_getn", 1, 5) == "[ \"/c_setn\", 1, 5, 100000, 25000, 0.25, 2, 0 ]\n");
+    const ControlEvent start[] = {{ControlEvent::Kind::start, 2, 0, 0, 0, 0},
+                                  {ControlEvent::Kind::clock, 2, 0, 0, 9, 0}};
+    bench.process(start);
+    CHECK(bench("/c_get", 5) == "[ \"/c_set\", 5, 1 ]\n");
+    CHECK(bench("/bind_command", 1, "beat", "division", 1 / 64.f, "/c_set", 6, "$1") == "");
+    CHECK(bench("/bind_command", 1, "beat", "division", 64, "/c_set", 6, "$1") == "");
+    CHECK(bench("/bind_free", 1, 2) == "");
+    CHECK_FALSE(bench.engine().bindings().act_in_each_block());
+}
+
 TEST_CASE("the first of a bound command's failures is logged") {
     CommandBench bench;
     CHECK(bench("/bind_command", 4, "trigger", "/n_set", "$1", "freq", 440) == "");
@@ -207,7 +226,7 @@ TEST_CASE("mistakes in what is bound to a command are named") {
     };
     const std::string sources =
         "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, "
-        "midiClock, start, continue, stop or songPosition";
+        "midiClock, start, continue, stop, songPosition or beat";
     CHECK(bind("keys") == sources);
     CHECK(bind(3) == sources);
     CHECK(bind("packet") == sources);
@@ -219,6 +238,14 @@ TEST_CASE("mistakes in what is bound to a command are named") {
     CHECK(bind("noteOn", "id", 3, "/c_set") == "id is no option here");
     CHECK(bind("bend", "number", 3, "/c_set") == "number is no option here");
     CHECK(bind("midiClock", "channel", 3, "/c_set") == "channel is no option here");
+    for (const float division : {0.f, -1.f, 1 / 65.f, 64.5f})
+        CHECK(bind("beat", "division", division, "/c_set") == "division is to be 0.015625 to 64");
+    CHECK(bind("beat", "division", "x", "/c_set") == "division is to be 0.015625 to 64");
+    CHECK(bind("beat", "offset", 65, "/c_set") == "offset is to be -64 to 64");
+    CHECK(bind("beat", "of", "sun", "/c_set") == "of is to be one of: transport, midi");
+    CHECK(bind("beat", "port", 1, "/c_set") == "port is no option here");
+    CHECK(bind("beat", "id", 1, "/c_set") == "id is no option here");
+    CHECK(bind("beat") == "a command is missing");
     CHECK(bind("trigger", "/n_set", 1, std::string(70000, 'x')) == "the command is too long");
     CHECK(bind("noteOn", "number", 128, "/c_set") == "number is to be -1 to 127");
     CHECK(bind("trigger", "/b_alloc", 1, 64) == "/b_alloc can't be bound");

@@ -68,10 +68,10 @@ public:
     std::string printed() { return std::exchange(printed_, {}); }
     /// A block of silence in and nothing out, in second 7.
     void process(std::span<const ControlEvent> events = {}, const CycleLimit& limit = {},
-                 const Transport* transport = nullptr) {
+                 std::span<const Transport> transports = {}) {
         const float* in[] = {nullptr, nullptr};
         float* out[] = {nullptr, nullptr};
-        engine_->process(engine_->settings().block_size, NtpTime(7) << 32, 48000, in, out, limit, events, transport);
+        engine_->process(engine_->settings().block_size, NtpTime(7) << 32, 48000, in, out, limit, events, transports);
     }
     /// The same without events; the lines that it prints.
     std::string render() {

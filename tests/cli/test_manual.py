@@ -12,13 +12,15 @@ LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "opt
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
 POINTER = set("utBph") | {"help"}  # those of pw-scsynth pointer
+TRANSPORT = set("utBph") | {"help", "tempo", "beats-per-bar"}  # those of pw-scsynth transport
 
 
 def flags_of_manual():
-    """Those of the program, of top, of trace and of pointer."""
+    """Those of the program, of top, of trace, of pointer and of transport."""
     text = MANUAL.read_text(encoding="utf-8")
     commands = [re.search(rf"^\.Ss {title}\n(.*?)^\.S[hs] ", text, re.MULTILINE | re.DOTALL)[1]
-                for title in ("Watching a server", "Recording what its threads do", "Following the pointer")]
+                for title in ("Watching a server", "Recording what its threads do", "Following the pointer",
+                              "Driving the transport")]
     rest = text
     for part in commands:
         rest = rest.replace(part, "")
@@ -29,15 +31,16 @@ def flags_of_manual():
 
 def flags_of_help(*command):
     text = subprocess.run([PW_SCSYNTH, *command, "-h"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"(?:^|\s)--?([a-z]+-?[a-z]+|[a-zA-Z])\b", text))
+    return set(re.findall(r"(?:^|\s)--?([a-z][a-z-]*[a-z]|[a-zA-Z])\b", text))
 
 
 def test_the_same_options():
-    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER)
+    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER, TRANSPORT)
     assert flags_of_help() == SHORT | LONG
     assert flags_of_help("top") == TOP
     assert flags_of_help("trace") == TRACE
     assert flags_of_help("pointer") == POINTER
+    assert flags_of_help("transport") == TRANSPORT
 
 
 def test_every_option_is_known():

@@ -45,11 +45,13 @@ private:
 
 constexpr int bus = 20;
 
+std::span<const Transport> one(const Transport* transport) {
+    return {transport, size_t(transport != nullptr)};
+}
+
 struct Band : Fixture {
-    template <class T>
-    void bind(BeatSettings s = {}) {
-        s.bus = bus;
-        std::unique_ptr<Binding> made = std::make_unique<T>(1, s);
+    void bind(const BeatOrigin& from = {}) {
+        std::unique_ptr<Binding> made = std::make_unique<BeatBinding>(1, BeatSettings{from, bus});
         REQUIRE(engine->bindings().put(made));
         made = std::make_unique<Reader>(bus, heard);
         REQUIRE(engine->bindings().put(made));
@@ -60,7 +62,7 @@ struct Band : Fixture {
     void cycle(int frames, const Transport* transport = nullptr, double rate = 48000) {
         float* out[] = {nullptr, nullptr};
         const float* in[] = {nullptr, nullptr};
-        engine->process(frames, ntp_advance(start, position, rate), rate, in, out, {}, next, transport);
+        engine->process(frames, ntp_advance(start, position, rate), rate, in, out, {}, next, one(transport));
         position += frames;
         next.clear();
     }
@@ -91,7 +93,7 @@ TEST_CASE("a block has the transport's beat at its first frame, whatever the qua
     for (const int quantum : {16, 64, 256, 441, 1000}) {
         CAPTURE(quantum);
         Band band;
-        band.bind<TransportBinding>();
+        band.bind();
         std::vector<std::pair<int64_t, Transport>> given;
         double beat = 0;
         for (int i = 0; i < 80000 / quantum; ++i) {
@@ -134,7 +136,7 @@ TEST_CASE("a block has the transport's beat at its first frame, whatever the qua
 
 TEST_CASE("where nothing is told of a cycle the transport goes on; after a pause it stands") {
     Band band;
-    band.bind<TransportBinding>();
+    band.bind();
     band.cycle(64);
     CHECK(band.at(0).playing == 0);
     const Transport now = rolling(1, 120);
@@ -149,7 +151,7 @@ TEST_CASE("where nothing is told of a cycle the transport goes on; after a pause
 
 TEST_CASE("bars begin with beat 0, and beats before the first are in bars before it") {
     Band band;
-    band.bind<TransportBinding>();
+    band.bind();
     const auto place = [&](double beat, double beats_per_bar) {
         const Transport now = rolling(beat, 60, beats_per_bar);
         band.cycle(64, &now);
@@ -165,13 +167,13 @@ TEST_CASE("bars begin with beat 0, and beats before the first are in bars before
 
 TEST_CASE("more changes than there is room for: the last one counts") {
     Band band;
-    band.bind<TransportBinding>();
+    band.bind();
     band.cycle(441); // delays what comes
     for (int i = 0; i < 1000; ++i) {
         const Transport now = rolling(i, 120);
         float* out[] = {nullptr, nullptr};
         const float* in[] = {nullptr, nullptr};
-        band.engine->process(0, band.start, 48000, in, out, {}, {}, &now);
+        band.engine->process(0, band.start, 48000, in, out, {}, {}, one(&now));
     }
     for (int i = 0; i < 3; ++i)
         band.cycle(441);
@@ -182,7 +184,7 @@ TEST_CASE("MIDI clock: the frames of its clocks are beats, whatever the quantum"
     for (const int quantum : {16, 64, 256, 441, 1000}) {
         CAPTURE(quantum);
         Band band;
-        band.bind<ClockBinding>({.beats_per_bar = 3});
+        band.bind({.of = BeatSource::midi, .beats_per_bar = 3});
         band.cycle(quantum);
         const int64_t first = band.position;
         band.event(Kind::start);
@@ -203,7 +205,7 @@ TEST_CASE("MIDI clock: the frames of its clocks are beats, whatever the quantum"
 
 TEST_CASE("start, stop, continue and song position take effect in the first block after their frame") {
     Band band;
-    band.bind<ClockBinding>();
+    band.bind({.of = BeatSource::midi});
     band.clocks(10, 256);
     CHECK(band.heard.back().playing == 0);
     CHECK(band.heard.back().tempo == doctest::Approx(2));
@@ -228,7 +230,7 @@ TEST_CASE("start, stop, continue and song position take effect in the first bloc
 
 TEST_CASE("of several ports the clock of one is heard, and channels don't matter") {
     Band band;
-    band.bind<ClockBinding>({.source = {2, -1}});
+    band.bind({.of = BeatSource::midi, .source = {2, -1}});
     band.event(Kind::start, 0, 0, 1);
     band.cycle(64);
     band.cycle(64);
@@ -236,6 +238,32 @@ TEST_CASE("of several ports the clock of one is heard, and channels don't matter
     band.event(Kind::start, 0, 0, 2);
     band.cycle(64);
     CHECK(band.heard.back().playing == 1);
+}
+
+TEST_CASE("of several clocks the first one is followed, until it has been silent for two beats") {
+    Band band;
+    band.bind({.of = BeatSource::midi});
+    const auto play = [&](int cycles, bool first, bool second) {
+        for (int i = 0; i < cycles; ++i) { // 1000 and 500 frames apart
+            if (first)
+                band.event(Kind::clock, 0, 0, 0);
+            for (int half = 0; half < 2 * second; ++half)
+                band.event(Kind::clock, 10 + half * 500, 0, 1);
+            band.cycle(1000);
+        }
+    };
+    band.event(Kind::start, 0, 0, 0);
+    play(24, true, false);
+    band.event(Kind::song_position, 0, 400, 1);
+    play(24, true, true);
+    CHECK(band.heard.back().tempo == doctest::Approx(2));
+    CHECK(band.heard.back().all(4) == doctest::Approx(2).epsilon(0.02));
+    play(60, false, true);
+    CHECK(band.heard.back().tempo == doctest::Approx(4));
+    CHECK(band.heard.back().playing == 0); // nobody has started that one
+    band.event(Kind::start, 0, 0, 1);
+    play(24, true, true);
+    CHECK(band.heard.back().all(4) == doctest::Approx(2).epsilon(0.02));
 }
 
 TEST_CASE("clocks are no controllers") {
@@ -248,8 +276,8 @@ TEST_CASE("clocks are no controllers") {
 TEST_CASE("blocks that have beats are computed one by one, and freed bindings leave the others theirs") {
     Band band;
     CHECK_FALSE(band.engine->bindings().act_in_each_block());
-    band.bind<TransportBinding>();
-    band.bind<TransportBinding>(); // the same ID
+    band.bind();
+    band.bind(); // the same ID
     CHECK(band.engine->bindings().act_in_each_block());
     (void)band.engine->bindings().take(1000);
     CHECK(band.engine->bindings().act_in_each_block());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The graph's transport, as the driver and a transport master write it: what of it reaches the engine.
 #include "fixture.hpp"
+#include "transport-reader.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,6 +16,7 @@
 using namespace scs;
 using namespace scs::test;
 using doctest::Approx;
+using scs::spa::TransportReader;
 
 namespace {
 
@@ -234,6 +236,62 @@ TEST_CASE("several segments, and one that repeats") {
     const Transport seen = g.cycle();
     CHECK(seen.beats_per_frame == 0);
     CHECK(seen.tempo == 0);
+}
+
+TEST_CASE("segments that begin within a cycle do so at their frame") {
+    Graph g;
+    g.run();
+    g.position.n_segments = 2;
+    g.say(0, 60);
+    g.position.segments[1] = g.segment;
+    g.position.segments[1].start = 256 + 100;
+    g.position.segments[1].position = 48000;
+    g.position.segments[1].bar.beat = 7;
+    g.position.segments[1].bar.bpm = 120;
+    g.cycle();
+    CHECK(g.host.fake.transports.size() == 1);
+    const uint32_t leaps = g.cycle().leaps;
+    REQUIRE(g.host.fake.transports.size() == 2);
+    const Transport &first = g.host.fake.transports[0], second = g.host.fake.transports[1];
+    CHECK(first.tempo == 1);
+    CHECK(first.frame == 0);
+    CHECK(second.tempo == 2);
+    CHECK(second.frame == 100);
+    CHECK(second.beat == 7);
+    CHECK(second.leaps == leaps + 1);
+    const Transport seen = g.cycle();
+    CHECK(g.host.fake.transports.size() == 1);
+    CHECK(seen.beat == Approx(7 + 156 / 24000.0));
+    CHECK(seen.leaps == second.leaps);
+    g.position.segments[1].flags = SPA_IO_SEGMENT_FLAG_LOOPING;
+    g.position.segments[1].duration = 10;
+    g.cycle();
+    CHECK(g.host.fake.transports.size() == TransportReader::most);
+    CHECK(g.host.fake.transports[2].frame - g.host.fake.transports[1].frame == 10);
+    CHECK(g.host.fake.transports[2].beat == Approx(7));
+}
+
+TEST_CASE("a locate is a leap, another tempo isn't") {
+    Master m;
+    m.run();
+    for (int i = 0; i < 10; ++i)
+        m.cycle();
+    const uint32_t before = m.cycle().leaps;
+    m.bpm = 150;
+    m.cycle();
+    CHECK(m.cycle().leaps == before);
+    m.locate(48000);
+    CHECK(m.cycle().leaps == before + 1);
+    m.run();
+    m.cycle();
+    CHECK(m.cycle().leaps == before + 1);
+    m.position.state = SPA_IO_POSITION_STATE_STOPPED;
+    m.locate(96000);
+    CHECK(m.cycle().leaps == before + 2);
+    CHECK(m.cycle().leaps == before + 2);
+    m.bpm = 60; // of the song there: the master says so later
+    m.cycle();
+    CHECK(m.cycle().leaps == before + 3);
 }
 
 TEST_CASE("a segment that is over stays at its end, and one without a position says nothing") {

@@ -9,6 +9,7 @@
 #include <spa/node/utils.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ctime>
 #include <utility>
@@ -130,7 +131,8 @@ int Cycle::process() noexcept {
     for (size_t i = 0; i < control_inputs_.size(); ++i)
         control_.read(uint8_t(i), control_inputs_[i].take_bytes());
     events_ = control_.events();
-    transport_ = position_ ? transport_reader_.read(*position_, span.rate) : Transport();
+    constexpr static Transport standing[1];
+    transports_ = position_ ? transport_reader_.read(*position_, span.rate) : standing;
 
     const double latency = latency_.seconds + (latency_.quanta * span.frames + latency_.frames) / span.rate;
     const NtpTime frame0 = cycle_clock_.begin_cycle(span.nsec, wall - begun, latency);
@@ -185,7 +187,7 @@ uint64_t Cycle::cuts() const noexcept {
 
 void Cycle::render(const Span& span, NtpTime frame0, const CycleLimit& limit) noexcept {
     if (Engine* engine = server_ ? server_->engine() : nullptr) {
-        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit, events_, &transport_);
+        engine->process(int(span.frames), frame0, span.rate, in_.data(), out_.data(), limit, events_, transports_);
         take_outgoing(*engine, 0, 1);
         input_delay_.store(engine->input_delay(), std::memory_order_relaxed);
     } else {
@@ -205,11 +207,16 @@ void Cycle::render_resampled(const Span& span, NtpTime frame0, const CycleLimit&
             event.frame = int32_t(std::max<int64_t>(
                 std::llround((event.frame + rate_adapter_->delay() - ahead) * rate_adapter_->engine_rate() / span.rate),
                 0));
-        Transport transport = transport_;
-        transport.frame = (rate_adapter_->delay() - ahead) * rate_adapter_->engine_rate() / span.rate;
-        transport.beats_per_frame *= span.rate / rate_adapter_->engine_rate();
+        std::array<Transport, TransportReader::most> transports;
+        const auto delayed = [&](Transport transport) {
+            transport.frame =
+                (transport.frame + rate_adapter_->delay() - ahead) * rate_adapter_->engine_rate() / span.rate;
+            transport.beats_per_frame *= span.rate / rate_adapter_->engine_rate();
+            return transport;
+        };
+        std::transform(transports_.begin(), transports_.end(), transports.begin(), delayed);
         engine->process(frames, start, rate_adapter_->engine_rate(), in, out, limit, std::exchange(events_, {}),
-                        &transport);
+                        std::span(transports).first(std::exchange(transports_, {}).size()));
         take_outgoing(*engine, ahead, span.rate / rate_adapter_->engine_rate());
     };
     const int block = rate_adapter_->block();

@@ -103,7 +103,7 @@ private:
     ControlWriter control_writer_;
     std::span<ControlEvent> events_; ///< of this cycle that the engine doesn't have yet
     TransportReader transport_reader_;
-    Transport transport_; ///< of this cycle
+    std::span<const Transport> transports_; ///< the same
     std::vector<const float*> in_;
     std::vector<float*> out_;
     std::vector<Gain> gains_; ///< of the outputs

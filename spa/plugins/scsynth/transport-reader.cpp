@@ -16,6 +16,7 @@ static_assert(offsetof(spa_io_segment_bar, beat) + 2 * sizeof(double) == ticks_p
 static_assert(sizeof(spa_io_segment_bar) >= ticks_per_beat_at + sizeof(double));
 
 constexpr double coarsest_tick = 1.0 / 192;
+constexpr double most_corrected = 0.5; ///< beats by which a master may differ from its line, where it is no leap
 
 bool between(double value, double low, double high) noexcept {
     return value >= low && value <= high; // false if it is no number
@@ -23,27 +24,34 @@ bool between(double value, double low, double high) noexcept {
 
 } // namespace
 
-/// Where the transport is at the cycle's first frame.
+/// Where the transport is at a frame of the cycle.
 struct TransportReader::Place {
     const spa_io_segment* segment = nullptr; ///< null: nowhere
     double frame = 0;
-    double speed = 0; ///< frames of the transport for one of the graph's, if it plays
+    double speed = 0;           ///< frames of the transport for one of the graph's, if it plays
+    uint64_t left = UINT64_MAX; ///< frames of the graph until the segment ends, or repeats
 };
 
-TransportReader::Place TransportReader::place_in(const spa_io_position& position) noexcept {
+TransportReader::Place TransportReader::place_in(const spa_io_position& position, uint64_t since_start) noexcept {
     const uint32_t count = std::min<uint32_t>(position.n_segments, SPA_IO_POSITION_MAX_SEGMENTS);
     if (count == 0)
         return {};
-    const auto running = int64_t(position.clock.position - uint64_t(position.offset));
+    const auto running = int64_t(position.clock.position + since_start - uint64_t(position.offset));
     const auto begun = [&](const spa_io_segment& segment) {
         return running >= 0 && uint64_t(running) >= segment.start;
     };
     const spa_io_segment* segment = &position.segments[0];
-    for (uint32_t i = 1; i < count && begun(position.segments[i]); ++i)
+    uint64_t left = UINT64_MAX;
+    for (uint32_t i = 1; i < count; ++i) {
+        if (!begun(position.segments[i])) {
+            left = position.segments[i].start - uint64_t(running);
+            break;
+        }
         segment = &position.segments[i];
+    }
     if (!between(segment->rate, -64, 64) || segment->flags & SPA_IO_SEGMENT_FLAG_NO_POSITION)
-        return {};
-    Place place{segment, double(segment->position), segment->rate};
+        return {.left = left};
+    Place place{segment, double(segment->position), segment->rate, left};
     if (!begun(*segment))
         return place;
     uint64_t since = uint64_t(running) - segment->start;
@@ -55,6 +63,8 @@ TransportReader::Place TransportReader::place_in(const spa_io_position& position
         }
         since %= segment->duration;
     }
+    if (segment->duration > 0)
+        place.left = std::min(left, segment->duration - since);
     place.frame += double(since) * segment->rate;
     return place;
 }
@@ -73,20 +83,54 @@ TransportReader::Bar TransportReader::read_bar(const spa_io_segment_bar& bar) no
     return found;
 }
 
-/// Puts the line through what was said in the last cycle. Ticks are cut off, never added: at a steady tempo the line
-/// that is highest is the best.
-void TransportReader::keep(const Bar& bar, double frame) noexcept {
+/// Puts the line through what was said of frame `at`. Ticks are cut off, never added: at a steady tempo the line that
+/// is highest is the best. Returns whether beats leap.
+bool TransportReader::keep(const Bar& bar, double at) noexcept {
     const double beats_per_frame = bar.bpm / (60 * rate_);
-    const double at = (any_ ? last_frame_ : frame) - bar.offset;
     const double before = beat_at(at);
     const bool steady = bar_.valid && went_on_ && bar.bpm == bar_.bpm && bar.beats_per_bar == bar_.beats_per_bar;
+    const bool leaps = !bar_.valid || !(std::abs(before - bar.beat) < (fresh_ ? bar.tick : most_corrected));
     beat_ = steady && between(before, bar.beat, bar.beat + bar.tick) ? before : bar.beat;
     frame_ = at;
     beats_per_frame_ = beats_per_frame;
     bar_ = bar;
+    return leaps;
 }
 
-Transport TransportReader::read(const spa_io_position& shared, double rate) noexcept {
+/// From frame `since` of the cycle on, until frame `until`.
+Transport TransportReader::read_from(const Place& place, uint64_t since, uint64_t until) noexcept {
+    Transport transport;
+    transport.frame = double(since);
+    transport.playing = copy_.state == SPA_IO_POSITION_STATE_RUNNING;
+    transport.leaps = leaps_;
+    if (!place.segment) {
+        any_ = false;
+        return transport;
+    }
+    // PipeWire shows the last cycle's place again when it stops, and what follows that when it goes on: two leaps.
+    const bool follows = any_ && std::abs(place.frame - next_frame_) < 0.5;
+    bool leaps = !follows;
+    const Bar bar = read_bar(place.segment->bar);
+    if (!bar.valid)
+        bar_ = {};
+    else if (bar != bar_) // the beat of a segment that begins within the cycle is that of its beginning
+        leaps |= keep(bar, (any_ && since == 0 ? last_frame_ : place.frame) - bar.offset);
+    went_on_ = follows;
+    any_ = true;
+    last_frame_ = place.frame;
+    next_frame_ = place.frame + (transport.playing ? double(until - since) * place.speed : 0);
+    transport.leaps = leaps_ += leaps;
+    fresh_ = (fresh_ || leaps) && !transport.playing;
+    if (!bar.valid)
+        return transport;
+    transport.tempo = bar.bpm / 60 * place.speed;
+    transport.beat = beat_at(place.frame);
+    transport.beats_per_frame = transport.playing ? beats_per_frame_ * place.speed : 0;
+    transport.beats_per_bar = bar.beats_per_bar;
+    return transport;
+}
+
+std::span<const Transport> TransportReader::read(const spa_io_position& shared, double rate) noexcept {
     std::memcpy(&copy_, &shared, sizeof copy_);
     std::atomic_signal_fence(std::memory_order_seq_cst);  // what is checked is what is used
     if (&shared != shared_ || copy_.clock.id != clock_) { // another driver's
@@ -95,35 +139,22 @@ Transport TransportReader::read(const spa_io_position& shared, double rate) noex
         any_ = false;
         bar_ = {};
     }
-    const Place place = place_in(copy_);
-    Transport transport;
-    transport.playing = copy_.state == SPA_IO_POSITION_STATE_RUNNING;
-    if (!place.segment) {
-        any_ = false;
-        return transport;
-    }
     if (rate != rate_ && bar_.valid) {
         beat_ = beat_at(last_frame_);
         frame_ = last_frame_;
         beats_per_frame_ = bar_.bpm / (60 * rate);
     }
     rate_ = rate;
-    const Bar bar = read_bar(place.segment->bar);
-    if (!bar.valid)
-        bar_ = {};
-    else if (bar != bar_)
-        keep(bar, place.frame);
-    went_on_ = any_ && std::abs(place.frame - last_frame_ - double(last_duration_) * place.speed) < 0.5;
-    any_ = true;
-    last_frame_ = place.frame;
-    last_duration_ = copy_.clock.duration;
-    if (!bar.valid)
-        return transport;
-    transport.tempo = bar.bpm / 60 * place.speed;
-    transport.beat = beat_at(place.frame);
-    transport.beats_per_frame = transport.playing ? beats_per_frame_ * place.speed : 0;
-    transport.beats_per_bar = bar.beats_per_bar;
-    return transport;
+    const bool running = copy_.state == SPA_IO_POSITION_STATE_RUNNING;
+    const uint64_t frames = copy_.clock.duration;
+    size_t count = 0;
+    for (uint64_t since = 0; count == 0 || (running && since < frames && count < most);) {
+        const Place place = place_in(copy_, since);
+        const uint64_t until = since + std::min(place.left, std::max(frames, since) - since);
+        transports_[count++] = read_from(place, since, until);
+        since = std::max(until, since + 1);
+    }
+    return std::span(transports_).first(count);
 }
 
 } // namespace scs::spa

@@ -5,7 +5,10 @@
 
 #include <spa/node/io.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace scs::spa {
 
@@ -17,8 +20,12 @@ namespace scs::spa {
 /// and goes on when the master is late or leaves. [rt]
 class TransportReader {
 public:
-    /// What the driver says in this cycle. `rate`: the graph's, Hz.
-    Transport read(const spa_io_position& shared, double rate) noexcept;
+    /// Of a cycle: a segment may end in it, and a short one may repeat; what is more is left out until the next one.
+    static constexpr size_t most = 8;
+
+    /// What the driver says in this cycle, from its first frame on, which is there always, and where that changes
+    /// within it; until the next call. `rate`: the graph's, Hz.
+    std::span<const Transport> read(const spa_io_position& shared, double rate) noexcept;
 
 private:
     /// What a master says.
@@ -30,9 +37,10 @@ private:
         bool operator==(const Bar&) const = default;
     };
     struct Place;
-    static Place place_in(const spa_io_position&) noexcept;
+    static Place place_in(const spa_io_position&, uint64_t since) noexcept;
     static Bar read_bar(const spa_io_segment_bar&) noexcept;
-    void keep(const Bar&, double frame) noexcept;
+    bool keep(const Bar&, double at) noexcept;
+    Transport read_from(const Place&, uint64_t since, uint64_t until) noexcept;
     double beat_at(double frame) const noexcept { return beat_ + (frame - frame_) * beats_per_frame_; }
 
     spa_io_position copy_{};
@@ -41,11 +49,14 @@ private:
     double rate_ = 0;
     const spa_io_position* shared_ = nullptr; ///< whose all this is …
     uint32_t clock_ = 0;                      ///< … and the ID of its clock
-    // Of the last cycle.
+    // Of the last cycle, or the last part of it.
     bool any_ = false; ///< there was one
     double last_frame_ = 0;
-    uint64_t last_duration_ = 0;
-    bool went_on_ = false; ///< it followed the one before it
+    double next_frame_ = 0; ///< where it led to
+    bool went_on_ = false;  ///< it followed the one before it
+    uint32_t leaps_ = 0;
+    bool fresh_ = true; ///< nothing has played since the last leap
+    std::array<Transport, most> transports_;
 };
 
 } // namespace scs::spa

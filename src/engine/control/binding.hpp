@@ -30,11 +30,14 @@ struct BindingTargets {
     double seconds = 0; ///< of the event's frame, since the engine's first
 };
 
-/// A block's first frame.
+/// A block that is computed next.
 struct BlockStart {
-    double seconds; ///< since the engine's first frame
-    const Transport& transport;
-    double transport_frame; ///< as Transport::frame counts
+    double seconds; ///< of its first frame, since the engine's first
+    double rate;    ///< frames a second
+    int frame;      ///< of the cycle, where it begins
+    int frames;     ///< how many it has
+    int delay;      ///< see EventQueue
+    const TransportQueue& transports;
 };
 
 /// Which events a binding hears.
@@ -69,6 +72,10 @@ public:
     virtual bool in_each_block() const noexcept { return false; }
     /// A block begins. All events up to its first frame have been handled.
     virtual void begin_block(const BlockStart&, BindingTargets&) noexcept {}
+    /// If in_each_block(): the frame of the block, before `until`, at which it acts next by itself, and has begun what
+    /// go_on() is to carry out. -1: it doesn't. Control events that it hears and that lie before `until` have been
+    /// handled. Calls that return a frame are bounded in a block.
+    virtual int act(const BlockStart&, int /*until*/, BindingTargets&) noexcept { return -1; }
     /// It is about to be taken away: what it has begun ends.
     virtual void end(BindingTargets&) noexcept = 0;
     /// About how long handle() takes for an event of its own, and begin_block(), ns.

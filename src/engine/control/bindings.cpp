@@ -67,7 +67,7 @@ std::unique_ptr<Binding> Bindings::take(int32_t id) noexcept {
 }
 
 size_t Bindings::begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events,
-                             const Transport* transport) noexcept {
+                             std::span<const Transport> transports) noexcept {
     start_ = start;
     rate_ = rate;
     const auto moved = std::find_if(events.rbegin(), events.rend(), is_controller);
@@ -75,8 +75,8 @@ size_t Bindings::begin_cycle(NtpTime start, double rate, std::span<const Control
         last_moved_ = *moved;
         moved_ = true;
     }
-    if (transport)
-        transports_.add(*transport);
+    for (const Transport& transport : transports)
+        transports_.add(transport);
     const size_t refused = std::exchange(targets_.refused, 0);
     return refused + (count_ > 0 ? events_.add(events) : 0);
 }
@@ -115,10 +115,31 @@ bool Bindings::carry_out(Binding& binding, const Event& event) noexcept {
     if (!targets_.tree.freeing().finish() || deadline_.spend(binding.cost()))
         return false;
     binding.handle(event, targets_);
+    return finish(binding);
+}
+
+bool Bindings::finish(Binding& binding) noexcept {
     if (binding.go_on())
         return true;
     half_done_ = &binding;
     return false;
+}
+
+/// Has a binding do what it does by itself before frame `until` of the block. false: there was no time for all of it.
+bool Bindings::act(Binding& binding, const BlockStart& block, int until) noexcept {
+    for (int at; (at = binding.act(block, until, targets_)) >= 0;) {
+        FaultGuard::progress();
+        set_time(block.frame + at, at);
+        event_gone_ = true;
+        if (!targets_.tree.freeing().finish() || deadline_.spend(binding.cost())) {
+            half_done_ = &binding;
+            return false;
+        }
+        if (!finish(binding))
+            return false;
+        event_gone_ = false;
+    }
+    return true;
 }
 
 bool Bindings::go_on() noexcept {
@@ -148,12 +169,18 @@ void Bindings::end_cycle(int frames) noexcept {
 }
 
 /// false: there was no time for all bindings; next_ is the one that goes on with the event.
-bool Bindings::handle(const ControlEvent& event) noexcept {
-    for (; next_ < count_; advance())
-        if (Binding& binding = *bindings_[next_];
-            binding.hears(event) && binding.hears_packets() == (event.kind == ControlEvent::Kind::packet) &&
-            !carry_out(binding, event))
+bool Bindings::handle(const ControlEvent& event, const BlockStart& block) noexcept {
+    const int heard = event.frame + block.delay, in_block = std::clamp(heard - block.frame, 0, block.frames - 1);
+    for (; next_ < count_; advance()) {
+        Binding& binding = *bindings_[next_];
+        if (!binding.hears(event) || binding.hears_packets() != (event.kind == ControlEvent::Kind::packet))
+            continue;
+        if (binding.in_each_block() && !event.of_channel() && !act(binding, block, in_block))
             return false;
+        set_time(heard, in_block);
+        if (!carry_out(binding, event))
+            return false;
+    }
     return true;
 }
 
@@ -175,8 +202,7 @@ bool Bindings::run_told(int frame) noexcept {
 }
 
 /// false: there was no time for all bindings.
-bool Bindings::begin_block(int frame, int delay) noexcept {
-    const BlockStart start{seconds_ + frame / rate_, transports_.in_effect(frame, delay), double(frame - delay)};
+bool Bindings::begin_block(const BlockStart& start) noexcept {
     for (size_t i = 0; i < count_; ++i) {
         if (!bindings_[i]->in_each_block())
             continue;
@@ -188,28 +214,38 @@ bool Bindings::begin_block(int frame, int delay) noexcept {
     return true;
 }
 
+/// Has all bindings do what they do by themselves in the block. false: there was no time for all of them.
+bool Bindings::end_block(const BlockStart& block) noexcept {
+    for (size_t i = 0; in_each_block_ > 0 && i < count_; ++i)
+        if (bindings_[i]->in_each_block() && !act(*bindings_[i], block, block.frames))
+            return false;
+    return true;
+}
+
 bool Bindings::run(int frame, int block_size, int delay, int32_t block) noexcept {
     targets_.block = block;
     bool begun = in_each_block_ == 0;
     if (begun && told_.empty() && !events_.any_before(frame + block_size, delay))
         return true;
+    transports_.forget_before(frame, delay);
+    const BlockStart start{seconds_ + frame / rate_, rate_, frame, block_size, delay, transports_};
     bool whole = run_told(frame);
     while (whole && events_.any_before(frame + block_size, delay)) {
         const ControlEvent& event = events_.first();
         if (!begun && event.frame + delay > frame) {
             begun = true;
-            if (!(whole = begin_block(frame, delay)))
+            if (!(whole = begin_block(start)))
                 break;
         }
-        set_time(event.frame + delay, std::clamp(event.frame + delay - frame, 0, block_size - 1));
-        whole = !deadline_.spend(event_cost) && handle(event);
+        whole = !deadline_.spend(event_cost) && handle(event, start);
         if (whole) {
             events_.pop();
             next_ = 0;
         }
     }
+    whole = whole && (begun || begin_block(start)) && end_block(start);
     world_.set_offset(0, 0.f);
-    return whole && (begun || begin_block(frame, delay));
+    return whole;
 }
 
 } // namespace scs

@@ -32,11 +32,11 @@ public:
     size_t count() const noexcept { return count_; }
 
     /// Begins a cycle. `start`: the time of its first frame. `rate`: frames per second. `events`: what the control
-    /// ports bring in it; without a binding only last_moved() looks at them. `transport`: null: it goes on as it did.
-    /// Returns how many events there was no room for, or couldn't be taken, and how many that synths told, since the
-    /// last call.
+    /// ports bring in it; without a binding only last_moved() looks at them. `transports`: in the order of their
+    /// frames; none: it goes on as it did. Returns how many events there was no room for, or couldn't be taken, and how
+    /// many that synths told, since the last call.
     size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events,
-                       const Transport* transport) noexcept;
+                       std::span<const Transport> transports) noexcept;
     /// The cycle had that many frames.
     void end_cycle(int frames) noexcept;
     /// The last event that was no note. Null: there hasn't been any.
@@ -58,12 +58,15 @@ public:
 private:
     template <class Event>
     bool carry_out(Binding&, const Event&) noexcept;
-    bool handle(const ControlEvent&) noexcept;
+    bool handle(const ControlEvent&, const BlockStart&) noexcept;
+    bool finish(Binding&) noexcept;
+    bool act(Binding&, const BlockStart&, int until) noexcept;
     bool run_told(int frame) noexcept;
     void advance() noexcept;
     void set_time(int frame, int in_block) noexcept;
     void swap(std::unique_ptr<Binding>& place, std::unique_ptr<Binding>& binding) noexcept;
-    bool begin_block(int frame, int delay) noexcept;
+    bool begin_block(const BlockStart&) noexcept;
+    bool end_block(const BlockStart&) noexcept;
     std::unique_ptr<Binding>* find(int32_t id) noexcept;
 
     BindingTargets targets_;
@@ -84,7 +87,7 @@ private:
     SynthEventQueue told_;
     bool in_told_ = false;         ///< the first event is that of told_
     Binding* half_done_ = nullptr; ///< there was no time for all that it does for the first event …
-    bool event_gone_ = false;      ///< … which has been forgotten meanwhile
+    bool event_gone_ = false;      ///< … which has been forgotten meanwhile, or there was none: it acted by itself
 };
 
 } // namespace scs

@@ -118,9 +118,15 @@ double MidiClock::tempo(double time) const noexcept {
 double MidiClock::beat(double time) noexcept {
     if (!playing_ || waiting_)
         return shown_;
-    const double since = next_ > time_ ? (time - time_) / (next_ - time_) : 0;
-    const double clocks = double(position_) + std::clamp(since, 0.0, double(most_ahead));
-    return shown_ = std::max(shown_, clocks / clocks_per_beat);
+    const Line now = line();
+    const double since = std::max(time - now.time, 0.0) * now.tempo;
+    return shown_ = std::max(shown_, std::min(now.beat + since, now.most));
+}
+
+MidiClock::Line MidiClock::line() const noexcept {
+    return {playing_ && !waiting_, time_, double(position_) / clocks_per_beat,
+            next_ > time_ ? 1 / (clocks_per_beat * (next_ - time_)) : 0,
+            double(position_ + most_ahead) / clocks_per_beat};
 }
 
 } // namespace scs

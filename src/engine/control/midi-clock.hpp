@@ -31,6 +31,18 @@ public:
     double tempo(double time) const noexcept;
     /// Beats from the song's start. It goes back by start() and locate() only.
     double beat(double time) noexcept;
+    /// Whether a clock came within the last two beats.
+    bool heard(double time) const noexcept { return heard_ > 0 && !gone(time); }
+
+    /// Beats over time, as far as the clocks say until the next one comes. beat() never lies before what it has said.
+    struct Line {
+        bool runs = false; ///< it plays, and a clock has come since it was located
+        double time = 0;   ///< not before it …
+        double beat = 0;   ///< … there is this one …
+        double tempo = 0;  ///< … and beats a second from then on; 0: unknown
+        double most = 0;   ///< the last one
+    };
+    Line line() const noexcept;
 
 private:
     void track(double time) noexcept;

@@ -16,13 +16,15 @@ struct Transport {
     double tempo = 0;           ///< beats a second, also while nothing plays; 0: unknown
     double beats_per_frame = 0; ///< 0 unless it plays
     double beats_per_bar = 0;   ///< 0: there are no bars
+    uint32_t leaps = 0;         ///< how often beats have leapt: where it was located, not where the tempo changed
 
     double beat_at(double at) const noexcept { return beat + (at - frame) * beats_per_frame; }
     /// Whether this one says what `before` did.
     bool continues(const Transport& before) const noexcept {
         constexpr double nothing = 1e-9; ///< beats
         return playing == before.playing && tempo == before.tempo && beats_per_frame == before.beats_per_frame &&
-               beats_per_bar == before.beats_per_bar && std::abs(before.beat_at(frame) - beat) < nothing;
+               beats_per_bar == before.beats_per_bar && leaps == before.leaps &&
+               std::abs(before.beat_at(frame) - beat) < nothing;
     }
 };
 
@@ -33,7 +35,7 @@ public:
     /// Of those that differ. If more wait, only the last of them takes effect.
     static constexpr size_t most = 64;
 
-    /// A cycle begins with this one.
+    /// Adds one of the present cycle, in the order of their frames.
     void add(const Transport& transport) noexcept {
         if (transport.continues(at(count_ - 1)))
             return;
@@ -51,18 +53,27 @@ public:
         count_ = 1;
         at(0) = {};
     }
-    /// The one that is in effect at `frame` of the cycle, if all are delayed by `delay` frames. Later calls must not be
-    /// for earlier frames.
-    const Transport& in_effect(int frame, int delay) noexcept {
+    /// Forgets those that are no longer in effect at `frame` of the cycle, if all are delayed by `delay` frames.
+    void forget_before(int frame, int delay) noexcept {
         while (count_ > 1 && at(1).frame + delay <= frame) {
             first_ = (first_ + 1) % most;
             --count_;
         }
-        return at(0);
+    }
+    /// The one that is in effect at `frame` of the cycle, if all are delayed by `delay` frames. `until`: the frame at
+    /// which the next one takes effect; it stays if there is none before it.
+    const Transport& in_effect(int frame, int delay, int& until) const noexcept {
+        size_t index = 0;
+        while (index + 1 < count_ && at(index + 1).frame + delay <= frame)
+            ++index;
+        if (index + 1 < count_ && at(index + 1).frame + delay < until)
+            until = int(std::ceil(at(index + 1).frame + delay));
+        return at(index);
     }
 
 private:
     Transport& at(size_t index) noexcept { return transports_[(first_ + index) % most]; }
+    const Transport& at(size_t index) const noexcept { return transports_[(first_ + index) % most]; }
 
     std::array<Transport, most> transports_{};
     size_t first_ = 0, count_ = 1;

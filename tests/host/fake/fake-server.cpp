@@ -19,10 +19,13 @@ namespace scs {
 /// Output i is a sine of (i + 1) × 100 Hz plus input i.
 void Engine::process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                      const CycleLimit& limit, std::span<const ControlEvent> events,
-                     const Transport* transport) noexcept {
+                     std::span<const Transport> transports) noexcept {
     fake.events.assign(events.begin(), events.end());
-    if (transport)
-        fake.transport = *transport;
+    fake.transport.frame -= fake.frames; // it goes on as it did
+    if (!transports.empty()) {
+        fake.transports.assign(transports.begin(), transports.end());
+        fake.transport = transports.front();
+    }
     fake.deadline = limit.deadline;
     fake.renders = limit.renders;
     fake.frames = frames;

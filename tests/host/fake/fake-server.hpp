@@ -34,7 +34,8 @@ struct FakeServer {
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 
     std::vector<ControlEvent> events;  ///< of the last cycle; read between cycles
-    Transport transport;               ///< the same
+    std::vector<Transport> transports; ///< the last ones
+    Transport transport;               ///< the first of these
     std::vector<std::string> warnings; ///< on the main loop
 
     /// The settings of the newest server. Tests call its callbacks, as an OSC thread would.

@@ -28,7 +28,7 @@ public:
     static void unwatch_thread() noexcept {}
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                  const CycleLimit& = {}, std::span<const ControlEvent> events = {},
-                 const Transport* transport = nullptr) noexcept;
+                 std::span<const Transport> transports = {}) noexcept;
     bool run_idle(double rate = 0) noexcept;
     int input_delay() const noexcept;
     void reset_carry() noexcept;
