@@ -14,12 +14,13 @@ constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth top [OPTION ...]
        pw-scsynth trace -o FILE [OPTION ...]
        pw-scsynth pointer [OPTION ...]
+       pw-scsynth link [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
 With -N it renders a score to a sound file, without PipeWire. With top it shows what a running server does and
 what that costs, with trace it records which of its threads does what when, with pointer it tells a server where the
-mouse is, for MouseX and the like; "pw-scsynth top --help", "pw-scsynth trace --help" and "pw-scsynth pointer --help"
-have their options.
+mouse is, for MouseX and the like, with link it tells of the beats of an Ableton Link session; "pw-scsynth top --help"
+has the options of top, and so on.
 
 )";
 

@@ -31,7 +31,8 @@ struct Index {
 std::span<const std::span<const CommandSpec>> all_commands() {
     static const std::array sections{top_commands(),    definition_commands(), synth_commands(),   node_commands(),
                                      group_commands(),  cost_commands(),       trace_commands(),   bus_commands(),
-                                     buffer_commands(), plugin_commands(),     binding_commands(), pointer_commands()};
+                                     buffer_commands(), plugin_commands(),     binding_commands(), pointer_commands(),
+                                     link_commands()};
     return sections;
 }
 

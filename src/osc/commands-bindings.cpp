@@ -247,28 +247,30 @@ public:
         ArgReader args = this->args();
         const int32_t id = args.get_int();
         const std::string_view from = args.at_string() ? args.get_string() : std::string_view();
-        const bool clock = from == "midi";
+        const bool clock = from == "midi", link = from == "link";
         BeatSettings s;
         const std::string wrong_bus = read_bus(args, s.bus);
         BindingOptions options(args);
         options.each([&](std::string_view key) {
             if (clock && key == "port")
                 options.read_source(s.source, key);
-            else if (clock && key == "beats-per-bar")
+            else if ((clock || link) && key == "beats-per-bar")
                 options.read(s.beats_per_bar, 1, 64);
             else
                 return false;
             return true;
         });
         std::string mistake = options.mistake();
-        if (!clock && from != "transport")
-            mistake = "the source is to be transport or midi";
+        if (!clock && !link && from != "transport")
+            mistake = "the source is to be transport, midi or link";
         else if (!wrong_bus.empty())
             mistake = wrong_bus;
         else if (s.bus > services().settings.engine.control_buses - Beats::buses)
             mistake = "there are no four control buses from that one on";
         if (clock)
             make<ClockBinding>(id, s, mistake);
+        else if (link)
+            make<LinkBinding>(id, s, mistake);
         else
             make<TransportBinding>(id, s, mistake);
     }

@@ -12,13 +12,15 @@ LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "opt
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
 POINTER = set("utBph") | {"help"}  # those of pw-scsynth pointer
+LINK = set("utBph") | {"help", "tempo"}  # those of pw-scsynth link
 
 
 def flags_of_manual():
-    """Those of the program, of top, of trace and of pointer."""
+    """Those of the program, of top, of trace, of pointer and of link."""
     text = MANUAL.read_text(encoding="utf-8")
     commands = [re.search(rf"^\.Ss {title}\n(.*?)^\.S[hs] ", text, re.MULTILINE | re.DOTALL)[1]
-                for title in ("Watching a server", "Recording what its threads do", "Following the pointer")]
+                for title in ("Watching a server", "Recording what its threads do", "Following the pointer",
+                              "Joining a Link session")]
     rest = text
     for part in commands:
         rest = rest.replace(part, "")
@@ -33,11 +35,12 @@ def flags_of_help(*command):
 
 
 def test_the_same_options():
-    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER)
+    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER, LINK)
     assert flags_of_help() == SHORT | LONG
     assert flags_of_help("top") == TOP
     assert flags_of_help("trace") == TRACE
     assert flags_of_help("pointer") == POINTER
+    assert flags_of_help("link") == LINK
 
 
 def test_every_option_is_known():

@@ -30,6 +30,7 @@ COMMANDS = {
     "/trace_start": "", "/trace_read": "i", "/trace_stop": "i",
     "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i", "/bind_command": "iwwiw|v",
     "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/pointer": "vvi",
+    "/link": "vvvivi", "/link_set": "wvv",
     "/u_cmd": "niw|v", "/b_alloc": "bssk",
     "/b_allocRead": "bfisk", "/b_allocReadChannel": "bfis|s", "/b_read": "bfiiisk",
     "/b_readChannel": "bfiiis|s", "/b_write": "bfwwsisk", "/b_free": "bk", "/b_zero": "bk",

@@ -54,4 +54,11 @@ Beats ClockBinding::beats(const BlockStart& start) noexcept {
     return {clock_.playing(), clock_.beat(start.seconds), clock_.tempo(start.seconds), double(s_.beats_per_bar)};
 }
 
+Beats LinkBinding::beats(const BlockStart& start) noexcept {
+    const LinkTimeline& link = start.link;
+    if (!link.joined())
+        return {};
+    return {link.playing_at(start.time), link.beat_at(start.time), link.tempo, double(s_.beats_per_bar)};
+}
+
 } // namespace scs

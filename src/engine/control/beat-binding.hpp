@@ -22,7 +22,7 @@ struct Beats {
 struct BeatSettings {
     Source source;         ///< of MIDI clock
     int bus = 0;           ///< the first one
-    int beats_per_bar = 4; ///< for MIDI clock, which knows no bars
+    int beats_per_bar = 4; ///< for MIDI clock and Link, which know no bars
 };
 
 /// Sets control buses to beats. [rt], after construction.
@@ -46,6 +46,15 @@ private:
 
 /// Those of the graph's transport.
 class TransportBinding final : public BeatBinding {
+public:
+    using BeatBinding::BeatBinding;
+
+private:
+    Beats beats(const BlockStart&) noexcept override;
+};
+
+/// Those of a session of Ableton Link.
+class LinkBinding final : public BeatBinding {
 public:
     using BeatBinding::BeatBinding;
 

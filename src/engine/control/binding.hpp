@@ -5,6 +5,7 @@
 #include "engine/control/transport.hpp"
 #include "engine/messages/synth-event.hpp"
 #include "engine/rt/ntp-time.hpp"
+#include "engine/world/link-timeline.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,8 @@ struct BlockStart {
     double seconds; ///< since the engine's first frame
     const Transport& transport;
     double transport_frame; ///< as Transport::frame counts
+    const LinkTimeline& link;
+    NtpTime time; ///< when it is heard
 };
 
 /// Which events a binding hears.

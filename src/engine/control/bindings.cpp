@@ -176,7 +176,8 @@ bool Bindings::run_told(int frame) noexcept {
 
 /// false: there was no time for all bindings.
 bool Bindings::begin_block(int frame, int delay) noexcept {
-    const BlockStart start{seconds_ + frame / rate_, transports_.in_effect(frame, delay), double(frame - delay)};
+    const BlockStart start{seconds_ + frame / rate_, transports_.in_effect(frame, delay), double(frame - delay),
+                           world_.link(), ntp_advance(start_, frame, rate_)};
     for (size_t i = 0; i < count_; ++i) {
         if (!bindings_[i]->in_each_block())
             continue;
