@@ -11,7 +11,7 @@ std::string failed(const std::string& command, const std::string& text) {
     return "[ \"/fail\", \"" + command + "\", \"" + text + "\" ]\n";
 }
 
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity(), no_number = std::numeric_limits<double>::quiet_NaN();
 
 } // namespace
 
@@ -42,13 +42,13 @@ TEST_CASE("a mistake in what is told of a session changes nothing") {
     CHECK(bench("/link", 7.0, 1.0, 2.0, 1, 0.0, 3) == "");
     const std::string times = failed("/link", "a time is to be seconds since 1900");
     const std::string tempo = failed("/link", "the tempo is to be 20 to 999 beats a minute, in beats a second");
-    for (const double bad : {-1.0, 0.0, nan, inf, 5e9})
+    for (const double bad : {-1.0, 0.0, no_number, inf, 5e9})
         CHECK(bench("/link", bad, 1.0, 1.0, 0, 0.0, 0) == times);
-    for (const double bad : {-1.0, nan, inf, 5e9})
+    for (const double bad : {-1.0, no_number, inf, 5e9})
         CHECK(bench("/link", 7.0, 1.0, 1.0, 0, bad, 0) == times);
-    for (const double bad : {nan, inf, -inf, 1e13})
+    for (const double bad : {no_number, inf, -inf, 1e13})
         CHECK(bench("/link", 7.0, bad, 1.0, 0, 0.0, 0) == failed("/link", "the beat is to be a number"));
-    for (const double bad : {0.0, -2.0, 0.333, 16.66, nan, inf})
+    for (const double bad : {0.0, -2.0, 0.333, 16.66, no_number, inf})
         CHECK(bench("/link", 7.0, 1.0, bad, 0, 0.0, 0) == tempo);
     CHECK(bench("/link", 7.0, 1.0, 1.0, 2, 0.0, 0) == failed("/link", "playing is to be 0 or 1"));
     CHECK(bench("/link", 7.0, 1.0, 1.0, 1, 0.0, -1) == failed("/link", "the number of peers is missing"));
@@ -74,9 +74,9 @@ TEST_CASE("what is asked of a session is told to who told of it, with the time")
     CHECK(bench("/link_set", "tempo", 0.1) ==
           failed("/link_set", "the tempo is to be 20 to 999 beats a minute, in beats a second"));
     CHECK(bench("/link_set", "playing", 2) == failed("/link_set", "playing is to be 0 or 1"));
-    for (const double bad : {0.0, -1.0, nan, inf})
+    for (const double bad : {0.0, -1.0, no_number, inf})
         CHECK(bench("/link_set", "jump", 1, bad) == failed("/link_set", "a beat and a quantum above 0 are missing"));
-    CHECK(bench("/link_set", "force", nan) == failed("/link_set", "a beat and a quantum above 0 are missing"));
+    CHECK(bench("/link_set", "force", no_number) == failed("/link_set", "a beat and a quantum above 0 are missing"));
     CHECK(bench("/link_set", "volume", 1) == failed("/link_set", "what is set is tempo, playing, jump or force"));
     CHECK(bench("/link_set", "tempo") == failed("/link_set", "wrong argument type"));
 }
