@@ -70,7 +70,11 @@ Status link_set(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
     const std::string_view word = args.get_string();
     const double value = args.get_double(none), quantum = args.get_double(4);
-    LinkEvent event{{EventKind::link, sizeof event}, What::tempo, engine.world().link().client, value, quantum,
+    LinkEvent event{{EventKind::link, sizeof event},
+                    What::tempo,
+                    engine.world().link().client,
+                    value,
+                    quantum,
                     engine.world().time()};
     if (word == "tempo") {
         if (!is_tempo(value))

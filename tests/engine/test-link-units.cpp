@@ -13,8 +13,8 @@ using namespace scs::test;
 
 namespace {
 
-constexpr NtpTime start = NtpTime(1000) << 32;
-constexpr LinkTimeline session{.time = start, .beat = 3, .tempo = 2, .playing = true, .client = {5, 6}};
+constexpr NtpTime origin = NtpTime(1000) << 32;
+constexpr LinkTimeline session{.time = origin, .beat = 3, .tempo = 2, .playing = true, .client = {5, 6}};
 
 /// A unit at a rate with these inputs, each a control that starts at the value, on bus 0 of its rate.
 SynthDef def_of(const char* name, const std::vector<float>& inputs, Rate rate) {
@@ -40,12 +40,12 @@ struct Playing : Fixture {
         engine->world().link() = link;
         synth = &play(*define(def_of(name, inputs, rate)), 1);
     }
-    /// Frames from `frame` after `start` on, of output 0.
+    /// Frames from `frame` after `origin` on, of output 0.
     std::vector<float> cycle(int64_t frame, int frames = 64) {
         std::vector<float> samples(size_t(frames), 0.f);
         float* out[] = {samples.data(), nullptr};
         const float* in[] = {nullptr, nullptr};
-        engine->process(frames, ntp_advance(start, frame, 48000), 48000, in, out);
+        engine->process(frames, ntp_advance(origin, frame, 48000), 48000, in, out);
         return samples;
     }
     float at(int64_t frame) {
@@ -141,7 +141,8 @@ TEST_CASE("LinkTempo is the tempo, and asks for another one while its gate is op
     CHECK(f.at(64) == 2.f); // until the session has it
     auto asked = f.asked();
     REQUIRE(asked.size() == 1);
-    CHECK((asked[0].what == LinkEvent::What::tempo && asked[0].value == 3 && asked[0].time == ntp_advance(start, 64, 48000)));
+    CHECK((asked[0].what == LinkEvent::What::tempo && asked[0].value == 3 &&
+           asked[0].time == ntp_advance(origin, 64, 48000)));
     CHECK((asked[0].to.outlet == 5 && asked[0].to.client == 6));
     CHECK(f.at(128) == 2.f);
     CHECK(f.asked().empty()); // the answer may be under way

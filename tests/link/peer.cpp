@@ -3,9 +3,9 @@
 //
 //     link-peer TEMPO [SECONDS ACTION NUMBER] ...
 //
-// ACTION is tempo (beats a minute), play (0 or 1) or jump (a beat of 4), so many seconds after another peer is there. Prints
-// where it is every 10 ms: seconds since 1970, the phase to a quantum of 4 beats then, beats a minute, whether it plays, and
-// the number of other peers.
+// ACTION is tempo (beats a minute), play (0 or 1) or jump (a beat of 4), so many seconds after another peer is there.
+// Prints where it is every 10 ms: seconds since 1970, the phase to a quantum of 4 beats then, beats a minute, whether
+// it plays, and the number of other peers.
 #include <ableton/Link.hpp>
 #include <chrono>
 #include <cstdio>
@@ -54,8 +54,8 @@ int main(int argc, char** argv) {
         const auto now = link.clock().micros();
         if (now - before < microseconds(20)) {
             const auto state = link.captureAppSessionState();
-            std::printf("%.6f %.6f %.6f %d %zu\n", wall, state.phaseAtTime(now, quantum), state.tempo(), int(state.isPlaying()),
-                        link.numPeers());
+            std::printf("%.6f %.6f %.6f %d %zu\n", wall, state.phaseAtTime(now, quantum), state.tempo(),
+                        int(state.isPlaying()), link.numPeers());
         }
         if (met == 0 && link.numPeers() > 0)
             met = wall;

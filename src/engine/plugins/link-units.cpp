@@ -51,7 +51,9 @@ void give_phase(::Unit* self, int samples) {
     for (int i = 0; i < samples; ++i) {
         const double phase = LinkTimeline::phase(beat + i * unit.mRate->mSampleDur * link.tempo, quantum);
         const auto rounded = float(phase), end = float(quantum);
-        unit.mOutBuf[0][i] = !link.joined() ? nothing : rounded < end || phase == 0 ? rounded : std::nextafter(end, 0.f);
+        unit.mOutBuf[0][i] = !link.joined()                ? nothing
+                             : rounded < end || phase == 0 ? rounded
+                                                           : std::nextafter(end, 0.f);
     }
 }
 
