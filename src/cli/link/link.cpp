@@ -26,7 +26,7 @@ namespace {
 
 constexpr int longest_rest = 50;   // ms until it looks at the session without an event: of jumps there is none
 constexpr double told_again = 0.5; // s; clocks drift, a packet may be lost, the server a new one, or gone
-constexpr int signals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP};
 
 double seconds(NtpTime time) {
     return double(time) * 0x1p-32;
@@ -46,8 +46,9 @@ bool continues(const Place& before, const Place& place) {
 
 class Teller {
 public:
-    Teller(const Options& options, const std::function<std::string()>& elsewhere, Session& session, top::Link& link)
-        : options_(options), elsewhere_(elsewhere), session_(session), link_(link) {}
+    Teller(const Options& options, const std::function<std::string()>& elsewhere, Session& session, top::Link& link,
+           const top::Signals& signals)
+        : options_(options), elsewhere_(elsewhere), session_(session), link_(link), signals_(signals) {}
 
     Result<bool> run() {
         tell();
@@ -116,7 +117,7 @@ private:
     const std::function<std::string()>& elsewhere_;
     Session& session_;
     top::Link& link_;
-    const top::Signals signals_{signals};
+    const top::Signals& signals_;
     std::optional<Place> told_;
     std::optional<Error> failure_;
     bool ended_ = false;
@@ -129,10 +130,11 @@ Result<bool> run(const Options& options, const std::function<std::string()>& els
     if (!link)
         return Error{"no server at " + options.name() + " (" + link.error() + ")" +
                      top::how_to_find_server(options, "link", elsewhere())};
+    const top::Signals signals(ending); // before there are threads of Link's, which must not take them
     const auto session = Session::join(options.tempo);
     if (!session)
         return Error{session.error()};
-    return Teller(options, elsewhere, *session.value(), link.value()).run();
+    return Teller(options, elsewhere, *session.value(), link.value(), signals).run();
 }
 
 } // namespace scs::link
