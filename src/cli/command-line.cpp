@@ -158,7 +158,7 @@ private:
         if (argument.size() != 2 || argument[0] != '-')
             return Error{argument + (argument.starts_with('-')
                                          ? ": no such option"
-                                         : ": no such command; there are top, trace, pointer and transport")};
+                                         : ": no such command; there are top, trace, pointer, transport and link")};
         return read_letter(argument[1]);
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/command-line.hpp"
 #include "cli/launcher.hpp"
+#include "cli/link/link.hpp"
 #include "cli/pointer/pointer.hpp"
 #include "cli/score-file.hpp"
 #include "cli/server-list.hpp"
@@ -83,6 +84,12 @@ int run_transport(std::span<char* const> arguments) {
                        });
 }
 
+int run_link(std::span<char* const> arguments) {
+    return run_command("link", scs::link::parse_options, scs::link::help_text(), arguments, [](const auto& options) {
+        return scs::link::run(options, [] { return scs::cli::list_servers("link"); });
+    });
+}
+
 int print_devices() {
     const auto lines = scs::cli::list_devices();
     if (!lines)
@@ -100,6 +107,8 @@ int run(std::span<char* const> arguments) {
         return run_pointer(arguments.subspan(1));
     if (!arguments.empty() && std::string_view(arguments[0]) == "transport")
         return run_transport(arguments.subspan(1));
+    if (!arguments.empty() && std::string_view(arguments[0]) == "link")
+        return run_link(arguments.subspan(1));
     using scs::cli::CommandLine;
     const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
     hide_passwords(arguments);

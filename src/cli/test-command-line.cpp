@@ -211,9 +211,9 @@ TEST_CASE("errors begin with the option") {
         {{"-u", "1", "-S", "1"}, "-S 1: expected"},
         {{"-x"}, "-x: no such option"},
         {{"-u57110"}, "-u57110: no such option"},
-        {{"57110"}, "57110: no such command; there are top, trace, pointer and transport"},
+        {{"57110"}, "57110: no such command; there are top, trace, pointer, transport and link"},
         {{"--nothing"}, "--nothing: no such option"},
-        {{""}, ": no such command; there are top, trace, pointer and transport"},
+        {{""}, ": no such command; there are top, trace, pointer, transport and link"},
     };
     for (const auto& pair : wrong) {
         CAPTURE(pair.second);

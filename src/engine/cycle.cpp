@@ -120,7 +120,9 @@ bool Cycle::compute_block(int frame, double rate, const float* const* in) noexce
     if (late)
         return false;
     const size_t bytes = size_t(settings_.block_size) * sizeof(float);
+    const NtpTime start = ntp_advance(now_, frame, rate);
     p_.world.set_block(block_);
+    p_.world.set_time(start);
     p_.ensemble.begin_block(block_);
     for (int i = 0; i < settings_.inputs; ++i) {
         if (!in[i])
@@ -129,7 +131,7 @@ bool Cycle::compute_block(int frame, double rate, const float* const* in) noexce
         p_.buses.audio_touched()[settings_.outputs + i] = block_;
     }
     const BlockInputs inputs{in, inputs_, frame + settings_.block_size - reblocker_.input_delay()};
-    const bool whole = p_.commands.run_due(ntp_advance(now_, frame, rate), rate) &&
+    const bool whole = p_.commands.run_due(start, rate) &&
                        p_.bindings.run(frame, settings_.block_size, reblocker_.input_delay(), block_) &&
                        render(calm_blocks(frame, rate), inputs);
     p_.ensemble.costs().end_block(p_.deadline);

@@ -167,11 +167,11 @@ private:
     }
 };
 
-/// An option that beats of MIDI clock have. false: it isn't one.
+/// An option that beats of MIDI clock or Link have. false: it isn't one.
 bool read_clock_option(BeatOrigin& from, std::string_view key, BindingOptions& options) {
     if (from.of == BeatSource::midi && key == "port")
         options.read_source(from.source, key);
-    else if (from.of == BeatSource::midi && key == "beats-per-bar")
+    else if (from.of != BeatSource::transport && key == "beats-per-bar")
         options.read(from.beats_per_bar, 1, 64);
     else
         return false;
@@ -226,7 +226,7 @@ private:
 
     static bool read_beat_option(CommandSource& source, std::string_view key, BindingOptions& options) {
         if (key == "of")
-            options.read(source.beats.of, {"transport", "midi"});
+            options.read(source.beats.of, {"transport", "midi", "link"});
         else if (key == "division")
             options.read_beats(source.division, BeatDivision::smallest, BeatDivision::largest);
         else if (key == "offset")
@@ -274,13 +274,13 @@ public:
         const int32_t id = args.get_int();
         const std::string_view from = args.at_string() ? args.get_string() : std::string_view();
         BeatSettings s;
-        s.from.of = from == "midi" ? BeatSource::midi : BeatSource::transport;
+        s.from.of = from == "midi" ? BeatSource::midi : from == "link" ? BeatSource::link : BeatSource::transport;
         const std::string wrong_bus = read_bus(args, s.bus);
         BindingOptions options(args);
         options.each([&](std::string_view key) { return read_clock_option(s.from, key, options); });
         std::string mistake = options.mistake();
-        if (from != "transport" && from != "midi")
-            mistake = "the source is to be transport or midi";
+        if (from != "transport" && from != "midi" && from != "link")
+            mistake = "the source is to be transport, midi or link";
         else if (!wrong_bus.empty())
             mistake = wrong_bus;
         else if (s.bus > services().settings.engine.control_buses - BeatBinding::buses)

@@ -79,6 +79,21 @@ void notify(ReplyPort& port, const MidiEvent& event) {
     broadcast(port, "/midi", args);
 }
 
+std::string_view word_of(LinkEvent::What what) {
+    switch (what) {
+    case LinkEvent::What::tempo: return "tempo";
+    case LinkEvent::What::playing: return "playing";
+    case LinkEvent::What::jump: return "jump";
+    case LinkEvent::What::force: return "force";
+    }
+    return {};
+}
+
+void tell(ReplyPort& port, const LinkEvent& event) {
+    const std::array<ReplyArg, 4> args{word_of(event.what), event.value, event.quantum, double(event.time) * 0x1p-32};
+    (void)port.send(to_endpoint(event.to.client), "/link_set", args);
+}
+
 /// Hands on text line by line.
 void print_lines(EventSink& sink, std::string_view text, void (EventSink::*print)(std::string_view)) {
     while (!text.empty()) {
@@ -123,6 +138,10 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
     case EventKind::midi:
         if (MidiEvent event; read(record, event))
             notify(port, event);
+        break;
+    case EventKind::link:
+        if (LinkEvent event; read(record, event))
+            tell(port, event);
         break;
     case EventKind::print: print_lines(sink, text_of(record.subspan(sizeof header)), &EventSink::print); break;
     case EventKind::piece: sink.piece(text_of(record.subspan(sizeof header))); break;

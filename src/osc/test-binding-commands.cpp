@@ -95,7 +95,7 @@ TEST_CASE("a beat binding's mistakes are named, and nothing changes") {
     CommandBench bench;
     const auto beat = [&](auto... args) { return bench("/bind_beat", 1, args...); };
     const auto failed = [](const char* text) { return failure("/bind_beat", text); };
-    const char *source = "the source is to be transport or midi", *bus = "a control bus is named as in c5";
+    const char *source = "the source is to be transport, midi or link", *bus = "a control bus is named as in c5";
     const char* range = "there are no four control buses from that one on";
     CHECK(beat("transport", "c10") == "");
     CHECK(beat() == failed(source));

@@ -76,6 +76,13 @@ def test_pointer(help_text):
     assert completed("pointer", "-u", "") == set()
 
 
+def test_link(help_text):
+    assert completed("li") == {"link"}
+    assert "link" in help_text
+    assert completed("link", "-") == {"-u", "-t", "-B", "-p", "-h", "--help", "--tempo"}
+    assert completed("link", "--tempo", "") == set()
+
+
 def test_values(tmp_path):
     (tmp_path / "score.osc").touch()
     (tmp_path / "folder").mkdir()

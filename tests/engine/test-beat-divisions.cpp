@@ -320,3 +320,42 @@ TEST_CASE("a locate, a stop and clocks that are missing: multiples of MIDI clock
     clocks(6);
     CHECK(b.since() == List{4.25});
 }
+
+TEST_CASE("beats of Link: each multiple at its frame, also while its clock is corrected, and anew where it leaps") {
+    for (const int quantum : {64, 441, 1000}) {
+        CAPTURE(quantum);
+        Beaten b(0.25, 0, {.of = BeatSource::link});
+        b.cycle(quantum);
+        CHECK(b.since().empty()); // no session
+        LinkTimeline& link = b.engine->world().link();
+        const auto tell = [&](double beat, double tempo) {
+            link = link.followed_by({.time = ntp_advance(b.start, b.position, 48000), .beat = beat, .tempo = tempo});
+            return b.position;
+        };
+        const int64_t began = tell(8, 2);
+        List expected;
+        for (int i = 0; i < 100; ++i)
+            expected.push_back(8 + i * 0.25);
+        while (b.clicks->beats.size() < 50)
+            b.cycle(quantum);
+        tell(link.beat_at(ntp_advance(b.start, b.position, 48000)) - 0.0001, 2); // a clock drifts
+        while (b.clicks->beats.size() < 100)
+            b.cycle(quantum);
+        List beats = b.since();
+        beats.resize(100);
+        CHECK(beats == expected);
+        REQUIRE(b.heard.size() >= 50);
+        for (int i = 1; i < 50; ++i) // the session began within a block
+            CHECK(std::abs(b.heard[size_t(i)] - began - i * 6000) <= 1);
+
+        tell(3, 2.5); // a peer's jump
+        b.clicks->beats.clear();
+        while (b.clicks->beats.size() < 3)
+            b.cycle(quantum);
+        CHECK(b.since() == List{3, 3.25, 3.5});
+        link = link.followed_by({});
+        for (int i = 0; i < 200; ++i)
+            b.cycle(64);
+        CHECK(b.since().empty());
+    }
+}

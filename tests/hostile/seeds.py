@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.hostile.garbage import COMMANDS, Garbage
 from tests.hostile.test_packets import PACKETS
 from tests.lib.daemon import ROOT
-from tests.lib.osc import Bundle, Message, encode
+from tests.lib.osc import Bundle, Double, Message, encode
 
 # As in src/osc/fuzz-mutate.hpp.
 SEPARATOR = b"\xf5" * 3
@@ -48,7 +48,10 @@ ROWS = {
                ("/bind_beat", 7, "transport", "c12"), ("/bind_moved",), ("/midi_send", 0, "noteOn", 9, 60, 0.5), ("/bind_free", 1), ("/g_deepFree", 1), ("/g_freeAll", 0)],
     "buses": [("/c_set", 0, 1.0, 127, 2.0), ("/c_setn", 3, 2, 1.0, 2.0), ("/c_fill", 100, 28, 3.0),
               ("/c_get", 0, 127), ("/c_getn", 0, 128), ("/pointer", 0.5, 0.25, 1), ("/transport_next",), ("/transport", "tempo", 2.5),
-              ("/transport", "locate", 4), ("/transport", "start"), ("/transport_next",)],
+              ("/transport", "locate", 4), ("/transport", "start"), ("/transport_next",),
+              ("/bind_beat", 1, "link", "c8", "beats-per-bar", 3),
+              ("/link", Double(4e9), Double(2.5), Double(2), 1, Double(0), 1), ("/link_set", "tempo", 2.5), ("/link_set", "playing", 1),
+              ("/link_set", "jump", 1, 4), ("/link_set", "force", 1, 4), ("/link",)],
     "buffers": [("/b_alloc", 1, 512, 2, encode(Message("/b_query", 1))), ("/b_set", 1, 0, 1.0, 1023, 2.0),
                 ("/b_setn", 1, 10, 3, 1.0, 2.0, 3.0), ("/b_fill", 1, 0, 1024, 0.5), ("/b_get", 1, 0, 1023),
                 ("/b_getn", 1, 0, 100), ("/b_setSampleRate", 1, 44100.0), ("/b_query", 1, 2), ("/b_zero", 1),

@@ -57,6 +57,12 @@ void BeatFollower::handle(const ControlEvent& event, double seconds) noexcept {
 Beats BeatFollower::at_start(const BlockStart& start) noexcept {
     if (from_.of == BeatSource::midi)
         return {clock_.playing(), clock_.beat(start.seconds), clock_.tempo(start.seconds), double(from_.beats_per_bar)};
+    if (from_.of == BeatSource::link) {
+        const LinkTimeline& link = start.link;
+        if (!link.joined())
+            return {};
+        return {link.playing_at(start.time), link.beat_at(start.time), link.tempo, double(from_.beats_per_bar)};
+    }
     int until = 0;
     const Transport& transport = start.transports.in_effect(start.frame, start.delay, until);
     return {transport.playing, transport.beat_at(start.frame - start.delay), transport.tempo, transport.beats_per_bar};
@@ -76,6 +82,17 @@ BeatLine BeatFollower::line(const BlockStart& start, int from) const noexcept {
         line.beats_per_bar = from_.beats_per_bar;
         line.leaps = leaps_;
         line.landed = landed_;
+        return line;
+    }
+    if (from_.of == BeatSource::link) {
+        const LinkTimeline& link = start.link;
+        line.runs = link.joined();
+        line.beat = link.beat_at(start.time);
+        line.beats_per_frame = link.tempo / start.rate;
+        line.tempo = link.tempo;
+        line.beats_per_bar = from_.beats_per_bar;
+        line.leaps = link.leaps;
+        line.landed = link.landed;
         return line;
     }
     int until = start.frame + start.frames;

@@ -11,13 +11,13 @@
 namespace scs {
 
 /// Whose beats.
-enum class BeatSource : uint8_t { transport, midi };
+enum class BeatSource : uint8_t { transport, midi, link };
 
 /// Where beats come from.
 struct BeatOrigin {
     BeatSource of = BeatSource::transport;
     Source source;         ///< of MIDI clock
-    int beats_per_bar = 4; ///< for MIDI clock, which knows no bars
+    int beats_per_bar = 4; ///< for MIDI clock and Link, which know no bars
 };
 
 /// Beats at a frame.

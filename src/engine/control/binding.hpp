@@ -5,6 +5,7 @@
 #include "engine/control/transport.hpp"
 #include "engine/messages/synth-event.hpp"
 #include "engine/rt/ntp-time.hpp"
+#include "engine/world/link-timeline.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +39,8 @@ struct BlockStart {
     int frames;     ///< how many it has
     int delay;      ///< see EventQueue
     const TransportQueue& transports;
+    const LinkTimeline& link;
+    NtpTime time; ///< when its first frame is heard
 };
 
 /// Which events a binding hears.

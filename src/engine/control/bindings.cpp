@@ -228,7 +228,9 @@ bool Bindings::run(int frame, int block_size, int delay, int32_t block) noexcept
     if (begun && told_.empty() && !events_.any_before(frame + block_size, delay))
         return true;
     transports_.forget_before(frame, delay);
-    const BlockStart start{seconds_ + frame / rate_, rate_, frame, block_size, delay, transports_};
+    const BlockStart start{
+        seconds_ + frame / rate_,         rate_, frame, block_size, delay, transports_, world_.link(),
+        ntp_advance(start_, frame, rate_)};
     bool whole = run_told(frame);
     while (whole && events_.any_before(frame + block_size, delay)) {
         const ControlEvent& event = events_.first();

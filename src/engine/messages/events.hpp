@@ -18,6 +18,7 @@ enum class EventKind : uint32_t {
     trigger,        ///< TriggerEvent
     node_reply,     ///< NodeReplyEvent and the data that follows it
     midi,           ///< MidiEvent
+    link,           ///< LinkEvent
     print,          ///< EventHeader, then text without a terminator: whole lines
     piece,          ///< the same, but the line may go on with the next piece
     complain,       ///< as print, of which the log may leave some out
@@ -72,6 +73,18 @@ struct MidiEvent {
     uint8_t kind, port, channel, number;
     float value;
     uint64_t time; ///< NtpTime at which its frame is heard
+};
+
+/// What is asked of an Ableton Link session, for the client that told of it.
+struct LinkEvent {
+    enum class What : uint32_t { tempo, playing, jump, force };
+
+    EventHeader header;
+    What what;
+    ReplyTo to;
+    double value;   ///< beats a second; 0 or 1; the beat, of a jump
+    double quantum; ///< of a jump
+    uint64_t time;  ///< NtpTime from which on it counts
 };
 
 struct LateEvent {

@@ -3,6 +3,8 @@
 
 #include "engine/base/aligned-array.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/rt/ntp-time.hpp"
+#include "engine/world/link-timeline.hpp"
 #include "engine/world/pointer.hpp"
 
 #include <cstddef>
@@ -53,6 +55,10 @@ public:
     Outbox& outbox() noexcept { return outbox_; }
     ScopeBuffers* scopes() noexcept { return scopes_; }
     Pointer& pointer() noexcept { return pointer_; }
+    LinkTimeline& link() noexcept { return link_; }
+    /// When the first frame is heard of the block that is rendered next.
+    NtpTime time() const noexcept { return time_; }
+    void set_time(NtpTime time) noexcept { time_ = time; }
     /// false: offline; nobody is notified, and slow jobs run in place.
     bool real_time() const noexcept { return real_time_; }
     /// Which plugin files' definitions it sees: Settings::plugins.
@@ -88,6 +94,8 @@ private:
     Outbox& outbox_;
     ScopeBuffers* scopes_;
     Pointer pointer_;
+    LinkTimeline link_;
+    NtpTime time_ = 0;
     bool real_time_;
     int plugins_;
     std::unique_ptr<Abi> abi_;

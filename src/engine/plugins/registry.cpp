@@ -4,6 +4,7 @@
 #include "engine/abi/plugin-file.hpp"
 #include "engine/packs/unit-packs.hpp"
 #include "engine/plugins/buffer-writers.hpp"
+#include "engine/plugins/link-units.hpp"
 #include "engine/plugins/plugin-loader.hpp"
 #include "engine/plugins/pointer-units.hpp"
 #include "engine/plugins/release-probe.hpp"
@@ -43,6 +44,7 @@ PluginRegistry& PluginRegistry::instance() {
 Result<int> PluginRegistry::load(const std::string& path, const Report& report) {
     const std::lock_guard serial(loading_);
     define_pointer_units(*this);
+    define_link_units(*this);
     define_stream_units(*this);
     define_buffer_writers(*this);
     define_trigger_units(*this);

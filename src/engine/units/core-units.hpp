@@ -231,6 +231,9 @@ constexpr UnitFacts core_units[] = {
     unit("LinXFade2", 3, 1).reads_samples(0x3).does(nothing),
     unit("Line", 4, 1).done_action(3).makes_phases().does(nothing),
     unit("Linen", 5, 1).done_action(4).does(nothing),
+    unit("LinkJump", 4, 1).does(alone),
+    unit("LinkPhase", 1, 1).does(alone),
+    unit("LinkTempo", 2, 1).does(alone),
     // channels, frames
     unit("LocalBuf", 2, 1).limit(0, 1, most_channels, at_start).limit(1, 1, most_frames, at_start).does(nothing),
     unit("LocalIn", 0, 1).does(alone),

@@ -48,6 +48,7 @@ uint64_t block_inputs(std::string_view unit) {
 
 std::span<const RefusedFile> refused_files() {
     static constexpr RefusedFile files[] = {
+        {"LinkUGen.so", "starts threads and reads the network; units of ours take its units' places"},
         {"UIUGens.so", "opens X11 and starts a thread; units of ours take its units' places"},
         {"DemoUGens.so", "a tutorial"},
         {"DiskIO_UGens.so", "wakes a thread of its own from the data loop; units of ours take its units' places"},

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "cli/link/options.hpp"
+
+#include <optional>
+
+namespace scs::link {
+
+namespace {
+
+constexpr top::CommandOption own[] = {{"--tempo", true}};
+
+} // namespace
+
+Result<Options> parse_options(std::span<const char* const> arguments) {
+    Options options;
+    const auto help =
+        top::read_options(arguments, own, options, [&](const auto&, const std::string& value) -> std::optional<Error> {
+            const auto tempo = top::read_number(value);
+            if (!tempo || *tempo < 20 || *tempo > 999)
+                return Error{"--tempo " + value + ": expected beats a minute, 20 to 999"};
+            options.tempo = *tempo;
+            return {};
+        });
+    if (!help)
+        return Error{help.error()};
+    options.help = help.value();
+    return options;
+}
+
+std::string help_text() {
+    return R"(usage: pw-scsynth link [OPTION ...]
+
+Joins the Ableton Link session of the local network and tells a running server of its beats, for /bind_beat,
+LinkPhase and LinkTempo; hands on what the server's clients and synths ask of the session. It stays until Ctrl-C
+or SIGTERM.
+
+  --tempo BPM  beats a minute where no session is (120)
+  -u PORT      the server's port (57110)         -t PORT      the same, by TCP
+  -B ADDRESS   the server's address (127.0.0.1)  -p WORD      its password, with -t
+  -h, --help   this text
+)";
+}
+
+} // namespace scs::link
