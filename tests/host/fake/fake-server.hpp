@@ -33,8 +33,9 @@ struct FakeServer {
     std::atomic<NtpTime> frame0{0};
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 
-    std::vector<ControlEvent> events;  ///< of the last cycle; read between cycles
-    std::vector<Transport> transports; ///< the last ones
+    std::vector<ControlEvent> events; ///< of the last cycle; read between cycles
+    std::vector<Transport> transports =
+        std::vector<Transport>(64);    ///< the last ones; there is room: cycles may be guarded
     Transport transport;               ///< the first of these
     std::vector<std::string> warnings; ///< on the main loop
 
