@@ -210,15 +210,17 @@ private:
         source.kind = word == "reply" ? Kind::reply : word == "beat" ? Kind::beat : Kind::trigger;
         if (word == "reply" || word == "trigger" || word == "beat")
             return "";
-        return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, midiClock, "
-               "start, continue, stop, songPosition or beat";
+        return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, rpn, nrpn, "
+               "noteBend, "
+               "noteControl, midiClock, start, continue, stop, songPosition or beat";
     }
 
     static bool read_event_option(CommandSource& source, std::string_view key, BindingOptions& options) {
         using Kind = ControlEvent::Kind;
         const bool channel = source.event < Kind::clock;
         if (key == "number" && channel && source.event != Kind::pressure && source.event != Kind::bend) {
-            options.read(source.number, -1, 127);
+            const bool parameter = source.event == Kind::parameter || source.event == Kind::own_parameter;
+            options.read(source.number, -1, parameter ? 16383 : 127);
             return true;
         }
         return (channel || key == "port") && options.read_source(source.source, key);
@@ -330,8 +332,8 @@ Status tell_moved(OscCommand& command, Engine& engine) noexcept {
     ReplyWriter& reply = command.reply();
     reply.begin("/bind_moved.reply");
     reply.add(name_of(moved->kind));
-    for (const int value : {moved->port, moved->channel, moved->number})
-        reply.add(int32_t(value));
+    for (const int32_t value : {int32_t(moved->port), int32_t(moved->channel), int32_t(moved->number)})
+        reply.add(value);
     reply.add(moved->value);
     return {};
 }

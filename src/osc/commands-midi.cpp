@@ -28,7 +28,7 @@ int read_number(ArgReader& args, int most) noexcept {
 bool read_kind(std::string_view word, Kind& kind) noexcept {
     for (int each = 0; each < int(Kind::packet); ++each)
         if (word == name_of(kind = Kind(each)))
-            return true;
+            return ControlEvent{.kind = kind}.of_midi1();
     return false;
 }
 

@@ -225,8 +225,8 @@ TEST_CASE("mistakes in what is bound to a command are named") {
         return answer.substr(0, answer.rfind('"')).substr(std::string("[ \"/fail\", \"/bind_command\", \"").size());
     };
     const std::string sources =
-        "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, "
-        "midiClock, start, continue, stop, songPosition or beat";
+        "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, rpn, nrpn, noteBend, "
+        "noteControl, midiClock, start, continue, stop, songPosition or beat";
     CHECK(bind("keys") == sources);
     CHECK(bind(3) == sources);
     CHECK(bind("packet") == sources);
@@ -242,7 +242,7 @@ TEST_CASE("mistakes in what is bound to a command are named") {
         CHECK(bind("beat", "division", division, "/c_set") == "division is to be 0.015625 to 64");
     CHECK(bind("beat", "division", "x", "/c_set") == "division is to be 0.015625 to 64");
     CHECK(bind("beat", "offset", 65, "/c_set") == "offset is to be -64 to 64");
-    CHECK(bind("beat", "of", "sun", "/c_set") == "of is to be one of: transport, midi");
+    CHECK(bind("beat", "of", "sun", "/c_set") == "of is to be one of: transport, midi, link");
     CHECK(bind("beat", "port", 1, "/c_set") == "port is no option here");
     CHECK(bind("beat", "id", 1, "/c_set") == "id is no option here");
     CHECK(bind("beat") == "a command is missing");

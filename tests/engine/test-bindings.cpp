@@ -217,6 +217,14 @@ TEST_CASE("all that a note says reaches the controls that are named") {
     CHECK(k.values("p") == std::vector{0.75f});
     send(Kind::controller, 74, 0.125f);
     CHECK(k.values("t") == std::vector{0.125f});
+    k.next.push_back({Kind::note_controller, 0, 0, 60, 0, 0.25f, {}, 74});
+    k.next.push_back({Kind::note_controller, 0, 0, 61, 0, 0.75f, {}, 74});
+    k.cycle();
+    CHECK(k.values("t") == std::vector{0.25f});
+    send(Kind::controller, 74, 0.125f);
+    send(Kind::note_bend, 60, 0.5f);
+    CHECK(k.values("b") == std::vector{24.f});
+    send(Kind::note_bend, 60, 0);
     send(Kind::bend, 0, 1.f);
     CHECK(k.values("b") == std::vector{2.f});
     send(Kind::controller, 121, 0.f); // resets all but the timbre
@@ -226,6 +234,29 @@ TEST_CASE("all that a note says reaches the controls that are named") {
     k.on(62);
     k.cycle();
     CHECK(k.values("t") == std::vector{0.125f, 0.125f});
+}
+
+TEST_CASE("MIDI 2.0 bends and tunes single notes, and says their timbre") {
+    Keyboard k;
+    const auto send = [&](Kind kind, int number, float value, uint8_t controller = 0) {
+        k.next.push_back({kind, 0, 0, uint16_t(number), 0, value, {}, controller});
+        k.cycle();
+    };
+    k.on(60);
+    k.on(69);
+    send(Kind::note_bend, 69, 0.25f);
+    CHECK(k.values("freq") == std::vector{hertz(60), 880.f});
+    send(Kind::bend, 0, -1); // of the channel: beside the note's own
+    CHECK(k.values("freq") == std::vector{hertz(58), hertz(79)});
+    send(Kind::bend, 0, 0);
+    send(Kind::note_controller, 60, 57 / 128.f, 3); // pitch
+    CHECK(k.values("freq") == std::vector{220.f, 880.f});
+    send(Kind::note_controller, 60, 1, 200); // nothing that a synth has
+    CHECK(k.values("freq") == std::vector{220.f, 880.f});
+    k.on(60); // anew: bent no more
+    k.cycle();
+    CHECK(k.values("freq").back() == 880.f);
+    CHECK(k.values("freq")[1] == hertz(60));
 }
 
 TEST_CASE("a reset takes back the pitch of what sounds, and lets go of pedals") {
@@ -488,6 +519,10 @@ TEST_CASE("a controller of 14 bits has all of them") {
     CHECK(send({{99, 2}, {6, 5}}) == std::vector<float>{128, 640, 256});
     CHECK(send({{98, 43}, {6, 6}}) == std::vector<float>{128, 640, 256});
     CHECK(send({{101, 127}, {100, 127}, {6, 7}}) == std::vector<float>{128, 640, 256});
+    k.next.push_back({Kind::parameter, 0, 0, 2, 0, 1}); // of MIDI 2.0
+    k.next.push_back({Kind::parameter, 0, 0, 3, 0, 0.5f});
+    k.next.push_back({Kind::own_parameter, 0, 0, 300, 0, 0.5f});
+    CHECK(send({}) == std::vector<float>{128, 8191.5f, 16383});
 }
 
 TEST_CASE("more events than there is room for are counted, and the others come in their order") {

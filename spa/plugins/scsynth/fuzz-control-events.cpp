@@ -12,9 +12,10 @@ using namespace scs;
 namespace {
 
 bool within(const ControlEvent& event, int frames) {
-    return event.frame >= 0 && event.frame < frames && event.channel < 16 && event.number < 128 &&
-           std::isfinite(event.value) &&
-           std::abs(event.value) <= (event.kind == ControlEvent::Kind::song_position ? 16383.f : 1.f);
+    using Kind = ControlEvent::Kind;
+    const bool parameter = event.kind == Kind::parameter || event.kind == Kind::own_parameter;
+    return event.frame >= 0 && event.frame < frames && event.channel < 16 && event.number < (parameter ? 16384 : 128) &&
+           std::isfinite(event.value) && std::abs(event.value) <= (event.kind == Kind::song_position ? 16383.f : 1.f);
 }
 
 void check(bool right) {

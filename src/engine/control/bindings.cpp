@@ -17,7 +17,7 @@ constexpr int64_t event_cost = 100; ///< ns, an estimate for the deadline: of on
 
 bool is_controller(const ControlEvent& event) noexcept {
     using Kind = ControlEvent::Kind;
-    return event.kind >= Kind::controller && event.kind <= Kind::bend;
+    return event.kind >= Kind::controller && event.kind <= Kind::own_parameter;
 }
 
 } // namespace

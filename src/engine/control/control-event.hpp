@@ -17,6 +17,11 @@ struct ControlEvent {
         program,       ///< `number`: which one
         pressure,      ///< of the channel
         bend,
+        // Of MIDI 2.0 alone.
+        parameter,       ///< registered (RPN): `number` is 0 … 16383
+        own_parameter,   ///< the maker's (NRPN): the same
+        note_bend,       ///< of the note `number`
+        note_controller, ///< of the note `number`: `controller` is which one
         // What follows is for all channels.
         clock, ///< 24 of them are a beat
         start,
@@ -28,12 +33,15 @@ struct ControlEvent {
     Kind kind = Kind::note_on;
     uint8_t port = 0;    ///< of the node's control inputs
     uint8_t channel = 0; ///< 0 … 15
-    uint8_t number = 0;  ///< 0 … 127
+    uint16_t number = 0; ///< 0 … 127, but for parameters
     int32_t frame = 0;   ///< in the cycle
-    float value = 0;     ///< 0 … 1; of a bend -1 … 1
+    float value = 0;     ///< 0 … 1; of bends -1 … 1
     std::span<const std::byte> packet{};
+    uint8_t controller = 0; ///< registered, of a note: 0 … 255
 
     bool of_channel() const noexcept { return kind < Kind::clock; }
+    /// Whether MIDI 1.0 has such messages.
+    bool of_midi1() const noexcept { return kind <= Kind::bend || kind >= Kind::clock; }
 };
 
 } // namespace scs

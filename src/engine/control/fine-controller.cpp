@@ -30,6 +30,8 @@ std::optional<float> FineController::set(Channel& channel, bool high, int value)
 }
 
 std::optional<float> FineController::take(const ControlEvent& event) noexcept {
+    if (event.kind == own_kind())
+        return event.number == number_ ? std::optional(event.value) : std::nullopt;
     if (event.kind != ControlEvent::Kind::controller)
         return {};
     Channel& channel = channels_[event.channel & 15];

@@ -10,7 +10,8 @@
 namespace scs {
 
 /// A controller of 14 bits, which comes as two of 7: the high one, which sets the low one to 0, and then the low one.
-/// Or a parameter (RPN, NRPN), whose number comes before as two more. After the MIDI 1.0 specification. [rt]
+/// Or a parameter (RPN, NRPN), whose number comes before as two more, or in one message of MIDI 2.0 with its
+/// value. After the MIDI 1.0 specification and M2-104-UM. [rt]
 class FineController {
 public:
     enum class Kind : uint8_t { pair, rpn, nrpn };
@@ -28,6 +29,11 @@ private:
     };
     static constexpr int none = 0x3fff; ///< also by the specification: data is for no parameter
 
+    /// As which it comes in MIDI 2.0. Pairs don't.
+    ControlEvent::Kind own_kind() const noexcept {
+        using Event = ControlEvent::Kind;
+        return kind_ == Kind::rpn ? Event::parameter : kind_ == Kind::nrpn ? Event::own_parameter : Event::packet;
+    }
     void select(Channel&, int controller, int value) const noexcept;
     std::optional<float> set(Channel&, bool high, int value) const noexcept;
 

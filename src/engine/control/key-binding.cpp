@@ -151,7 +151,7 @@ void KeyBinding::start(const Key& key, BindingTargets& targets) noexcept {
     tell(status, targets);
     if (status.failed())
         return;
-    note = {synth->id, key.channel, key.number, Note::State::down, false, ++begun_};
+    note = {synth->id, key.channel, key.number, Note::State::down, false, ++begun_, 0};
     for (const auto& [name, value] : s_.values)
         set(*synth, name, value, targets, WhenSet::at_start);
     set_key(*synth, key, targets, WhenSet::at_start);
@@ -165,6 +165,7 @@ bool KeyBinding::glide(const Key& key, BindingTargets& targets) noexcept {
         return false;
     note.channel = key.channel;
     note.number = key.number;
+    note.bend = 0;
     set_key(*synth, key, targets, WhenSet::later);
     return true;
 }
@@ -255,11 +256,23 @@ void KeyBinding::set_pedal(bool Channel::*pedal, uint8_t channel, bool down, Bin
 
 void KeyBinding::set_bend(uint8_t channel, float value, BindingTargets& targets) noexcept {
     channels_[channel].bend = value;
-    each_synth(channel, targets, [&](const Note& note, Synth& synth) {
-        const float semitones = bend(note.channel);
-        set(synth, s_.bend, semitones, targets);
-        if (s_.bend.empty())
-            set(synth, s_.freq, frequency(note.number, semitones, targets), targets);
+    each_synth(channel, targets, [&](const Note& note, Synth& synth) { tune(note, synth, targets); });
+}
+
+/// Sets what its bends make of the note.
+void KeyBinding::tune(const Note& note, Synth& synth, BindingTargets& targets) noexcept {
+    const float semitones = bend(note.channel) + note.bend;
+    set(synth, s_.bend, semitones, targets);
+    if (s_.bend.empty())
+        set(synth, s_.freq, frequency(note.number, semitones, targets), targets);
+}
+
+void KeyBinding::bend_note(const ControlEvent& event, float semitones, BindingTargets& targets) noexcept {
+    each_synth(event.channel, targets, [&](Note& note, Synth& synth) {
+        if (note.number != event.number)
+            return;
+        note.bend = semitones;
+        tune(note, synth, targets);
     });
 }
 
@@ -290,6 +303,18 @@ void KeyBinding::lift_all(uint8_t channel, bool cut, BindingTargets& targets) no
     }
 }
 
+/// Registered controllers of a note (M2-104-UM).
+void KeyBinding::control_note(const ControlEvent& event, BindingTargets& targets) noexcept {
+    constexpr uint8_t pitch = 3; // in semitones, 7 bits and 25 behind the point
+    if (event.controller == pitch)
+        return bend_note(event, event.value * 128.f - float(event.number), targets);
+    if (event.controller == brightness)
+        each_synth(event.channel, targets, [&](const Note& note, Synth& synth) {
+            if (note.number == event.number)
+                set(synth, s_.timbre, event.value, targets);
+        });
+}
+
 void KeyBinding::control(const ControlEvent& event, BindingTargets& targets) noexcept {
     const uint8_t channel = event.channel;
     const bool down = event.value >= 64 / 127.f;
@@ -311,7 +336,8 @@ void KeyBinding::control(const ControlEvent& event, BindingTargets& targets) noe
 }
 
 void KeyBinding::handle(const ControlEvent& event, BindingTargets& targets) noexcept {
-    const Key key{event.channel, event.number, event.value};
+    constexpr float note_bend_range = 48; // semitones, as of a note's channel in MPE
+    const Key key{event.channel, uint8_t(event.number), event.value};
     switch (event.kind) {
     case Kind::note_on:
         if (event.number >= s_.lowest && event.number <= s_.highest)
@@ -327,6 +353,8 @@ void KeyBinding::handle(const ControlEvent& event, BindingTargets& targets) noex
     case Kind::pressure: return set_pressure(event.channel, event.value, targets);
     case Kind::bend: return set_bend(event.channel, event.value, targets);
     case Kind::controller: return control(event, targets);
+    case Kind::note_bend: return bend_note(event, event.value * note_bend_range, targets);
+    case Kind::note_controller: return control_note(event, targets);
     default: return;
     }
 }

@@ -65,6 +65,7 @@ private:
         State state = State::none; ///< held: by a pedal, its key is up
         bool sostenuto = false;    ///< its key was down when that pedal was pressed
         uint64_t began = 0;        ///< its place among all notes
+        float bend = 0;            ///< its own, semitones
     };
     /// What a channel's controllers say.
     struct Channel {
@@ -93,6 +94,9 @@ private:
     void control(const ControlEvent&, BindingTargets&) noexcept;
     void set_pedal(bool Channel::*, uint8_t channel, bool down, BindingTargets&) noexcept;
     void set_bend(uint8_t channel, float, BindingTargets&) noexcept;
+    void bend_note(const ControlEvent&, float semitones, BindingTargets&) noexcept;
+    void tune(const Note&, Synth&, BindingTargets&) noexcept;
+    void control_note(const ControlEvent&, BindingTargets&) noexcept;
     void set_pressure(uint8_t channel, float, BindingTargets&) noexcept;
     void set_timbre(uint8_t channel, float, BindingTargets&) noexcept;
     void lift_all(uint8_t channel, bool cut, BindingTargets&) noexcept;

@@ -7,14 +7,14 @@
 namespace scs {
 
 void MessageBinding::handle(const ControlEvent& event, BindingTargets& targets) noexcept {
-    if (!event.of_channel())
+    if (!event.of_channel() || !event.of_midi1())
         return;
     const MidiEvent message{{EventKind::midi, sizeof message},
                             id(),
                             uint8_t(event.kind),
                             event.port,
                             event.channel,
-                            event.number,
+                            uint8_t(event.number),
                             event.value,
                             targets.time};
     (void)targets.outbox.notify(message);

@@ -24,6 +24,10 @@ float of_seven_bits(uint8_t value) noexcept {
     return float(value) / 127.f;
 }
 
+float of_32_bits(uint32_t value) noexcept {
+    return float(value / 4294967295.0);
+}
+
 /// -1 … 1, and 0 in the middle. There is one value less above that than below.
 float bend_of(double value, double middle) noexcept {
     const double from_middle = value - middle;
@@ -63,11 +67,31 @@ void read_midi1(uint8_t status, uint8_t first, uint8_t second, ControlEvent& eve
     }
 }
 
+/// A parameter of a channel, or a controller or the bend of a note.
+MidiRead read_controller2(uint32_t opcode, uint32_t head, uint32_t data, ControlEvent& event) noexcept {
+    constexpr std::array<Kind, 8> of_opcode = {Kind::note_controller, Kind::packet, Kind::parameter,
+                                               Kind::own_parameter,   Kind::packet, Kind::packet,
+                                               Kind::note_bend,       Kind::packet};
+    event.kind = of_opcode[opcode];
+    if (event.kind == Kind::packet)
+        return MidiRead::other; // notes' controllers of the maker's own, relative ones, and reserved
+    const bool parameter = event.kind == Kind::parameter || event.kind == Kind::own_parameter;
+    if (head & (parameter ? 0x8080 : 0x8000))
+        return MidiRead::malformed;
+    event.channel = head >> 16 & 15;
+    event.number = uint16_t(parameter ? (head >> 8 & 0x7f) << 7 | (head & 0x7f) : head >> 8 & 0x7f);
+    event.controller = event.kind == Kind::note_controller ? uint8_t(head) : 0;
+    event.value = event.kind == Kind::note_bend ? bend_of(data, 0x80000000) : of_32_bits(data);
+    return MidiRead::event;
+}
+
 /// A channel voice message of MIDI 2.0.
 MidiRead read_midi2(uint32_t head, uint32_t data, ControlEvent& event) noexcept {
     const uint32_t opcode = head >> 20 & 15;
-    if (opcode < 8 || opcode > 14)
-        return MidiRead::other; // per-note and registered controllers
+    if (opcode < 8)
+        return read_controller2(opcode, head, data, event);
+    if (opcode > 14)
+        return MidiRead::other; // what becomes of a note's controllers
     if (head & 0x8000)
         return MidiRead::malformed;
     event.kind = kinds[opcode - 8];
@@ -86,7 +110,7 @@ MidiRead read_midi2(uint32_t head, uint32_t data, ControlEvent& event) noexcept 
         break;
     case Kind::pressure: event.number = 0; [[fallthrough]];
     case Kind::note_pressure:
-    case Kind::controller: event.value = float(data / 4294967295.0); break;
+    case Kind::controller: event.value = of_32_bits(data); break;
     default: break;
     }
     return MidiRead::event;
@@ -121,6 +145,10 @@ std::string_view name_of(ControlEvent::Kind kind) noexcept {
     case ControlEvent::Kind::program: return "program";
     case ControlEvent::Kind::pressure: return "touch";
     case ControlEvent::Kind::bend: return "bend";
+    case ControlEvent::Kind::parameter: return "rpn";
+    case ControlEvent::Kind::own_parameter: return "nrpn";
+    case ControlEvent::Kind::note_bend: return "noteBend";
+    case ControlEvent::Kind::note_controller: return "noteControl";
     case ControlEvent::Kind::clock: return "midiClock";
     case ControlEvent::Kind::start: return "start";
     case ControlEvent::Kind::go_on: return "continue";
@@ -172,17 +200,18 @@ MidiMessage write_midi(const ControlEvent& event) noexcept {
     }
     if (!event.of_channel())
         return {{system[size_t(event.kind) - size_t(Kind::clock)]}, 1};
+    const auto number = uint8_t(event.number);
     const auto at = std::find(kinds.begin(), kinds.end(), event.kind);
     const auto status = uint8_t((8 + (at - kinds.begin())) << 4 | event.channel);
     switch (event.kind) {
-    case Kind::note_on: return {{status, event.number, event.value > 0 ? std::max<uint8_t>(value, 1) : value}, 3};
-    case Kind::program: return {{status, event.number}, 2};
+    case Kind::note_on: return {{status, number, event.value > 0 ? std::max<uint8_t>(value, 1) : value}, 3};
+    case Kind::program: return {{status, number}, 2};
     case Kind::pressure: return {{status, value}, 2};
     case Kind::bend: {
         const auto data = both(bend_bits(event.value));
         return {{status, data[0], data[1]}, 3};
     }
-    default: return {{status, event.number, value}, 3};
+    default: return {{status, number, value}, 3};
     }
 }
 

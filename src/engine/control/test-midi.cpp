@@ -93,11 +93,27 @@ TEST_CASE("Universal MIDI Packets") {
     check(ump({0x40d10000, 0x80000000}), Kind::pressure, 1, 0, 0.5);
     check(ump({0x40a13c00, 0xffffffff}), Kind::note_pressure, 1, 60, 1);
     check(ump({0x40c10000, 0x05000000}), Kind::program, 1, 5, 0);
-    for (const auto& found : {ump({0x00000000}), ump({0x40203c00, 0}), ump({0x30160000, 0})})
+    for (const auto& found : {ump({0x00000000}), ump({0x30160000, 0}), ump({0x40103c03, 0}), ump({0x40400001, 0}),
+                              ump({0x40500001, 0}), ump({0x40700001, 0}), ump({0x40f03c01, 0})})
         CHECK(found.read == MidiRead::other);
-    for (const auto& found : {ump({}), ump({0x40903c00}), ump({0x20903c7f, 0}), ump({0x20103c7f}), ump({0x2090ff7f}),
-                              ump({0x4090ff00, 0}), ump({0x20f00000})})
+    for (const auto& found :
+         {ump({}), ump({0x40903c00}), ump({0x20903c7f, 0}), ump({0x20103c7f}), ump({0x2090ff7f}), ump({0x4090ff00, 0}),
+          ump({0x20f00000}), ump({0x40208000, 0}), ump({0x40300080, 0}), ump({0x40608000, 0})})
         CHECK(found.read == MidiRead::malformed);
+}
+
+TEST_CASE("parameters, and controllers and bends of a note, of MIDI 2.0") {
+    check(ump({0x40230002, 0xffffffff}), Kind::parameter, 3, 2, 1);
+    check(ump({0x40200102, 0x80000000}), Kind::parameter, 0, 130, 0.5);
+    check(ump({0x403f7f7e, 0}), Kind::own_parameter, 15, 16382, 0);
+    check(ump({0x40613c00, 0x80000000}), Kind::note_bend, 1, 60, 0);
+    check(ump({0x40613c00, 0}), Kind::note_bend, 1, 60, -1);
+    const Found found = ump({0x40023cff, 0xffffffff});
+    check(found, Kind::note_controller, 2, 60, 1);
+    CHECK(found.event.controller == 255);
+    CHECK_FALSE(found.event.of_midi1());
+    CHECK(midi({0xe0, 0, 64}).event.of_midi1());
+    CHECK(midi({0xf8}).event.of_midi1());
 }
 
 TEST_CASE("events of all kinds are written as they are read, with their bits") {
@@ -156,8 +172,8 @@ TEST_CASE("whatever comes, an event is in range") {
             if ((packet ? read_ump(words, event) : read_midi(bytes, event)) != MidiRead::event)
                 continue;
             CHECK(event.channel < 16);
-            CHECK(event.number < 128);
-            CHECK(event.value >= (event.kind == Kind::bend ? -1.f : 0.f));
+            CHECK(event.number < (event.kind == Kind::parameter || event.kind == Kind::own_parameter ? 16384 : 128));
+            CHECK(event.value >= (event.kind == Kind::bend || event.kind == Kind::note_bend ? -1.f : 0.f));
             CHECK(event.value <= (event.kind == Kind::song_position ? 16383.f : 1.f));
         }
     }
