@@ -138,6 +138,10 @@ private:
             line_.take_over = true;
             return {};
         }
+        if (argument == "--no-pointer") {
+            line_.pointer = false;
+            return {};
+        }
         if (argument == "--client") {
             line_.in_this_process = true;
             set("scsynth.isolation", "process");

@@ -36,6 +36,7 @@ struct CommandLine {
     int verbosity = 0;
     int wait = 30;                ///< --wait: seconds to wait for PipeWire at the start
     bool take_over = false;       ///< replace a node of ours that has the port
+    bool pointer = true;          ///< follow the pointer where synths ask for it; --no-pointer: don't
     bool in_this_process = false; ///< --client
     /// --isolated, of the module alone: the node's properties come on standard input, and nothing else here counts. The
     /// program ends when that is closed.

@@ -32,6 +32,7 @@ constexpr const char* other_options = R"(  -Z FRAMES   quantum to ask PipeWire f
   -H NAME     where no device has that name: what the server's node is called
   -N SCORE INPUT OUTPUT RATE HEADER SAMPLE       "_" as SCORE: standard input; as INPUT: none
   --take-over  replace the node of ours that has the port
+  --no-pointer don't follow the mouse where synths have MouseX and the like
   --client     run the server in this process instead of the daemon's
   --bind LIST  SynthDefs that keys play: "keys", "pad", "bass" or yours, each with options (docs/keys.md)
   --wait SECONDS   how long to wait for PipeWire at the start (30)

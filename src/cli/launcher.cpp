@@ -5,6 +5,7 @@
 #include "cli/devices.hpp"
 #include "cli/environment.hpp"
 #include "cli/node-properties.hpp"
+#include "cli/pointer-child.hpp"
 #include "cli/port-links.hpp"
 #include "cli/print-relay.hpp"
 #include "cli/server-node.hpp"
@@ -98,6 +99,8 @@ private:
             relay_ = std::make_unique<PrintRelay>();
         node_.emplace(connection_);
         Result<int> ended = make_and_serve();
+        pointer_.reset();
+        pointer_asked_ = false;
         links_.reset();
         node_.reset();
         relay_.reset();
@@ -304,6 +307,7 @@ private:
             const Waited waited = connection_.wait_until([this] {
                 say_resampling();
                 update_links();
+                follow_pointer();
                 return gone() || has_begun_to_ask();
             });
             if (waited != Waited::done || gone())
@@ -316,6 +320,22 @@ private:
     void update_links() {
         if (links_ && !gone())
             links_->update(connection_.graph().property(id_, "scsynth.idle") == "true");
+    }
+
+    /// Once synths ask for the pointer. Who has the password starts `pw-scsynth pointer`: others would see it among
+    /// the arguments.
+    void follow_pointer() {
+        if (!line_.pointer || given_ || pointer_asked_ || !setting("scsynth.password").empty() ||
+            connection_.graph().property(node_->id(), "scsynth.pointer-missing") != "true")
+            return;
+        pointer_asked_ = true;
+        const char* const display = std::getenv("DISPLAY");
+        if (display && *display)
+            pointer_.emplace(port_, setting("scsynth.osc.bind"), setting("scsynth.osc.udp") == "false");
+        else if (line_.verbosity >= 0)
+            std::fputs("pw-scsynth: there is no X display (DISPLAY isn't set): MouseX, MouseY and MouseButton give "
+                       "their minimum\n",
+                       stderr);
     }
 
     /// Links what the environment names, and says what isn't there.
@@ -425,6 +445,8 @@ private:
     std::map<std::string, std::string> names_; ///< what the node is called by what was asked for
     std::optional<PortList> outputs_, inputs_; ///< to be linked by this program
     std::optional<PortLinks> links_;           ///< goes before the node
+    std::optional<PointerChild> pointer_;
+    bool pointer_asked_ = false; ///< synths of this node have asked for it
     std::unique_ptr<PrintRelay> relay_;
     std::optional<ServerNode> node_;        ///< goes before what it prints to
     uint32_t id_ = SPA_ID_INVALID;          ///< its global id, also when it is gone

@@ -231,6 +231,8 @@ void Cycle::publish() noexcept {
     status_.longest_block.store(longest_block_.nsec(), std::memory_order_relaxed);
     const Ahead* const ahead = p_.ensemble.ahead();
     status_.computed_ahead.store(ahead ? ahead->computed() : 0, std::memory_order_relaxed);
+    const Pointer& pointer = p_.world.pointer();
+    status_.pointer_missing.store(pointer.missed && !pointer.told, std::memory_order_relaxed);
     status_.bindings.store(int32_t(p_.bindings.count()), std::memory_order_relaxed);
     status_.scheduled.store(p_.commands.has_scheduled(), std::memory_order_relaxed);
     status_.silent_frames.store(streams_.silent.load(std::memory_order_relaxed), std::memory_order_relaxed);

@@ -21,9 +21,9 @@ def session():
 class Program:
     """pw-scsynth running in a session."""
 
-    def __init__(self, session, *options, port=None, ready=True):
+    def __init__(self, session, *options, port=None, ready=True, **env):
         self.session, self.port = session, port or free_port()
-        self.child = session.start([PW_SCSYNTH, "-u", self.port, *options], "pw-scsynth")
+        self.child = session.start([PW_SCSYNTH, "-u", self.port, *options], "pw-scsynth", **env)
         if ready:
             self.child.wait_output("SuperCollider 3 server ready.\n")
 

@@ -45,7 +45,7 @@ def test_all_keys(help_text):
 
 
 def test_top(help_text):
-    assert completed("t") == {"top", "trace"}
+    assert completed("t") == {"top", "trace", "transport"}
     assert completed("to") == {"top"}
     assert "top" in help_text
     described = subprocess.run([PW_SCSYNTH, "top", "--help"], capture_output=True, text=True, check=True).stdout
@@ -58,7 +58,8 @@ def test_top(help_text):
 
 
 def test_trace(help_text, tmp_path):
-    assert completed("tr") == {"trace"}
+    assert completed("tra") == {"trace", "transport"}
+    assert completed("trac") == {"trace"}
     assert "trace" in help_text
     described = subprocess.run([PW_SCSYNTH, "trace", "--help"], capture_output=True, text=True, check=True).stdout
     options = set(re.findall(r"(?<=\s)--?[a-zA-Z][a-z-]*", described.partition("chrome:")[2]))
@@ -74,6 +75,13 @@ def test_pointer(help_text):
     assert "pointer" in help_text
     assert completed("pointer", "-") == {"-u", "-t", "-B", "-p", "-h", "--help"}
     assert completed("pointer", "-u", "") == set()
+
+
+def test_transport(help_text):
+    assert completed("tran") == {"transport"}
+    assert "transport" in help_text
+    assert completed("transport", "-") == {"-u", "-t", "-B", "-p", "-h", "--help", "--tempo", "--beats-per-bar"}
+    assert completed("transport", "--tempo", "") == set()
 
 
 def test_link(help_text):

@@ -8,7 +8,7 @@ from tests.lib.daemon import ROOT
 
 MANUAL = ROOT / "man/pw-scsynth.1"
 SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTysh")  # the option letters of scsynth, and -T and -y of supernova
-LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "options", "bind"}
+LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "options", "bind", "no-pointer"}
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
 POINTER = set("utBph") | {"help"}  # those of pw-scsynth pointer

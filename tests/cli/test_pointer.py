@@ -107,6 +107,24 @@ def test_the_tone_of_the_tutorial_follows(server, client, follow, screen, sessio
         assert abs(hertz - (200 + 600 * pixel / display.WIDTH)) <= 2
 
 
+def test_a_launcher_follows_by_itself_where_a_synth_asks_for_it(launch, screen):
+    server, quiet = launch(DISPLAY=screen.name), launch("--no-pointer", DISPLAY=screen.name)
+    screen.move(300, 125)
+    for each, expected in ((quiet, (0, 0, 0)), (server, (0.3, 0.75, 0))):
+        with Client(each.port) as opened:
+            opened.command("/d_loadDir", str(SYNTHDEFS))
+            opened.send("/s_new", "test_pointer", 1000, 0, 0, "low", 0.0, "high", 1.0, "lag", 0.0)
+            wait_values(opened, *expected)
+    with Client(quiet.port) as opened:
+        assert values(opened) == [0, 0, 0]
+    children = subprocess.run(["ps", "--no-headers", "-o", "pid=", "--ppid", str(server.child.pid)], capture_output=True, text=True,
+                              check=True).stdout.split()
+    assert len(children) == 1
+    server.child.interrupt()
+    assert server.child.wait(10) == 0
+    assert not os.path.exists(f"/proc/{children[0]}")
+
+
 def test_it_says_what_is_missing(screen):
     status, said = run()
     assert status == 1

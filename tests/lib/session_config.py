@@ -12,7 +12,7 @@ from tests.lib import wireplumber
 STOCK = Path("/usr/share/pipewire")
 OURS = "scsynth"  # in the names of all files that our package adds to PipeWire's and WirePlumber's folders
 # What tells programs where to look, or changes what they do.
-USERS = ("DBUS_", "JACK_", "PIPEWIRE_", "PULSE_", "SC_", "SPA_", "WIREPLUMBER_", "XDG_")
+USERS = ("DBUS_", "DISPLAY", "JACK_", "PIPEWIRE_", "PULSE_", "SC_", "SPA_", "WIREPLUMBER_", "XDG_")
 FOLDERS = {"XDG_RUNTIME_DIR": "run", "XDG_CONFIG_HOME": "config", "XDG_CONFIG_DIRS": "no-config", "XDG_DATA_HOME": "data",
            "XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache"}
 

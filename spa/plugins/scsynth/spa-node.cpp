@@ -317,6 +317,7 @@ bool SpaNode::set_counters() {
     changed |= set_property("scsynth.control.sent", std::to_string(cycle_.control_out().sent()));
     changed |=
         set_property("scsynth.control.unsent", std::to_string(cycle_.control_out().unsent() + status.unsent_control));
+    changed |= set_property("scsynth.pointer-missing", status.pointer_missing ? "true" : "false");
     changed |= set_property("scsynth.late", std::to_string(status.late_bundles));
     changed |= set_property("scsynth.dropped-events", std::to_string(status.dropped_events));
     changed |= set_property("scsynth.cuts", std::to_string(status.cuts));

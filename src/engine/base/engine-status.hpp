@@ -22,6 +22,7 @@ struct EngineStatus {
     std::atomic<uint64_t> late_bundles{0};
     std::atomic<int32_t> bindings{0};
     std::atomic<uint64_t> refused_control{0}; ///< events of control ports that were too many at once
+    std::atomic<bool> pointer_missing{false}; ///< synths ask for the pointer, and nobody has said where it is
     std::atomic<uint64_t> unsent_control{0};  ///< events for control ports that were too many at once
     /// ns that the longest block of the last minute took; 0: none was timed, as no cycle had a deadline.
     std::atomic<int64_t> longest_block{0};
