@@ -211,8 +211,7 @@ private:
         if (word == "reply" || word == "trigger" || word == "beat")
             return "";
         return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, rpn, nrpn, "
-               "noteBend, "
-               "noteControl, midiClock, start, continue, stop, songPosition or beat";
+               "noteBend, noteControl, midiClock, start, continue, stop, songPosition or beat";
     }
 
     static bool read_event_option(CommandSource& source, std::string_view key, BindingOptions& options) {
