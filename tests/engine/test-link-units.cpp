@@ -69,11 +69,12 @@ struct Playing : Fixture {
 } // namespace
 
 TEST_CASE("without a session all give -1, and the log says once what makes one known") {
-    for (const auto& [name, inputs] : {std::pair<const char*, std::vector<float>>{"LinkPhase", {4}},
-                                       {"LinkTempo", {1, 2}},
-                                       {"LinkJump", {1, 0, 4, 0}}}) {
+    for (const auto& unit : {std::pair<const char*, std::vector<float>>{"LinkPhase", {4}},
+                             {"LinkTempo", {1, 2}},
+                             {"LinkJump", {1, 0, 4, 0}}}) {
+        const char* const name = unit.first;
         CAPTURE(name);
-        Playing f(name, inputs, {});
+        Playing f(name, unit.second, {});
         CHECK(f.at(0) == -1.f);
         f.play(*f.define(def_of("LinkPhase", {4}, Rate::control)), 2);
         f.render(64);
