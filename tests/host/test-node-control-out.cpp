@@ -227,8 +227,9 @@ TEST_CASE("OSC of a control input sends notes, as it may start synths") {
 }
 
 TEST_CASE("in a graph of another rate, too, an event leaves where it sounds") {
-    for (const auto& [graph, setting] :
-         {std::pair{44100u, "sample-rate"}, {96000u, "sample-rate"}, {96000u, "keep-rate"}}) {
+    for (const auto& one : {std::pair{44100u, "sample-rate"}, {96000u, "sample-rate"}, {96000u, "keep-rate"}}) {
+        const uint32_t graph = one.first;
+        const char* const setting = one.second;
         CAPTURE(graph);
         CAPTURE(setting);
         Host host(library());
@@ -327,8 +328,10 @@ TEST_CASE("what is too much at once is counted") {
 }
 
 TEST_CASE("PipeWire 1.4 to 1.6 gets Universal MIDI Packets, as its own ports send") {
-    for (const auto& [version, packets] :
+    for (const auto& one :
          {std::pair{"0.3.65", false}, {"1.2.7", false}, {"1.4.0", true}, {"1.6.8", true}, {"1.7.0", false}}) {
+        const char* const version = one.first;
+        const bool packets = one.second;
         CAPTURE(version);
         host_version = version;
         Host host(library());
