@@ -20,17 +20,12 @@ bool within(double value, double low, double high) noexcept {
     return value >= low && value <= high; // NaN isn't
 }
 
-NtpTime to_time(double seconds) noexcept {
-    const double whole = std::floor(seconds);
-    return NtpTime(whole) << 32 | NtpTime((seconds - whole) * 0x1p32);
-}
-
 bool is_tempo(double tempo) noexcept {
     constexpr double rounding = 1e-6; // of a float
     return within(tempo, LinkTimeline::slowest * (1 - rounding), LinkTimeline::fastest * (1 + rounding));
 }
 
-/// time, beat, tempo, playing, since, peers; or nothing at all
+/// time, beat, tempo, playing, since; or nothing at all
 Status link(OscCommand& command, Engine& engine) noexcept {
     ArgReader args = command.args();
     LinkTimeline& known = engine.world().link();
@@ -41,7 +36,6 @@ Status link(OscCommand& command, Engine& engine) noexcept {
     const double time = args.get_double(none), beat = args.get_double(none), tempo = args.get_double(none);
     const int32_t playing = args.get_int(-1);
     const double since = args.get_double(none);
-    const int32_t peers = args.get_int(-1);
     if (!within(time, 1, longest_time - 1) || !within(since, 0, longest_time - 1))
         return command.fail("a time is to be seconds since 1900");
     if (!within(beat, -most_beats, most_beats))
@@ -50,14 +44,11 @@ Status link(OscCommand& command, Engine& engine) noexcept {
         return command.fail("the tempo is to be 20 to 999 beats a minute, in beats a second");
     if (playing != 0 && playing != 1)
         return command.fail("playing is to be 0 or 1");
-    if (peers < 0)
-        return command.fail("the number of peers is missing");
-    known = known.followed_by({.time = to_time(time),
+    known = known.followed_by({.time = ntp_from_seconds(time),
                                .beat = beat,
                                .tempo = tempo,
                                .playing = playing == 1,
-                               .since = to_time(since),
-                               .peers = peers,
+                               .since = ntp_from_seconds(since),
                                .client = to_reply_to(command.from(), command.services().outlet)});
     return {};
 }

@@ -69,13 +69,10 @@ void notify(ReplyPort& port, const NodeReplyEvent& event, std::span<const std::b
 }
 
 void notify(ReplyPort& port, const MidiEvent& event) {
-    const std::array<ReplyArg, 7> args{event.binding,
-                                       name_of(ControlEvent::Kind(event.kind)),
-                                       int32_t(event.port),
-                                       int32_t(event.channel),
-                                       int32_t(event.number),
-                                       event.value,
-                                       double(event.time) * 0x1p-32};
+    const std::array<ReplyArg, 7> args{event.binding,          name_of(ControlEvent::Kind(event.kind)),
+                                       int32_t(event.port),    int32_t(event.channel),
+                                       int32_t(event.number),  event.value,
+                                       ntp_seconds(event.time)};
     broadcast(port, "/midi", args);
 }
 
@@ -90,7 +87,7 @@ std::string_view word_of(LinkEvent::What what) {
 }
 
 void tell(ReplyPort& port, const LinkEvent& event) {
-    const std::array<ReplyArg, 4> args{word_of(event.what), event.value, event.quantum, double(event.time) * 0x1p-32};
+    const std::array<ReplyArg, 4> args{word_of(event.what), event.value, event.quantum, ntp_seconds(event.time)};
     (void)port.send(to_endpoint(event.to.client), "/link_set", args);
 }
 

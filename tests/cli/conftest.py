@@ -53,3 +53,17 @@ def launch(session):
         program.child.stop()
     for program in started:
         session.wait_gone(program.name)
+
+
+@pytest.fixture
+def beside(session):
+    """`beside(command, port, options…)` starts `pw-scsynth COMMAND` for the server at that port; all are stopped afterwards."""
+    started = []
+
+    def start(command, port, *options, **env):
+        started.append(session.start([PW_SCSYNTH, command, "-u", port, *options], command, **env))
+        return started[-1]
+
+    yield start
+    for child in started:
+        child.stop()

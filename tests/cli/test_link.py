@@ -141,17 +141,9 @@ def client(server):
 
 
 @pytest.fixture
-def join(session):
-    """`join(port)` starts pw-scsynth link for the server of that port."""
-    started = []
-
-    def start(port, *options):
-        started.append(session.start([PW_SCSYNTH, "link", "-u", port, *options], "link"))
-        return started[-1]
-
-    yield start
-    for child in started:
-        child.stop()
+def join(beside):
+    """`join(port, options…)` starts pw-scsynth link for the server of that port."""
+    return lambda port, *options: beside("link", port, *options)
 
 
 @pytest.fixture

@@ -38,17 +38,9 @@ def client(server):
 
 
 @pytest.fixture
-def follow(session, screen):
+def follow(beside, screen):
     """`follow(port)` tells the server of that port of the screen's pointer."""
-    started = []
-
-    def start(port):
-        started.append(session.start([PW_SCSYNTH, "pointer", "-u", port], "pointer", DISPLAY=screen.name))
-        return started[-1]
-
-    yield start
-    for child in started:
-        child.stop()
+    return lambda port: beside("pointer", port, DISPLAY=screen.name)
 
 
 def run(*options, **env):

@@ -52,17 +52,9 @@ def client(server):
 
 
 @pytest.fixture
-def drive(session):
-    """`drive(port, options…)` starts the program."""
-    started = []
-
-    def start(port, *options):
-        started.append(session.start([PW_SCSYNTH, "transport", "-u", port, *options], "transport"))
-        return started[-1]
-
-    yield start
-    for child in started:
-        child.stop()
+def drive(beside):
+    """`drive(port, options…)` starts pw-scsynth transport for the server of that port."""
+    return lambda port, *options: beside("transport", port, *options)
 
 
 @pytest.fixture
@@ -129,20 +121,35 @@ def test_a_tempo_turns_the_beats_where_they_are(client, server, drive, watcher):
         assert seconds * slow - cycle < next_beat - beat < seconds * fast + cycle
 
 
-def test_without_the_program_a_command_fails_and_says_what_to_start(client, server, drive):
-    def refused():
-        try:
-            client.request("/transport", "stop", reply="/none", timeout=0.3)
-        except Failed as failed:
-            return str(failed)
-        except NoReply:
-            return ""
+def refused(client):
+    """What is said to somebody who wants the same tempo as before; empty: nothing, as the program drives the transport."""
+    try:
+        client.request("/transport", "tempo", 2.0, reply="/none", timeout=0.3)
+    except Failed as failed:
+        return str(failed)
+    except NoReply:
+        return ""
 
-    assert "pw-scsynth transport" in refused()
+
+def test_without_the_program_a_command_fails_and_says_what_to_start(client, server, drive):
+    assert "pw-scsynth transport" in refused(client)
     child = drive(server.port)
-    wait_for(lambda: not refused(), "it drives")
+    wait_for(lambda: not refused(client), "it drives")
     child.stop()
-    wait_for(refused, "it is gone")
+    wait_for(lambda: refused(client), "it is gone")
+
+
+def test_a_signal_ends_it_and_the_transport_goes_on(client, server, drive):
+    for _ in range(5):  # a thread of libjack's must not take it either
+        child = drive(server.port)
+        wait_for(lambda: not refused(client), "it drives")
+        client.send("/transport", "start")
+        wait_for(lambda: buses(client)[1:3] == [2, 1], "it plays")
+        child.interrupt()
+        assert child.wait(5) == 0
+        place = buses(client)
+        wait_for(lambda before=place: buses(client)[0] != before[0] and buses(client)[1:3] == [2, 1], "it goes on")
+        wait_for(lambda: refused(client), "it is gone")
 
 
 def test_what_cannot_be_driven_is_said(drive):

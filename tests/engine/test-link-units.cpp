@@ -16,29 +16,12 @@ namespace {
 constexpr NtpTime origin = NtpTime(1000) << 32;
 constexpr LinkTimeline session{.time = origin, .beat = 3, .tempo = 2, .playing = true, .client = {5, 6}};
 
-/// A unit at a rate with these inputs, each a control that starts at the value, on bus 0 of its rate.
-SynthDef def_of(const char* name, const std::vector<float>& inputs, Rate rate) {
-    SynthDef def;
-    def.name = name;
-    def.constants = {0.f};
-    def.controls = inputs;
-    std::vector<InputRef> refs;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        refs.push_back({0, uint32_t(i)});
-    def.units = {
-        unit("Control", Rate::control, {}, std::vector<Rate>(inputs.size(), Rate::control)),
-        unit(name, rate, refs, {rate}),
-        unit("Out", rate, {{-1, 0}, {1, 0}}, {}),
-    };
-    return def;
-}
-
 struct Playing : Fixture {
     Playing(const char* name, const std::vector<float>& inputs, const LinkTimeline& link, Rate rate = Rate::control,
             Settings settings = {})
         : Fixture(settings) {
         engine->world().link() = link;
-        synth = &play(*define(def_of(name, inputs, rate)), 1);
+        synth = &play(*define(unit_def(name, inputs, rate)), 1);
     }
     /// Frames from `frame` after `origin` on, of output 0.
     std::vector<float> cycle(int64_t frame, int frames = 64) {
@@ -76,7 +59,7 @@ TEST_CASE("without a session all give -1, and the log says once what makes one k
         CAPTURE(name);
         Playing f(name, unit.second, {});
         CHECK(f.at(0) == -1.f);
-        f.play(*f.define(def_of("LinkPhase", {4}, Rate::control)), 2);
+        f.play(*f.define(unit_def("LinkPhase", {4})), 2);
         f.render(64);
         CHECK(f.printed == "LinkPhase, LinkTempo and LinkJump follow a Link session while `pw-scsynth link` runs\n");
         CHECK(f.asked().empty());

@@ -14,28 +14,11 @@ namespace {
 
 constexpr double block_seconds = 64 / 48000.;
 
-/// A unit with these inputs, each a control that starts at the value, on control bus 0.
-SynthDef def_of(const char* name, const std::vector<float>& inputs) {
-    SynthDef def;
-    def.name = name;
-    def.constants = {0.f};
-    def.controls = inputs;
-    std::vector<InputRef> refs;
-    for (size_t i = 0; i < inputs.size(); ++i)
-        refs.push_back({0, uint32_t(i)});
-    def.units = {
-        unit("Control", Rate::control, {}, std::vector<Rate>(inputs.size(), Rate::control)),
-        unit(name, Rate::control, refs, {Rate::control}),
-        unit("Out", Rate::control, {{-1, 0}, {1, 0}}, {}),
-    };
-    return def;
-}
-
 struct Playing : Fixture {
     Playing(const char* name, const std::vector<float>& inputs, const Pointer& at = {}, Settings settings = {})
         : Fixture(settings) {
         engine->world().pointer() = at;
-        synth = &play(*define(def_of(name, inputs)), 1);
+        synth = &play(*define(unit_def(name, inputs)), 1);
     }
     float next(int blocks = 1) {
         render(64 * blocks);
@@ -57,7 +40,7 @@ TEST_CASE("the log says once what makes the pointer known") {
     keys.next();
     CHECK(keys.printed == "");
     Playing mouse("MouseX", {0, 1, 0, 0.2f});
-    mouse.play(*mouse.define(def_of("MouseY", {0, 1, 0, 0.2f})), 2);
+    mouse.play(*mouse.define(unit_def("MouseY", {0, 1, 0, 0.2f})), 2);
     mouse.next();
     CHECK(mouse.printed == hint);
     Playing told("MouseButton", {0, 1, 0.2f}, {.told = true});

@@ -67,6 +67,23 @@ inline SynthDef sine_def() {
     return def;
 }
 
+/// A unit at a rate with these inputs, each a control that starts at the value, on bus 0 of its rate.
+inline SynthDef unit_def(const char* name, const std::vector<float>& inputs, Rate rate = Rate::control) {
+    SynthDef def;
+    def.name = name;
+    def.constants = {0.f};
+    def.controls = inputs;
+    std::vector<InputRef> refs;
+    for (size_t i = 0; i < inputs.size(); ++i)
+        refs.push_back({0, uint32_t(i)});
+    def.units = {
+        unit("Control", Rate::control, {}, std::vector<Rate>(inputs.size(), Rate::control)),
+        unit(name, rate, refs, {rate}),
+        unit("Out", rate, {{-1, 0}, {1, 0}}, {}),
+    };
+    return def;
+}
+
 /// A constant 1 on control bus 0, one added for each synth that runs before.
 inline SynthDef counting_def() {
     SynthDef def;

@@ -64,19 +64,17 @@ struct Sender : Playing {
                 frames.push_back(i);
         return frames;
     }
-    Frames frames(uint32_t type, uint32_t port = first) {
-        Frames frames;
+    Frames frames(uint32_t type, uint32_t port = first) { return sent(&HostNode::Sent::frame, type, port); }
+    Bodies bodies(uint32_t type, uint32_t port = first) { return sent(&HostNode::Sent::body, type, port); }
+
+private:
+    template <class Part>
+    std::vector<Part> sent(Part HostNode::Sent::*part, uint32_t type, uint32_t port) {
+        std::vector<Part> parts;
         for (const HostNode::Sent& each : node->sent(port))
             if (each.type == type)
-                frames.push_back(each.frame);
-        return frames;
-    }
-    Bodies bodies(uint32_t type, uint32_t port = first) {
-        Bodies bodies;
-        for (const HostNode::Sent& each : node->sent(port))
-            if (each.type == type)
-                bodies.push_back(each.body);
-        return bodies;
+                parts.push_back(each.*part);
+        return parts;
     }
 };
 

@@ -182,8 +182,8 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/transport", {"tempo", 2.f}),
         m("/transport_next", {}),
         m("/link_set", {"tempo", 2.f}),
-        m("/link", {7.f, 2.f, 2.f, 1, 0.f, 1}),
-        m("/link", {7.f, 2.f, 0.f, 1, 0.f, 1}),
+        m("/link", {7.f, 2.f, 2.f, 1, 0.f}),
+        m("/link", {7.f, 2.f, 0.f, 1, 0.f}),
         m("/link_set", {"tempo", 2.5f}),
         m("/link_set", {"jump", 1, 4}),
         m("/link_set", {"none", 1, 4}),
@@ -424,7 +424,7 @@ TEST_CASE("keys, controllers and what is malformed, on two ports that are linked
                   osc_message("/bind_command", {16, "beat", "division", 0.25f, "/n_set", 0, "freq", "$1"}),
                   osc_message("/bind_command", {17, "beat", "of", "midi", "/n_set", 0, "freq", "$1"}),
                   osc_message("/bind_beat", {16, "link", "c16"}),
-                  osc_message("/link", {7.f, 2.f, 2.f, 1, 0.f, 1})});
+                  osc_message("/link", {7.f, 2.f, 2.f, 1, 0.f})});
         const std::vector<Bytes> packets = {osc_message("/s_new", {"sine", -1, 0, 0, "freq", 300.f}),
                                             osc_message("/s_new", {"missing"}),
                                             osc_message("/n_set", {0, "freq", 200.f}),

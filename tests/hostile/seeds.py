@@ -50,7 +50,7 @@ ROWS = {
               ("/c_get", 0, 127), ("/c_getn", 0, 128), ("/pointer", 0.5, 0.25, 1), ("/transport_next",), ("/transport", "tempo", 2.5),
               ("/transport", "locate", 4), ("/transport", "start"), ("/transport_next",),
               ("/bind_beat", 1, "link", "c8", "beats-per-bar", 3),
-              ("/link", Double(4e9), Double(2.5), Double(2), 1, Double(0), 1), ("/link_set", "tempo", 2.5), ("/link_set", "playing", 1),
+              ("/link", Double(4e9), Double(2.5), Double(2), 1, Double(0)), ("/link_set", "tempo", 2.5), ("/link_set", "playing", 1),
               ("/link_set", "jump", 1, 4), ("/link_set", "force", 1, 4), ("/link",)],
     "buffers": [("/b_alloc", 1, 512, 2, encode(Message("/b_query", 1))), ("/b_set", 1, 0, 1.0, 1023, 2.0),
                 ("/b_setn", 1, 10, 3, 1.0, 2.0, 3.0), ("/b_fill", 1, 0, 1024, 0.5), ("/b_get", 1, 0, 1023),

@@ -3,9 +3,9 @@
 //
 //     link-peer TEMPO [SECONDS ACTION NUMBER] ...
 //
-// ACTION is tempo (beats a minute), play (0 or 1) or jump (a beat of 4), so many seconds after another peer is there.
-// Prints where it is every 10 ms: seconds since 1970, the phase to a quantum of 4 beats then, beats a minute, whether
-// it plays, and the number of other peers.
+// ACTION is tempo (beats a minute), play (0 or 1) or jump (a beat of 4). It happens SECONDS after another peer has
+// come. Prints where it is every 10 ms: seconds since 1970, the phase to a quantum of 4 beats then, beats a minute,
+// whether it plays, and the number of other peers.
 #include <ableton/Link.hpp>
 #include <chrono>
 #include <cstdio>

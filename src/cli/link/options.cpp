@@ -15,8 +15,8 @@ Result<Options> parse_options(std::span<const char* const> arguments) {
     Options options;
     const auto help =
         top::read_options(arguments, own, options, [&](const auto&, const std::string& value) -> std::optional<Error> {
-            const auto tempo = top::read_number(value);
-            if (!tempo || *tempo < 20 || *tempo > 999)
+            const auto tempo = top::read_number(value, 20, 999);
+            if (!tempo)
                 return Error{"--tempo " + value + ": expected beats a minute, 20 to 999"};
             options.tempo = *tempo;
             return {};

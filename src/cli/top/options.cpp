@@ -18,8 +18,8 @@ std::optional<Error> read_option(const std::string& option, const std::string& v
     } else if (option == "--json") {
         to.json = true;
     } else if (option == "-d") {
-        const auto seconds = read_number(value);
-        if (!seconds || *seconds < shortest || *seconds > longest)
+        const auto seconds = read_number(value, shortest, longest);
+        if (!seconds)
             return Error{"-d " + value + ": expected seconds, 0.1 to 3600"};
         to.seconds = *seconds;
     } else if (option == "--filter") {

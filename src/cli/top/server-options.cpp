@@ -53,8 +53,8 @@ std::optional<Error> read_server_option(const std::string& option, const std::st
             return Error{"-p: expected a password of at most " + std::to_string(longest_password) + " bytes"};
         to.password = value;
     } else {
-        const auto port = read_number(value);
-        if (!port || *port != std::trunc(*port) || *port < 1 || *port > 65535)
+        const auto port = read_number(value, 1, 65535);
+        if (!port || *port != std::trunc(*port))
             return Error{option + " " + value + ": expected a port, 1 to 65535"};
         to.port = int(*port);
         to.tcp = option == "-t";
@@ -64,10 +64,10 @@ std::optional<Error> read_server_option(const std::string& option, const std::st
 
 } // namespace
 
-std::optional<double> read_number(const std::string& text) {
+std::optional<double> read_number(const std::string& text, double low, double high) {
     char* end = nullptr;
     const double value = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end || !std::isfinite(value))
+    if (text.empty() || *end || !(value >= low && value <= high)) // also if it is NaN
         return {};
     return value;
 }

@@ -21,8 +21,8 @@ struct ServerOptions {
     std::string name() const { return host + ":" + std::to_string(port); }
 };
 
-/// A finite number, and nothing after it.
-std::optional<double> read_number(const std::string& text);
+/// A number from `low` to `high`, and nothing after it.
+std::optional<double> read_number(const std::string& text, double low, double high);
 
 /// An option that one command has beside those for a server.
 struct CommandOption {

@@ -18,8 +18,8 @@ std::optional<Error> read_option(const std::string& option, const std::string& v
         to.file = value;
         return {};
     }
-    const auto seconds = top::read_number(value);
-    if (!seconds || *seconds < shortest || *seconds > longest)
+    const auto seconds = top::read_number(value, shortest, longest);
+    if (!seconds)
         return Error{option + " " + value + ": expected seconds, 0.01 to 60"};
     to.seconds = *seconds;
     return {};

@@ -11,16 +11,17 @@ namespace {
 constexpr top::CommandOption own_options[] = {{"--tempo", true}, {"--beats-per-bar", true}};
 
 std::optional<Error> read_option(const std::string& option, const std::string& value, Options& to) {
-    const auto number = top::read_number(value);
     if (option == "--tempo") {
-        if (!number || *number < 1 || *number > 6000)
+        const auto bpm = top::read_number(value, 1, 6000);
+        if (!bpm)
             return Error{option + " " + value + ": expected beats a minute, 1 to 6000"};
-        to.tempo = *number / 60;
+        to.tempo = *bpm / 60;
         return {};
     }
-    if (!number || *number < 1 || *number > 64 || *number != std::floor(*number))
+    const auto beats = top::read_number(value, 1, 64);
+    if (!beats || *beats != std::floor(*beats))
         return Error{option + " " + value + ": expected 1 to 64"};
-    to.beats_per_bar = int(*number);
+    to.beats_per_bar = int(*beats);
     return {};
 }
 

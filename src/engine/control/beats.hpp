@@ -74,7 +74,7 @@ private:
 };
 
 /// Finds the frames at which beats reach multiples of a division, each multiple once. A leap begins anew, and counts
-/// the place that it leads to. Multiples that a change of tempo leaves behind come at once. [rt]
+/// the place that it leads to. Multiples that a change of tempo passes over come at once. [rt]
 class BeatDivision {
 public:
     static constexpr int most = 16; ///< multiples in a block

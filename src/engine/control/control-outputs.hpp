@@ -14,7 +14,6 @@ namespace scs {
 /// What an engine sends to control ports: notes that commands ask for, and what synths tell. [rt], after construction.
 class ControlOutputs {
 public:
-    static constexpr int most = 16;           ///< ports
     static constexpr uint8_t port_of_osc = 0; ///< where what synths tell leaves
 
     /// Which ports somebody listens to, a bit each. What is for others is dropped.

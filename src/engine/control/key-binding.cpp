@@ -305,7 +305,7 @@ void KeyBinding::lift_all(uint8_t channel, bool cut, BindingTargets& targets) no
 
 /// Registered controllers of a note (M2-104-UM).
 void KeyBinding::control_note(const ControlEvent& event, BindingTargets& targets) noexcept {
-    constexpr uint8_t pitch = 3; // in semitones, 7 bits and 25 behind the point
+    constexpr uint8_t pitch = 3; // semitones, in fixed point: 7 bits before the point, 25 after it
     if (event.controller == pitch)
         return bend_note(event, event.value * 128.f - float(event.number), targets);
     if (event.controller == brightness)

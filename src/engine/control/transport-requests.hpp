@@ -40,7 +40,8 @@ public:
         driven_ = true;
         block_ = block;
     }
-    /// Whether somebody did within so many blocks before this one. Else what waits is forgotten.
+    /// Whether drive() was called in one of the last `blocks` blocks before number `block`. If not, what waits is
+    /// forgotten.
     bool driven(int32_t block, uint32_t blocks) noexcept {
         driven_ = driven_ && uint32_t(block) - uint32_t(block_) <= blocks;
         if (!driven_)

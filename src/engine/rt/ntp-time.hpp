@@ -20,6 +20,16 @@ constexpr NtpTime ntp_from_unix(int64_t seconds, uint32_t nanoseconds) noexcept 
     return ((uint64_t(seconds) + seconds_1900_to_1970) << 32) | fraction;
 }
 
+/// In seconds since 1900, of which a double has half a microsecond. [any]
+constexpr double ntp_seconds(NtpTime time) noexcept {
+    return double(time) * 0x1p-32;
+}
+
+/// The time that many seconds after 1900 began: 0 and more, less than 2^32; for other numbers it is 0. [any]
+constexpr NtpTime ntp_from_seconds(double seconds) noexcept {
+    return seconds >= 0 && seconds < 0x1p32 ? NtpTime(seconds * 0x1p32) : 0;
+}
+
 /// Ticks of 2^-32 s from `from` to `to`, negative if `to` is earlier. Correct for times within 68 years of each other,
 /// even across the wrap in 2036. [any]
 constexpr int64_t ntp_ticks_between(NtpTime from, NtpTime to) noexcept {

@@ -19,7 +19,6 @@ struct LinkTimeline {
     double tempo = 0;     ///< beats a second; 0: there is no session
     bool playing = false; ///< from `since` on; before that the opposite
     NtpTime since = 0;    ///< 0: always
-    int peers = 0;        ///< without the client
     uint32_t leaps = 0;   ///< how often beats have leapt: by the begin of a session, or a jump
     double landed = 0;    ///< where they came to by the last leap
     ReplyTo client;       ///< who told: it carries out what synths and commands ask of the session
