@@ -25,7 +25,13 @@ Bytes framed(const Bytes& packet) {
     return all;
 }
 
-/// A TCP client that waits for its answers at most ten seconds.
+#if defined(SCS_SANITIZED)
+constexpr int patience = 60; // seconds
+#else
+constexpr int patience = 10;
+#endif
+
+/// A TCP client that waits for its answers at most `patience`.
 class Stream {
 public:
     explicit Stream(Rig& rig) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -33,7 +39,7 @@ public:
         to.sin_family = AF_INET;
         to.sin_port = htons(rig.server().port());
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        const timeval limit{10, 0};
+        const timeval limit{patience, 0};
         REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0);
         REQUIRE(::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0);
         REQUIRE(::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);

@@ -158,7 +158,8 @@ TEST_CASE("whatever lies in the buffer, nothing breaks") {
             CHECK(event.frame >= 0);
             CHECK(event.frame < 64);
             CHECK(event.channel < 16);
-            CHECK(event.number < 128);
+            const bool parameter = event.kind == Kind::parameter || event.kind == Kind::own_parameter;
+            CHECK(event.number < (parameter ? 16384 : 128));
         }
     }
 }

@@ -39,6 +39,7 @@ def library():
     jack = ctypes.CDLL("libjack.so.0")
     for name in ("jack_client_open", "jack_port_register", "jack_port_get_buffer"):
         getattr(jack, name).restype = ctypes.c_void_p
+    jack.jack_last_frame_time.restype = ctypes.c_uint32
     return jack
 
 
