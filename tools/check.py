@@ -9,7 +9,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from tools import counts, fuzz_corpus
+from tools import counts, fuzz_corpus, nonblocking
 from tools.counts import Counts
 from tools.runs import LOGS, ROOT, Broken, Late, Runner, tail
 
@@ -160,7 +160,15 @@ class Check:
             if status:
                 print(tail(log, 80))
             total += Counts(failed=1) if status else Counts(passed=1)
-        return total
+        return total + self.nonblocking()
+
+    def nonblocking(self):
+        if not nonblocking.clang():
+            return Counts(skipped=[f"nonblocking: there is no clang++ of version {nonblocking.OLDEST} or later"])
+        status, log = self.runner.run("style-nonblocking", ["/usr/bin/python3", "-B", "-m", "tools.nonblocking"])
+        if status:
+            print(tail(log, 80))
+        return Counts(failed=1) if status else Counts(passed=1)
 
     def build(self):
         self.plain()

@@ -58,8 +58,10 @@ bool CommandRunner::start(Command* command) noexcept {
             outbox_.hand_back(command, Handback::Kind::job);
         } else {
             const Performance outer = performance_;
+            SCS_UNPROVEN_BEGIN // nobody hears this engine
             command->work();
             (void)finish(command); // offline there is always time
+            SCS_UNPROVEN_END
             performance_ = outer;
         }
         return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/error-mode.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/messages/scheduler.hpp"
@@ -34,20 +35,20 @@ public:
 
     /// Takes what has come to the inbox until the deadline, results of jobs first. Bundles for later are scheduled.
     /// `now`: the time of the cycle's first frame; 0 before the first cycle.
-    bool take_in(NtpTime now) noexcept;
+    bool take_in(NtpTime now) noexcept SCS_NONBLOCKING;
     /// Goes on with the bundle in whose midst the last call stopped, if any.
-    bool go_on() noexcept;
+    bool go_on() noexcept SCS_NONBLOCKING;
     /// Runs the scheduled bundles of the block that begins at `start`. `rate`: Hz.
-    bool run_due(NtpTime start, double rate) noexcept;
+    bool run_due(NtpTime start, double rate) noexcept SCS_NONBLOCKING;
 
     /// Whether there is a bundle to be run in the block that begins at `start`. `rate`: Hz.
-    bool is_due(NtpTime start, double rate) const noexcept;
+    bool is_due(NtpTime start, double rate) const noexcept SCS_NONBLOCKING;
     /// Whether bundles wait for their time.
     bool has_scheduled() const noexcept { return !scheduler_.empty(); }
     /// Drops every scheduled bundle that hasn't begun to run. false: there was no time for all of them; call it again.
-    bool clear_schedule() noexcept;
+    bool clear_schedule() noexcept SCS_NONBLOCKING;
     /// Removes all definitions; result as above.
-    bool free_definitions() noexcept;
+    bool free_definitions() noexcept SCS_NONBLOCKING;
     ErrorMode& error_mode() noexcept { return error_mode_; }
 
     /// [any] Deletes what is under way: in the queues, half done, or handed back and not yet read. No thread may be in
@@ -67,7 +68,7 @@ private:
 
     bool accept(CommandBundle*, NtpTime now) noexcept;
     bool perform(CommandBundle*) noexcept;
-    bool start(Command*) noexcept;
+    bool start(Command*) noexcept SCS_NONBLOCKING;
     bool finish(Command*) noexcept;
     bool finish_own(Command*, CommandBundle* completion) noexcept;
     void settle(CommandBundle* root) noexcept;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/engine-status.hpp"
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/control/control-event.hpp"
 #include "engine/control/transport.hpp"
@@ -26,9 +27,10 @@ public:
 
     /// See Engine::process(). `began`: when it did, by the engine's clock.
     void run(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out, const CycleLimit&,
-             std::span<const ControlEvent> events, std::span<const Transport> transports, int64_t began) noexcept;
+             std::span<const ControlEvent> events, std::span<const Transport> transports,
+             int64_t began) noexcept SCS_NONBLOCKING;
     /// See Engine::run_idle().
-    bool run_idle(double rate) noexcept;
+    bool run_idle(double rate) noexcept SCS_NONBLOCKING;
 
     /// Number of the block that is being rendered, or else of the next one.
     int32_t block_number() const noexcept { return block_; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/engine-status.hpp"
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/control/control-event.hpp"
@@ -99,10 +100,10 @@ public:
     /// way; none: it goes on as it did.
     void process(int frames, NtpTime frame0, double rate, const float* const* in, float* const* out,
                  const CycleLimit& = {}, std::span<const ControlEvent> events = {},
-                 std::span<const Transport> transports = {}) noexcept;
+                 std::span<const Transport> transports = {}) noexcept SCS_NONBLOCKING;
     /// [rt] For when no cycle runs: runs commands for about a millisecond; time stands still. `rate`: the graph's, Hz;
     /// 0: it stays. Returns whether more are waiting.
-    bool run_idle(double rate = 0) noexcept;
+    bool run_idle(double rate = 0) noexcept SCS_NONBLOCKING;
     /// [rt] How many frames inputs are delayed at the present quantum.
     int input_delay() const noexcept;
     /// [rt] Drops the frames carried over from the last cycle. For a start after a pause.
@@ -120,30 +121,30 @@ public:
     bool abandon_threads() noexcept;
 
     // ---- for commands, all [rt]
-    Tree& tree() noexcept;
-    PluginWorld& world() noexcept;
-    Buses& buses() noexcept;
-    Buffers& buffers() noexcept;
-    Definitions& definitions() noexcept;
-    Bindings& bindings() noexcept;
+    Tree& tree() noexcept SCS_NONBLOCKING;
+    PluginWorld& world() noexcept SCS_NONBLOCKING;
+    Buses& buses() noexcept SCS_NONBLOCKING;
+    Buffers& buffers() noexcept SCS_NONBLOCKING;
+    Definitions& definitions() noexcept SCS_NONBLOCKING;
+    Bindings& bindings() noexcept SCS_NONBLOCKING;
     /// For whoever calls process(), too: what control ports are to get.
-    ControlOutputs& control_outputs() noexcept;
-    ErrorMode& error_mode() noexcept;
+    ControlOutputs& control_outputs() noexcept SCS_NONBLOCKING;
+    ErrorMode& error_mode() noexcept SCS_NONBLOCKING;
     /// Number of the block that is being rendered, or else of the next one.
-    int32_t block_number() const noexcept;
-    TransportRequests& transport_requests() noexcept;
+    int32_t block_number() const noexcept SCS_NONBLOCKING;
+    TransportRequests& transport_requests() noexcept SCS_NONBLOCKING;
     /// Drops every scheduled bundle that hasn't begun to run. false: there was no time for all of them; call it again.
-    bool clear_schedule() noexcept;
+    bool clear_schedule() noexcept SCS_NONBLOCKING;
     /// Removes all definitions; result as above.
-    bool free_definitions() noexcept;
+    bool free_definitions() noexcept SCS_NONBLOCKING;
     /// Work of about `nsec` ns is next: whether it has to wait for the next cycle.
-    bool out_of_time(int64_t nsec) noexcept;
+    bool out_of_time(int64_t nsec) noexcept SCS_NONBLOCKING;
     /// What the data loop sends to other threads: text for the log, notifications, objects that it hands back
     /// (Handback).
-    Outbox& outbox() noexcept;
+    Outbox& outbox() noexcept SCS_NONBLOCKING;
 
     /// [any] What records what its threads do. It may outlive the engine.
-    const std::shared_ptr<Trace>& trace() noexcept;
+    const std::shared_ptr<Trace>& trace() noexcept SCS_NONBLOCKING;
 
     EngineStatus& status() noexcept { return status_; }
 

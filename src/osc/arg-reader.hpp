@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "osc/codec/decode.hpp"
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace scs::osc {
 class ArgReader {
 public:
     ArgReader() = default;
-    explicit ArgReader(std::span<const Arg> args) noexcept;
+    explicit ArgReader(std::span<const Arg> args) noexcept SCS_NONBLOCKING;
 
     /// Bytes that the arguments not yet read take on the wire: 4 for an int or float, 0 for a bracket. scsynth bounds
     /// its loops by them, and so do we: a loop should end when it is 0.
@@ -32,16 +33,16 @@ public:
     float get_float(float otherwise = 0.0f) noexcept {
         return tag() == 'f' ? take_number().f : float(get_double(otherwise));
     }
-    double get_double(double otherwise = 0.0) noexcept;
+    double get_double(double otherwise = 0.0) noexcept SCS_NONBLOCKING;
     /// A string; a NUL follows it. An argument of another type is skipped and gives `otherwise`.
-    std::string_view get_string(std::string_view otherwise = {}) noexcept;
+    std::string_view get_string(std::string_view otherwise = {}) noexcept SCS_NONBLOCKING;
     /// A blob; an argument of another type stays unread and gives an empty one.
-    std::span<const std::byte> get_blob() noexcept;
+    std::span<const std::byte> get_blob() noexcept SCS_NONBLOCKING;
     /// Skips the next argument.
-    void skip() noexcept;
+    void skip() noexcept SCS_NONBLOCKING;
 
 private:
-    int32_t convert_int(int32_t otherwise) noexcept;
+    int32_t convert_int(int32_t otherwise) noexcept SCS_NONBLOCKING;
     /// Takes off an argument of four bytes.
     const Arg& take_number() noexcept {
         const Arg& first = args_.front();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "osc/osc-command.hpp"
 
 #include <span>
@@ -28,9 +29,9 @@ std::span<const CommandSpec> transport_commands();
 std::span<const CommandSpec> link_commands();
 
 /// [any] The row of a message's command, or null: by its number, else by its name without the slash.
-const CommandSpec* find_command(const Message&) noexcept;
+const CommandSpec* find_command(const Message&) noexcept SCS_NONBLOCKING;
 /// [any] Whether arguments begin as CommandSpec::types says.
-bool has_types(std::span<const Arg>, std::string_view types) noexcept;
+bool has_types(std::span<const Arg>, std::string_view types) noexcept SCS_NONBLOCKING;
 /// [any] Every section.
 std::span<const std::span<const CommandSpec>> all_commands();
 /// [any] What is wrong with a table: a number or name that two rows have, a name without its slash, a row with both a

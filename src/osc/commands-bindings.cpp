@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // /bind_keys, /bind_controller, /bind_command, /bind_midi, /bind_beat, /bind_moved and /bind_free: what events of
 // control ports, and of synths, do.
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/beat-binding.hpp"
 #include "engine/control/bindings.hpp"
 #include "engine/control/controller-binding.hpp"
@@ -304,18 +305,20 @@ public:
     }
 
 private:
-    Status take_next(Engine& engine) noexcept {
+    Status take_next(Engine& engine) noexcept SCS_NONBLOCKING {
         ArgReader& args = place().args;
         while (args.remain() >= 4) {
             if (engine.out_of_time(free_cost))
                 return unfinished();
             const int32_t id = args.get_int();
+            SCS_UNPROVEN_BEGIN // nothing is deleted: a binding moves into a list that has room
             std::unique_ptr<Binding> binding;
             if (id != packet_binding_id)
                 binding = engine.bindings().take(id);
             if (!binding)
                 return fail("there is no such binding");
             taken_.push_back(std::move(binding));
+            SCS_UNPROVEN_END
         }
         return {};
     }
@@ -324,7 +327,7 @@ private:
 };
 
 /// For "MIDI learn": what moved last.
-Status tell_moved(OscCommand& command, Engine& engine) noexcept {
+Status tell_moved(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     const ControlEvent* const moved = engine.bindings().last_moved();
     if (!moved)
         return command.fail("nothing has moved yet");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "osc/buffer-jobs.hpp"
 #include "osc/command-table.hpp"
@@ -39,7 +40,7 @@ Status get_some_samples(ArgReader& args, Engine& engine, int32_t& index, std::sp
 }
 
 /// buffer, (index, value)*
-Status b_set(OscCommand& command, Engine& engine) noexcept {
+Status b_set(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader first = command.args();
     int32_t buffer;
     std::span<float> samples;
@@ -62,7 +63,7 @@ Status b_set(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// buffer, (start, count, value*)*; values outside the buffer are ignored without a failure.
-Status b_setn(OscCommand& command, Engine& engine) noexcept {
+Status b_setn(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader first = command.args();
     int32_t buffer;
     std::span<float> samples;
@@ -145,7 +146,7 @@ size_t b_query_room(ArgReader args) noexcept {
 }
 
 /// buffer*
-Status b_query(OscCommand& command, Engine& engine) noexcept {
+Status b_query(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     const ArgReader args = command.args();
     if (values_message_bytes("/b_info", args.remain() / 4 * 4) > max_values_bytes)
         return {Code::buffer_overflow};
@@ -170,7 +171,7 @@ size_t b_get_room(ArgReader args) noexcept {
     return values_room("/b_set", 1 + indexed_arguments(args));
 }
 
-Status b_get(OscCommand& command, Engine& engine) noexcept {
+Status b_get(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader args = command.args();
     int32_t buffer;
     std::span<float> samples;
@@ -184,7 +185,7 @@ size_t b_getn_room(ArgReader args) noexcept {
     return values_room("/b_setn", 1 + ranged_arguments(args));
 }
 
-Status b_getn(OscCommand& command, Engine& engine) noexcept {
+Status b_getn(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader args = command.args();
     int32_t buffer;
     std::span<float> samples;

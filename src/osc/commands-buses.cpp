@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "osc/command-table.hpp"
 #include "osc/value-replies.hpp"
@@ -16,7 +17,7 @@ std::span<float> control_buses(Engine& engine) noexcept {
 }
 
 /// (bus, value)*
-Status c_set(OscCommand& command, Engine& engine) noexcept {
+Status c_set(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     for (ArgReader& args = command.place().args; args.remain() >= 8;) {
         if (engine.out_of_time(2 * bus_cost))
             return command.unfinished();
@@ -29,7 +30,7 @@ Status c_set(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// (first bus, count, value*)*
-Status c_setn(OscCommand& command, Engine& engine) noexcept {
+Status c_setn(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Buses& buses = engine.buses();
     Place& place = command.place();
     while (place.args.remain()) {
@@ -50,7 +51,7 @@ Status c_setn(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// (first bus, count, value)*; buses that don't exist are ignored without a failure.
-Status c_fill(OscCommand& command, Engine& engine) noexcept {
+Status c_fill(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Buses& buses = engine.buses();
     for (ArgReader& args = command.place().args; args.remain() >= 12;) {
         if (engine.out_of_time(buses.control_count()))
@@ -68,7 +69,7 @@ size_t c_get_room(ArgReader args) noexcept {
     return values_room("/c_set", indexed_arguments(args));
 }
 
-Status c_get(OscCommand& command, Engine& engine) noexcept {
+Status c_get(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     return reply_indexed(command, "/c_set", {}, command.args(), control_buses(engine));
 }
 
@@ -76,7 +77,7 @@ size_t c_getn_room(ArgReader args) noexcept {
     return values_room("/c_setn", ranged_arguments(args));
 }
 
-Status c_getn(OscCommand& command, Engine& engine) noexcept {
+Status c_getn(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     return reply_ranged(command, "/c_setn", {}, command.args(), control_buses(engine));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // /g_queryCost: the groups of a tree with what they cost, page by page.
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "engine/nodes/cluster.hpp"
 #include "engine/voices/ensemble.hpp"
@@ -125,7 +126,7 @@ void tell_next(ReplyWriter& reply, const NodeWalk& walk, const Group& top) noexc
     }
 }
 
-Status g_query_cost(OscCommand& command, Engine& engine) noexcept {
+Status g_query_cost(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     NodeWalk& walk = place.walk;
     ReplyWriter& reply = command.reply();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "osc/command-table.hpp"
 #include "osc/definition-files.hpp"
@@ -79,7 +80,7 @@ private:
 
 constexpr int64_t name_cost = 200; // ns, an estimate for the deadline
 
-Status d_free(OscCommand& command, Engine& engine) noexcept {
+Status d_free(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader& args = command.place().args;
     while (args.remain() > 0) {
         if (engine.out_of_time(name_cost))
@@ -94,7 +95,7 @@ Status d_free(OscCommand& command, Engine& engine) noexcept {
     return {};
 }
 
-Status d_free_all(OscCommand& command, Engine& engine) noexcept {
+Status d_free_all(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     return engine.free_definitions() ? Status{} : command.unfinished();
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/engine.hpp"
 #include "engine/nodes/cluster.hpp"
@@ -7,7 +8,8 @@
 #include "osc/node-args.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -32,7 +34,7 @@ bool stands_there(Engine& engine, int32_t id, AddAction action, const Node& targ
 
 /// /g_new, or /p_new, whose groups run like any other.
 template <bool parallel>
-Status g_new(OscCommand& command, Engine& engine) noexcept {
+Status g_new(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader& args = command.place().args;
     while (args.remain() > 0) {
         if (engine.out_of_time(node_cost))
@@ -58,7 +60,7 @@ Status g_new(OscCommand& command, Engine& engine) noexcept {
 }
 
 template <AddAction action>
-Status g_move(OscCommand& command, Engine& engine) noexcept {
+Status g_move(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     while (place.args.remain() > 0) {
         if (engine.out_of_time(node_cost))
@@ -91,7 +93,7 @@ bool deep_free(Tree& tree, Group& group, Place& place) noexcept {
 
 /// `free`: false if there was no time for all of it.
 template <bool free(Tree&, Group&, Place&) noexcept>
-Status g_free(OscCommand& command, Engine& engine) noexcept {
+Status g_free(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     while (place.args.remain() > 0) {
         ArgReader args = place.args;
@@ -128,13 +130,16 @@ private:
 };
 
 /// The bus that a control is mapped to, as "c12" or "a4"; empty if it isn't.
-std::string_view mapping_text(const Synth& synth, int index, char (&text)[16]) noexcept {
+std::string_view mapping_text(const Synth& synth, int index, char (&text)[16]) noexcept SCS_NONBLOCKING {
     int bus = 0;
     const Mapping mapping = scs::mapping(synth, index, bus);
     if (mapping == Mapping::none)
         return {};
-    const int length = std::snprintf(text, sizeof text, "%c%d", mapping == Mapping::audio ? 'a' : 'c', bus);
-    return {text, size_t(length)};
+    text[0] = mapping == Mapping::audio ? 'a' : 'c';
+    SCS_UNPROVEN_BEGIN // it neither allocates nor locks
+    const char* const end = std::to_chars(text + 1, std::end(text), bus).ptr;
+    SCS_UNPROVEN_END
+    return {text, end};
 }
 
 /// `next`: the control to go on with. false: there was no time for all of them.
@@ -173,7 +178,7 @@ void query_node(ReplyWriter& reply, const Node& node) noexcept {
     reply.add(std::string_view(static_cast<const Synth&>(node).definition->program->name));
 }
 
-Status g_query_tree(OscCommand& command, Engine& engine) noexcept {
+Status g_query_tree(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     ReplyWriter& reply = command.reply();
     while (place.args.remain() > 0 && !reply.overflowed()) {
@@ -261,7 +266,7 @@ bool dump_tree(Engine& engine, Group& group, bool controls, Place& place, bool& 
     return true;
 }
 
-Status g_dump_tree(OscCommand& command, Engine& engine) noexcept {
+Status g_dump_tree(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     while (place.args.remain() > 0) {
         ArgReader args = place.args;

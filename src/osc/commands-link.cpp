@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // /link tells of an Ableton Link session, /link_set asks something of it.
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "engine/messages/outbox.hpp"
 #include "osc/command-table.hpp"
@@ -26,7 +27,7 @@ bool is_tempo(double tempo) noexcept {
 }
 
 /// time, beat, tempo, playing, since; or nothing at all
-Status link(OscCommand& command, Engine& engine) noexcept {
+Status link(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader args = command.args();
     LinkTimeline& known = engine.world().link();
     if (args.tag() == 0) {
@@ -54,7 +55,7 @@ Status link(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// "tempo" beats a second, "playing" 0 or 1, "jump" or "force" beat quantum
-Status link_set(OscCommand& command, Engine& engine) noexcept {
+Status link_set(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     using What = LinkEvent::What;
     ArgReader args = command.args();
     const std::string_view word = args.get_string();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // /midi_send: a note or the like for a control output.
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/control-outputs.hpp"
 #include "engine/control/midi.hpp"
 #include "engine/engine.hpp"
@@ -58,7 +59,7 @@ const char* read_song_position(ArgReader& args, ControlEvent& event) noexcept {
 }
 
 /// port, kind, channel, number, value
-Status midi_send(OscCommand& command, Engine& engine) noexcept {
+Status midi_send(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader args = command.args();
     const int outputs = command.services().settings.control_outputs;
     if (outputs == 0)

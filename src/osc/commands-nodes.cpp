@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "engine/nodes/cluster.hpp"
 #include "osc/command-table.hpp"
@@ -21,7 +22,7 @@ constexpr int64_t set_cost = 60, node_cost = 200; // ns, estimates for the deadl
 /// has at least `bytes`. `carry_out` does the one at Place::args, and moves on to the next; false: it has to be called
 /// again.
 template <size_t bytes, bool carry_out(Place&, Engine&, Synth&) noexcept>
-Status of_controls(OscCommand& command, Engine& engine) noexcept {
+Status of_controls(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader controls = command.args();
     const NodeArg arg = read_node(controls, engine.tree());
     if (!arg)
@@ -48,7 +49,7 @@ Status of_controls(OscCommand& command, Engine& engine) noexcept {
 /// A command with a list of nodes, each followed by what `carry_out` reads. Ends at the first missing node. `carry_out`
 /// returns false if it has to be called again with the same arguments.
 template <bool carry_out(Tree&, Node&, ArgReader&, Place&) noexcept>
-Status of_each_node(OscCommand& command, Engine& engine) noexcept {
+Status of_each_node(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     while (place.args.remain() > 0) {
         if (engine.out_of_time(node_cost))
@@ -152,7 +153,7 @@ bool move(Engine& engine, Node& node, AddAction action, Node& target, Place& pla
 /// Pairs of a node and its target; pairs with a missing node are skipped. Of successive pairs with the same node only
 /// the last is carried out, so each waits for the next one, in Place::node and Place::other.
 template <AddAction action>
-Status n_beside(OscCommand& command, Engine& engine) noexcept {
+Status n_beside(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     Status status;
     while (place.args.remain() > 0) {
@@ -183,7 +184,7 @@ void warn_of_missing_node(Engine& engine) noexcept {
 }
 
 /// An action, a target and the nodes that go there, one behind the other. Place::node is the last that was moved.
-Status n_order(OscCommand& command, Engine& engine) noexcept {
+Status n_order(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader args = command.args();
     const int32_t number = args.get_int();
     if (number < 0 || number > 3)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "osc/command-table.hpp"
 
@@ -13,7 +14,7 @@ bool within_screen(float place) noexcept {
 }
 
 /// x, y, button
-Status pointer(OscCommand& command, Engine& engine) noexcept {
+Status pointer(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     constexpr float none = std::numeric_limits<float>::quiet_NaN();
     ArgReader args = command.args();
     const float x = args.get_float(none), y = args.get_float(none);

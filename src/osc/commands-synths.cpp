@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/engine.hpp"
 #include "engine/tree/controls.hpp"
@@ -67,7 +68,7 @@ Status make_synth(OscCommand& command, Engine& engine, bool satellite) noexcept 
 
 /// /s_new, or with counted values /s_newargs, or /sat_new.
 template <bool counted, bool satellite = false>
-Status s_new(OscCommand& command, Engine& engine) noexcept {
+Status s_new(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     if (!command.place().node)
         if (const Status status = make_synth(command, engine, satellite); status.failed())
             return status;
@@ -101,7 +102,7 @@ NodeArg begin_values(OscCommand& command, Engine& engine, const char* address) n
     return arg;
 }
 
-Status s_get(OscCommand& command, Engine& engine) noexcept {
+Status s_get(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     const NodeArg arg = begin_values(command, engine, "/n_set");
     if (!arg.synth())
@@ -121,7 +122,7 @@ size_t s_get_room(ArgReader args) noexcept {
     return std::min(reply_bytes(1, 2 * args.remain() / 4 + 1, 2 * args.remain()), max_reply_bytes);
 }
 
-Status s_getn(OscCommand& command, Engine& engine) noexcept {
+Status s_getn(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     const NodeArg arg = begin_values(command, engine, "/n_setn");
     if (!arg.synth())
@@ -156,7 +157,7 @@ size_t s_getn_room(ArgReader args) noexcept {
     return std::min(reply_bytes(1, values + 2, text), max_reply_bytes);
 }
 
-Status s_noid(OscCommand& command, Engine& engine) noexcept {
+Status s_noid(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader& args = command.place().args;
     while (args.remain() > 0) {
         if (engine.out_of_time(2 * set_cost))

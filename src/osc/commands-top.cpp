@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/world/streams.hpp"
@@ -18,11 +19,11 @@ namespace scs::osc {
 
 namespace {
 
-Status none(OscCommand&, Engine&) noexcept {
+Status none(OscCommand&, Engine&) noexcept SCS_NONBLOCKING {
     return {};
 }
 
-Status status(OscCommand& command, Engine& engine) noexcept {
+Status status(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     const EngineStatus& now = engine.status();
     ReplyWriter& reply = command.reply();
     reply.begin("/status.reply");
@@ -40,7 +41,7 @@ Status status(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// The version is that of SuperCollider whose protocol this is: clients decide by it what they may send.
-Status version(OscCommand& command, Engine&) noexcept {
+Status version(OscCommand& command, Engine&) noexcept SCS_NONBLOCKING {
     ReplyWriter& reply = command.reply();
     reply.begin("/version.reply");
     reply.add(std::string_view("pw-scsynth"));
@@ -56,11 +57,11 @@ size_t fixed_room(ArgReader) noexcept {
     return reply_bytes(1, 10, 64);
 }
 
-Status clear_schedule(OscCommand& command, Engine& engine) noexcept {
+Status clear_schedule(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     return engine.clear_schedule() ? Status{} : command.unfinished();
 }
 
-Status error(OscCommand& command, Engine& engine) noexcept {
+Status error(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     switch (const int32_t mode = command.args().get_int()) {
     case 0:
     case 1: engine.error_mode().global = mode == 1; break;
@@ -72,7 +73,7 @@ Status error(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// Free bytes in all, and the largest free piece. As in SuperCollider 3.14.
-Status memory_status(OscCommand& command, Engine& engine) noexcept {
+Status memory_status(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     const Pool& pool = engine.world().pool();
     ReplyWriter& reply = command.reply();
     reply.begin("/rtMemoryStatus.reply");

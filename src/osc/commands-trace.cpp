@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // /trace_start, /trace_read and /trace_stop: what the threads of the server do, page by page.
+#include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
 #include "engine/schedule/trace.hpp"
 #include "osc/command-table.hpp"
@@ -34,7 +35,9 @@ private:
     Status begin(Engine& engine) noexcept override {
         if (!engine.settings().real_time)
             return fail("Only what plays is recorded");
+        SCS_UNPROVEN_BEGIN // it was null
         trace_ = engine.trace();
+        SCS_UNPROVEN_END
         return {};
     }
     void do_work() override {
@@ -64,7 +67,9 @@ public:
     Outcome run(Engine& engine) noexcept override {
         if (!rejection().ok())
             return ended(rejection(), engine);
+        SCS_UNPROVEN_BEGIN // it was null
         trace_ = engine.trace();
+        SCS_UNPROVEN_END
         known_ = trace_->read_by(number());
         on_ = trace_->on();
         return known_ ? Outcome::reply : ended(fail(unknown), engine);
@@ -104,7 +109,7 @@ private:
     bool known_ = false, on_ = false;
 };
 
-Status stop_trace(OscCommand& command, Engine& engine) noexcept {
+Status stop_trace(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     return engine.trace()->stop(command.args().get_int()) ? Status{} : command.fail(unknown);
 }
 

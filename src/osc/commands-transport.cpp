@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // /transport and /transport_next: clients say what they want of the graph's transport, and pw-scsynth transport, which
 // drives it, asks for that.
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/transport-requests.hpp"
 #include "engine/engine.hpp"
 #include "osc/command-table.hpp"
@@ -24,7 +25,7 @@ uint32_t blocks_of_silence(Engine& engine) noexcept {
 }
 
 /// word  [value]
-Status transport(OscCommand& command, Engine& engine) noexcept {
+Status transport(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     ArgReader args = command.args();
     const std::string_view word = args.get_string();
     size_t kind = 0;
@@ -46,7 +47,7 @@ Status transport(OscCommand& command, Engine& engine) noexcept {
 }
 
 /// Tells the one that drives the transport what there is to do, and that it does drive it.
-Status next(OscCommand& command, Engine& engine) noexcept {
+Status next(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     TransportRequests& requests = engine.transport_requests();
     requests.drive(engine.block_number());
     ReplyWriter& reply = command.reply();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/result.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/definitions/definitions.hpp"
@@ -27,6 +28,6 @@ LoadedDefinitions load_folder(std::string_view folder, const std::string& restri
 
 /// [rt] Makes them known to /s_new. SynthDefs that they replace are handed back. False if some didn't fit in the table
 /// of SynthDefs; those stay in the list.
-bool install(Engine&, std::vector<std::unique_ptr<Definition>>&) noexcept;
+bool install(Engine&, std::vector<std::unique_ptr<Definition>>&) noexcept SCS_NONBLOCKING;
 
 } // namespace scs::osc

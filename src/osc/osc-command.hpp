@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/status.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/nodes/node.hpp"
@@ -62,7 +63,7 @@ struct CommandInit {
 /// otherwise; what it has written to command.reply() is sent in either case. A handler that loops over arguments or
 /// nodes asks engine.out_of_time() in each round. If that is true, it leaves its place in command.place() and returns
 /// command.unfinished(); it is called again in the next cycle, and nothing else happens in between.
-using Handler = Status (*)(OscCommand& command, Engine& engine) noexcept;
+using Handler = Status (*)(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING;
 /// Makes the object of a command that has a class of its own, e.g. a job: make_command<T>.
 using Maker = std::unique_ptr<OscCommand> (*)(CommandInit&&);
 /// [osc] Bytes that the replies may take in a ReplyWriter; 0: no replies. See reply_bytes().
@@ -129,9 +130,9 @@ public:
     /// [rt] How far the handler has come; new in the first call.
     Place& place() noexcept { return place_; }
     /// [rt] The handler is to be called again: `return command.unfinished();`
-    Status unfinished() noexcept;
+    Status unfinished() noexcept SCS_NONBLOCKING;
     /// [rt] A failure with a text of its own, a literal: `return command.fail("...")`.
-    Status fail(const char* literal) noexcept;
+    Status fail(const char* literal) noexcept SCS_NONBLOCKING;
 
     Outcome run(Engine&) noexcept override;
 
@@ -151,7 +152,7 @@ protected:
     /// [rt] Whether the handler, or begin(), that has just returned was unfinished().
     bool goes_on() noexcept { return std::exchange(unfinished_, false); }
     /// [rt] How its work ended: remembers a failure, and says whether there is anything to answer.
-    Outcome ended(Status, Engine&) noexcept;
+    Outcome ended(Status, Engine&) noexcept SCS_NONBLOCKING;
 
     bool failed() const noexcept { return status_.failed() || failure_text_.has_value(); }
     /// The text of the failure; only if failed().
@@ -204,11 +205,11 @@ public:
 
 protected:
     /// [rt] Before the slow part. A failure ends the job here.
-    virtual Status begin(Engine&) noexcept { return {}; }
+    virtual Status begin(Engine&) noexcept SCS_NONBLOCKING { return {}; }
     /// [worker] The slow part; may throw.
     virtual void do_work() = 0;
     /// [rt] Makes the result visible to synths, before the completion message runs.
-    virtual void install(Engine&) noexcept {}
+    virtual void install(Engine&) noexcept SCS_NONBLOCKING {}
     /// [osc] The answer to a job that succeeded; /done unless overridden.
     virtual void answer_done(ReplyPort&);
     /// [osc] Takes the completion message if `args` stands at one; for constructors.

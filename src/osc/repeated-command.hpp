@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "osc/osc-command.hpp"
 
 #include <span>
@@ -21,7 +22,7 @@ public:
         running_ = true;
     }
     /// [rt] Carries it out, if it has begun. false: there was no time for all of it.
-    bool go_on() noexcept;
+    bool go_on() noexcept SCS_NONBLOCKING;
 
 private:
     void tell(Status, Engine&) noexcept;

@@ -10,7 +10,7 @@ namespace {
 
 /// The third look at it in a wake-up finds that the time is over.
 int64_t hasty_time = 0;
-constexpr NanoClock hasty{[](void*) { return hasty_time += 400'000; }};
+constexpr NanoClock hasty{[](void*) noexcept { return hasty_time += 400'000; }};
 
 std::vector<ReplyArg> numbers(int first, int count, std::vector<ReplyArg> args = {}) {
     for (int i = 0; i < count; ++i)

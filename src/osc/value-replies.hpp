@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/status.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/osc-command.hpp"
@@ -17,7 +18,7 @@ namespace scs::osc {
 inline constexpr size_t max_values_bytes = 65504;
 
 /// [any] Bytes on the wire.
-size_t values_message_bytes(std::string_view address, uint64_t arguments) noexcept;
+size_t values_message_bytes(std::string_view address, uint64_t arguments) noexcept SCS_NONBLOCKING;
 /// [osc] Room for a reply of that many arguments; 0 if it is too large to be sent.
 size_t values_room(std::string_view address, uint64_t arguments) noexcept;
 
@@ -28,9 +29,9 @@ uint64_t ranged_arguments(ArgReader ranges) noexcept;
 
 /// [rt] Replies `address [buffer] (index value)*` to a list of indices. index_out_of_range, buffer_overflow.
 Status reply_indexed(OscCommand&, const char* address, std::optional<int32_t> buffer, ArgReader indices,
-                     std::span<float> values) noexcept;
+                     std::span<float> values) noexcept SCS_NONBLOCKING;
 /// [rt] Replies `address [buffer] (start count value*)*` to a list of starts and counts. The same errors.
 Status reply_ranged(OscCommand&, const char* address, std::optional<int32_t> buffer, ArgReader ranges,
-                    std::span<float> values) noexcept;
+                    std::span<float> values) noexcept SCS_NONBLOCKING;
 
 } // namespace scs::osc

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <locale.h>
 
 namespace scs {
@@ -9,8 +11,10 @@ namespace scs {
 /// has set for itself: clients and files get the same text everywhere. Constant time; no system call, no lock. [any]
 class CLocale {
 public:
-    CLocale() noexcept : before_(uselocale(numbers())) {}
-    ~CLocale() { uselocale(before_); }
+    SCS_UNPROVEN_BEGIN // glibc writes a variable of the thread
+    CLocale() noexcept SCS_NONBLOCKING : before_(uselocale(numbers())) {}
+    ~CLocale() noexcept SCS_NONBLOCKING { uselocale(before_); }
+    SCS_UNPROVEN_END
     CLocale(const CLocale&) = delete;
     CLocale& operator=(const CLocale&) = delete;
 

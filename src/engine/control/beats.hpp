@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/binding.hpp"
 #include "engine/control/midi-clock.hpp"
 
@@ -33,7 +34,7 @@ struct InBar {
 };
 
 /// A beat that is next to nothing before a bar is that bar's first: sums of frames aren't exact. [any]
-InBar in_bar(double beat, double beats_per_bar) noexcept;
+InBar in_bar(double beat, double beats_per_bar) noexcept SCS_NONBLOCKING;
 
 /// Beats from a frame of a block on, as a line.
 struct BeatLine {
@@ -57,9 +58,9 @@ public:
     explicit BeatFollower(const BeatOrigin& from) noexcept : from_(from) {}
 
     /// Of control ports. `seconds`: of its frame, since the engine's first one.
-    void handle(const ControlEvent&, double seconds) noexcept;
+    void handle(const ControlEvent&, double seconds) noexcept SCS_NONBLOCKING;
     /// At a block's first frame.
-    Beats at_start(const BlockStart&) noexcept;
+    Beats at_start(const BlockStart&) noexcept SCS_NONBLOCKING;
     /// From frame `from` of a block on; control events before it have been handled.
     BeatLine line(const BlockStart&, int from) const noexcept;
 
@@ -86,7 +87,7 @@ public:
     /// The frame of block number `block` and before `until` at which the next multiple is reached. -1: there is none;
     /// the next call's `until` is not before that of this one, or the block another one. Where there are more than
     /// `most`, the others are added to `refused`.
-    int next(BeatFollower&, const BlockStart&, int32_t block, int until, size_t& refused) noexcept;
+    int next(BeatFollower&, const BlockStart&, int32_t block, int until, size_t& refused) noexcept SCS_NONBLOCKING;
     /// The multiple that next() has found, and what else there is at it.
     const Beats& found() const noexcept { return found_; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/control-event.hpp"
 #include "engine/control/transport.hpp"
 #include "engine/messages/synth-event.hpp"
@@ -59,30 +60,30 @@ public:
     int32_t id() const noexcept { return id_; }
     bool hears(const ControlEvent& event) const noexcept { return source_.hears(event); }
     /// Whether packets are its events; other bindings get all events but these.
-    virtual bool hears_packets() const noexcept { return false; }
+    virtual bool hears_packets() const noexcept SCS_NONBLOCKING { return false; }
     /// Whether it hears any synth.
-    virtual bool hears_synths() const noexcept { return false; }
-    virtual bool hears(const SynthEvent&) const noexcept { return false; }
+    virtual bool hears_synths() const noexcept SCS_NONBLOCKING { return false; }
+    virtual bool hears(const SynthEvent&) const noexcept SCS_NONBLOCKING { return false; }
 
     /// Does what an event asks for that it hears, if it is one of its own. Bounded.
-    virtual void handle(const ControlEvent&, BindingTargets&) noexcept = 0;
+    virtual void handle(const ControlEvent&, BindingTargets&) noexcept SCS_NONBLOCKING = 0;
     /// The same. The path is empty here.
-    virtual void handle(const SynthEvent&, BindingTargets&) noexcept {}
+    virtual void handle(const SynthEvent&, BindingTargets&) noexcept SCS_NONBLOCKING {}
     /// After handle(): does what may take long. false: there was no time for all of it; to be called again, before
     /// anything else happens.
-    virtual bool go_on() noexcept { return true; }
+    virtual bool go_on() noexcept SCS_NONBLOCKING { return true; }
     /// Whether begin_block() is to be called in each block.
-    virtual bool in_each_block() const noexcept { return false; }
+    virtual bool in_each_block() const noexcept SCS_NONBLOCKING { return false; }
     /// A block begins. All events up to its first frame have been handled.
-    virtual void begin_block(const BlockStart&, BindingTargets&) noexcept {}
+    virtual void begin_block(const BlockStart&, BindingTargets&) noexcept SCS_NONBLOCKING {}
     /// If in_each_block(): the frame of the block, before `until`, at which it acts next by itself, and has begun what
     /// go_on() is to carry out. -1: it doesn't. Control events that it hears and that lie before `until` have been
     /// handled. Calls that return a frame are bounded in a block.
-    virtual int act(const BlockStart&, int /*until*/, BindingTargets&) noexcept { return -1; }
+    virtual int act(const BlockStart&, int /*until*/, BindingTargets&) noexcept SCS_NONBLOCKING { return -1; }
     /// It is about to be taken away: what it has begun ends.
-    virtual void end(BindingTargets&) noexcept = 0;
+    virtual void end(BindingTargets&) noexcept SCS_NONBLOCKING = 0;
     /// About how long handle() takes for an event of its own, and begin_block(), ns.
-    virtual int64_t cost() const noexcept = 0;
+    virtual int64_t cost() const noexcept SCS_NONBLOCKING = 0;
 
 private:
     int32_t id_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/binding.hpp"
 #include "engine/control/event-queue.hpp"
 #include "engine/control/synth-event-queue.hpp"
@@ -26,9 +27,9 @@ public:
 
     /// Puts a binding in, at the place of the one of the same ID if there is one, which ends, and is left in `binding`.
     /// false: there are too many.
-    bool put(std::unique_ptr<Binding>& binding) noexcept;
+    bool put(std::unique_ptr<Binding>& binding) noexcept SCS_NONBLOCKING;
     /// Takes it out, and ends it. Null: there is none of that ID.
-    std::unique_ptr<Binding> take(int32_t id) noexcept;
+    std::unique_ptr<Binding> take(int32_t id) noexcept SCS_NONBLOCKING;
     size_t count() const noexcept { return count_; }
 
     /// Begins a cycle. `start`: the time of its first frame. `rate`: frames per second. `events`: what the control
@@ -36,9 +37,9 @@ public:
     /// frames; none: it goes on as it did. Returns how many events there was no room for, or couldn't be taken, and how
     /// many that synths told, since the last call.
     size_t begin_cycle(NtpTime start, double rate, std::span<const ControlEvent> events,
-                       std::span<const Transport> transports) noexcept;
+                       std::span<const Transport> transports) noexcept SCS_NONBLOCKING;
     /// The cycle had that many frames.
-    void end_cycle(int frames) noexcept;
+    void end_cycle(int frames) noexcept SCS_NONBLOCKING;
     /// The last event that was no note. Null: there hasn't been any.
     const ControlEvent* last_moved() const noexcept { return moved_ ? &last_moved_ : nullptr; }
     /// Forgets the events that wait.
@@ -48,12 +49,12 @@ public:
     /// Whether something may happen in each block.
     bool act_in_each_block() const noexcept { return in_each_block_ > 0 || listening_ > 0 || !told_.empty(); }
     /// Finishes what run() had no time for. false: there still isn't enough. Nothing else may happen before it is done.
-    bool go_on() noexcept;
+    bool go_on() noexcept SCS_NONBLOCKING;
     const EventQueue& events() const noexcept { return events_; }
     /// Lets the bindings handle what synths told in the block before, and the events of the block that begins at
     /// `frame` of the cycle and has `block_size` frames, and begin it. `delay`: see EventQueue. false: there was no
     /// time for all of them; they stay for the next block.
-    bool run(int frame, int block_size, int delay, int32_t block) noexcept;
+    bool run(int frame, int block_size, int delay, int32_t block) noexcept SCS_NONBLOCKING;
 
 private:
     template <class Event>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/control-event.hpp"
 
 #include <array>
@@ -20,7 +21,7 @@ public:
     FineController(Kind kind, int number) noexcept : kind_(kind), number_(number) {}
 
     /// Its value, 0 … 1, if the event says something of it.
-    std::optional<float> take(const ControlEvent&) noexcept;
+    std::optional<float> take(const ControlEvent&) noexcept SCS_NONBLOCKING;
 
 private:
     struct Channel {

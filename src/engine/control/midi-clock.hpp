@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <cstdint>
 
 namespace scs {
@@ -16,21 +18,21 @@ public:
     /// After as many clocks' time without one there is no tempo any more.
     static constexpr int longest_gap = 2 * clocks_per_beat;
 
-    void clock(double time) noexcept;
+    void clock(double time) noexcept SCS_NONBLOCKING;
     /// The next clock is beat 0.
-    void start() noexcept;
+    void start() noexcept SCS_NONBLOCKING;
     /// Beats stand where they are.
-    void stop(double time) noexcept;
+    void stop(double time) noexcept SCS_NONBLOCKING;
     /// The next clock is the one after the last, or the one that locate() says.
-    void go_on() noexcept;
+    void go_on() noexcept SCS_NONBLOCKING;
     /// The next clock is at that many sixteenths, which are quarters of a beat.
-    void locate(int sixteenths) noexcept;
+    void locate(int sixteenths) noexcept SCS_NONBLOCKING;
 
     bool playing() const noexcept { return playing_; }
     /// Beats a second, also while nothing plays. 0: unknown.
-    double tempo(double time) const noexcept;
+    double tempo(double time) const noexcept SCS_NONBLOCKING;
     /// Beats from the song's start. It goes back by start() and locate() only.
-    double beat(double time) noexcept;
+    double beat(double time) noexcept SCS_NONBLOCKING;
     /// Whether a clock came within the last two beats.
     bool heard(double time) const noexcept { return heard_ > 0 && !gone(time); }
 
@@ -42,14 +44,14 @@ public:
         double tempo = 0;  ///< … and beats a second from then on; 0: unknown
         double most = 0;   ///< the last one
     };
-    Line line() const noexcept;
+    Line line() const noexcept SCS_NONBLOCKING;
 
 private:
     void track(double time) noexcept;
     void begin(double time) noexcept;
     void follow(double error) noexcept;
     void stray(double time) noexcept;
-    bool gone(double time) const noexcept;
+    bool gone(double time) const noexcept SCS_NONBLOCKING;
 
     // The loop: clock `heard_` is at time_, the next one at next_.
     int heard_ = 0;     ///< clocks since the loop began, as far as its bandwidth depends on them

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/control-event.hpp"
 
 #include <array>
@@ -21,7 +22,7 @@ enum class MidiRead : uint8_t {
 /// [any] As MIDIFunc of sclang calls it: "noteOn", "noteOff", "polytouch", "control", "program", "touch", "bend",
 /// "midiClock", "start", "continue", "stop", "songPosition"; what it has no word for: "rpn", "nrpn", "noteBend",
 /// "noteControl".
-std::string_view name_of(ControlEvent::Kind) noexcept;
+std::string_view name_of(ControlEvent::Kind) noexcept SCS_NONBLOCKING;
 
 /// [any] Reads a MIDI 1.0 message of bytes: one message, with its status. Sets all of the event but its port and frame.
 /// A note on of velocity 0 is a note off.

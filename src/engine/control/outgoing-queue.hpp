@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/control/control-event.hpp"
 
 #include <algorithm>
@@ -27,14 +28,16 @@ public:
 
     /// The event's packet is a copy of `first` and `second`. false: there is no room.
     bool add(OutgoingEvent event, std::span<const std::byte> first = {},
-             std::span<const std::byte> second = {}) noexcept {
+             std::span<const std::byte> second = {}) noexcept SCS_NONBLOCKING {
         if (events_.size() == most || first.size() + second.size() > most_bytes - used_)
             return false;
         const std::span<std::byte> packet = std::span(bytes_).subspan(used_, first.size() + second.size());
         std::copy(second.begin(), second.end(), std::copy(first.begin(), first.end(), packet.begin()));
         used_ += packet.size();
         event.packet = packet;
+        SCS_UNPROVEN_BEGIN // there is room
         events_.push_back(event);
+        SCS_UNPROVEN_END
         return true;
     }
     std::span<OutgoingEvent> events() noexcept { return events_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/definitions/definitions.hpp"
+#include "engine/base/nonblocking.hpp"
 
 #include "engine/base/available-memory.hpp"
 #include "engine/base/hash.hpp"
@@ -145,7 +146,7 @@ Definitions::Found Definitions::find_variant(std::string_view name) noexcept {
     if (Definition* definition = find(name))
         return {definition, nullptr};
     for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0; dot = name.rfind('.', dot - 1))
-        if (Definition* definition = find(name.substr(0, dot)))
+        if (Definition* definition = find({name.data(), dot}))
             if (const Variant* variant = definition->program->find_variant(name))
                 return {definition, variant->values.data()};
     return {};

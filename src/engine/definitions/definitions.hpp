@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
 #include "engine/messages/command.hpp"
@@ -47,12 +48,12 @@ public:
 
     /// Adds a definition in place of the one of the same name. If nobody uses that one any more, `replaced` gets it, to
     /// be handed back; else null. Error: failed if the table is full; the caller still owns `definition`.
-    Status add(Definition* definition, Definition*& replaced) noexcept;
+    Status add(Definition* definition, Definition*& replaced) noexcept SCS_NONBLOCKING;
     /// Removes the definition of this name. Returns whether there was one. `unused` as `replaced` above.
-    bool remove(std::string_view name, Definition*& unused) noexcept;
+    bool remove(std::string_view name, Definition*& unused) noexcept SCS_NONBLOCKING;
     /// Removes any one definition, to free all of them one by one; null when none is left.
-    Definition* remove_any(Definition*& unused) noexcept;
-    Definition* find(std::string_view name) noexcept;
+    Definition* remove_any(Definition*& unused) noexcept SCS_NONBLOCKING;
+    Definition* find(std::string_view name) noexcept SCS_NONBLOCKING;
     /// A definition and the initial values of a synth of it; values are null for the definition's own.
     struct Found {
         Definition* definition = nullptr;
@@ -60,12 +61,12 @@ public:
     };
     static constexpr size_t longest_name = 2 * 255 + 1; ///< SynthDef files give each of two names a byte for its length
     /// "name", or "name.variant". A longer one isn't looked at: each dot would cost another search.
-    Found find_variant(std::string_view name) noexcept;
+    Found find_variant(std::string_view name) noexcept SCS_NONBLOCKING;
     int count() const noexcept { return count_; }
 
 private:
-    Definition** link_to(std::string_view name) noexcept;
-    Definition* take(Definition** link, Definition*& unused) noexcept;
+    Definition** link_to(std::string_view name) noexcept SCS_NONBLOCKING;
+    Definition* take(Definition** link, Definition*& unused) noexcept SCS_NONBLOCKING;
 
     std::vector<Definition*> buckets_;
     size_t first_used_ = 0; ///< no bucket before this one has a definition

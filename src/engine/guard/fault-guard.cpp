@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/guard/fault-guard.hpp"
+#include "engine/base/nonblocking.hpp"
 
 #include "engine/guard/fault-signals.hpp"
 #include "engine/guard/guard-state.hpp"
@@ -15,6 +16,9 @@
 
 namespace scs {
 
+// Thread-local storage of this model is there from the start. A thread's first call makes a system call.
+SCS_UNPROVEN_BEGIN
+
 [[gnu::tls_model("initial-exec")]] constinit thread_local GuardState guard_state{};
 
 namespace {
@@ -29,13 +33,13 @@ std::array<std::unique_ptr<std::byte[]>, 8>& stacks() {
 }
 std::atomic<size_t> stacks_taken{0};
 
-bool has_second_stack() noexcept {
+bool has_second_stack() noexcept SCS_NONBLOCKING {
     stack_t stack;
     return ::sigaltstack(nullptr, &stack) != 0 || !(stack.ss_flags & SS_DISABLE);
 }
 
 /// null: none any more.
-void use_second_stack(std::byte* memory) noexcept {
+void use_second_stack(std::byte* memory) noexcept SCS_NONBLOCKING {
     stack_t stack{};
     stack.ss_sp = memory;
     stack.ss_size = memory ? stack_bytes : 0;
@@ -183,7 +187,7 @@ FaultGuard::Entry::Entry(sigjmp_buf* here, const GuardedPieces* pieces) noexcept
     state.target = here;
 }
 
-FaultGuard::Entry::~Entry() {
+FaultGuard::Entry::~Entry() noexcept {
     GuardState& state = guard_state;
     state.target = outer_;
     state.caller = outer_caller_;
@@ -209,7 +213,7 @@ FaultGuard::HostEntry::HostEntry(sigjmp_buf* here) noexcept : Entry(here), outer
     guard_state.host_target = here;
 }
 
-FaultGuard::HostEntry::~HostEntry() {
+FaultGuard::HostEntry::~HostEntry() noexcept {
     guard_state.host_target = outer_host_;
 }
 
@@ -234,7 +238,7 @@ FaultGuard::HostCode::HostCode() noexcept : interrupted_(guard_state.target), ou
     state.target = state.host_target;
 }
 
-FaultGuard::HostCode::~HostCode() {
+FaultGuard::HostCode::~HostCode() noexcept {
     GuardState& state = guard_state;
     state.target = interrupted_;
     signal_fence();
@@ -242,5 +246,7 @@ FaultGuard::HostCode::~HostCode() {
     if (state.overdue && !state.in_host())
         end_guarded(Ending::endless);
 }
+
+SCS_UNPROVEN_END
 
 } // namespace scs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/rt/float-mode.hpp"
 
 #include <cstddef>
@@ -31,7 +32,7 @@ public:
 
     /// [rt] Gives this thread a second stack for the handlers, in case its own overflows. Makes a system call the first
     /// time. Works for the first eight threads of a process.
-    static void prepare_thread() noexcept;
+    static void prepare_thread() noexcept SCS_NONBLOCKING;
 
     /// Such a stack for a thread of which it is known when it ends.
     class SecondStack {
@@ -59,7 +60,7 @@ public:
     /// [any] Undoes a watch_thread(), also one that returned false.
     static void unwatch_thread() noexcept;
     /// [any] A number of the calling thread for look_for_wait(); 0: it isn't watched.
-    static int32_t watched_thread() noexcept;
+    static int32_t watched_thread() noexcept SCS_NONBLOCKING;
     /// [any but rt] To be called every 100 ms or so of a watched thread that doesn't get on: ends a plugin's code there
     /// that only waits, which takes no processor time.
     static void look_for_wait(int32_t thread) noexcept;
@@ -90,32 +91,32 @@ public:
     static const GuardedPieces* running_pieces() noexcept;
 
     /// [any] To be called by host code in loops that may be long: it is not without end.
-    static void progress() noexcept;
+    static void progress() noexcept SCS_NONBLOCKING;
 
     /// [any] Runs a plugin's code f(), whose `pieces` may be told. false: a fault ended it.
     template <class F>
-    static bool run(F&& f, const GuardedPieces* pieces = nullptr) noexcept {
+    static bool run(F&& f, const GuardedPieces* pieces = nullptr) noexcept SCS_NONBLOCKING {
         return guarded<Entry>(f, pieces);
     }
 
     /// [any] Runs code f() that may take as long as it likes, such as a library that reads a file. false: a fault ended
     /// it.
     template <class F>
-    static bool run_unhurried(F&& f) noexcept {
+    static bool run_unhurried(F&& f) noexcept SCS_NONBLOCKING {
         return guarded<UnhurriedEntry>(f);
     }
 
     /// [any] Runs host code f(), which may run plugins' code that calls back into the host. false: a fault in host code
     /// ended it.
     template <class F>
-    static bool run_host(F&& f) noexcept {
+    static bool run_host(F&& f) noexcept SCS_NONBLOCKING {
         return guarded<HostEntry>(f);
     }
 
     /// [any] Runs host code f(FaultLanding&) that calls many pieces of plugins' code, each between the landing's
     /// enter() and leave(). Cheaper than a run() for each. false: a fault in a piece ended it.
     template <class F>
-    static bool run_pieces(F&& f) noexcept;
+    static bool run_pieces(F&& f) noexcept SCS_NONBLOCKING;
 
     /// [any] Ends the host code that this thread runs under run_host(), as if it had no end. There must be such code,
     /// and what is on its stack isn't destroyed.
@@ -124,14 +125,14 @@ public:
     /// Why guarded code was ended.
     enum class Ending : uint8_t { fault, abort, endless };
     /// [any] That of the code that was ended last on this thread.
-    static Ending last_ending() noexcept;
+    static Ending last_ending() noexcept SCS_NONBLOCKING;
 
     /// Marks host code that a plugin has called and that must not be left half done. While it lives, a fault ends the
     /// run_host() around it. A plugin that has taken too long by then is ended when it is left.
     class HostCode {
     public:
-        HostCode() noexcept;
-        ~HostCode();
+        HostCode() noexcept SCS_NONBLOCKING;
+        ~HostCode() noexcept SCS_NONBLOCKING;
         HostCode(const HostCode&) = delete;
         HostCode& operator=(const HostCode&) = delete;
 
@@ -144,12 +145,12 @@ private:
     /// Makes `target` the place that faults jump to; the destructor restores the previous one.
     class Entry {
     public:
-        explicit Entry(sigjmp_buf* target, const GuardedPieces* pieces = nullptr) noexcept;
-        ~Entry();
+        explicit Entry(sigjmp_buf* target, const GuardedPieces* pieces = nullptr) noexcept SCS_NONBLOCKING;
+        ~Entry() noexcept SCS_NONBLOCKING;
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
         /// Undoes what the delivery of the signal changed, and what the code did to the thread's exceptions.
-        void recover() const noexcept;
+        void recover() const noexcept SCS_NONBLOCKING;
 
     private:
         sigjmp_buf* outer_;
@@ -163,14 +164,14 @@ private:
 
     class UnhurriedEntry : public Entry {
     public:
-        explicit UnhurriedEntry(sigjmp_buf* target) noexcept;
+        explicit UnhurriedEntry(sigjmp_buf* target) noexcept SCS_NONBLOCKING;
     };
 
     /// The same, also for faults in host code.
     class HostEntry : public Entry {
     public:
-        explicit HostEntry(sigjmp_buf* target) noexcept;
-        ~HostEntry();
+        explicit HostEntry(sigjmp_buf* target) noexcept SCS_NONBLOCKING;
+        ~HostEntry() noexcept SCS_NONBLOCKING;
 
     private:
         sigjmp_buf* outer_host_;
@@ -178,8 +179,9 @@ private:
 
     static void note_exception() noexcept;
 
+    SCS_UNPROVEN_BEGIN // it catches what plugins throw
     template <class E, class F, class... Pieces>
-    static bool guarded(F&& f, Pieces... pieces) noexcept {
+    static bool guarded(F&& f, Pieces... pieces) noexcept SCS_NONBLOCKING {
         sigjmp_buf here;
         const E entry(&here, pieces...);
         if (sigsetjmp(here, 0) != 0) {
@@ -194,15 +196,16 @@ private:
             return false;
         }
     }
+    SCS_UNPROVEN_END
 };
 
 /// The place that a fault in FaultGuard::run_pieces() jumps to. [any]
 class FaultLanding {
 public:
     /// Plugin code begins; `pieces` must live until leave().
-    void enter(const GuardedPieces& pieces) noexcept;
+    void enter(const GuardedPieces& pieces) noexcept SCS_NONBLOCKING;
     /// Host code goes on.
-    void leave() noexcept;
+    void leave() noexcept SCS_NONBLOCKING;
 
 private:
     friend class FaultGuard;
@@ -210,8 +213,9 @@ private:
     sigjmp_buf* here_;
 };
 
+SCS_UNPROVEN_BEGIN // it catches what plugins throw
 template <class F>
-bool FaultGuard::run_pieces(F&& f) noexcept {
+bool FaultGuard::run_pieces(F&& f) noexcept SCS_NONBLOCKING {
     sigjmp_buf here;
     const Entry entry(&here);
     FaultLanding landing(&here);
@@ -228,5 +232,6 @@ bool FaultGuard::run_pieces(F&& f) noexcept {
         return false;
     }
 }
+SCS_UNPROVEN_END
 
 } // namespace scs

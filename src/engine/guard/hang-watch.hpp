@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/guard/fault-guard.hpp"
 
 #include <csignal>
@@ -42,7 +43,7 @@ public:
     static void nudged() noexcept;
 
     /// [any] Waits for a moment. To the kernel this is a pause, after which it counts a real-time thread's 200 ms anew.
-    static void let_others_run() noexcept;
+    static void let_others_run() noexcept SCS_NONBLOCKING;
 
 private:
     static void rest_if_due(int64_t now) noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/messages/reply-to.hpp"
 #include "engine/rt/ntp-time.hpp"
 
@@ -63,11 +64,11 @@ struct CompletionRequest {
 class Command : public Handback {
 public:
     /// [rt] Carries the command out, or starts it. Long work asks Engine::out_of_time() as it goes and returns `again`.
-    virtual Outcome run(Engine&) noexcept = 0;
+    virtual Outcome run(Engine&) noexcept SCS_NONBLOCKING = 0;
     /// [worker] The slow part, called only after run() returned job. An offline engine calls it in place.
     virtual void work() noexcept {}
     /// [rt] Called after work(): installs its result. Returns done or reply. The completion bundle runs after this.
-    virtual Outcome apply(Engine&) noexcept { return Outcome::reply; }
+    virtual Outcome apply(Engine&) noexcept SCS_NONBLOCKING { return Outcome::reply; }
 
     /// [worker] What kind of job it is, and which buffers it names. They stay the same from its first job to its last.
     virtual JobKind job_kind() const noexcept { return JobKind::plain; }
@@ -89,7 +90,7 @@ public:
 
     /// [rt] After apply() and the completion, of a command that belongs to no bundle (a plugin's own, in pool memory):
     /// frees it, or hands it back with its next job. A bundle's commands are deleted with the bundle.
-    virtual void dispose() noexcept {}
+    virtual void dispose() noexcept SCS_NONBLOCKING {}
 
     /// Runs [rt] after apply() and before the reply. Owned by this command, may be null. work() or apply() may prevent
     /// it by setting run_completion to false. That of a command without a bundle is a bundle of its own for the engine:

@@ -66,7 +66,7 @@ public:
 
 private:
     bool say(EventKind kind, std::string_view text) noexcept {
-        text = text.substr(0, 1000);
+        text = {text.data(), std::min<size_t>(text.size(), 1000)};
         const EventHeader header{kind, uint32_t(sizeof header + text.size())};
         return notify(header, std::as_bytes(std::span(text)));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/messages/command.hpp"
 
 #include <algorithm>
@@ -24,10 +25,12 @@ public:
     /// The earliest time. It must not be empty.
     NtpTime next_time() const noexcept { return heap_.front().time; }
     /// false: no room; the caller still owns the bundle.
-    bool add(CommandBundle* bundle) noexcept {
+    bool add(CommandBundle* bundle) noexcept SCS_NONBLOCKING {
         if (heap_.size() == room_)
             return false;
+        SCS_UNPROVEN_BEGIN // there is room
         heap_.push_back({bundle->time, order_++, bundle});
+        SCS_UNPROVEN_END
         std::push_heap(heap_.begin(), heap_.end(), later);
         return true;
     }
@@ -45,9 +48,9 @@ private:
         uint64_t order;
         CommandBundle* bundle;
     };
-    static bool later(const Entry& a, const Entry& b) noexcept {
+    static constexpr auto later = [](const Entry& a, const Entry& b) noexcept {
         return a.time != b.time ? a.time > b.time : a.order > b.order;
-    }
+    };
 
     size_t room_;
     uint64_t order_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/status.hpp"
 #include "engine/messages/reply-to.hpp"
 
@@ -19,6 +20,6 @@ const PluginCommand* find_plugin_command(std::string_view name);
 /// [rt] Runs the command. `arguments` as for run_buf_gen(). Its later stages and its answer become events for `from`.
 /// false: it crashed, which the log is told, or the engine doesn't have it.
 bool run_plugin_command(PluginWorld&, std::string_view name, const PluginCommand&, std::span<const std::byte> arguments,
-                        const ReplyTo& from) noexcept;
+                        const ReplyTo& from) noexcept SCS_NONBLOCKING;
 
 } // namespace scs

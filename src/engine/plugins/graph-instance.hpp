@@ -3,6 +3,7 @@
 
 // What a UnitGraph is made of, for its own files: graph-layout.cpp, graph-controls.cpp and unit-graph.cpp.
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/buffer-check.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
@@ -187,7 +188,7 @@ struct Instance {
         return well;
     }
     /// false: the unit crashed.
-    bool run_command(::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept;
+    bool run_command(::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
     void crash(const char* ugen) noexcept {
         crashed_ugen = ugen;
         crash_kind = FaultGuard::last_ending();

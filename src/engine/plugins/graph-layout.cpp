@@ -38,7 +38,7 @@ void keep_silent(::Unit* unit, int samples) {
 }
 
 /// Block::own_buffer of a graph.
-SampleBuffer own_buffer(const Synth& synth, int32_t number) noexcept {
+SampleBuffer own_buffer(const Synth& synth, int32_t number) noexcept SCS_NONBLOCKING {
     const ::Graph& graph = Instance::of(synth.graph).graph();
     const int64_t index = int64_t(number) - graph.mNode.mWorld->mNumSndBufs;
     if (index < 0 || index >= graph.localBufNum)

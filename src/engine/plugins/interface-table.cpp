@@ -381,12 +381,14 @@ PluginWorld* rendering_world() noexcept {
     return rendering;
 }
 
+SCS_UNPROVEN_BEGIN // thread-local storage of the model initial-exec is there from the start
 RenderingScope::RenderingScope(PluginWorld& world) noexcept : outer_(rendering) {
     rendering = &world;
 }
 
-RenderingScope::~RenderingScope() {
+RenderingScope::~RenderingScope() noexcept {
     rendering = outer_;
 }
+SCS_UNPROVEN_END
 
 } // namespace scs

@@ -75,7 +75,9 @@ public:
         }
         clean_up();
         Pool& pool = world_.pool();
+        SCS_UNPROVEN_BEGIN // nothing that it owns is the system's
         this->~AsyncCommand();
+        SCS_UNPROVEN_END
         pool.free(this);
     }
 

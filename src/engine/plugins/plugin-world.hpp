@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/aligned-array.hpp"
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/rt/ntp-time.hpp"
 #include "engine/world/link-timeline.hpp"
@@ -35,19 +36,19 @@ public:
     void stop_running() noexcept;
 
     /// New synths get this rate, Hz; running ones keep theirs.
-    void set_sample_rate(double rate) noexcept;
+    void set_sample_rate(double rate) noexcept SCS_NONBLOCKING;
     /// Number of the block that is rendered next.
-    void set_block(int32_t number) noexcept;
+    void set_block(int32_t number) noexcept SCS_NONBLOCKING;
     /// Sets at which time within the block the synths that are made now begin: frame 0 … block - 1, and a fraction of a
     /// frame.
-    void set_offset(int frame, float fraction) noexcept;
+    void set_offset(int frame, float fraction) noexcept SCS_NONBLOCKING;
     /// The frame that set_offset() got.
-    int offset() const noexcept;
+    int offset() const noexcept SCS_NONBLOCKING;
     /// The fraction that set_offset() got.
-    float subsample_offset() const noexcept;
+    float subsample_offset() const noexcept SCS_NONBLOCKING;
     /// The random generator that synths use unless they choose another.
     RandomState* random() noexcept;
-    void set_counts(int64_t units, int synths, int groups) noexcept;
+    void set_counts(int64_t units, int synths, int groups) noexcept SCS_NONBLOCKING;
 
     PluginHost& host() noexcept { return host_; }
     Buffers& buffers() noexcept { return buffers_; }

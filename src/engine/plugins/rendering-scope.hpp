@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 namespace scs {
 
 class PluginWorld;
@@ -12,8 +14,8 @@ PluginWorld* rendering_world() noexcept;
 /// no context.
 class RenderingScope {
 public:
-    explicit RenderingScope(PluginWorld&) noexcept;
-    ~RenderingScope();
+    explicit RenderingScope(PluginWorld&) noexcept SCS_NONBLOCKING;
+    ~RenderingScope() noexcept SCS_NONBLOCKING;
     RenderingScope(const RenderingScope&) = delete;
     RenderingScope& operator=(const RenderingScope&) = delete;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/messages/reply-to.hpp"
 
 #include <cstddef>
@@ -39,6 +40,6 @@ static_assert(sizeof(ReplyAddress) == 64 && offsetof(ReplyAddress, to) == 8 && o
 static_assert(offsetof(ReplyAddress, second_function) == 40 && offsetof(ReplyAddress, first_function) == 48);
 
 /// [any] An address that answers `to`.
-ReplyAddress make_reply_address(const ReplyTo& to) noexcept;
+ReplyAddress make_reply_address(const ReplyTo& to) noexcept SCS_NONBLOCKING;
 
 } // namespace scs

@@ -43,7 +43,9 @@ public:
     }
     void dispose() noexcept override {
         Pool& pool = world_.pool();
+        SCS_UNPROVEN_BEGIN // nothing that it owns is the system's
         this->~FromRt();
+        SCS_UNPROVEN_END
         pool.free(this);
     }
 
@@ -73,9 +75,10 @@ public:
     /// It has to be freed where it was made.
     void dispose() noexcept override {
         if (was_performed_)
-            world_.outbox().hand_back(this, Handback::Kind::release);
-        else
-            delete this;
+            return world_.outbox().hand_back(this, Handback::Kind::release);
+        SCS_UNPROVEN_BEGIN // not on the data loop, which has performed it
+        delete this;
+        SCS_UNPROVEN_END
     }
 
 private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/abi/abi.hpp"
+#include "engine/base/nonblocking.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,7 @@ class Pool;
 class UnitCommandQueue {
 public:
     /// false: out of memory.
-    bool add(Pool&, uint32_t unit, UnitCmdFunc, std::span<const std::byte> arguments) noexcept;
+    bool add(Pool&, uint32_t unit, UnitCmdFunc, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
     /// Calls run(unit, function, arguments) for each, in the order of add(), and empties the queue.
     template <class Run>
     void take_all(Pool& pool, Run&& run) noexcept {
@@ -34,7 +35,7 @@ private:
         size_t size;
         std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     };
-    static void release(Pool&, Entry*) noexcept;
+    static void release(Pool&, Entry*) noexcept SCS_NONBLOCKING;
 
     Entry* first_; ///< zeroed memory is a valid, empty queue
     Entry* last_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/status.hpp"
 #include "engine/nodes/node.hpp"
 
@@ -36,7 +37,7 @@ public:
     /// Makes an instance in `memory`, which must be 64-byte aligned, with its controls; construct() does the rest.
     /// `kernels` must live as long as the program. `block`: what the kernels are called with, as for a lone voice.
     static UnitGraph* make(void* memory, const Sizes&, const Program&, UnitKernels kernels, const Block& block,
-                           PluginWorld&, Synth& owner, const float* controls) noexcept;
+                           PluginWorld&, Synth& owner, const float* controls) noexcept SCS_NONBLOCKING;
 
     /// Lays out the units, runs their constructors, in order, then the unit commands that came before. If the deadline
     /// passes, the next call goes on from there; the instance is constructed() after the last. false: one of them
@@ -53,45 +54,45 @@ public:
     /// the audio wires, as much as PluginWorld::wire_space(); null: that one. `space`: what native units are called
     /// with, whose generator and done actions plugins' units use, too. `stops` is asked now and then: then the block
     /// is of no use. If a unit has crashed, the instance must not run any more.
-    Outcome compute(float* wires, Space& space, bool (*stops)(void*) noexcept, void* asked) noexcept;
+    Outcome compute(float* wires, Space& space, bool (*stops)(void*) noexcept, void* asked) noexcept SCS_NONBLOCKING;
     /// On any thread as compute(), of an instance that has ended itself: writes to buses what its destructors would, so
     /// that they have nothing left to write.
-    void write_tails(Space& space) noexcept;
+    void write_tails(Space& space) noexcept SCS_NONBLOCKING;
     /// To be called when a unit has crashed in render(): the instance must not run any more.
-    void crash() noexcept;
+    void crash() noexcept SCS_NONBLOCKING;
     /// Computes a block and prints every unit's inputs and outputs (their first samples). false: a unit crashed; the
     /// instance must not run any more.
     bool render_traced() noexcept;
     /// Gives a command to a unit (/u_cmd), at once or, if they are still to run, after the constructors. `arguments` as
     /// for run_buf_gen(). Errors: index_out_of_range if there is no such unit, failed if it doesn't have the command.
     /// If it crashed (see crashed()), the instance must not run any more.
-    Status command(int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
+    Status command(int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
     /// Runs the destructors of the units whose constructors ran, unless something has crashed. false: the deadline
     /// passed before the end; to be called again. An instance of few units is destroyed at once.
-    bool destroy(Deadline&) noexcept;
+    bool destroy(Deadline&) noexcept SCS_NONBLOCKING;
     /// [any] The inputs of the unit that this thread runs, or constructs; none if it runs no unit of a plugin.
     static std::span<const float* const> running_inputs() noexcept;
     /// The UGen that crashed, or null.
-    const char* crashed_ugen() const noexcept;
+    const char* crashed_ugen() const noexcept SCS_NONBLOCKING;
     bool crashed() const noexcept { return crashed_ugen(); }
     /// Whether it has crashed and this hasn't been asked since.
-    bool take_crash() noexcept;
+    bool take_crash() noexcept SCS_NONBLOCKING;
     /// Whether it was ended because it seemed to go on for ever.
-    bool took_too_long() const noexcept;
-    bool constructed() const noexcept;
+    bool took_too_long() const noexcept SCS_NONBLOCKING;
+    bool constructed() const noexcept SCS_NONBLOCKING;
     /// The synth's node as plugins see it.
     void* node() noexcept;
 
-    int control_count() const noexcept;
-    float control(int index) const noexcept;           ///< the value that was set, even if the control is mapped
-    void set_control(int index, float value) noexcept; ///< also unmaps it
-    void map_to_control_bus(int index, int bus) noexcept;
-    void map_to_audio_bus(int index, int bus) noexcept;
-    void unmap(int index) noexcept;
-    Mapping mapping(int index, int& bus) const noexcept;
-    bool is_mapped(int index) const noexcept;
+    int control_count() const noexcept SCS_NONBLOCKING;
+    float control(int index) const noexcept SCS_NONBLOCKING; ///< the value that was set, even if the control is mapped
+    void set_control(int index, float value) noexcept SCS_NONBLOCKING; ///< also unmaps it
+    void map_to_control_bus(int index, int bus) noexcept SCS_NONBLOCKING;
+    void map_to_audio_bus(int index, int bus) noexcept SCS_NONBLOCKING;
+    void unmap(int index) noexcept SCS_NONBLOCKING;
+    Mapping mapping(int index, int& bus) const noexcept SCS_NONBLOCKING;
+    bool is_mapped(int index) const noexcept SCS_NONBLOCKING;
     /// The node ID that units see.
-    void set_id(int32_t id) noexcept;
+    void set_id(int32_t id) noexcept SCS_NONBLOCKING;
 };
 
 } // namespace scs

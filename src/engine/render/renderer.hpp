@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/tree/tree.hpp"
 #include "engine/voices/ensemble.hpp"
 
@@ -27,11 +28,11 @@ public:
 
     /// Computes one block of all nodes that run, in tree order. false: the deadline passed before the end, and what is
     /// on the buses is of no use.
-    bool render() noexcept;
+    bool render() noexcept SCS_NONBLOCKING;
     /// Does what render() does, for a number of blocks at once, the ensemble's present one first. That is possible if
     /// nothing else is to be done in them than to compute what runs, and nothing happens between them. Returns how many
     /// are computed: fewer if the deadline has passed, -1 if it isn't possible.
-    int render_blocks(int blocks, const BlockInputs&) noexcept;
+    int render_blocks(int blocks, const BlockInputs&) noexcept SCS_NONBLOCKING;
 
     /// In the next blocks, finds the group with whose end there is NaN or infinity on an output bus, and logs it once.
     void find_bad_output(const OutputPorts& ports) noexcept { suspects_ = &ports; }
@@ -42,18 +43,18 @@ private:
 
     bool walk(FaultLanding&);
     bool first_block(Synth&, FaultLanding&);
-    bool finish_start() noexcept;
-    bool take_turn(Synth&) noexcept;
+    bool finish_start() noexcept SCS_NONBLOCKING;
+    bool take_turn(Synth&) noexcept SCS_NONBLOCKING;
     bool render(Synth&, FaultLanding&);
-    void look_at_output(const Group&) noexcept;
-    static bool is_walked(const Group&) noexcept;
+    void look_at_output(const Group&) noexcept SCS_NONBLOCKING;
+    static bool is_walked(const Group&) noexcept SCS_NONBLOCKING;
     template <class Enters, class Visit>
-    bool visit_synths(Enters&&, Visit&&) noexcept;
-    bool list_items(Starts) noexcept;
-    bool join_neighbours() noexcept;
-    bool search_partners() noexcept;
-    bool start_before_block(Synth&) noexcept;
-    void perform_endings(int blocks) noexcept;
+    bool visit_synths(Enters&&, Visit&&) noexcept SCS_NONBLOCKING;
+    bool list_items(Starts) noexcept SCS_NONBLOCKING;
+    bool join_neighbours() noexcept SCS_NONBLOCKING;
+    bool search_partners() noexcept SCS_NONBLOCKING;
+    bool start_before_block(Synth&) noexcept SCS_NONBLOCKING;
+    void perform_endings(int blocks) noexcept SCS_NONBLOCKING;
     /// Before anything but a voice's turn reaches a bus or changes a voice.
     void flush() noexcept {
         if (ahead_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/rt/ntp-time.hpp"
 
 #include <cstdint>
@@ -20,7 +21,7 @@ public:
     /// `realtime_minus_monotonic_nsec`: the distance of the clocks as just read; `output_latency_sec`: the time from
     /// then until it is heard. Returns the wall-clock time at which frame 0 will be heard. [rt]
     NtpTime begin_cycle(uint64_t monotonic_nsec_of_frame0, int64_t realtime_minus_monotonic_nsec,
-                        double output_latency_sec) noexcept;
+                        double output_latency_sec) noexcept SCS_NONBLOCKING;
 
     /// Starts anew: the next reading is used unsmoothed. [rt]
     void reset() noexcept { *this = {}; }
@@ -37,6 +38,7 @@ private:
 /// is due before or after the block. `rate` in frames a second; `block` > 0. `subsample`, if not null, receives where
 /// in that frame it is due, in [0, 1) and counted as in scsynth: half a frame more than the distance from the frame, so
 /// that 0.5 is exactly on it. [rt]
-int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block, float* subsample) noexcept;
+int frame_in_block(NtpTime event, NtpTime block_start, double rate, int block,
+                   float* subsample) noexcept SCS_NONBLOCKING;
 
 } // namespace scs

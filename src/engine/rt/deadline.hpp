@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -9,12 +11,12 @@ namespace scs {
 
 /// A monotonic clock, ns. Tests give one that they move themselves.
 struct NanoClock {
-    int64_t (*read)(void* data) = nullptr;
+    int64_t (*read)(void* data) SCS_NONBLOCKING = nullptr;
     void* data = nullptr;
 
     int64_t now() const noexcept { return read(data); }
     /// [any] The system's.
-    static NanoClock system() noexcept;
+    static NanoClock system() noexcept SCS_NONBLOCKING;
 };
 
 /// The moment at which the present cycle has to stop. Whoever is about to work says how long that will take, and is

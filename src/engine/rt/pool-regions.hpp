@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +24,7 @@ public:
     /// [any] Leaves a piece of memory, at least as large as a pointer and aligned as one, for the pool's thread.
     void put(void* memory) noexcept;
     /// [rt, the pool's thread] What was left last and isn't taken yet, or null.
-    void* take() noexcept;
+    void* take() noexcept SCS_NONBLOCKING;
 
 private:
     PoolRegion() noexcept = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/result.hpp"
 #include "engine/rt/pool-regions.hpp"
 
@@ -47,15 +48,15 @@ public:
 
     /// `bytes` of uninitialised memory aligned to 64 bytes, or nullptr when there is no free block
     /// of that size. A request for 0 bytes gets a block of its own. [rt]
-    void* allocate(size_t bytes) noexcept;
+    void* allocate(size_t bytes) noexcept SCS_NONBLOCKING;
 
     /// Makes a block larger or smaller, in place if possible, and keeps the contents up to the smaller size. If
     /// `memory` is nullptr, allocates. Returns the block's address, which may have changed, or nullptr when out of
     /// memory; then `memory` is unchanged. [rt]
-    void* reallocate(void* memory, size_t bytes) noexcept;
+    void* reallocate(void* memory, size_t bytes) noexcept SCS_NONBLOCKING;
 
     /// Frees what allocate() or reallocate() returned; nullptr is fine. [rt]
-    void free(void* memory) noexcept;
+    void free(void* memory) noexcept SCS_NONBLOCKING;
 
     /// Whether this address lies in the pool's region. [rt]
     bool owns(const void* memory) const noexcept {
@@ -73,7 +74,7 @@ public:
         return region != nullptr;
     }
     /// Frees what was given back, `most` blocks of it at most. [rt]
-    void take_back(size_t most = 32) noexcept;
+    void take_back(size_t most = 32) noexcept SCS_NONBLOCKING;
     /// How many bytes lie at an address that allocate() or reallocate() of any pool returned. [any]
     static size_t size_of(void* memory) noexcept;
 
@@ -81,7 +82,7 @@ public:
     size_t free_bytes() const noexcept { return free_bytes_ + addable(); }
 
     /// The largest request that allocate() would grant now; 0 when there is no free block. [rt]
-    size_t largest_free_block() const noexcept;
+    size_t largest_free_block() const noexcept SCS_NONBLOCKING;
 
     /// Number of blocks that are allocated, and how many bytes they have with their bookkeeping. [rt]
     size_t used_blocks() const noexcept { return used_blocks_; }
@@ -128,7 +129,7 @@ private:
     void remove(Block* block) noexcept;
     Block* take_at_least(size_t size) noexcept;
     void trim(Block* block, size_t size) noexcept;
-    size_t addable() const noexcept;
+    size_t addable() const noexcept SCS_NONBLOCKING;
     size_t cut_end() noexcept;
     bool extend(size_t size) noexcept;
 

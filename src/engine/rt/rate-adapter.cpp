@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/rt/rate-adapter.hpp"
+#include "engine/base/nonblocking.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -98,9 +99,11 @@ bool RateAdapter::set_graph_rate(double rate) noexcept {
 }
 
 void RateAdapter::reset() noexcept {
+    SCS_UNPROVEN_BEGIN // libsamplerate clears memory that it has
     if (to_engine_)
         src_reset(to_engine_.get());
     src_reset(to_graph_.get());
+    SCS_UNPROVEN_END
     engine_frames_ = graph_frames_ = 0;
     turns_left_ = 0;
     waiting_start_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <samplerate.h>
 
 #include <cstddef>
@@ -30,17 +32,17 @@ public:
 
     int engine_rate() const noexcept { return engine_rate_; }
     /// Hz, at least 1. set_graph_rate() must follow. [rt]
-    void set_engine_rate(int rate) noexcept;
+    void set_engine_rate(int rate) noexcept SCS_NONBLOCKING;
     int block() const noexcept { return int(block_); }
     /// Sets the rate of the cycles, Hz. A new rate is a reset. false: it isn't a whole number, or too far from the
     /// engine's; nothing is changed. [rt]
-    bool set_graph_rate(double rate) noexcept;
+    bool set_graph_rate(double rate) noexcept SCS_NONBLOCKING;
     /// Drops all carried frames. Takes some 10 µs for each port. [rt]
-    void reset() noexcept;
+    void reset() noexcept SCS_NONBLOCKING;
     /// The delay from input to output, in frames of the cycles. [rt]
     int delay() const noexcept { return delay_; }
     /// When the next block's first frame is heard, in frames of the cycles' rate after the next cycle's first. [rt]
-    double ahead() const noexcept;
+    double ahead() const noexcept SCS_NONBLOCKING;
 
     /// Runs one cycle of `frames` (0 … max_quantum), after set_graph_rate(). `in` and `out` hold a pointer per port
     /// to `frames` frames, or null for a port that isn't linked.

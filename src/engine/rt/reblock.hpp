@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -56,15 +58,15 @@ public:
     int input_delay() const noexcept { return delay_; }
 
     /// Drops all carried frames; the delay is 0 again. [rt]
-    void reset() noexcept;
+    void reset() noexcept SCS_NONBLOCKING;
 
 private:
-    void set_quantum(int quantum) noexcept;
-    void write_carried(int quantum, float* const* out) noexcept;
-    void point_inputs(int start, const float* const* in) noexcept;
-    void point_outputs(int frame, int quantum, float* const* out) noexcept;
-    void keep_input(int quantum, int end, const float* const* in) noexcept;
-    void keep_output(int quantum, int end, float* const* out) noexcept;
+    void set_quantum(int quantum) noexcept SCS_NONBLOCKING;
+    void write_carried(int quantum, float* const* out) noexcept SCS_NONBLOCKING;
+    void point_inputs(int start, const float* const* in) noexcept SCS_NONBLOCKING;
+    void point_outputs(int frame, int quantum, float* const* out) noexcept SCS_NONBLOCKING;
+    void keep_input(int quantum, int end, const float* const* in) noexcept SCS_NONBLOCKING;
+    void keep_output(int quantum, int end, float* const* out) noexcept SCS_NONBLOCKING;
 
     // A block of frames for each port. An input's has, at its front, the frames that no block has used yet. An output's
     // has, at its back, those that were produced ahead.

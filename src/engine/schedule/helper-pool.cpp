@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/schedule/helper-pool.hpp"
+#include "engine/base/nonblocking.hpp"
 
 #include "engine/base/c-locale.hpp"
 #include "engine/schedule/helpers.hpp"
@@ -41,9 +42,11 @@ private:
     sigset_t before_;
 };
 
-void wake(std::atomic<uint32_t>& word, uint32_t whom) noexcept {
+void wake(std::atomic<uint32_t>& word, uint32_t whom) noexcept SCS_NONBLOCKING {
+    SCS_UNPROVEN_BEGIN // it doesn't wait
     syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, INT_MAX, nullptr,
             nullptr, whom);
+    SCS_UNPROVEN_END
 }
 
 /// Sleeps while the word has this value, for `nsec` at most if that isn't 0.

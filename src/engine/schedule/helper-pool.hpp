@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
@@ -42,7 +43,7 @@ public:
     bool hurried() const noexcept { return hurried_; }
     /// [any] Whether the first so many threads have found that they have the priority that they need. Each looks for it
     /// when it has nothing to do, for ten seconds, as the host may get it for them only then.
-    bool urgent(size_t threads) const noexcept;
+    bool urgent(size_t threads) const noexcept SCS_NONBLOCKING;
 
 private:
     friend Helpers;
@@ -78,7 +79,7 @@ private:
     /// negative; false: some do still, and have been given up. May be called again then.
     bool leave(Helpers&, Caller*, int64_t nsec) noexcept;
     /// [rt] There is a new round. `wakes`: threads that sleep are woken, by one system call.
-    void call(Caller&, bool wakes) noexcept;
+    void call(Caller&, bool wakes) noexcept SCS_NONBLOCKING;
     /// [any] How often all owners have called.
     uint32_t calls() const noexcept { return calls_.load(std::memory_order_acquire); }
 

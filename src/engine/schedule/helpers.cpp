@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/schedule/helpers.hpp"
+#include "engine/base/nonblocking.hpp"
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/rt/deadline.hpp"
@@ -19,7 +20,7 @@ void delay_for_test(Helpers::Moment moment) noexcept {
 
 } // namespace
 
-std::atomic<void (*)(Helpers::Moment) noexcept> Helpers::delay{nullptr};
+std::atomic<void (*)(Helpers::Moment) noexcept SCS_NONBLOCKING> Helpers::delay{nullptr};
 
 Helpers::Helpers(TaskGraph& graph, Run run, Errand errand, void* data, const Settings& settings,
                  std::shared_ptr<HelperPool> pool)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/schedule/helper-pool.hpp"
 #include "engine/schedule/spin-pause.hpp"
 #include "engine/schedule/task-graph.hpp"
@@ -23,9 +24,9 @@ namespace scs {
 class Helpers {
 public:
     /// [any thread of a helper, and the owner's] Does a task. `who`: 0 the owner, from 1 on the helpers.
-    using Run = void (*)(void* data, size_t who, TaskGraph::Task) noexcept;
+    using Run = void (*)(void* data, size_t who, TaskGraph::Task) noexcept SCS_NONBLOCKING;
     /// The same: does what the owner has send() for.
-    using Errand = void (*)(void* data, size_t who) noexcept;
+    using Errand = void (*)(void* data, size_t who) noexcept SCS_NONBLOCKING;
     struct Settings {
         int threads = 1;               ///< helpers
         int64_t patience = 200'000;    ///< ns
@@ -69,7 +70,7 @@ public:
     }
     /// Has the helpers look at the graph, in which a round has been opened. Those that sleep are woken in the first
     /// round of a cycle, by one system call. `patience`: ns that they wait for tasks of it that can't be begun yet.
-    void begin_round(int64_t patience) noexcept;
+    void begin_round(int64_t patience) noexcept SCS_NONBLOCKING;
     void begin_round() noexcept { begin_round(settings_.longest); }
     /// Until the end of the cycle helpers wait for another round however long that takes, as nobody wakes them again.
     void stay() noexcept { stays_.store(true, std::memory_order_relaxed); }
@@ -81,33 +82,35 @@ public:
     }
     /// To be called again and again until a chain is closed, which it returns: nobody is in a task of it any more.
     /// Meanwhile does another task, or waits for less than a microsecond if there is none.
-    bool wait_for(size_t chain) noexcept;
+    bool wait_for(size_t chain) noexcept SCS_NONBLOCKING;
     /// Does a task that may be begun. false: there is none.
     bool do_task() noexcept { return do_task(0, 0); }
     /// Has a helper do an errand, as it has what that takes in its core's cache. If the helper doesn't come within some
     /// microseconds, the owner does it.
-    void send(size_t who) noexcept;
+    void send(size_t who) noexcept SCS_NONBLOCKING;
     /// To be called again and again until the errand is done, which it returns. Waits for less than a microsecond.
-    bool back() noexcept;
+    bool back() noexcept SCS_NONBLOCKING;
 
     /// [any thread of a helper, and the owner's] Looks for less than a microsecond, apart from what it takes to look,
     /// whether something is there.
     template <class IsThere>
-    bool wait_briefly(IsThere&& is_there) const noexcept {
+    bool wait_briefly(IsThere&& is_there) const noexcept SCS_NONBLOCKING {
         for (int i = 0; i < looks_at_once; ++i) {
             if (is_there())
                 return true;
             spin_pause();
         }
+        SCS_UNPROVEN_BEGIN // only where nobody hears it
         if (settings_.yields)
             sched_yield();
+        SCS_UNPROVEN_END
         return false;
     }
 
     /// For tests: called on helpers before and after each task, on the owner when it has begun a round, when it has
     /// committed, and before a task.
     enum class Moment { job, round, gate };
-    static std::atomic<void (*)(Moment) noexcept> delay;
+    static std::atomic<void (*)(Moment) noexcept SCS_NONBLOCKING> delay;
 
 private:
     friend HelperPool;
@@ -126,7 +129,7 @@ private:
     bool help(size_t who, uint32_t& round, uint32_t others) noexcept;
     bool work(size_t who, uint32_t& round, uint32_t others) noexcept;
     bool do_all(size_t who) noexcept;
-    bool do_task(size_t who, size_t from) noexcept;
+    bool do_task(size_t who, size_t from) noexcept SCS_NONBLOCKING;
     bool do_errand(size_t who) noexcept;
     int64_t patience_of(size_t who) const noexcept;
     /// It has crashed.

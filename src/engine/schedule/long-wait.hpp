@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/schedule/helpers.hpp"
 
@@ -25,7 +26,7 @@ public:
     /// [rt] To be called between two looks, which take no longer than a job. Doesn't return if a helper has crashed, or
     /// has kept a hurried owner waiting for too long: FaultGuard::give_up(). Time in which the owner had no processor
     /// itself, or was stopped, doesn't count.
-    void go_on() noexcept;
+    void go_on() noexcept SCS_NONBLOCKING;
     /// [rt] ns since the wait began.
     int64_t nsec() const noexcept { return clock_.now() - began_; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/rt/cache-line.hpp"
 
 #include <atomic>
@@ -50,13 +51,13 @@ public:
 
     /// Has a strand of the next round wait for a number of commits: at least 1, and at least as many as in the last
     /// call. At most one call for each strand.
-    void gate(size_t strand, size_t commits) noexcept;
+    void gate(size_t strand, size_t commits) noexcept SCS_NONBLOCKING;
     /// Begins a round of strands 0 … count - 1. Those from `split` on are the helpers' to begin with: the owner and
     /// they meet as late as possible. Every chain of the round before must have been closed.
-    void open_strands(size_t count, size_t split) noexcept;
+    void open_strands(size_t count, size_t split) noexcept SCS_NONBLOCKING;
     /// Begins a round of `blocks` blocks of `stages` stages. At most `at_once` blocks are under way: begun, and not yet
     /// through all stages. All three are at least 1. Every chain of the round before must have been closed.
-    void open_stages(size_t stages, size_t blocks, size_t at_once) noexcept;
+    void open_stages(size_t stages, size_t blocks, size_t at_once) noexcept SCS_NONBLOCKING;
     /// The owner has come to strand number `strands` - 1, and has committed all strands before it. A thread that takes
     /// a strand which waited for that sees what the owner has written until now. false: no strand of the round waits.
     bool commit(size_t strands) noexcept {
@@ -66,7 +67,7 @@ public:
         return true;
     }
     /// No task of the chain is begun any more. false: somebody is in one, which only time changes.
-    bool close(size_t chain) noexcept;
+    bool close(size_t chain) noexcept SCS_NONBLOCKING;
     /// How many blocks of a chain are done; of a closed one, what was written in them is visible.
     size_t done(size_t chain) const noexcept { return done_of(chains_[chain].now.load(std::memory_order_relaxed)); }
 
@@ -74,13 +75,13 @@ public:
 
     /// Takes a task that may be begun. It must be finished. Of the strands before `from` it takes those alone that wait
     /// for commits.
-    Task take(Hand&, size_t from = 0) noexcept;
+    Task take(Hand&, size_t from = 0) noexcept SCS_NONBLOCKING;
     void finish(size_t chain) noexcept {
         std::atomic<uint64_t>& now = chains_[chain].now;
         now.store(now.load(std::memory_order_relaxed) + one_block - begun, std::memory_order_release);
     }
     /// Whether a task that can't be begun yet may be soon.
-    bool any_left(const Hand&) const noexcept;
+    bool any_left(const Hand&) const noexcept SCS_NONBLOCKING;
 
     // ---- of stages
 
@@ -107,16 +108,16 @@ private:
     static size_t count_of(uint64_t opened) noexcept { return size_t(opened % one_in_blocks); }
     static size_t blocks_of(uint64_t opened) noexcept { return size_t(opened % of_stages / one_in_blocks); }
 
-    void begin_round() noexcept;
-    void open_chain(size_t chain, int64_t lead) noexcept;
-    void publish(size_t chains, size_t blocks, uint64_t shape) noexcept;
-    void look_at(Hand&, uint64_t opened, size_t from) const noexcept;
-    size_t take_strand(Hand&) noexcept;
-    size_t take_gated(Hand&) noexcept;
-    size_t take_stage(Hand&) noexcept;
-    bool begin(size_t chain, const Hand&) noexcept;
-    bool may_begin(size_t chain, size_t block, uint64_t opened) const noexcept;
-    bool lags(size_t stage) const noexcept;
+    void begin_round() noexcept SCS_NONBLOCKING;
+    void open_chain(size_t chain, int64_t lead) noexcept SCS_NONBLOCKING;
+    void publish(size_t chains, size_t blocks, uint64_t shape) noexcept SCS_NONBLOCKING;
+    void look_at(Hand&, uint64_t opened, size_t from) const noexcept SCS_NONBLOCKING;
+    size_t take_strand(Hand&) noexcept SCS_NONBLOCKING;
+    size_t take_gated(Hand&) noexcept SCS_NONBLOCKING;
+    size_t take_stage(Hand&) noexcept SCS_NONBLOCKING;
+    bool begin(size_t chain, const Hand&) noexcept SCS_NONBLOCKING;
+    bool may_begin(size_t chain, size_t block, uint64_t opened) const noexcept SCS_NONBLOCKING;
+    bool lags(size_t stage) const noexcept SCS_NONBLOCKING;
     bool through(size_t chain, uint64_t opened) const noexcept { return done(chain) == blocks_of(opened); }
 
     std::vector<Chain> chains_;

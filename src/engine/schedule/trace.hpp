@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/ring-buffer.hpp"
 
@@ -82,16 +83,16 @@ public:
     // ---- [rt] the data loop, or whoever has its place
 
     /// begin() of a cycle. Ends a recording that nobody has read for too long.
-    int64_t begin_cycle() noexcept;
+    int64_t begin_cycle() noexcept SCS_NONBLOCKING;
     bool on() const noexcept { return on_.load(std::memory_order_relaxed); }
     /// [any] Whether start() needs no rings.
     bool has_rings() const noexcept { return rings_.load(std::memory_order_acquire); }
     /// Starts a recording; takes the rings, unless it has some. Returns its number, from 1 on; 0: one is under way.
-    int32_t start(std::unique_ptr<Rings>&) noexcept;
+    int32_t start(std::unique_ptr<Rings>&) noexcept SCS_NONBLOCKING;
     /// Somebody reads this recording, which must be the last that was started: else the answer is false.
-    bool read_by(int32_t number) noexcept;
+    bool read_by(int32_t number) noexcept SCS_NONBLOCKING;
     /// Ends it. false: as above.
-    bool stop(int32_t number) noexcept;
+    bool stop(int32_t number) noexcept SCS_NONBLOCKING;
 
     // ---- [osc] the reader, after a start()
 
@@ -126,7 +127,7 @@ public:
     uint64_t dropped() const noexcept;
 
 private:
-    void write(size_t who, TraceKind, int64_t began, int32_t count, std::string_view name) noexcept;
+    void write(size_t who, TraceKind, int64_t began, int32_t count, std::string_view name) noexcept SCS_NONBLOCKING;
     bool abandoned() const noexcept { return clock_.now() - last_read_ > patience; }
     uint64_t all_dropped() const noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/result.hpp"
 #include "engine/synthdef/input-guards.hpp"
 #include "engine/synthdef/input-mends.hpp"
@@ -67,10 +68,10 @@ struct Program {
     /// The index of the control whose value is on a wire; -1: none, or one that is read only once.
     int32_t control_on(uint32_t wire) const noexcept;
     /// [rt] The control of this name, or null. Never allocates.
-    const ControlSlot* find_control(std::string_view control_name) const noexcept;
+    const ControlSlot* find_control(std::string_view control_name) const noexcept SCS_NONBLOCKING;
     /// [rt] The variant of this full name ("definition.variant"), or null; the first listed of several. Never
     /// allocates.
-    const Variant* find_variant(std::string_view full_name) const noexcept;
+    const Variant* find_variant(std::string_view full_name) const noexcept SCS_NONBLOCKING;
 
     /// Hash table of control_slots with linear probing. Its size is a power of two; entries are slot indices plus one,
     /// 0 is empty.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tree/freeing.hpp"
+#include "engine/base/nonblocking.hpp"
 
 #include "engine/definitions/definitions.hpp"
 #include "engine/guard/fault-guard.hpp"
@@ -298,6 +299,6 @@ bool Freeing::finish() noexcept {
 }
 
 // Called from the header.
-template bool Freeing::finish<true>() noexcept;
+template bool Freeing::finish<true>() noexcept SCS_NONBLOCKING;
 
 } // namespace scs

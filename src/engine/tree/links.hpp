@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/status.hpp"
 #include "engine/nodes/node.hpp"
 
@@ -46,11 +47,11 @@ public:
     Links(Group& root, Ensemble& ensemble, Pool& pool) noexcept : root_(root), ensemble_(ensemble), pool_(pool) {}
 
     /// The place beside or in the target. It is unknown as long as a satellite's target has no cluster.
-    Status resolve(AddAction, Node& target, Place&) noexcept;
-    void link(Node&, Place) noexcept;
-    void unlink(Node&) noexcept;
+    Status resolve(AddAction, Node& target, Place&) noexcept SCS_NONBLOCKING;
+    void link(Node&, Place) noexcept SCS_NONBLOCKING;
+    void unlink(Node&) noexcept SCS_NONBLOCKING;
     /// Puts a cluster around a node that has none. false: there is no memory for it.
-    bool gather(Node&) noexcept;
+    bool gather(Node&) noexcept SCS_NONBLOCKING;
 
 private:
     Group& root_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <cstdint>
 
 namespace scs {
@@ -18,12 +20,12 @@ public:
     NodeActions(RunStates& runs, Freeing& freeing) noexcept : runs_(runs), freeing_(freeing) {}
 
     /// Performs the one with that number; see done_actions. Without one does nothing.
-    void perform(int number, Synth&) noexcept;
+    void perform(int number, Synth&) noexcept SCS_NONBLOCKING;
 
 private:
-    void apply(NodeEffect, Node&) noexcept;
-    void empty_or_end(Node&, Emptying) noexcept;
-    void end_sides(Synth&, bool before, bool after) noexcept;
+    void apply(NodeEffect, Node&) noexcept SCS_NONBLOCKING;
+    void empty_or_end(Node&, Emptying) noexcept SCS_NONBLOCKING;
+    void end_sides(Synth&, bool before, bool after) noexcept SCS_NONBLOCKING;
 
     RunStates& runs_;
     Freeing& freeing_;

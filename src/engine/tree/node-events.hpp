@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/messages/events.hpp"
 #include "engine/nodes/node.hpp"
@@ -14,7 +15,7 @@ class Outbox;
 /// What clients and the log are told about nodes. [rt], after construction.
 class NodeEvents {
 public:
-    NodeEvents(const Settings&, Outbox&, Deadline&) noexcept;
+    NodeEvents(const Settings&, Outbox&, Deadline&) noexcept SCS_NONBLOCKING;
 
     /// Emits an event about the node. `info`, the answer to /n_query, is always emitted, the others only if the ID
     /// isn't negative. None is offline.
@@ -24,13 +25,13 @@ public:
     }
     /// Prints a group's children. `at`: null at first, then how far it has come. false: the deadline passed before the
     /// end; call it again with the same arguments.
-    bool print_children(const Group&, Node*& at) noexcept;
-    void complain(const Complaint&, const Synth&) noexcept;
+    bool print_children(const Group&, Node*& at) noexcept SCS_NONBLOCKING;
+    void complain(const Complaint&, const Synth&) noexcept SCS_NONBLOCKING;
     /// If a unit of the synth has crashed, or took too long, says so, and `when`, unless that was said already.
-    void complain_of_crash(Synth&, const char* when) noexcept;
+    void complain_of_crash(Synth&, const char* when) noexcept SCS_NONBLOCKING;
 
 private:
-    void emit(const Node&, NodeChange) noexcept;
+    void emit(const Node&, NodeChange) noexcept SCS_NONBLOCKING;
 
     Outbox& outbox_;
     Deadline& deadline_;

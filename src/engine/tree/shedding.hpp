@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 
 #include <cstdint>
@@ -27,16 +28,16 @@ public:
         double blocks;  ///< that it had to compute
         bool missing;   ///< not all of them were, as the deadline passed
     };
-    void after_cycle(const Cycle&) noexcept;
+    void after_cycle(const Cycle&) noexcept SCS_NONBLOCKING;
     /// To be called when a cycle begins, before blocks are computed. false: nothing is to be rendered in it.
-    bool before_cycle() noexcept;
+    bool before_cycle() noexcept SCS_NONBLOCKING;
 
 private:
     enum class Policy : uint8_t { shed, mute, none };
 
-    void shed() noexcept;
-    void resume() noexcept;
-    void tell() noexcept;
+    void shed() noexcept SCS_NONBLOCKING;
+    void resume() noexcept SCS_NONBLOCKING;
+    void tell() noexcept SCS_NONBLOCKING;
 
     Policy policy_;
     double limit_percent_;

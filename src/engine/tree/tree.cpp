@@ -50,7 +50,7 @@ Tree::Tree(const Settings& settings, const Buses& buses, PluginWorld& world, Ens
       freeing_({root_, ids_, counts_, events_, links_, runs_, ensemble, pool, outbox, deadline}),
       actions_(runs_, freeing_),
       controls_(buses, ensemble) {
-    ensemble_.set_host(this, [](void* host, Synth& synth, int action) {
+    ensemble_.set_host(this, [](void* host, Synth& synth, int action) SCS_NONBLOCKING {
         const FaultGuard::HostCode whole;
         auto& tree = *static_cast<Tree*>(host);
         if (const auto complaint = Complaint::of(action))

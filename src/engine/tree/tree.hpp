@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
 #include "engine/definitions/definitions.hpp"
@@ -37,30 +38,34 @@ public:
     Group& root() noexcept { return root_; }
     /// The node of that ID, or null. -1 means the synth or group that was made last.
     Node* find(int32_t id) noexcept { return ids_.find(id); }
-    Group* find_group(int32_t id) noexcept;
-    Synth* find_synth(int32_t id) noexcept;
+    Group* find_group(int32_t id) noexcept SCS_NONBLOCKING;
+    Synth* find_synth(int32_t id) noexcept SCS_NONBLOCKING;
 
     /// Makes a synth with its controls at `values` (null: the program's initial ones), puts it into the tree and
     /// announces it (/n_go). Its constructors run when the next block's walk reaches it. id -1: it gets a new negative
     /// one. If it replaces a group or a node with satellites, it may come into the tree in Freeing::finish() only.
-    Status new_synth(Definition&, const float* values, int32_t id, AddAction, int32_t target, Synth*& made) noexcept;
+    Status new_synth(Definition&, const float* values, int32_t id, AddAction, int32_t target,
+                     Synth*& made) noexcept SCS_NONBLOCKING;
     /// No satellite.
-    Status new_group(int32_t id, AddAction, int32_t target, Group*& made, bool parallel = false) noexcept;
+    Status new_group(int32_t id, AddAction, int32_t target, Group*& made,
+                     bool parallel = false) noexcept SCS_NONBLOCKING;
     /// Moves a node with its satellites; `status` says whether it could. Beside a satellite means beside its reference
     /// and all satellites of that. Errors: move_into_itself if a group would come into its own descendants;
     /// satellite_moved. The root cannot move. false: the deadline passed before the end, as for
     /// Freeing::free_in_time(); `above`: null at first, then how far it has come.
-    bool move_in_time(Node&, AddAction, Node& target, Node*& above, Status& status, bool notifies = true) noexcept;
+    bool move_in_time(Node&, AddAction, Node& target, Node*& above, Status& status,
+                      bool notifies = true) noexcept SCS_NONBLOCKING;
     /// Gives the synth a negative ID (/s_noid).
-    Status hide_id(Synth&) noexcept;
+    Status hide_id(Synth&) noexcept SCS_NONBLOCKING;
     /// Gives a command to a synth's unit, see UnitGraph::command(). Frees the synth if that crashes.
-    Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept;
+    Status unit_command(Synth&, int64_t unit, std::string_view name,
+                        std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
     /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace). `at` and
     /// result as for NodeEvents::print_children().
-    bool trace(Node&, Node*& at) noexcept;
+    bool trace(Node&, Node*& at) noexcept SCS_NONBLOCKING;
 
     /// Frees a synth one of whose units has crashed, and says so.
-    void free_crashed(Synth&) noexcept;
+    void free_crashed(Synth&) noexcept SCS_NONBLOCKING;
     /// Freeing::free(); what may take longer than a block is freed by freeing().
     void free(Node& node) noexcept { freeing_.free(node); }
     /// Performs a UGen's done action; see done_actions.
@@ -74,9 +79,9 @@ public:
 
 private:
     static Group& make_root(PluginWorld&, Pool&);
-    Status check_new(int32_t& id, AddAction, int32_t target, Node*& target_node, Place&) noexcept;
-    void enter(Node&, AddAction, Node& target, Place) noexcept;
-    void rename(Node&, int32_t id) noexcept;
+    Status check_new(int32_t& id, AddAction, int32_t target, Node*& target_node, Place&) noexcept SCS_NONBLOCKING;
+    void enter(Node&, AddAction, Node& target, Place) noexcept SCS_NONBLOCKING;
+    void rename(Node&, int32_t id) noexcept SCS_NONBLOCKING;
 
     PluginWorld& world_;
     Ensemble& ensemble_;

@@ -96,7 +96,7 @@ template <class Operator>
 struct OfOneValue {
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             Form::put(output(op, block), 0, Operator::of(Form::control(input(op, block, 0))));
         }
     };
@@ -113,7 +113,7 @@ struct Remembered {
     };
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             constexpr int N = Form::width;
             auto& s = state<State<N>>(op, block);
             F32<N> in[Inputs];
@@ -136,7 +136,7 @@ struct Remembered {
         else
             Operator::of(flushed(in[0]), flushed(in[1])).store(s.made);
     }
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<State<1>>(op, block);
         F32<1> in[Inputs];
         for (int i = 0; i < Inputs; ++i)

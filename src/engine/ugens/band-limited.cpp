@@ -164,7 +164,7 @@ struct SawState {
 template <class Form>
 struct Saw {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<SawState<Form::state_lanes>>(op, block);
         float* out = output(op, block);
         const int n = own_steps<Form>(op, block), frames = own_frames(op, block);
@@ -189,7 +189,7 @@ struct Saw {
     }
 };
 
-void start_saw(const Op& op, Block& block) {
+void start_saw(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<SawState<1>>(op, block);
     const float freq = *input(op, block, 0);
     s.freq[0] = freq;
@@ -217,7 +217,7 @@ struct PulseState {
 template <class Form>
 struct Pulse {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<PulseState<Form::state_lanes>>(op, block);
         float* out = output(op, block);
         const int n = own_steps<Form>(op, block), frames = own_frames(op, block);
@@ -260,7 +260,7 @@ struct Pulse {
     }
 };
 
-void start_pulse(const Op& op, Block& block) {
+void start_pulse(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<PulseState<1>>(op, block);
     const float freq = *input(op, block, 0);
     s.freq[0] = freq;
@@ -284,7 +284,7 @@ struct BlipState {
 template <class Form>
 struct Blip {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<BlipState<Form::state_lanes>>(op, block);
         float* out = output(op, block);
         const UnitRate& rate = own_rate(op, block);
@@ -323,7 +323,7 @@ struct Blip {
     }
 };
 
-void start_blip(const Op& op, Block& block) {
+void start_blip(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<BlipState<1>>(op, block);
     const float freq = *input(op, block, 0);
     s.freq[0] = freq;

@@ -46,7 +46,7 @@ struct Binary {
     template <class Form>
     struct Kernels {
         using F = typename Form::F;
-        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_steps<Form>(op, block)); }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             // Only one of them can be a ramp.
@@ -78,7 +78,7 @@ struct Binary {
     template <class Form>
     struct Steady {
         using F = typename Form::F;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             const AudioIn<Form> a{input(op, block, 0)}, b{input(op, block, 1)};
             if (!is_audio(op, 0))
                 loop(op, block, HeldIn<Form>{flushed(Form::control(a.wire))}, b);
@@ -98,7 +98,7 @@ struct Binary {
     template <class Form>
     struct Ramped {
         using F = typename Form::F;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             const bool second = is_audio(op, 0);
             const AudioIn<Form> audio{input(op, block, !second)};
             const float* wire = input(op, block, second);
@@ -128,7 +128,7 @@ struct Binary {
                 each(op, block, [&](int i) SCS_INLINE_LAMBDA { return Operator::of(held, audio.at(i)); });
             }
         }
-        [[gnu::noinline]] static void move(const Op& op, Block& block) {
+        [[gnu::noinline]] static void move(const Op& op, Block& block) SCS_NONBLOCKING {
             Kernels<Form>::compute(op, block, Form::steps(block));
         }
         template <class Step>
@@ -141,7 +141,7 @@ struct Binary {
     /// For control units, the most frequent ones in real pieces: one value a block, without looking at rates.
     template <class Form>
     struct AtControlRate {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             // Quick operators are arithmetic, which treats denormals as zero by itself.
             const auto in = [&](size_t i) SCS_INLINE_LAMBDA {
                 const auto x = Form::control(input(op, block, i));
@@ -151,7 +151,7 @@ struct Binary {
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
         // The same as Kernels computes if nothing has changed; a note has many of these.
         const auto in = [&](size_t i) {

@@ -103,7 +103,7 @@ struct PlayState {
 
 template <int L>
 struct PlayBuf {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) { voice(op, block, lane); });
     }
     SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
@@ -146,7 +146,7 @@ struct PlayBuf {
     }
 };
 
-void start_play_buf(const Op& op, Block& block) {
+void start_play_buf(const Op& op, Block& block) SCS_NONBLOCKING {
     state<PlayState<1>>(op, block).place[0] = double(*input(op, block, start_place));
     put_silence<1>(op, block, 0, 1);
     look_at_buffer(op, block, *input(op, block, play_buffer));
@@ -171,7 +171,7 @@ struct ReadState {
 
 template <int L>
 struct BufRd {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) {
             voice(op, block, lane, own_frames(op, block), state<ReadState<L>>(op, block).points[lane]);
         });
@@ -208,7 +208,7 @@ struct BufRd {
     }
 };
 
-void start_buf_rd(const Op& op, Block& block) {
+void start_buf_rd(const Op& op, Block& block) SCS_NONBLOCKING {
     const int32_t points = int_of(*input(op, block, interpolation));
     state<ReadState<1>>(op, block).points[0] = points == 1 || points == 2 ? points : 4;
     BufRd<1>::voice(op, block, 0, 1, 1);
@@ -223,7 +223,7 @@ template <class Fact>
 struct BufferFact {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             each_lane<L>(block, [&](int lane) {
                 output(op, block)[lane] = float(Fact::of(buffer_of(block, *(input(op, block, 0) + lane)), block));
             });

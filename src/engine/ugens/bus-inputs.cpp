@@ -60,7 +60,7 @@ struct InFeedback {
 
 template <class Kind>
 struct Input {
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         const float number = *input(op, block, 0);
         const int32_t first = bus_of(number, block.space->audio_buses);
         Kind::template begin<1>(op, block, 0, number);
@@ -69,7 +69,7 @@ struct Input {
             *output(op, block, size_t(c)) = from ? *from : 0.f;
         }
     }
-    static void lone(const Op& op, Block& block) {
+    static void lone(const Op& op, Block& block) SCS_NONBLOCKING {
         const float number = *input(op, block, 0);
         const int32_t first = bus_of(number, block.space->audio_buses);
         Kind::template begin<1>(op, block, 0, number);
@@ -82,7 +82,7 @@ struct Input {
                 clear(to, block.frames);
         }
     }
-    static void batch(const Op& op, Block& block) {
+    static void batch(const Op& op, Block& block) SCS_NONBLOCKING {
         const float* numbers = input(op, block, 0);
         const int one = __builtin_ctz(block.live);
         int32_t first[lanes];

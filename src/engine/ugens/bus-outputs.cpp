@@ -135,10 +135,10 @@ struct AddMoved {
                 clear(to + offset, block.frames - offset);
         }
     }
-    static void lone_tail(const Op& op, Block& block) {
+    static void lone_tail(const Op& op, Block& block) SCS_NONBLOCKING {
         tail<1>(op, block, 0);
     }
-    static void batch_tail(const Op& op, Block& block) {
+    static void batch_tail(const Op& op, Block& block) SCS_NONBLOCKING {
         for (uint32_t left = block.tails; left; left &= left - 1)
             tail<lanes>(op, block, __builtin_ctz(left));
     }
@@ -270,7 +270,7 @@ struct Output {
             Way::template after<L>(op, block, lane, number, row);
     }
 
-    static void lone(const Op& op, Block& block) {
+    static void lone(const Op& op, Block& block) SCS_NONBLOCKING {
         const int32_t buses = block.space->audio_buses, first = bus_of(*input(op, block, 0), buses);
         const int n = channels(op);
         if (!(Way::template other<1>(op, block) & 1)) {
@@ -313,7 +313,7 @@ struct Output {
         float* to = audio_bus(*block.space, bus);
         const bool touched = touch(*block.space, bus);
         constexpr uint32_t every = (1u << lanes) - 1;
-        (block.live == every ? add_all : add_some)(block, to, touched, wire);
+        block.live == every ? add_all(block, to, touched, wire) : add_some(block, to, touched, wire);
     }
 
     /// Writes all channels of one voice of a batch.
@@ -348,7 +348,7 @@ struct Output {
         return has_tails && block.tails;
     }
 
-    static void batch(const Op& op, Block& block) {
+    static void batch(const Op& op, Block& block) SCS_NONBLOCKING {
         Space& space = *block.space;
         const auto numbers = F32<lanes>::load(input(op, block, 0));
         const float one = numbers[__builtin_ctz(block.live)];
@@ -391,23 +391,23 @@ template <class Way>
 struct Held : Output<Way> {
     using Output<Way>::channels, Output<Way>::wire;
 
-    static void hold(const Op& op, Block& block) {
+    static void hold(const Op& op, Block& block) SCS_NONBLOCKING {
         for (int c = 0; c < channels(op); ++c)
             unweave(block, wire(op, block, c), c);
         each_lane<lanes>(block, [&](int lane) {
             block.space->held_buses[lane] = bus_of(input(op, block, 0)[lane], block.space->audio_buses);
         });
     }
-    static void hand_over(const Op& op, Block& block) {
+    static void hand_over(const Op& op, Block& block) SCS_NONBLOCKING {
         const int lane = __builtin_ctz(block.live);
         Output<Way>::turn(op, block, lane, block.space->held_buses[lane],
                           [&](int, int c) { return row(block, c, lane); });
     }
 };
 
-void start_out(const Op&, Block&) {}
+void start_out(const Op&, Block&) SCS_NONBLOCKING {}
 
-void start_offset_out(const Op& op, Block& block) {
+void start_offset_out(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<OffsetState<1>>(op, block);
     const int offset = block.space->sample_offset;
     if (offset > 0)
@@ -419,12 +419,12 @@ void start_offset_out(const Op& op, Block& block) {
         clear(s.saved[0], saved_frames(offset) * (op.inputs - 1));
 }
 
-void stop_offset_out(const Op& op, Block& block) {
+void stop_offset_out(const Op& op, Block& block) SCS_NONBLOCKING {
     AddMoved::lone_tail(op, block);
     give_back<&OffsetState<1>::saved>(op, block);
 }
 
-void start_cross_fade(const Op& op, Block& block) {
+void start_cross_fade(const Op& op, Block& block) SCS_NONBLOCKING {
     state<FadeState<1>>(op, block).level[0] = *input(op, block, 1);
 }
 

@@ -39,7 +39,7 @@ template <class Way>
 struct Writer {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             Space& space = *block.space;
             each_lane<L>(block, [&](int lane) {
                 each_channel(op, block, lane, op.inputs - Way::first_channel, [&](int c, int32_t bus) {
@@ -64,7 +64,7 @@ struct Writer {
 
 template <int L>
 struct In {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) {
             each_channel(op, block, lane, op.outputs, [&](int c, int32_t bus) {
                 output(op, block, size_t(c))[lane] = bus < 0 ? 0.f : block.space->control_bus[bus];
@@ -76,7 +76,7 @@ struct In {
 /// The value if it was written in this block, else 0.
 template <int L>
 struct InTrig {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         const Space& space = *block.space;
         each_lane<L>(block, [&](int lane) {
             each_channel(op, block, lane, op.outputs, [&](int c, int32_t bus) {
@@ -99,7 +99,7 @@ struct LagState {
 /// A one-pole lag. A difference falls to a thousandth within the time in input 1, which is read only at the start.
 template <int L>
 struct LagIn {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<LagState<L>>(op, block);
         each_lane<L>(block, [&](int lane) {
             each_channel(op, block, lane, op.outputs, [&](int c, int32_t bus) {
@@ -114,7 +114,7 @@ struct LagIn {
     }
 };
 
-void start_lag_in(const Op& op, Block& block) {
+void start_lag_in(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<LagState<1>>(op, block);
     In<1>::run(op, block);
     for (int c = 0; c < op.outputs; ++c)

@@ -19,7 +19,7 @@ SCS_INLINE float* values(const Op& op, const Block& block, int lanes_of_form) {
 template <class Form>
 struct TrigControl {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         float* from = values(op, block, N);
         for (int i = 0; i < op.outputs; ++i, from += N) {
             Form::put(output(op, block, size_t(i)), 0, Form::control(from));
@@ -28,7 +28,7 @@ struct TrigControl {
     }
 };
 
-void start_trig_control(const Op& op, Block& block) {
+void start_trig_control(const Op& op, Block& block) SCS_NONBLOCKING {
     for (int i = 0; i < op.outputs; ++i)
         *output(op, block, size_t(i)) = 0.f;
 }
@@ -51,7 +51,7 @@ struct LagControl {
     template <class Form>
     struct Run {
         static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<State<N>>(op, block);
             const float* from = values(op, block, N);
             for (int i = 0; i < op.outputs; ++i, from += N) {
@@ -64,7 +64,7 @@ struct LagControl {
             }
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<State<1>>(op, block);
         for (int i = 0; i < op.outputs; ++i) {
             s.level[i][0] = values(op, block, 1)[i];
@@ -132,10 +132,10 @@ void audio_control(const Op& op, Block& block, int frames) {
     }
 }
 
-void run_audio_control(const Op& op, Block& block) {
+void run_audio_control(const Op& op, Block& block) SCS_NONBLOCKING {
     audio_control(op, block, block.frames);
 }
-void start_audio_control(const Op& op, Block& block) {
+void start_audio_control(const Op& op, Block& block) SCS_NONBLOCKING {
     audio_control(op, block, 1);
 }
 

@@ -51,7 +51,7 @@ private:
 
 template <int L>
 struct DelTapRd {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) { voice(op, block, lane, own_frames(op, block)); });
     }
     SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n) {
@@ -81,7 +81,7 @@ struct DelTapRd {
     }
 };
 
-void start_tap(const Op& op, Block& block) {
+void start_tap(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<TapState<1>>(op, block);
     const int32_t points = int_of(*input(op, block, interpolation));
     s.points[0] = points == 2 || points == 4 ? points : 1;

@@ -339,7 +339,7 @@ struct Delay {
 
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             const float *from = input(op, block, in), *seconds = input(op, block, time);
             float* out = output(op, block);
             if (L == 1 || !at_audio_rate(op)) {
@@ -362,7 +362,7 @@ struct Delay {
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<LineState<1>>(op, block);
         const bool audio = at_audio_rate(op);
         const double rate = audio ? block.audio->samples : block.control->samples;

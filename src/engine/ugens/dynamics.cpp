@@ -63,7 +63,7 @@ SCS_INLINE Follower<Form> start_block(const Op& op, const Block& block, const Un
 
 template <class Form>
 struct AmplitudeAudio {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto f = start_block<Form>(op, block, *block.audio);
         const float* from = input(op, block, in);
         float* out = output(op, block);
@@ -74,7 +74,7 @@ struct AmplitudeAudio {
 };
 template <class Form>
 struct AmplitudeControl {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto f = start_block<Form>(op, block, *block.control);
         f.follow(Form::control(input(op, block, in))).store(output(op, block));
         Form::keep(state<FollowerState<Form::width>>(op, block).level, f.level);
@@ -84,7 +84,7 @@ struct AmplitudeControl {
 /// SuperCollider.
 template <class Form>
 struct AmplitudeOfAudio {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto f = start_block<Form>(op, block, *block.control);
         const float* from = input(op, block, in);
         for (int i = 0, n = block.frames; i < n; ++i)
@@ -101,10 +101,10 @@ void start_amplitude(const Op& op, Block& block, const UnitRate& rate) {
     f.follow(f.level).store(output(op, block));
     f.level.store(s.level);
 }
-void start_amplitude_audio(const Op& op, Block& block) {
+void start_amplitude_audio(const Op& op, Block& block) SCS_NONBLOCKING {
     start_amplitude(op, block, *block.audio);
 }
-void start_amplitude_control(const Op& op, Block& block) {
+void start_amplitude_control(const Op& op, Block& block) SCS_NONBLOCKING {
     start_amplitude(op, block, *block.control);
 }
 
@@ -165,11 +165,11 @@ SCS_INLINE void compand(const Op& op, const Block& block, int n) {
 
 template <class Form>
 struct Compander {
-    static void run(const Op& op, Block& block) { compand<Form>(op, block, block.frames); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { compand<Form>(op, block, block.frames); }
 };
 
-constexpr Kernel compander =
-    vector_kernel<Compander, CompanderState, Scalar>([](const Op& op, Block& block) { compand<Scalar>(op, block, 1); });
+constexpr Kernel compander = vector_kernel<Compander, CompanderState, Scalar>(
+    [](const Op& op, Block& block) SCS_NONBLOCKING { compand<Scalar>(op, block, 1); });
 
 // ---- DetectSilence
 
@@ -219,14 +219,14 @@ SCS_INLINE void detect(const Op& op, Block& block, int n, const UnitRate& rate) 
 
 template <int L>
 struct SilenceAudio {
-    static void run(const Op& op, Block& block) { detect<L>(op, block, block.frames, *block.audio); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { detect<L>(op, block, block.frames, *block.audio); }
 };
 template <int L>
 struct SilenceControl {
-    static void run(const Op& op, Block& block) { detect<L>(op, block, 1, *block.control); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { detect<L>(op, block, 1, *block.control); }
 };
 
-void start_silence(const Op& op, Block& block) {
+void start_silence(const Op& op, Block& block) SCS_NONBLOCKING {
     state<SilenceState<1>>(op, block).counter[0] = -1;
     *output(op, block) = 0.f;
 }

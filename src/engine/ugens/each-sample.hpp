@@ -98,7 +98,7 @@ struct EachSample {
     template <class Form>
     struct Run {
         static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             Kept<N> kept(op, block);
             const float* wires[Unit::inputs];
             int strides[Unit::inputs];
@@ -123,7 +123,7 @@ struct EachSample {
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         Kept<1> kept(op, block);
         F32<1> in[Unit::inputs];
         for (int k = 0; k < Unit::inputs; ++k)

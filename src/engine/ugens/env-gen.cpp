@@ -8,11 +8,11 @@ namespace {
 using namespace envelope;
 
 template <Segments segments>
-void start(const Op& op, Block& block) {
+void start(const Op& op, Block& block) SCS_NONBLOCKING {
     *output(op, block) = Envelope<1, segments>(op, block, 0).construct();
 }
 template <Segments segments>
-void start_later(const Op& op, Block& block) {
+void start_later(const Op& op, Block& block) SCS_NONBLOCKING {
     *output(op, block) = Envelope<1, segments>(op, block, 0).construct_later();
 }
 
@@ -31,7 +31,7 @@ struct AtControlRate {
     template <class Form>
     struct Run {
         static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<EnvState<N>>(op, block);
             const auto now = Form::control(input(op, block, gate)), before = Form::get(s.gate);
             const auto events = (now != before) | (Form::get(s.counter) <= I32<N>(0));
@@ -127,14 +127,14 @@ template <bool AudioGate>
 struct InPieces {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             each_lane<L>(block, [&](int lane) { in_pieces<L, AudioGate>(op, block, lane); });
         }
     };
 };
 
 /// Lanes that are in a linear, exponential or constant segment for the whole block are computed at once.
-void held_gates(const Op& op, Block& block) {
+void held_gates(const Op& op, Block& block) SCS_NONBLOCKING {
     constexpr int N = lanes;
     auto& s = state<EnvState<N>>(op, block);
     const int n = block.frames;

@@ -230,7 +230,7 @@ struct Tracked {
             repeat<5>([&](int k) { s.coefficient[k][lane] = c[k][0]; });
             repeat<2>([&](int k) { s.memory[k][lane] = zap(m[k])[0]; });
         }
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             each_lane<L>(block, [&](int lane) { turn(op, block, lane); });
         }
     };

@@ -54,7 +54,7 @@ struct Extreme {
         template <class Form>
         struct Run {
             static constexpr int N = Form::width;
-            static void run(const Op& op, Block& block) {
+            static void run(const Op& op, Block& block) SCS_NONBLOCKING {
                 auto& s = state<ExtremeState<N>>(op, block);
                 const float *from = input(op, block, 0), *trigger = input(op, block, 1);
                 float* out = output(op, block);
@@ -84,7 +84,7 @@ struct Extreme {
         };
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<ExtremeState<1>>(op, block);
         const F32<1> x(*input(op, block, 0)); // Peak took its sign along until 3.13
         s.level[0] = *output(op, block) = (block.space->release >= Release::v3_14 ? Kind::size(x) : x)[0];
@@ -101,7 +101,7 @@ struct Extreme {
 template <class Form>
 struct PeakOfBlock {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<ExtremeState<N>>(op, block);
         const float *from = input(op, block, 0), *trigger = input(op, block, 1);
         const int stride = is_audio(op, 1) ? N : 0, last = (block.frames - 1) * stride;
@@ -149,7 +149,7 @@ struct FollowerState {
 
 template <int L>
 struct PeakFollower {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<FollowerState<L>>(op, block);
         const int n = own_frames(op, block);
         each_lane<L>(block, [&](int lane) {
@@ -182,7 +182,7 @@ struct PeakFollower {
     }
 };
 
-void start_peak_follower(const Op& op, Block& block) {
+void start_peak_follower(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<FollowerState<1>>(op, block);
     s.decay[0] = *input(op, block, 1);
     const F32<1> x(*input(op, block, 0));

@@ -107,7 +107,7 @@ SCS_INLINE void each_span(SpanState<N>& s, const Block& block, F&& f) {
     d.store(s.d);
 }
 
-void batch(const Op& op, Block& block) {
+void batch(const Op& op, Block& block) SCS_NONBLOCKING {
     float* out = output(op, block);
     auto& s = follow<lanes>(op, block);
     each_span(s, block, [&](F32<lanes> y, F32<lanes> d, int frame) SCS_INLINE_LAMBDA {
@@ -116,7 +116,7 @@ void batch(const Op& op, Block& block) {
     });
 }
 
-void lone(const Op& op, Block& block) {
+void lone(const Op& op, Block& block) SCS_NONBLOCKING {
     float* out = output(op, block);
     auto& s = follow<1>(op, block);
     const LoneSpan around(s.near);
@@ -138,7 +138,7 @@ struct Beginning {
     SCS_INLINE float first() const { return float((b1 * y1 - y2)[0]); }
 };
 
-void start_audio(const Op& op, Block& block) {
+void start_audio(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<SpanState<1>>(op, block);
     s.freq[0] = *input(op, block, 0);
     const Beginning beginning(s.freq[0], *input(op, block, 1), *block.audio);
@@ -160,7 +160,7 @@ struct FrameState {
 
 template <class Form>
 struct Control {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         constexpr int N = Form::width;
         auto& s = state<FrameState<N>>(op, block);
         const auto freq = Form::control(input(op, block, 0));
@@ -178,7 +178,7 @@ struct Control {
     }
 };
 
-void start_control(const Op& op, Block& block) {
+void start_control(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<FrameState<1>>(op, block);
     s.freq[0] = *input(op, block, 0);
     const Beginning beginning(s.freq[0], *input(op, block, 1), *block.control);

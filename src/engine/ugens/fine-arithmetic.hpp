@@ -56,7 +56,7 @@ struct FineBinary {
     template <class Form>
     struct Run {
         using F = typename Form::F;
-        static void run(const Op& op, Block& block) { compute(op, block, Form::steps(block)); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, Form::steps(block)); }
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             auto* previous = state<Previous<1>::State<Form::state_lanes>>(op, block).value[0];
             const FineIn<Form> a(op, block, 0, previous), b(op, block, 1, previous);
@@ -80,7 +80,7 @@ struct FineBinary {
             }
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
         Run<Scalar>::compute(op, block, 1);
     }
@@ -92,9 +92,9 @@ template <template <class> class K, int Kept>
 struct FineChooser {
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) { K<Form>::compute(op, block, Form::steps(block)); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { K<Form>::compute(op, block, Form::steps(block)); }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         keep_inputs<Kept>(op, block, 1);
         K<Scalar>::compute(op, block, 1);
     }

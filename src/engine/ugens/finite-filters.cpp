@@ -18,7 +18,7 @@ template <class Kind>
 struct Finite {
     template <class Form>
     struct Audio {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             constexpr int N = Form::width;
             auto& s = state<FiniteState<Form::state_lanes>>(op, block);
             const float* in = input(op, block, 0);
@@ -54,7 +54,7 @@ struct Finite {
     };
     template <class Form>
     struct Control {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<FiniteState<Form::width>>(op, block);
             const auto x = Form::control(input(op, block, 0)), x1 = Form::get(s.x1);
             Kind::of(x, x1, Form::get(s.x2), F32<Form::width>(float(block.control->samples))).store(output(op, block));
@@ -62,7 +62,7 @@ struct Finite {
             Form::keep(s.x1, x);
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<FiniteState<1>>(op, block);
         const F32<1> x(*input(op, block, 0));
         x.store(s.x1);
@@ -126,7 +126,7 @@ struct BandReject {
 template <class Form>
 struct Change {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<FiniteState<N>>(op, block);
         const auto x = Form::control(input(op, block, 0)), x1 = Form::get(s.x1);
         const auto size = abs(Difference::of(x, x1, x1, x1));

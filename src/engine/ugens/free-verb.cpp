@@ -216,7 +216,7 @@ struct Verb {
 
     template <int L>
     struct Run {
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             const int n = block.frames;
             if constexpr (L > 1)
                 for (int c = 0; c < Channels; ++c)
@@ -243,7 +243,7 @@ struct Verb {
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto* memory = claim<Memory>(block, 1);
         state<VerbState<1>>(op, block).tanks[0] = memory;
         const auto given = gains<1>(op, block, 0);

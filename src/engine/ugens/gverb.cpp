@@ -416,7 +416,7 @@ struct VerbState {
 
 template <int L>
 struct Run {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) {
             Room* room = state<VerbState<L>>(op, block).room[lane];
             const float* from = input(op, block, in) + lane;
@@ -433,7 +433,7 @@ struct Run {
     }
 };
 
-void start(const Op& op, Block& block) {
+void start(const Op& op, Block& block) SCS_NONBLOCKING {
     state<VerbState<1>>(op, block).room[0] = make_room(op, block);
     *output(op, block, 0) = *output(op, block, 1) = 0.f;
 }

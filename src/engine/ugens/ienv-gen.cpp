@@ -101,7 +101,7 @@ private:
 
 template <int L>
 struct IEnvGen {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<IEnvState<L>>(op, block);
         const int n = own_frames(op, block);
         each_lane<L>(block, [&](int lane) {
@@ -122,7 +122,7 @@ struct IEnvGen {
     }
 };
 
-void start(const Op& op, Block& block) {
+void start(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<IEnvState<1>>(op, block);
     const Reader<1> reader(op, block, 0);
     const float place = reader.in(pointer)-reader.in(offset);

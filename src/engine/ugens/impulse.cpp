@@ -57,7 +57,7 @@ struct Impulse {
         template <class Form>
         struct Run {
             static constexpr int N = Form::width;
-            static void run(const Op& op, Block& block) {
+            static void run(const Op& op, Block& block) SCS_NONBLOCKING {
                 auto& s = state<ImpulseState<N>>(op, block);
                 const float *frequency = input(op, block, 0), *offset = input(op, block, 1);
                 float* out = output(op, block);
@@ -121,7 +121,7 @@ struct Impulse {
         };
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<ImpulseState<1>>(op, block);
         const float offset = *input(op, block, 1);
         const float by = *input(op, block, 0) * float(own_rate(op, block).duration);

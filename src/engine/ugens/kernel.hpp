@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/release.hpp"
 #include "engine/synthdef/synthdef.hpp"
 #include "engine/ugens/random-state.hpp"
@@ -38,7 +39,7 @@ struct Operand {
 
 struct Block;
 struct Op;
-using KernelFunction = void (*)(const Op&, Block&);
+using KernelFunction = void (*)(const Op&, Block&) SCS_NONBLOCKING;
 
 /// A factor for an operation's output that takes the place of a multiplication in the program.
 struct Gain {
@@ -86,7 +87,7 @@ struct Block {
     const int32_t* mapped; ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
     /// Lone: for buffers that only the synth has, whose numbers are Space::buffer_count and more. Null: it has none.
-    SampleBuffer (*own_buffer)(const Synth&, int32_t number) = nullptr;
+    SampleBuffer (*own_buffer)(const Synth&, int32_t number) SCS_NONBLOCKING = nullptr;
 };
 
 constexpr int row_sets = 8;
@@ -107,14 +108,15 @@ struct Space {
     float* rows;             ///< scratch: row_sets times block_size frames for each lane
     int32_t* held_buses;     ///< for hold: each lane's first bus
     void* buffers;           ///< for buffer
-    SampleBuffer (*buffer)(void* buffers, int32_t number); ///< 0 <= number < buffer_count; holds for the block
+    SampleBuffer (*buffer)(void* buffers,
+                           int32_t number) SCS_NONBLOCKING; ///< 0 <= number < buffer_count; holds for the block
     int32_t buffer_count;
     Release release; ///< whose units these are to sound as; for constructors, and what is as rare
     void* host;      ///< for done_action
-    void (*done_action)(void* host, Synth&, int action);
-    void* allocator;                                  ///< for allocate and free
-    void* (*allocate)(void* allocator, size_t bytes); ///< real-time memory, 64-byte aligned, or null
-    void (*free)(void* allocator, void*);
+    void (*done_action)(void* host, Synth&, int action) SCS_NONBLOCKING;
+    void* allocator;                                                 ///< for allocate and free
+    void* (*allocate)(void* allocator, size_t bytes)SCS_NONBLOCKING; ///< real-time memory, 64-byte aligned, or null
+    void (*free)(void* allocator, void*) SCS_NONBLOCKING;
 };
 
 /// What a kernel does besides computing outputs from inputs. Decides what may be batched.

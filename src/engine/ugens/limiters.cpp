@@ -104,12 +104,12 @@ struct Lookahead {
 
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             each_lane<L>(block, [&](int lane) { turn<L>(op, block, lane, block.frames); });
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<LookaheadState<1>>(op, block);
         const F64<1> frames = ceil(F64<1>(double(*input(op, block, duration)) * block.audio->samples));
         const int32_t piece = int_of(frames[0]);

@@ -69,13 +69,13 @@ struct Linen {
         convert<float>(F64<L>::load(s.level)).store(output(op, block));
         return true;
     }
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         if (L == 1 || !hold(op, block))
             each_lane<L>(block, [&](int lane) { turn(op, block, lane, input(op, block, gate)[lane]); });
     }
 };
 
-void start_linen(const Op& op, Block& block) {
+void start_linen(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<LinenState<1>>(op, block);
     const float open = *input(op, block, gate);
     s.stage[0] = open <= -1.f ? holding : over;

@@ -33,7 +33,7 @@ struct Local {
 
     template <int L>
     struct In {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             const auto& s = state<LocalState<L>>(op, block);
             for (int c = 0; c < op.outputs; ++c)
                 channel(s, op, block, c);
@@ -63,7 +63,7 @@ struct Local {
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<LocalState<1>>(op, block);
         s.buses[0] = claim<float>(block, size_t(op.outputs) * size_t(frames(block)));
         s.channels[0] = op.outputs;
@@ -76,7 +76,7 @@ struct Local {
 
     template <int L>
     struct Out {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<LocalState<L>>(op, block);
             const int n = frames(block);
             for (int c = 0; c < op.inputs; ++c) {

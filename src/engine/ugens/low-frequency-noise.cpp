@@ -68,7 +68,7 @@ template <class Kind>
 struct Counted {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<CountState<L>>(op, block);
             const int n = own_frames(op, block);
             each_lane<L>(block, [&](int lane) {
@@ -99,7 +99,7 @@ struct Counted {
             });
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         {
             Taus88 random(block);
             Kind::begin(random, state<CountState<1>>(op, block));
@@ -162,7 +162,7 @@ template <class Kind>
 struct Phased {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<DrawnState<L>>(op, block);
             const int n = own_frames(op, block);
             const double duration = own_rate(op, block).duration;
@@ -190,7 +190,7 @@ struct Phased {
             });
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<DrawnState<1>>(op, block);
         {
             Taus88 random(block);

@@ -155,7 +155,7 @@ struct Waves {
     struct At {
         template <class Form>
         struct Run {
-            static void run(const Op& op, Block& block) {
+            static void run(const Op& op, Block& block) SCS_NONBLOCKING {
                 auto& s = state<PhaseState<Form::width>>(op, block);
                 each_frame<AudioFrequency, Form>(
                     op, block, Wave::cycle, s.phase, [](auto& phase, auto by, auto strays) {
@@ -164,7 +164,7 @@ struct Waves {
             }
         };
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         F64<1> phase(double(*input(op, block, 1)) + Wave::begin);
         bring_back<Wave>(phase);
         start_at<PhaseState<1>>(At<false>::template Run<Scalar>::run, op, block, {{phase[0]}});
@@ -179,7 +179,7 @@ struct Waves {
 template <class Form, bool Fine = false>
 struct MovingSaw {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<PhaseState<N>>(op, block);
         float* const rests = Fine ? output(op, block, 1) : nullptr;
         int i = 0;
@@ -199,7 +199,7 @@ struct MovingSaw {
 template <class Form, bool Fine = false>
 struct HeldSaw {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<PhaseState<N>>(op, block);
         const auto by = convert<double>(Form::control(input(op, block, 0)) * per_hertz<Form>(2.0, op, block));
         // A falling saw is computed as a rising one and inverted, so that only one end has to be checked.
@@ -235,7 +235,7 @@ struct Saw {
     using Moving = MovingSaw<Form, Fine>;
     template <class Form>
     using Held = HeldSaw<Form, Fine>;
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         F64<1> phase(double(*input(op, block, 1)));
         bring_back_saw(phase);
         start_at<PhaseState<1>>(Held<Scalar>::run, op, block, {{phase[0]}});
@@ -264,7 +264,7 @@ struct Pulse {
     template <class Form>
     struct Run {
         static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<PulseState<N>>(op, block);
             const auto next_width = convert<double>(Form::control(input(op, block, 2)));
             auto width = convert<double>(Form::get(s.width));
@@ -285,7 +285,7 @@ struct Pulse {
             Form::keep(s.width, convert<float>(width));
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         F64<1> phase(double(*input(op, block, 1)));
         bring_back(phase, far_off(phase, F64<1>(0.0)), 0.0, 1.0);
         start_at<PulseState<1>>(Pulse<false>::Run<Scalar>::run, op, block, {{phase[0]}, {*input(op, block, 2)}});
@@ -306,7 +306,7 @@ struct SyncSaw {
     template <class Form>
     struct Run {
         static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<SyncState<N>>(op, block);
             const float *leads = input(op, block, 0), *frequency = input(op, block, 1);
             float* out = output(op, block);
@@ -332,7 +332,7 @@ struct SyncSaw {
             Form::keep(s.phase, phase);
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         run_first_frame(SyncSaw<false, false>::Run<Scalar>::run, op, block);
     }
     static constexpr AtBothRates<Run, SyncState, Scalar> kernels{start};

@@ -56,14 +56,14 @@ SCS_INLINE void insert_all(const Op& op, const Block& block, int n) {
 
 template <int L>
 struct Audio {
-    static void run(const Op& op, Block& block) { insert_all<L>(op, block, block.frames); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { insert_all<L>(op, block, block.frames); }
 };
 template <int L>
 struct Control {
-    static void run(const Op& op, Block& block) { insert_all<L>(op, block, 1); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { insert_all<L>(op, block, 1); }
 };
 
-void start(const Op& op, Block& block) {
+void start(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<MedianState<1>>(op, block);
     const int32_t wanted = int_of(*input(op, block, length));
     s.length[0] = wanted < 1 ? 1 : wanted > most ? most : wanted;

@@ -32,7 +32,7 @@ struct ItemOf<T* (S::*)[1]> {
 
 /// A kernel's stop(), by the item of its State<1> that keeps the pointer: give_back<&State<1>::line>.
 template <auto Item>
-void give_back(const Op& op, Block& block) {
+void give_back(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& memory = (state<typename detail::ItemOf<decltype(Item)>::State>(op, block).*Item)[0];
     if (memory)
         block.space->free(block.space->allocator, memory);

@@ -78,13 +78,15 @@ SCS_INLINE void filter(const Op& op, const Block& block, int n, int slope_frames
 
 template <class Form>
 struct Audio {
-    [[gnu::flatten]] static void run(const Op& op, Block& block) {
+    [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         filter<Form>(op, block, block.frames, block.frames, *block.audio);
     }
 };
 template <class Form>
 struct Control {
-    [[gnu::flatten]] static void run(const Op& op, Block& block) { filter<Form>(op, block, 1, 1, *block.control); }
+    [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
+        filter<Form>(op, block, 1, 1, *block.control);
+    }
 };
 
 void start(const Op& op, Block& block, const UnitRate& rate) {
@@ -93,10 +95,10 @@ void start(const Op& op, Block& block, const UnitRate& rate) {
     st.gain[0] = *input(op, block, gain);
     filter<Scalar>(op, block, 1, 1, rate);
 }
-void start_audio(const Op& op, Block& block) {
+void start_audio(const Op& op, Block& block) SCS_NONBLOCKING {
     start(op, block, *block.audio);
 }
-void start_control(const Op& op, Block& block) {
+void start_control(const Op& op, Block& block) SCS_NONBLOCKING {
     start(op, block, *block.control);
 }
 

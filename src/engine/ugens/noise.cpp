@@ -68,13 +68,13 @@ SCS_INLINE F32<N> fraction(U32<N> number, float unit) {
 }
 
 template <template <int> class K>
-void start_by_first_frame(const Op& op, Block& block) {
+void start_by_first_frame(const Op& op, Block& block) SCS_NONBLOCKING {
     run_first_frame(K<1>::run, op, block);
 }
 
 template <int L>
 struct WhiteNoise {
-    [[gnu::flatten]] static void run(const Op& op, Block& block) {
+    [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_number<L>(op, block, [](int, auto number) SCS_INLINE_LAMBDA {
             return fraction(number, 0x1p-22f) - F32<number.width>(1.f);
         });
@@ -83,7 +83,7 @@ struct WhiteNoise {
 
 template <int L>
 struct ClipNoise {
-    [[gnu::flatten]] static void run(const Op& op, Block& block) {
+    [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_number<L>(op, block, [](int, auto number) SCS_INLINE_LAMBDA {
             constexpr int N = number.width;
             return bits<float>((number & U32<N>(0x80000000u)) | bits<uint32_t>(F32<N>(1.f)));
@@ -101,7 +101,7 @@ struct GrayState {
 
 template <int L>
 struct GrayNoise {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<GrayState<L>>(op, block);
         each_in_turn<L>(op, block, [&](int lane, uint32_t number) SCS_INLINE_LAMBDA {
             s.level[lane] ^= 1u << (number & 31);
@@ -139,7 +139,7 @@ struct PinkNoise {
         return bits<float>((total + (number >> 13)) | U32<N>(0x40000000u)) - F32<N>(3.f);
     }
 
-    [[gnu::flatten]] static void run(const Op& op, Block& block) {
+    [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<PinkState<L>>(op, block);
         each_piece<L, 2>(
             op, block,
@@ -177,7 +177,7 @@ struct PinkNoise {
     }
 };
 
-void start_pink_noise(const Op& op, Block& block) {
+void start_pink_noise(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<PinkState<1>>(op, block);
     {
         Taus88 random(block);
@@ -199,7 +199,7 @@ struct BrownState {
 
 template <int L>
 struct BrownNoise {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<BrownState<L>>(op, block);
         each_in_turn<L>(op, block, [&](int lane, uint32_t number) SCS_INLINE_LAMBDA {
             float level = s.level[lane] + (fraction(U32<1>(number), 0x1p-25f)[0] - 0.125f);
@@ -209,7 +209,7 @@ struct BrownNoise {
     }
 };
 
-void start_brown_noise(const Op& op, Block& block) {
+void start_brown_noise(const Op& op, Block& block) SCS_NONBLOCKING {
     *output(op, block) = state<BrownState<1>>(op, block).level[0] = Taus88(block).bipolar();
 }
 
@@ -226,7 +226,7 @@ template <class Kind>
 struct Dust {
     template <int L>
     struct Run {
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             // Read first, as the density may share memory with the output.
             float chances[L], scales[L];
             each_lane<L>(block, [&](int lane) {
@@ -255,7 +255,7 @@ struct CrackleState {
 template <class Form>
 struct Crackle {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<CrackleState<N>>(op, block);
         const auto chaos = Form::control(input(op, block, 0));
         float* out = output(op, block);
@@ -271,7 +271,7 @@ struct Crackle {
     }
 };
 
-void start_crackle(const Op& op, Block& block) {
+void start_crackle(const Op& op, Block& block) SCS_NONBLOCKING {
     state<CrackleState<1>>(op, block).y1[0] = float(Taus88(block).fine());
     run_first_frame(Crackle<Scalar>::run, op, block);
 }
@@ -289,7 +289,7 @@ SCS_INLINE U32<Form::width> bits_at(const Op& op, const float* wire, int step) {
 template <class Form>
 struct Hasher {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         const float* in = input(op, block, 0);
         float* out = output(op, block);
         for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i) {
@@ -302,7 +302,7 @@ struct Hasher {
 template <class Form>
 struct MantissaMask {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         const float* in = input(op, block, 0);
         float* out = output(op, block);
         uint32_t masks[Form::state_lanes];
@@ -315,7 +315,7 @@ struct MantissaMask {
 };
 
 template <template <class> class K>
-void start_form(const Op& op, Block& block) {
+void start_form(const Op& op, Block& block) SCS_NONBLOCKING {
     run_first_frame(K<Scalar>::run, op, block);
 }
 

@@ -110,7 +110,7 @@ struct Panner {
     template <class Form>
     struct Kernels {
         using F = typename Form::F;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             const int steps = own_steps<Form>(op, block);
             auto& s = state<State<Form::state_lanes>>(op, block);
             if (is_audio(op, position))
@@ -153,7 +153,7 @@ struct Panner {
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<State<1>>(op, block);
         s.position[0] = *input(op, block, position);
         s.level[0] = *input(op, block, level);
@@ -185,7 +185,7 @@ SCS_INLINE Gains<N> fade(F32<N> position) {
 
 template <class Form>
 struct LinXFade2 {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         const float* position = input(op, block, fade_position);
         const int steps = own_steps<Form>(op, block);
         const Fade<Form> use(op, block);
@@ -205,7 +205,7 @@ struct LinXFade2 {
     }
 };
 
-void start_lin_x_fade2(const Op& op, Block& block) {
+void start_lin_x_fade2(const Op& op, Block& block) SCS_NONBLOCKING {
     const auto gains = fade(F32<1>(*input(op, block, fade_position)));
     state<Previous<1>::State<1>>(op, block).value[0][0] = gains.right[0];
     Fade<Scalar>(op, block).put(0, gains);

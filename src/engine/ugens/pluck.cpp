@@ -228,7 +228,7 @@ struct Pluck {
         last.store(s.last);
     }
 
-    [[gnu::flatten]] static void run(const Op& op, Block& block) {
+    [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<PluckState<L>>(op, block);
         const int n = block.frames;
         Turn turns[L];
@@ -288,7 +288,7 @@ struct Pluck {
     }
 };
 
-void start(const Op& op, Block& block) {
+void start(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<PluckState<1>>(op, block);
     const double rate = block.audio->samples;
     const int64_t length = line_length(*input(op, block, longest), rate, block.frames);

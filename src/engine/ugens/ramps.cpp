@@ -54,7 +54,7 @@ struct Straight {
         each_float_sum(convert<float>(level), convert<float>(growth), frames, put);
         return level + F64<N>(double(frames)) * growth;
     }
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<LineState<1>>(op, block);
         const double first = *input(op, block, from), last = *input(op, block, to);
         const int32_t count = count_of(op, block);
@@ -86,7 +86,7 @@ struct Exponential {
         each_float_power(convert<float>(level), convert<float>(growth), frames, put);
         return level * whole_power(growth, unsigned(frames));
     }
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<LineState<1>>(op, block);
         const double first = *input(op, block, from), last = *input(op, block, to);
         const int32_t count = count_of(op, block);
@@ -105,7 +105,7 @@ struct LineOf {
     template <class Form>
     struct Control {
         static constexpr int N = Form::width;
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<LineState<N>>(op, block);
             const auto counter = Form::get(s.counter);
             const auto level = Form::get(s.level);
@@ -140,11 +140,11 @@ struct LineOf {
         if (count < n)
             put_held<L>(out + count * L, s.end[lane], n - count);
     }
-    static void lone(const Op& op, Block& block) { in_pieces<1>(op, block, 0); }
+    static void lone(const Op& op, Block& block) SCS_NONBLOCKING { in_pieces<1>(op, block, 0); }
 
     /// Voices whose line runs through the whole block, or has ended before, are computed at once; the others one by
     /// one.
-    static void batch(const Op& op, Block& block) {
+    static void batch(const Op& op, Block& block) SCS_NONBLOCKING {
         constexpr int N = lanes;
         auto& s = state<LineState<N>>(op, block);
         const int n = block.frames;
@@ -189,7 +189,7 @@ struct LineOf {
 
     /// With a second output: what the first is off by (see synthdef/fine-phases.hpp).
     template <int L>
-    static void with_rest(const Op& op, Block& block) {
+    static void with_rest(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<LineState<L>>(op, block);
         double level[L];
         int32_t counter[L];
@@ -209,7 +209,7 @@ struct LineOf {
                     i < counter[lane] ? float(level[lane] + s.growth[lane] * i - double(out[i * L + lane])) : 0.f;
         });
     }
-    static void start_with_rest(const Op& op, Block& block) {
+    static void start_with_rest(const Op& op, Block& block) SCS_NONBLOCKING {
         Kind::start(op, block);
         *output(op, block, 1) = float(state<LineState<1>>(op, block).level[0] - double(*output(op, block)));
     }

@@ -50,10 +50,10 @@ struct DrawnOfOne {
                 out[i * L] = drawn(op.special_index, in.at(i), random);
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_frames(op, block)); }
 };
 
-void start_one(const Op& op, Block& block) {
+void start_one(const Op& op, Block& block) SCS_NONBLOCKING {
     DrawnOfOne<1>::compute(op, block, 1);
 }
 
@@ -86,10 +86,10 @@ struct DrawnBetween {
                 out[i * L] = drawn(op.special_index, audio, a.at(i), b.at(i), random);
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_frames(op, block)); }
 };
 
-void start_between(const Op& op, Block& block) {
+void start_between(const Op& op, Block& block) SCS_NONBLOCKING {
     keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
     DrawnBetween<1>::compute(op, block, 1);
 }

@@ -34,12 +34,12 @@ struct Whole {
 };
 
 template <class Kind>
-void start_between(const Op& op, Block& block) {
+void start_between(const Op& op, Block& block) SCS_NONBLOCKING {
     Taus88 random(block);
     *output(op, block) = Kind::draw(random, *input(op, block, 0), *input(op, block, 1));
 }
 
-void start_lin_rand(const Op& op, Block& block) {
+void start_lin_rand(const Op& op, Block& block) SCS_NONBLOCKING {
     const float low = *input(op, block, 0), high = *input(op, block, 1);
     Taus88 random(block);
     const float a = random.unipolar(), b = random.unipolar();
@@ -47,7 +47,7 @@ void start_lin_rand(const Op& op, Block& block) {
     *output(op, block) = ((a < b) == smaller ? a : b) * (high - low) + low;
 }
 
-void start_n_rand(const Op& op, Block& block) {
+void start_n_rand(const Op& op, Block& block) SCS_NONBLOCKING {
     constexpr int most = 1024; // a limit on the time; the result is the mean by then anyway
     const float low = *input(op, block, 0), high = *input(op, block, 1);
     const int32_t wanted = int_of(*input(op, block, 2)), count = wanted < most ? wanted : most;
@@ -81,7 +81,7 @@ struct TriggerState {
 
 template <int L>
 struct RandSeed {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<TriggerState<L>>(op, block);
         const int n = own_frames(op, block);
         each_lane<L>(block, [&](int lane) {
@@ -98,14 +98,14 @@ struct RandSeed {
             s.previous[lane] = previous;
         });
     }
-    static void start(const Op& op, Block& block) { run_first_frame(RandSeed<1>::run, op, block); }
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING { run_first_frame(RandSeed<1>::run, op, block); }
 };
 
 constexpr Kernel rand_seed = drawing<RandSeed, TriggerState>(RandSeed<1>::start);
 
 template <int L>
 struct CoinGate {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<TriggerState<L>>(op, block);
         const int n = own_frames(op, block);
         each_lane<L>(block, [&](int lane) {
@@ -123,7 +123,7 @@ struct CoinGate {
             s.previous[lane] = previous;
         });
     }
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         state<TriggerState<1>>(op, block).previous[0] = *input(op, block, 1);
         *output(op, block) = 0.f;
     }
@@ -143,7 +143,7 @@ template <class Kind>
 struct Triggered {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<HeldState<L>>(op, block);
             const int n = own_frames(op, block);
             // Both bounds are read frame by frame if the lower one is at audio rate.
@@ -166,7 +166,7 @@ struct Triggered {
             });
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<HeldState<1>>(op, block);
         Taus88 random(block);
         s.value[0] = *output(op, block) = Kind::draw(random, *input(op, block, 0), *input(op, block, 1));

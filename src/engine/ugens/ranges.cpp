@@ -63,7 +63,7 @@ template <class Operator>
 struct Ranged {
     template <class Form>
     struct Kernels {
-        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_steps<Form>(op, block)); }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             const float* from = input(op, block, in);
@@ -86,7 +86,7 @@ struct Ranged {
     };
     template <class Form>
     struct AtControlRate {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             const auto bound = [&](size_t i) SCS_INLINE_LAMBDA {
                 const auto value = Form::control(input(op, block, i));
                 return Operator::ramped && !is_audio(op, i) ? flushed(value) : value;
@@ -94,7 +94,7 @@ struct Ranged {
             Form::put(output(op, block), 0, Operator::of(Form::control(input(op, block, in)), bound(low), bound(high)));
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         if (Operator::ramped)
             keep_inputs<2>(op, block, low);
         Kernels<Scalar>::compute(op, block, 1);
@@ -165,7 +165,7 @@ struct LinExpMap {
 template <class Form>
 struct LinExp {
     static constexpr int N = Form::width;
-    static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_steps<Form>(op, block)); }
 
     SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
         const float* from = input(op, block, in);
@@ -190,7 +190,7 @@ struct LinExp {
     }
 };
 
-void start_lin_exp(const Op& op, Block& block) {
+void start_lin_exp(const Op& op, Block& block) SCS_NONBLOCKING {
     LinExp<Scalar>::compute(op, block, 1);
 }
 

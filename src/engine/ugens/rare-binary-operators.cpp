@@ -170,10 +170,10 @@ struct WholeOperator {
                 out[i * L] = whole(op.special_index, a.at(i), b.at(i));
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_frames(op, block)); }
 };
 
-void start_whole(const Op& op, Block& block) {
+void start_whole(const Op& op, Block& block) SCS_NONBLOCKING {
     keep_inputs<1>(op, block, is_ramped(op, 0) ? 0 : 1);
     WholeOperator<1>::compute(op, block, 1);
 }

@@ -172,7 +172,7 @@ SCS_INLINE void with_silencing_gain(const Op& op, const Block& block, F&& f) {
 
 /// Multiplies a finished output by the operation's gain. For blocks rare enough to be processed in two passes.
 template <class Form>
-[[gnu::noinline, gnu::flatten]] void multiply_by_gain(const Op& op, Block& block) {
+[[gnu::noinline, gnu::flatten]] void multiply_by_gain(const Op& op, Block& block) SCS_NONBLOCKING {
     float* out = output(op, block);
     with_silencing_gain<Form, true>(op, block, [&](auto scale) SCS_INLINE_LAMBDA {
 #pragma GCC unroll 1
@@ -255,7 +255,7 @@ struct Recursive {
             else
                 return convert<float>(step<Place>(convert<double>(Form::audio(in, i)), c, m));
         }
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             Turn<Form> turn(op, block);
             if (any(turn.changed))
                 move(op, block);
@@ -285,7 +285,7 @@ struct Recursive {
             turn.keep();
         }
         /// A block in which some lanes' coefficients move to new values, without a gain.
-        [[gnu::noinline, gnu::flatten]] static void move(const Op& op, Block& block) {
+        [[gnu::noinline, gnu::flatten]] static void move(const Op& op, Block& block) SCS_NONBLOCKING {
             Turn<Form> turn(op, block);
             const float* in = input(op, block, 0);
             float* out = output(op, block);
@@ -324,7 +324,7 @@ struct Recursive {
     };
 
     struct ScaledBatch {
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             Turn<Batch> turn(op, block);
             if (any(turn.changed)) {
                 Audio<Batch>::move(op, block);
@@ -339,7 +339,7 @@ struct Recursive {
     template <bool Scaled>
     struct Lone {
         static constexpr int chunk = block_multiple;
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             Turn<Scalar> turn(op, block);
             if (any(turn.changed)) {
                 Audio<Scalar>::move(op, block);
@@ -388,7 +388,7 @@ struct Recursive {
 
     template <class Form>
     struct Control {
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             constexpr int N = Form::width;
             Turn<Form> turn(op, block);
             const F64<N> x = convert<double>(Form::control(input(op, block, 0)));
@@ -421,10 +421,10 @@ struct Recursive {
             return;
         repeat<memories>([&](int k) { (k < Kind::zapped ? zap(m[k]) : m[k]).store(s.memory[k]); });
     }
-    static void start_audio(const Op& op, Block& block) {
+    static void start_audio(const Op& op, Block& block) SCS_NONBLOCKING {
         start(op, block, *block.audio);
     }
-    static void start_control(const Op& op, Block& block) {
+    static void start_control(const Op& op, Block& block) SCS_NONBLOCKING {
         start(op, block, *block.control);
     }
 
@@ -456,7 +456,7 @@ struct Modulated {
     };
     template <class Form>
     struct Run {
-        [[gnu::flatten]] static void run(const Op& op, Block& block) {
+        [[gnu::flatten]] static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             constexpr int N = Form::width;
             auto& s = state<State<N>>(op, block);
             const float *in = input(op, block, 0), *wires[Kind::parameters];
@@ -474,7 +474,7 @@ struct Modulated {
             repeat<Kind::memories>([&](int k) { Form::keep(s.memory[k], k < Kind::zapped ? zap(m[k]) : m[k]); });
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<State<1>>(op, block);
         F32<1> p[Kind::parameters];
         F64<1> c[Kind::coefficients], m[Kind::memories];

@@ -45,10 +45,10 @@ struct Select {
             }
         });
     }
-    static void run(const Op& op, Block& block) { compute(op, block, own_frames(op, block)); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_frames(op, block)); }
 };
 
-void start_select(const Op& op, Block& block) {
+void start_select(const Op& op, Block& block) SCS_NONBLOCKING {
     Select<1>::compute(op, block, 1);
 }
 
@@ -56,7 +56,7 @@ constexpr Kernel select_input = lane_kernel<Select, Stateless>(start_select);
 
 template <int L>
 struct SelectValue {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) {
             output(op, block)[lane] = input(op, block, chosen(op, input(op, block, 0)[lane]))[lane];
         });
@@ -78,7 +78,7 @@ const Kernel* choose_select(const Signature& s) {
 
 template <class Form>
 struct ControlToAudio {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         float* out = output(op, block);
         const float* level = input(op, block, 0);
         const auto loop = [&](auto from) __attribute__((always_inline)) {
@@ -92,7 +92,7 @@ struct ControlToAudio {
     }
 };
 
-void start_control_to_audio(const Op& op, Block& block) {
+void start_control_to_audio(const Op& op, Block& block) SCS_NONBLOCKING {
     const float level = *input(op, block, 0);
     state<Previous<1>::State<1>>(op, block).value[0][0] = level;
     *output(op, block) = level;
@@ -104,10 +104,12 @@ constexpr Kernel control_to_audio = vector_kernel<ControlToAudio, Previous<1>::S
 
 template <class Form>
 struct AudioToControl {
-    static void run(const Op& op, Block& block) { Form::control(input(op, block, 0)).store(output(op, block)); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
+        Form::control(input(op, block, 0)).store(output(op, block));
+    }
 };
 
-void start_audio_to_control(const Op& op, Block& block) {
+void start_audio_to_control(const Op& op, Block& block) SCS_NONBLOCKING {
     *output(op, block) = *input(op, block, 0);
 }
 
@@ -117,7 +119,7 @@ constexpr Kernel audio_to_control = vector_kernel<AudioToControl, Stateless, Sca
 
 template <class Form>
 struct Constant {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         const auto value = Form::get(state<Previous<1>::State<Form::state_lanes>>(op, block).value[0]);
         float* out = output(op, block);
         for (int i = 0, n = own_steps<Form>(op, block); i < n; ++i)
@@ -125,7 +127,7 @@ struct Constant {
     }
 };
 
-void start_constant(const Op& op, Block& block) {
+void start_constant(const Op& op, Block& block) SCS_NONBLOCKING {
     const float value = *input(op, block, 0);
     float& kept = state<Previous<1>::State<1>>(op, block).value[0][0];
     kept = value == 0.f ? 0.f : value; // makes -0 a 0

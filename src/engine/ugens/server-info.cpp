@@ -8,7 +8,7 @@ namespace scs::SCS_SIMD {
 namespace {
 
 template <auto Value>
-void start(const Op& op, Block& block) {
+void start(const Op& op, Block& block) SCS_NONBLOCKING {
     *output(op, block) = Value(block);
 }
 

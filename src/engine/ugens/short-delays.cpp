@@ -17,7 +17,7 @@ template <bool Two>
 struct Samples {
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<SampleState<Form::state_lanes>>(op, block);
             const float* from = input(op, block, 0);
             float* out = output(op, block);
@@ -32,7 +32,7 @@ struct Samples {
             Form::keep(s.two, two);
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<SampleState<1>>(op, block);
         if (block.space->release < Release::v3_14) {
             s.one[0] = *input(op, block, 0);

@@ -39,7 +39,7 @@ SCS_INLINE U32<N> even_increment(SinOscState<N>& s, const Op& op, const Block& b
 template <bool AudioFrequency, Offset offset_kind>
 struct SinOsc {
     template <class Form, bool Scaled>
-    SCS_INLINE static void compute(const Op& op, Block& block) {
+    SCS_INLINE static void compute(const Op& op, Block& block) SCS_NONBLOCKING {
         constexpr int N = Form::width, voices = Form::state_lanes;
         auto& s = state<SinOscState<voices>>(op, block);
         const float *frequency = input(op, block, 0), *offset = input(op, block, 1);
@@ -86,14 +86,14 @@ struct SinOsc {
     }
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) { compute<Form, false>(op, block); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute<Form, false>(op, block); }
     };
     template <class Form>
     struct Scaled {
-        static void run(const Op& op, Block& block) { compute<Form, true>(op, block); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute<Form, true>(op, block); }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<SinOscState<1>>(op, block);
         const float radians = *input(op, block, 1);
         s.offset[0] = radians;
@@ -156,7 +156,7 @@ struct EvenSinOsc {
     }
 
     template <class Form, bool Scaled>
-    SCS_INLINE static void compute(const Op& op, Block& block) {
+    SCS_INLINE static void compute(const Op& op, Block& block) SCS_NONBLOCKING {
         constexpr int voices = Form::state_lanes;
         auto& s = state<EvenState<voices>>(op, block);
         float* out = output(op, block);
@@ -196,14 +196,14 @@ struct EvenSinOsc {
     }
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) { compute<Form, false>(op, block); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute<Form, false>(op, block); }
     };
     template <class Form>
     struct Scaled {
-        static void run(const Op& op, Block& block) { compute<Form, true>(op, block); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute<Form, true>(op, block); }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<EvenState<1>>(op, block);
         for (auto& even : s.near.even)
             even[0] = 1.f;
@@ -238,7 +238,7 @@ struct SinOscFB {
     SCS_INLINE static F32<N> wanted(const Op& op, const Block& block) {
         return convert<float>(convert<double>(Form::control(input(op, block, 1))) * F64<N>(phase_radian));
     }
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<FeedbackState<N>>(op, block);
         float* out = output(op, block);
         const int n = own_steps<Form>(op, block);
@@ -257,7 +257,7 @@ struct SinOscFB {
     }
 };
 
-void start_sin_osc_fb(const Op& op, Block& block) {
+void start_sin_osc_fb(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<FeedbackState<1>>(op, block);
     SinOscFB<Scalar>::wanted(op, block).store(s.feedback);
     run_first_frame(SinOscFB<Scalar>::run, op, block);

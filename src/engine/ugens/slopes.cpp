@@ -38,11 +38,11 @@ SCS_INLINE void slew(const Op& op, const Block& block, int n, const UnitRate& ra
 
 template <class Form>
 struct SlewAudio {
-    static void run(const Op& op, Block& block) { slew<Form>(op, block, block.frames, *block.audio); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { slew<Form>(op, block, block.frames, *block.audio); }
 };
 template <class Form>
 struct SlewControl {
-    static void run(const Op& op, Block& block) { slew<Form>(op, block, 1, *block.control); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { slew<Form>(op, block, 1, *block.control); }
 };
 
 void start_slew(const Op& op, Block& block, const UnitRate& rate) {
@@ -50,10 +50,10 @@ void start_slew(const Op& op, Block& block, const UnitRate& rate) {
     slew<Scalar>(op, block, 1, rate);
 }
 
-constexpr Kernel slew_audio =
-    vector_kernel<SlewAudio, SlewState, Scalar>([](const Op& op, Block& b) { start_slew(op, b, *b.audio); });
-constexpr Kernel slew_control =
-    vector_kernel<SlewControl, SlewState, Scalar>([](const Op& op, Block& b) { start_slew(op, b, *b.control); });
+constexpr Kernel slew_audio = vector_kernel<SlewAudio, SlewState, Scalar>(
+    [](const Op& op, Block& b) SCS_NONBLOCKING { start_slew(op, b, *b.audio); });
+constexpr Kernel slew_control = vector_kernel<SlewControl, SlewState, Scalar>(
+    [](const Op& op, Block& b) SCS_NONBLOCKING { start_slew(op, b, *b.control); });
 
 // ---- Ramp: reaches a sample of the input after each period
 
@@ -103,14 +103,14 @@ SCS_INLINE void ramp(const Op& op, const Block& block, int n, const UnitRate& ra
 
 template <int L>
 struct RampAudio {
-    static void run(const Op& op, Block& block) { ramp<L>(op, block, block.frames, *block.audio); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { ramp<L>(op, block, block.frames, *block.audio); }
 };
 template <int L>
 struct RampControl {
-    static void run(const Op& op, Block& block) { ramp<L>(op, block, 1, *block.control); }
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING { ramp<L>(op, block, 1, *block.control); }
 };
 
-void start_ramp(const Op& op, Block& block) {
+void start_ramp(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<RampState<1>>(op, block);
     s.counter[0] = 1;
     s.level[0] = *output(op, block) = *input(op, block, ramp_in);
@@ -154,7 +154,7 @@ SCS_INLINE void set_out(const Op& op, const Block& block, VarLagState<L>& s, int
 
 template <int L>
 struct VarLagAudio {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<VarLagState<L>>(op, block);
         each_lane<L>(block, [&](int lane) {
             set_out<true>(op, block, s, lane, *block.audio);
@@ -179,7 +179,7 @@ struct VarLagAudio {
 
 template <int L>
 struct VarLagControl {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<VarLagState<L>>(op, block);
         each_lane<L>(block, [&](int lane) {
             set_out<false>(op, block, s, lane, *block.control);
@@ -204,10 +204,10 @@ void start_var_lag(const Op& op, Block& block, const UnitRate& rate) {
     *output(op, block) = float(s.level[0]);
 }
 
-constexpr Kernel var_lag_audio =
-    lane_kernel<VarLagAudio, VarLagState>([](const Op& op, Block& b) { start_var_lag(op, b, *b.audio); });
-constexpr Kernel var_lag_control =
-    lane_kernel<VarLagControl, VarLagState>([](const Op& op, Block& b) { start_var_lag(op, b, *b.control); });
+constexpr Kernel var_lag_audio = lane_kernel<VarLagAudio, VarLagState>(
+    [](const Op& op, Block& b) SCS_NONBLOCKING { start_var_lag(op, b, *b.audio); });
+constexpr Kernel var_lag_control = lane_kernel<VarLagControl, VarLagState>(
+    [](const Op& op, Block& b) SCS_NONBLOCKING { start_var_lag(op, b, *b.control); });
 
 template <const Kernel& Audio, const Kernel& Control>
 const Kernel* choose(const Signature& s) {

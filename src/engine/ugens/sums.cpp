@@ -17,7 +17,7 @@ enum { in, factor, addend };
 template <class Form>
 struct MulAdd {
     using F = typename Form::F;
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         if (moves(op, block, factor) || moves(op, block, addend) || silences(op, block))
             return any_way(op, block);
         if (is_audio(op, factor))
@@ -93,7 +93,7 @@ struct MulAdd {
 /// Needs no flushed(): for arithmetic, denormals are zero anyway.
 template <class Form>
 struct MulAddValue {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         const auto value = [&](size_t i) SCS_INLINE_LAMBDA { return Form::control(input(op, block, i)); };
         Form::put(output(op, block), 0, value(in) * value(factor) + value(addend));
     }
@@ -107,7 +107,7 @@ struct Sum {
 
     template <class Form>
     struct Kernels {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             bool audio = at_audio_rate(op);
             for (size_t i = 0; i < Count; ++i)
                 audio &= is_audio(op, i);
@@ -153,7 +153,7 @@ template <int Count>
 struct SumOfValues {
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto sum = Form::control(input(op, block, 0));
             for (size_t k = 1; k < Count; ++k)
                 sum += Form::control(input(op, block, k));
@@ -215,7 +215,7 @@ struct FineSum {
 
 template <template <class> class K, template <class> class OfValues, int Kept>
 struct Chooser {
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         keep_inputs<Kept>(op, block, 1);
         K<Scalar>::compute(op, block, 1);
     }

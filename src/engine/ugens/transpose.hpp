@@ -3,6 +3,7 @@
 
 // Transposes a square of samples: from rows of lanes, one for each frame, to rows of frames, one for each lane.
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/simd/lanes.hpp"
 
 #include <utility>

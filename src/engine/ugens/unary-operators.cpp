@@ -9,7 +9,7 @@ template <class Operator>
 struct Unary {
     template <class Form>
     struct Kernels {
-        static void run(const Op& op, Block& block) { compute(op, block, own_steps<Form>(op, block)); }
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING { compute(op, block, own_steps<Form>(op, block)); }
 
         SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
             const float* in = input(op, block, 0);
@@ -18,7 +18,7 @@ struct Unary {
                 Form::put(out, i, Operator::of(Form::audio(in, i)));
         }
     };
-    static void start(const Op& op, Block& block) { Kernels<Scalar>::compute(op, block, 1); }
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING { Kernels<Scalar>::compute(op, block, 1); }
 
     static constexpr Kernel audio = any_rate_kernel<Kernels, Stateless>(true, start);
     static constexpr Kernel control = any_rate_kernel<OfOneValue<Operator>::template Run, Stateless>(false, start);

@@ -78,7 +78,7 @@ private:
 /// For audio units with a frequency at audio rate, and for control units.
 template <class Form>
 struct EachFrame {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<VarSawState<Form::state_lanes>>(op, block);
         const UnitRate& rate = own_rate(op, block);
         const float* frequency = input(op, block, freq);
@@ -108,7 +108,7 @@ struct HeldFrequency {
     }
 
     template <class Form>
-    static void change_width(const Op& op, Block& block) {
+    static void change_width(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<VarSawState<Form::state_lanes>>(op, block);
         float* out = output(op, block);
         Widths<Form> widths(s, Form::control(input(op, block, width)));
@@ -125,7 +125,7 @@ struct HeldFrequency {
 
     template <class Form>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<VarSawState<Form::state_lanes>>(op, block);
             constexpr int voices = Form::state_lanes;
             const auto changed = clip_duty(Form::by_voice(input(op, block, width))) != F32<voices>::load(s.duty);
@@ -144,7 +144,7 @@ struct HeldFrequency {
     };
 };
 
-void start(const Op& op, Block& block) {
+void start(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<VarSawState<1>>(op, block);
     phase_of(F64<1>(double(*input(op, block, iphase)))).store(s.phase);
     clip_duty(F32<1>(*input(op, block, width))).store(s.duty);

@@ -72,7 +72,7 @@ template <class Reading>
 struct Oscillator {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             each_lane<L>(block, [&](int lane) { voice(op, block, lane); });
         }
         SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
@@ -118,7 +118,7 @@ struct Oscillator {
         }
     };
 
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<OscState<1>>(op, block);
         const Table table(block, *input(op, block, table_number));
         const double radians = table.size / Reading::samples * (radian * step);
@@ -143,7 +143,7 @@ struct BeatState {
 
 template <int L>
 struct Beating {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) { voice(op, block, lane, at_audio_rate(op) ? block.frames : 1); });
     }
     SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n) {
@@ -167,7 +167,7 @@ struct Beating {
     }
 };
 
-void start_beating(const Op& op, Block& block) {
+void start_beating(const Op& op, Block& block) SCS_NONBLOCKING {
     Beating<1>::voice(op, block, 0, 1);
     state<BeatState<1>>(op, block) = {};
 }
@@ -231,7 +231,7 @@ template <class Kind, bool Shapes = false>
 struct Lookup {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             each_lane<L>(block, [&](int lane) { voice(op, block, lane); });
         }
         SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
@@ -262,7 +262,7 @@ struct Lookup {
             fill<L>(out, n, Kind::of(table, held, true));
         }
     };
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         const Table table(block, *input(op, block, table_number));
         const float in = *input(op, block, 1);
         if constexpr (Shapes)

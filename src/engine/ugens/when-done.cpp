@@ -19,7 +19,7 @@ template <Action What>
 struct OnTrigger {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<TriggerState<L>>(op, block);
             each_lane<L>(block, [&](int lane) {
                 const float now = input(op, block, 0)[lane];
@@ -32,7 +32,7 @@ struct OnTrigger {
         }
     };
     /// A trigger in the start is seen again in the first block.
-    static void start(const Op& op, Block& block) {
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         Run<1>::run(op, block);
         state<TriggerState<1>>(op, block).previous[0] = 0.f;
     }
@@ -56,7 +56,7 @@ template <Action What>
 struct WhenDone {
     template <int L>
     struct Run {
-        static void run(const Op& op, Block& block) {
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             auto& s = state<WaitState<L>>(op, block);
             each_lane<L>(block, [&](int lane) {
                 output(op, block)[lane] = s.acted[lane] ? 0.f : input(op, block, 0)[lane];
@@ -75,7 +75,7 @@ struct WhenDone {
 
 template <int L>
 struct Done {
-    static void run(const Op& op, Block& block) {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
         each_lane<L>(block, [&](int lane) { output(op, block)[lane] = done_flag(op, block, lane) ? 1.f : 0.f; });
     }
 };

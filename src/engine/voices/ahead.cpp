@@ -259,9 +259,8 @@ void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
     job.action_count = 0;
     job.done = {};
     runner.draw_from(job.random);
-    runner.set_host(&job, [](void* noting, Synth& synth, int action) {
-        static_cast<Job*>(noting)->note(synth.voice->lane, action);
-    });
+    runner.set_host(&job, [](void* noting, Synth& synth, int action)
+                              SCS_NONBLOCKING { static_cast<Job*>(noting)->note(synth.voice->lane, action); });
     if (job.of.batch)
         runner.run_ahead(*job.of.batch, job.kept, job.at_once);
     else

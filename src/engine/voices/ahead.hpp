@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/float-mode.hpp"
 #include "engine/schedule/helpers.hpp"
@@ -28,26 +29,26 @@ namespace scs {
 class Ahead {
 public:
     /// Of how many items at most a block consists, for that to happen.
-    static size_t most_items(const Settings&) noexcept;
+    static size_t most_items(const Settings&) noexcept SCS_NONBLOCKING;
 
     /// [worker] settings.threads: at least 2. Throws if a thread can't be started. The arguments from `lanes` on are
     /// those of VoiceRunner.
     Ahead(const Settings&, Trace&, std::shared_ptr<HelperPool>, int lanes, Buses&, Buffers&, RandomState*, Pool&,
           HeldOutput&, Deadline&, Costs&);
 
-    void set_host(void* host, VoiceRunner::DoneAction) noexcept;
-    void set_sample_rate(double rate) noexcept;
+    void set_host(void* host, VoiceRunner::DoneAction) noexcept SCS_NONBLOCKING;
+    void set_sample_rate(double rate) noexcept SCS_NONBLOCKING;
 
     void begin_cycle() noexcept { helpers_->begin_cycle(); }
     /// Returns Governor::end_cycle().
-    bool end_cycle() noexcept;
+    bool end_cycle() noexcept SCS_NONBLOCKING;
     static constexpr int most_blocks = BlockPipeline::most_blocks;
     /// Whether voices are to search for others before the next blocks, as walks let them. They do then.
-    bool search_is_due(const RenderList&) noexcept;
+    bool search_is_due(const RenderList&) noexcept SCS_NONBLOCKING;
     /// Between two walks: computes `blocks` blocks (most_blocks at most) from number `first` on without walks. That is
     /// possible if the current list is all there is to do in them, and nothing happens between them. Returns how many
     /// are computed: fewer if the deadline has passed, -1 if it isn't possible.
-    int run_blocks(int32_t first, int blocks, const BlockInputs&, const RenderList&) noexcept;
+    int run_blocks(int32_t first, int blocks, const BlockInputs&, const RenderList&) noexcept SCS_NONBLOCKING;
     /// Of the last run_blocks(), see BlockPipeline.
     BlockPipeline& pipelined() noexcept { return pipeline_; }
     /// In the walk: how many blocks there were since voices have searched, or since the last walk, with its own.
@@ -58,9 +59,9 @@ public:
     void begin_walk() noexcept { governor_.begin_walk(); }
     /// Opens the jobs among the items of the block. The list is current, and nothing but the walk may change voices and
     /// batches until close_block().
-    void open_block(int32_t number, const RenderList&) noexcept;
+    void open_block(int32_t number, const RenderList&) noexcept SCS_NONBLOCKING;
     /// The walk is at its end or is given up. No helper computes a batch any more afterwards.
-    void close_block() noexcept;
+    void close_block() noexcept SCS_NONBLOCKING;
 
     enum class State {
         to_compute, ///< as a whole
@@ -68,11 +69,11 @@ public:
         written,    ///< that, too
     };
     /// The turn of what has a job begins.
-    State take(Item) noexcept;
+    State take(Item) noexcept SCS_NONBLOCKING;
     /// Writes what take() has found computed.
     void write() noexcept { write_kept(0, *taken_); }
     /// In place of that: writes it later. The batch must be no interleaved one, and must stay as it is until flush().
-    void defer() noexcept;
+    void defer() noexcept SCS_NONBLOCKING;
     /// Writes what was deferred to the buses, in the order of the turns. To be called before anything else reaches a
     /// bus, or changes a batch. Whoever has computed the batches does it: what there is to write is in that core's
     /// cache, and to move it takes longer than to compute it.
@@ -93,21 +94,21 @@ private:
     using Job = StrandPlan::Job;
     using Strand = StrandPlan::Strand;
 
-    void fulfil_plan(int32_t number) noexcept;
-    void close_plan() noexcept;
-    void wait_for(size_t chain) noexcept;
-    bool close(size_t strand) noexcept;
-    bool is_late() noexcept;
-    void run(size_t who, TaskGraph::Task) noexcept;
-    bool plan_pipeline(int blocks, const RenderList&) noexcept;
-    int64_t drive_pipeline() noexcept;
-    void compute(VoiceRunner&, Job&) noexcept;
-    void write_kept(size_t who, const Job&) noexcept;
-    void let_go(Job&) noexcept;
-    void give_up() noexcept;
-    void perform(const Job&) noexcept;
-    void add_deferred() noexcept;
-    void do_errand(size_t who) noexcept;
+    void fulfil_plan(int32_t number) noexcept SCS_NONBLOCKING;
+    void close_plan() noexcept SCS_NONBLOCKING;
+    void wait_for(size_t chain) noexcept SCS_NONBLOCKING;
+    bool close(size_t strand) noexcept SCS_NONBLOCKING;
+    bool is_late() noexcept SCS_NONBLOCKING;
+    void run(size_t who, TaskGraph::Task) noexcept SCS_NONBLOCKING;
+    bool plan_pipeline(int blocks, const RenderList&) noexcept SCS_NONBLOCKING;
+    int64_t drive_pipeline() noexcept SCS_NONBLOCKING;
+    void compute(VoiceRunner&, Job&) noexcept SCS_NONBLOCKING;
+    void write_kept(size_t who, const Job&) noexcept SCS_NONBLOCKING;
+    void let_go(Job&) noexcept SCS_NONBLOCKING;
+    void give_up() noexcept SCS_NONBLOCKING;
+    void perform(const Job&) noexcept SCS_NONBLOCKING;
+    void add_deferred() noexcept SCS_NONBLOCKING;
+    void do_errand(size_t who) noexcept SCS_NONBLOCKING;
 
     Trace& trace_;
     RandomState* const random_;

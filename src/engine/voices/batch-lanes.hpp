@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/voices/records.hpp"
 
 namespace scs {
@@ -15,18 +16,18 @@ public:
 
     bool full(const Batch& batch) const noexcept { return batch.live == all_; }
     /// Puts a lone voice into a batch, behind or before all others. false: there is no room.
-    bool append(Batch&, Synth&) noexcept;
-    bool prepend(Batch&, Synth&) noexcept;
+    bool append(Batch&, Synth&) noexcept SCS_NONBLOCKING;
+    bool prepend(Batch&, Synth&) noexcept SCS_NONBLOCKING;
     /// Joins two batches if one has enough lanes for both. Otherwise, if `fill`, moves the first voice of `back` to
     /// `front`.
-    void combine(Batch& front, Batch& back, Synth& first_of_back, bool fill) noexcept;
+    void combine(Batch& front, Batch& back, Synth& first_of_back, bool fill) noexcept SCS_NONBLOCKING;
     /// From now on other nodes may be between the batch's voices. They are checked before its first voice's next turn.
-    void interleave(Batch&) noexcept;
+    void interleave(Batch&) noexcept SCS_NONBLOCKING;
 
 private:
-    bool has_room(const Batch&) const noexcept;
-    int lane_behind(Batch&) noexcept;
-    void shift(Batch&, bool up) noexcept;
+    bool has_room(const Batch&) const noexcept SCS_NONBLOCKING;
+    int lane_behind(Batch&) noexcept SCS_NONBLOCKING;
+    void shift(Batch&, bool up) noexcept SCS_NONBLOCKING;
 
     Records& records_;
     int lanes_;

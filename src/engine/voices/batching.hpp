@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/voices/batch-lanes.hpp"
 #include "engine/voices/may-batch.hpp"
 
@@ -15,7 +16,7 @@ public:
 
     /// Called when a voice's turn comes. Removes voices that can't stay from its batch, and returns the batch; null if
     /// the voice is lone.
-    Batch* before_turn(Synth&) noexcept;
+    Batch* before_turn(Synth&) noexcept SCS_NONBLOCKING;
     /// Called after the turn of a voice, or of all its batch: joins it with what is in front of it. Looks beyond
     /// neighbours only if it `searches`, as that takes time.
     void after_turn(Synth& synth, bool searches) noexcept {
@@ -26,20 +27,20 @@ public:
     }
 
     /// Makes the voice lone.
-    void leave(Synth&) noexcept;
+    void leave(Synth&) noexcept SCS_NONBLOCKING;
     /// Makes all voices of the batch lone for some blocks (Voice::backoff).
-    void break_up(Batch&) noexcept;
+    void break_up(Batch&) noexcept SCS_NONBLOCKING;
     /// Called when a node has come into its group, or when a voice has left its batch: splits the batch of neighbours
     /// around it.
-    void split_at(Node&) noexcept;
+    void split_at(Node&) noexcept SCS_NONBLOCKING;
 
 private:
-    void drop_unfit(Batch&) noexcept;
-    void join_behind(Synth&) noexcept;
-    void join_before(Synth&, bool searches) noexcept;
-    void join_neighbours(Synth&, Synth& previous, bool fill) noexcept;
-    void join_partner(Synth&) noexcept;
-    void check_between(Batch&, Synth& first) noexcept;
+    void drop_unfit(Batch&) noexcept SCS_NONBLOCKING;
+    void join_behind(Synth&) noexcept SCS_NONBLOCKING;
+    void join_before(Synth&, bool searches) noexcept SCS_NONBLOCKING;
+    void join_neighbours(Synth&, Synth& previous, bool fill) noexcept SCS_NONBLOCKING;
+    void join_partner(Synth&) noexcept SCS_NONBLOCKING;
+    void check_between(Batch&, Synth& first) noexcept SCS_NONBLOCKING;
 
     Records& records_;
     BatchLanes lanes_;

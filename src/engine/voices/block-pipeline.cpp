@@ -342,7 +342,7 @@ bool BlockPipeline::run_tasks(size_t who, Stage& stage, size_t index, bool measu
             (void)stops();
         }
         Noting noting{this, uint32_t(index), i};
-        runner.set_host(&noting, [](void* to, Synth& synth, int action) {
+        runner.set_host(&noting, [](void* to, Synth& synth, int action) SCS_NONBLOCKING {
             const FaultGuard::HostCode whole;
             static_cast<Noting*>(to)->note(synth, action);
         });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/aligned-array.hpp"
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
@@ -36,7 +37,7 @@ public:
                   HeldOutput&, RandomState*, const RandomJump&, Trace&, const Deadline&, Costs&, TaskGraph&);
 
     /// Whether blocks of these tasks may be computed so. The tasks must stay as they are until close().
-    bool plan(std::span<const Item>) noexcept;
+    bool plan(std::span<const Item>) noexcept SCS_NONBLOCKING;
     /// After plan(): how much there is to do in the blocks that pass the stages together, of so many: operations, one
     /// of a batch counting as four.
     size_t work_at_a_time(int blocks) const noexcept { return work_ * span_of(blocks); }
@@ -45,22 +46,22 @@ public:
 
     /// Opens the graph's next round. The first block has number `first`. `blocks`: 2 to most_blocks. The inputs must
     /// stay until close(). If the deadline passes, or the graph is stopped, threads stop within a stage.
-    void open(int32_t first, int blocks, const BlockInputs&) noexcept;
+    void open(int32_t first, int blocks, const BlockInputs&) noexcept SCS_NONBLOCKING;
     /// [any thread that computes] A task of the graph: a stage of a block, or of some that pass it together.
-    void run(size_t who, size_t stage, size_t block) noexcept;
+    void run(size_t who, size_t stage, size_t block) noexcept SCS_NONBLOCKING;
     size_t stages() const noexcept { return stage_count_; }
     /// The stages are closed. Returns how many blocks are computed: all, unless it was stopped. What others have begun
     /// is lost then.
-    int close() noexcept;
+    int close() noexcept SCS_NONBLOCKING;
 
     /// ns, of the last blocks: how long a thread has to wait for others at their begin or end, as a stage of theirs
     /// takes so long.
-    int64_t usual_wait() const noexcept;
+    int64_t usual_wait() const noexcept SCS_NONBLOCKING;
     /// What that was before open().
     int64_t expected_wait() const noexcept { return expected_wait_; }
 
     /// Puts what a computed block has on the server's outputs on the engine's own buses. `index`: from 0 on.
-    void put(int index, Buses&, int32_t block) const noexcept;
+    void put(int index, Buses&, int32_t block) const noexcept SCS_NONBLOCKING;
 
     /// A synth has ended or paused itself, or has crashed.
     struct Ending {
@@ -73,7 +74,7 @@ public:
         Synth* synth;
     };
     /// After close(), in the order in which done actions are performed.
-    std::span<Ending> endings() noexcept;
+    std::span<Ending> endings() noexcept SCS_NONBLOCKING;
     /// How many tasks helpers have computed so far.
     uint64_t by_helpers() const noexcept { return by_helpers_.load(std::memory_order_relaxed); }
 
@@ -110,31 +111,31 @@ private:
         BlockPipeline* self;
         uint32_t index, task;
         DoneActions done{};
-        void note(Synth&, int action) noexcept;
-        void add(Synth&, uint32_t lane, uint8_t action) noexcept;
+        void note(Synth&, int action) noexcept SCS_NONBLOCKING;
+        void add(Synth&, uint32_t lane, uint8_t action) noexcept SCS_NONBLOCKING;
     };
 
-    bool fits(const Item&, size_t task, int32_t& holder) const noexcept;
-    static bool fits(Batch&) noexcept;
-    static bool fits_graph(const Synth&) noexcept;
+    bool fits(const Item&, size_t task, int32_t& holder) const noexcept SCS_NONBLOCKING;
+    static bool fits(Batch&) noexcept SCS_NONBLOCKING;
+    static bool fits_graph(const Synth&) noexcept SCS_NONBLOCKING;
     uint32_t cost_of(const Task& task) const noexcept { return costs_.of(task.of.facts(), task.of.kind(), task.work); }
-    bool add_task(const Item&) noexcept;
-    bool cut() noexcept;
-    bool find_cuts(const Runs&) noexcept;
+    bool add_task(const Item&) noexcept SCS_NONBLOCKING;
+    bool cut() noexcept SCS_NONBLOCKING;
+    bool find_cuts(const Runs&) noexcept SCS_NONBLOCKING;
     size_t items() const noexcept { return (count_ + span_ - 1) / span_; }
-    size_t span_of(int blocks) const noexcept;
-    bool run_block(size_t who, size_t stage, size_t index, bool measured) noexcept;
+    size_t span_of(int blocks) const noexcept SCS_NONBLOCKING;
+    bool run_block(size_t who, size_t stage, size_t index, bool measured) noexcept SCS_NONBLOCKING;
     class Sample;
-    bool run_tasks(size_t who, Stage&, size_t index, bool measured) noexcept;
-    bool run_task(size_t who, Task&, Noting&) noexcept;
-    bool run_graph(size_t who, Synth&, Noting&) noexcept;
-    bool stops() noexcept;
-    void take_written() noexcept;
-    void take_inputs(const Context&, size_t index) const noexcept;
-    void keep_outputs(const Context&, size_t index) noexcept;
-    void note_costs() noexcept;
-    void balance() noexcept;
-    Context context(size_t index) noexcept;
+    bool run_tasks(size_t who, Stage&, size_t index, bool measured) noexcept SCS_NONBLOCKING;
+    bool run_task(size_t who, Task&, Noting&) noexcept SCS_NONBLOCKING;
+    bool run_graph(size_t who, Synth&, Noting&) noexcept SCS_NONBLOCKING;
+    bool stops() noexcept SCS_NONBLOCKING;
+    void take_written() noexcept SCS_NONBLOCKING;
+    void take_inputs(const Context&, size_t index) const noexcept SCS_NONBLOCKING;
+    void keep_outputs(const Context&, size_t index) noexcept SCS_NONBLOCKING;
+    void note_costs() noexcept SCS_NONBLOCKING;
+    void balance() noexcept SCS_NONBLOCKING;
+    Context context(size_t index) noexcept SCS_NONBLOCKING;
 
     const NanoClock clock_ = NanoClock::system();
     std::span<VoiceRunner> runners_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/voices/code.hpp"
 
 #include <algorithm>
@@ -33,10 +34,11 @@ inline bool known_before(const NativeCode::BusUse& use, const OpList& list) noex
 }
 
 /// [any] The buses from that number on; none if the number is far too high.
-BusRange bus_range(float number, int64_t channels) noexcept;
+BusRange bus_range(float number, int64_t channels) noexcept SCS_NONBLOCKING;
 
 /// [rt] The buses that an operation of the list reaches in any of the lanes `live` of a record, as its controls are
 /// now.
-BusRange reach_of(const NativeCode::BusUse&, const OpList&, const std::byte* record, uint32_t live) noexcept;
+BusRange reach_of(const NativeCode::BusUse&, const OpList&, const std::byte* record,
+                  uint32_t live) noexcept SCS_NONBLOCKING;
 
 } // namespace scs

@@ -372,7 +372,7 @@ private:
     }
 
     /// A Control that is read once.
-    static void start_scalar_control(const Op& op, Block& block) {
+    static void start_scalar_control(const Op& op, Block& block) SCS_NONBLOCKING {
         const float* record = reinterpret_cast<const float*>(block.bases[size_t(Base::record)]);
         for (uint32_t i = 0; i < op.outputs; ++i)
             *reinterpret_cast<float*>(block.bases[size_t(Base::record)] + op.operands[i].offset) =

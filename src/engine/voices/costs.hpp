@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/voices/turn-facts.hpp"
 
@@ -26,10 +27,10 @@ public:
         int synths = 0;        ///< that were computed in them; 0: what one costs isn't noted
         size_t operations = 0; ///< of an item
     };
-    void note(const TurnFacts&, Kind, const Measured&) noexcept;
+    void note(const TurnFacts&, Kind, const Measured&) noexcept SCS_NONBLOCKING;
 
     /// ns, 1 or more, of an item. Until one was measured, that is guessed from its operations.
-    uint32_t of(const TurnFacts&, Kind, size_t operations) const noexcept;
+    uint32_t of(const TurnFacts&, Kind, size_t operations) const noexcept SCS_NONBLOCKING;
     /// Whether such an item was measured.
     static bool knows(const TurnFacts& facts, Kind kind) noexcept { return facts.costs.items[size_t(kind)] != 0; }
 
@@ -37,14 +38,14 @@ public:
 
     /// The clock has been read at the begin of a block that is to be walked. Has it read at another place, too, in
     /// some.
-    void begin_block(Deadline&, int32_t number) noexcept;
+    void begin_block(Deadline&, int32_t number) noexcept SCS_NONBLOCKING;
     void end_block(const Deadline& deadline) noexcept {
         if (!sampled_)
             block_work_ = deadline.announced();
     }
 
 private:
-    void note_item(uint32_t& item, size_t operations, int64_t nsec) noexcept;
+    void note_item(uint32_t& item, size_t operations, int64_t nsec) noexcept SCS_NONBLOCKING;
 
     double operation_ = 4;   ///< ns, in the mean
     int64_t block_work_ = 0; ///< ns that were announced in a block after the last reading of the clock in it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/voices/reaches.hpp"
 #include "engine/voices/runs.hpp"
@@ -20,9 +21,9 @@ public:
     /// [worker] most: items of a block.
     Dependencies(const Settings&, size_t most);
 
-    void begin() noexcept;
+    void begin() noexcept SCS_NONBLOCKING;
     /// The next item. `work`: how much there is to do in it, in any unit.
-    void add(const Item&, size_t work) noexcept;
+    void add(const Item&, size_t work) noexcept SCS_NONBLOCKING;
     /// The items from `first` to the last one so far belong together.
     void join(size_t first) noexcept { runs_.join(first, count_ - 1); }
 
@@ -45,20 +46,20 @@ public:
 
     /// Whether no item but those from `first` on and before `end` reaches these buses, and they are no output of the
     /// server.
-    bool alone(const NativeCode::BusUse&, const BusRange&, size_t first, size_t end) const noexcept;
+    bool alone(const NativeCode::BusUse&, const BusRange&, size_t first, size_t end) const noexcept SCS_NONBLOCKING;
     /// Whether that is so of one of them.
-    bool any_alone(const NativeCode::BusUse&, const BusRange&, size_t first, size_t end) const noexcept;
+    bool any_alone(const NativeCode::BusUse&, const BusRange&, size_t first, size_t end) const noexcept SCS_NONBLOCKING;
     /// Whether some of these items may write to these buses.
-    bool may_write(const NativeCode::BusUse&, const BusRange&, size_t first, size_t end) const noexcept;
+    bool may_write(const NativeCode::BusUse&, const BusRange&, size_t first, size_t end) const noexcept SCS_NONBLOCKING;
 
     // ---- once after that, one of these two
 
     /// Strands: runs of items that hand something to each other by a bus, but for buses through which more than half of
     /// the work goes, as that would be done by one thread alone.
-    const Runs& find_strands() noexcept;
+    const Runs& find_strands() noexcept SCS_NONBLOCKING;
     /// What has to be in one stage where several blocks are under way, each with audio buses of its own: from the first
     /// to the last item that uses something else which one of them changes.
-    const Runs& find_stages() noexcept;
+    const Runs& find_stages() noexcept SCS_NONBLOCKING;
 
 private:
     static constexpr uint32_t none = UINT32_MAX;
@@ -76,12 +77,12 @@ private:
         bool written() const noexcept { return first_write != none; }
         bool connects() const noexcept { return read && written() && first < last; }
     };
-    Access& reach(size_t place) noexcept;
-    void write(size_t place) noexcept;
-    void read(size_t place) noexcept;
-    void depend_on(uint32_t writer) noexcept;
-    void read(Effect, const BusRange&) noexcept;
-    void note_shared(const TurnFacts&) noexcept;
+    Access& reach(size_t place) noexcept SCS_NONBLOCKING;
+    void write(size_t place) noexcept SCS_NONBLOCKING;
+    void read(size_t place) noexcept SCS_NONBLOCKING;
+    void depend_on(uint32_t writer) noexcept SCS_NONBLOCKING;
+    void read(Effect, const BusRange&) noexcept SCS_NONBLOCKING;
+    void note_shared(const TurnFacts&) noexcept SCS_NONBLOCKING;
     bool is_changed(const Access& access) const noexcept { return access.round == round_ && access.written(); }
     bool is_alone(const Access& access, size_t first, size_t end) const noexcept {
         return access.round != round_ || (access.first >= first && access.last < end);
@@ -91,7 +92,7 @@ private:
     size_t place(Effect effect) const noexcept { return audio(effect) ? 0 : audio_; }
     size_t buses(Effect effect) const noexcept { return audio(effect) ? audio_ : control_; }
     template <class What>
-    bool all_of(Effect, const BusRange&, What&&) const noexcept;
+    bool all_of(Effect, const BusRange&, What&&) const noexcept SCS_NONBLOCKING;
 
     const size_t audio_, control_, outputs_; ///< how many buses there are
     const int64_t inputs_end_;               ///< audio buses: the last of the server's inputs is in front of this

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/voices/turns.hpp"
 
 #include <utility>
@@ -16,9 +17,9 @@ public:
     Ensemble(const Settings&, Buses&, Buffers&, RandomState*, Pool&, Deadline&, Trace&, std::shared_ptr<HelperPool>);
 
     /// Sets who performs done actions.
-    void set_host(void* host, VoiceRunner::DoneAction) noexcept;
+    void set_host(void* host, VoiceRunner::DoneAction) noexcept SCS_NONBLOCKING;
     /// New voices get this rate, Hz; existing ones keep theirs.
-    void set_sample_rate(double rate) noexcept;
+    void set_sample_rate(double rate) noexcept SCS_NONBLOCKING;
     void begin_block(int32_t number) noexcept { runner_.begin_block(number); }
     int32_t block_number() const noexcept { return runner_.block_number(); }
     /// When its voices are computed.
@@ -38,12 +39,12 @@ public:
     /// Lays a voice out in `memory` (Voice::bytes()). Null if there is no memory for its record. `controls`: a value
     /// for each. The voice starts at frame `sample_offset` of its first block plus `subsample_offset` of a frame.
     Voice* make(void* memory, const NativeCode&, const float* controls, int sample_offset,
-                float subsample_offset) noexcept;
+                float subsample_offset) noexcept SCS_NONBLOCKING;
     /// Takes the voice out of its batch and frees what it owns.
-    void destroy(Synth&) noexcept;
-    void set_control(Synth&, int index, float value) noexcept;
+    void destroy(Synth&) noexcept SCS_NONBLOCKING;
+    void set_control(Synth&, int index, float value) noexcept SCS_NONBLOCKING;
     /// Maps a control to a control bus (`to` = bus + 1) or an audio bus (-bus - 1), or unmaps it (0).
-    void map_control(Synth&, int index, int32_t to) noexcept;
+    void map_control(Synth&, int index, int32_t to) noexcept SCS_NONBLOCKING;
 
     /// Called when a node has come into its group.
     void entered(Node& node) noexcept {

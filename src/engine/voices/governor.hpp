@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/rt/deadline.hpp"
 
@@ -38,7 +39,7 @@ public:
     };
     static Limits limits;
 
-    explicit Governor(const Settings&, NanoClock clock = NanoClock::system()) noexcept;
+    explicit Governor(const Settings&, NanoClock clock = NanoClock::system()) noexcept SCS_NONBLOCKING;
     /// ns that a block sounds.
     void set_block_nsec(double nsec) noexcept { block_nsec_ = nsec; }
 
@@ -51,15 +52,15 @@ public:
     /// Whether they are for blocks at once, of which those that pass the stages together have this much work.
     static bool asks_at_once(size_t work) noexcept { return work >= limits.least_at_once; }
 
-    void begin_walk() noexcept;
-    void end_walk() noexcept;
+    void begin_walk() noexcept SCS_NONBLOCKING;
+    void end_walk() noexcept SCS_NONBLOCKING;
     /// So many blocks took so many ns, without a walk.
-    void note_blocks(int blocks, int64_t nsec) noexcept;
+    void note_blocks(int blocks, int64_t nsec) noexcept SCS_NONBLOCKING;
     /// The walk waited so many ns for a helper.
     void note_wait(int64_t nsec) noexcept { longest_wait_ = std::max(longest_wait_, nsec); }
     /// `urgent`: helpers have the priority that they need. Returns true once: they would have been asked for a long
     /// time, but for that.
-    bool end_cycle(bool urgent) noexcept;
+    bool end_cycle(bool urgent) noexcept SCS_NONBLOCKING;
 
 private:
     // Offline: some blocks with helpers and as many without show what is faster for the rest of a period. Where helpers
@@ -75,9 +76,9 @@ private:
         double of_a_block() const noexcept { return double(nsec) / std::max(blocks, 1); }
     };
     bool lacks_priority(bool urgent) const noexcept { return real_time_ && reluctant_ && !urgent; }
-    bool is_much(bool asked) const noexcept;
-    bool worthwhile(bool urgent) const noexcept;
-    void try_out() noexcept;
+    bool is_much(bool asked) const noexcept SCS_NONBLOCKING;
+    bool worthwhile(bool urgent) const noexcept SCS_NONBLOCKING;
+    void try_out() noexcept SCS_NONBLOCKING;
 
     const NanoClock clock_;
     const bool real_time_, reluctant_;

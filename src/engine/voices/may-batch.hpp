@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/nodes/node.hpp"
 #include "engine/voices/batch.hpp"
 #include "engine/voices/voice.hpp"
@@ -39,7 +40,7 @@ inline bool acts_on_itself(const Node& node) noexcept {
 
 /// Whether a voice of `code` may have its turn before or after this node alike: nothing changes then but the order in
 /// which the two add to buses.
-bool passes(const NativeCode& code, const Node&) noexcept;
+bool passes(const NativeCode& code, const Node&) noexcept SCS_NONBLOCKING;
 
 /// A voice in front of another one that may be in a batch with it.
 struct Partner {
@@ -47,13 +48,13 @@ struct Partner {
     Synth* behind; ///< the first voice after it in the other one's batch; if that is lone, the other one
 };
 /// The nearest such voice, across nodes that the voice may pass.
-Partner partner_before(Synth&) noexcept;
+Partner partner_before(Synth&) noexcept SCS_NONBLOCKING;
 
 /// Whether no operation of the batch writes a bus that another one reaches. Then computing operation by operation gives
 /// the same as voice by voice. Call follow_maps() first, as mapped controls may be bus numbers.
-bool reaches_apart(Batch&) noexcept;
+bool reaches_apart(Batch&) noexcept SCS_NONBLOCKING;
 
 /// Whether a batch will be computed as it is in its next turn, if nothing changes until then, and all of it together.
-bool keeps_together(Batch&) noexcept;
+bool keeps_together(Batch&) noexcept SCS_NONBLOCKING;
 
 } // namespace scs

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/ugens/random-state.hpp"
 
 #include <array>
@@ -14,7 +15,7 @@ class RandomJump {
 public:
     RandomJump(); // [worker]
     /// The state after so many draws, in some ten to a hundred ns.
-    RandomState operator()(RandomState, uint32_t draws) const noexcept;
+    RandomState operator()(RandomState, uint32_t draws) const noexcept SCS_NONBLOCKING;
 
 private:
     /// What becomes of each bit of the parts, whose bits don't mix.

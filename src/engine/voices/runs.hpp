@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,7 +48,7 @@ public:
         return item;
     }
     /// Where the work since `begin` is about this much, and a cut parts nothing: after one item at least.
-    size_t end_near(size_t begin, double work) const noexcept;
+    size_t end_near(size_t begin, double work) const noexcept SCS_NONBLOCKING;
 
 private:
     std::vector<uint64_t> work_; ///< of all items before each

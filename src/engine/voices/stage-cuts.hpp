@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/voices/runs.hpp"
 
 #include <array>
@@ -22,7 +23,7 @@ public:
     };
     /// Divides the items into `stages` stages at most, which part no run, so that each thread has about its share of
     /// the work, as stages are the threads' in turn (TaskGraph). false: nearly all of it would be one thread's.
-    bool find(const Runs&, const Threads&, size_t stages) noexcept;
+    bool find(const Runs&, const Threads&, size_t stages) noexcept SCS_NONBLOCKING;
 
     size_t stages() const noexcept { return stages_; }
     /// What the blocks would take with these stages, as work.

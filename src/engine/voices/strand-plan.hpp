@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/aligned-array.hpp"
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/voices/dependencies.hpp"
@@ -61,7 +62,7 @@ public:
 
     /// Whether the last plan is the one for this list.
     bool holds_for(const RenderList& list) const noexcept { return holds_ && version_ == list.version(); }
-    void make(const RenderList&) noexcept;
+    void make(const RenderList&) noexcept SCS_NONBLOCKING;
 
     size_t most_strands() const noexcept { return strands_.size(); }
     std::span<Job> jobs() noexcept { return std::span(jobs_).first(job_count_); }
@@ -74,7 +75,7 @@ public:
     /// Operations in all jobs, one of a batch counting as four.
     size_t work() const noexcept { return work_; }
     /// Tells the jobs where the generator will be when their turns come. It is here before the block.
-    void foresee_draws(RandomState) noexcept;
+    void foresee_draws(RandomState) noexcept SCS_NONBLOCKING;
 
 private:
     /// Of a turn that is computed ahead.
@@ -94,22 +95,22 @@ private:
         uint32_t numbers;
     };
 
-    bool may_open(Batch&) noexcept;
-    bool may_open(const Item&) noexcept;
-    bool is_worth_it(const Item&) const noexcept;
-    Need need_of(const Item&) const noexcept;
-    size_t gate_for(size_t turn, size_t first) const noexcept;
+    bool may_open(Batch&) noexcept SCS_NONBLOCKING;
+    bool may_open(const Item&) noexcept SCS_NONBLOCKING;
+    bool is_worth_it(const Item&) const noexcept SCS_NONBLOCKING;
+    Need need_of(const Item&) const noexcept SCS_NONBLOCKING;
+    size_t gate_for(size_t turn, size_t first) const noexcept SCS_NONBLOCKING;
     template <class Opens>
-    void plan_strands(std::span<const Item>, Opens&&) noexcept;
+    void plan_strands(std::span<const Item>, Opens&&) noexcept SCS_NONBLOCKING;
     template <class Opens>
-    void plan_apart(std::span<const Item>, Opens&&) noexcept;
-    bool open_apart(const Item&, const Need&) noexcept;
-    bool open_strand(size_t first, size_t end) noexcept;
-    void pass_over(size_t turn) noexcept;
-    bool hands_on_well(const Item&, size_t first, size_t end) const noexcept;
-    Job& new_job(const Item&, const Need&) noexcept;
-    void open_job(const Item&, size_t first, size_t end) noexcept;
-    void note_draws(const Item&, int32_t job) noexcept;
+    void plan_apart(std::span<const Item>, Opens&&) noexcept SCS_NONBLOCKING;
+    bool open_apart(const Item&, const Need&) noexcept SCS_NONBLOCKING;
+    bool open_strand(size_t first, size_t end) noexcept SCS_NONBLOCKING;
+    void pass_over(size_t turn) noexcept SCS_NONBLOCKING;
+    bool hands_on_well(const Item&, size_t first, size_t end) const noexcept SCS_NONBLOCKING;
+    Job& new_job(const Item&, const Need&) noexcept SCS_NONBLOCKING;
+    void open_job(const Item&, size_t first, size_t end) noexcept SCS_NONBLOCKING;
+    void note_draws(const Item&, int32_t job) noexcept SCS_NONBLOCKING;
 
     Dependencies& dependencies_; ///< of the items that are planned
     HeldOutput& held_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/voices/ahead.hpp"
 #include "engine/voices/batching.hpp"
 #include "engine/voices/voice-runner.hpp"
@@ -23,7 +24,7 @@ public:
 
     /// Starts the voice's units. false: the deadline passed before the end; call go_on_starting() before any other
     /// turn, or abandon_start().
-    bool start(Synth&) noexcept;
+    bool start(Synth&) noexcept SCS_NONBLOCKING;
     /// A voice for whose start there was no time yet; null: none.
     Synth* starting() const noexcept { return starting_; }
     /// Goes on with that. Returns as start().
@@ -54,9 +55,9 @@ public:
     }
     /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
     /// next; null at the end of the group.
-    Node* take(Synth&) noexcept;
+    Node* take(Synth&) noexcept SCS_NONBLOCKING;
     /// Makes a voice lone and takes its turn, printing each unit's inputs and outputs. For /n_trace.
-    void take_traced(Synth&, const Program&, Outbox&) noexcept;
+    void take_traced(Synth&, const Program&, Outbox&) noexcept SCS_NONBLOCKING;
     /// The block isn't computed to its end: forgets what voices would still have added to buses.
     void drop_block() noexcept { held_.drop_all(); }
     /// How many voices the turn of this one computes; 0: none, or that can't be told before.
@@ -74,20 +75,20 @@ public:
     // ---- between two blocks
 
     /// Lists what is computed in a synth's turn in the next one, and returns the next node, as take() does.
-    Node* list(Synth&) noexcept;
+    Node* list(Synth&) noexcept SCS_NONBLOCKING;
     /// Lets a voice search for others to be batched with, and returns the next node, as take() does.
-    Node* search(Synth&) noexcept;
+    Node* search(Synth&) noexcept SCS_NONBLOCKING;
     /// As search(), but only among its neighbours.
-    Node* join(Synth&) noexcept;
+    Node* join(Synth&) noexcept SCS_NONBLOCKING;
 
 private:
-    Ahead::State begin_turn(Synth&) noexcept;
+    Ahead::State begin_turn(Synth&) noexcept SCS_NONBLOCKING;
     static bool may_be_joined(const Synth& synth) noexcept { return synth.voice && synth.run == Run::on; }
-    static Node* behind(const Synth&) noexcept;
-    Node* end_early(Synth&) noexcept;
-    Batch* batch_to_run(Synth&) noexcept;
-    Node* end_turn(Synth&, Batch&) noexcept;
-    void add_held(Synth&) noexcept;
+    static Node* behind(const Synth&) noexcept SCS_NONBLOCKING;
+    Node* end_early(Synth&) noexcept SCS_NONBLOCKING;
+    Batch* batch_to_run(Synth&) noexcept SCS_NONBLOCKING;
+    Node* end_turn(Synth&, Batch&) noexcept SCS_NONBLOCKING;
+    void add_held(Synth&) noexcept SCS_NONBLOCKING;
     /// With helpers, what the walk computes is traced as what they do is.
     void trace_turn(Item one) noexcept {
         if (traced_)

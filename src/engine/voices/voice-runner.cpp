@@ -42,7 +42,7 @@ VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buff
     space_.outputs = settings.outputs;
     space_.block_size = settings.block_size;
     space_.buffers = &buffers;
-    space_.buffer = [](void* table, int32_t number) {
+    space_.buffer = [](void* table, int32_t number) SCS_NONBLOCKING {
         const Buffer buffer = static_cast<Buffers*>(table)->get(number);
         return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
     };
@@ -52,11 +52,11 @@ VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buff
     space_.release = release_to_follow(settings);
     space_.allocator = &pool;
     // Kernels in a UnitGraph call these, too. There a fault may end the synth at any instruction, but not within these.
-    space_.allocate = [](void* pool_memory, size_t bytes) {
+    space_.allocate = [](void* pool_memory, size_t bytes) SCS_NONBLOCKING -> void* {
         const FaultGuard::HostCode whole;
         return static_cast<Pool*>(pool_memory)->allocate(bytes);
     };
-    space_.free = [](void* pool_memory, void* memory) {
+    space_.free = [](void* pool_memory, void* memory) SCS_NONBLOCKING {
         const FaultGuard::HostCode whole;
         static_cast<Pool*>(pool_memory)->free(memory);
     };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/aligned-array.hpp"
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/rt/cache-line.hpp"
 #include "engine/ugens/kernel.hpp"
@@ -32,8 +33,8 @@ public:
     /// [worker] lanes: how many a batch has at most. The deadline may be null: then it never stops.
     VoiceRunner(const Settings&, int lanes, Buses&, Buffers&, RandomState*, Pool&, HeldOutput&, Deadline*);
 
-    using DoneAction = void (*)(void* host, Synth&, int action);
-    void set_host(void* host, DoneAction) noexcept;
+    using DoneAction = void (*)(void* host, Synth&, int action) SCS_NONBLOCKING;
+    void set_host(void* host, DoneAction) noexcept SCS_NONBLOCKING;
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
     /// Has units draw random numbers from this generator.
     void draw_from(RandomState& random) noexcept { space_.random = &random; }
@@ -50,61 +51,61 @@ public:
     const VoiceRates& rates() const noexcept { return rates_; }
     /// What the operations of a lone voice are called with; the caller sets the synth. The rates must live as long as
     /// the Block.
-    Block block(std::byte* record, const VoiceRates&) noexcept;
+    Block block(std::byte* record, const VoiceRates&) noexcept SCS_NONBLOCKING;
 
     /// Starts the voice's units. false: the deadline passed before the end; call it again for the same voice before
     /// anything else is run, or abandon_start().
-    bool start(Synth&) noexcept;
+    bool start(Synth&) noexcept SCS_NONBLOCKING;
     void abandon_start() noexcept { started_ = 0; }
     /// Stops the voice's units.
-    void stop(Synth&) noexcept;
+    void stop(Synth&) noexcept SCS_NONBLOCKING;
     /// Computes a block of a lone voice.
-    void run(Synth&) noexcept;
+    void run(Synth&) noexcept SCS_NONBLOCKING;
     /// The same, and prints each unit's inputs and outputs (their first samples). For /n_trace.
-    void run_traced(Synth&, const Program&, Outbox&) noexcept;
+    void run_traced(Synth&, const Program&, Outbox&) noexcept SCS_NONBLOCKING;
     /// Computes a block of all voices of a batch, or of those in the lanes `live`. In an interleaved batch, what they
     /// add to buses goes to its slot of HeldOutput.
     void run(Batch& batch) noexcept { run(batch, batch.live, 0); }
     /// `tails`: the voices in these lanes are over, and write the end of their sound. Not in an interleaved batch.
-    void run(Batch&, uint32_t live, uint32_t tails) noexcept;
+    void run(Batch&, uint32_t live, uint32_t tails) noexcept SCS_NONBLOCKING;
     /// Writes what a voice that is over would write when it is freed, and then doesn't any more.
-    void write_tail(Synth&) noexcept;
+    void write_tail(Synth&) noexcept SCS_NONBLOCKING;
     /// The same of lanes of a batch in which no voice is computed in between.
-    void write_tails(Batch&, uint32_t lanes) noexcept;
+    void write_tails(Batch&, uint32_t lanes) noexcept SCS_NONBLOCKING;
     /// Computes a block of a batch whose code says that it may be computed ahead, but for what it writes to buses: the
     /// inputs of those operations are kept in `kept`, code->batch_sets times block_size frames for each lane. Those of
     /// them write at once that have a bit in `at_once`. Batches without mapped controls only. On any thread that has
     /// the runner for itself, while nobody else touches the batch or those buses.
-    void run_ahead(Batch&, float* kept, uint32_t at_once) noexcept;
+    void run_ahead(Batch&, float* kept, uint32_t at_once) noexcept SCS_NONBLOCKING;
     /// Does the rest in the batch's turn.
-    void run_kept(Batch&, float* kept, uint32_t at_once) noexcept;
+    void run_kept(Batch&, float* kept, uint32_t at_once) noexcept SCS_NONBLOCKING;
     // The same of a lone voice. code->lone_sets times block_size frames are kept.
-    void run_ahead(Synth&, float* kept, uint32_t at_once) noexcept;
-    void run_kept(Synth&, float* kept, uint32_t at_once) noexcept;
+    void run_ahead(Synth&, float* kept, uint32_t at_once) noexcept SCS_NONBLOCKING;
+    void run_kept(Synth&, float* kept, uint32_t at_once) noexcept SCS_NONBLOCKING;
     /// Adds a voice's held output to the buses.
-    void add_held(Synth&) noexcept;
+    void add_held(Synth&) noexcept SCS_NONBLOCKING;
     /// Sets mapped controls to what their buses hold now.
-    void follow_maps(Batch&) noexcept;
+    void follow_maps(Batch&) noexcept SCS_NONBLOCKING;
 
 private:
-    void follow_maps(const Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept;
+    void follow_maps(const Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept SCS_NONBLOCKING;
     /// Sets the set values of TrigControls to 0; the units have already done so in the record.
-    static void forget_triggers(Voice&) noexcept;
-    bool stops_at(size_t operation) noexcept;
-    Block lone_block(Synth* const* synth) noexcept;
+    static void forget_triggers(Voice&) noexcept SCS_NONBLOCKING;
+    bool stops_at(size_t operation) noexcept SCS_NONBLOCKING;
+    Block lone_block(Synth* const* synth) noexcept SCS_NONBLOCKING;
     template <bool in_pieces>
-    void run_lone(Synth&, const std::vector<Op>&) noexcept;
-    Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept;
-    VoiceRates rates_for(double sample_rate) const noexcept;
+    void run_lone(Synth&, const std::vector<Op>&) noexcept SCS_NONBLOCKING;
+    Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept SCS_NONBLOCKING;
+    VoiceRates rates_for(double sample_rate) const noexcept SCS_NONBLOCKING;
     /// Valid until the next call: those of older voices are computed anew each time.
     const VoiceRates& rates_at(double sample_rate) noexcept {
         if (sample_rate == rates_.audio.samples)
             return rates_;
         return older_ = rates_for(sample_rate);
     }
-    void run_holding(Batch&, Block&) noexcept;
-    void hold(Batch&, const NativeCode::Hold&, const Op&, Block&) noexcept;
-    static void forget_triggers(Batch&) noexcept;
+    void run_holding(Batch&, Block&) noexcept SCS_NONBLOCKING;
+    void hold(Batch&, const NativeCode::Hold&, const Op&, Block&) noexcept SCS_NONBLOCKING;
+    static void forget_triggers(Batch&) noexcept SCS_NONBLOCKING;
 
     HeldOutput& held_;
     Deadline* deadline_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,14 +41,14 @@ public:
     bool in_range(int64_t index) const noexcept { return index >= 0 && index < count_; }
 
     /// [rt] The buffer that synths see. `index` in range, here and below.
-    Buffer get(int index) const noexcept;
+    Buffer get(int index) const noexcept SCS_NONBLOCKING;
     /// [rt] Whether these samples lie in this buffer.
-    bool holds(int index, const float* data, size_t samples) const noexcept;
+    bool holds(int index, const float* data, size_t samples) const noexcept SCS_NONBLOCKING;
     /// [rt] Makes synths see `buffer`. The caller then owns the data that they saw before.
-    void install(int index, const Buffer& buffer) noexcept;
+    void install(int index, const Buffer& buffer) noexcept SCS_NONBLOCKING;
 
     /// [worker] The buffer as the worker's last job left it.
-    Buffer latest(int index) const noexcept;
+    Buffer latest(int index) const noexcept SCS_NONBLOCKING;
     /// [worker] Sets the worker's copy. install() on the data loop must follow; the memory for that is there then.
     void set_latest(int index, const Buffer& buffer) noexcept;
     Streams& streams() noexcept { return streams_; }

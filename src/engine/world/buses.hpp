@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/aligned-array.hpp"
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
 
@@ -31,10 +32,10 @@ public:
     bool control_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < control_count_; }
     bool audio_in_range(int64_t bus) const noexcept { return bus >= 0 && bus < audio_count_; }
     /// [rt] Sets a control bus and marks it as touched in block `block_number`. Error: index_out_of_range.
-    Status set_control(int64_t bus, float value, int32_t block_number) noexcept;
+    Status set_control(int64_t bus, float value, int32_t block_number) noexcept SCS_NONBLOCKING;
 
     /// [rt] Makes all audio buses silent for who reads them in block `block_number` + 1.
-    void forget_audio(int32_t block_number) noexcept;
+    void forget_audio(int32_t block_number) noexcept SCS_NONBLOCKING;
 
 private:
     size_t block_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 
 #include <cstdint>
@@ -19,19 +20,19 @@ public:
 
     /// Copies a block that was computed. `out`: for each port block_size samples, or null if it isn't linked. false: a
     /// bus had NaN or infinity.
-    bool write(const Buses&, int32_t block, float* const* out) noexcept;
+    bool write(const Buses&, int32_t block, float* const* out) noexcept SCS_NONBLOCKING;
     /// A block is missing: fades out and stays silent; the next block fades in.
-    void write_missing(float* const* out) noexcept;
+    void write_missing(float* const* out) noexcept SCS_NONBLOCKING;
 
     /// Whether one of the output buses has a sample that isn't a finite number.
-    bool any_bad(const Buses&, int32_t block) const noexcept;
+    bool any_bad(const Buses&, int32_t block) const noexcept SCS_NONBLOCKING;
 
 private:
     struct Port {
         float last = 0;       ///< the last sample that was written
         bool missing = false; ///< the last block was
     };
-    void fade_out(Port&, float* out) noexcept;
+    void fade_out(Port&, float* out) noexcept SCS_NONBLOCKING;
 
     int frames_;
     float limit_; ///< absolute; 0: none

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +29,12 @@ public:
 
     /// [rt] Takes scope `index` for a writer. Returns where to write next: `frames` for each channel, one channel after
     /// the other. Null: there is no such scope, it is taken, or there is no room.
-    float* acquire(int64_t index, int64_t channels, int64_t frames) noexcept;
+    float* acquire(int64_t index, int64_t channels, int64_t frames) noexcept SCS_NONBLOCKING;
     /// [rt] Shows clients what was written, `frames` in each channel, and returns where to write next. Null: the scope
     /// isn't taken.
-    float* push(int64_t index, int64_t frames) noexcept;
+    float* push(int64_t index, int64_t frames) noexcept SCS_NONBLOCKING;
     /// [rt] Frees the scope.
-    void release(int64_t index) noexcept;
+    void release(int64_t index) noexcept SCS_NONBLOCKING;
 
 private:
     struct Writer {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
 #include "engine/base/result.hpp"
 #include "engine/rt/ntp-time.hpp"
 
@@ -155,7 +156,7 @@ public:
     ~PacketReader();
 
     /// [rt] As decode(). Null: the packet is malformed, or more than the limits. The last one is gone.
-    const Packet* read(std::span<const std::byte> packet) noexcept;
+    const Packet* read(std::span<const std::byte> packet) noexcept SCS_NONBLOCKING;
 
 private:
     std::unique_ptr<Decoder> decoder_;

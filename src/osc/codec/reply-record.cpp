@@ -25,7 +25,9 @@ ReplyWriter::ReplyWriter(std::span<std::byte> room) noexcept
 
 void ReplyWriter::begin(const char* address) noexcept {
     const size_t left = room_.size() - used_;
+    SCS_UNPROVEN_BEGIN // it only reads
     const size_t length = address != nullptr ? ::strnlen(address, left) : 0;
+    SCS_UNPROVEN_END
     if (length == 0 || !claim(sizeof(Size) + length + 1)) {
         overflowed_ = true;
         return;
@@ -60,7 +62,7 @@ void ReplyWriter::add(double value) noexcept {
 
 void ReplyWriter::add(std::string_view text) noexcept {
     // No further than what could fit: the search is bounded by the room.
-    const std::string_view head = text.substr(0, room_.size() - used_);
+    const std::string_view head(text.data(), std::min(text.size(), room_.size() - used_));
     const auto length = static_cast<Size>(std::min(head.find('\0'), head.size()));
     if (!claim_argument(1 + sizeof length + length))
         return;

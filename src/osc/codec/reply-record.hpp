@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -23,19 +25,19 @@ public:
     explicit ReplyWriter(std::span<std::byte> room) noexcept;
 
     /// Starts the next message. `address` ends in a NUL; null or empty counts as an overflow.
-    void begin(const char* address) noexcept;
+    void begin(const char* address) noexcept SCS_NONBLOCKING;
     /// Arguments of the message begun last; before any begin() they count as an overflow.
-    void add(int32_t value) noexcept;
-    void add(float value) noexcept;
-    void add(double value) noexcept;
-    void add(std::string_view text) noexcept;
+    void add(int32_t value) noexcept SCS_NONBLOCKING;
+    void add(float value) noexcept SCS_NONBLOCKING;
+    void add(double value) noexcept SCS_NONBLOCKING;
+    void add(std::string_view text) noexcept SCS_NONBLOCKING;
 
     /// True once something did not fit: from then on nothing is written and bytes() is empty.
     bool overflowed() const noexcept { return overflowed_; }
     /// All messages so far, complete at any time.
-    std::span<const std::byte> bytes() const noexcept;
+    std::span<const std::byte> bytes() const noexcept SCS_NONBLOCKING;
     /// Forgets all messages, and an overflow.
-    void clear() noexcept;
+    void clear() noexcept SCS_NONBLOCKING;
 
 private:
     template <class Number>
