@@ -73,7 +73,7 @@ def test_trace(help_text, tmp_path):
 def test_pointer(help_text):
     assert completed("poi") == {"pointer"}
     assert "pointer" in help_text
-    assert completed("pointer", "-") == {"-u", "-t", "-B", "-p", "-h", "--help"}
+    assert completed("pointer", "-") == {"-u", "-t", "-B", "-p", "-h", "--help", "--keys"}
     assert completed("pointer", "-u", "") == set()
 
 

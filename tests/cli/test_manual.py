@@ -11,7 +11,7 @@ SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTysh")  # the option letters of scsyn
 LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "options", "bind", "no-pointer"}
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
-POINTER = set("utBph") | {"help"}  # those of pw-scsynth pointer
+POINTER = set("utBph") | {"help", "keys"}  # those of pw-scsynth pointer
 TRANSPORT = set("utBph") | {"help", "tempo", "beats-per-bar"}  # those of pw-scsynth transport
 LINK = set("utBph") | {"help", "tempo"}  # those of pw-scsynth link
 
