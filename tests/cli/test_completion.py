@@ -91,6 +91,12 @@ def test_link(help_text):
     assert completed("link", "--tempo", "") == set()
 
 
+def test_gamepad(help_text):
+    assert completed("ga") == {"gamepad"}
+    assert "gamepad" in help_text
+    assert completed("gamepad", "-") == {"-u", "-t", "-B", "-p", "-h", "--help"}
+
+
 def test_values(tmp_path):
     (tmp_path / "score.osc").touch()
     (tmp_path / "folder").mkdir()
