@@ -45,8 +45,8 @@ struct Device {
 
 /// Whether both are there, and the same file, perhaps by a link.
 bool is_same_file(const std::string& one, const std::string& other) {
-    struct stat first {
-    }, second{};
+    using Status = struct stat;
+    Status first{}, second{};
     return ::stat(one.c_str(), &first) == 0 && ::stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
 }
