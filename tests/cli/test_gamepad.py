@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """pw-scsynth gamepad: what devices of a /dev/input of the test's own do sets buses and carries out commands."""
+import os
 import subprocess
 
 import numpy as np
@@ -135,3 +136,14 @@ def test_it_says_what_is_missing(devices):
     assert status == 1
     assert "nothing can be read in /dev/input (No such file or directory): a container has to be given it" in said
     assert "-u 0: expected a port" in run("-u", 0)[1]
+
+
+def test_it_says_what_to_do_where_it_may_not_read():
+    if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/dev"], check=False,
+                                           capture_output=True).returncode:
+        pytest.skip("a /dev of its own needs root, and to be allowed")
+    script = ("mount -t tmpfs none /dev && mkdir /dev/input && touch /dev/input/event3 && chmod 600 /dev/input/event3 && "
+              f"exec setpriv --reuid 65534 --clear-groups {PW_SCSYNTH} gamepad -u {free_port()}")
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, timeout=20, check=False)
+    assert done.stdout == ("no gamepad is there that may be read (/dev/input/event3 may not): plug one in; log in at this "
+                           "machine's own screen, or join the group input\n")
