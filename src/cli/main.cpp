@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/command-line.hpp"
+#include "cli/gamepad/gamepad.hpp"
 #include "cli/launcher.hpp"
 #include "cli/link/link.hpp"
 #include "cli/pointer/pointer.hpp"
@@ -90,6 +91,13 @@ int run_link(std::span<char* const> arguments) {
     });
 }
 
+int run_gamepad(std::span<char* const> arguments) {
+    return run_command("gamepad", scs::gamepad::parse_options, scs::gamepad::help_text(), arguments,
+                       [](const auto& options) {
+                           return scs::gamepad::run(options, [] { return scs::cli::list_servers("gamepad"); });
+                       });
+}
+
 int print_devices() {
     const auto lines = scs::cli::list_devices();
     if (!lines)
@@ -109,6 +117,8 @@ int run(std::span<char* const> arguments) {
         return run_transport(arguments.subspan(1));
     if (!arguments.empty() && std::string_view(arguments[0]) == "link")
         return run_link(arguments.subspan(1));
+    if (!arguments.empty() && std::string_view(arguments[0]) == "gamepad")
+        return run_gamepad(arguments.subspan(1));
     using scs::cli::CommandLine;
     const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
     hide_passwords(arguments);

@@ -139,6 +139,12 @@ bool BindingOptions::read_source(Source& source, std::string_view key) {
     return true;
 }
 
+bool BindingOptions::read_device(Source& source, std::string_view key) {
+    if (key == "device")
+        read(source.port, -1, ControlEvent::last_device);
+    return key == "device";
+}
+
 int BindingOptions::read_word(std::initializer_list<std::string_view> words) {
     const std::string_view text = args_.at_string() ? args_.get_string() : std::string_view();
     int value = 0;

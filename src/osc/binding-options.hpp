@@ -59,6 +59,8 @@ public:
     }
     /// Reads the option if it is one of a source's, port or channel. false: it isn't.
     bool read_source(Source&, std::string_view key);
+    /// The same of a device's source, device.
+    bool read_device(Source&, std::string_view key);
 
 private:
     int read_word(std::initializer_list<std::string_view> words);

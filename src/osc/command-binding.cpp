@@ -97,7 +97,8 @@ void CommandBinding::handle(const ControlEvent& event, BindingTargets& targets) 
         return follower_.handle(event, targets.seconds);
     if (hears_synths() || event.kind != s_.event || (s_.number >= 0 && event.number != s_.number))
         return;
-    begin(0, std::array{event.value, float(event.number)});
+    const std::array values{event.value, float(event.number), float(event.port)};
+    begin(0, std::span(values).first(event.of_device() ? 3 : 2));
 }
 
 int CommandBinding::act(const BlockStart& block, int until, BindingTargets& targets) noexcept {

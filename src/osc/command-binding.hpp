@@ -17,14 +17,15 @@ namespace scs::osc {
 
 /// What a command is bound to.
 struct CommandSource {
-    /// What SendTrig or SendReply tells, what comes to control ports, or multiples of a division of beats.
+    /// What SendTrig or SendReply tells, what comes to control ports or from devices, or multiples of a division of
+    /// beats.
     enum class Kind : uint8_t { trigger, reply, event, beat };
     Kind kind = Kind::trigger;
     int32_t id = -1;   ///< of a trigger or reply; -1: any
     std::string path;  ///< of a reply
     int32_t node = -1; ///< that tells it; -1: any
     ControlEvent::Kind event = ControlEvent::Kind::note_on;
-    int number = -1; ///< of a key or controller; -1: any
+    int number = -1; ///< of a key, controller, axis or button; -1: any
     Source source;
     BeatOrigin beats;
     double division = 1, offset = 0; ///< beats

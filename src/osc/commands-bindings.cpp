@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // /bind_keys, /bind_controller, /bind_command, /bind_midi, /bind_beat, /bind_moved and /bind_free: what events of
-// control ports, and of synths, do.
+// control ports, devices and synths do.
 #include "engine/base/nonblocking.hpp"
 #include "engine/control/beat-binding.hpp"
 #include "engine/control/bindings.hpp"
@@ -9,6 +9,7 @@
 #include "engine/control/message-binding.hpp"
 #include "engine/control/midi.hpp"
 #include "engine/engine.hpp"
+#include "engine/plugins/pointer-units.hpp"
 #include "osc/binding-options.hpp"
 #include "osc/command-binding.hpp"
 #include "osc/command-table.hpp"
@@ -43,7 +44,11 @@ public:
             return Outcome::reply;
         if (!rejection().ok())
             return ended(rejection(), engine);
-        return ended(engine.bindings().put(binding_) ? Status{} : fail("there are too many bindings"), engine);
+        if (!engine.bindings().put(binding_))
+            return ended(fail("there are too many bindings"), engine);
+        if (needs_pointer_)
+            ask_for_pointer(engine.world());
+        return ended({}, engine);
     }
 
 protected:
@@ -65,8 +70,15 @@ protected:
             binding_ = std::move(binding);
     }
 
+    /// Whether it is the pointer's button that has such events, of the code `number` or any.
+    void look_for_pointer(ControlEvent::Kind kind, const Source& source, int number) {
+        needs_pointer_ = kind == ControlEvent::Kind::button && source.port <= ControlEvent::pointer &&
+                         (number < 0 || number == ControlEvent::first_button);
+    }
+
 private:
     std::unique_ptr<Binding> binding_; ///< later the one that it has replaced
+    bool needs_pointer_ = false;
 };
 
 class BindKeys final : public Bind {
@@ -97,12 +109,18 @@ std::string read_bus(ArgReader& args, int& to) {
     return bus.valid && !bus.audio && bus.bus >= 0 ? "" : "a control bus is named as in c5";
 }
 
+/// 0 to `last`; -1: it is none of these.
+int read_number(std::string_view digits, int last) {
+    const char* const end = digits.data() + digits.size();
+    int value = -1;
+    const auto read = std::from_chars(digits.data(), end, value);
+    return read.ptr == end && read.ec == std::errc() && value >= 0 && value <= last ? value : -1;
+}
+
 /// What follows "fine", "rpn" and "nrpn".
 std::string read_fine(std::string_view number, FineController::Kind kind, int last, ControllerSettings& s) {
-    const char* const end = number.data() + number.size();
-    int value = -1;
-    const auto read = std::from_chars(number.data(), end, value);
-    if (read.ptr != end || read.ec != std::errc() || value < 0 || value > last)
+    const int value = read_number(number, last);
+    if (value < 0)
         return "controllers of 14 bits are fine0 to fine31, rpn0 to rpn16382 and nrpn0 to nrpn16382";
     s.fine.emplace(kind, value);
     return "";
@@ -121,9 +139,15 @@ std::string read_controller(ArgReader& args, ControllerSettings& s) {
          {std::tuple{"fine", Fine::pair, 31}, {"rpn", Fine::rpn, 16382}, {"nrpn", Fine::nrpn, 16382}})
         if (word.starts_with(name))
             return read_fine(word.substr(std::strlen(name)), kind, last, s);
+    for (const Kind kind : {Kind::axis, Kind::button})
+        if (const std::string_view name = name_of(kind); word.starts_with(name)) {
+            s.kind = kind;
+            s.number = read_number(word.substr(name.size()), ControlEvent::last_code);
+            return s.number >= 0 ? "" : "axes and buttons are axis0 to axis767 and button0 to button767";
+        }
     s.kind = word == "bend" ? Kind::bend : word == "pressure" ? Kind::pressure : Kind::program;
     if (s.kind == Kind::program && word != "program")
-        return "a controller is a number, bend, pressure, program, or as in fine7, rpn2, nrpn300";
+        return "a controller is a number, bend, pressure, program, or as in fine7, rpn2, nrpn300, axis0, button304";
     return "";
 }
 
@@ -149,12 +173,14 @@ public:
             mistake = options.mistake();
         if (s.exponential && !(s.low * s.high > 0))
             mistake = "an exponential range has no 0 in it";
+        look_for_pointer(s.kind, s.source, s.number);
         make<ControllerBinding>(id, std::move(s), mistake);
     }
 
 private:
     static bool read_option(ControllerSettings& s, std::string_view key, BindingOptions& options) {
-        if (options.read_source(s.source, key))
+        const bool device = ControlEvent{.kind = s.kind}.of_device();
+        if (device ? options.read_device(s.source, key) : options.read_source(s.source, key))
             return true;
         if (key == "low")
             options.read(s.low);
@@ -192,6 +218,8 @@ public:
             mistake = options.mistake();
         if (mistake.empty() && source.kind == CommandSource::Kind::reply && source.path.empty())
             mistake = "a reply's path is missing";
+        if (source.kind == CommandSource::Kind::event)
+            look_for_pointer(source.event, source.source, source.number);
         std::unique_ptr<Binding> binding;
         if (mistake.empty())
             binding = std::make_unique<CommandBinding>(id, std::move(source), services(), options.rest(), mistake);
@@ -212,12 +240,18 @@ private:
         if (word == "reply" || word == "trigger" || word == "beat")
             return "";
         return "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, rpn, nrpn, "
-               "noteBend, noteControl, midiClock, start, continue, stop, songPosition or beat";
+               "noteBend, noteControl, midiClock, start, continue, stop, songPosition, axis, button or beat";
     }
 
     static bool read_event_option(CommandSource& source, std::string_view key, BindingOptions& options) {
         using Kind = ControlEvent::Kind;
         const bool channel = source.event < Kind::clock;
+        if (ControlEvent{.kind = source.event}.of_device()) {
+            if (key != "number")
+                return options.read_device(source.source, key);
+            options.read(source.number, -1, ControlEvent::last_code);
+            return true;
+        }
         if (key == "number" && channel && source.event != Kind::pressure && source.event != Kind::bend) {
             const bool parameter = source.event == Kind::parameter || source.event == Kind::own_parameter;
             options.read(source.number, -1, parameter ? 16383 : 127);

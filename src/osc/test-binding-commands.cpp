@@ -5,6 +5,7 @@
 #include "osc/packet-binding.hpp"
 #include "osc/test-command-bench.hpp"
 
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,9 +66,10 @@ TEST_CASE("a binding's mistakes are named, and nothing is bound") {
         many.insert(many.end(), {std::string_view("set"), std::string_view("pan"), 0.5f});
     CHECK(bench.run(CommandBench::message("/bind_keys", many)) == failure("/bind_keys", "set is there too often"));
     CHECK(bench("/bind_controller", 1, 128, "c5") == failure("/bind_controller", "a controller is -1 to 127"));
-    CHECK(bench("/bind_controller", 1, "knob", "c5") ==
-          failure("/bind_controller",
-                  "a controller is a number, bend, pressure, program, or as in fine7, rpn2, nrpn300"));
+    CHECK(
+        bench("/bind_controller", 1, "knob", "c5") ==
+        failure("/bind_controller",
+                "a controller is a number, bend, pressure, program, or as in fine7, rpn2, nrpn300, axis0, button304"));
     for (const char* const word : {"fine", "fine32", "fine-1", "rpn", "nrpn16383", "rpn1x"})
         CHECK(bench("/bind_controller", 1, word, "c5") ==
               failure("/bind_controller",
@@ -183,6 +185,100 @@ TEST_CASE("a bound command gets what keys and controllers say") {
     CHECK(bench("/c_get", 1, 2, 3, 4) == "[ \"/c_set\", 1, 0.5, 2, 60, 3, 0.25, 4, 16 ]\n");
 }
 
+TEST_CASE("buttons and axes of devices, and the pointer's, are sources") {
+    CommandBench bench;
+    CHECK(bench("/hid", 3, "axis", 1, 0.5f) == ""); // nothing is bound yet
+    CHECK(bench("/bind_moved") == "[ \"/bind_moved.reply\", \"axis\", 3, 0, 1, 0.5 ]\n");
+    CHECK(bench("/bind_command", 1, "button", "/c_set", 1, "$1", 2, "$2", 3, "$3", 4, "$4") == "");
+    CHECK(bench("/bind_command", 2, "axis", "device", 2, "number", 767, "/c_set", 5, "$1") == "");
+    CHECK(bench("/bind_controller", 3, "axis1", "c6", "low", 10, "high", 20) == "");
+    CHECK(bench("/bind_controller", 4, "button304", "c7", "device", 2, "high", 8) == "");
+    const auto buses = [&] {
+        bench.process();
+        return bench("/c_getn", 1, 7);
+    };
+    CHECK(bench("/pointer", 0, 0, 1) == "");
+    CHECK(bench("/c_getn", 1, 7) == "[ \"/c_setn\", 1, 7, 0, 0, 0, 0, 0, 0, 0 ]\n"); // the block hasn't come
+    CHECK(buses() == "[ \"/c_setn\", 1, 7, 1, 272, 0, 0, 0, 0, 0 ]\n");
+    CHECK(bench("/c_set", 1, 9) == "");
+    CHECK(bench("/pointer", 0.5f, 0, 1) == ""); // is still down
+    CHECK(buses() == "[ \"/c_setn\", 1, 7, 9, 272, 0, 0, 0, 0, 0 ]\n");
+    CHECK(bench("/pointer", 0.5f, 0, 0) == "");
+    CHECK(buses() == "[ \"/c_setn\", 1, 7, 0, 272, 0, 0, 0, 0, 0 ]\n");
+    CHECK(bench("/hid", 2, "axis", 767, 0.25f) == "");
+    CHECK(bench("/hid", 1, "axis", 767, 0.75f) == "");
+    CHECK(bench("/hid", 1, "axis", 1, 0.5f) == "");
+    CHECK(bench("/hid", 2, "button", 304, 1) == "");
+    CHECK(buses() == "[ \"/c_setn\", 1, 7, 1, 304, 2, 0, 0.25, 15, 8 ]\n");
+    CHECK(bench("/hid", 1, "button", 304, 0) == "");
+    CHECK(bench("/hid", 2, "axis", 766, 1) == "");
+    CHECK(buses() == "[ \"/c_setn\", 1, 7, 0, 304, 1, 0, 0.25, 15, 8 ]\n");
+}
+
+TEST_CASE("what a client tells of devices comes in its order, before what ports bring in that block") {
+    CommandBench bench;
+    CHECK(bench("/bind_controller", 2, 7, "c1") == "");
+    CHECK(bench("/bind_controller", 3, "axis0", "c1") == "");
+    CHECK(bench("/hid", 1, "axis", 0, 0.25f) == "");
+    CHECK(bench("/hid", 1, "axis", 0, 0.5f) == "");
+    const ControlEvent event{ControlEvent::Kind::controller, 0, 0, 7, 0, 1};
+    bench.process(std::span(&event, 1));
+    CHECK(bench("/c_get", 1) == "[ \"/c_set\", 1, 1 ]\n");
+    CHECK(bench("/hid", 1, "axis", 0, 0.25f) == "");
+    CHECK(bench("/hid", 1, "axis", 0, 0.5f) == "");
+    bench.process();
+    CHECK(bench("/c_get", 1) == "[ \"/c_set\", 1, 0.5 ]\n");
+    for (size_t i = 0; i < Bindings::most_told + 3; ++i)
+        CHECK(bench("/hid", 1, "axis", 0, i == Bindings::most_told ? 1.f : 0.75f) == "");
+    bench.process();
+    bench.process();
+    CHECK(bench("/c_get", 1) == "[ \"/c_set\", 1, 0.75 ]\n");
+    CHECK(bench.engine().status().refused_control == 3);
+}
+
+TEST_CASE("what a device can't be is a failure") {
+    CommandBench bench;
+    for (const int device : {-1, 128, 2147483647})
+        CHECK(bench("/hid", device, "axis", 0, 0) == failure("/hid", "a device is 0 to 127"));
+    CHECK(bench("/hid", "pad", "axis", 0, 0) == failure("/hid", "a device is 0 to 127"));
+    CHECK(bench("/hid", 0, "control", 0, 0) == failure("/hid", "a kind is axis or button"));
+    CHECK(bench("/hid", 0, 1, 0, 0) == failure("/hid", "wrong argument type"));
+    for (const int code : {-1, 768, 2147483647})
+        CHECK(bench("/hid", 0, "axis", code, 0) == failure("/hid", "a code is 0 to 767"));
+    for (const float value : {-0.001f, 1.001f, NAN, INFINITY})
+        CHECK(bench("/hid", 0, "axis", 0, value) == failure("/hid", "an axis' value is to be 0 to 1"));
+    for (const float value : {-1.f, 0.5f, 2.f, NAN})
+        CHECK(bench("/hid", 0, "button", 0, value) == failure("/hid", "a button's value is to be 0 or 1"));
+    CHECK(bench("/hid", 0, "button", 0) == failure("/hid", "wrong argument type"));
+    CHECK(bench("/bind_moved") == failure("/bind_moved", "nothing has moved yet"));
+    for (const char* const word : {"axis", "axis768", "button-1", "button1x"})
+        CHECK(bench("/bind_controller", 1, word, "c5") ==
+              failure("/bind_controller", "axes and buttons are axis0 to axis767 and button0 to button767"));
+    CHECK(bench("/bind_controller", 1, "axis0", "c5", "port", 1) ==
+          failure("/bind_controller", "port is no option here"));
+    CHECK(bench("/bind_controller", 1, 7, "c5", "device", 1) ==
+          failure("/bind_controller", "device is no option here"));
+    CHECK(bench("/bind_controller", 1, "axis0", "c5", "device", 128) ==
+          failure("/bind_controller", "device is to be -1 to 127"));
+}
+
+TEST_CASE("who binds the pointer's button asks for the pointer") {
+    const std::string asks = "the mouse is known while";
+    const auto printed = [](const char* command, auto... args) {
+        CommandBench bench;
+        CHECK(bench(command, 1, args...) == "");
+        const std::string text = bench.printed();
+        return text + bench.render();
+    };
+    CHECK(printed("/bind_command", "button", "/c_set", 1, "$1").starts_with(asks));
+    CHECK(printed("/bind_command", "button", "device", 0, "number", 272, "/c_set", 1, "$1").starts_with(asks));
+    CHECK(printed("/bind_controller", "button272", "c1").starts_with(asks));
+    CHECK(printed("/bind_command", "button", "device", 1, "/c_set", 1, "$1") == "");
+    CHECK(printed("/bind_command", "button", "number", 304, "/c_set", 1, "$1") == "");
+    CHECK(printed("/bind_controller", "button304", "c1") == "");
+    CHECK(printed("/bind_controller", "axis0", "c1") == "");
+}
+
 TEST_CASE("a bound command is carried out at each multiple of a division") {
     CommandBench bench;
     CHECK(bench("/bind_command", 1, "beat", "division", 1 / 3.f, "offset", 0.25f, "/c_set", 1, "$1", 2, "$2", 3, "$3",
@@ -226,7 +322,7 @@ TEST_CASE("mistakes in what is bound to a command are named") {
     };
     const std::string sources =
         "a source is trigger, reply, noteOn, noteOff, polytouch, control, program, touch, bend, rpn, nrpn, noteBend, "
-        "noteControl, midiClock, start, continue, stop, songPosition or beat";
+        "noteControl, midiClock, start, continue, stop, songPosition, axis, button or beat";
     CHECK(bind("keys") == sources);
     CHECK(bind(3) == sources);
     CHECK(bind("packet") == sources);
@@ -238,6 +334,8 @@ TEST_CASE("mistakes in what is bound to a command are named") {
     CHECK(bind("noteOn", "id", 3, "/c_set") == "id is no option here");
     CHECK(bind("bend", "number", 3, "/c_set") == "number is no option here");
     CHECK(bind("midiClock", "channel", 3, "/c_set") == "channel is no option here");
+    CHECK(bind("button", "port", 3, "/c_set") == "port is no option here");
+    CHECK(bind("axis", "number", 768, "/c_set") == "number is to be -1 to 767");
     for (const float division : {0.f, -1.f, 1 / 65.f, 64.5f})
         CHECK(bind("beat", "division", division, "/c_set") == "division is to be 0.015625 to 64");
     CHECK(bind("beat", "division", "x", "/c_set") == "division is to be 0.015625 to 64");

@@ -2,6 +2,8 @@
 #include "osc/test-command-bench.hpp"
 
 #include <limits>
+#include <span>
+#include <vector>
 
 using namespace scs::osc::test;
 
@@ -29,6 +31,17 @@ TEST_CASE("a pointer outside of the screen is a failure, and changes nothing") {
         CHECK(bench("/pointer", 0.f, 0.f, bad) == "[ \"/fail\", \"/pointer\", \"the button is to be 0 or 1\" ]\n");
     CHECK(bench("/pointer", 0.f, 0.f, "down") == "[ \"/fail\", \"/pointer\", \"the button is to be 0 or 1\" ]\n");
     CHECK(bench("/pointer", 0.f, 0.f) == "[ \"/fail\", \"/pointer\", \"wrong argument type\" ]\n");
+    const std::vector<std::byte> bytes(32, std::byte(0x40));
+    const std::span<const std::byte> keys(bytes), few = keys.first(31);
+    const std::string wrong = "[ \"/fail\", \"/pointer\", \"keys are to be a blob of 32 bytes\" ]\n";
+    CHECK(bench("/pointer", 0.f, 0.f, 0, few) == wrong);
+    CHECK(bench("/pointer", 0.f, 0.f, 0, "a") == wrong);
+    CHECK(bench("/pointer", 0.f, 0.f, 0, 38) == wrong);
     const scs::Pointer& pointer = bench.engine().world().pointer();
+    CHECK_FALSE(pointer.keys_told);
+    CHECK(bench("/pointer", 0.5f, 0.25f, 1, keys) == "");
+    CHECK(bench("/pointer", 0.5f, 0.25f, 1) == ""); // keys stay
+    CHECK((pointer.is_down(38) && pointer.is_down(254.f) && !pointer.is_down(37) && !pointer.is_down(-1) &&
+           !pointer.is_down(294) && !pointer.is_down(std::numeric_limits<float>::quiet_NaN())));
     CHECK((pointer.x == 0.5f && pointer.y == 0.25f && pointer.pressed));
 }

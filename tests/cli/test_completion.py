@@ -73,7 +73,7 @@ def test_trace(help_text, tmp_path):
 def test_pointer(help_text):
     assert completed("poi") == {"pointer"}
     assert "pointer" in help_text
-    assert completed("pointer", "-") == {"-u", "-t", "-B", "-p", "-h", "--help"}
+    assert completed("pointer", "-") == {"-u", "-t", "-B", "-p", "-h", "--help", "--keys"}
     assert completed("pointer", "-u", "") == set()
 
 
@@ -89,6 +89,12 @@ def test_link(help_text):
     assert "link" in help_text
     assert completed("link", "-") == {"-u", "-t", "-B", "-p", "-h", "--help", "--tempo"}
     assert completed("link", "--tempo", "") == set()
+
+
+def test_gamepad(help_text):
+    assert completed("ga") == {"gamepad"}
+    assert "gamepad" in help_text
+    assert completed("gamepad", "-") == {"-u", "-t", "-B", "-p", "-h", "--help"}
 
 
 def test_values(tmp_path):

@@ -11,17 +11,18 @@ SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTysh")  # the option letters of scsyn
 LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "options", "bind", "no-pointer"}
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
-POINTER = set("utBph") | {"help"}  # those of pw-scsynth pointer
+POINTER = set("utBph") | {"help", "keys"}  # those of pw-scsynth pointer
 TRANSPORT = set("utBph") | {"help", "tempo", "beats-per-bar"}  # those of pw-scsynth transport
 LINK = set("utBph") | {"help", "tempo"}  # those of pw-scsynth link
+GAMEPAD = set("utBph") | {"help"}  # those of pw-scsynth gamepad
 
 
 def flags_of_manual():
-    """Those of the program, of top, of trace, of pointer, of transport and of link."""
+    """Those of the program, of top, of trace, of pointer, of transport, of link and of gamepad."""
     text = MANUAL.read_text(encoding="utf-8")
     commands = [re.search(rf"^\.Ss {title}\n(.*?)^\.S[hs] ", text, re.MULTILINE | re.DOTALL)[1]
                 for title in ("Watching a server", "Recording what its threads do", "Following the pointer",
-                              "Driving the transport", "Joining a Link session")]
+                              "Driving the transport", "Joining a Link session", "Playing by gamepads")]
     rest = text
     for part in commands:
         rest = rest.replace(part, "")
@@ -36,13 +37,14 @@ def flags_of_help(*command):
 
 
 def test_the_same_options():
-    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER, TRANSPORT, LINK)
+    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER, TRANSPORT, LINK, GAMEPAD)
     assert flags_of_help() == SHORT | LONG
     assert flags_of_help("top") == TOP
     assert flags_of_help("trace") == TRACE
     assert flags_of_help("pointer") == POINTER
     assert flags_of_help("transport") == TRANSPORT
     assert flags_of_help("link") == LINK
+    assert flags_of_help("gamepad") == GAMEPAD
 
 
 def test_every_option_is_known():

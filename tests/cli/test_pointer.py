@@ -14,6 +14,7 @@ from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 from tests.lib.recording import Recording
+from tests.oracle.references import CONTROL, synthdef
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,33 @@ def test_the_tone_of_the_tutorial_follows(server, client, follow, screen, sessio
         assert abs(hertz - (200 + 600 * pixel / display.WIDTH)) <= 2
 
 
+def test_keys_are_followed_only_where_that_is_asked_for(server, client, session, screen):
+    client.command("/d_recv", synthdef("a_key", [("KeyState", CONTROL, [38, 3, 7, 0], 1, 0), ("Out", CONTROL, [3, (0, 0)], 0, 0)]))
+    client.send("/s_new", "a_key", 1000, 0, 0)
+
+    def value():
+        return client.request("/c_get", 3, reply="/c_set").args[1]
+
+    wait_for(lambda: value() == 3, "the minimum")
+    plain = session.start([PW_SCSYNTH, "pointer", "-u", server.port], "pointer", DISPLAY=screen.name)
+    client.send("/s_new", "test_pointer", 1001, 0, 0, "low", 0.0, "high", 1.0, "lag", 0.0)
+    screen.key(True)
+    screen.move(700, 125)
+    wait_values(client, 0.7, 0.75, 0)
+    assert value() == 3
+    plain.stop()
+    keys = session.start([PW_SCSYNTH, "pointer", "--keys", "-u", server.port], "pointer", DISPLAY=screen.name)
+    wait_for(lambda: value() == 7, "the key")
+    screen.key(False)
+    wait_for(lambda: value() == 3, "the key's end")
+    screen.key(True)
+    wait_for(lambda: value() == 7, "the key again")
+    keys.interrupt()
+    assert keys.wait(5) == 0
+    wait_for(lambda: value() == 3, "nothing that stays down")
+    screen.key(False)
+
+
 def test_a_launcher_follows_by_itself_where_a_synth_asks_for_it(launch, screen):
     server, quiet = launch(DISPLAY=screen.name), launch("--no-pointer", DISPLAY=screen.name)
     screen.move(300, 125)
@@ -115,6 +143,17 @@ def test_a_launcher_follows_by_itself_where_a_synth_asks_for_it(launch, screen):
     server.child.interrupt()
     assert server.child.wait(10) == 0
     assert not os.path.exists(f"/proc/{children[0]}")
+
+
+def test_the_button_carries_out_a_command_where_it_is_bound(launch, screen):
+    """The launcher follows the pointer for that, too."""
+    server = launch(DISPLAY=screen.name)
+    with Client(server.port) as client:
+        client.send("/bind_command", 1, "button", "device", 0, "/c_set", 1, "$1", 2, "$2")
+        for down in (1, 0):
+            screen.button(down)
+            wait_for(lambda down=down: client.request("/c_getn", 1, 2, reply="/c_setn").args[2:] == [down, 272],
+                     f"the button at {down}")
 
 
 def test_it_says_what_is_missing(screen):

@@ -31,6 +31,32 @@ TEST_CASE("packets have room again when they are gone, though events wait") {
     CHECK(queue->add(large) == 2);
 }
 
+TEST_CASE("events of clients go before those of the same frame, wherever the queue begins") {
+    auto queue = std::make_unique<EventQueue>();
+    const auto event = [](int frame, int number) {
+        ControlEvent made;
+        made.frame = frame;
+        made.number = uint16_t(number);
+        return made;
+    };
+    for (int turn = 0; turn < 5000; ++turn) {
+        const ControlEvent ports[] = {event(-1, 0), event(0, 3), event(5, 4)}, clients[] = {event(9, 1), event(9, 2)};
+        REQUIRE(queue->add(ports) == 0);
+        REQUIRE(queue->insert(clients, 0) == 0);
+        for (int number = 0; number < 5; ++number) {
+            REQUIRE(queue->any_before(6, 0));
+            REQUIRE(queue->first().number == number);
+            queue->pop();
+        }
+        REQUIRE_FALSE(queue->any_before(6, 0));
+    }
+    std::vector<ControlEvent> many(EventQueue::most - 1);
+    REQUIRE(queue->add(many) == 0);
+    const ControlEvent clients[] = {event(0, 1), event(0, 2)};
+    CHECK(queue->insert(clients, 0) == 1);
+    CHECK(queue->first().number == 1);
+}
+
 TEST_CASE("what was told to a binding that is gone has no effect") {
     auto queue = std::make_unique<SynthEventQueue>();
     const float values[] = {1.f, 2.f};

@@ -35,10 +35,11 @@ float first(const char* name, const std::vector<float>& inputs, const Pointer& a
 } // namespace
 
 TEST_CASE("the log says once what makes the pointer known") {
-    const std::string hint = "MouseX, MouseY and MouseButton follow the pointer while `pw-scsynth pointer` runs\n";
+    const std::string hint = "the mouse is known while `pw-scsynth pointer` runs; pw-scsynth runs that for the server "
+                             "that it has started, but with --no-pointer or a password\n";
     Playing keys("KeyState", {0, 0, 1, 0.2f});
     keys.next();
-    CHECK(keys.printed == "");
+    CHECK(keys.printed == "KeyState follows the keyboard while `pw-scsynth pointer --keys` runs\n");
     Playing mouse("MouseX", {0, 1, 0, 0.2f});
     mouse.play(*mouse.define(unit_def("MouseY", {0, 1, 0, 0.2f})), 2);
     mouse.next();
@@ -66,6 +67,14 @@ TEST_CASE("MouseX and MouseY give a linear range where warp is 0, else an expone
 TEST_CASE("MouseButton gives its second input while the button is down") {
     CHECK(first("MouseButton", {3, 7, 0}, {0, 0, false}) == 3.f);
     CHECK(first("MouseButton", {3, 7, 0}, {0, 0, true}) == 7.f);
+}
+
+TEST_CASE("KeyState gives its third input while the key is down") {
+    Pointer at;
+    at.keys[38 / 8] = 1 << 38 % 8;
+    CHECK(first("KeyState", {38, 3, 7, 0}, at) == 7.f);
+    for (const float other : {37.f, 46.f, -1.f, 256.f + 38, 1e30f, -1e30f})
+        CHECK(first("KeyState", {other, 3, 7, 0}, at) == 3.f);
 }
 
 TEST_CASE("without a pointer they give their minimum, and no key is down") {

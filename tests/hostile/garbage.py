@@ -12,7 +12,7 @@ _REAL = (0.0, -0.0, 1.0, -1.0, 0.5, 440.0, 1e-38, 1e9, -1e9, 1e30, float("inf"),
          float("nan"))
 _WORDS = ("freq", "amp", "gate", "c0", "a1", "c99999999999", "a-1", "", "x" * 300, "hntup", "*", "%s%n",
           "sine1", "sine2", "sine3", "cheby", "copy", "normalize", "wnormalize", "wav", "aiff",
-          "float", "int16", "/status", "\x01\x7f")
+          "float", "int16", "/status", "\x01\x7f", "axis", "button", "axis1", "button272")
 
 # n node, d definition, a add action, t target, c control, v value, b buffer, s small count,
 # f file, w word, i whole, k completion, D definition's bytes; what follows | may repeat
@@ -29,7 +29,7 @@ COMMANDS = {
     "/g_dumpTree": "|ts", "/g_queryTree": "|ts", "/g_queryCost": "t|ns",
     "/trace_start": "", "/trace_read": "i", "/trace_stop": "i",
     "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i", "/bind_command": "iwwiw|v",
-    "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/midi_send": "iwiiv", "/pointer": "vvi",
+    "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/midi_send": "iwiiv", "/pointer": "vviD", "/hid": "iwiv",
     "/transport": "sv", "/transport_next": "",
     "/link": "vvviv", "/link_set": "wvv",
     "/u_cmd": "niw|v", "/b_alloc": "bssk",

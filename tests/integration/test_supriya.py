@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """supriya as the client of the running server."""
 import json
+import re
 import time
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.lib import audio, supriya
+from tests.lib.daemon import ROOT
 from tests.lib.recording import Recording
 
 SCRIPT = Path(__file__).with_name("supriya_client.py")
@@ -46,6 +48,18 @@ def test_synth_is_heard_and_controlled(found):
 def test_buffers(found):
     assert found["range"] == [0.25, 0.5, 0.75]
     assert found["file"] == [4800, 2, RATE]
+
+
+def test_the_lines_of_the_documents_bind(ours, playing, client):
+    documents = [ROOT / "docs/keys.md", ROOT / "docs/control.md"]
+    lines = "".join(document.read_text(encoding="utf-8") for document in documents)
+    bound = {int(number) for number in re.findall(r'server.send\(\["/bind_\w+", (\d+)', lines)}
+    assert len(bound) > 10
+    tree = playing.session.run(supriya.python(), SCRIPT.with_name("supriya_docs.py"), playing.port, *documents, timeout=60)
+    assert " ping\n" in tree
+    client.send("/bind_free", *sorted(bound))
+    client.sync()
+    assert not [message for message in client.inbox if message.address == "/fail"]
 
 
 def test_version(found):

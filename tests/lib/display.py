@@ -40,6 +40,10 @@ class Display:
     def button(self, down):
         self._do("mousedown" if down else "mouseup", 1)
 
+    def key(self, down):
+        """The key of the letter a."""
+        self._do("keydown" if down else "keyup", "a")
+
     def stop(self):
         self._server.stop()
 

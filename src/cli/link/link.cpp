@@ -38,8 +38,10 @@ public:
                 tell();
         }
         auto ended = server_.end();
-        if (ended)
+        if (ended) {
             server_.send("/link", {});
+            server_.settle();
+        }
         return ended;
     }
 

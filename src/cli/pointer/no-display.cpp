@@ -3,7 +3,7 @@
 
 namespace scs::pointer {
 
-Result<std::unique_ptr<Display>> Display::open() {
+Result<std::unique_ptr<Display>> Display::open(bool) {
     return Error{"it was built without libxcb and libxcb-xinput, which read the X display"};
 }
 

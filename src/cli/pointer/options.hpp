@@ -9,6 +9,7 @@
 namespace scs::pointer {
 
 struct Options : top::ServerOptions {
+    bool keys = false; ///< the keyboard's, too
     bool help = false;
 };
 

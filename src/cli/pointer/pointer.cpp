@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -22,7 +23,7 @@ constexpr milliseconds told_again(2000);  // a packet may be lost, the server a 
 
 class Teller {
 public:
-    Teller(Display& display, top::Companion& server) : display_(display), server_(server) {}
+    Teller(Display& display, bool keys, top::Companion& server) : display_(display), keys_(keys), server_(server) {}
 
     Result<bool> run() {
         tell();
@@ -33,7 +34,10 @@ public:
             if (!server_.over())
                 tell();
         }
-        return server_.end();
+        auto ended = server_.end();
+        if (ended)
+            release_keys();
+        return ended;
     }
 
 private:
@@ -46,11 +50,26 @@ private:
             return;
         told_ = now;
         told_at_ = time;
-        server_.send("/pointer", std::array<osc::ReplyArg, 3>{now->x, now->y, int32_t(now->pressed)});
+        send(*now);
         std::this_thread::sleep_for(shortest_pause);
     }
 
+    void send(const Pointer& now) {
+        const std::array<osc::ReplyArg, 4> all{now.x, now.y, int32_t(now.pressed), std::as_bytes(std::span(now.keys))};
+        server_.send("/pointer", std::span(all).first(keys_ ? 4 : 3));
+    }
+
+    /// Nothing stays down when nobody tells of it any more.
+    void release_keys() {
+        if (!keys_ || !told_)
+            return;
+        told_->keys = {};
+        send(*told_);
+        server_.settle();
+    }
+
     Display& display_;
+    const bool keys_;
     top::Companion& server_;
     std::optional<Pointer> told_;
     std::chrono::steady_clock::time_point told_at_;
@@ -59,13 +78,13 @@ private:
 } // namespace
 
 Result<bool> run(const Options& options, const std::function<std::string()>& elsewhere) {
-    const auto display = Display::open();
+    const auto display = Display::open(options.keys);
     if (!display)
         return Error{display.error() + "; MouseX, MouseY and MouseButton give their minimum"};
     const auto server = top::Companion::open(options, "pointer", elsewhere);
     if (!server)
         return Error{server.error()};
-    return Teller(*display.value(), *server.value()).run();
+    return Teller(*display.value(), options.keys, *server.value()).run();
 }
 
 } // namespace scs::pointer

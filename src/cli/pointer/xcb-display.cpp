@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <xcb/xcb.h>
 #include <xcb/xinput.h>
 
@@ -20,7 +21,7 @@ constexpr uint16_t xinput_major = 2, xinput_minor = 2; // raw events come whoeve
 
 class XcbDisplay final : public Display {
 public:
-    XcbDisplay() : connection_(xcb_connect(nullptr, &screen_number_)) {}
+    explicit XcbDisplay(bool keys) : keys_(keys), connection_(xcb_connect(nullptr, &screen_number_)) {}
     ~XcbDisplay() override { xcb_disconnect(connection_); }
 
     /// An error, or nothing.
@@ -60,8 +61,16 @@ public:
         if (!size || !place || !place->same_screen || !size->width || !size->height)
             return {};
         const auto part = [](int pixels, int all) { return std::clamp(float(pixels) / float(all), 0.f, 1.f); };
-        return Pointer{part(place->root_x, size->width), 1.f - part(place->root_y, size->height),
-                       (place->mask & XCB_KEY_BUT_MASK_BUTTON_1) != 0};
+        Pointer found{part(place->root_x, size->width), 1.f - part(place->root_y, size->height),
+                      (place->mask & XCB_KEY_BUT_MASK_BUTTON_1) != 0};
+        if (keys_) {
+            const Reply<xcb_query_keymap_reply_t> down(
+                xcb_query_keymap_reply(connection_, xcb_query_keymap(connection_), nullptr));
+            if (!down)
+                return {};
+            std::copy(std::begin(down->keys), std::end(down->keys), found.keys.begin());
+        }
+        return found;
     }
 
 private:
@@ -80,11 +89,14 @@ private:
             uint32_t events = XCB_INPUT_XI_EVENT_MASK_RAW_MOTION | XCB_INPUT_XI_EVENT_MASK_RAW_BUTTON_PRESS |
                               XCB_INPUT_XI_EVENT_MASK_RAW_BUTTON_RELEASE;
         } mask;
+        if (keys_)
+            mask.events |= XCB_INPUT_XI_EVENT_MASK_RAW_KEY_PRESS | XCB_INPUT_XI_EVENT_MASK_RAW_KEY_RELEASE;
         const Reply<xcb_generic_error_t> error(
             xcb_request_check(connection_, xcb_input_xi_select_events_checked(connection_, root_, 1, &mask.head)));
         return !error && !lost();
     }
 
+    const bool keys_;
     int screen_number_ = 0;
     xcb_connection_t* connection_;
     xcb_window_t root_ = 0;
@@ -92,8 +104,8 @@ private:
 
 } // namespace
 
-Result<std::unique_ptr<Display>> Display::open() {
-    auto display = std::make_unique<XcbDisplay>();
+Result<std::unique_ptr<Display>> Display::open(bool keys) {
+    auto display = std::make_unique<XcbDisplay>(keys);
     if (std::string error = display->begin(); !error.empty())
         return Error{std::move(error)};
     return std::unique_ptr<Display>(std::move(display));

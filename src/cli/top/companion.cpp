@@ -4,7 +4,9 @@
 #include "osc/arg-reader.hpp"
 #include "osc/codec/compose.hpp"
 
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <poll.h>
@@ -27,6 +29,18 @@ void Companion::send(const char* address, std::span<const osc::ReplyArg> args) {
     const auto packet = composer.compose(address, args);
     if (packet && !link_.send(packet.value()))
         lose();
+}
+
+void Companion::settle() {
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::seconds(1);
+    send("/sync", std::array<osc::ReplyArg, 1>{int32_t(0)});
+    pollfd polled{link_.fd(), POLLIN, 0};
+    bool synced = false;
+    while (!failure_ && !synced && Clock::now() < until)
+        if (::poll(&polled, 1, 50) > 0 &&
+            !link_.receive([&](const osc::Message& message) { synced |= message.name() == "synced"; }))
+            lose();
 }
 
 void Companion::wait(int fd, int longest, const std::function<void(const osc::Message&)>& take) {

@@ -30,6 +30,9 @@ public:
 
     /// Sends a message.
     void send(const char* address, std::span<const osc::ReplyArg>);
+    /// Waits until the server has read what was sent, for a second at most. To be called at the end: it refuses what
+    /// comes from a socket that is gone.
+    void settle();
     /// Waits until the server has sent something, `fd` (-1: none) has input or a signal has come, at most that many ms,
     /// and calls `take` for each of the server's messages.
     void wait(int fd, int longest, const std::function<void(const osc::Message&)>& take);

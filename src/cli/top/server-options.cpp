@@ -23,7 +23,9 @@ struct Table {
         longs.push_back({"help", no_argument, nullptr, 'h'});
         for (const CommandOption& each : own) {
             const bool is_long = std::string_view(each.name).starts_with("--");
-            if (is_long) {
+            if (each.name == words) {
+                has_words = true;
+            } else if (is_long) {
                 longs.push_back({each.name + 2, each.has_value ? required_argument : no_argument, nullptr,
                                  first_long + int(names.size())});
                 names.emplace_back(each.name);
@@ -39,6 +41,7 @@ struct Table {
     }
 
     std::string letters;
+    bool has_words = false;
     std::vector<option> longs;
     std::vector<std::string> names;
 };
@@ -100,8 +103,12 @@ read_options(std::span<const char* const> arguments, std::span<const CommandOpti
         if (auto error = is_own ? take(option, value) : read_server_option(option, value, server))
             return std::move(*error);
     }
-    if (::optind <= int(arguments.size()))
-        return Error{at(::optind) + ": no such option"};
+    for (int word = ::optind; word <= int(arguments.size()); ++word) {
+        if (!table.has_words)
+            return Error{at(word) + ": no such option"};
+        if (auto error = take(words, at(word)))
+            return std::move(*error);
+    }
     if (!server.password.empty() && !server.tcp)
         return Error{"-p: a password is for TCP, so the port is that of -t"};
     return false;

@@ -24,15 +24,18 @@ struct ServerOptions {
 /// A number from `low` to `high`, and nothing after it.
 std::optional<double> read_number(const std::string& text, double low, double high);
 
-/// An option that one command has beside those for a server.
+/// The name of what isn't an option but follows them.
+inline constexpr const char* words = "";
+
+/// An option that one command has beside those for a server, or words.
 struct CommandOption {
     const char* name; ///< "-d" or "--sort"
     bool has_value;
 };
 
 /// Reads arguments as getopt_long() does: -u or -t for the port, -B for the address and -p for the password, -h and
-/// --help, and those of the command, which `take` gets, with an empty value if they have none. True: help is asked for;
-/// what follows that isn't read. An error is a sentence that begins with the option.
+/// --help, and those of the command, which `take` gets, with an empty value if they have none; words, one by one. True:
+/// help is asked for; what follows that isn't read. An error is a sentence that begins with the option.
 Result<bool>
 read_options(std::span<const char* const> arguments, std::span<const CommandOption> own, ServerOptions&,
              const std::function<std::optional<Error>(const std::string& option, const std::string& value)>& take);

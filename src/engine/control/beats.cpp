@@ -40,7 +40,7 @@ bool BeatFollower::takes(const ControlEvent& event, double seconds) noexcept {
 
 void BeatFollower::handle(const ControlEvent& event, double seconds) noexcept {
     using Kind = ControlEvent::Kind;
-    if (from_.of != BeatSource::midi || event.of_channel() || event.kind == Kind::packet || !takes(event, seconds))
+    if (from_.of != BeatSource::midi || !event.of_clock() || !takes(event, seconds))
         return;
     switch (event.kind) {
     case Kind::clock: return clock_.clock(seconds);

@@ -17,7 +17,7 @@ constexpr int64_t event_cost = 100; ///< ns, an estimate for the deadline: of on
 
 constexpr auto is_controller = [](const ControlEvent& event) noexcept {
     using Kind = ControlEvent::Kind;
-    return event.kind >= Kind::controller && event.kind <= Kind::own_parameter;
+    return (event.kind >= Kind::controller && event.kind <= Kind::own_parameter) || event.of_device();
 };
 
 } // namespace
@@ -73,18 +73,32 @@ size_t Bindings::begin_cycle(NtpTime start, double rate, std::span<const Control
     start_ = start;
     rate_ = rate;
     const auto moved = std::find_if(events.rbegin(), events.rend(), is_controller);
-    if (moved != events.rend()) {
-        last_moved_ = *moved;
-        moved_ = true;
-    }
+    if (moved != events.rend())
+        note_moved(*moved);
     for (const Transport& transport : transports)
         transports_.add(transport);
     const size_t refused = std::exchange(targets_.refused, 0);
     return refused + (count_ > 0 ? events_.add(events) : 0);
 }
 
+void Bindings::tell(const ControlEvent& event) noexcept {
+    note_moved(event);
+    if (count_ == 0)
+        return;
+    if (by_clients_count_ < most_told)
+        by_clients_[by_clients_count_++] = event;
+    else
+        ++targets_.refused;
+}
+
+void Bindings::note_moved(const ControlEvent& event) noexcept {
+    last_moved_ = event;
+    moved_ = true;
+}
+
 void Bindings::clear() noexcept {
     events_.clear();
+    by_clients_count_ = 0;
     transports_.clear();
     told_.clear();
     next_ = 0;
@@ -177,7 +191,7 @@ bool Bindings::handle(const ControlEvent& event, const BlockStart& block) noexce
         Binding& binding = *bindings_[next_];
         if (!binding.hears(event) || binding.hears_packets() != (event.kind == ControlEvent::Kind::packet))
             continue;
-        if (binding.in_each_block() && !event.of_channel() && !act(binding, block, in_block))
+        if (binding.in_each_block() && event.of_clock() && !act(binding, block, in_block))
             return false;
         set_time(heard, in_block);
         if (!carry_out(binding, event))
@@ -226,6 +240,9 @@ bool Bindings::end_block(const BlockStart& block) noexcept {
 
 bool Bindings::run(int frame, int block_size, int delay, int32_t block) noexcept {
     targets_.block = block;
+    if (by_clients_count_ > 0)
+        targets_.refused +=
+            events_.insert(std::span(by_clients_).first(std::exchange(by_clients_count_, 0)), frame - delay);
     bool begun = in_each_block_ == 0;
     if (begun && told_.empty() && !events_.any_before(frame + block_size, delay))
         return true;

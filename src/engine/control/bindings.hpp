@@ -21,6 +21,7 @@ class PluginWorld;
 class Bindings {
 public:
     static constexpr size_t most = 256;
+    static constexpr size_t most_told = 1024; ///< by clients, before a block
 
     Bindings(const BindingTargets& targets, PluginWorld& world, Deadline& deadline) noexcept
         : targets_(targets), world_(world), deadline_(deadline) {}
@@ -40,6 +41,9 @@ public:
                        std::span<const Transport> transports) noexcept SCS_NONBLOCKING;
     /// The cycle had that many frames.
     void end_cycle(int frames) noexcept SCS_NONBLOCKING;
+    /// What a client tells of a device: an event at the begin of the block that is computed next. One that there is no
+    /// room for is counted.
+    void tell(const ControlEvent&) noexcept SCS_NONBLOCKING;
     /// The last event that was no note. Null: there hasn't been any.
     const ControlEvent* last_moved() const noexcept { return moved_ ? &last_moved_ : nullptr; }
     /// Forgets the events that wait.
@@ -66,6 +70,7 @@ private:
     void advance() noexcept;
     void set_time(int frame, int in_block) noexcept;
     void swap(std::unique_ptr<Binding>& place, std::unique_ptr<Binding>& binding) noexcept;
+    void note_moved(const ControlEvent&) noexcept;
     bool begin_block(const BlockStart&) noexcept;
     bool end_block(const BlockStart&) noexcept;
     std::unique_ptr<Binding>* find(int32_t id) noexcept;
@@ -79,6 +84,8 @@ private:
     ControlEvent last_moved_;
     bool moved_ = false;
     EventQueue events_;
+    std::array<ControlEvent, most_told> by_clients_; ///< the first by_clients_count_ of them
+    size_t by_clients_count_ = 0;
     TransportQueue transports_;
     std::array<std::unique_ptr<Binding>, most> bindings_; ///< the first count_ of them, in the order of their arrival
     size_t count_ = 0;

@@ -27,7 +27,7 @@ float position(const ControlEvent& event) noexcept {
 std::optional<float> ControllerBinding::take(const ControlEvent& event) noexcept {
     if (fine_)
         return fine_->take(event);
-    if (event.kind != s_.kind || (s_.kind == Kind::controller && s_.number >= 0 && event.number != s_.number))
+    if (event.kind != s_.kind || (s_.number >= 0 && event.number != s_.number))
         return {};
     return position(event);
 }

@@ -14,8 +14,8 @@ namespace scs {
 /// What a controller sets.
 struct ControllerSettings {
     Source source;
-    ControlEvent::Kind kind = ControlEvent::Kind::controller; ///< or pressure, bend, program
-    int number = -1;                                          ///< of the controller; -1: any
+    ControlEvent::Kind kind = ControlEvent::Kind::controller; ///< or pressure, bend, program, axis, button
+    int number = -1;                                          ///< of the controller, axis or button; -1: any
     std::optional<FineController> fine;                       ///< in place of these
     int bus = -1;                                             ///< a control bus; -1: a control of a node
     int32_t node = 0;                                         ///< a synth

@@ -37,6 +37,20 @@ public:
         }
         return refused;
     }
+    /// Puts these at that frame, before the events of the same one. An event before that, which may be half done, stays
+    /// in front. Returns how many there was no room for.
+    size_t insert(std::span<const ControlEvent> events, int frame) noexcept {
+        const size_t added = std::min(events.size(), most - count_);
+        size_t place = count_;
+        for (; place > 0 && at(place - 1).frame >= frame; --place)
+            at(place - 1 + added) = at(place - 1);
+        for (size_t i = 0; i < added; ++i) {
+            at(place + i) = events[i];
+            at(place + i).frame = frame;
+        }
+        count_ += added;
+        return events.size() - added;
+    }
     /// The cycle had that many frames.
     void end_cycle(int frames) noexcept {
         for (size_t i = 0; i < count_; ++i)

@@ -154,6 +154,8 @@ std::string_view name_of(ControlEvent::Kind kind) noexcept {
     case ControlEvent::Kind::go_on: return "continue";
     case ControlEvent::Kind::stop: return "stop";
     case ControlEvent::Kind::song_position: return "songPosition";
+    case ControlEvent::Kind::axis: return "axis";
+    case ControlEvent::Kind::button: return "button";
     case ControlEvent::Kind::packet: return "packet";
     }
     return {};

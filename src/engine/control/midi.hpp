@@ -21,7 +21,7 @@ enum class MidiRead : uint8_t {
 
 /// [any] As MIDIFunc of sclang calls it: "noteOn", "noteOff", "polytouch", "control", "program", "touch", "bend",
 /// "midiClock", "start", "continue", "stop", "songPosition"; what it has no word for: "rpn", "nrpn", "noteBend",
-/// "noteControl".
+/// "noteControl"; and of devices "axis" and "button".
 std::string_view name_of(ControlEvent::Kind) noexcept SCS_NONBLOCKING;
 
 /// [any] Reads a MIDI 1.0 message of bytes: one message, with its status. Sets all of the event but its port and frame.
@@ -38,7 +38,7 @@ struct MidiMessage {
     size_t size = 0;
 };
 
-/// [any] Writes an event as a message of MIDI 1.0, which must have such, and which isn't a packet: its value with 7
+/// [any] Writes an event as a message of MIDI 1.0, which must have such: its value with 7
 /// bits, a bend's with 14. A note on is one whatever its velocity, unless that is 0.
 MidiMessage write_midi(const ControlEvent&) noexcept;
 

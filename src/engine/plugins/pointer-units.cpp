@@ -36,8 +36,8 @@ float along_y(const PointerUnit& unit, const Pointer& pointer) noexcept {
 float by_button(const PointerUnit& unit, const Pointer& pointer) noexcept {
     return unit.in(pointer.pressed ? 1 : 0);
 }
-float released(const PointerUnit& unit, const Pointer&) noexcept {
-    return unit.in(1);
+float by_key(const PointerUnit& unit, const Pointer& pointer) noexcept {
+    return unit.in(pointer.is_down(unit.in(0)) ? 2 : 1);
 }
 
 /// As SuperCollider's units keep it: 0 in place of denormals and of what has blown up.
@@ -52,14 +52,14 @@ float factor_of(float lag, double rate) noexcept {
     return lag == 0.f ? 0.f : float(std::exp(log_of_thousandth / (double(lag) * rate)));
 }
 
-/// Says once what makes the pointer known.
-void ask_for_pointer(PluginWorld& world) noexcept {
+/// Says once what makes keys known.
+void ask_for_keys(PluginWorld& world) noexcept {
     Pointer& pointer = world.pointer();
-    if (pointer.told || pointer.missed || !world.real_time())
+    if (pointer.keys_told || pointer.keys_missed || !world.real_time())
         return;
     const FaultGuard::HostCode whole;
-    pointer.missed = true;
-    world.outbox().print("MouseX, MouseY and MouseButton follow the pointer while `pw-scsynth pointer` runs\n");
+    pointer.keys_missed = true;
+    world.outbox().print("KeyState follows the keyboard while `pw-scsynth pointer --keys` runs\n");
 }
 
 template <float (*Goal)(const PointerUnit&, const Pointer&) noexcept, int LagInput>
@@ -76,7 +76,9 @@ struct Follower {
         unit.factor = factor_of(lag, unit.mRate->mSampleRate); // for the next block, as in SuperCollider
     }
     static void start(::Unit* unit) {
-        if constexpr (Goal != released)
+        if constexpr (Goal == by_key)
+            ask_for_keys(owner_of(unit->mWorld));
+        else
             ask_for_pointer(owner_of(unit->mWorld));
         unit->mCalcFunc = follow;
         follow(unit, 1);
@@ -86,10 +88,20 @@ struct Follower {
 } // namespace
 
 void define_pointer_units(PluginRegistry& registry) {
-    registry.define_unit("KeyState", sizeof(PointerUnit), Follower<released, 3>::start, nullptr, 0);
+    registry.define_unit("KeyState", sizeof(PointerUnit), Follower<by_key, 3>::start, nullptr, 0);
     registry.define_unit("MouseX", sizeof(PointerUnit), Follower<along_x, 3>::start, nullptr, 0);
     registry.define_unit("MouseY", sizeof(PointerUnit), Follower<along_y, 3>::start, nullptr, 0);
     registry.define_unit("MouseButton", sizeof(PointerUnit), Follower<by_button, 2>::start, nullptr, 0);
+}
+
+void ask_for_pointer(PluginWorld& world) noexcept {
+    Pointer& pointer = world.pointer();
+    if (pointer.told || pointer.missed || !world.real_time())
+        return;
+    const FaultGuard::HostCode whole;
+    pointer.missed = true;
+    world.outbox().print("the mouse is known while `pw-scsynth pointer` runs; pw-scsynth runs that for the server that "
+                         "it has started, but with --no-pointer or a password\n");
 }
 
 } // namespace scs
