@@ -31,7 +31,7 @@ T read_once(const T& shared) noexcept {
 
 /// Whether PipeWire's own MIDI ports send Universal MIDI Packets.
 bool prefers_packets(const Version& version) noexcept {
-    return version >= Version{1, 3, 0} && version < Version{1, 7, 0};
+    return version >= Version{1, 3, 0} && version < Version{1, 6, 3};
 }
 
 } // namespace

@@ -44,7 +44,7 @@ Port::Port(spa_direction direction, uint32_t id, std::string key, std::string na
 
 spa_port_info Port::info(bool all) {
     // PipeWire shows every control port as one for MIDI, and connects all kinds of these. Its mixer makes MIDI 1.0 of
-    // Universal MIDI Packets from 1.6 on, with 7 bits of velocity, unless control.ump is false: either is read.
+    // Universal MIDI Packets from 1.6.3 on, with 7 bits of velocity, unless control.ump is false: either is read.
     items_[0] = {"format.dsp", is_control() ? "8 bit raw midi" : "32 bit float mono audio"};
     items_[1] = {"port.name", name_.c_str()};
     items_[2] = {"scsynth.port", key_.c_str()}; // for the policy
