@@ -109,6 +109,19 @@ def test_example_of_four_generators_with_meters_before_an_effect(steps):
     assert steps["changed"] == "[generator3, meter3, generator0, meter0, generator2, meter2, effect]"
 
 
+def test_bindings(steps):
+    assert steps["bound"] == (
+        "[[/bind_keys, still, 1, 1, voices, 3, mode, mono], [/bind_controller, 74, 1001, level, low, 1, high, 2, curve, exponential], "
+        "[/bind_command, reply, path, /note, /c_set, 8, $1], [/bind_beat, transport, c16]]")
+    assert "four channels" in steps["channels"]
+    assert "no control bus" in steps["audio"]
+    assert steps["axis"] == "15.0"
+    assert steps["learned"] == "[button304, [device, 2]]"
+    assert steps["freed"] == "15.0"
+    assert steps["freedAll"] == "0.0"
+    assert "FAILURE IN SERVER /bind" not in steps["output"]
+
+
 def test_quark_and_help_are_well_formed(steps):
     assert steps["quark"] == "0.1.0"
     assert steps["help"] == "true"
