@@ -23,7 +23,7 @@ struct Table {
         longs.push_back({"help", no_argument, nullptr, 'h'});
         for (const CommandOption& each : own) {
             const bool is_long = std::string_view(each.name).starts_with("--");
-            if (each.name == words) {
+            if (std::string_view(each.name) == words) {
                 has_words = true;
             } else if (is_long) {
                 longs.push_back({each.name + 2, each.has_value ? required_argument : no_argument, nullptr,
