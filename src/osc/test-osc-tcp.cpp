@@ -25,12 +25,6 @@ Bytes framed(const Bytes& packet) {
     return all;
 }
 
-#if defined(SCS_SANITIZED)
-constexpr int patience = 60; // seconds
-#else
-constexpr int patience = 10;
-#endif
-
 /// A TCP client that waits for its answers at most `patience`.
 class Stream {
 public:

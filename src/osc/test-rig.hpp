@@ -191,6 +191,13 @@ private:
     std::thread data_loop_;
 };
 
+/// How long clients wait for an answer, in seconds.
+#if defined(SCS_SANITIZED)
+constexpr int patience = 60;
+#else
+constexpr int patience = 10;
+#endif
+
 /// A client with a socket of its own. Messages are compared as text: the address and its arguments.
 class Client {
 public:
@@ -204,8 +211,8 @@ public:
     void send(const Bytes& bytes) { REQUIRE(try_send(bytes)); }
     void send(std::string_view address, std::initializer_list<ReplyArg> args = {}) { send(message(address, args)); }
 
-    /// The next message from the server, or "" if none comes within ten seconds.
-    std::string receive(int timeout_ms = 10000) {
+    /// The next message from the server, or "" if none comes in that time.
+    std::string receive(int timeout_ms = 1000 * patience) {
         pollfd fd{socket_.fd(), POLLIN, 0};
         if (::poll(&fd, 1, timeout_ms) <= 0)
             return "";
