@@ -3,6 +3,7 @@ import pytest
 
 from tests.lib.build import PW_SCSYNTH
 from tests.lib.daemon import Session
+from tests.lib.osc import Client
 from tests.lib.ports import free_port
 
 RATES = "context.properties = { default.clock.allowed-rates = [ 44100 48000 ] }\n"
@@ -53,6 +54,17 @@ def launch(session):
         program.child.stop()
     for program in started:
         session.wait_gone(program.name)
+
+
+@pytest.fixture
+def server(launch):
+    return launch()
+
+
+@pytest.fixture
+def client(server):
+    with Client(server.port) as opened:
+        yield opened
 
 
 @pytest.fixture

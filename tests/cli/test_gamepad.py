@@ -9,7 +9,6 @@ import pytest
 from tests.cli.conftest import PW_SCSYNTH
 from tests.lib import evdev
 from tests.lib.evdev import ABS, KEY
-from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 
@@ -24,17 +23,6 @@ def devices(tmp_path):
         pytest.skip(f"not installed: {missing}")
     with evdev.Input(tmp_path) as made:
         yield made
-
-
-@pytest.fixture
-def server(launch):
-    return launch()
-
-
-@pytest.fixture
-def client(server):
-    with Client(server.port) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from tests.cli.conftest import PW_SCSYNTH
 from tests.lib import jack_ear
 from tests.lib.build import BUILD, ROOT
-from tests.lib.osc import Client, Failed
+from tests.lib.osc import Failed
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 from tests.oracle.references import AUDIO, CONTROL, synthdef
@@ -131,13 +131,12 @@ def server(launch):
 
 
 @pytest.fixture
-def client(server):
-    with Client(server.port) as opened:
-        opened.command("/d_recv", DEF)
-        opened.send("/bind_beat", 1, "link", f"c{BUS}")
-        opened.send("/s_new", "link", 1000, 0, 0)
-        opened.sync()
-        yield opened
+def client(client):
+    client.command("/d_recv", DEF)
+    client.send("/bind_beat", 1, "link", f"c{BUS}")
+    client.send("/s_new", "link", 1000, 0, 0)
+    client.sync()
+    return client
 
 
 @pytest.fixture

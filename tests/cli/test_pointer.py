@@ -26,16 +26,10 @@ def screen(tmp_path_factory):
 
 
 @pytest.fixture
-def server(launch):
-    return launch()
-
-
-@pytest.fixture
-def client(server):
+def client(client):
     """With the tests' SynthDefs."""
-    with Client(server.port) as opened:
-        opened.command("/d_loadDir", str(SYNTHDEFS))
-        yield opened
+    client.command("/d_loadDir", str(SYNTHDEFS))
+    return client
 
 
 @pytest.fixture

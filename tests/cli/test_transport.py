@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import PW_SCSYNTH
 from tests.lib import jack_watcher
 from tests.lib.build import ROOT
-from tests.lib.osc import Client, Failed, NoReply
+from tests.lib.osc import Failed, NoReply
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 
@@ -40,15 +40,9 @@ class Watcher:
 
 
 @pytest.fixture
-def server(launch):
-    return launch()
-
-
-@pytest.fixture
-def client(server):
-    with Client(server.port) as opened:
-        opened.send("/bind_beat", 1, "transport", f"c{BUS}")
-        yield opened
+def client(client):
+    client.send("/bind_beat", 1, "transport", f"c{BUS}")
+    return client
 
 
 @pytest.fixture

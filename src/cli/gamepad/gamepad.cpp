@@ -34,12 +34,7 @@ public:
             if (!server_.over())
                 tell(devices_.read());
         }
-        auto ended = server_.end();
-        if (ended) {
-            tell(devices_.release());
-            server_.settle();
-        }
-        return ended;
+        return server_.end([this] { tell(devices_.release()); });
     }
 
 private:

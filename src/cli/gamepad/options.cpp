@@ -9,23 +9,19 @@ namespace scs::gamepad {
 
 namespace {
 
-constexpr top::CommandOption own[] = {{top::words, true}};
+constexpr top::CommandOption own_options[] = {{top::words, true}};
+
+std::optional<Error> read_option(const std::string&, const std::string& device, Options& to) {
+    if (device.empty() || to.devices.size() == size_t(ControlEvent::last_device))
+        return Error{device + ": expected at most 127 devices, by path or part of the name"};
+    to.devices.push_back(device);
+    return {};
+}
 
 } // namespace
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
-    Options options;
-    const auto help =
-        top::read_options(arguments, own, options, [&](const auto&, const std::string& word) -> std::optional<Error> {
-            if (word.empty() || options.devices.size() == size_t(ControlEvent::last_device))
-                return Error{word + ": expected at most 127 devices, by path or part of the name"};
-            options.devices.push_back(word);
-            return {};
-        });
-    if (!help)
-        return Error{help.error()};
-    options.help = help.value();
-    return options;
+    return top::parse<Options>(arguments, own_options, read_option);
 }
 
 std::string help_text() {

@@ -11,7 +11,6 @@ namespace scs::gamepad {
 
 struct Options : top::ServerOptions {
     std::vector<std::string> devices; ///< paths or parts of names; none: whatever is played by hand
-    bool help = false;
 };
 
 /// What follows "pw-scsynth gamepad". An error is a sentence that begins with the option.

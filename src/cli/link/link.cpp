@@ -37,12 +37,7 @@ public:
             if (!server_.over())
                 tell();
         }
-        auto ended = server_.end();
-        if (ended) {
-            server_.send("/link", {});
-            server_.settle();
-        }
-        return ended;
+        return server_.end([this] { server_.send("/link", {}); });
     }
 
 private:

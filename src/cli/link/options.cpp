@@ -7,24 +7,20 @@ namespace scs::link {
 
 namespace {
 
-constexpr top::CommandOption own[] = {{"--tempo", true}};
+constexpr top::CommandOption own_options[] = {{"--tempo", true}};
+
+std::optional<Error> read_option(const std::string& option, const std::string& value, Options& to) {
+    const auto tempo = top::read_number(value, 20, 999);
+    if (!tempo)
+        return Error{option + " " + value + ": expected beats a minute, 20 to 999"};
+    to.tempo = *tempo;
+    return {};
+}
 
 } // namespace
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
-    Options options;
-    const auto help =
-        top::read_options(arguments, own, options, [&](const auto&, const std::string& value) -> std::optional<Error> {
-            const auto tempo = top::read_number(value, 20, 999);
-            if (!tempo)
-                return Error{"--tempo " + value + ": expected beats a minute, 20 to 999"};
-            options.tempo = *tempo;
-            return {};
-        });
-    if (!help)
-        return Error{help.error()};
-    options.help = help.value();
-    return options;
+    return top::parse<Options>(arguments, own_options, read_option);
 }
 
 std::string help_text() {

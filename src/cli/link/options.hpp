@@ -10,7 +10,6 @@ namespace scs::link {
 
 struct Options : top::ServerOptions {
     double tempo = 120; ///< beats a minute, unless a session has one
-    bool help = false;
 };
 
 /// What follows "pw-scsynth link". An error is a sentence that begins with the option.

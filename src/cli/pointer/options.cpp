@@ -7,20 +7,17 @@ namespace scs::pointer {
 
 namespace {
 
-constexpr top::CommandOption own[] = {{"--keys", false}};
+constexpr top::CommandOption own_options[] = {{"--keys", false}};
+
+std::optional<Error> read_option(const std::string&, const std::string&, Options& to) {
+    to.keys = true;
+    return {};
+}
 
 } // namespace
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
-    Options options;
-    const auto help = top::read_options(arguments, own, options, [&](const auto&, const auto&) {
-        options.keys = true;
-        return std::optional<Error>();
-    });
-    if (!help)
-        return Error{help.error()};
-    options.help = help.value();
-    return options;
+    return top::parse<Options>(arguments, own_options, read_option);
 }
 
 std::string help_text() {

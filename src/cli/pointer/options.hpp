@@ -10,7 +10,6 @@ namespace scs::pointer {
 
 struct Options : top::ServerOptions {
     bool keys = false; ///< the keyboard's, too
-    bool help = false;
 };
 
 /// What follows "pw-scsynth pointer". An error is a sentence that begins with the option.

@@ -34,10 +34,7 @@ public:
             if (!server_.over())
                 tell();
         }
-        auto ended = server_.end();
-        if (ended)
-            release_keys();
-        return ended;
+        return server_.end([this] { release_keys(); });
     }
 
 private:
@@ -65,7 +62,6 @@ private:
             return;
         told_->keys = {};
         send(*told_);
-        server_.settle();
     }
 
     Display& display_;

@@ -31,6 +31,18 @@ void Companion::send(const char* address, std::span<const osc::ReplyArg> args) {
         lose();
 }
 
+Result<bool> Companion::end(const std::function<void()>& farewell) {
+    if (failure_)
+        return *failure_;
+    if (farewell) {
+        farewell();
+        settle();
+    }
+    return true;
+}
+
+/// Waits until the server has read what was sent, for a second at most: it refuses what comes from a socket that is
+/// gone.
 void Companion::settle() {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::seconds(1);

@@ -30,9 +30,6 @@ public:
 
     /// Sends a message.
     void send(const char* address, std::span<const osc::ReplyArg>);
-    /// Waits until the server has read what was sent, for a second at most. To be called at the end: it refuses what
-    /// comes from a socket that is gone.
-    void settle();
     /// Waits until the server has sent something, `fd` (-1: none) has input or a signal has come, at most that many ms,
     /// and calls `take` for each of the server's messages.
     void wait(int fd, int longest, const std::function<void(const osc::Message&)>& take);
@@ -43,12 +40,15 @@ public:
     void lose();
     /// Whether a signal, or a failure, has ended it.
     bool over() const { return ended_ || failure_; }
-    /// How it ended: true by a signal, else why.
-    Result<bool> end() const { return failure_ ? Result<bool>(*failure_) : Result<bool>(true); }
+    /// How it ended: true by a signal, else why. By a signal `farewell` is called first, to send what is to be said
+    /// last.
+    Result<bool> end(const std::function<void()>& farewell = {});
 
 private:
     Companion(const ServerOptions& options, const char* command, const Others& others, Link link)
         : options_(options), command_(command), others_(others), link_(std::move(link)) {}
+
+    void settle();
 
     const ServerOptions& options_;
     const char* const command_;

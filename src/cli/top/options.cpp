@@ -35,14 +35,7 @@ std::optional<Error> read_option(const std::string& option, const std::string& v
 } // namespace
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
-    Options options;
-    const auto help = read_options(arguments, own_options, options, [&](const auto& option, const auto& value) {
-        return read_option(option, value, options);
-    });
-    if (!help)
-        return Error{help.error()};
-    options.help = help.value();
-    return options;
+    return parse<Options>(arguments, own_options, read_option);
 }
 
 std::string help_text() {

@@ -13,7 +13,7 @@ namespace scs::top {
 /// What `pw-scsynth top` is asked for.
 struct Options : ServerOptions {
     double seconds = 1; ///< between two samples
-    bool once = false, json = false, help = false;
+    bool once = false, json = false;
     View view;
 };
 

@@ -75,7 +75,7 @@ std::optional<double> read_number(const std::string& text, double low, double hi
     return value;
 }
 
-Result<bool>
+std::optional<Error>
 read_options(std::span<const char* const> arguments, std::span<const CommandOption> own, ServerOptions& server,
              const std::function<std::optional<Error>(const std::string& option, const std::string& value)>& take) {
     const Table table(own);
@@ -95,23 +95,25 @@ read_options(std::span<const char* const> arguments, std::span<const CommandOpti
                          ": no such option"};
         if (found == ':')
             return Error{table.name(::optopt) + ": expected a value after it"};
-        if (found == 'h')
-            return true;
+        if (found == 'h') {
+            server.help = true;
+            return {};
+        }
         const std::string option = table.name(found), value = ::optarg ? ::optarg : "";
         const bool is_own =
             found >= first_long || std::string_view(server_letters).find(char(found)) == std::string::npos;
         if (auto error = is_own ? take(option, value) : read_server_option(option, value, server))
-            return std::move(*error);
+            return error;
     }
     for (int word = ::optind; word <= int(arguments.size()); ++word) {
         if (!table.has_words)
             return Error{at(word) + ": no such option"};
         if (auto error = take(words, at(word)))
-            return std::move(*error);
+            return error;
     }
     if (!server.password.empty() && !server.tcp)
         return Error{"-p: a password is for TCP, so the port is that of -t"};
-    return false;
+    return {};
 }
 
 std::string how_to_find_server(const ServerOptions& options, const std::string& command, const std::string& others) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace scs::top {
 
@@ -17,6 +18,7 @@ struct ServerOptions {
     int port = 57110;
     bool tcp = false;
     std::string password; ///< sent first; with TCP only
+    bool help = false;    ///< is asked for
 
     std::string name() const { return host + ":" + std::to_string(port); }
 };
@@ -34,11 +36,24 @@ struct CommandOption {
 };
 
 /// Reads arguments as getopt_long() does: -u or -t for the port, -B for the address and -p for the password, -h and
-/// --help, and those of the command, which `take` gets, with an empty value if they have none; words, one by one. True:
-/// help is asked for; what follows that isn't read. An error is a sentence that begins with the option.
-Result<bool>
+/// --help, after which nothing is read, and those of the command, which `take` gets, with an empty value if they have
+/// none; words, one by one. An error is a sentence that begins with the option.
+std::optional<Error>
 read_options(std::span<const char* const> arguments, std::span<const CommandOption> own, ServerOptions&,
              const std::function<std::optional<Error>(const std::string& option, const std::string& value)>& take);
+
+/// The same, into the options of a command.
+template <class Options>
+Result<Options> parse(std::span<const char* const> arguments, std::span<const CommandOption> own,
+                      std::optional<Error> (*take)(const std::string& option, const std::string& value, Options&)) {
+    Options options;
+    auto error = read_options(arguments, own, options, [&](const std::string& option, const std::string& value) {
+        return take(option, value, options);
+    });
+    if (error)
+        return std::move(*error);
+    return options;
+}
 
 /// What to do if none answers, for a message: it begins with a line feed. `command`: the word after pw-scsynth;
 /// `others`: which servers there are, in lines; may be empty.

@@ -28,14 +28,8 @@ std::optional<Error> read_option(const std::string& option, const std::string& v
 } // namespace
 
 Result<Options> parse_options(std::span<const char* const> arguments) {
-    Options options;
-    const auto help = top::read_options(arguments, own_options, options, [&](const auto& option, const auto& value) {
-        return read_option(option, value, options);
-    });
-    if (!help)
-        return Error{help.error()};
-    options.help = help.value();
-    if (!options.help && options.file.empty())
+    auto options = top::parse<Options>(arguments, own_options, read_option);
+    if (options && !options.value().help && options.value().file.empty())
         return Error{"-o: expected a file to write"};
     return options;
 }

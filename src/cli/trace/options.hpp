@@ -13,7 +13,6 @@ namespace scs::trace {
 struct Options : top::ServerOptions {
     std::string file;
     double seconds = 1;
-    bool help = false;
 };
 
 /// Reads the arguments behind "trace". An error is a sentence that begins with the option.

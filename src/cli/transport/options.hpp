@@ -11,7 +11,6 @@ namespace scs::transport {
 struct Options : top::ServerOptions {
     double tempo = 2; ///< beats a second
     int beats_per_bar = 4;
-    bool help = false;
 };
 
 /// What follows "pw-scsynth transport". An error is a sentence that begins with the option.

@@ -38,8 +38,8 @@ struct MidiMessage {
     size_t size = 0;
 };
 
-/// [any] Writes an event as a message of MIDI 1.0, which must have such: its value with 7
-/// bits, a bend's with 14. A note on is one whatever its velocity, unless that is 0.
+/// [any] Writes an event as a message of MIDI 1.0, which must have such: its value with 7 bits, a bend's with 14. A
+/// note on is one whatever its velocity, unless that is 0.
 MidiMessage write_midi(const ControlEvent&) noexcept;
 
 /// [any] The same message as a Universal MIDI Packet of one word in the machine's byte order, in group 0.

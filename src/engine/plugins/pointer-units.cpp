@@ -52,14 +52,19 @@ float factor_of(float lag, double rate) noexcept {
     return lag == 0.f ? 0.f : float(std::exp(log_of_thousandth / (double(lag) * rate)));
 }
 
-/// Says once what makes keys known.
-void ask_for_keys(PluginWorld& world) noexcept {
-    Pointer& pointer = world.pointer();
-    if (pointer.keys_told || pointer.keys_missed || !world.real_time())
+/// Says once what makes that known which nobody tells of.
+void ask_for(PluginWorld& world, bool told, bool& missed, const char* text) noexcept {
+    if (told || missed || !world.real_time())
         return;
     const FaultGuard::HostCode whole;
-    pointer.keys_missed = true;
-    world.outbox().print("KeyState follows the keyboard while `pw-scsynth pointer --keys` runs\n");
+    missed = true;
+    world.outbox().print(text);
+}
+
+void ask_for_keys(PluginWorld& world) noexcept {
+    Pointer& pointer = world.pointer();
+    ask_for(world, pointer.keys_told, pointer.keys_missed,
+            "KeyState follows the keyboard while `pw-scsynth pointer --keys` runs\n");
 }
 
 template <float (*Goal)(const PointerUnit&, const Pointer&) noexcept, int LagInput>
@@ -96,12 +101,9 @@ void define_pointer_units(PluginRegistry& registry) {
 
 void ask_for_pointer(PluginWorld& world) noexcept {
     Pointer& pointer = world.pointer();
-    if (pointer.told || pointer.missed || !world.real_time())
-        return;
-    const FaultGuard::HostCode whole;
-    pointer.missed = true;
-    world.outbox().print("the mouse is known while `pw-scsynth pointer` runs; pw-scsynth runs that for the server that "
-                         "it has started, but with --no-pointer or a password\n");
+    ask_for(world, pointer.told, pointer.missed,
+            "the mouse is known while `pw-scsynth pointer` runs; pw-scsynth runs that for the server that it has "
+            "started, but with --no-pointer or a password\n");
 }
 
 } // namespace scs
