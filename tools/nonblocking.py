@@ -67,9 +67,8 @@ def main(pattern=""):
     if not compiler:
         print(f"no clang++ of version {OLDEST} or later")
         return 2
-    if not (BUILD / "build.ninja").exists():
-        subprocess.run(["meson", "setup", BUILD], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-
+    again = ["--reconfigure"] if (BUILD / "build.ninja").exists() else []  # sources may have come
+    subprocess.run(["meson", "setup", *again, BUILD], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     found = commands((BUILD / "compile_commands.json").read_text(), pattern)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         told = list(filter(None, pool.map(lambda source: ask(compiler, source, found[source]), found)))
