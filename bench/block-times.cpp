@@ -4,7 +4,7 @@
 #include "cycle-times.hpp"
 #include "stage.hpp"
 
-#include "engine/voices/ahead.hpp"
+#include "engine/schedule/help-policy.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -53,6 +53,7 @@ GroupOf group_from(const std::string& text) {
 
 struct Options {
     int threads = 1;
+    HelpPolicy help;
     size_t cycles = 100'000;
     int warm = 2000;
     bool paced = false, edit = false;
@@ -79,7 +80,7 @@ Options options_from(int count, char** args) {
         else if (option == "--paced")
             found.paced = true;
         else if (option == "--waking-load")
-            Governor::limits.waking_load = std::atof(value());
+            found.help.waking_load = std::atof(value());
         else if (option == "--edit")
             found.edit = true;
         else if (option == "--bare")
@@ -99,7 +100,8 @@ Options options_from(int count, char** args) {
 /// The groups of a graph, one behind the other.
 class Graph {
 public:
-    Graph(int threads, const std::vector<GroupOf>& groups) : stage(roomy(threads)) {
+    /// The policy must live longer.
+    Graph(int threads, const HelpPolicy& help, const std::vector<GroupOf>& groups) : stage(roomy(threads, &help)) {
         int32_t id = 1000;
         for (const GroupOf& group : groups) {
             definitions_.push_back(stage.load(group.file));
@@ -153,7 +155,7 @@ struct Switches {
 int main(int argc, char** argv) {
     const Options options = options_from(argc, argv);
     const std::unique_ptr<Graph> graph =
-        options.bare ? nullptr : std::make_unique<Graph>(options.threads, options.groups);
+        options.bare ? nullptr : std::make_unique<Graph>(options.threads, options.help, options.groups);
     if (graph) {
         graph->stage.cycles(options.warm);
         if (options.warm && !graph->stage.sounds()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a new synth costs where helpers compute voices ahead: their list is planned anew. Engines with one thread and
 // with two play the same; before each fourth of their cycles a synth comes to a random place among the others, and
-// another one is freed. What is planned is never begun (Governor::limits), so that the time of the second engine beyond
+// another one is freed. What is planned is never begun (HelpPolicy), so that the time of the second engine beyond
 // that of the first is what planning takes. It is the data loop's processor time, so that little of what else the
 // machine does is in it.
 //
@@ -10,7 +10,7 @@
 // THREADS: only the engine with so many. Prints, for each engine, ns for an edit, and for as many cycles without any.
 #include "stage.hpp"
 
-#include "engine/voices/ahead.hpp"
+#include "engine/schedule/help-policy.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -27,9 +27,16 @@ namespace {
 constexpr int cycles_an_edit = 4; // the newcomer is lone in the first, and in a batch in the last
 constexpr int in_a_row = 50;      // of one engine, then of the other one
 
+constexpr HelpPolicy planned{.waking_load = 0,
+                             .longest_wait = INT64_MAX,
+                             .fewest_ops = 1,
+                             .least_work = std::numeric_limits<size_t>::max(),
+                             .least_at_once = std::numeric_limits<size_t>::max()};
+
 class Edited {
 public:
-    Edited(const std::string& file, int synths, int threads) : stage_(roomy(threads)), definition_(stage_.load(file)) {
+    Edited(const std::string& file, int synths, int threads)
+        : stage_(roomy(threads, &planned)), definition_(stage_.load(file)) {
         (void)stage_.group(1);
         for (int i = 0; i < synths; ++i)
             add(AddAction::tail, 1);
@@ -87,11 +94,6 @@ int main(int argc, char** argv) {
         return 2;
     }
     const int synths = std::atoi(argv[2]), edits = std::max(1, std::atoi(argv[3]) / in_a_row) * in_a_row;
-    Governor::limits = {.waking_load = 0,
-                        .longest_wait = INT64_MAX,
-                        .fewest_ops = 1,
-                        .least_work = std::numeric_limits<size_t>::max(),
-                        .least_at_once = std::numeric_limits<size_t>::max()};
     struct Engine {
         int threads;
         std::unique_ptr<Edited> edited;

@@ -11,8 +11,8 @@
 // Prints the walk's median ns of a block, then a line for each turn in its order: median ns, voices, SynthDef.
 #include "stage.hpp"
 
+#include "engine/schedule/help-policy.hpp"
 #include "engine/schedule/trace.hpp"
-#include "engine/voices/ahead.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -95,8 +95,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     // Turns are traced only where there are helpers; these are never asked.
-    Governor::limits.waking_load = std::numeric_limits<double>::max();
-    Stage stage(roomy(2));
+    const HelpPolicy never{.waking_load = std::numeric_limits<double>::max()};
+    Stage stage(roomy(2, &never));
     play(stage, std::cin);
     stage.cycles(warm);
     if (!stage.sounds()) {

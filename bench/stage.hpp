@@ -36,8 +36,9 @@ inline uint64_t steps(uint64_t from, int64_t count) {
     return from;
 }
 
-inline Settings roomy(int threads) {
+inline Settings roomy(int threads, const HelpPolicy* help = nullptr) {
     Settings settings;
+    settings.help = help;
     settings.inputs = 0;
     settings.threads = threads;
     settings.max_nodes = 1 << 16;

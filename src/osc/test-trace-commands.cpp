@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/schedule/help-policy.hpp"
 #include "engine/schedule/trace.hpp"
-#include "engine/voices/ahead.hpp"
 #include "osc/test-command-bench.hpp"
 
 #include <chrono>
@@ -71,9 +71,8 @@ void play(CommandBench& bench, const std::string& name) {
 void two_threads(Settings& settings) {
     settings.threads = 2;
     // Helpers are asked whatever there is to do.
-    Governor::limits.waking_load = 0;
-    Governor::limits.longest_wait = INT64_MAX;
-    Governor::limits.least_work = 0;
+    static const HelpPolicy policy{.waking_load = 0, .longest_wait = INT64_MAX, .least_work = 0};
+    settings.help = &policy;
 }
 
 } // namespace

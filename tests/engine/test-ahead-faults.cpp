@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Helpers that crash or hang while they compute voices: the engine is given up, and nobody waits for ever.
-#include "engine/schedule/long-wait.hpp"
 #include "engine/schedule/test-threads.hpp"
 #include "test-player.hpp"
 
@@ -15,7 +14,7 @@ enum class Plant { nothing, fault, loop, block, fault_in_walk };
 std::atomic<Plant> plant{Plant::nothing}; ///< what the next job of a helper does, or the walk when it has begun
 std::atomic<bool> blocked{false}, open{false};
 
-void do_planted(Helpers::Moment moment) noexcept {
+void do_planted(HelpPolicy::Moment moment) noexcept {
     if (std::this_thread::get_id() == walking) {
         delay_at_random(moment);
         if (plant == Plant::fault_in_walk)
@@ -43,8 +42,8 @@ void do_planted(Helpers::Moment moment) noexcept {
 
 struct Planted : Helped {
     Planted() {
-        Helpers::delay = do_planted;
-        LongWait::longest = usual_patience;
+        help->at = do_planted;
+        help->longest_hang = HelpPolicy::usual.longest_hang;
     }
 };
 

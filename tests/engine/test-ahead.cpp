@@ -117,7 +117,7 @@ TEST_CASE("how many threads there are is decided by the cores, if nobody says it
 TEST_CASE("threads that nobody has asked for help when one is hardly enough, and with the data loop's priority") {
     const Helped helped;
     const auto computed = [](bool urgent, double load) {
-        Governor::limits.reluctant_load = load;
+        Helped::help->reluctant_load = load;
         Settings settings = with(2);
         settings.reluctant = true;
         Player f(settings, 1, 0, 0, std::make_shared<HelperPool>(std::make_shared<Priority>(urgent), true));
@@ -139,7 +139,7 @@ TEST_CASE("the bits stay where helpers are asked now and then") {
             uint64_t asked = 0, unasked = 0;
             for (int i = 0; i < 60; ++i) {
                 const bool asks = i % 2;
-                Governor::limits.waking_load = asks ? 0 : 1e9;
+                Helped::help->waking_load = asks ? 0 : 1e9;
                 const Played first = f.play(1); // the new limit counts from its end on
                 const uint64_t before = f.computed_ahead();
                 const Played rest = f.play(1 + i % 5);

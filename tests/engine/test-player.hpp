@@ -6,7 +6,7 @@
 #include "test-support.hpp"
 
 #include "engine/plugins/plugin-world.hpp"
-#include "engine/schedule/long-wait.hpp"
+#include "engine/schedule/help-policy.hpp"
 #include "engine/voices/ahead.hpp"
 #include "engine/voices/voice.hpp"
 
@@ -17,6 +17,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <initializer_list>
 #include <random>
 #include <string>
@@ -32,7 +33,7 @@ inline std::thread::id walking;
 
 /// Helpers wait at random. So does the walk at its start, until they have done something, however busy the machine is,
 /// and now and then behind what others wait for.
-inline void delay_at_random(Helpers::Moment moment) noexcept {
+inline void delay_at_random(HelpPolicy::Moment moment) noexcept {
     thread_local std::minstd_rand random(unsigned(reinterpret_cast<uintptr_t>(&random) >> 4));
     const unsigned r = unsigned(random());
     if (std::this_thread::get_id() != walking) {
@@ -41,7 +42,7 @@ inline void delay_at_random(Helpers::Moment moment) noexcept {
             std::this_thread::sleep_for(std::chrono::microseconds(r / 8 % 30));
         return;
     }
-    if (moment == Helpers::Moment::gate) {
+    if (moment == HelpPolicy::Moment::gate) {
         if (r % 512 == 0)
             std::this_thread::sleep_for(std::chrono::microseconds(50));
         return;
@@ -56,18 +57,24 @@ inline void delay_at_random(Helpers::Moment moment) noexcept {
 /// have none for long.
 struct Helped {
     Helped() {
-        LongWait::longest = 60'000'000'000;
         walking = std::this_thread::get_id();
-        Helpers::delay = delay_at_random;
-        Governor::limits = {
-            .waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .least_at_once = 1};
+        policies.push_back({.waking_load = 0,
+                            .longest_wait = INT64_MAX,
+                            .longest_hang = 60'000'000'000,
+                            .fewest_ops = 1,
+                            .least_work = 1,
+                            .least_at_once = 1,
+                            .at = delay_at_random});
+        help = &policies.back();
     }
-    const int64_t usual_patience = LongWait::longest;
-    ~Helped() {
-        Helpers::delay = nullptr;
-        Governor::limits = {};
-        LongWait::longest = usual_patience;
-    }
+    ~Helped() { help = nullptr; }
+    Helped(const Helped&) = delete;
+
+    /// That of the settings made meanwhile.
+    static inline HelpPolicy* help = nullptr;
+
+private:
+    static inline std::deque<HelpPolicy> policies; ///< for ever, as a helper that was left behind may look at its own
 };
 
 inline Settings with(int threads, bool batching = true) {
@@ -76,6 +83,7 @@ inline Settings with(int threads, bool batching = true) {
     settings.batching = batching;
     settings.simd = "sse2"; // four lanes on every x86-64
     settings.rt_memory_kib = 65536;
+    settings.help = Helped::help;
     return settings;
 }
 

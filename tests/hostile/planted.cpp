@@ -2,7 +2,7 @@
 // Linked into the SPA plugin, for the tests: UGens after which a helper thread's next job crashes or never ends.
 // Helpers are asked for whatever there is to compute, and the data loop waits until they have begun.
 #include "engine/plugins/registry.hpp"
-#include "engine/voices/ahead.hpp"
+#include "engine/schedule/help-policy.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -18,13 +18,13 @@ enum class Plant { nothing, crash, endless, blocked };
 std::atomic<Plant> plant{Plant::nothing};
 std::atomic<int> moments{0}; ///< before and behind jobs of helpers
 
-void do_planted(Helpers::Moment moment) noexcept {
-    if (moment == Helpers::Moment::round) {
+void do_planted(HelpPolicy::Moment moment) noexcept {
+    if (moment == HelpPolicy::Moment::round) {
         const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(300);
         for (const int before = moments; moments == before && std::chrono::steady_clock::now() < end;) {
         }
     }
-    if (moment != Helpers::Moment::job)
+    if (moment != HelpPolicy::Moment::job)
         return;
     ++moments;
     switch (plant.exchange(Plant::nothing)) {
@@ -52,10 +52,13 @@ const struct Planter {
         registry.define_unit("HelperCrash", sizeof(::Unit), construct<Plant::crash>, nullptr, 0);
         registry.define_unit("HelperEndless", sizeof(::Unit), construct<Plant::endless>, nullptr, 0);
         registry.define_unit("HelperBlocked", sizeof(::Unit), construct<Plant::blocked>, nullptr, 0);
-        Helpers::delay = do_planted;
-        Governor::limits = {.waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1};
     }
 } planter;
 
 } // namespace
+
+/// In place of the library's.
+const HelpPolicy HelpPolicy::usual{
+    .waking_load = 0, .longest_wait = INT64_MAX, .fewest_ops = 1, .least_work = 1, .at = do_planted};
+
 } // namespace scs

@@ -8,6 +8,8 @@
 
 namespace scs {
 
+struct HelpPolicy;
+
 /// The generation of plugin files that is never over; see Settings::plugins.
 inline constexpr int newest_plugins = INT_MAX - 1;
 
@@ -27,8 +29,9 @@ struct Settings {
     int random_seeds = 64;
     int threads = 0; ///< 0: Engine::create() decides
     std::string parallel = "auto";
-    int plugins = newest_plugins; ///< not a setting: the generation of plugin files that the engine sees
-    bool reluctant = false;       ///< not a setting: helper threads are asked only when one thread is hardly enough
+    int plugins = newest_plugins;     ///< not a setting: the generation of plugin files that the engine sees
+    bool reluctant = false;           ///< not a setting: helper threads are asked only when one thread is hardly enough
+    const HelpPolicy* help = nullptr; ///< not a setting, and must live longer; null: HelpPolicy::usual
     int verbosity = 0;
     double cpu_limit = 0.7;  ///< of a cycle's time, what all engines of a data loop may take; 0: no limit
     double output_limit = 0; ///< absolute, of a sample; 0: none

@@ -13,14 +13,7 @@ namespace {
 constexpr int errand_pauses = 128; ///< until the owner does an errand itself
 constexpr size_t errand_begun = SIZE_MAX;
 
-void delay_for_test(Helpers::Moment moment) noexcept {
-    if (const auto delay = Helpers::delay.load(std::memory_order_relaxed))
-        delay(moment);
-}
-
 } // namespace
-
-std::atomic<void (*)(Helpers::Moment) noexcept SCS_NONBLOCKING> Helpers::delay{nullptr};
 
 Helpers::Helpers(TaskGraph& graph, Run run, Errand errand, void* data, const Settings& settings,
                  std::shared_ptr<HelperPool> pool)
@@ -57,7 +50,7 @@ void Helpers::begin_round(int64_t patience) noexcept {
     if (caller_)
         pool_->call(*caller_, wakes);
     settings_.trace->end(0, TraceKind::signal, traced);
-    delay_for_test(Moment::round);
+    come_to(HelpPolicy::Moment::round);
 }
 
 bool Helpers::wait_for(size_t chain) noexcept {
@@ -141,11 +134,11 @@ bool Helpers::do_task(size_t who, size_t from) noexcept {
     FaultGuard::progress();
     if (who)
         (void)do_errand(who);
-    delay_for_test(who ? Moment::job : Moment::gate);
+    come_to(who ? HelpPolicy::Moment::job : HelpPolicy::Moment::gate);
     run_(data_, who, task);
     graph_.finish(task.chain);
     if (who)
-        delay_for_test(Moment::job);
+        come_to(HelpPolicy::Moment::job);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/nonblocking.hpp"
+#include "engine/schedule/help-policy.hpp"
 #include "engine/schedule/helper-pool.hpp"
 #include "engine/schedule/spin-pause.hpp"
 #include "engine/schedule/task-graph.hpp"
@@ -33,7 +34,8 @@ public:
         int64_t longest = 20'000'000;  ///< ns that they stay, and wait for tasks; longer than a block takes
         bool lingers = false;          ///< they wait so long after a cycle, too, as the next one comes at once
         bool yields = false;           ///< who waits lets others run: there is no deadline
-        Trace* trace = &Trace::none(); ///< must live longer
+        Trace* trace = &Trace::none(); ///< must live longer, as …
+        const HelpPolicy* policy = &HelpPolicy::usual; ///< … this
     };
 
     /// [worker] The graph and `data` must live longer. Throws if a thread can't be started.
@@ -52,6 +54,8 @@ public:
     bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
     /// Whether the owner doesn't wait for ever.
     bool hurried() const noexcept { return pool_->hurried(); }
+    /// HelpPolicy::longest_hang
+    int64_t longest_hang() const noexcept { return settings_.policy->longest_hang; }
     /// [any] HelperPool::urgent() of these helpers.
     bool urgent() const noexcept { return pool_->urgent(size_t(settings_.threads)); }
 
@@ -77,8 +81,7 @@ public:
     /// TaskGraph::commit().
     void commit(size_t strands) noexcept {
         if (graph_.commit(strands))
-            if (const auto wait = delay.load(std::memory_order_relaxed))
-                wait(Moment::gate);
+            come_to(HelpPolicy::Moment::gate);
     }
     /// To be called again and again until a chain is closed, which it returns: nobody is in a task of it any more.
     /// Meanwhile does another task, or waits for less than a microsecond if there is none.
@@ -107,11 +110,6 @@ public:
         return false;
     }
 
-    /// For tests: called on helpers before and after each task, on the owner when it has begun a round, when it has
-    /// committed, and before a task.
-    enum class Moment { job, round, gate };
-    static std::atomic<void (*)(Moment) noexcept SCS_NONBLOCKING> delay;
-
 private:
     friend HelperPool;
     static constexpr int looks_at_once = 32;
@@ -120,6 +118,10 @@ private:
     };
 
     size_t threads() const noexcept { return size_t(settings_.threads); }
+    void come_to(HelpPolicy::Moment moment) const noexcept SCS_NONBLOCKING {
+        if (settings_.policy->at)
+            settings_.policy->at(moment);
+    }
 
     // ---- a helper's, with its number
 

@@ -23,7 +23,7 @@ void LongWait::go_on() noexcept {
     const int64_t now = clock_.now();
     waited_ += std::min(now - looked_, longest_look);
     looked_ = now;
-    if (waited_ >= longest.load(std::memory_order_relaxed))
+    if (waited_ >= helpers_.longest_hang())
         FaultGuard::give_up();
     if (waited_ >= longest_awake)
         HangWatch::let_others_run();

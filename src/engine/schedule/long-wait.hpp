@@ -5,7 +5,6 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/schedule/helpers.hpp"
 
-#include <atomic>
 #include <cstdint>
 
 namespace scs {
@@ -14,9 +13,6 @@ namespace scs {
 /// helper, so a wait without success ends all that the owner does.
 class LongWait {
 public:
-    /// ns that a helper may keep a hurried owner waiting. One that computes without end is ended before, by its own
-    /// watch, so this one is blocked, or lacks a processor. Tests change it.
-    inline static std::atomic<int64_t> longest{200'000'000};
     /// ns after which a hurried owner sleeps between two looks, for 0.1 ms: it may be the owner's own processor that
     /// the helper lacks. The cycle is late by then in any case.
     static constexpr int64_t longest_awake = 10'000'000;
@@ -24,8 +20,8 @@ public:
     /// [rt] The wait begins.
     explicit LongWait(const Helpers& helpers) noexcept : helpers_(helpers) {}
     /// [rt] To be called between two looks, which take no longer than a job. Doesn't return if a helper has crashed, or
-    /// has kept a hurried owner waiting for too long: FaultGuard::give_up(). Time in which the owner had no processor
-    /// itself, or was stopped, doesn't count.
+    /// has kept a hurried owner waiting for HelpPolicy::longest_hang: FaultGuard::give_up(). Time in which the owner
+    /// had no processor itself, or was stopped, doesn't count.
     void go_on() noexcept SCS_NONBLOCKING;
     /// [rt] ns since the wait began.
     int64_t nsec() const noexcept { return clock_.now() - began_; }

@@ -161,7 +161,7 @@ TEST_CASE("an owner without a deadline waits for as long as it takes") {
     std::atomic<int> begun{0};
     crew.on_job = [&] {
         if (begun++ == 0)
-            std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest.load()));
+            std::this_thread::sleep_for(std::chrono::nanoseconds(2 * HelpPolicy::usual.longest_hang));
     };
     crew.begin_round();
     REQUIRE(wait_until([&] { return begun > 0; }));
@@ -172,7 +172,7 @@ TEST_CASE("an owner that was stopped hasn't waited") {
     Crew crew({.threads = 1}, true);
     CHECK(FaultGuard::run_host([&] {
         LongWait wait(*crew.helpers);
-        std::this_thread::sleep_for(std::chrono::nanoseconds(2 * LongWait::longest.load()));
+        std::this_thread::sleep_for(std::chrono::nanoseconds(2 * HelpPolicy::usual.longest_hang));
         wait.go_on();
     }));
 }

@@ -26,8 +26,7 @@ namespace {
 
 /// An owner with its helpers. What is counted isn't atomic, so that ThreadSanitizer sees what isn't ordered.
 struct Crew {
-    explicit Crew(size_t most, int threads, bool lingers = false)
-        : Crew(most, {.threads = threads, .lingers = lingers}) {}
+    Crew(size_t most, int threads) : Crew(most, {.threads = threads}) {}
     Crew(size_t most, Helpers::Settings settings) : graph(most, size_t(settings.threads) + 1), counts(most) {
         settings.yields = true;
         helpers = std::make_unique<Helpers>(
@@ -73,27 +72,23 @@ void give(TaskGraph& graph, std::span<const size_t> gates) {
         graph.gate(job, gate);
 }
 
-void sleep_at_random(Helpers::Moment) noexcept {
+void sleep_at_random(HelpPolicy::Moment) noexcept {
     thread_local std::minstd_rand random(unsigned(reinterpret_cast<uintptr_t>(&random) >> 4));
     if (const unsigned r = unsigned(random()); r % 4 == 0)
         std::this_thread::sleep_for(std::chrono::microseconds(r / 4 % 50));
 }
 
-struct Delayed {
-    Delayed() { Helpers::delay = sleep_at_random; }
-    ~Delayed() { Helpers::delay = nullptr; }
-};
+const HelpPolicy delaying{.at = sleep_at_random};
 
 } // namespace
 
 TEST_CASE("each job of each round is done once, whoever does it, and before it is used") {
-    const Delayed delayed;
     for (const int threads : {1, 2, 3, 8})
         for (const bool lingers : {false, true}) {
             CAPTURE(threads);
             std::mt19937 random{unsigned(threads)};
             const auto pick = [&](size_t count) { return random() % count; };
-            Crew crew(64, threads, lingers);
+            Crew crew(64, {.threads = threads, .lingers = lingers, .policy = &delaying});
             std::vector<int> expected(64);
             for (int cycle = 0; cycle < 60; ++cycle) {
                 crew.helpers->begin_cycle();
@@ -114,12 +109,11 @@ TEST_CASE("each job of each round is done once, whoever does it, and before it i
 }
 
 TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
-    const Delayed delayed;
     constexpr size_t jobs = 32;
     for (const int threads : {1, 2, 3, 8}) {
         CAPTURE(threads);
         std::mt19937 random{unsigned(threads)};
-        Crew crew(jobs, threads);
+        Crew crew(jobs, {.threads = threads, .policy = &delaying});
         // The round in which the owner was last done with a job. Not atomic: a gate is what orders it.
         std::array<int, jobs> passed{};
         std::array<size_t, jobs> gates{};
@@ -352,8 +346,7 @@ TEST_CASE("helpers begin behind the split, and go on in front of it") {
 }
 
 TEST_CASE("an errand is done once, at the latest by the owner, before it goes on") {
-    const Delayed delayed;
-    Crew crew(8, 3);
+    Crew crew(8, {.threads = 3, .policy = &delaying});
     int expected = 0;
     for (int cycle = 0; cycle < 300 || (crew.errands_by_helpers == 0 && cycle < 100'000); ++cycle) {
         crew.helpers->begin_cycle();

@@ -42,19 +42,22 @@ Ahead::Ahead(const Settings& settings, Trace& trace, std::shared_ptr<HelperPool>
       dependencies_(settings, most_items(settings)),
       groups_alone_(settings.parallel == "groups"),
       threads_(settings.threads),
+      governor_(settings),
       runners_(runners_for(settings, lanes, buses, buffers, random, pool, held)),
-      plan_(settings, most_items(settings), lanes, dependencies_, held, jump_),
+      plan_(settings, most_items(settings), lanes, dependencies_, held, jump_, governor_),
       graph_(plan_.most_strands(), size_t(threads_)),
       deferred_(plan_.most_strands()),
       pipeline_(settings, most_items(settings), lanes, runners_, dependencies_, buses, held, random, jump_, trace,
-                deadline, costs, graph_),
-      governor_(settings) {
+                deadline, costs, graph_) {
     helpers_ = std::make_unique<Helpers>(
         graph_,
         [](void* self, size_t who, TaskGraph::Task task) noexcept { static_cast<Ahead*>(self)->run(who, task); },
         [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
-        Helpers::Settings{
-            .threads = threads_ - 1, .lingers = !settings.real_time, .yields = !settings.real_time, .trace = &trace},
+        Helpers::Settings{.threads = threads_ - 1,
+                          .lingers = !settings.real_time,
+                          .yields = !settings.real_time,
+                          .trace = &trace,
+                          .policy = &HelpPolicy::of(settings.help)},
         std::move(pool_of_helpers));
 }
 
@@ -93,7 +96,7 @@ void Ahead::open_block(int32_t number, const RenderList& list) noexcept {
 
 void Ahead::fulfil_plan(int32_t number) noexcept {
     const std::span<Job> jobs = plan_.jobs();
-    if (!Governor::asks_for(plan_.strands().size(), plan_.work())) {
+    if (!governor_.asks_for(plan_.strands().size(), plan_.work())) {
         for (const Job& job : jobs)
             if (job.of.batch)
                 held_.free_slot(*job.of.batch);
@@ -178,7 +181,7 @@ bool Ahead::plan_pipeline(int blocks, const RenderList& list) noexcept {
         pipeline_fits_ = pipeline_.plan(list.items());
         pipeline_version_ = list.version();
     }
-    return pipeline_fits_ && Governor::asks_at_once(pipeline_.work_at_a_time(blocks));
+    return pipeline_fits_ && governor_.asks_at_once(pipeline_.work_at_a_time(blocks));
 }
 
 bool Ahead::search_is_due(const RenderList& list) noexcept {

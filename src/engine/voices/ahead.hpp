@@ -119,6 +119,7 @@ private:
     const NanoClock clock_ = NanoClock::system();
     const bool groups_alone_; ///< only what is in parallel groups
     const int threads_;
+    Governor governor_;
     std::vector<VoiceRunner> runners_; ///< the walk's, for when it waits, then the helpers'
     StrandPlan plan_;
     TaskGraph graph_; ///< of strands, or of stages
@@ -142,7 +143,6 @@ private:
     int unsearched_ = 0;            ///< blocks since voices have searched, or since the last walk
     int since_search_ = 1;
     // How the work is shared.
-    Governor governor_;
     bool opened_ = false; ///< jobs were opened in this walk
     double share_ = 0.5;  ///< the jobs that are left to the walk at first, of all
     std::atomic<uint64_t> computed_{0};

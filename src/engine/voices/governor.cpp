@@ -14,10 +14,12 @@ constexpr int measured_walks = 13;
 
 } // namespace
 
-Governor::Limits Governor::limits;
-
 Governor::Governor(const Settings& settings, NanoClock clock) noexcept
-    : clock_(clock), real_time_(settings.real_time), reluctant_(settings.reluctant), threads_(settings.threads) {
+    : policy_(HelpPolicy::of(settings.help)),
+      clock_(clock),
+      real_time_(settings.real_time),
+      reluctant_(settings.reluctant),
+      threads_(settings.threads) {
     asks_ = worthwhile(false);
 }
 
@@ -45,7 +47,7 @@ void Governor::note_blocks(int blocks, int64_t nsec) noexcept {
 
 /// Whether there is so much to do that helpers are asked, or still asked. With them the load is smaller.
 bool Governor::is_much(bool asked) const noexcept {
-    const double waking = reluctant_ ? limits.reluctant_load : limits.waking_load, sleeping = waking / (2 * threads_);
+    const double waking = reluctant_ ? policy_.reluctant_load : policy_.waking_load, sleeping = waking / (2 * threads_);
     return real_time_ || waking == 0 ? load_ >= (asked ? sleeping : waking) : pays_;
 }
 
@@ -59,7 +61,7 @@ bool Governor::end_cycle(bool urgent) noexcept {
     if (measured_)
         load_ += (double(spent_) / (measured_ * block_nsec_) - load_) / 8;
     // Offline a trial tells whether it pays all the same.
-    const bool rests = real_time_ && longest_wait_ > limits.longest_wait;
+    const bool rests = real_time_ && longest_wait_ > policy_.longest_wait;
     rest_nsec_ = rests ? rest_after_wait : rest_nsec_ - blocks_ * block_nsec_;
     longest_wait_ = 0;
     if (!real_time_)
@@ -68,7 +70,7 @@ bool Governor::end_cycle(bool urgent) noexcept {
     unasked_ = lacks_priority(urgent) && is_much(unasked_);
     unasked_nsec_ = unasked_ ? unasked_nsec_ + blocks_ * block_nsec_ : 0;
     spent_ = blocks_ = measured_ = 0;
-    return unasked_nsec_ >= limits.long_without_priority && !std::exchange(told_, true);
+    return unasked_nsec_ >= policy_.long_without_priority && !std::exchange(told_, true);
 }
 
 void Governor::try_out() noexcept {

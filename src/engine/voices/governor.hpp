@@ -4,6 +4,7 @@
 #include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/rt/deadline.hpp"
+#include "engine/schedule/help-policy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,28 +18,6 @@ namespace scs {
 /// with them. In such a cycle they are if there is enough for them to do. [rt]
 class Governor {
 public:
-    /// Tests change these before they make an engine.
-    struct Limits {
-        /// In real time: the load of the walks, of the time that their blocks sound, from which on helpers are asked.
-        /// Well below it they are no longer.
-        double waking_load = 0.1;
-        /// In place of that where nobody has said how many threads there are to be.
-        double reluctant_load = 0.5;
-        /// ns. A helper that the walk has waited for so long has lost its processor to others, which may happen again:
-        /// the threads have no real-time priority then, or there are more of them than processors. None is asked for a
-        /// second.
-        int64_t longest_wait = 300'000;
-        /// ns of sound. A host that gives threads their priority late has done so by then.
-        double long_without_priority = 15e9;
-        /// Operations. A lone voice of fewer is computed sooner than it is handed over.
-        size_t fewest_ops = 8;
-        /// In a block: operations, one of a batch counting as four.
-        size_t least_work = 64;
-        /// The same of blocks that are computed several at once: in those that pass the stages together.
-        size_t least_at_once = 256;
-    };
-    static Limits limits;
-
     explicit Governor(const Settings&, NanoClock clock = NanoClock::system()) noexcept SCS_NONBLOCKING;
     /// ns that a block sounds.
     void set_block_nsec(double nsec) noexcept { block_nsec_ = nsec; }
@@ -46,11 +25,11 @@ public:
     /// Whether they are in this cycle.
     bool asks() const noexcept { return asks_; }
     /// If so, whether they are in a block with this many jobs, and this much work in them.
-    static bool asks_for(size_t jobs, size_t work) noexcept { return jobs >= 2 && work >= limits.least_work; }
+    bool asks_for(size_t jobs, size_t work) const noexcept { return jobs >= 2 && work >= policy_.least_work; }
     /// Whether it takes less to hand a lone voice over than to compute it.
-    static bool asks_for_lone(size_t operations) noexcept { return operations >= limits.fewest_ops; }
+    bool asks_for_lone(size_t operations) const noexcept { return operations >= policy_.fewest_ops; }
     /// Whether they are for blocks at once, of which those that pass the stages together have this much work.
-    static bool asks_at_once(size_t work) noexcept { return work >= limits.least_at_once; }
+    bool asks_at_once(size_t work) const noexcept { return work >= policy_.least_at_once; }
 
     void begin_walk() noexcept SCS_NONBLOCKING;
     void end_walk() noexcept SCS_NONBLOCKING;
@@ -80,6 +59,7 @@ private:
     bool worthwhile(bool urgent) const noexcept SCS_NONBLOCKING;
     void try_out() noexcept SCS_NONBLOCKING;
 
+    const HelpPolicy& policy_;
     const NanoClock clock_;
     const bool real_time_, reluctant_;
     const int threads_;

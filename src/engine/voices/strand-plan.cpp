@@ -2,7 +2,6 @@
 #include "engine/voices/strand-plan.hpp"
 
 #include "engine/nodes/node.hpp"
-#include "engine/voices/governor.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/voices/reaches.hpp"
 
@@ -34,10 +33,11 @@ size_t most_jobs(const Settings& settings) noexcept {
 } // namespace
 
 StrandPlan::StrandPlan(const Settings& settings, size_t most_items, int lanes, Dependencies& dependencies,
-                       HeldOutput& held, const RandomJump& jump)
+                       HeldOutput& held, const RandomJump& jump, const Governor& governor)
     : dependencies_(dependencies),
       held_(held),
       jump_(jump),
+      governor_(governor),
       groups_alone_(settings.parallel == "groups"),
       lanes_(lanes),
       set_floats_(size_t(lanes) * size_t(settings.block_size)),
@@ -66,7 +66,7 @@ bool StrandPlan::may_open(const Item& one) noexcept {
 
 /// Whether to hand it over takes less than to compute it.
 bool StrandPlan::is_worth_it(const Item& one) const noexcept {
-    return one.batch || (!one.is_graph() && Governor::asks_for_lone(one.code().lone.ops.size()));
+    return one.batch || (!one.is_graph() && governor_.asks_for_lone(one.code().lone.ops.size()));
 }
 
 /// Of one that opens.

@@ -7,6 +7,7 @@
 #include "engine/rt/cache-line.hpp"
 #include "engine/voices/dependencies.hpp"
 #include "engine/voices/done-actions.hpp"
+#include "engine/voices/governor.hpp"
 #include "engine/voices/held-output.hpp"
 #include "engine/voices/random-jump.hpp"
 #include "engine/voices/render-list.hpp"
@@ -58,7 +59,8 @@ public:
     };
 
     /// [worker] most_items: of a block. lanes: of a batch. The others must live longer.
-    StrandPlan(const Settings&, size_t most_items, int lanes, Dependencies&, HeldOutput&, const RandomJump&);
+    StrandPlan(const Settings&, size_t most_items, int lanes, Dependencies&, HeldOutput&, const RandomJump&,
+               const Governor&);
 
     /// Whether the last plan is the one for this list.
     bool holds_for(const RenderList& list) const noexcept { return holds_ && version_ == list.version(); }
@@ -115,6 +117,7 @@ private:
     Dependencies& dependencies_; ///< of the items that are planned
     HeldOutput& held_;
     const RandomJump& jump_;
+    const Governor& governor_;
     const bool groups_alone_; ///< only what is in parallel groups
     const int lanes_;
     const size_t set_floats_; ///< of a set of rows that is kept

@@ -53,7 +53,7 @@ Settings settings(bool real_time, bool reluctant = false) {
 TEST_CASE("helpers are asked from a load on, and no longer well below it") {
     for (const bool reluctant : {false, true}) {
         CAPTURE(reluctant);
-        const double waking = reluctant ? Governor::limits.reluctant_load : Governor::limits.waking_load;
+        const double waking = reluctant ? HelpPolicy::usual.reluctant_load : HelpPolicy::usual.waking_load;
         Walks walks(settings(true, reluctant));
         CHECK(walks.asked_in(1000, 0.9 * waking) == 0);
         walks.play(200, 1.1 * waking);
@@ -79,7 +79,7 @@ TEST_CASE("threads that nobody has asked for are not asked without a priority") 
 }
 
 TEST_CASE("it is told once that threads which could have helped have no priority") {
-    const auto cycles = int(Governor::limits.long_without_priority / (4 * block_nsec));
+    const auto cycles = int(HelpPolicy::usual.long_without_priority / (4 * block_nsec));
     Walks walks(settings(true, true));
     walks.play(2 * cycles, 0.4, 1, false); // one is enough
     walks.play(cycles - 10, 0.9, 1, false);
@@ -106,10 +106,10 @@ TEST_CASE("a helper that was waited for long is left alone for a second of sound
     Walks walks(settings(true));
     walks.play(100, 0.9);
     CHECK(walks.governor.asks());
-    walks.governor.note_wait(Governor::limits.longest_wait);
+    walks.governor.note_wait(HelpPolicy::usual.longest_wait);
     walks.play(1, 0.9);
     CHECK(walks.governor.asks());
-    walks.governor.note_wait(Governor::limits.longest_wait + 1);
+    walks.governor.note_wait(HelpPolicy::usual.longest_wait + 1);
     CHECK(walks.asked_in(250, 0.9) == 1); // the cycle in which that was
     CHECK(walks.asked_in(100, 0.9) >= 99);
 }
