@@ -159,11 +159,20 @@ private:
             return read_bindings();
         if (argument == "--options")
             return read_whose();
-        if (argument.size() != 2 || argument[0] != '-')
-            return Error{argument + (argument.starts_with('-')
-                                         ? ": no such option"
-                                         : ": no such command; there are top, trace, pointer, transport and link")};
+        if (argument.starts_with('-') ? argument.size() != 2 : true)
+            return unknown(argument);
         return read_letter(argument[1]);
+    }
+
+    Failure unknown(const std::string& argument) const {
+        if (argument.starts_with('-'))
+            return Error{argument + ": no such option"};
+        if (has("scsynth.bindings"))
+            return Error{argument + ": no such command; what --bind takes is one word: --bind \"keys channel 0; pad\""};
+        return Error{argument +
+                     ": no such command; there are top, trace, pointer, gamepad, transport and link. To play "
+                     "a SynthDef by keys: --bind " +
+                     (argument.empty() ? "keys" : argument)};
     }
 
     Failure read_setting() {
@@ -200,8 +209,10 @@ private:
     Failure read_bindings() {
         if (rest_.empty())
             return Error{"--bind: expected SynthDefs after it"};
-        const std::string before = value_of("scsynth.bindings");
-        set("scsynth.bindings", before.empty() ? take() : before + ";" + take());
+        const std::string before = value_of("scsynth.bindings"), more = take();
+        if (more.find_first_not_of(" \t;") == more.npos)
+            return Error{"--bind \"" + more + "\": expected SynthDefs"};
+        set("scsynth.bindings", before.empty() ? more : before + ";" + more);
         return {};
     }
 
@@ -328,7 +339,7 @@ private:
             if (udp_ < 0 && tcp_ < 0 && has("scsynth.bindings"))
                 udp_ = 0; // any free one: an instrument needs no client that knows it
             if (udp_ < 0 && tcp_ < 0)
-                return Error{"-u or -t: expected one of them with a port, or -N"};
+                return Error{"-u or -t: expected one of them with a port, or -N, or --bind"};
             if (udp_ >= 0 && tcp_ >= 0 && udp_ != tcp_)
                 return Error{"-t: UDP and TCP have one port here; give both the same one, or only one of them"};
             line_.port = udp_ >= 0 ? udp_ : tcp_;

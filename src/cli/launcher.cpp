@@ -241,8 +241,9 @@ private:
                 "\", a SuperCollider server already.\nUse it, in sclang by\n"
                 "    Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", " +
                 port_ +
-                "))\n"
-                "if it has room for 32 clients at most (pw-scsynth -l 4), or replace it: pw-scsynth --take-over -u " +
+                "), o)\n"
+                "where o is a ServerOptions with its channels and its number of clients, 32 at most (docs/use.md),\n"
+                "or replace it: pw-scsynth --take-over -u " +
                 port_};
     }
 

@@ -37,8 +37,8 @@ std::string list_servers(const std::string& command) {
     for (const uint32_t id : connection.graph().with(port_key)) {
         lines += lines.empty() ? "PipeWire has \"" : "\nPipeWire has \"";
         lines += printable(connection.graph().property(id, PW_KEY_NODE_NAME));
-        lines += "\": pw-scsynth " + command + " -u ";
-        lines += printable(connection.graph().property(id, port_key));
+        const std::string port = printable(connection.graph().property(id, port_key));
+        lines += "\": pw-scsynth " + command + " -u " + port + " (with a password: -t " + port + " -p WORD)";
     }
     return lines;
 }

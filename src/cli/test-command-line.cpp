@@ -211,9 +211,16 @@ TEST_CASE("errors begin with the option") {
         {{"-u", "1", "-S", "1"}, "-S 1: expected"},
         {{"-x"}, "-x: no such option"},
         {{"-u57110"}, "-u57110: no such option"},
-        {{"57110"}, "57110: no such command; there are top, trace, pointer, transport and link"},
+        {{"57110"},
+         "57110: no such command; there are top, trace, pointer, gamepad, transport and link. To play a SynthDef by "
+         "keys: --bind 57110"},
         {{"--nothing"}, "--nothing: no such option"},
-        {{""}, ": no such command; there are top, trace, pointer, transport and link"},
+        {{""},
+         ": no such command; there are top, trace, pointer, gamepad, transport and link. To play a SynthDef by keys: "
+         "--bind keys"},
+        {{"--bind", "keys", "channel", "0"},
+         "channel: no such command; what --bind takes is one word: --bind \"keys channel 0; pad\""},
+        {{"--bind", " ;"}, "--bind \" ;\": expected SynthDefs"},
     };
     for (const auto& pair : wrong) {
         CAPTURE(pair.second);

@@ -88,8 +88,10 @@ public:
         const int32_t id = args.get_int();
         KeySettings s;
         s.synthdef = args.get_string();
-        const int32_t action = args.get_int();
-        s.target = args.get_int();
+        const bool placed = !args.at_string(); // else options are next
+        const int32_t action = placed ? args.get_int() : int32_t(s.action);
+        const bool aimed = placed && !args.at_string();
+        s.target = aimed ? args.get_int() : s.target;
         std::string mistake = read_key_options(args, s);
         s.action = AddAction(action);
         if (s.synthdef.empty())
@@ -98,6 +100,8 @@ public:
             mistake = "the SynthDef's name is too long";
         else if (!valid_add_action(action) || s.action == AddAction::replace)
             mistake = "the add action is to be 0 to 3";
+        else if (placed && !aimed)
+            mistake = "the add action's target is missing";
         make<KeyBinding>(id, std::move(s), mistake);
     }
 };

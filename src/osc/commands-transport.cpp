@@ -46,10 +46,17 @@ Status transport(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     return requests.add(request) ? Status{} : command.fail("there are too many at once");
 }
 
-/// Tells the one that drives the transport what there is to do, and that it does drive it.
+/// [word]: tells the one that drives the transport what there is to do, and that it does drive it, unless it ends.
 Status next(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
+    ArgReader args = command.args();
+    const std::string_view word = args.at_string() ? args.get_string() : std::string_view();
+    if (!word.empty() && word != "begin" && word != "end")
+        return command.fail("it is begin or end");
     TransportRequests& requests = engine.transport_requests();
-    requests.drive(engine.block_number());
+    if (!word.empty())
+        requests.leave();
+    if (word != "end")
+        requests.drive(engine.block_number());
     ReplyWriter& reply = command.reply();
     reply.begin("/transport_next.reply");
     while (const auto request = requests.take()) {

@@ -123,10 +123,10 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .value = "LIST",
       .unset = "none",
       .help = "SynthDefs that keys play from the start",
-      .more =
-          "Their names, each with options of `/bind_keys` after it, semicolons between them: `default; bass channel "
-          "1 mode legato`. Their IDs are -1, -2 and so on. The SynthDefs are those of `synthdef-path`, then the "
-          "package's `keys`, `pad` and `bass`, or what a client sends later."}},
+      .more = "Their names, each with options of `/bind_keys` after it, semicolons between them: `pad channel 0; bass "
+              "channel 1 mode legato`, in quotes in a configuration. Their IDs are -1, -2 and so on. The SynthDefs are "
+              "those of `synthdef-path`, then the "
+              "package's `keys`, `pad` and `bass`, or what a client sends later."}},
     {&ServerSettings::control_osc,
      {.key = "control-osc",
       .help = "carry out OSC that comes to control inputs",

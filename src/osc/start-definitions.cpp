@@ -59,8 +59,9 @@ public:
         if (std::error_code none; base.find('/') == base.npos && std::filesystem::exists(file, none))
             take(load_matching(file.string(), "", engine_));
         else
-            report_("scsynth.bindings: there is no SynthDef " + name +
-                    " in scsynth.synthdef-path nor among the package's (keys, pad, bass) until a client sends it");
+            report_("scsynth.bindings: there is no SynthDef " + name + " in scsynth.synthdef-path (" +
+                    settings_.synthdef_path + ") nor in " + settings_.instruments + ", until a client sends it" +
+                    (name.find(',') == name.npos ? "" : "; between SynthDefs are semicolons"));
     }
 
     std::vector<std::unique_ptr<Definition>>& definitions() { return definitions_; }

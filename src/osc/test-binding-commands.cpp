@@ -26,6 +26,7 @@ std::string failure(const std::string& command, const std::string& text) {
 TEST_CASE("bindings are made, replaced and freed") {
     CommandBench bench;
     CHECK(bench("/bind_keys", 1, "default") == "");
+    CHECK(bench("/bind_keys", 1, "default", "channel", 5) == "");
     CHECK(bench("/bind_keys", 1, "default", 1, 0, "voices", 8, "mode", "legato", "set", "pan", 0.5f) == "");
     CHECK(bench("/bind_keys", 2, "default", 0, 0, "mpe", "lower", "bend", "bend", "gate", "") == "");
     CHECK(bench("/bind_controller", 3, 7, "c5", "low", 0.f, "high", 10.f) == "");
@@ -47,6 +48,9 @@ TEST_CASE("a binding's mistakes are named, and nothing is bound") {
     CHECK(bench("/bind_keys", 1, "") == failure("/bind_keys", "a SynthDef's name is missing"));
     CHECK(bench("/bind_keys", 1, std::string(600, 'x')) == failure("/bind_keys", "the SynthDef's name is too long"));
     CHECK(bench("/bind_keys", 1, "x", 4, 0) == failure("/bind_keys", "the add action is to be 0 to 3"));
+    CHECK(bench("/bind_keys", 1, "x", 1, "channel", 5) == failure("/bind_keys", "the add action's target is missing"));
+    CHECK(bench("/bind_keys", 1, "x", "chanel", 5) == failure("/bind_keys", "chanel is no option here"));
+    CHECK(bench("/bind_keys", 1, "x", "channel", 77) == failure("/bind_keys", "channel is to be -1 to 15"));
     CHECK(keys("wrong", 1) == failure("/bind_keys", "wrong is no option here"));
     CHECK(keys("voices") == failure("/bind_keys", "voices has no value"));
     CHECK(keys("voices", 129) == failure("/bind_keys", "voices is to be 1 to 128"));

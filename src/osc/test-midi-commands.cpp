@@ -19,7 +19,7 @@ struct MidiBench : CommandBench {
         engine().control_outputs().set_linked(3);
     }
     template <class... Args>
-    std::string send(Args... args) {
+    std::string midi_send(Args... args) {
         return (*this)("/midi_send", args...);
     }
     std::vector<OutgoingEvent> sent() {
@@ -50,7 +50,7 @@ TEST_CASE("/midi_send sends events of all kinds") {
                            {"bend", Kind::bend, -1},
                            {"touch", Kind::pressure, 1}}) {
         CAPTURE(row.name);
-        CHECK(bench.send(1, row.name, 15, 127, row.value) == "");
+        CHECK(bench.midi_send(1, row.name, 15, 127, row.value) == "");
         const auto sent = bench.sent();
         REQUIRE(sent.size() == 1);
         CHECK(sent[0].kind == row.kind);
@@ -60,12 +60,12 @@ TEST_CASE("/midi_send sends events of all kinds") {
         CHECK(sent[0].number == (numbered ? 127 : 0));
         CHECK(sent[0].value == row.value);
     }
-    CHECK(bench.send(0, "program", 3, 5) == "");
-    CHECK(bench.send(0, "midiClock") == "");
-    CHECK(bench.send(0, "start") == "");
-    CHECK(bench.send(0, "continue") == "");
-    CHECK(bench.send(0, "stop") == "");
-    CHECK(bench.send(0, "songPosition", 0, 0, 16383) == "");
+    CHECK(bench.midi_send(0, "program", 3, 5) == "");
+    CHECK(bench.midi_send(0, "midiClock") == "");
+    CHECK(bench.midi_send(0, "start") == "");
+    CHECK(bench.midi_send(0, "continue") == "");
+    CHECK(bench.midi_send(0, "stop") == "");
+    CHECK(bench.midi_send(0, "songPosition", 0, 0, 16383) == "");
     const auto sent = bench.sent();
     const Kind kinds[] = {Kind::program, Kind::clock, Kind::start, Kind::go_on, Kind::stop, Kind::song_position};
     REQUIRE(sent.size() == 6);
@@ -77,7 +77,7 @@ TEST_CASE("/midi_send sends events of all kinds") {
 
 TEST_CASE("numbers that synths compute are rounded") {
     MidiBench bench;
-    CHECK(bench.send(0.4f, "noteOn", 8.6f, 59.99f, 0.5) == "");
+    CHECK(bench.midi_send(0.4f, "noteOn", 8.6f, 59.99f, 0.5) == "");
     const auto sent = bench.sent();
     REQUIRE(sent.size() == 1);
     CHECK(sent[0].channel == 9);
@@ -90,43 +90,43 @@ TEST_CASE("what is wrong is named, and nothing is sent") {
     const char *port = "the port is to be 0 or more, and less than scsynth.control-outputs",
                *channel = "the channel is to be 0 to 15", *number = "the number is to be 0 to 127",
                *value = "the value is to be 0 to 1";
-    CHECK(bench.send(2, "start") == failure(port));
-    CHECK(bench.send(-1, "start") == failure(port));
-    CHECK(bench.send(nan, "start") == failure(port));
-    CHECK(bench.send(0, "note", 0, 60, 1) ==
+    CHECK(bench.midi_send(2, "start") == failure(port));
+    CHECK(bench.midi_send(-1, "start") == failure(port));
+    CHECK(bench.midi_send(nan, "start") == failure(port));
+    CHECK(bench.midi_send(0, "note", 0, 60, 1) ==
           failure("a kind is noteOn, noteOff, polytouch, control, program, touch, bend, midiClock, start, continue, "
                   "stop or songPosition"));
-    CHECK(bench.send(0) == "[ \"/fail\", \"/midi_send\", \"wrong argument type\" ]\n");
-    CHECK(bench.send(0, "noteOn") == failure(channel));
-    CHECK(bench.send(0, "noteOn", 16, 60, 1) == failure(channel));
-    CHECK(bench.send(0, "noteOn", "one", 60, 1) == failure(channel));
-    CHECK(bench.send(0, "noteOn", nan, 60, 1) == failure(channel));
-    CHECK(bench.send(0, "noteOn", 0) == failure(number));
-    CHECK(bench.send(0, "control", 0, 128, 1) == failure(number));
-    CHECK(bench.send(0, "program", 0, 1e30f) == failure(number));
-    CHECK(bench.send(0, "noteOn", 0, 60) == failure(value));
+    CHECK(bench.midi_send(0) == "[ \"/fail\", \"/midi_send\", \"wrong argument type\" ]\n");
+    CHECK(bench.midi_send(0, "noteOn") == failure(channel));
+    CHECK(bench.midi_send(0, "noteOn", 16, 60, 1) == failure(channel));
+    CHECK(bench.midi_send(0, "noteOn", "one", 60, 1) == failure(channel));
+    CHECK(bench.midi_send(0, "noteOn", nan, 60, 1) == failure(channel));
+    CHECK(bench.midi_send(0, "noteOn", 0) == failure(number));
+    CHECK(bench.midi_send(0, "control", 0, 128, 1) == failure(number));
+    CHECK(bench.midi_send(0, "program", 0, 1e30f) == failure(number));
+    CHECK(bench.midi_send(0, "noteOn", 0, 60) == failure(value));
     for (const float wrong : {-0.01f, 1.01f, nan, std::numeric_limits<float>::infinity()}) {
-        CHECK(bench.send(0, "noteOn", 0, 60, wrong) == failure(value));
-        CHECK(bench.send(0, "songPosition", 0, 0, wrong * 20000) == failure("the value is to be 0 to 16383"));
+        CHECK(bench.midi_send(0, "noteOn", 0, 60, wrong) == failure(value));
+        CHECK(bench.midi_send(0, "songPosition", 0, 0, wrong * 20000) == failure("the value is to be 0 to 16383"));
     }
-    CHECK(bench.send(0, "bend", 0, 0, -1.01f) == failure("the value is to be -1 to 1"));
+    CHECK(bench.midi_send(0, "bend", 0, 0, -1.01f) == failure("the value is to be -1 to 1"));
     CHECK(bench.sent().empty());
     bench.settings().control_outputs = 0;
-    CHECK(bench.send(0, "start") == failure("there is no control output: scsynth.control-outputs says how many"));
+    CHECK(bench.midi_send(0, "start") == failure("there is no control output: scsynth.control-outputs says how many"));
     CHECK(bench.sent().empty());
 }
 
 TEST_CASE("what there is no room for fails and is counted; without anybody who listens nothing does") {
     MidiBench bench;
-    for (size_t i = 0; i < OutgoingQueue::most; ++i)
-        CHECK(bench.send(0, "midiClock") == "");
-    CHECK(bench.send(0, "midiClock") == failure("too much at once for the control outputs"));
-    CHECK(bench.sent().size() == OutgoingQueue::most);
+    for (size_t i = 0; i < ControlOutputs::most_sent; ++i)
+        CHECK(bench.midi_send(0, "midiClock") == "");
+    CHECK(bench.midi_send(0, "midiClock") == failure("too much at once for the control outputs"));
+    CHECK(bench.sent().size() == ControlOutputs::most_sent);
     CHECK(bench.engine().status().unsent_control == 1);
     bench.engine().control_outputs().set_linked(2);
     for (size_t i = 0; i <= OutgoingQueue::most; ++i)
-        CHECK(bench.send(0, "midiClock") == "");
-    CHECK(bench.send(1, "midiClock") == "");
+        CHECK(bench.midi_send(0, "midiClock") == "");
+    CHECK(bench.midi_send(1, "midiClock") == "");
     CHECK(bench.sent().size() == 1);
     CHECK(bench.engine().status().unsent_control == 1);
 }

@@ -34,8 +34,20 @@ TEST_CASE("the one that drives the transport gets what clients want, in their or
     CHECK(bench("/transport_next") == nothing);
 }
 
+TEST_CASE("what waits when the one that drives the transport begins or ends is forgotten") {
+    CommandBench bench;
+    CHECK(bench("/transport_next", "begin") == nothing);
+    CHECK(bench("/transport", "stop") == "");
+    CHECK(bench("/transport_next", "begin") == nothing);
+    CHECK(bench("/transport", "stop") == "");
+    CHECK(bench("/transport_next", "end") == nothing);
+    CHECK(bench("/transport", "stop") == nobody);
+    CHECK(bench("/transport_next") == nothing);
+}
+
 TEST_CASE("what a transport can't do is a failure") {
     CommandBench bench;
+    CHECK(bench("/transport_next", "pause") == "[ \"/fail\", \"/transport_next\", \"it is begin or end\" ]\n");
     CHECK(bench("/transport_next") == nothing);
     CHECK(bench("/transport") == failure("wrong argument type"));
     CHECK(bench("/transport", 1) == failure("wrong argument type"));

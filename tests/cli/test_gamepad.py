@@ -90,7 +90,7 @@ def test_devices_are_chosen_by_name_and_path(client, devices, play):
     devices.plug(4, "Other Pad", **PAD)
     devices.plug(5, "Test Knob", keys=(256, 30), axes={X: (0, 0, 255)})
     devices.plug(6, "Third Pad", **PAD)
-    program = play("Knob", "/dev/input/event4", "none of that name")
+    program = play("knob", "/dev/input/event4", "none of that name")
     program.wait_output("device 1: Test Knob (/dev/input/event5)\n")
     program.wait_output("device 2: Other Pad (/dev/input/event4)\n")
     devices.send(5, (ABS, X, 51), (KEY, 30, 1))  # a keyboard's key is never told
@@ -98,6 +98,13 @@ def test_devices_are_chosen_by_name_and_path(client, devices, play):
     devices.send(5, (KEY, 256, 1))
     wait_buses(client, 0.2, 0, 1, 256, 1)
     assert program.output().count("device") == 2
+
+
+def test_what_is_there_is_listed_where_nothing_is_called_so(devices, play):
+    devices.plug(2, "Test Keyboard", **KEYBOARD)
+    devices.plug(3, "Test\x1b[2JPad", **PAD)  # which would clear the terminal
+    program = play("nosuch")
+    program.wait_output("no device with axes or buttons is called so; there are:\n    Test\\x1b[2JPad (/dev/input/event3)\n")
 
 
 def test_it_ends_with_the_server(server, devices, play):

@@ -237,7 +237,7 @@ def test_a_port_of_a_node_of_ours(launch, session, place):
     status, output = launch(*place, port=first.port, ready=False).ended()
     assert status == 1
     assert f"\"{first.name}\"" in output
-    assert f"Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", {first.port}))" in output
+    assert f"Server.remote(\\pipewire, NetAddr(\"127.0.0.1\", {first.port}), o)" in output
     assert "--take-over" in output
     with Client(first.port) as client:
         client.status()

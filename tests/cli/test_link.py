@@ -177,7 +177,7 @@ def test_phases_are_the_peers_to_the_millisecond_and_tempo_is_followed(server, c
     wait_for(lambda: len(lines := other.lines()) and lines[-1, 0] > lines[0, 0] + 1.5, "a session of the peer's")
     link = join(server.port)
     other.wait(lambda row: row[4] == 1, "a peer of the peer's")
-    link.wait_output("1 other peers")
+    link.wait_output("1 other peer,")
     ear.wait_heard(TEMPO, 97.3 / 60)
     ear.wait(2)  # the clocks of two peers are compared meanwhile
     heard = ear.wait(6)

@@ -353,6 +353,11 @@ TEST_CASE("beats of Link: each multiple at its frame, also while its clock is co
         while (b.clicks->beats.size() < 3)
             b.cycle(quantum);
         CHECK(b.since() == List{3, 3.25, 3.5});
+        // Word that is ten seconds old: what came since then isn't made up for.
+        link = link.followed_by({.time = ntp_advance(b.start, b.position - 480'000, 48000), .beat = 100, .tempo = 2});
+        while (b.clicks->beats.size() < 2)
+            b.cycle(quantum);
+        CHECK(b.since() == List{120, 120.25});
         link = link.followed_by({});
         for (int i = 0; i < 200; ++i)
             b.cycle(64);

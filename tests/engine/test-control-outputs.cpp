@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -121,6 +122,19 @@ TEST_CASE("what synths tell keeps its path and values") {
     o.outputs().set_linked(2); // nobody at the port of what synths tell
     o.outputs().hear({1000, 4, {}, std::span(values).first(1), 6});
     CHECK(o.cycle().empty());
+}
+
+TEST_CASE("what commands send leaves room for what synths tell") {
+    Outputs o;
+    size_t sent = 0;
+    while (sent < 5000 && o.outputs().send({ControlEvent::Kind::note_on, 0, 0, 60, 0, 1.f, {}}))
+        ++sent;
+    CHECK(sent < OutgoingQueue::most);
+    CHECK(o.outputs().take_lost() == 1);
+    const std::array<float, 1> value{1};
+    o.outputs().hear({1000, 3, "/path", value, 5});
+    CHECK(o.outputs().take_lost() == 0);
+    CHECK(o.cycle().size() == sent + 1);
 }
 
 TEST_CASE("a queue keeps packets apart, and takes no more than it has room for") {

@@ -12,18 +12,19 @@ using namespace scs::test;
 TEST_CASE("a helper without work doesn't wait for ever for a thread that has no processor") {
     const Helped helped;
     static std::atomic<int> stops;
-    stops = 3;
+    stops = 0;
+    Helped::help->at = [](HelpPolicy::Moment moment) noexcept {
+        if (std::this_thread::get_id() == walking && moment == HelpPolicy::Moment::gate && stops > 0) {
+            --stops;
+            std::this_thread::sleep_for(std::chrono::milliseconds(200)); // of its own time a helper may take 60
+        }
+    };
     LongPlayer f(with(2), 1, 0);
     f.clear();
     for (int id = 1000; id < 1200; ++id)
         add(f, "saw", id);
     f.cycle(1);
-    Helpers::delay = [](Helpers::Moment moment) noexcept {
-        if (std::this_thread::get_id() == walking && moment == Helpers::Moment::gate && stops > 0) {
-            --stops;
-            std::this_thread::sleep_for(std::chrono::milliseconds(200)); // of its own time a helper may take 60
-        }
-    };
+    stops = 3;
     for (int i = 0; i < 300 && (stops > 0 || f.pipelined() == 0); ++i)
         f.cycle(8);
     CHECK(stops == 0);

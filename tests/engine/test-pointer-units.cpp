@@ -36,7 +36,7 @@ float first(const char* name, const std::vector<float>& inputs, const Pointer& a
 
 TEST_CASE("the log says once what makes the pointer known") {
     const std::string hint = "the mouse is known while `pw-scsynth pointer` runs; pw-scsynth runs that for the server "
-                             "that it has started, but with --no-pointer or a password\n";
+                             "that it has started, unless that has --no-pointer or a password\n";
     Playing keys("KeyState", {0, 0, 1, 0.2f});
     keys.next();
     CHECK(keys.printed == "KeyState follows the keyboard while `pw-scsynth pointer --keys` runs\n");

@@ -184,6 +184,7 @@ std::vector<Bytes> all_commands(const Rig& rig) {
         m("/pointer", {0.5f, 0.25f, 0}),
         m("/hid", {1, "button", 304, 0.5f}),
         m("/bind_moved", {}),
+        m("/transport_next", {"begin"}),
         m("/transport", {"start"}),
         m("/transport_next", {}),
         m("/transport", {"tempo", 2.f}),

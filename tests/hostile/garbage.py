@@ -30,7 +30,7 @@ COMMANDS = {
     "/trace_start": "", "/trace_read": "i", "/trace_stop": "i",
     "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i", "/bind_command": "iwwiw|v",
     "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/midi_send": "iwiiv", "/pointer": "vviD", "/hid": "iwiv",
-    "/transport": "sv", "/transport_next": "",
+    "/transport": "sv", "/transport_next": "v",
     "/link": "vvviv", "/link_set": "wvv",
     "/u_cmd": "niw|v", "/b_alloc": "bssk",
     "/b_allocRead": "bfisk", "/b_allocReadChannel": "bfis|s", "/b_read": "bfiiisk",

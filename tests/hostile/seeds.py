@@ -49,7 +49,7 @@ ROWS = {
     "buses": [("/c_set", 0, 1.0, 127, 2.0), ("/c_setn", 3, 2, 1.0, 2.0), ("/c_fill", 100, 28, 3.0),
               ("/c_get", 0, 127), ("/c_getn", 0, 128), ("/pointer", 0.5, 0.25, 1, bytes(32)), ("/bind_command", 2, "button", "number", 272, "/c_set", 5, "$1"), ("/bind_controller", 3, "axis1", "c9", "device", 1),
               ("/hid", 1, "axis", 1, 0.25), ("/hid", 1, "button", 304, 1), ("/pointer", 0.5, 0.25, 0), ("/transport_next",), ("/transport", "tempo", 2.5),
-              ("/transport", "locate", 4), ("/transport", "start"), ("/transport_next",),
+              ("/transport", "locate", 4), ("/transport", "start"), ("/transport_next",), ("/transport_next", "begin"), ("/transport_next", "end"),
               ("/bind_beat", 1, "link", "c8", "beats-per-bar", 3),
               ("/link", Double(4e9), Double(2.5), Double(2), 1, Double(0)), ("/link_set", "tempo", 2.5), ("/link_set", "playing", 1),
               ("/link_set", "jump", 1, 4), ("/link_set", "force", 1, 4), ("/link",)],

@@ -2,6 +2,7 @@
 #include "cli/gamepad/devices.hpp"
 
 #include "engine/base/descriptors.hpp"
+#include "engine/base/printable.hpp"
 #include "engine/control/control-event.hpp"
 
 #include <algorithm>
@@ -38,9 +39,8 @@ struct Device {
     Descriptor file;
     std::unique_ptr<libevdev, Free> evdev;
 
-    std::string text() const {
-        return "device " + std::to_string(number) + ": " + libevdev_get_name(evdev.get()) + " (" + path + ")";
-    }
+    std::string text() const { return "device " + std::to_string(number) + ": " + name_and_path(); }
+    std::string name_and_path() const { return printable(libevdev_get_name(evdev.get())) + " (" + path + ")"; }
 };
 
 /// Whether both are there, and the same file, perhaps by a link.
@@ -69,7 +69,8 @@ public:
 
     News read() override {
         News news;
-        if (std::exchange(first_, false) || take_changes())
+        const bool changed = take_changes();
+        if (std::exchange(again_, false) || changed)
             look_for_devices(news);
         for (auto device = devices_.begin(); device != devices_.end();)
             device = take_moves(**device, news) ? std::next(device) : remove(device, news);
@@ -86,8 +87,10 @@ public:
     std::string missing() const override {
         if (!devices_.empty())
             return "";
-        if (forbidden_.empty())
+        if (forbidden_.empty() && (wanted_.empty() || others_.empty()))
             return "there is no gamepad yet: plug one in";
+        if (forbidden_.empty())
+            return "no device with axes or buttons is called so; there are:" + others_;
         return "no gamepad is there that may be read (" + *forbidden_.begin() +
                " may not): plug one in; log in at this machine's own screen, or join the group input";
     }
@@ -119,6 +122,7 @@ private:
             return std::pair(one.size(), one) < std::pair(other.size(), other);
         });
         forbidden_.clear();
+        others_.clear();
         for (const std::string& path : paths)
             if (std::none_of(devices_.begin(), devices_.end(), [&](const auto& each) { return each->path == path; }))
                 look_at(path, news);
@@ -131,6 +135,7 @@ private:
         if (device->file.get() < 0) {
             if (errno == EACCES || errno == EPERM)
                 forbidden_.insert(path);
+            again_ = true; // its rights, or itself, may come without another word
             return;
         }
         libevdev* made = nullptr;
@@ -138,6 +143,8 @@ private:
             return;
         device->evdev.reset(made);
         device->number = number_for(*device);
+        if (device->number <= 0 && is_playable(made))
+            others_ += "\n    " + device->name_and_path();
         if (device->number <= 0 || !watch(device->file.get()))
             return;
         news.lines.push_back(device->text());
@@ -153,7 +160,7 @@ private:
         };
         const auto is_meant = [&](const std::string& word) {
             return word.starts_with('/') ? is_same_file(word, device.path)
-                                         : std::strstr(libevdev_get_name(device.evdev.get()), word.c_str()) != nullptr;
+                                         : ::strcasestr(libevdev_get_name(device.evdev.get()), word.c_str()) != nullptr;
         };
         for (size_t i = 0; i < wanted_.size(); ++i)
             if (!taken(int(i) + 1) && is_meant(wanted_[i]) && is_playable(device.evdev.get()))
@@ -207,7 +214,8 @@ private:
     const Descriptor changes_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
     List devices_;
     std::set<std::string> forbidden_; ///< paths
-    bool first_ = true;
+    std::string others_;              ///< what is there and isn't wanted, in lines
+    bool again_ = true;               ///< it is to be looked for devices without a change
 };
 
 } // namespace

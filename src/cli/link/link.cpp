@@ -59,7 +59,8 @@ private:
     void tell() {
         const Place now = session_.look();
         if (std::exchange(peers_, now.peers) != now.peers)
-            std::printf("%zu other peers, %.2f beats a minute\n", now.peers, now.tempo * 60);
+            std::printf("%zu other %s, %.2f beats a minute\n", now.peers, now.peers == 1 ? "peer" : "peers",
+                        now.tempo * 60);
         if (told_ && continues(*told_, now) && ntp_seconds_between(told_->time, now.time) < told_again)
             return;
         told_ = now;
@@ -79,6 +80,8 @@ Result<bool> run(const Options& options, const std::function<std::string()>& els
     const auto server = top::Companion::open(options, "link", elsewhere);
     if (!server)
         return Error{server.error()};
+    if (!server.value()->answers())
+        return server.value()->end();
     const auto session = Session::join(options.tempo);
     if (!session)
         return Error{session.error()};

@@ -35,15 +35,14 @@ Result<bool> Companion::end(const std::function<void()>& farewell) {
     if (failure_)
         return *failure_;
     if (farewell) {
-        farewell();
-        settle();
+        farewell(); // the server refuses what comes from a socket that is gone
+        (void)sync();
     }
     return true;
 }
 
-/// Waits until the server has read what was sent, for a second at most: it refuses what comes from a socket that is
-/// gone.
-void Companion::settle() {
+/// Waits until the server has read what was sent, for a second at most.
+bool Companion::sync() {
     using Clock = std::chrono::steady_clock;
     const auto until = Clock::now() + std::chrono::seconds(1);
     send("/sync", std::array<osc::ReplyArg, 1>{int32_t(0)});
@@ -53,6 +52,13 @@ void Companion::settle() {
         if (::poll(&polled, 1, 50) > 0 &&
             !link_.receive([&](const osc::Message& message) { synced |= message.name() == "synced"; }))
             lose();
+    return synced;
+}
+
+bool Companion::answers() {
+    if (!sync() && !failure_)
+        lose();
+    return !failure_;
 }
 
 void Companion::wait(int fd, int longest, const std::function<void(const osc::Message&)>& take) {

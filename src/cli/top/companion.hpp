@@ -30,6 +30,8 @@ public:
 
     /// Sends a message.
     void send(const char* address, std::span<const osc::ReplyArg>);
+    /// Whether the server answers, within a second. If not, that ends it.
+    bool answers();
     /// Waits until the server has sent something, `fd` (-1: none) has input or a signal has come, at most that many ms,
     /// and calls `take` for each of the server's messages.
     void wait(int fd, int longest, const std::function<void(const osc::Message&)>& take);
@@ -48,7 +50,7 @@ private:
     Companion(const ServerOptions& options, const char* command, const Others& others, Link link)
         : options_(options), command_(command), others_(others), link_(std::move(link)) {}
 
-    void settle();
+    bool sync();
 
     const ServerOptions& options_;
     const char* const command_;

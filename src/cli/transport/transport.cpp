@@ -5,9 +5,11 @@
 #include "cli/transport/jack.hpp"
 #include "osc/arg-reader.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <string_view>
+#include <utility>
 
 namespace scs::transport {
 
@@ -31,7 +33,7 @@ public:
             if (jack_.gone())
                 server_.fail("PipeWire has ended");
         }
-        return server_.end();
+        return server_.end([this] { next("end"); });
     }
 
 private:
@@ -42,13 +44,22 @@ private:
         if (now - asked_ < asked_again)
             return;
         asked_ = now;
-        server_.send("/transport_next", {});
+        if (std::exchange(begins_, false))
+            next("begin");
+        else
+            server_.send("/transport_next", {});
     }
+
+    void next(std::string_view word) { server_.send("/transport_next", std::array<osc::ReplyArg, 1>{word}); }
 
     void take(const osc::Message& message) {
         if (server_.fail_if_refused(message, "/transport_next") || message.name() != "transport_next.reply")
             return;
         answered_ = Clock::now();
+        if (!std::exchange(said_, true)) {
+            std::puts("it drives the transport");
+            std::fflush(stdout);
+        }
         osc::ArgReader args(message.args);
         while (args.at_string()) {
             const std::string_view word = args.get_string();
@@ -70,6 +81,7 @@ private:
     Jack& jack_;
     top::Companion& server_;
     Clock::time_point asked_{}, answered_ = Clock::now();
+    bool begins_ = true, said_ = false;
 };
 
 } // namespace

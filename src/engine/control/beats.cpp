@@ -7,7 +7,8 @@
 namespace scs {
 namespace {
 
-constexpr double nothing = 1e-9; ///< beats
+constexpr double nothing = 1e-9;     ///< beats
+constexpr double longest_late = 0.1; ///< s: beats of a session's leap that are longer ago don't come any more
 
 } // namespace
 
@@ -92,7 +93,7 @@ BeatLine BeatFollower::line(const BlockStart& start, int from) const noexcept {
         line.tempo = link.tempo;
         line.beats_per_bar = from_.beats_per_bar;
         line.leaps = link.leaps;
-        line.landed = link.landed;
+        line.landed = std::max(link.landed, line.beat - link.tempo * longest_late);
         return line;
     }
     int until = start.frame + start.frames;

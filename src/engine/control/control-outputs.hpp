@@ -15,6 +15,7 @@ namespace scs {
 class ControlOutputs {
 public:
     static constexpr uint8_t port_of_osc = 0; ///< where what synths tell leaves
+    static constexpr size_t most_sent = OutgoingQueue::most / 4 * 3;
 
     /// Which ports somebody listens to, a bit each. What is for others is dropped.
     void set_linked(uint32_t ports) noexcept { linked_ = ports; }
@@ -22,8 +23,10 @@ public:
     bool hear_synths() const noexcept { return (linked_ >> port_of_osc & 1) != 0; }
 
     /// Of the block that is computed, or else of the next one: its frame is one of the block's. false: there is no room
-    /// for it, which is counted.
-    bool send(const ControlEvent& event) noexcept { return !linked(event.port) || add({event}); }
+    /// for it, beyond most_sent, which is counted: the rest is left to what synths tell.
+    bool send(const ControlEvent& event) noexcept {
+        return !linked(event.port) || (queue_.events().size() < most_sent ? add({event}) : lose());
+    }
     /// The same of what a synth tells.
     void hear(const SynthEvent& event) noexcept {
         if (!hear_synths() || event.path.starts_with('\0')) // which is no address
@@ -60,9 +63,11 @@ private:
     bool linked(int port) const noexcept { return (linked_ >> port & 1) != 0; }
     bool add(const OutgoingEvent& event, std::span<const std::byte> first = {},
              std::span<const std::byte> second = {}) noexcept {
-        const bool added = queue_.add(event, first, second);
-        lost_ += !added;
-        return added;
+        return queue_.add(event, first, second) || lose();
+    }
+    bool lose() noexcept {
+        ++lost_;
+        return false;
     }
 
     OutgoingQueue queue_;

@@ -40,12 +40,16 @@ public:
         driven_ = true;
         block_ = block;
     }
+    /// What waits is forgotten, and nobody drives the transport any more.
+    void leave() noexcept {
+        driven_ = false;
+        count_ = 0;
+    }
     /// Whether drive() was called in one of the last `blocks` blocks before number `block`. If not, what waits is
     /// forgotten.
     bool driven(int32_t block, uint32_t blocks) noexcept {
-        driven_ = driven_ && uint32_t(block) - uint32_t(block_) <= blocks;
-        if (!driven_)
-            count_ = 0;
+        if (!driven_ || uint32_t(block) - uint32_t(block_) > blocks)
+            leave();
         return driven_;
     }
 

@@ -103,7 +103,7 @@ void ask_for_pointer(PluginWorld& world) noexcept {
     Pointer& pointer = world.pointer();
     ask_for(world, pointer.told, pointer.missed,
             "the mouse is known while `pw-scsynth pointer` runs; pw-scsynth runs that for the server that it has "
-            "started, but with --no-pointer or a password\n");
+            "started, unless that has --no-pointer or a password\n");
 }
 
 } // namespace scs
