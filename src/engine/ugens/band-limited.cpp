@@ -235,9 +235,8 @@ struct Pulse {
         EvenPhase<Form> phases(s.phase, harmonics.increment, frames);
         Leak<Form> leak(s.last);
         const F32<N> one(1.f), peak = one / sum.scale_now + one;
-        const auto still = [&](const auto& c, auto phase) {
-            return select(c.peak, peak, c.quotient(phase, sum.odd_now));
-        };
+        const auto still = [&](const auto& c, auto phase)
+                               SCS_INLINE_LAMBDA { return select(c.peak, peak, c.quotient(phase, sum.odd_now)); };
         const auto loop = [&](auto value) {
             for (int i = 0; i < n; ++i) {
                 const auto phase = phases.take(), other = phase + apart;
@@ -245,7 +244,7 @@ struct Pulse {
                 leak.put(out, i, value(phase, other, i));
             }
         };
-        const auto steady = [&](auto phase, auto other, int) {
+        const auto steady = [&](auto phase, auto other, int) SCS_INLINE_LAMBDA {
             return (still(Cosecant<N>(phase), phase) - still(Cosecant<N>(other), other)) * sum.scale_now;
         };
         if (sum.any_cross)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/gather.hpp"
 #include "engine/ugens/complaint.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/own-rate.hpp"
@@ -26,6 +27,19 @@ void look_at_buffer(const Op& op, const Block& block, float number) {
         say({Complaint::channels, op.unit, op.outputs, uint16_t(buffer.channels < 65535 ? buffer.channels : 65535)});
 }
 
+/// What comes in for a voice in `lanes` frames.
+template <int L>
+SCS_INLINE F32<lanes> frames_of(const LaneIn<L>& in, int frame) {
+    if constexpr (L == 1) {
+        return F32<lanes>::load(in.wire + frame);
+    } else {
+        float all[lanes];
+        for (int i = 0; i < lanes; ++i)
+            all[i] = in.at(frame + i);
+        return F32<lanes>::load(all);
+    }
+}
+
 /// Reads frames of a buffer for one voice. `points`: samples that are interpolated between, 1, 2 or 4.
 template <int L>
 class Player {
@@ -39,6 +53,7 @@ public:
           points_(points),
           end_(loop ? buffer.frames : buffer.frames - 1),
           inner_end_(buffer.frames - 2),
+          gathers_((buffer.channels == 1 || buffer.channels == 2) && buffer.frames < 1 << 29),
           first_(output(op, block) + lane) {}
 
     /// Writes all channels of a frame; channels that the buffer lacks are silent. Returns the place within the buffer.
@@ -55,14 +70,67 @@ public:
         return place;
     }
 
+    /// put() for `lanes` frames. false: that is impossible, as one is near an end, or the buffer has many channels.
+    template <class T>
+    SCS_INLINE bool put_frames(int frame, Vec<T, lanes> place) const {
+        // Where the end isn't a float its rounding is the first float beyond it, or one before it.
+        if (!gathers_ || !all((place >= Vec<T, lanes>(1)) & (place < Vec<T, lanes>(T(inner_end_)))))
+            return false;
+        const I at = convert<int32_t>(place);
+        const F part = convert<float>(place - convert<T>(at));
+        if (buffer_.channels == 1 && points_ == 4) {
+            const auto before = gather(buffer_.data - 1, at), after = gather(buffer_.data + 1, at);
+            put_channel(0, frame, cubic(part, before.entry, before.next, after.entry, after.next));
+        } else if (buffer_.channels == 1) {
+            const auto now = gather(buffer_.data, at);
+            put_channel(0, frame, between(part, now.entry, now.next));
+        } else {
+            const I pair = at + at; // of both channels
+            const auto now = gather(buffer_.data, pair), after = gather(buffer_.data + 2, pair);
+            Neighbours<lanes> before{}, second{};
+            if (points_ == 4) {
+                before = gather(buffer_.data - 2, pair);
+                second = gather(buffer_.data + 4, pair);
+            }
+            const auto channel = [&](int c, F Neighbours<lanes>::*of) SCS_INLINE_LAMBDA {
+                put_channel(c, frame,
+                            points_ == 4 ? cubic(part, before.*of, now.*of, after.*of, second.*of)
+                                         : between(part, now.*of, after.*of));
+            };
+            channel(0, &Neighbours<lanes>::entry);
+            if (op_.outputs > 1)
+                channel(1, &Neighbours<lanes>::next);
+        }
+        for (int c = buffer_.channels; c < op_.outputs; ++c)
+            put_channel(c, frame, F(0.f));
+        return true;
+    }
+
 private:
+    using F = F32<lanes>;
+    using I = I32<lanes>;
+
     SCS_INLINE float& to(int channel, int frame) const {
         return output(op_, block_, size_t(channel))[frame * L + lane_];
+    }
+    SCS_INLINE void put_channel(int channel, int frame, F values) const {
+        if constexpr (L == 1) {
+            values.store(&to(channel, frame));
+        } else {
+            float all[lanes];
+            values.store(all);
+            for (int i = 0; i < lanes; ++i)
+                to(channel, frame + i) = all[i];
+        }
+    }
+    template <class V>
+    SCS_INLINE V between(V part, V at, V after) const {
+        return points_ == 1 ? at : linear(part, at, after);
     }
     SCS_INLINE float inner(const float* from, int64_t step, float part) const {
         if (points_ == 4)
             return cubic(part, from[-step], from[0], from[step], from[2 * step]);
-        return points_ == 1 ? from[0] : linear(part, from[0], from[step]);
+        return between(part, from[0], from[step]);
     }
     /// put() for places near the buffer's ends or outside.
     [[gnu::noinline]] double put_edge(int frame, double place, bool& stopped) const {
@@ -86,6 +154,7 @@ private:
     bool loop_;
     int points_;
     double end_, inner_end_;
+    bool gathers_;
     float* first_;
 };
 
@@ -186,8 +255,9 @@ struct BufRd {
         if (op.inputs > phase_rest)
             return play_fine(op, block, lane, Player<L>(op, block, lane, buffer, loop, points), n);
         const auto play = [&](const Player<L>& player) {
-            for (int i = 0; i < n; ++i)
-                (void)player.put(i, double(phases.at(i)), stopped);
+            each_frames(
+                n, [&](int i) SCS_INLINE_LAMBDA { return player.put_frames(i, frames_of(phases, i)); },
+                [&](int i) SCS_INLINE_LAMBDA { (void)player.put(i, double(phases.at(i)), stopped); });
         };
         if (points == 4)
             play(Player<L>(op, block, lane, buffer, loop, 4));
@@ -200,10 +270,26 @@ struct BufRd {
     [[gnu::noinline]] static void play_fine(const Op& op, const Block& block, int lane, const Player<L> player, int n) {
         const LaneIn<L> phases(op, block, phase, lane), rests(op, block, phase_rest, lane);
         bool stopped = false;
-        for (int i = 0; i < n; ++i) {
+        const auto together = [&](int i) SCS_INLINE_LAMBDA {
+            const F32<lanes> place = frames_of(phases, i), rest = frames_of(rests, i), least(negligible);
+            const auto fine = (place >= F32<lanes>(coarse)) | (rest > least) | (rest < -least);
+            return player.put_frames(i, convert<double>(place) + convert<double>(select(fine, rest, 0.f)));
+        };
+        each_frames(n, together, [&](int i) {
             const double place = double(phases.at(i)), rest = double(rests.at(i));
             const bool fine = place >= coarse || rest > negligible || rest < -negligible;
             (void)player.put(i, fine ? place + rest : place, stopped);
+        });
+    }
+    /// Calls together(i) for `lanes` frames from i on; where it says false, or so many aren't left, alone() for each.
+    template <class Together, class Alone>
+    SCS_INLINE static void each_frames(int n, Together&& together, Alone&& alone) {
+        for (int i = 0; i < n; i += lanes) {
+            const int end = i + lanes;
+            if (end <= n && together(i))
+                continue;
+            for (int frame = i; frame < (end < n ? end : n); ++frame)
+                alone(frame);
         }
     }
 };
