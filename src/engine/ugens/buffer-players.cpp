@@ -40,6 +40,18 @@ SCS_INLINE F32<lanes> frames_of(const LaneIn<L>& in, int frame) {
     }
 }
 
+/// Calls together(i) for `lanes` frames from i on; where it says false, or so many aren't left, alone() for each.
+template <class Together, class Alone>
+SCS_INLINE void each_frames(int n, Together&& together, Alone&& alone) {
+    for (int i = 0; i < n; i += lanes) {
+        const int end = i + lanes;
+        if (end <= n && together(i))
+            continue;
+        for (int frame = i; frame < (end < n ? end : n); ++frame)
+            alone(frame);
+    }
+}
+
 /// Reads frames of a buffer for one voice. `points`: samples that are interpolated between, 1, 2 or 4.
 template <int L>
 class Player {
@@ -188,29 +200,47 @@ struct PlayBuf {
         const bool audio_rate = is_audio(op, rate), audio_trigger = is_audio(op, trigger);
         const LaneIn<L> rates(op, block, rate, lane), triggers(op, block, trigger, lane);
         const LaneIn<L> starts(op, block, start_place, lane);
-        double place = s.place[lane];
-        float before = s.trigger[lane];
-        bool stopped = s.stopped[lane];
-        if (audio_rate && !audio_trigger && place == -1.)
-            place = buffer.frames;
-        for (int i = 0; i < n; ++i) {
-            const float now = triggers.at(i);
-            if (now > 0.f && before <= 0.f) {
-                stopped = false;
-                place = double(starts.at(audio_rate ? 0 : i));
+        struct {
+            double place;
+            float before;
+            bool stopped;
+        } now{s.place[lane], s.trigger[lane], s.stopped[lane] != 0};
+        if (audio_rate && !audio_trigger && now.place == -1.)
+            now.place = buffer.frames;
+        const auto look_for_trigger = [&](int i) SCS_INLINE_LAMBDA {
+            const float trigger = triggers.at(i);
+            if (trigger > 0.f && now.before <= 0.f) {
+                now.stopped = false;
+                now.place = double(starts.at(audio_rate ? 0 : i));
             }
-            before = now;
+            now.before = trigger;
+        };
+        const auto together = [&](int i) SCS_INLINE_LAMBDA {
+            const auto before = now;
+            double places[lanes];
+            for (int k = 0; k < lanes; ++k) {
+                look_for_trigger(i + k);
+                places[k] = now.place;
+                now.place += double(rates.at(i + k));
+            }
+            if (player.put_frames(i, F64<lanes>::load(places)))
+                return true;
+            now = before;
+            return false;
+        };
+        each_frames(n, together, [&](int i) {
+            look_for_trigger(i);
             const float step = rates.at(i);
             // From an end inwards it goes on.
-            const bool outwards = place < 0. ? step <= 0.f : step >= 0.f;
+            const bool outwards = now.place < 0. ? step <= 0.f : step >= 0.f;
             bool at_end = false;
-            place = player.put(i, place, at_end) + double(step);
-            stopped |= at_end && outwards;
-        }
-        s.place[lane] = place;
-        s.trigger[lane] = before;
-        s.stopped[lane] = stopped;
-        if (stopped)
+            now.place = player.put(i, now.place, at_end) + double(step);
+            now.stopped |= at_end && outwards;
+        });
+        s.place[lane] = now.place;
+        s.trigger[lane] = now.before;
+        s.stopped[lane] = now.stopped;
+        if (now.stopped)
             done(op, block, lane, in(action));
     }
 };
@@ -280,17 +310,6 @@ struct BufRd {
             const bool fine = place >= coarse || rest > negligible || rest < -negligible;
             (void)player.put(i, fine ? place + rest : place, stopped);
         });
-    }
-    /// Calls together(i) for `lanes` frames from i on; where it says false, or so many aren't left, alone() for each.
-    template <class Together, class Alone>
-    SCS_INLINE static void each_frames(int n, Together&& together, Alone&& alone) {
-        for (int i = 0; i < n; i += lanes) {
-            const int end = i + lanes;
-            if (end <= n && together(i))
-                continue;
-            for (int frame = i; frame < (end < n ? end : n); ++frame)
-                alone(frame);
-        }
     }
 };
 
