@@ -169,7 +169,7 @@ def test_without_a_server(launch, session):
     assert (status, output) == (1, "")
     assert said.startswith(f"ERROR: pw-scsynth: no server answers at 127.0.0.1:{port}\n")
     assert "systemctl --user start pw-scsynth" in said
-    assert f"PipeWire has \"{server.name}\": pw-scsynth top -u {server.port}\n" in said
+    assert f"PipeWire has \"{server.name}\": pw-scsynth top -u {server.port} (with a password: -t {server.port} -p WORD)\n" in said
 
 
 class Answering:

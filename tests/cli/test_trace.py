@@ -192,7 +192,7 @@ def test_without_a_server(launch, session, tmp_path):
     status, output, said = trace("-u", port, "-o", file, env=session.env)
     assert (status, output) == (1, "")
     assert said.startswith(f"ERROR: pw-scsynth: no server answers at 127.0.0.1:{port}\n")
-    assert f"PipeWire has \"{server.name}\": pw-scsynth trace -u {server.port}\n" in said
+    assert f"PipeWire has \"{server.name}\": pw-scsynth trace -u {server.port} (with a password: -t {server.port} -p WORD)\n" in said
     assert not file.exists()
     file.write_text("as it was")
     assert trace("-u", port, "-o", file)[0] == 1
