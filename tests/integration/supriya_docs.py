@@ -12,8 +12,6 @@ import supriya
 
 def main(port, *documents):
     server = supriya.Server().connect(port=int(port), ip_address="127.0.0.1", maximum_logins=4)
-    for group in {1, int(server.default_group)}:  # Server.boot() makes them, connect() doesn't
-        server.send(["/g_new", group, 0, 0])
     names = {"server": server}
     for document in documents:
         for code in re.findall(r"^```python\n(.*?)^```", Path(document).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
