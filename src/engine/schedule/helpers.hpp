@@ -34,8 +34,8 @@ public:
         int64_t longest = 20'000'000;  ///< ns that they stay, and wait for tasks; longer than a block takes
         bool lingers = false;          ///< they wait so long after a cycle, too, as the next one comes at once
         bool yields = false;           ///< who waits lets others run: there is no deadline
-        Trace* trace = &Trace::none(); ///< must live longer, as …
-        const HelpPolicy* policy = &HelpPolicy::usual; ///< … this
+        Trace* trace = &Trace::none(); ///< must live longer
+        const HelpPolicy* policy = &HelpPolicy::usual; ///< must live longer
     };
 
     /// [worker] The graph and `data` must live longer. Throws if a thread can't be started.
