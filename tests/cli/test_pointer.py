@@ -3,6 +3,7 @@
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,8 +132,7 @@ def test_a_launcher_follows_by_itself_where_a_synth_asks_for_it(launch, screen):
             wait_values(opened, *expected)
     with Client(quiet.port) as opened:
         assert values(opened) == [0, 0, 0]
-    children = subprocess.run(["ps", "--no-headers", "-o", "pid=", "--ppid", str(server.child.pid)], capture_output=True, text=True,
-                              check=True).stdout.split()
+    children = [child for threads in Path(f"/proc/{server.child.pid}/task").glob("*/children") for child in threads.read_text().split()]
     assert len(children) == 1
     server.child.interrupt()
     assert server.child.wait(10) == 0
