@@ -159,7 +159,7 @@ private:
             return read_bindings();
         if (argument == "--options")
             return read_whose();
-        if (argument.starts_with('-') ? argument.size() != 2 : true)
+        if (argument.size() != 2 || argument[0] != '-')
             return unknown(argument);
         return read_letter(argument[1]);
     }

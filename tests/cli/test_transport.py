@@ -65,7 +65,7 @@ def buses(client):
 
 @pytest.fixture
 def server(launch):
-    """In the group of JACK's clients: what has no links, as pw-scsynth transport, may have another driver since PipeWire 1.4."""
+    """In the group of JACK's clients: PipeWire 1.4 gives another driver to a client without links, as pw-scsynth transport is."""
     return launch(PIPEWIRE_PROPS="{ node.group = group.dsp.0 }")
 
 

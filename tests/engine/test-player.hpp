@@ -74,7 +74,7 @@ struct Helped {
     static inline HelpPolicy* help = nullptr;
 
 private:
-    static inline std::deque<HelpPolicy> policies; ///< for ever, as a helper that was left behind may look at its own
+    static inline std::deque<HelpPolicy> policies; ///< never freed: a helper that was left behind may still read one
 };
 
 inline Settings with(int threads, bool batching = true) {

@@ -135,7 +135,7 @@ private:
         if (device->file.get() < 0) {
             if (errno == EACCES || errno == EPERM)
                 forbidden_.insert(path);
-            again_ = true; // its rights, or itself, may come without another word
+            again_ = true; // nothing may tell when it can be opened
             return;
         }
         libevdev* made = nullptr;
@@ -214,8 +214,8 @@ private:
     const Descriptor changes_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
     List devices_;
     std::set<std::string> forbidden_; ///< paths
-    std::string others_;              ///< what is there and isn't wanted, in lines
-    bool again_ = true;               ///< it is to be looked for devices without a change
+    std::string others_;              ///< devices that are not wanted, a line each
+    bool again_ = true;               ///< read() looks for devices though nothing has changed
 };
 
 } // namespace

@@ -8,7 +8,7 @@ namespace scs {
 namespace {
 
 constexpr double nothing = 1e-9;     ///< beats
-constexpr double longest_late = 0.1; ///< s: beats of a session's leap that are longer ago don't come any more
+constexpr double longest_late = 0.1; ///< seconds after a leap of a session: older beats are left out
 
 } // namespace
 

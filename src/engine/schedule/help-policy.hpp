@@ -35,7 +35,7 @@ struct HelpPolicy {
         round, ///< on the owner, when it has begun a round
         gate,  ///< on the owner, when it has committed, and before a task
     };
-    /// Called at these moments, unless it is null: a test delays threads.
+    /// For tests, which delay threads: called at these moments, unless it is null.
     void (*at)(Moment) noexcept SCS_NONBLOCKING = nullptr;
 
     /// What engines have whose settings name no other.

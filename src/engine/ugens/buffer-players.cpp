@@ -40,7 +40,8 @@ SCS_INLINE F32<lanes> frames_of(const LaneIn<L>& in, int frame) {
     }
 }
 
-/// Calls together(i) for `lanes` frames from i on; where it says false, or so many aren't left, alone() for each.
+/// Calls together(i) for the `lanes` frames from i on, for all of n. If it returns false, and for fewer frames at the
+/// end, alone() is called for each frame.
 template <class Together, class Alone>
 SCS_INLINE void each_frames(int n, Together&& together, Alone&& alone) {
     for (int i = 0; i < n; i += lanes) {
@@ -296,20 +297,23 @@ struct BufRd {
     }
     /// See synthdef/fine-phases.hpp. Before frame `coarse` samples of the phase alone count, as in SuperCollider,
     /// unless arithmetic has made them more inexact than `negligible` frames.
-    static constexpr double coarse = 0x1p15, negligible = 0x1p-8;
+    static constexpr float coarse = 0x1p15f, negligible = 0x1p-8f;
     [[gnu::noinline]] static void play_fine(const Op& op, const Block& block, int lane, const Player<L> player, int n) {
         const LaneIn<L> phases(op, block, phase, lane), rests(op, block, phase_rest, lane);
         bool stopped = false;
         const auto together = [&](int i) SCS_INLINE_LAMBDA {
-            const F32<lanes> place = frames_of(phases, i), rest = frames_of(rests, i), least(negligible);
-            const auto fine = (place >= F32<lanes>(coarse)) | (rest > least) | (rest < -least);
-            return player.put_frames(i, convert<double>(place) + convert<double>(select(fine, rest, 0.f)));
+            return player.put_frames(i, place_of(frames_of(phases, i), frames_of(rests, i)));
         };
         each_frames(n, together, [&](int i) {
-            const double place = double(phases.at(i)), rest = double(rests.at(i));
-            const bool fine = place >= coarse || rest > negligible || rest < -negligible;
-            (void)player.put(i, fine ? place + rest : place, stopped);
+            (void)player.put(i, place_of(F32<1>(phases.at(i)), F32<1>(rests.at(i)))[0], stopped);
         });
+    }
+    template <int N>
+    SCS_INLINE static F64<N> place_of(F32<N> phase, F32<N> rest) {
+        const F32<N> least(negligible);
+        const auto fine = (phase >= F32<N>(coarse)) | (rest > least) | (rest < -least);
+        const F64<N> place = convert<double>(phase);
+        return select(widen_mask(fine), place + convert<double>(rest), place);
     }
 };
 
