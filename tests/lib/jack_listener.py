@@ -4,7 +4,8 @@
     jack_listener.py  NAME
 
 Its ports are midi and sound. Each event is a line, "midi FRAME BYTE …", and so is each frame of the sound that isn't 0, "sound
-FRAME". Frames are the server's. "missed FRAME" says that cycles before this frame were missed: what they held isn't known."""
+FRAME". Frames are the server's. "missed FRAME" says that it was late: what the cycles before and after this frame held isn't
+known."""
 import ctypes
 import queue
 import sys
@@ -47,6 +48,8 @@ class Listener:
             self._jack.jack_midi_event_get(ctypes.byref(event), events, number)
             data = " ".join(str(byte) for byte in event.buffer[:event.size])
             self.heard.put(f"midi {now + event.time} {data}")
+        if self._jack.jack_last_frame_time(self._client) != now:
+            self.heard.put(f"missed {now + frames}")
         return 0
 
 
