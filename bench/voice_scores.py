@@ -86,6 +86,17 @@ def corpus(paths, seconds, a_second=60):
     return [event for event in events if event[0] < seconds]
 
 
+def repeated(path, voices, seconds):
+    """So many voices of a SynthDef, which start anew twice a second, each with a pitch of its own. Buffer 0 is silent."""
+    events = [(0, ("/d_recv", path.read_bytes()), ("/b_alloc", 0, RATE, 1))]
+    for turn in range(int(2 * seconds)):
+        at = 0.01 + turn / 2
+        events += [(at, ("/g_freeAll", 0), *(
+            ("/s_new", path.stem, _FIRST + turn * voices + voice, 0, 0, "note", 50.0 + voice, "freq", piece.hz(50 + voice),
+             "amp", 0.02, *_BUSES) for voice in range(voices)))]
+    return events
+
+
 class _Collected:
     """Takes what a client would send."""
 

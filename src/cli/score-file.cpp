@@ -101,9 +101,13 @@ public:
 
     /// False on an error.
     bool write(const float* const* from, int frames) {
-        for (int i = 0; i < frames; ++i)
-            for (int c = 0; c < channels_; ++c)
-                samples_.push_back(from[c][i]);
+        const auto channels = size_t(channels_);
+        samples_.resize(samples_.size() + size_t(frames) * channels);
+        for (size_t c = 0; c < channels; ++c) {
+            float* to = samples_.data() + size_t(frames_) * channels + c;
+            for (int i = 0; i < frames; ++i, to += channels)
+                *to = from[c][i];
+        }
         frames_ += frames;
         return frames_ < frames_at_once || flush();
     }

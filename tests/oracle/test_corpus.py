@@ -7,12 +7,15 @@ tests/corpus has our own, one folder a manner. Those of well-known projects, one
 are: in the folder that the environment's SCS_CORPUS names, or in ../shared/corpus beside the repository."""
 import os
 from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 
 from tests.lib import supercollider
 from tests.lib.build import ROOT
 from tests.oracle import batches, compare, native, ugens
+from tests.oracle.same_bytes import render_events, samples
 
 TAIL = 1
 SLOT = 0.5
@@ -108,6 +111,33 @@ def test_native_units(folder, fed, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
+@each_folder
+def test_what_is_at_rest(folder, tmp_path):
+    """Units at control rate aren't computed while their inputs and states stay. Whenever a control of a synth is set, all of
+    its units are, so setting one again and again to the value that it has mustn't change a bit. Meanwhile other controls
+    change, at the same times in both."""
+    events, end, slots = score(folder, tmp_path)
+    events.append((0, ("/d_load", str(batches.SYNTHDEFS / "seed.scsyndef"))))
+    synths = {name: (number, dict(parameters)) for number, name, parameters in numbered(folder)}
+    chance, woken = Random(7), []
+    for name, (start, stop) in slots.items():
+        events.append((start - compare.BLOCK / compare.RATE, ("/s_new", "seed", 900, 0, 0)))
+        number, parameters = synths[name]
+        plain = sorted(control for control in parameters if not control.startswith(("t_", "gate")))
+        same, *others = chance.sample(plain, min(3, len(plain))) or [None]
+        for control in others:
+            events.append((chance.uniform(start, stop), ("/n_set", number, control, parameters[control] * 1.3 + 0.1)))
+        woken += [(start + turn * 0.0041, ("/n_set", number, same, parameters[same]))
+                  for turn in range(1, int(SLOT / 0.0041)) if same]
+    def render(more):
+        return samples(render_events(sorted(events + more, key=lambda event: event[0]), end, tmp_path, native.NATIVE,
+                                     compare.CHANNELS), compare.CHANNELS)
+    rested, computed = render([]), render(woken)
+    differs = (rested.view(np.uint32) != computed.view(np.uint32)) & ~(np.isnan(rested) & np.isnan(computed))
+    wrong = [name for name, slot in slots.items() if differs[slice(*frames(slot))].any()]
+    assert not wrong and not differs.any(), f"other bits: {' '.join(wrong)}"
+
+
 def frames(slot):
     """The frames in which a SynthDef sounds, and a block more on each side."""
     return int(slot[0] * compare.RATE) - compare.BLOCK, int(slot[1] * compare.RATE) + compare.BLOCK
@@ -140,6 +170,13 @@ def contents(path):
         return [(one.name, one.parameters) for one in ugens.read(path.read_bytes())]
     except ValueError:
         return [(path.stem, {})]
+
+
+def numbered(folder):
+    """(node ID, name, parameters) of the synths of score()."""
+    for index, path in enumerate(sorted(folder.rglob("*.scsyndef"))):
+        for name, parameters in contents(path):
+            yield 1000 + index, name, parameters
 
 
 def awake(parameters):

@@ -275,17 +275,17 @@ bool Renderer::walk(FaultLanding& landing) {
         FaultGuard::progress();
         place.next = node->next;
         // The next node is mostly of the same kind. Native voices are small, and what is paused is passed over.
-        if (node->next && node->run == Run::off)
-            fetch_ahead<sizeof(Node)>(node->next);
-        else if (node->next)
-            native(*node) ? fetch_ahead<512>(node->next) : fetch_ahead<1536>(node->next);
         if (Synth* synth = native(*node); synth && (node->run == Run::on || Turns::pending(*synth))) {
+            if (node->next)
+                fetch_ahead<512>(node->next);
             if (deadline_.spends_unseen(synth->facts->costs.turn))
                 place.next = turns_.take(*synth);
             else if (!take_turn(*synth))
                 return false;
             continue;
         }
+        if (node->next && node->run != Run::off)
+            fetch_ahead<1536>(node->next);
         if (deadline_.spend(visit_cost))
             return false;
         if (!node->is_group || node->run != Run::on)

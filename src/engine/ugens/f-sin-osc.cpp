@@ -200,7 +200,7 @@ constexpr Kernel audio = [] {
 constexpr Kernel control = vector_kernel<Control, FrameState, Scalar>(start_control);
 
 constexpr NativeUgen list[] = {
-    {"FSinOsc", [](const Signature& s) { return s.rate == Rate::audio ? &audio : &control; }},
+    {"FSinOsc", [](const Signature& s) { return s.rate == Rate::audio ? &audio : &control; }, Gives::nothing, true},
 };
 
 } // namespace

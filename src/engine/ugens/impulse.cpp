@@ -162,7 +162,8 @@ constexpr NativeUgen list[] = {
          if (s.inputs[0].rate == Rate::scalar)
              return choose_offset<Input::held>(s);
          return choose_offset<Input::control>(s);
-     }},
+     },
+     Gives::nothing, true},
 };
 
 } // namespace

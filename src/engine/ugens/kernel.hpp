@@ -172,6 +172,13 @@ struct Kernel {
     /// in place of three. Null: there is none.
     const Kernel* exceeds = nullptr;
     int64_t start_cost = 200; ///< ns that start() may take
+
+    /// Whether what it computes, and its state afterwards, depend on nothing but its inputs and its state: then it need
+    /// not be computed while both stay. (What it does when it is done is to be asked besides.)
+    constexpr bool depends_on_inputs_alone() const noexcept {
+        return effect == Effect::none && !reads_buffers && !forgets_controls && !waits_for_done && !looks_back &&
+               !state_of && !stop;
+    }
 };
 
 /// What NativeUgens::find() gets to know about a unit.
@@ -201,6 +208,7 @@ struct NativeUgen {
     std::string_view name;
     const Kernel* (*choose)(const Signature&); ///< the kernel for it, or null; null: there is none
     Gives gives = Gives::nothing;
+    bool oscillates = false; ///< input 0 is a frequency: unless that is 0, its state changes in each block
 };
 
 /// The UGens of one instruction set.
@@ -216,6 +224,8 @@ struct NativeUgens {
     const Kernel* find(std::string_view name, const Signature&) const noexcept;
     /// [any] What a plugin's unit gives its synth.
     Gives gives(std::string_view name) const noexcept;
+    /// [any] NativeUgen::oscillates
+    bool oscillates(std::string_view name) const noexcept;
 };
 
 } // namespace scs

@@ -344,13 +344,16 @@ const Kernel* choose_sync_saw(const Signature& s) {
 }
 
 constexpr NativeUgen list[] = {
-    {"LFCub", Waves<Cubics>::choose},
-    {"LFPar", Waves<Parabolas>::choose},
+    {"LFCub", Waves<Cubics>::choose, Gives::nothing, true},
+    {"LFPar", Waves<Parabolas>::choose, Gives::nothing, true},
     {"LFPulse",
-     [](const Signature& s) { return s.audio(0) ? Pulse<true>::kernels.of(s) : Pulse<false>::kernels.of(s); }},
-    {"LFSaw", [](const Signature& s) { return s.outputs == 2 ? Saw<true>::choose(s) : Saw<false>::choose(s); }},
-    {"LFTri", Waves<Triangle>::choose},
-    {"SyncSaw", [](const Signature& s) { return s.audio(0) ? choose_sync_saw<true>(s) : choose_sync_saw<false>(s); }},
+     [](const Signature& s) { return s.audio(0) ? Pulse<true>::kernels.of(s) : Pulse<false>::kernels.of(s); },
+     Gives::nothing, true},
+    {"LFSaw", [](const Signature& s) { return s.outputs == 2 ? Saw<true>::choose(s) : Saw<false>::choose(s); },
+     Gives::nothing, true},
+    {"LFTri", Waves<Triangle>::choose, Gives::nothing, true},
+    {"SyncSaw", [](const Signature& s) { return s.audio(0) ? choose_sync_saw<true>(s) : choose_sync_saw<false>(s); },
+     Gives::nothing, true},
 };
 
 } // namespace

@@ -29,6 +29,14 @@ Gives NativeUgens::gives(std::string_view name) const noexcept {
     return Gives::nothing;
 }
 
+bool NativeUgens::oscillates(std::string_view name) const noexcept {
+    for (const auto& family : families)
+        for (const NativeUgen& ugen : family)
+            if (ugen.name == name && ugen.oscillates)
+                return true;
+    return false;
+}
+
 const NativeUgens& native_ugens(std::string_view simd) {
     static const NativeUgens none{1, {}};
     Isa isa;

@@ -273,7 +273,8 @@ constexpr NativeUgen list[] = {
              return choose_sin_osc<Offset::audio>(s);
          return s.inputs[1].rate == Rate::control ? choose_sin_osc<Offset::control>(s)
                                                   : choose_sin_osc<Offset::held>(s);
-     }},
+     },
+     Gives::nothing, true},
     {"SinOscFB", [](const Signature& s) { return sin_osc_fb.of(s); }},
 };
 

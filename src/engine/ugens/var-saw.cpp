@@ -159,7 +159,8 @@ constexpr Kernel at_held_frequency = scalable<HeldFrequency<true>::Run, Timewise
 
 constexpr NativeUgen list[] = {
     {"VarSaw",
-     [](const Signature& s) { return s.rate != Rate::audio || s.audio(freq) ? &frame_by_frame : &at_held_frequency; }},
+     [](const Signature& s) { return s.rate != Rate::audio || s.audio(freq) ? &frame_by_frame : &at_held_frequency; },
+     Gives::nothing, true},
 };
 
 } // namespace

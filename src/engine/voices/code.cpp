@@ -4,9 +4,11 @@
 #include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/bus-range.hpp"
+#include "engine/voices/may-rest.hpp"
 #include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace scs {
 namespace {
@@ -34,11 +36,13 @@ public:
     std::unique_ptr<const NativeCode> run() {
         if (!choose_kernels())
             return nullptr;
+        rests_ = may_rest(program_, kernels_, ugens_);
         place_wires();
-        if (code_->audio_wires > most_audio_wires || code_->control_wires > most_control_wires)
+        if (code_->audio_wires > most_audio_wires || code_->control_wires + resting_wires_.size() > most_control_wires)
             return nullptr;
         place_states();
         place_flags();
+        place_resting();
         if (code_->record_bytes > most_record_bytes)
             return nullptr;
         code_->plain.lanes = code_->lone.lanes = 1;
@@ -50,6 +54,7 @@ public:
         for (const UnitPlan& unit : program_.units)
             add_start(uint32_t(&unit - program_.units.data()));
         fill(code_->lone);
+        find_readers();
         fill(code_->batch);
         judge();
         return std::move(code_);
@@ -97,10 +102,14 @@ private:
                 places_.push_back({Base::record, control, Rate::control});
             } else if (unit.rate == Rate::scalar) {
                 places_.push_back({Base::record, record++, Rate::scalar});
+            } else if (rests_[size_t(wire.from_unit)]) { // see place_resting()
+                places_.push_back({Base::record, uint32_t(resting_wires_.size()), Rate::control});
+                resting_wires_.push_back(w);
             } else {
                 places_.push_back({Base::control, code_->control_wires++, Rate::control});
             }
         }
+        scalars_end_ = record;
         record += record % 2;
         add_piece(0, 0, record);
         code_->record_bytes = record * 4;
@@ -160,6 +169,38 @@ private:
         }
     }
 
+    void place_resting() {
+        if (resting_wires_.empty())
+            return;
+        for (const uint32_t w : resting_wires_)
+            places_[w].index += code_->record_bytes / 4;
+        const auto wires = uint32_t(resting_wires_.size());
+        code_->record_bytes += (wires + wires % 2) * 4;
+        code_->resting.place = code_->record_bytes;
+    }
+
+    /// Once it is known which operations the units have become.
+    void find_readers() {
+        Resting& resting = code_->resting;
+        if (resting.ops() == 0)
+            return;
+        resting.words = uint32_t((resting.ops() + Resting::word_bits - 1) / Resting::word_bits);
+        code_->record_bytes += uint32_t(Resting::head_bytes) + resting.words * 8;
+        resting.with_state.assign(resting.words, 0);
+        resting.readers.assign(resting.ops() * resting.words, 0);
+        for (size_t i = 0; i < resting.ops(); ++i)
+            if (resting.states[i].bytes())
+                resting.with_state[i / Resting::word_bits] |= uint64_t(1) << i % Resting::word_bits;
+        const std::span<const Op> ops(code_->lone.ops.data(), resting.ops());
+        for (size_t reader = 0; reader < ops.size(); ++reader)
+            for (const Operand& input : std::span(ops[reader].operands, ops[reader].inputs))
+                for (size_t i = 0; i < reader; ++i)
+                    if (const Operand& output = ops[i].operands[ops[i].inputs];
+                        input.base == output.base && input.offset == output.offset)
+                        resting.readers[i * resting.words + reader / Resting::word_bits] |=
+                            uint64_t(1) << reader % Resting::word_bits;
+    }
+
     Operand operand(uint32_t wire, const OpList& list) const {
         const Place& place = places_[wire];
         const size_t lanes = size_t(list.lanes);
@@ -184,58 +225,71 @@ private:
         list.operands.reserve(operands);
         list.gains.reserve(program_.units.size());
 
-        const bool scaled = &list != &code_->plain;
-        for (uint32_t u = 0; u < program_.units.size(); ++u) {
-            const UnitPlan& unit = program_.units[u];
-            const Kernel* kernel = kernels_[u];
-            Op op = place(u, list);
-            if (!kernel || !unit.is_calc())
-                continue;
-            const bool batch = list.lanes != 1;
-            if (scaled && in_change_[u])
-                continue;
-            if (scaled && change_of_[u] >= 0) {
-                const auto difference = size_t(change_of_[u]);
-                list.operands[size_t(op.operands - list.operands.data())] =
-                    operand(program_.inputs[program_.units[difference].first_input], list);
-                op.state = sources_[difference].state;
-                const Kernel& change = *kernels_[difference]->exceeds;
-                op.run = batch ? change.batch : change.lone;
-                list.ops.push_back(op);
-                continue;
-            }
-            const Gained* gained = scaled ? gained_by(u, batch) : nullptr;
-            if (gained && gained->unit == u)
-                continue; // comes as one operation with its multiplication
-            op.run = batch ? kernel->batch : kernel->lone;
-            if (gained) {
-                const Kernel& source = *kernels_[gained->unit];
-                const UnitPlan& source_unit = program_.units[gained->unit];
-                list.gains.push_back({op.operands[gained->factor], op.state, gained->ramped});
-                op = sources_[gained->unit];
-                // The source writes to the multiplication's output.
-                const auto output = size_t(op.operands - list.operands.data()) + source_unit.num_inputs;
-                list.operands[output] = operand(unit.first_output_wire, list);
-                op.gain = &list.gains.back();
-                op.run = batch ? source.batch_scaled : source.lone_scaled;
-            }
-            const NativeCode::BusUse use{uint32_t(list.ops.size()), kernel->effect, kernel->first_channel};
-            if (batch && kernel->effect == Effect::draws)
-                note_draws(*kernel, unit.rate);
-            if (scaled && kernel->effect != Effect::none && kernel->effect != Effect::draws)
-                (batch ? code_->batch_reaches : code_->lone_reaches).push_back(use);
-            if (scaled && writes(kernel->effect))
-                (batch ? code_->batch_keeps : code_->lone_keeps).push_back({use.op, 0, op});
-            if (batch && kernel->hold) {
-                code_->holds.push_back({use.op, code_->sets, kernel->hold, kernel->hand_over});
-                code_->sets += op.inputs - kernel->first_channel;
-            }
-            list.ops.push_back(op);
-            if (scaled && kernel->batch_tail) {
-                op.run = batch ? kernel->batch_tail : kernel->lone_tail;
-                (batch ? code_->batch_tails : code_->lone_tails).push_back(op);
-            }
+        list.computed = size_t(scalars_end_) * lanes * sizeof(float);
+        if (&list != &code_->plain)
+            for (uint32_t u = 0; u < program_.units.size(); ++u)
+                if (rests_[u])
+                    add(u, list);
+        for (uint32_t u = 0; u < program_.units.size(); ++u)
+            if (&list == &code_->plain || !rests_[u])
+                add(u, list);
+    }
+
+    /// Adds a unit's operands to `list`, and its operation, unless it is a part of another.
+    void add(uint32_t u, OpList& list) {
+        const bool scaled = &list != &code_->plain, batch = list.lanes != 1;
+        const UnitPlan& unit = program_.units[u];
+        const Kernel* kernel = kernels_[u];
+        Op op = place(u, list);
+        if (!kernel || !unit.is_calc() || (scaled && in_change_[u]))
+            return;
+        if (scaled && change_of_[u] >= 0) {
+            const auto difference = size_t(change_of_[u]);
+            list.operands[size_t(op.operands - list.operands.data())] =
+                operand(program_.inputs[program_.units[difference].first_input], list);
+            op.state = sources_[difference].state;
+            const Kernel& change = *kernels_[difference]->exceeds;
+            op.run = batch ? change.batch : change.lone;
+            return push(op, rests_[u], *kernels_[difference], list);
         }
+        const Gained* gained = scaled ? gained_by(u, batch) : nullptr;
+        if (gained && gained->unit == u)
+            return; // comes as one operation with its multiplication
+        op.run = batch ? kernel->batch : kernel->lone;
+        if (gained) {
+            const Kernel& source = *kernels_[gained->unit];
+            const UnitPlan& source_unit = program_.units[gained->unit];
+            list.gains.push_back({op.operands[gained->factor], op.state, gained->ramped});
+            op = sources_[gained->unit];
+            // The source writes to the multiplication's output.
+            const auto output = size_t(op.operands - list.operands.data()) + source_unit.num_inputs;
+            list.operands[output] = operand(unit.first_output_wire, list);
+            op.gain = &list.gains.back();
+            op.run = batch ? source.batch_scaled : source.lone_scaled;
+        }
+        const NativeCode::BusUse use{uint32_t(list.ops.size()), kernel->effect, kernel->first_channel};
+        if (batch && kernel->effect == Effect::draws)
+            note_draws(*kernel, unit.rate);
+        if (scaled && kernel->effect != Effect::none && kernel->effect != Effect::draws)
+            (batch ? code_->batch_reaches : code_->lone_reaches).push_back(use);
+        if (scaled && writes(kernel->effect))
+            (batch ? code_->batch_keeps : code_->lone_keeps).push_back({use.op, 0, op});
+        if (batch && kernel->hold) {
+            code_->holds.push_back({use.op, code_->sets, kernel->hold, kernel->hand_over});
+            code_->sets += op.inputs - kernel->first_channel;
+        }
+        push(op, scaled && rests_[u], *kernel, list);
+        if (scaled && kernel->batch_tail) {
+            op.run = batch ? kernel->batch_tail : kernel->lone_tail;
+            (batch ? code_->batch_tails : code_->lone_tails).push_back(op);
+        }
+    }
+
+    /// `kernel`: whose state the operation has.
+    void push(const Op& op, bool rests, const Kernel& kernel, OpList& list) {
+        list.ops.push_back(op);
+        if (rests && &list == &code_->lone)
+            code_->resting.states.push_back({kernel.state64, kernel.state32});
     }
 
     /// Adds a unit's operands to `list` and returns an operation that lacks only its function.
@@ -489,10 +543,13 @@ private:
     uint32_t numbers_ = 0;               ///< … and how many numbers together …
     bool draws_vary_ = false;            ///< … unless that varies
     std::vector<Gained> gained_;
-    std::vector<int32_t> change_of_; ///< of each unit: first unit of the change that ends here; -1: none
-    std::vector<bool> in_change_;    ///< of each unit: whether it is part of a change, but not its end
-    std::vector<uint32_t> readers_;  ///< of each wire
-    std::vector<Op> sources_;        ///< of each unit, as placed last
+    std::vector<int32_t> change_of_;      ///< of each unit: first unit of the change that ends here; -1: none
+    std::vector<bool> in_change_;         ///< of each unit: whether it is part of a change, but not its end
+    std::vector<uint32_t> readers_;       ///< of each wire
+    std::vector<bool> rests_;             ///< of each unit: whether it may be at rest
+    std::vector<uint32_t> resting_wires_; ///< their outputs
+    uint32_t scalars_end_ = 0;            ///< floats in the record: the controls and the scalar wires
+    std::vector<Op> sources_;             ///< of each unit, as placed last
 };
 
 } // namespace

@@ -20,14 +20,38 @@ struct OpList {
     std::vector<Operand> operands;
     AlignedArray<float> constants;
     std::vector<Gain> gains;
-    std::vector<Op> ops; ///< computed each block
+    std::vector<Op> ops;    ///< computed each block, but for those at rest (rest.hpp)
+    uintptr_t computed = 0; ///< bytes into the record, from which on it changes while a block is computed
+};
+
+/// Operations at control rate that may be at rest (rest.hpp): what they compute depends on nothing but their inputs,
+/// and their state. They come first in the lists, and their outputs lie in the record.
+struct Resting {
+    static constexpr size_t most_ops = 512;
+    static constexpr size_t most_state_bytes = 128; ///< of an operation
+    static constexpr size_t head_bytes = 8;         ///< of what is kept at `place`, before the words
+    static constexpr size_t word_bits = 64;         ///< a bit for each operation
+    /// An operation's state.
+    struct Items {
+        uint16_t items64, items32;
+        constexpr size_t bytes() const noexcept { return items64 * 8u + items32 * 4u; }
+    };
+
+    std::vector<Items> states;        ///< of each operation
+    std::vector<uint64_t> with_state; ///< words with a bit for each
+    std::vector<uint64_t> readers;    ///< of each operation's output, which come later: as many words
+    uint32_t words = 0;               ///< for a bit of each operation; 0: there are none
+    uint32_t place = 0;               ///< of those of a record: bytes into the record
+
+    size_t ops() const noexcept { return states.size(); }
 };
 
 /// A program whose UGens are all native, compiled to run in place of a UnitGraph. Immutable, so any thread may read it.
 ///
 /// What a voice keeps from block to block is its record: the controls' values, the scalar wires (floats), then the
 /// kernels' states. A batch's record has each item once for each lane, side by side: an item at byte o of a voice's
-/// record begins at byte o * lanes there.
+/// record begins at byte o * lanes there. What follows is made anew where a voice joins or leaves a batch: the outputs
+/// of operations that may be at rest, and which of them are.
 struct NativeCode : TurnFacts {
     /// Items that move between a record and a lane: 8-byte items, then an even number of 4-byte items.
     struct Piece {
@@ -36,12 +60,13 @@ struct NativeCode : TurnFacts {
     };
 
     OpList lone, batch;
-    OpList plain;                                ///< lone, with an operation for each unit; for /n_trace
-    std::vector<Op> starts;                      ///< of all units in order; lone
-    int64_t start_cost = Kernel().start_cost;    ///< ns that the dearest of them may take
-    std::vector<Op> stops;                       ///< in order; lone
-    std::vector<Op> lone_tails, batch_tails;     ///< what writes to buses when a voice is freed; in order
-    std::vector<Piece> pieces;                   ///< cover the whole record
+    OpList plain;                             ///< lone, with an operation for each unit; for /n_trace
+    std::vector<Op> starts;                   ///< of all units in order; lone
+    int64_t start_cost = Kernel().start_cost; ///< ns that the dearest of them may take
+    std::vector<Op> stops;                    ///< in order; lone
+    std::vector<Op> lone_tails, batch_tails;  ///< what writes to buses when a voice is freed; in order
+    Resting resting;
+    std::vector<Piece> pieces;                   ///< cover what moves with a voice
     std::vector<Piece> stop_pieces;              ///< all of it that `stops` see
     std::vector<uint32_t> forgotten;             ///< controls that are set to 0 after each block
     uint32_t record_bytes = 0;                   ///< a multiple of 8

@@ -2,6 +2,7 @@
 #include "engine/voices/ensemble.hpp"
 
 #include "engine/ugens/native-ugens.hpp"
+#include "engine/voices/rest.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -65,6 +66,7 @@ Voice* Ensemble::make(void* memory, const NativeCode& code, const float* control
     std::copy_n(controls, code.controls, reinterpret_cast<float*>(record));
     std::copy_n(controls, code.controls, voice->set_values());
     std::memset(voice->mapped(), 0, code.controls * sizeof(int32_t));
+    wake(*voice);
     return voice;
 }
 
@@ -92,10 +94,11 @@ void Ensemble::destroy(Synth& synth) noexcept {
 
 namespace {
 
-float& value_of(Voice& voice, int index) noexcept {
+void set_in_record(Voice& voice, int index, float value) noexcept {
     std::byte* record = voice.batch ? voice.batch->record() : voice.record;
     const size_t lanes = voice.batch ? size_t(voice.code->batch.lanes) : 1;
-    return reinterpret_cast<float*>(record)[size_t(index) * lanes + (voice.batch ? voice.lane : 0u)];
+    reinterpret_cast<float*>(record)[size_t(index) * lanes + (voice.batch ? voice.lane : 0u)] = value;
+    wake(*voice.code, record, lanes);
 }
 
 } // namespace
@@ -105,7 +108,7 @@ void Ensemble::set_control(Synth& synth, int index, float value) noexcept {
     if (synth.facts->is_bus(index))
         list_.note_change();
     synth.voice->set_values()[index] = value;
-    value_of(*synth.voice, index) = value;
+    set_in_record(*synth.voice, index, value);
 }
 
 void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
@@ -120,7 +123,7 @@ void Ensemble::map_control(Synth& synth, int index, int32_t to) noexcept {
         ++synth.parent->entered; // checked like a new node: others may not pass it any more
     mapped = to;
     if (to == 0)
-        value_of(voice, index) = voice.set_values()[index];
+        set_in_record(voice, index, voice.set_values()[index]);
     if (!voice.batch)
         return;
     const uint32_t bit = 1u << voice.lane;

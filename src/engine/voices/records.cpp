@@ -3,6 +3,7 @@
 
 #include "engine/nodes/node.hpp"
 #include "engine/rt/pool.hpp"
+#include "engine/voices/rest.hpp"
 
 #include <cassert>
 #include <cstring>
@@ -38,6 +39,7 @@ void occupy(Batch& batch, Synth& synth, size_t lane, bool mapped) noexcept {
     batch.synths[lane] = &synth;
     synth.voice->batch = &batch;
     synth.voice->lane = uint8_t(lane);
+    wake(*synth.voice);
 }
 
 } // namespace
@@ -102,6 +104,7 @@ void Records::unpack(Batch& batch, Synth& synth) noexcept {
         return retire(batch);
     copy_out(batch, batch.code->pieces, voice.lane, voice.record);
     vacate(voice);
+    wake(voice);
 }
 
 std::byte* Records::copy_for_stops(const Voice& voice) noexcept {
@@ -125,6 +128,7 @@ void Records::retire(Batch& batch) noexcept {
         vacate(voice);
         voice.record = to;
         voice.retired = &batch;
+        wake(voice);
         to += bytes;
     }
     batch.tenants = uint8_t(members.count);

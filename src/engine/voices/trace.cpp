@@ -3,6 +3,7 @@
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/node.hpp"
 #include "engine/synthdef/program.hpp"
+#include "engine/voices/rest.hpp"
 #include "engine/voices/voice-runner.hpp"
 
 namespace scs {
@@ -32,6 +33,7 @@ void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbo
     title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
     outbox.print(title.take());
 
+    wake(voice); // states change in this block, too
     const OpList& list = voice.code->plain;
     const Operand* operands = list.operands.data();
     auto op = list.ops.begin();

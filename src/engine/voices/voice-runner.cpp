@@ -7,14 +7,22 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/voices/fetch-ahead.hpp"
+#include "engine/voices/rest.hpp"
 #include "engine/world/buffers.hpp"
 #include "engine/world/buses.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <span>
 
 namespace scs {
 namespace {
+
+/// As in rest.hpp.
+size_t run_awake(const NativeCode& code, const OpList& list, Block& block) noexcept {
+    return code.resting.words ? scs::run_awake(code.resting, list, block) : 0;
+}
 
 // Few programs have so many operations that the deadline must be asked before the next voice's turn.
 constexpr uint32_t most_at_once = 64;
@@ -74,16 +82,16 @@ VoiceRates VoiceRunner::rates_for(double sample_rate) const noexcept {
 }
 
 Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
-    Block block{};
-    block.bases[size_t(Base::audio)] = reinterpret_cast<uintptr_t>(audio_.get());
-    block.bases[size_t(Base::control)] = reinterpret_cast<uintptr_t>(control_.get());
-    block.bases[size_t(Base::record)] = reinterpret_cast<uintptr_t>(record);
-    block.live = 1;
-    block.frames = space_.block_size;
-    block.audio = &rates.audio;
-    block.control = &rates.control;
-    block.space = &space_;
-    return block;
+    return {.bases = {0, reinterpret_cast<uintptr_t>(audio_.get()), reinterpret_cast<uintptr_t>(control_.get()),
+                      reinterpret_cast<uintptr_t>(record)},
+            .live = 1,
+            .tails = 0,
+            .frames = space_.block_size,
+            .audio = &rates.audio,
+            .control = &rates.control,
+            .synths = nullptr,
+            .mapped = nullptr,
+            .space = &space_};
 }
 
 bool VoiceRunner::stops_at(size_t operation) noexcept {
@@ -95,11 +103,18 @@ bool VoiceRunner::stops_at(size_t operation) noexcept {
 void VoiceRunner::follow_maps(const Voice& voice, std::byte* record, uint32_t lanes, uint32_t lane) noexcept {
     auto* values = reinterpret_cast<float*>(record);
     const int32_t* mapped = voice.mapped();
-    for (uint32_t i = 0; i < voice.code->controls; ++i)
-        if (mapped[i] > 0)
-            values[i * lanes + lane] = space_.control_bus[mapped[i] - 1];
-        else if (mapped[i] < 0)
-            values[i * lanes + lane] = space_.audio_bus[size_t(-mapped[i] - 1) * size_t(space_.block_size)];
+    bool changed = false;
+    for (uint32_t i = 0; i < voice.code->controls; ++i) {
+        if (mapped[i] == 0)
+            continue;
+        float& value = values[i * lanes + lane];
+        const float now = mapped[i] > 0 ? space_.control_bus[mapped[i] - 1]
+                                        : space_.audio_bus[size_t(-mapped[i] - 1) * size_t(space_.block_size)];
+        changed = changed || std::bit_cast<uint32_t>(now) != std::bit_cast<uint32_t>(value);
+        value = now;
+    }
+    if (changed)
+        wake(*voice.code, record, lanes);
 }
 
 void VoiceRunner::forget_triggers(Voice& voice) noexcept {
@@ -115,18 +130,17 @@ Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
     return block;
 }
 
-/// `in_pieces`: stops when the deadline passes.
-template <bool in_pieces>
-void VoiceRunner::run_lone(Synth& synth, const std::vector<Op>& ops) noexcept {
+void VoiceRunner::run_all(Synth& synth, const std::vector<Op>& ops) noexcept {
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
-    if (in_pieces && ops.size() > most_at_once) {
-        for (size_t i = 0; i < ops.size() && !stops_at(i); ++i)
-            ops[i].run(ops[i], block);
-        return;
-    }
     for (const Op& op : ops)
         op.run(op, block);
+}
+
+/// What is left of a list after its first operations. Stops when the deadline passes.
+void VoiceRunner::run_rest(const std::vector<Op>& ops, size_t first, Block& block) noexcept {
+    for (size_t i = first; i < ops.size() && !stops_at(i); ++i)
+        ops[i].run(ops[i], block);
 }
 
 bool VoiceRunner::start(Synth& synth) noexcept {
@@ -150,18 +164,26 @@ bool VoiceRunner::start(Synth& synth) noexcept {
 }
 
 void VoiceRunner::stop(Synth& synth) noexcept {
-    run_lone<false>(synth, synth.voice->code->stops);
+    run_all(synth, synth.voice->code->stops);
 }
 
 void VoiceRunner::write_tail(Synth& synth) noexcept {
-    run_lone<false>(synth, synth.voice->code->lone_tails);
+    run_all(synth, synth.voice->code->lone_tails);
 }
 
 void VoiceRunner::run(Synth& synth) noexcept {
     Voice& voice = *synth.voice;
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
-    run_lone<true>(synth, voice.code->lone.ops);
+    Synth* const synths[] = {&synth};
+    Block block = lone_block(synths);
+    const OpList& list = voice.code->lone;
+    const size_t first = run_awake(*voice.code, list, block);
+    if (list.ops.size() > most_at_once)
+        run_rest(list.ops, first, block);
+    else
+        for (const Op& op : std::span(list.ops).subspan(first))
+            op.run(op, block);
     forget_triggers(voice);
 }
 
@@ -192,18 +214,18 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
     Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, live);
     block.tails = tails;
     follow_maps(batch);
+    const size_t first = run_awake(*batch.code, batch.code->batch, block);
     if (batch.interleaved) {
-        run_holding(batch, block);
+        run_holding(batch, first, block);
     } else {
         const auto& ops = batch.code->batch.ops;
-        FetchAhead ahead(batch, ops.size());
         const size_t whole = std::min<size_t>(ops.size(), most_at_once);
-        for (size_t i = 0; i < whole; ++i) {
+        FetchAhead ahead(batch, ops.size() - first);
+        for (size_t i = first; i < whole; ++i) {
             ops[i].run(ops[i], block);
             ahead.go_on();
         }
-        for (size_t i = whole; i < ops.size() && !stops_at(i); ++i)
-            ops[i].run(ops[i], block);
+        run_rest(ops, std::max(first, whole), block);
     }
     forget_triggers(batch);
 }
@@ -214,10 +236,10 @@ void VoiceRunner::forget_triggers(Batch& batch) noexcept {
             forget_triggers(*batch.synths[std::countr_zero(left)]->voice);
 }
 
-void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
+void VoiceRunner::run_holding(Batch& batch, size_t first, Block& block) noexcept {
     const auto& ops = batch.code->batch.ops;
     auto hold = batch.code->holds.begin();
-    for (uint32_t i = 0; i < ops.size(); ++i) {
+    for (auto i = uint32_t(first); i < ops.size(); ++i) {
         if (i >= most_at_once && stops_at(i))
             return;
         if (hold == batch.code->holds.end() || hold->op != i) {
@@ -244,11 +266,11 @@ bool is_in(uint32_t set, size_t i) noexcept {
 }
 
 /// Runs a list but for the operations in `keeps`, the inputs of which are kept if they don't write at once.
-void run_keeping(const OpList& list, std::span<const NativeCode::Kept> keeps, Block& block, float* kept,
-                 uint32_t at_once) noexcept {
+void run_keeping(const NativeCode& code, const OpList& list, std::span<const NativeCode::Kept> keeps, Block& block,
+                 float* kept, uint32_t at_once) noexcept {
     const size_t row = size_t(block.frames) * size_t(list.lanes);
     auto keep = keeps.begin();
-    for (uint32_t i = 0; i < list.ops.size(); ++i) {
+    for (auto i = uint32_t(run_awake(code, list, block)); i < list.ops.size(); ++i) {
         const Op& op = list.ops[i];
         if (keep == keeps.end() || keep->op != i) {
             op.run(op, block);
@@ -277,7 +299,7 @@ void VoiceRunner::run_ahead(Synth& synth, float* kept, uint32_t at_once) noexcep
     Voice& voice = *synth.voice;
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
-    run_keeping(voice.code->lone, voice.code->lone_keeps, block, kept, at_once);
+    run_keeping(*voice.code, voice.code->lone, voice.code->lone_keeps, block, kept, at_once);
     forget_triggers(voice);
 }
 
@@ -293,7 +315,7 @@ void VoiceRunner::run_kept(Synth& synth, float* kept, uint32_t at_once) noexcept
 
 void VoiceRunner::run_ahead(Batch& batch, float* kept, uint32_t at_once) noexcept {
     Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, batch.live);
-    run_keeping(batch.code->batch, batch.code->batch_keeps, block, kept, at_once);
+    run_keeping(*batch.code, batch.code->batch, batch.code->batch_keeps, block, kept, at_once);
     forget_triggers(batch);
 }
 
