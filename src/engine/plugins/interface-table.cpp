@@ -225,6 +225,8 @@ void group_delete_all(::Group* group) {
         host_of(node->mWorld).end_node(*child);
 }
 void done_action(int action, ::Unit* unit) {
+    if (action == 0) // which some units ask for in each sample once they are done
+        return;
     const FaultGuard::HostCode whole;
     if (!find_done_action(float(action))) // numbers far beyond are native units' complaints
         return;
