@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <random>
@@ -16,7 +17,8 @@ using namespace scs::test;
 namespace {
 
 /// What goes from units to units at control rate, to an oscillator's frequency. Controls: in, time, other, out.
-SynthDef slides_def() {
+/// hosted: with a plugin's unit.
+SynthDef slides_def(bool hosted) {
     SynthDef def;
     def.name = "slides";
     def.constants = {0.f, 1.f, 0.02f, 0.5f, -99.f, 5.f, 0.3f, 2.f};
@@ -59,6 +61,8 @@ SynthDef slides_def() {
         unit("SinOsc", Rate::audio, {{15, 0}, {-1, 0}}, {Rate::audio}),
         unit("Out", Rate::audio, {{0, 3}, {16, 0}}, {}),
     };
+    if (hosted)
+        def.units.push_back(unit("CuspN", Rate::audio, {{15, 0}, {-1, 1}, {-1, 7}, {-1, 0}}, {Rate::audio}));
     return def;
 }
 
@@ -71,9 +75,12 @@ Settings native(bool batching) {
 }
 
 struct Slides : Fixture {
-    explicit Slides(bool batching) : Fixture(native(batching)), def(define(slides_def())) {
-        REQUIRE(def->code);
-        REQUIRE(def->code->resting.ops() >= 10);
+    explicit Slides(bool batching, bool hosted = false) : Fixture(native(batching)), def(define(slides_def(hosted))) {
+        REQUIRE((def->code == nullptr) == hosted);
+        if (hosted)
+            REQUIRE(std::count(def->rests.begin(), def->rests.end(), true) >= 10);
+        else
+            REQUIRE(def->code->resting.ops() >= 10);
     }
     Synth& synth(int32_t id) { return play(*def, id); }
     /// How many operations of the synth are awake.
@@ -95,8 +102,8 @@ struct Slides : Fixture {
 };
 
 /// What is set, mapped, paused, added and freed at random, with all units computed in each block if `traced`.
-std::vector<float> random_piece(unsigned seed, bool batching, bool traced) {
-    Slides f(batching);
+std::vector<float> random_piece(unsigned seed, bool batching, bool traced, bool hosted = false) {
+    Slides f(batching, hosted);
     Tree& tree = f.engine->tree();
     std::mt19937 random(seed);
     const auto number = [&](unsigned below) { return random() % below; };
@@ -183,5 +190,15 @@ TEST_CASE("what is at rest has the bits that it would have if it were computed")
             REQUIRE(rested.size() == computed.size());
             CHECK(std::memcmp(rested.data(), computed.data(), computed.size() * sizeof(float)) == 0);
         }
+    }
+}
+
+TEST_CASE("so has what is at rest among plugins' units") {
+    for (unsigned seed = 1; seed <= 12; ++seed) {
+        CAPTURE(seed);
+        const auto computed = random_piece(seed, false, true, true), rested = random_piece(seed, false, false, true);
+        CHECK(computed != std::vector<float>(computed.size()));
+        REQUIRE(rested.size() == computed.size());
+        CHECK(std::memcmp(rested.data(), computed.data(), computed.size() * sizeof(float)) == 0);
     }
 }

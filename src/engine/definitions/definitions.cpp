@@ -11,6 +11,7 @@
 #include "engine/synthdef/later-inputs.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
+#include "engine/voices/may-rest.hpp"
 #include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
@@ -41,7 +42,11 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
     facts = code.get();
     if (code)
         return;
-    graph_sizes = UnitGraph::sizes(*program, kernels);
+    if (!kernels.empty())
+        rests = may_rest(*program, kernels, ugens);
+    if (std::find(rests.begin(), rests.end(), true) == rests.end())
+        rests.clear();
+    graph_sizes = UnitGraph::sizes(*program, kernels, !rests.empty());
     graph_facts = judge_graph(*program, kernels);
     facts = graph_facts.get();
 }

@@ -17,17 +17,19 @@ float UnitGraph::control(int index) const noexcept {
 }
 
 void UnitGraph::set_control(int index, float value) noexcept {
-    unmap(index);
+    unmap(index); // which wakes all units
     Instance::of(this).graph().mControls[index] = value;
 }
 
 void UnitGraph::map_to_control_bus(int index, int bus) noexcept {
+    Instance::of(this).wake();
     ::Graph& graph = Instance::of(this).graph();
     graph.mControlRates[index] = int(Mapping::control);
     graph.mMapControls[index] = graph.mNode.mWorld->mControlBus + bus;
 }
 
 void UnitGraph::map_to_audio_bus(int index, int bus) noexcept {
+    Instance::of(this).wake();
     ::Graph& graph = Instance::of(this).graph();
     const ::World& w = *graph.mNode.mWorld;
     graph.mControlRates[index] = int(Mapping::audio);
@@ -36,6 +38,7 @@ void UnitGraph::map_to_audio_bus(int index, int bus) noexcept {
 }
 
 void UnitGraph::unmap(int index) noexcept {
+    Instance::of(this).wake();
     ::Graph& graph = Instance::of(this).graph();
     graph.mControlRates[index] = int(Mapping::none);
     graph.mMapControls[index] = graph.mControls + index;

@@ -14,6 +14,7 @@
 #include "engine/ugens/kernel.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -110,6 +111,19 @@ struct MendUnit : HiddenUnit {
     }
 };
 
+/// A native unit's state before it is computed.
+class StateBefore {
+public:
+    explicit StateBefore(::Unit* unit) noexcept SCS_NONBLOCKING; ///< null: none
+    /// Whether there is one, and it is the same now.
+    bool remains() const noexcept SCS_NONBLOCKING;
+
+private:
+    const std::byte* state_ = nullptr;
+    size_t bytes_ = 0;
+    std::array<std::byte, 128> before_; ///< as much as units have that may be at rest
+};
+
 /// An instance: the plugin ABI's graph, followed by our own fields. UnitGraph itself has no state.
 struct Instance {
     AbiGraph hosted;
@@ -145,6 +159,15 @@ struct Instance {
     FaultGuard::Ending crash_kind;
     bool crash_told;
     UnitCommandQueue early_commands;
+    /// Which units need not be computed. In memory of the instance, unless none may be at rest.
+    struct Rest {
+        const std::vector<bool>* may; ///< of each unit; null: none
+        bool all;                     ///< all units are awake
+        uint32_t wait, pause;         ///< blocks until it is looked which are not, and from then to the time after that
+        uint32_t* awake;              ///< indices of the others among those that are called each block …
+        uint32_t count;               ///< … and how many
+        bool* units;                  ///< of each unit, whether it is at rest, unless all are awake
+    } rest;
 
     static Instance& of(UnitGraph* graph) noexcept { return *reinterpret_cast<Instance*>(graph); }
     static const Instance& of(const UnitGraph* graph) noexcept { return *reinterpret_cast<const Instance*>(graph); }
@@ -178,15 +201,55 @@ struct Instance {
             run(units[i]);
         }
     }
+    /// The same for the units that are called each block, but those at rest.
+    template <class GoesOn, class Run>
+    [[gnu::always_inline]] void each_awake(GoesOn&& goes_on, Run&& run) {
+        const bool looks = rest.may && --rest.wait == 0;
+        if (!looks && (!rest.may || rest.all))
+            return each_unit(graph().mCalcUnits, 0, graph().mNumCalcUnits, goes_on, run);
+        if (looks)
+            begin_look();
+        const uint32_t count = rest.count;
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            if (!goes_on(i))
+                return wake();
+            running.at = rest.awake[i];
+            ::Unit* const unit = graph().mCalcUnits[running.at];
+            const StateBefore before(looks && may_come_to_rest(*unit) ? unit : nullptr);
+            run(unit);
+            if (before.remains())
+                rest.units[unit->mParentIndex] = true;
+            else
+                rest.awake[kept++] = running.at;
+        }
+        rest.count = kept;
+    }
+    /// All units are awake: a control is set, or has another source.
+    void wake() noexcept {
+        rest.all = true;
+        rest.wait = rest.pause = first_look;
+    }
     /// The same under guard. false: one of them crashed.
     template <class GoesOn, class Run>
     bool each_guarded(::Unit** units, uint32_t first, uint32_t count, GoesOn&& goes_on, Run&& run) noexcept {
         running.among_called = units == graph().mCalcUnits;
-        const bool well = FaultGuard::run([&] { each_unit(units, first, count, goes_on, run); }, &running);
+        return guarded([&] { each_unit(units, first, count, goes_on, run); });
+    }
+    template <class Run>
+    bool guarded(Run&& run) noexcept {
+        const bool well = FaultGuard::run(run, &running);
         if (!well)
             crash(running_name());
         return well;
     }
+    // ---- what is at rest: graph-rest.cpp
+
+    static constexpr uint32_t first_look = 3; ///< when a trigger in the first block has come and gone
+    void begin_look() noexcept SCS_NONBLOCKING;
+    /// Whether it may be at rest, and what it reads is.
+    bool may_come_to_rest(const ::Unit&) const noexcept SCS_NONBLOCKING;
+
     /// false: the unit crashed.
     bool run_command(::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
     void crash(const char* ugen) noexcept {

@@ -49,12 +49,13 @@ SampleBuffer own_buffer(const Synth& synth, int32_t number) noexcept SCS_NONBLOC
 
 } // namespace
 
-UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels) noexcept {
+UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, bool rests) noexcept {
     const size_t controls = program.controls.size();
+    const size_t called = program.num_calc_units + program.guards.size() + program.mends.size();
     Sizes sizes;
     sizes.whole = aligned(sizeof(Instance)) + aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
-                  2 * aligned(controls * sizeof(int32_t)) +
-                  aligned((program.num_calc_units + program.guards.size() + program.mends.size()) * sizeof(::Unit*)) +
+                  2 * aligned(controls * sizeof(int32_t)) + aligned(called * sizeof(::Unit*)) +
+                  (rests ? aligned(called * sizeof(uint32_t)) + aligned(program.units.size() * sizeof(bool)) : 0) +
                   aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
                   program.mends.size() * aligned(MendUnit::bytes(program.block_size)) +
                   aligned(size_t(program.block_size) * sizeof(float)) + aligned(program.units.size() * sizeof(::Unit*));
@@ -68,7 +69,8 @@ UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels) n
 }
 
 UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& program, UnitKernels kernels,
-                           const Block& block, PluginWorld& world, Synth& owner, const float* controls) noexcept {
+                           const std::vector<bool>& rests, const Block& block, PluginWorld& world, Synth& owner,
+                           const float* controls) noexcept {
     Cursor cursor(memory);
     auto* self = new (cursor.take<Instance>(1)) Instance{};
     self->program = &program;
@@ -77,6 +79,7 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->running.name = Instance::name_of_running;
     self->hosted.owner = &owner;
     self->kernels = kernels;
+    self->rest.may = rests.empty() ? nullptr : &rests;
     self->block = block;
     self->audio_rate = *block.audio;
     self->control_rate = *block.control;
@@ -115,6 +118,10 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->lay_out.dirty = cursor.at();
     self->lay_out.end = static_cast<std::byte*>(memory) + sizes.whole;
     graph.mCalcUnits = cursor.take<::Unit*>(program.num_calc_units + program.guards.size() + program.mends.size());
+    if (!rests.empty()) {
+        self->rest.awake = cursor.take<uint32_t>(program.num_calc_units + program.guards.size() + program.mends.size());
+        self->rest.units = cursor.take<bool>(graph.mNumUnits);
+    }
     graph.mWire = cursor.take<::Wire>(graph.mNumWires);
     self->guards = cursor.take<GuardUnit>(program.guards.size());
     self->mends = cursor.take<std::byte>(program.mends.size() * aligned(MendUnit::bytes(program.block_size)));

@@ -84,6 +84,10 @@ void NativeUnit::write_tail() noexcept {
     kernel->lone_tail(op, *block);
 }
 
+std::span<std::byte> NativeUnit::state() noexcept {
+    return {reinterpret_cast<std::byte*>(this) + op.state, state_bytes(*kernel)};
+}
+
 void NativeUnit::update_done() noexcept {
     if (kernel->acts_when_done)
         unit.mDone = *reinterpret_cast<const int32_t*>(reinterpret_cast<std::byte*>(this) + op.done) != 0;

@@ -30,6 +30,8 @@ struct NativeUnit {
     /// Writes what destroy() would write to buses. Only if the kernel has a lone_tail().
     void write_tail() noexcept;
 
+    /// The kernel's state.
+    std::span<std::byte> state() noexcept SCS_NONBLOCKING;
     /// Tells plugins' units, which may wait for that, whether it is done.
     void update_done() noexcept;
 

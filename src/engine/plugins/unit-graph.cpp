@@ -127,6 +127,7 @@ bool UnitGraph::construct(Deadline& deadline) noexcept {
     if (well && self.built < self.graph().mNumUnits)
         return true;
     self.constructed = true;
+    self.wake();
     self.early_commands.take_all(self.world->pool(), [&](uint32_t unit, UnitCmdFunc run, auto arguments) {
         well = well && self.run_command(self.graph().mUnits[unit], run, arguments);
     });
@@ -143,8 +144,8 @@ UnitGraph::Outcome UnitGraph::compute(float* wires, Space& space, bool (*stops)(
         stopped = i > 0 && i % between == 0 && stops(asked);
         return !stopped;
     };
-    ::Graph& graph = self.graph();
-    if (!self.each_guarded(graph.mCalcUnits, 0, graph.mNumCalcUnits, goes_on, compute_block))
+    self.running.among_called = true;
+    if (!self.guarded([&] { self.each_awake(goes_on, compute_block); }))
         return Outcome::crashed;
     return stopped ? Outcome::stopped : Outcome::whole;
 }
@@ -163,21 +164,19 @@ void UnitGraph::write_tails(Space& space) noexcept {
 void UnitGraph::render(FaultLanding& landing) {
     Instance& self = Instance::of(this);
     self.come_home();
-    ::Graph& graph = self.graph();
     self.running.among_called = true;
     landing.enter(self.running);
-    self.each_unit(graph.mCalcUnits, 0, graph.mNumCalcUnits, always, compute_block);
+    self.each_awake(always, compute_block);
     landing.leave();
 }
 
 void UnitGraph::render(FaultLanding& landing, Deadline& deadline, int64_t cost) {
     Instance& self = Instance::of(this);
     self.come_home();
-    ::Graph& graph = self.graph();
-    const int64_t each = cost / std::max(graph.mNumCalcUnits, 1u);
+    const int64_t each = cost / std::max(self.graph().mNumCalcUnits, 1u);
     self.running.among_called = true;
     const auto in_time = [&](uint32_t) { return !deadline.spend(each); };
-    self.each_unit(graph.mCalcUnits, 0, graph.mNumCalcUnits, in_time, [&](::Unit* unit) {
+    self.each_awake(in_time, [&](::Unit* unit) {
         landing.enter(self.running);
         compute_block(unit);
         landing.leave();

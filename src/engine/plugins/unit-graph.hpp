@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace scs {
 
@@ -32,12 +33,14 @@ public:
         size_t whole = 0;
         size_t calc_units = 0, other_units = 0; ///< of that: the units that are called in each block, and the others
     };
-    /// [any] What an instance of `program` needs.
-    static Sizes sizes(const Program& program, UnitKernels) noexcept;
+    /// [any] What an instance of `program` needs. rests: whether units may be at rest.
+    static Sizes sizes(const Program& program, UnitKernels, bool rests) noexcept;
     /// Makes an instance in `memory`, which must be 64-byte aligned, with its controls; construct() does the rest.
-    /// `kernels` must live as long as the program. `block`: what the kernels are called with, as for a lone voice.
-    static UnitGraph* make(void* memory, const Sizes&, const Program&, UnitKernels kernels, const Block& block,
-                           PluginWorld&, Synth& owner, const float* controls) noexcept SCS_NONBLOCKING;
+    /// `kernels` must live as long as the program, as must `rests`: which of those units need not be computed while
+    /// their inputs and states stay; empty: none. `block`: what the kernels are called with, as for a lone voice.
+    static UnitGraph* make(void* memory, const Sizes&, const Program&, UnitKernels kernels,
+                           const std::vector<bool>& rests, const Block& block, PluginWorld&, Synth& owner,
+                           const float* controls) noexcept SCS_NONBLOCKING;
 
     /// Lays out the units, runs their constructors, in order, then the unit commands that came before. If the deadline
     /// passes, the next call goes on from there; the instance is constructed() after the last. false: one of them

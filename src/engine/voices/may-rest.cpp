@@ -51,10 +51,8 @@ private:
         const WireSpec& wire = program_.wires[w];
         if (wire.from_unit < 0 || wire.rate == Rate::scalar)
             return true;
-        const UnitPlan& unit = program_.units[size_t(wire.from_unit)];
-        if (!kernels_[index(unit)])
-            return !is_forgotten(uint32_t(unit.special_index) + (w - unit.first_output_wire));
-        return found_[index(unit)];
+        const int32_t control = program_.control_on(w);
+        return control >= 0 ? !is_forgotten(uint32_t(control)) : bool(found_[size_t(wire.from_unit)]);
     }
 
     bool shares_state(const Kernel* kernel) const {
