@@ -44,6 +44,7 @@ DEADLY = (
     *((f"BufRd_{kind}", ("speed",), lambda value: not math.isfinite(value)) for kind in (1, 2, 4)),
     *((name, ("time",), lambda value: not 0 <= value < 1e5)
       for name in ("XLine", "XLine_done", "Done_xline", "FreeSelfWhenDone_xline", "PauseSelfWhenDone_xline")),
+    ("PitchShift", ("window",), lambda value: not 1e-4 < value < 100),
     ("lcm", ("right",), lambda value: not math.isfinite(value)),
 )
 # Units whose output consists of steps, which must be in the same frames.
