@@ -48,7 +48,7 @@ def cost(offline, contender, events, seconds):
 
 
 def times(offline, silence, path, voices, options):
-    """How many times less ours takes. silence: {contender: s}; the first is scsynth."""
+    """How many times less ours takes; None if that is no more than silence. silence: (contender, s) of scsynth and ours."""
     events = repeated(path, voices, START + options.seconds)
     found = [[cost(offline, contender, events, options.seconds) - less for contender, less in silence]
              for _ in range(options.rounds)]
@@ -81,6 +81,8 @@ def main():
     heading = f"scsynth's processor time over ours ({pair[1].name}), a SynthDef each: {machine()}"
     print(heading)
     for voices, ratios in found.items():
+        if not ratios:
+            continue
         slower = {name: round(ratio, 2) for name, ratio in sorted(ratios.items(), key=lambda item: item[1]) if ratio < 1}
         print(f"{voices} voices: geometric mean {geometric_mean(ratios.values()):.2f}; slower than scsynth: {slower or 'none'}")
     if options.o:

@@ -104,9 +104,9 @@ public:
         const auto channels = size_t(channels_);
         samples_.resize(samples_.size() + size_t(frames) * channels);
         for (size_t c = 0; c < channels; ++c) {
-            float* to = samples_.data() + size_t(frames_) * channels + c;
-            for (int i = 0; i < frames; ++i, to += channels)
-                *to = from[c][i];
+            float* const to = samples_.data() + size_t(frames_) * channels + c;
+            for (int i = 0; i < frames; ++i)
+                to[size_t(i) * channels] = from[c][i];
         }
         frames_ += frames;
         return frames_ < frames_at_once || flush();

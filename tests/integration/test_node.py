@@ -41,6 +41,13 @@ def test_the_supercollider_that_native_units_follow_is_published(session, given,
     process.wait_for(lambda: str(properties(session).get("scsynth.supercollider")) in followed, "the release")
 
 
+@pytest.mark.parametrize("given, sets", [({}, ("avx512", "avx2", "sse2", "plain")), ({"simd": "sse2"}, ("sse2", "plain"))],
+                         ids=["auto", "chosen"])
+def test_the_instruction_set_of_native_units_is_published(session, given, sets):
+    NodeServer(session, free_port(), given)
+    process.wait_for(lambda: str(properties(session).get("scsynth.simd")) in sets, "the set")
+
+
 @pytest.mark.parametrize("given, threads", [({"threads": 2}, 2), ({"threads": 2, "parallel": "off"}, 1)],
                          ids=["plain", "not parallel"])
 def test_the_threads_that_there_are_are_published(session, given, threads):

@@ -113,9 +113,9 @@ def test_native_units(folder, fed, tmp_path):
 
 @each_folder
 def test_what_is_at_rest(folder, tmp_path):
-    """Units at control rate aren't computed while their inputs and states stay. Whenever a control of a synth is set, all of
-    its units are, so setting one again and again to the value that it has mustn't change a bit. Meanwhile other controls
-    change, at the same times in both."""
+    """Units at control rate aren't computed while their inputs and states stay. Where a control is set, those that read it
+    are, so setting one in each block to the value that it has mustn't change a bit. Meanwhile other controls change, at the
+    same times in both."""
     events, end, slots = score(folder, tmp_path)
     events.append((0, ("/d_load", str(batches.SYNTHDEFS / "seed.scsyndef"))))
     synths = {name: (number, dict(parameters)) for number, name, parameters in numbered(folder)}
@@ -127,8 +127,9 @@ def test_what_is_at_rest(folder, tmp_path):
         same, *others = chance.sample(plain, min(3, len(plain))) or [None]
         for control in others:
             events.append((chance.uniform(start, stop), ("/n_set", number, control, parameters[control] * 1.3 + 0.1)))
-        woken += [(start + turn * 0.0041, ("/n_set", number, same, parameters[same]))
-                  for turn in range(1, int(SLOT / 0.0041)) if same]
+        block = compare.BLOCK / compare.RATE
+        woken += [(start + turn * block, ("/n_set", number, same, parameters[same]))
+                  for turn in range(1, int(SLOT / block)) if same]
     def render(more):
         return samples(render_events(sorted(events + more, key=lambda event: event[0]), end, tmp_path, native.NATIVE,
                                      compare.CHANNELS), compare.CHANNELS)

@@ -3,6 +3,7 @@
 
 #include "dict.hpp"
 #include "engine/base/c-locale.hpp"
+#include "engine/simd/isa.hpp"
 #include "host-threads.hpp"
 #include "layout.hpp"
 
@@ -310,6 +311,9 @@ bool SpaNode::set_counters() {
     const EngineStatus& status = engine ? engine->status() : none_yet;
     if (engine) { // in place of what was asked for, which leaves it to the engine
         changed |= set_property("scsynth.supercollider", std::string(name_of(status.release)));
+        Isa isa;
+        if (parse_isa(engine->settings().simd, isa))
+            changed |= set_property("scsynth.simd", isa_name(isa));
         changed |= set_property("scsynth.threads", std::to_string(engine->settings().threads));
     }
     changed |=

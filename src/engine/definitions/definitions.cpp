@@ -43,10 +43,10 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
     if (code)
         return;
     if (!kernels.empty())
-        rests = may_rest(*program, kernels, ugens);
-    if (std::find(rests.begin(), rests.end(), true) == rests.end())
-        rests.clear();
-    graph_sizes = UnitGraph::sizes(*program, kernels, !rests.empty());
+        may_rest = scs::may_rest(*program, kernels, ugens);
+    if (std::find(may_rest.begin(), may_rest.end(), true) == may_rest.end())
+        may_rest.clear();
+    graph_sizes = UnitGraph::sizes(*program, kernels, !may_rest.empty());
     graph_facts = judge_graph(*program, kernels);
     facts = graph_facts.get();
 }

@@ -28,7 +28,7 @@ struct Definition final : Handback {
     std::unique_ptr<const NativeCode> code;        ///< null: synths are UnitGraphs, with plugin units
     std::unique_ptr<const GraphFacts> graph_facts; ///< if synths are UnitGraphs
     std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
-    std::vector<bool> rests;            ///< which of them may be at rest, see may_rest(); empty: none
+    std::vector<bool> may_rest;         ///< which of them may be at rest, see may_rest(); empty: none
     const TurnFacts* facts = nullptr;   ///< of either
     UnitGraph::Sizes graph_sizes;       ///< of a UnitGraph, if synths are that
     bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// What a UnitGraph is made of, for its own files: graph-layout.cpp, graph-controls.cpp and unit-graph.cpp.
+// What a UnitGraph is made of, for its own files: graph-layout.cpp, graph-controls.cpp, graph-rest.cpp and
+// unit-graph.cpp.
 
+#include "engine/base/looks.hpp"
 #include "engine/base/nonblocking.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/buffer-check.hpp"
@@ -111,19 +113,6 @@ struct MendUnit : HiddenUnit {
     }
 };
 
-/// A native unit's state before it is computed.
-class StateBefore {
-public:
-    explicit StateBefore(::Unit* unit) noexcept SCS_NONBLOCKING; ///< null: none
-    /// Whether there is one, and it is the same now.
-    bool remains() const noexcept SCS_NONBLOCKING;
-
-private:
-    const std::byte* state_ = nullptr;
-    size_t bytes_ = 0;
-    std::array<std::byte, 128> before_; ///< as much as units have that may be at rest
-};
-
 /// An instance: the plugin ABI's graph, followed by our own fields. UnitGraph itself has no state.
 struct Instance {
     AbiGraph hosted;
@@ -161,12 +150,12 @@ struct Instance {
     UnitCommandQueue early_commands;
     /// Which units need not be computed. In memory of the instance, unless none may be at rest.
     struct Rest {
-        const std::vector<bool>* may; ///< of each unit; null: none
-        bool all;                     ///< all units are awake
-        uint32_t wait, pause;         ///< blocks until it is looked which are not, and from then to the time after that
-        uint32_t* awake;              ///< indices of the others among those that are called each block …
-        uint32_t count;               ///< … and how many
-        bool* units;                  ///< of each unit, whether it is at rest, unless all are awake
+        const std::vector<bool>* may; ///< be at rest, of each unit; null: none
+        bool all_awake;
+        Looks looks;
+        uint32_t* awake; ///< unless all are: the units that are computed, as indices into mCalcUnits …
+        uint32_t count;  ///< … and how many
+        bool* units;     ///< unless all are awake: of each unit, whether it is at rest
     } rest;
 
     static Instance& of(UnitGraph* graph) noexcept { return *reinterpret_cast<Instance*>(graph); }
@@ -204,11 +193,23 @@ struct Instance {
     /// The same for the units that are called each block, but those at rest.
     template <class GoesOn, class Run>
     [[gnu::always_inline]] void each_awake(GoesOn&& goes_on, Run&& run) {
-        const bool looks = rest.may && --rest.wait == 0;
-        if (!looks && (!rest.may || rest.all))
+        const bool looks = rest.may && rest.looks.now();
+        if (!looks && (!rest.may || rest.all_awake))
             return each_unit(graph().mCalcUnits, 0, graph().mNumCalcUnits, goes_on, run);
         if (looks)
-            begin_look();
+            return look(goes_on, run);
+        for (uint32_t i = 0; i < rest.count; ++i) {
+            if (!goes_on(i))
+                return;
+            running.at = rest.awake[i];
+            run(graph().mCalcUnits[running.at]);
+        }
+    }
+    /// The same, and finds out which of them are at rest from now on.
+    template <class GoesOn, class Run>
+    void look(GoesOn&& goes_on, Run&& run) {
+        if (rest.all_awake)
+            list_all();
         const uint32_t count = rest.count;
         uint32_t kept = 0;
         for (uint32_t i = 0; i < count; ++i) {
@@ -216,19 +217,16 @@ struct Instance {
                 return wake();
             running.at = rest.awake[i];
             ::Unit* const unit = graph().mCalcUnits[running.at];
-            const StateBefore before(looks && may_come_to_rest(*unit) ? unit : nullptr);
+            std::array<std::byte, most_resting_state> before;
+            const std::span<std::byte> state = state_if_it_may_rest(*unit);
+            std::copy(state.begin(), state.end(), before.begin());
             run(unit);
-            if (before.remains())
+            if (state.data() && std::equal(state.begin(), state.end(), before.begin()))
                 rest.units[unit->mParentIndex] = true;
             else
                 rest.awake[kept++] = running.at;
         }
         rest.count = kept;
-    }
-    /// All units are awake: a control is set, or has another source.
-    void wake() noexcept {
-        rest.all = true;
-        rest.wait = rest.pause = first_look;
     }
     /// The same under guard. false: one of them crashed.
     template <class GoesOn, class Run>
@@ -243,13 +241,6 @@ struct Instance {
             crash(running_name());
         return well;
     }
-    // ---- what is at rest: graph-rest.cpp
-
-    static constexpr uint32_t first_look = 3; ///< when a trigger in the first block has come and gone
-    void begin_look() noexcept SCS_NONBLOCKING;
-    /// Whether it may be at rest, and what it reads is.
-    bool may_come_to_rest(const ::Unit&) const noexcept SCS_NONBLOCKING;
-
     /// false: the unit crashed.
     bool run_command(::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
     void crash(const char* ugen) noexcept {
@@ -265,6 +256,20 @@ struct Instance {
     static const char* name_of_running(const GuardedPieces& pieces) noexcept {
         return static_cast<const Running&>(pieces).instance->running_name();
     }
+
+    // ---- what is at rest
+
+    /// All units are awake: a control is set, or has another source.
+    void wake() noexcept {
+        rest.all_awake = true;
+        rest.looks.restart();
+    }
+    /// Puts all units into the list of those that are awake.
+    void list_all() noexcept SCS_NONBLOCKING;
+    /// The state of a native unit that may be at rest and whose inputs are; else none: null.
+    std::span<std::byte> state_if_it_may_rest(::Unit&) const noexcept SCS_NONBLOCKING;
+
+    // ---- on which thread
 
     /// It is computed with these from now on. [any thread that has it for itself]
     void use(float* wire_memory, Space& space, ::RGen* generator) noexcept;

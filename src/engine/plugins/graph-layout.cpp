@@ -22,6 +22,11 @@ size_t unit_bytes(const UnitPlan& unit, const Kernel* kernel) noexcept {
     return check + signals_offset(unit, kernel) + ports(unit) * sizeof(float*);
 }
 
+/// How many units are called in each block, at most.
+size_t most_called(const Program& program) noexcept {
+    return program.num_calc_units + program.guards.size() + program.mends.size();
+}
+
 int16_t abi_rate(Rate rate) noexcept {
     switch (rate) {
     case Rate::control: return calc_BufRate;
@@ -49,13 +54,13 @@ SampleBuffer own_buffer(const Synth& synth, int32_t number) noexcept SCS_NONBLOC
 
 } // namespace
 
-UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, bool rests) noexcept {
+UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, bool rest) noexcept {
     const size_t controls = program.controls.size();
-    const size_t called = program.num_calc_units + program.guards.size() + program.mends.size();
+    const size_t called = most_called(program);
     Sizes sizes;
     sizes.whole = aligned(sizeof(Instance)) + aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                   2 * aligned(controls * sizeof(int32_t)) + aligned(called * sizeof(::Unit*)) +
-                  (rests ? aligned(called * sizeof(uint32_t)) + aligned(program.units.size() * sizeof(bool)) : 0) +
+                  (rest ? aligned(called * sizeof(uint32_t)) + aligned(program.units.size() * sizeof(bool)) : 0) +
                   aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
                   program.mends.size() * aligned(MendUnit::bytes(program.block_size)) +
                   aligned(size_t(program.block_size) * sizeof(float)) + aligned(program.units.size() * sizeof(::Unit*));
@@ -69,7 +74,7 @@ UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, b
 }
 
 UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& program, UnitKernels kernels,
-                           const std::vector<bool>& rests, const Block& block, PluginWorld& world, Synth& owner,
+                           const std::vector<bool>& may_rest, const Block& block, PluginWorld& world, Synth& owner,
                            const float* controls) noexcept {
     Cursor cursor(memory);
     auto* self = new (cursor.take<Instance>(1)) Instance{};
@@ -79,7 +84,7 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->running.name = Instance::name_of_running;
     self->hosted.owner = &owner;
     self->kernels = kernels;
-    self->rest.may = rests.empty() ? nullptr : &rests;
+    self->rest.may = may_rest.empty() ? nullptr : &may_rest;
     self->block = block;
     self->audio_rate = *block.audio;
     self->control_rate = *block.control;
@@ -117,9 +122,9 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     // What each block touches comes first, in the order of use. What only constructors and queries use comes last.
     self->lay_out.dirty = cursor.at();
     self->lay_out.end = static_cast<std::byte*>(memory) + sizes.whole;
-    graph.mCalcUnits = cursor.take<::Unit*>(program.num_calc_units + program.guards.size() + program.mends.size());
-    if (!rests.empty()) {
-        self->rest.awake = cursor.take<uint32_t>(program.num_calc_units + program.guards.size() + program.mends.size());
+    graph.mCalcUnits = cursor.take<::Unit*>(most_called(program));
+    if (self->rest.may) {
+        self->rest.awake = cursor.take<uint32_t>(most_called(program));
         self->rest.units = cursor.take<bool>(graph.mNumUnits);
     }
     graph.mWire = cursor.take<::Wire>(graph.mNumWires);

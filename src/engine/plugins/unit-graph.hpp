@@ -33,13 +33,13 @@ public:
         size_t whole = 0;
         size_t calc_units = 0, other_units = 0; ///< of that: the units that are called in each block, and the others
     };
-    /// [any] What an instance of `program` needs. rests: whether units may be at rest.
-    static Sizes sizes(const Program& program, UnitKernels, bool rests) noexcept;
+    /// [any] What an instance of `program` needs. rest: whether some of the kernels' units may be at rest.
+    static Sizes sizes(const Program& program, UnitKernels, bool rest) noexcept;
     /// Makes an instance in `memory`, which must be 64-byte aligned, with its controls; construct() does the rest.
-    /// `kernels` must live as long as the program, as must `rests`: which of those units need not be computed while
+    /// `kernels` must live as long as the program, as must `may_rest`: which of those units need not be computed while
     /// their inputs and states stay; empty: none. `block`: what the kernels are called with, as for a lone voice.
     static UnitGraph* make(void* memory, const Sizes&, const Program&, UnitKernels kernels,
-                           const std::vector<bool>& rests, const Block& block, PluginWorld&, Synth& owner,
+                           const std::vector<bool>& may_rest, const Block& block, PluginWorld&, Synth& owner,
                            const float* controls) noexcept SCS_NONBLOCKING;
 
     /// Lays out the units, runs their constructors, in order, then the unit commands that came before. If the deadline

@@ -19,6 +19,14 @@ const Isa* widest_up_to(Isa most) noexcept {
     return nullptr;
 }
 
+bool is_intel() noexcept {
+#if defined(__x86_64__)
+    return __builtin_cpu_is("intel");
+#else
+    return false;
+#endif
+}
+
 } // namespace
 
 bool isa_supported([[maybe_unused]] Isa isa) noexcept {
@@ -47,10 +55,14 @@ Isa widest_isa() noexcept {
     return widest ? *widest : Isa::plain;
 }
 
+Isa usual_isa(bool intel) noexcept {
+    return intel && isa_built(Isa::avx2) && isa_supported(Isa::avx2) ? Isa::avx2 : widest_isa();
+}
+
 bool parse_isa(std::string_view name, Isa& isa) noexcept {
     Isa most;
     if (name == "auto")
-        most = Isa::avx512;
+        most = usual_isa(is_intel());
     else if (name == "sse2" || name == "plain")
         most = Isa::plain;
     else if (name == "avx2")

@@ -44,8 +44,8 @@ struct AtControlRate {
             const auto kind = Form::get(s.kind);
             if (any((kind > I32<N>(staying)) & (kind < I32<N>(held))))
                 step(s, kind, level);
-            const auto counter = Form::get(s.counter), endless = I32<N>(forever);
-            Form::keep(s.counter, counter - I32<N>(1) - (counter == endless)); // a mask is -1 in each lane
+            const auto counter = Form::get(s.counter);
+            Form::keep(s.counter, counter + (counter != I32<N>(forever))); // a mask is -1 in each lane
         }
 
         [[gnu::noinline]] static void turn(const Op& op, Block& block, uint32_t voices) {

@@ -24,9 +24,12 @@ enum class Base : uint32_t {
     fixed,   ///< 0: the offset is an address; constants
     audio,   ///< the audio wires: block_size frames of as many lanes as the form has, for each wire
     control, ///< the control wires: a float for each lane
-    record,  ///< what a voice keeps: its controls, its scalar wires, the kernels' states
+    record,  ///< what a voice keeps: its controls, its scalar wires, the kernels' states, some control wires
 };
 constexpr size_t base_count = 4;
+
+/// The most bytes that a unit may keep, in one lane, to be looked at for whether it is at rest (voices/rest.hpp).
+constexpr size_t most_resting_state = 128;
 
 /// Native units need blocks of a multiple of this many frames.
 constexpr int block_multiple = 64;
@@ -173,9 +176,10 @@ struct Kernel {
     const Kernel* exceeds = nullptr;
     int64_t start_cost = 200; ///< ns that start() may take
 
-    /// Whether what it computes, and its state afterwards, depend on nothing but its inputs and its state: then it need
-    /// not be computed while both stay. (What it does when it is done is to be asked besides.)
-    constexpr bool depends_on_inputs_alone() const noexcept {
+    /// At control rate: whether what it computes, and its state afterwards, depend on nothing but its inputs, its state
+    /// and the controls that it reads. Then it need not be computed while all of them stay. Done actions are another
+    /// question: ending_of().
+    constexpr bool may_be_skipped() const noexcept {
         return effect == Effect::none && !reads_buffers && !forgets_controls && !waits_for_done && !looks_back &&
                !state_of && !stop;
     }
@@ -208,7 +212,9 @@ struct NativeUgen {
     std::string_view name;
     const Kernel* (*choose)(const Signature&); ///< the kernel for it, or null; null: there is none
     Gives gives = Gives::nothing;
-    bool oscillates = false; ///< input 0 is a frequency: unless that is 0, its state changes in each block
+    /// Its state changes in each block, unless input 0, a frequency, is constantly 0. To look whether it has come to
+    /// rest would only cost time, so it isn't looked for where this is said.
+    bool oscillates = false;
 };
 
 /// The UGens of one instruction set.
@@ -226,6 +232,10 @@ struct NativeUgens {
     Gives gives(std::string_view name) const noexcept;
     /// [any] NativeUgen::oscillates
     bool oscillates(std::string_view name) const noexcept;
+
+private:
+    template <class Fits>
+    const NativeUgen* first_row(std::string_view name, Fits&&) const noexcept;
 };
 
 } // namespace scs

@@ -22,19 +22,21 @@ const Kernel* NativeUgens::find(std::string_view name, const Signature& signatur
 }
 
 Gives NativeUgens::gives(std::string_view name) const noexcept {
-    for (const auto& family : families)
-        for (const NativeUgen& ugen : family)
-            if (ugen.name == name && ugen.gives != Gives::nothing)
-                return ugen.gives;
-    return Gives::nothing;
+    const NativeUgen* row = first_row(name, [](const NativeUgen& ugen) { return ugen.gives != Gives::nothing; });
+    return row ? row->gives : Gives::nothing;
 }
 
 bool NativeUgens::oscillates(std::string_view name) const noexcept {
+    return first_row(name, [](const NativeUgen& ugen) { return ugen.oscillates; });
+}
+
+template <class Fits>
+const NativeUgen* NativeUgens::first_row(std::string_view name, Fits&& fits) const noexcept {
     for (const auto& family : families)
         for (const NativeUgen& ugen : family)
-            if (ugen.name == name && ugen.oscillates)
-                return true;
-    return false;
+            if (ugen.name == name && fits(ugen))
+                return &ugen;
+    return nullptr;
 }
 
 const NativeUgens& native_ugens(std::string_view simd) {

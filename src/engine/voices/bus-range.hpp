@@ -30,7 +30,7 @@ constexpr bool writes(Effect effect) noexcept {
 /// Whether reach_of() can tell the buses before the operation is computed.
 inline bool known_before(const NativeCode::BusUse& use, const OpList& list) noexcept {
     const Operand& bus = list.ops[use.op].operands[0];
-    return bus.base == Base::fixed || (bus.base == Base::record && bus.offset < list.computed);
+    return bus.base == Base::fixed || (bus.base == Base::record && bus.offset < list.known_bytes);
 }
 
 /// [any] The buses from that number on; none if the number is far too high.

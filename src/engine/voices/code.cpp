@@ -36,7 +36,7 @@ public:
     std::unique_ptr<const NativeCode> run() {
         if (!choose_kernels())
             return nullptr;
-        rests_ = may_rest(program_, kernels_, ugens_);
+        may_rest_ = scs::may_rest(program_, kernels_, ugens_);
         place_wires();
         if (code_->audio_wires > most_audio_wires || code_->control_wires + resting_wires_.size() > most_control_wires)
             return nullptr;
@@ -102,7 +102,7 @@ private:
                 places_.push_back({Base::record, control, Rate::control});
             } else if (unit.rate == Rate::scalar) {
                 places_.push_back({Base::record, record++, Rate::scalar});
-            } else if (rests_[size_t(wire.from_unit)]) { // see place_resting()
+            } else if (may_rest_[size_t(wire.from_unit)]) { // see place_resting()
                 places_.push_back({Base::record, uint32_t(resting_wires_.size()), Rate::control});
                 resting_wires_.push_back(w);
             } else {
@@ -176,7 +176,7 @@ private:
             places_[w].index += code_->record_bytes / 4;
         const auto wires = uint32_t(resting_wires_.size());
         code_->record_bytes += (wires + wires % 2) * 4;
-        code_->resting.place = code_->record_bytes;
+        code_->resting.awake_at = code_->record_bytes;
     }
 
     /// Once it is known which operations the units have become.
@@ -184,21 +184,31 @@ private:
         Resting& resting = code_->resting;
         if (resting.ops() == 0)
             return;
-        resting.words = uint32_t((resting.ops() + Resting::word_bits - 1) / Resting::word_bits);
+        const auto word = [](size_t op) { return op / Resting::word_bits; };
+        const auto bit = [](size_t op) { return uint64_t(1) << op % Resting::word_bits; };
+        resting.words = uint32_t(word(resting.ops() - 1) + 1);
         code_->record_bytes += uint32_t(Resting::head_bytes) + resting.words * 8;
         resting.with_state.assign(resting.words, 0);
         resting.readers.assign(resting.ops() * resting.words, 0);
-        for (size_t i = 0; i < resting.ops(); ++i)
-            if (resting.states[i].bytes())
-                resting.with_state[i / Resting::word_bits] |= uint64_t(1) << i % Resting::word_bits;
-        const std::span<const Op> ops(code_->lone.ops.data(), resting.ops());
-        for (size_t reader = 0; reader < ops.size(); ++reader)
-            for (const Operand& input : std::span(ops[reader].operands, ops[reader].inputs))
-                for (size_t i = 0; i < reader; ++i)
-                    if (const Operand& output = ops[i].operands[ops[i].inputs];
-                        input.base == output.base && input.offset == output.offset)
-                        resting.readers[i * resting.words + reader / Resting::word_bits] |=
-                            uint64_t(1) << reader % Resting::word_bits;
+        resting.control_readers.assign(code_->controls * resting.words, 0);
+        std::vector<size_t> writers(code_->record_bytes / sizeof(float), SIZE_MAX); // of each float in the record
+        for (size_t i = 0; i < resting.ops(); ++i) {
+            const Op& op = code_->lone.ops[i];
+            if (resting.items[i].bytes())
+                resting.with_state[word(i)] |= bit(i);
+            const auto reads = [&](size_t at) {
+                if (at < code_->controls)
+                    resting.control_readers[at * resting.words + word(i)] |= bit(i);
+                else if (const size_t writer = writers[at]; writer != SIZE_MAX)
+                    resting.readers[writer * resting.words + word(i)] |= bit(i);
+            };
+            for (const Operand& input : std::span(op.operands, op.inputs))
+                if (input.base == Base::record)
+                    reads(input.offset / sizeof(float));
+            if (kernels_[op.unit]->reads_controls)
+                reads(size_t(op.special_index));
+            writers[op.operands[op.inputs].offset / sizeof(float)] = i;
+        }
     }
 
     Operand operand(uint32_t wire, const OpList& list) const {
@@ -225,13 +235,13 @@ private:
         list.operands.reserve(operands);
         list.gains.reserve(program_.units.size());
 
-        list.computed = size_t(scalars_end_) * lanes * sizeof(float);
+        list.known_bytes = size_t(scalars_end_) * lanes * sizeof(float);
         if (&list != &code_->plain)
             for (uint32_t u = 0; u < program_.units.size(); ++u)
-                if (rests_[u])
+                if (may_rest_[u])
                     add(u, list);
         for (uint32_t u = 0; u < program_.units.size(); ++u)
-            if (&list == &code_->plain || !rests_[u])
+            if (&list == &code_->plain || !may_rest_[u])
                 add(u, list);
     }
 
@@ -250,7 +260,7 @@ private:
             op.state = sources_[difference].state;
             const Kernel& change = *kernels_[difference]->exceeds;
             op.run = batch ? change.batch : change.lone;
-            return push(op, rests_[u], *kernels_[difference], list);
+            return push(op, u, *kernels_[difference], list);
         }
         const Gained* gained = scaled ? gained_by(u, batch) : nullptr;
         if (gained && gained->unit == u)
@@ -278,18 +288,18 @@ private:
             code_->holds.push_back({use.op, code_->sets, kernel->hold, kernel->hand_over});
             code_->sets += op.inputs - kernel->first_channel;
         }
-        push(op, scaled && rests_[u], *kernel, list);
+        push(op, u, *kernel, list);
         if (scaled && kernel->batch_tail) {
             op.run = batch ? kernel->batch_tail : kernel->lone_tail;
             (batch ? code_->batch_tails : code_->lone_tails).push_back(op);
         }
     }
 
-    /// `kernel`: whose state the operation has.
-    void push(const Op& op, bool rests, const Kernel& kernel, OpList& list) {
+    /// `kernel`: whose state the operation of unit `u` has.
+    void push(const Op& op, uint32_t u, const Kernel& kernel, OpList& list) {
         list.ops.push_back(op);
-        if (rests && &list == &code_->lone)
-            code_->resting.states.push_back({kernel.state64, kernel.state32});
+        if (may_rest_[u] && &list == &code_->lone)
+            code_->resting.items.push_back({kernel.state64, kernel.state32});
     }
 
     /// Adds a unit's operands to `list` and returns an operation that lacks only its function.
@@ -546,7 +556,7 @@ private:
     std::vector<int32_t> change_of_;      ///< of each unit: first unit of the change that ends here; -1: none
     std::vector<bool> in_change_;         ///< of each unit: whether it is part of a change, but not its end
     std::vector<uint32_t> readers_;       ///< of each wire
-    std::vector<bool> rests_;             ///< of each unit: whether it may be at rest
+    std::vector<bool> may_rest_;          ///< of each unit
     std::vector<uint32_t> resting_wires_; ///< their outputs
     uint32_t scalars_end_ = 0;            ///< floats in the record: the controls and the scalar wires
     std::vector<Op> sources_;             ///< of each unit, as placed last

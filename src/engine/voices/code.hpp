@@ -20,30 +20,30 @@ struct OpList {
     std::vector<Operand> operands;
     AlignedArray<float> constants;
     std::vector<Gain> gains;
-    std::vector<Op> ops;    ///< computed each block, but for those at rest (rest.hpp)
-    uintptr_t computed = 0; ///< bytes into the record, from which on it changes while a block is computed
+    std::vector<Op> ops;       ///< computed each block, but for those at rest (rest.hpp)
+    uintptr_t known_bytes = 0; ///< of the record, at its beginning: controls and scalar wires, known before a block
 };
 
-/// Operations at control rate that may be at rest (rest.hpp): what they compute depends on nothing but their inputs,
-/// and their state. They come first in the lists, and their outputs lie in the record.
+/// Operations at control rate that may be at rest (rest.hpp). They come first in the lists, in the same order in all
+/// but `plain`, and their outputs lie in the record.
 struct Resting {
     static constexpr size_t most_ops = 512;
-    static constexpr size_t most_state_bytes = 128; ///< of an operation
-    static constexpr size_t head_bytes = 8;         ///< of what is kept at `place`, before the words
-    static constexpr size_t word_bits = 64;         ///< a bit for each operation
+    static constexpr size_t word_bits = 64; ///< a bit for each operation
+    static constexpr size_t head_bytes = 8; ///< of what a record has at `awake_at`, before the words
     /// An operation's state.
     struct Items {
         uint16_t items64, items32;
         constexpr size_t bytes() const noexcept { return items64 * 8u + items32 * 4u; }
     };
 
-    std::vector<Items> states;        ///< of each operation
-    std::vector<uint64_t> with_state; ///< words with a bit for each
-    std::vector<uint64_t> readers;    ///< of each operation's output, which come later: as many words
-    uint32_t words = 0;               ///< for a bit of each operation; 0: there are none
-    uint32_t place = 0;               ///< of those of a record: bytes into the record
+    std::vector<Items> items;              ///< of each operation
+    std::vector<uint64_t> with_state;      ///< words: which have some
+    std::vector<uint64_t> readers;         ///< of each operation's output, all of them later ones: as many words
+    std::vector<uint64_t> control_readers; ///< the same of each control
+    uint32_t words = 0;                    ///< for a bit of each operation; 0: there are none
+    uint32_t awake_at = 0;                 ///< bytes into a record: where it has what is known of it
 
-    size_t ops() const noexcept { return states.size(); }
+    size_t ops() const noexcept { return items.size(); }
 };
 
 /// A program whose UGens are all native, compiled to run in place of a UnitGraph. Immutable, so any thread may read it.

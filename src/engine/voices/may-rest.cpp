@@ -11,6 +11,9 @@ namespace scs {
 namespace {
 
 constexpr size_t fewest = 4;
+// To look whether units have come to rest goes through the inputs of all of them in one block.
+constexpr size_t most_inputs = 4096;
+constexpr size_t most_units = INT16_MAX; ///< what the numbers of plugins' units have room for
 
 class Search {
 public:
@@ -18,25 +21,31 @@ public:
         : program_(program), kernels_(kernels), ugens_(ugens), found_(program.units.size()) {}
 
     std::vector<bool> run() {
+        const std::vector<bool> none(program_.units.size());
+        if (program_.units.size() > most_units)
+            return none;
         for (const UnitPlan& unit : program_.units)
-            if (const Kernel* kernel = kernels_[index(unit)]; kernel && kernel->forgets_controls)
+            if (unit.ugen->name == "TrigControl") // sets controls back after each block
                 for (uint32_t i = 0; i < unit.num_outputs; ++i)
                     forgotten_.push_back(uint32_t(unit.special_index) + i);
-        size_t count = 0;
-        for (size_t u = 0; u < found_.size() && count < Resting::most_ops; ++u)
-            count += found_[u] = fits(program_.units[u]);
-        return count < fewest ? std::vector<bool>(found_.size()) : found_;
+        size_t count = 0, inputs = 0;
+        for (size_t u = 0; u < found_.size() && count < Resting::most_ops; ++u) {
+            const UnitPlan& unit = program_.units[u];
+            if (inputs + unit.num_inputs > most_inputs || !fits(unit))
+                continue;
+            found_[u] = true;
+            ++count;
+            inputs += unit.num_inputs;
+        }
+        return count < fewest ? none : found_;
     }
 
 private:
-    size_t index(const UnitPlan& unit) const { return size_t(&unit - program_.units.data()); }
-
     bool fits(const UnitPlan& unit) const {
-        const Kernel* kernel = kernels_[index(unit)];
-        if (!kernel || !kernel->lone || !unit.is_calc() || unit.rate != Rate::control || unit.num_outputs != 1 ||
-            !kernel->depends_on_inputs_alone() || shares_state(kernel) ||
-            Resting::Items{kernel->state64, kernel->state32}.bytes() > Resting::most_state_bytes ||
-            ending_of(program_, unit).ends)
+        const Kernel* kernel = kernels_[size_t(&unit - program_.units.data())];
+        if (!kernel || !unit.is_calc() || unit.rate != Rate::control || unit.num_outputs != 1 ||
+            !kernel->may_be_skipped() || ending_of(program_, unit).ends ||
+            Resting::Items{kernel->state64, kernel->state32}.bytes() > most_resting_state)
             return false;
         if (kernel->reads_controls && is_forgotten(uint32_t(unit.special_index)))
             return false;
@@ -55,10 +64,6 @@ private:
         return control >= 0 ? !is_forgotten(uint32_t(control)) : bool(found_[size_t(wire.from_unit)]);
     }
 
-    bool shares_state(const Kernel* kernel) const {
-        return std::any_of(kernels_.begin(), kernels_.end(),
-                           [kernel](const Kernel* other) { return other && other->state_of == kernel; });
-    }
     bool is_forgotten(uint32_t control) const {
         return std::find(forgotten_.begin(), forgotten_.end(), control) != forgotten_.end();
     }
@@ -67,7 +72,7 @@ private:
     const Program& program_;
     const std::span<const Kernel* const> kernels_;
     const NativeUgens& ugens_;
-    std::vector<uint32_t> forgotten_; ///< controls that units set back after each block
+    std::vector<uint32_t> forgotten_; ///< controls
     std::vector<bool> found_;
 };
 

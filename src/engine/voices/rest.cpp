@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/rest.hpp"
 
+#include "engine/base/looks.hpp"
+#include "engine/rt/deadline.hpp"
 #include "engine/voices/batch.hpp"
+#include "engine/voices/voice.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -11,33 +13,20 @@
 namespace scs {
 namespace {
 
-// Blocks until states are compared: first when a trigger in the first block has come and gone, then after twice as many
-// each time.
-constexpr uint32_t first_look = 3, longest_pause = 48;
-
-/// What is known of a record. In memory the words follow, with a bit for each operation that isn't at rest.
+/// What is known of a record. In memory the words follow, with a bit for each operation that is awake.
 struct Awake {
-    uint32_t wait;  ///< blocks until states are compared
-    uint32_t pause; ///< blocks from then to the time after that
+    Looks looks;
     uint64_t* words() noexcept { return reinterpret_cast<uint64_t*>(this + 1); }
-
-    bool compares_now() noexcept {
-        if (--wait)
-            return false;
-        wait = pause;
-        pause = std::min(2 * pause, longest_pause);
-        return true;
-    }
 };
 static_assert(sizeof(Awake) == Resting::head_bytes);
 
 Awake& awake_in(const Resting& resting, std::byte* record, size_t lanes) noexcept {
-    return *reinterpret_cast<Awake*>(record + resting.place * lanes);
+    return *reinterpret_cast<Awake*>(record + resting.awake_at * lanes);
 }
 
 /// Runs an operation. Returns whether its state is the same afterwards in those lanes that have a voice.
 bool keeps_state(const Op& op, const Resting::Items& items, size_t lanes, Block& block) noexcept {
-    alignas(uint64_t) std::array<std::byte, Resting::most_state_bytes * most_lanes> before;
+    alignas(uint64_t) std::array<std::byte, most_resting_state * most_lanes> before;
     const size_t bytes64 = items.items64 * 8u * lanes, bytes = items.bytes() * lanes;
     const std::byte* state = reinterpret_cast<std::byte*>(block.bases[size_t(Base::record)]) + op.state;
     std::memcpy(before.data(), state, bytes);
@@ -55,11 +44,13 @@ bool keeps_state(const Op& op, const Resting::Items& items, size_t lanes, Block&
 }
 
 template <size_t Lanes>
-void run(const Resting& resting, const OpList& list, Block& block) noexcept {
+bool run(const Resting& resting, const OpList& list, Block& block, Deadline* deadline, int64_t nsec) noexcept {
     auto* const record = reinterpret_cast<std::byte*>(block.bases[size_t(Base::record)]);
     Awake& awake = awake_in(resting, record, Lanes);
-    const bool compares = awake.compares_now();
+    const bool looks = awake.looks.now();
     for (size_t w = 0; w < resting.words; ++w) {
+        if (w > 0 && deadline && deadline->spend(nsec))
+            return false; // those of later words stay awake
         const uint64_t with_state = resting.with_state[w];
         uint64_t left = awake.words()[w], next = left & with_state;
         while (left) {
@@ -70,9 +61,9 @@ void run(const Resting& resting, const OpList& list, Block& block) noexcept {
             std::array<float, Lanes> before;
             const std::byte* output = record + op.operands[op.inputs].offset;
             std::memcpy(before.data(), output, sizeof before);
-            if (!compares || !(with_state >> bit & 1u))
+            if (!looks || !(with_state >> bit & 1u))
                 op.run(op, block);
-            else if (keeps_state(op, resting.states[i], Lanes, block))
+            else if (keeps_state(op, resting.items[i], Lanes, block))
                 next &= ~(uint64_t(1) << bit);
             if (std::memcmp(before.data(), output, sizeof before) == 0)
                 continue;
@@ -84,38 +75,47 @@ void run(const Resting& resting, const OpList& list, Block& block) noexcept {
         }
         awake.words()[w] = next;
     }
+    return true;
 }
 
 } // namespace
 
-void wake(const NativeCode& code, std::byte* record, size_t lanes) noexcept {
-    if (!code.resting.words)
+void wake(Voice& voice) noexcept {
+    const Resting& resting = voice.code->resting;
+    if (!resting.words)
         return;
-    Awake& awake = awake_in(code.resting, record, lanes);
-    awake.wait = awake.pause = first_look;
+    std::byte* record = voice.batch ? voice.batch->record() : voice.record;
+    Awake& awake = awake_in(resting, record, voice.batch ? size_t(voice.code->batch.lanes) : 1);
+    awake.looks.restart();
     uint64_t* word = awake.words();
-    size_t left = code.resting.ops();
+    size_t left = resting.ops();
     for (; left >= Resting::word_bits; left -= Resting::word_bits)
         *word++ = ~uint64_t(0);
     if (left)
         *word = (uint64_t(1) << left) - 1;
 }
 
-void wake(Voice& voice) noexcept {
-    if (voice.batch)
-        wake(*voice.code, voice.batch->record(), size_t(voice.code->batch.lanes));
-    else
-        wake(*voice.code, voice.record, 1);
+void wake_readers(const NativeCode& code, std::byte* record, size_t lanes, uint32_t control) noexcept {
+    const Resting& resting = code.resting;
+    for (size_t w = 0; w < resting.words; ++w)
+        awake_in(resting, record, lanes).words()[w] |= resting.control_readers[control * resting.words + w];
 }
 
-size_t run_awake(const Resting& resting, const OpList& list, Block& block) noexcept {
+void wake_for_a_while(const NativeCode& code, std::byte* record, size_t lanes, uint32_t control) noexcept {
+    if (!code.resting.words)
+        return;
+    wake_readers(code, record, lanes, control);
+    awake_in(code.resting, record, lanes).looks.restart();
+}
+
+bool run_those_awake(const Resting& resting, const OpList& list, Block& block, Deadline* deadline,
+                     int64_t nsec) noexcept {
     switch (list.lanes) {
-    case 1: run<1>(resting, list, block); break;
-    case 4: run<4>(resting, list, block); break;
-    case 8: run<8>(resting, list, block); break;
-    default: run<most_lanes>(resting, list, block);
+    case 1: return run<1>(resting, list, block, deadline, nsec);
+    case 4: return run<4>(resting, list, block, deadline, nsec);
+    case 8: return run<8>(resting, list, block, deadline, nsec);
+    default: return run<most_lanes>(resting, list, block, deadline, nsec);
     }
-    return resting.ops();
 }
 
 } // namespace scs

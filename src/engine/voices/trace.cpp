@@ -33,7 +33,7 @@ void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbo
     title.add("\nTRACE %d  %s    #units: %u", synth.id, program.name.c_str(), program.num_calc_units);
     outbox.print(title.take());
 
-    wake(voice); // states change in this block, too
+    wake(voice); // this computes what is at rest, too, and its state may go on changing then
     const OpList& list = voice.code->plain;
     const Operand* operands = list.operands.data();
     auto op = list.ops.begin();

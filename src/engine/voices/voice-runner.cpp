@@ -14,15 +14,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <span>
 
 namespace scs {
 namespace {
-
-/// As in rest.hpp.
-size_t run_awake(const NativeCode& code, const OpList& list, Block& block) noexcept {
-    return code.resting.words ? scs::run_awake(code.resting, list, block) : 0;
-}
 
 // Few programs have so many operations that the deadline must be asked before the next voice's turn.
 constexpr uint32_t most_at_once = 64;
@@ -103,18 +99,17 @@ bool VoiceRunner::stops_at(size_t operation) noexcept {
 void VoiceRunner::follow_maps(const Voice& voice, std::byte* record, uint32_t lanes, uint32_t lane) noexcept {
     auto* values = reinterpret_cast<float*>(record);
     const int32_t* mapped = voice.mapped();
-    bool changed = false;
     for (uint32_t i = 0; i < voice.code->controls; ++i) {
         if (mapped[i] == 0)
             continue;
         float& value = values[i * lanes + lane];
         const float now = mapped[i] > 0 ? space_.control_bus[mapped[i] - 1]
                                         : space_.audio_bus[size_t(-mapped[i] - 1) * size_t(space_.block_size)];
-        changed = changed || std::bit_cast<uint32_t>(now) != std::bit_cast<uint32_t>(value);
+        if (std::bit_cast<uint32_t>(now) == std::bit_cast<uint32_t>(value))
+            continue;
         value = now;
+        wake_readers(*voice.code, record, lanes, i);
     }
-    if (changed)
-        wake(*voice.code, record, lanes);
 }
 
 void VoiceRunner::forget_triggers(Voice& voice) noexcept {
@@ -137,8 +132,8 @@ void VoiceRunner::run_all(Synth& synth, const std::vector<Op>& ops) noexcept {
         op.run(op, block);
 }
 
-/// What is left of a list after its first operations. Stops when the deadline passes.
-void VoiceRunner::run_rest(const std::vector<Op>& ops, size_t first, Block& block) noexcept {
+/// Runs a list but for its first operations. Stops when the deadline passes.
+void VoiceRunner::run_from(const std::vector<Op>& ops, size_t first, Block& block) noexcept {
     for (size_t i = first; i < ops.size() && !stops_at(i); ++i)
         ops[i].run(ops[i], block);
 }
@@ -177,13 +172,15 @@ void VoiceRunner::run(Synth& synth) noexcept {
         follow_maps(voice, voice.record, 1, 0);
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
-    const OpList& list = voice.code->lone;
-    const size_t first = run_awake(*voice.code, list, block);
-    if (list.ops.size() > most_at_once)
-        run_rest(list.ops, first, block);
-    else
-        for (const Op& op : std::span(list.ops).subspan(first))
-            op.run(op, block);
+    const auto& ops = voice.code->lone.ops;
+    const Op *op = ops.data() + voice.code->resting.ops(), *const end = std::to_address(ops.end());
+    if (run_awake(*voice.code, voice.code->lone, block, deadline_, cost_at_once)) {
+        if (op + most_at_once < end)
+            run_from(ops, voice.code->resting.ops(), block);
+        else
+            for (; op != end; ++op)
+                op->run(*op, block);
+    }
     forget_triggers(voice);
 }
 
@@ -214,18 +211,18 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
     Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, live);
     block.tails = tails;
     follow_maps(batch);
-    const size_t first = run_awake(*batch.code, batch.code->batch, block);
-    if (batch.interleaved) {
-        run_holding(batch, first, block);
-    } else {
-        const auto& ops = batch.code->batch.ops;
-        const size_t whole = std::min<size_t>(ops.size(), most_at_once);
-        FetchAhead ahead(batch, ops.size() - first);
+    const auto& ops = batch.code->batch.ops;
+    const size_t first = batch.code->resting.ops(), whole = std::min<size_t>(ops.size(), first + most_at_once);
+    const bool goes_on = run_awake(*batch.code, batch.code->batch, block, deadline_, cost_at_once);
+    if (goes_on && batch.interleaved) {
+        run_holding(batch, block);
+    } else if (goes_on) {
+        FetchAhead ahead(batch, whole - first);
         for (size_t i = first; i < whole; ++i) {
             ops[i].run(ops[i], block);
             ahead.go_on();
         }
-        run_rest(ops, std::max(first, whole), block);
+        run_from(ops, whole, block);
     }
     forget_triggers(batch);
 }
@@ -236,11 +233,12 @@ void VoiceRunner::forget_triggers(Batch& batch) noexcept {
             forget_triggers(*batch.synths[std::countr_zero(left)]->voice);
 }
 
-void VoiceRunner::run_holding(Batch& batch, size_t first, Block& block) noexcept {
+void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
     const auto& ops = batch.code->batch.ops;
     auto hold = batch.code->holds.begin();
+    const size_t first = batch.code->resting.ops();
     for (auto i = uint32_t(first); i < ops.size(); ++i) {
-        if (i >= most_at_once && stops_at(i))
+        if (i >= first + most_at_once && stops_at(i))
             return;
         if (hold == batch.code->holds.end() || hold->op != i) {
             ops[i].run(ops[i], block);
@@ -270,7 +268,8 @@ void run_keeping(const NativeCode& code, const OpList& list, std::span<const Nat
                  float* kept, uint32_t at_once) noexcept {
     const size_t row = size_t(block.frames) * size_t(list.lanes);
     auto keep = keeps.begin();
-    for (auto i = uint32_t(run_awake(code, list, block)); i < list.ops.size(); ++i) {
+    (void)run_awake(code, list, block, nullptr, 0);
+    for (auto i = uint32_t(code.resting.ops()); i < list.ops.size(); ++i) {
         const Op& op = list.ops[i];
         if (keep == keeps.end() || keep->op != i) {
             op.run(op, block);

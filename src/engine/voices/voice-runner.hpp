@@ -94,7 +94,7 @@ private:
     bool stops_at(size_t operation) noexcept SCS_NONBLOCKING;
     Block lone_block(Synth* const* synth) noexcept SCS_NONBLOCKING;
     void run_all(Synth&, const std::vector<Op>&) noexcept SCS_NONBLOCKING;
-    void run_rest(const std::vector<Op>&, size_t first, Block&) noexcept SCS_NONBLOCKING;
+    void run_from(const std::vector<Op>&, size_t first, Block&) noexcept SCS_NONBLOCKING;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept SCS_NONBLOCKING;
     VoiceRates rates_for(double sample_rate) const noexcept SCS_NONBLOCKING;
     /// Valid until the next call: those of older voices are computed anew each time.
@@ -103,7 +103,7 @@ private:
             return rates_;
         return older_ = rates_for(sample_rate);
     }
-    void run_holding(Batch&, size_t first, Block&) noexcept SCS_NONBLOCKING;
+    void run_holding(Batch&, Block&) noexcept SCS_NONBLOCKING;
     void hold(Batch&, const NativeCode::Hold&, const Op&, Block&) noexcept SCS_NONBLOCKING;
     static void forget_triggers(Batch&) noexcept SCS_NONBLOCKING;
 
