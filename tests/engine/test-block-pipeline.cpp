@@ -171,6 +171,21 @@ TEST_CASE("what hands sound, values or random numbers on is computed several blo
                  if (Synth* synth = f.engine->tree().find_synth(1000 + 4 * (cycle - 5)))
                      set_named(f.engine->tree(), *synth, "gate", 0, 0.f);
              }},
+        {.name = "voices that pause, and go on later",
+         .make =
+             [](LongPlayer& f) {
+                 for (int id = 1000; id < 1040; ++id)
+                     add(f, "pauses", id);
+             },
+         .act =
+             [](LongPlayer& f, int cycle) {
+                 Tree& tree = f.engine->tree();
+                 set_named(tree, *tree.find_synth(1000 + cycle % 40), "gate", 0, 0.f);
+                 if (Synth& synth = *tree.find_synth(1000 + (cycle + 37) % 40); cycle >= 3) {
+                     tree.runs().set_run(synth, true);
+                     set_named(tree, synth, "gate", 0, 1.f);
+                 }
+             }},
         {.name = "voices in turn",
          .make =
              [](LongPlayer& f) { // so that their batches are interleaved

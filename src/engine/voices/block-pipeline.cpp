@@ -4,6 +4,7 @@
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/cluster.hpp"
 #include "engine/voices/may-batch.hpp"
+#include "engine/voices/records.hpp"
 #include "engine/world/buses.hpp"
 
 #include <algorithm>
@@ -136,6 +137,8 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_items, int la
       wire_floats_(size_t(settings.wire_buffers) * block_),
       kept_(aligned_zeros<float>(size_t(most_blocks) * outputs_ * block_)),
       kept_any_(size_t(most_blocks) * outputs_),
+      paused_bytes_(size_t(lanes) * most_paused_bytes),
+      paused_(runners.size() * paused_bytes_),
       tasks_(most_items),
       costs_(costs),
       shares_(runners.size(), 1. / double(runners.size())),
@@ -147,7 +150,8 @@ BlockPipeline::BlockPipeline(const Settings& settings, size_t most_items, int la
 // ---- planning
 
 bool BlockPipeline::fits(Batch& batch) noexcept {
-    return batch.code->pipelines && keeps_together(batch) && !batch.synths[batch.first()]->parent->cluster;
+    return batch.code->pipelines && keeps_together(batch) && !batch.synths[batch.first()]->parent->cluster &&
+           (!batch.code->pauses || batch.code->record_bytes <= most_paused_bytes);
 }
 
 bool BlockPipeline::fits_graph(const Synth& synth) noexcept {
@@ -267,6 +271,7 @@ void BlockPipeline::open(int32_t first, int blocks, const BlockInputs& inputs) n
     ending_count_.store(0, std::memory_order_relaxed);
     for (Task& task : std::span(tasks_).first(task_count_)) {
         task.live = task.of.batch ? task.of.batch->live : 1;
+        task.paused = 0;
         task.ended = 0;
         task.took.items = 0;
         if (task.of.batch && task.of.batch->interleaved)
@@ -352,6 +357,7 @@ bool BlockPipeline::run_tasks(size_t who, Stage& stage, size_t index, bool measu
         if (!run_task(who, task, noting))
             return false;
         task.live &= ~(noting.done.paused | noting.done.ended);
+        task.paused |= noting.done.paused;
         task.ended = noting.done.ended;
     }
     sample.end();
@@ -383,7 +389,13 @@ bool BlockPipeline::run_task(size_t who, Task& task, Noting& noting) noexcept {
             runner.write_tails(*holder.of.batch, lane);
     } else if (Batch* batch = task.of.batch) {
         const uint32_t tails = batch->interleaved ? 0 : task.tails;
-        if (task.live)
+        if (task.live && task.paused) {
+            // Kernels compute all lanes, and those of voices that have paused themselves must stay as they are.
+            std::byte* const kept = paused_.data() + who * paused_bytes_;
+            Records::copy_lanes(*batch, task.paused, batch->record(), kept);
+            runner.run(*batch, task.live, tails);
+            Records::copy_lanes(*batch, task.paused, kept, batch->record());
+        } else if (task.live)
             runner.run(*batch, task.live, tails);
         else if (tails)
             runner.write_tails(*batch, tails);

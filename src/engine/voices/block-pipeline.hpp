@@ -80,17 +80,19 @@ public:
 
 private:
     static constexpr int unequal_runs = 8;
-    static constexpr int64_t unmeasured = INT64_MAX; ///< ns
+    static constexpr int64_t unmeasured = INT64_MAX;  ///< ns
+    static constexpr size_t most_paused_bytes = 8192; ///< of a voice's record, where it pauses itself
 
     /// An item, which is computed in each of the blocks.
     struct alignas(cache_line) Task {
         Item of;
-        uint32_t work;  ///< operations, one of a batch counting as four
-        uint32_t live;  ///< lanes of a batch that go on; 1 or 0 of another synth
-        uint32_t ran;   ///< those that were computed in the present block
-        uint32_t ended; ///< those that ended themselves in the present block …
-        uint32_t tails; ///< … and in the one before, so that they write the end of their sound now
-        int32_t holder; ///< the task in which a batch held what this voice adds to buses; -1: it is no such voice's
+        uint32_t work;   ///< operations, one of a batch counting as four
+        uint32_t live;   ///< lanes of a batch that go on; 1 or 0 of another synth
+        uint32_t paused; ///< lanes of a batch that paused themselves in these blocks
+        uint32_t ran;    ///< those that were computed in the present block
+        uint32_t ended;  ///< those that ended themselves in the present block …
+        uint32_t tails;  ///< … and in the one before, so that they write the end of their sound now
+        int32_t holder;  ///< the task in which a batch held what this voice adds to buses; -1: it is no such voice's
         Costs::Measured took; ///< when it was measured last, with those after it; no items: it wasn't
     };
     struct alignas(cache_line) Stage {
@@ -156,6 +158,8 @@ private:
     const size_t wire_floats_;
     AlignedArray<float> kept_; ///< of each block its outputs
     std::vector<uint8_t> kept_any_;
+    const size_t paused_bytes_;     ///< of a batch's record, where voices pause themselves
+    std::vector<std::byte> paused_; ///< so much for each thread
     std::vector<Task> tasks_;
     size_t task_count_ = 0;
     size_t work_ = 0; ///< of all tasks

@@ -466,6 +466,7 @@ private:
             code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);
             code_->ends = code_->ends || ending.ends;
+            code_->pauses = code_->pauses || (ending.ends && !ending.frees);
             ends_itself_alone = ends_itself_alone && !ending.others;
         }
         well = well && ends_itself_alone;

@@ -5,6 +5,7 @@
 #include "engine/rt/pool.hpp"
 #include "engine/voices/rest.hpp"
 
+#include <bit>
 #include <cassert>
 #include <cstring>
 #include <new>
@@ -95,6 +96,15 @@ void Records::copy_out(Batch& batch, const std::vector<NativeCode::Piece>& piece
     const std::byte* from = batch.record();
     each_item(pieces, lanes_, [=](size_t own, size_t side, auto bytes) {
         std::memcpy(record + own, from + side + lane * bytes, bytes);
+    });
+}
+
+void Records::copy_lanes(const Batch& batch, uint32_t lanes, const std::byte* from, std::byte* to) noexcept {
+    each_item(batch.code->pieces, size_t(batch.code->batch.lanes), [=](size_t, size_t side, auto bytes) {
+        for (uint32_t left = lanes; left; left &= left - 1) {
+            const size_t at = side + size_t(std::countr_zero(left)) * bytes;
+            std::memcpy(to + at, from + at, bytes);
+        }
     });
 }
 

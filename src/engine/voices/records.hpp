@@ -42,6 +42,8 @@ public:
     std::byte* copy_for_stops(const Voice&) noexcept SCS_NONBLOCKING;
     /// Empties the voice's lane. The voice has no record afterwards, unless it kept its own.
     void vacate(Voice&) noexcept SCS_NONBLOCKING;
+    /// Copies what these lanes of the batch have from one memory that is laid out as its record to another one.
+    static void copy_lanes(const Batch&, uint32_t lanes, const std::byte* from, std::byte* to) noexcept SCS_NONBLOCKING;
     /// What a batch's items are in the list has changed, though no voice has come or gone.
     void note_change() noexcept { list_.note_change(); }
 
