@@ -50,6 +50,35 @@ struct Pulse : SampleUnit<Pulse<Level, AudioTime>> {
     }
 };
 
+/// The same at audio rate, where both inputs are numbers for the block: it can start in the first frame alone.
+template <class Level>
+struct HeldPulse {
+    using Each = EachSample<Pulse<Level, false>>;
+    template <class Form>
+    struct Run {
+        static constexpr int N = Form::width, L = Form::state_lanes;
+        static void run(const Op& op, Block& block) SCS_NONBLOCKING {
+            typename Each::template Kept<L> kept(op, block);
+            const F32<L> in[] = {F32<L>::load(input(op, block, 0)), F32<L>::load(input(op, block, 1))};
+            (void)Pulse<Level, false>::step(kept, in);
+            const auto left = kept.integer(2), after = left - I32<L>(block.frames - 1);
+            const auto level = for_each_frame(kept.f[1]), end = for_each_frame(convert<float>(left));
+            float* out = output(op, block);
+            for (int i = 0, n = Form::steps(block); i < n; ++i)
+                Form::put(out, i, select(Form::frame(i) < end, level, 0.f));
+            kept.keep_integer(2, select(after > I32<L>(0), after, 0));
+            kept.store();
+        }
+        SCS_INLINE static F32<N> for_each_frame(F32<L> number) {
+            if constexpr (L == N)
+                return number;
+            else
+                return F32<N>(number[0]);
+        }
+    };
+    static constexpr Kernel kernel = vector_kernel<Run, Each::template State, Timewise>(Each::start);
+};
+
 /// Delays a trigger.
 template <bool AudioTime>
 struct TDelay : SampleUnit<TDelay<AudioTime>> {
@@ -132,6 +161,13 @@ const Kernel* choose_time(const Signature& s) {
     return follows ? EachSample<WithAudioTime>::choose(s) : EachSample<Other>::choose(s);
 }
 
+template <class Level>
+const Kernel* choose_pulse(const Signature& s) {
+    if (s.rate == Rate::audio && s.inputs.size() == 2 && !s.audio(0) && !s.audio(1))
+        return &HeldPulse<Level>::kernel;
+    return choose_time<Pulse<Level, true>, Pulse<Level, false>>(s);
+}
+
 constexpr NativeUgen list[] = {
     {"Gate", EachSample<Gate>::choose},
     {"Latch", EachSample<Latch>::choose},
@@ -139,8 +175,8 @@ constexpr NativeUgen list[] = {
     {"SetResetFF", EachSample<SetResetFF>::choose},
     {"TDelay", choose_time<TDelay<true>, TDelay<false>>},
     {"ToggleFF", EachSample<ToggleFF>::choose},
-    {"Trig", choose_time<Pulse<PulseLevel, true>, Pulse<PulseLevel, false>>},
-    {"Trig1", choose_time<Pulse<PulseOne, true>, Pulse<PulseOne, false>>},
+    {"Trig", choose_pulse<PulseLevel>},
+    {"Trig1", choose_pulse<PulseOne>},
 };
 
 } // namespace
