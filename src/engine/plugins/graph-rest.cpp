@@ -28,8 +28,9 @@ std::span<std::byte> Instance::state_if_it_may_rest(::Unit& unit) const noexcept
             return true;
         if (may[size_t(wire.from_unit)])
             return rest.units[wire.from_unit];
-        const int32_t control = program->control_on(w);
-        return control >= 0 && graph().mControlRates[control] == int(Mapping::none);
+        const UnitPlan& control = program->units[size_t(wire.from_unit)]; // what else it may read is a Control
+        return graph().mControlRates[uint32_t(control.special_index) + (w - control.first_output_wire)] ==
+               int(Mapping::none);
     };
     const auto inputs = std::span(program->inputs).subspan(plan.first_input, plan.num_inputs);
     return std::all_of(inputs.begin(), inputs.end(), rests) ? NativeUnit::of(unit).state() : std::span<std::byte>();
