@@ -21,7 +21,7 @@ namespace scs {
 namespace {
 
 // Few programs have so many operations that the deadline must be asked before the next voice's turn.
-constexpr uint32_t most_at_once = 64;
+constexpr int most_at_once = 64;
 constexpr int64_t cost_at_once = 10'000; ///< ns, of so many operations on a lane or on all
 constexpr int starts_at_once = 8;
 
@@ -175,7 +175,7 @@ void VoiceRunner::run(Synth& synth) noexcept {
     const auto& ops = voice.code->lone.ops;
     const Op *op = ops.data() + voice.code->resting.ops(), *const end = std::to_address(ops.end());
     if (run_awake(*voice.code, voice.code->lone, block, deadline_, cost_at_once)) {
-        if (op + most_at_once < end)
+        if (end - op > most_at_once)
             run_from(ops, voice.code->resting.ops(), block);
         else
             for (; op != end; ++op)
