@@ -298,8 +298,10 @@ private:
     /// `kernel`: whose state the operation of unit `u` has.
     void push(const Op& op, uint32_t u, const Kernel& kernel, OpList& list) {
         list.ops.push_back(op);
-        if (may_rest_[u] && &list == &code_->lone)
-            code_->resting.items.push_back({kernel.state64, kernel.state32});
+        if (!may_rest_[u] || &list != &code_->lone)
+            return;
+        code_->resting.items.push_back({kernel.state64, kernel.state32});
+        ++code_->resting.count;
     }
 
     /// Adds a unit's operands to `list` and returns an operation that lacks only its function.

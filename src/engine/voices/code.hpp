@@ -36,14 +36,15 @@ struct Resting {
         constexpr size_t bytes() const noexcept { return items64 * 8u + items32 * 4u; }
     };
 
-    std::vector<Items> items;              ///< of each operation
+    uint32_t count = 0;                    ///< of such operations
+    std::vector<Items> items;              ///< of each
     std::vector<uint64_t> with_state;      ///< words: which have some
     std::vector<uint64_t> readers;         ///< of each operation's output, all of them later ones: as many words
     std::vector<uint64_t> control_readers; ///< the same of each control
     uint32_t words = 0;                    ///< for a bit of each operation; 0: there are none
     uint32_t awake_at = 0;                 ///< bytes into a record: where it has what is known of it
 
-    size_t ops() const noexcept { return items.size(); }
+    size_t ops() const noexcept { return count; }
 };
 
 /// A program whose UGens are all native, compiled to run in place of a UnitGraph. Immutable, so any thread may read it.
