@@ -87,7 +87,7 @@ def corpus(paths, seconds, a_second=60):
 
 
 def repeated(path, voices, seconds):
-    """So many voices of a SynthDef, which start anew twice a second, each with a pitch of its own. Buffer 0 is silent."""
+    """Voices of a SynthDef, which start anew twice a second, each with a pitch of its own. Buffer 0 is silent."""
     events = [(0, ("/d_recv", path.read_bytes()), ("/b_alloc", 0, RATE, 1))]
     for turn in range(int(2 * seconds)):
         at = 0.01 + turn / 2

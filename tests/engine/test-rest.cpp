@@ -19,10 +19,10 @@ namespace {
 
 using scs::Node, scs::Rate; // not those of the plugins' interface
 
-/// What goes from units to units at control rate, to an oscillator's frequency. Controls: in, time, other, out.
 constexpr uint32_t chain = 150; ///< units, which fill more than two words of bits
 
-/// hosted: with a plugin's unit. units: of some scalar ones besides.
+/// What goes from units to units at control rate, to an oscillator's frequency. Controls: in, time, other, out. hosted:
+/// with a plugin's unit. units: how many scalar ones are added.
 SynthDef slides_def(bool hosted, size_t units = 0) {
     SynthDef def;
     def.name = "slides";

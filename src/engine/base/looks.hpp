@@ -6,8 +6,8 @@
 
 namespace scs {
 
-/// In which blocks it is looked for what has come to rest, from when something was last set: the third, when a trigger
-/// in the first one has come and gone, then 6, 12, 24, 48, and every 48 after that.
+/// When to look for what has come to rest. The first block after something was set is block 1, and a trigger in it is
+/// over in block 3: then, and in blocks 6, 12, 24, 48, and every 48 after that.
 struct Looks {
     uint32_t wait;  ///< blocks until the next look
     uint32_t pause; ///< blocks from that to the one after it

@@ -22,15 +22,19 @@ struct DelayLine {
     SCS_INLINE uint32_t kept_next() const { return uint32_t(unfilled() ? next : (next & mask) + mask + 1); }
 };
 
+/// The length of a line with room for this many frames.
+SCS_INLINE int64_t line_of(int64_t frames) {
+    int64_t length = 1;
+    while (length < frames && length < longest_line)
+        length *= 2;
+    return length;
+}
+
 /// The length of a line for delays of up to `seconds`, with room for the block that is written.
 SCS_INLINE int64_t line_length(float seconds, double rate, int frames) {
     const double wanted = double(seconds) * rate + 1.;
     const double most = wanted > 1. ? (wanted < longest_line ? wanted : double(longest_line)) : 1.;
-    const int64_t least = to_int(ceil(F64<1>(most)))[0] + int64_t(frames);
-    int64_t length = 1;
-    while (length < least && length < longest_line)
-        length *= 2;
-    return length;
+    return line_of(to_int(ceil(F64<1>(most)))[0] + int64_t(frames));
 }
 
 /// A delay's whole frames. For NaN, which a delay never recovers from, a position before everything written: silence.

@@ -23,7 +23,7 @@ struct PitchShiftState {
     uint32_t full[N];            ///< whether all of the line has been
     int32_t window[N];           ///< frames
     int32_t counter[N], head[N]; ///< frames until the next grain, and whose the last one was
-    float place[heads][N];       ///< frames behind the last one written
+    float place[heads][N];       ///< how many frames before the newest each reads
     float place_slope[heads][N];
     float ramp[heads][N], ramp_slope[heads][N];
 };
@@ -150,10 +150,7 @@ struct PitchShift {
 void start(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<PitchShiftState<1>>(op, block);
     const double frames = window_of(op, block) * block.audio->samples;
-    const double least = ceil(F64<1>(frames * 3. + 3.))[0] + block.frames;
-    int64_t length = 1;
-    while (double(length) < least && length < longest_line)
-        length *= 2;
+    const int64_t length = line_of(int64_t(ceil(F64<1>(frames * 3. + 3.))[0]) + block.frames);
     s.line[0] = claim<float>(block, size_t(length));
     if (s.line[0])
         s.line[0][0] = *input(op, block, in);

@@ -395,10 +395,11 @@ bool BlockPipeline::run_task(size_t who, Task& task, Noting& noting) noexcept {
             Records::copy_lanes(*batch, task.paused, batch->record(), kept);
             runner.run(*batch, task.live, tails);
             Records::copy_lanes(*batch, task.paused, kept, batch->record());
-        } else if (task.live)
+        } else if (task.live) {
             runner.run(*batch, task.live, tails);
-        else if (tails)
+        } else if (tails) {
             runner.write_tails(*batch, tails);
+        }
     } else if (task.live) {
         runner.run(*task.of.lone);
     } else if (task.tails) {

@@ -158,8 +158,8 @@ private:
     const size_t wire_floats_;
     AlignedArray<float> kept_; ///< of each block its outputs
     std::vector<uint8_t> kept_any_;
-    const size_t paused_bytes_;     ///< of a batch's record, where voices pause themselves
-    std::vector<std::byte> paused_; ///< so much for each thread
+    const size_t paused_bytes_;     ///< of the largest record of a batch whose voices may pause themselves
+    std::vector<std::byte> paused_; ///< a copy of such a record for each thread
     std::vector<Task> tasks_;
     size_t task_count_ = 0;
     size_t work_ = 0; ///< of all tasks

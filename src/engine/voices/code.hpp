@@ -36,7 +36,7 @@ struct Resting {
         constexpr size_t bytes() const noexcept { return items64 * 8u + items32 * 4u; }
     };
 
-    uint32_t count = 0;                    ///< of such operations
+    uint32_t count = 0;                    ///< of such operations, kept as each block asks for it
     std::vector<Items> items;              ///< of each
     std::vector<uint64_t> with_state;      ///< words: which have some
     std::vector<uint64_t> readers;         ///< of each operation's output, all of them later ones: as many words

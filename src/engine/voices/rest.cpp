@@ -101,11 +101,9 @@ void wake_readers(const NativeCode& code, std::byte* record, size_t lanes, uint3
         awake_in(resting, record, lanes).words()[w] |= resting.control_readers[control * resting.words + w];
 }
 
-void wake_for_a_while(const NativeCode& code, std::byte* record, size_t lanes, uint32_t control) noexcept {
-    if (!code.resting.words)
-        return;
-    wake_readers(code, record, lanes, control);
-    awake_in(code.resting, record, lanes).looks.restart();
+void look_soon(const NativeCode& code, std::byte* record, size_t lanes) noexcept {
+    if (code.resting.words)
+        awake_in(code.resting, record, lanes).looks.restart();
 }
 
 bool run_those_awake(const Resting& resting, const OpList& list, Block& block, Deadline* deadline,

@@ -22,8 +22,8 @@ struct Voice;
 void wake(Voice&) noexcept SCS_NONBLOCKING;
 /// Those are awake that read a control whose value in a record has changed. lanes: of the record.
 void wake_readers(const NativeCode&, std::byte* record, size_t lanes, uint32_t control) noexcept SCS_NONBLOCKING;
-/// The same where a command has set it: it is soon looked for what has come to rest again.
-void wake_for_a_while(const NativeCode&, std::byte* record, size_t lanes, uint32_t control) noexcept SCS_NONBLOCKING;
+/// States are compared soon, as after wake(). To be called when a command has set a control.
+void look_soon(const NativeCode&, std::byte* record, size_t lanes) noexcept SCS_NONBLOCKING;
 
 /// Computes a block of the first code.resting.ops() operations of the list, but those at rest. false: the deadline,
 /// unless it is null, passed in between; then the block is of no use. nsec: what 64 operations may take.
