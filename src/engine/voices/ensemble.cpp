@@ -98,6 +98,8 @@ void set_in_record(Voice& voice, int index, float value) noexcept {
     std::byte* record = voice.batch ? voice.batch->record() : voice.record;
     const size_t lanes = voice.batch ? size_t(voice.code->batch.lanes) : 1;
     reinterpret_cast<float*>(record)[size_t(index) * lanes + (voice.batch ? voice.lane : 0u)] = value;
+    if (!voice.code->resting.words)
+        return;
     wake_readers(*voice.code, record, lanes, uint32_t(index));
     look_soon(*voice.code, record, lanes);
 }

@@ -4,7 +4,6 @@
 #include "engine/base/looks.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/voices/batch.hpp"
-#include "engine/voices/voice.hpp"
 
 #include <array>
 #include <bit>
@@ -80,10 +79,8 @@ bool run(const Resting& resting, const OpList& list, Block& block, Deadline* dea
 
 } // namespace
 
-void wake(Voice& voice) noexcept {
+void wake_all(Voice& voice) noexcept {
     const Resting& resting = voice.code->resting;
-    if (!resting.words)
-        return;
     std::byte* record = voice.batch ? voice.batch->record() : voice.record;
     Awake& awake = awake_in(resting, record, voice.batch ? size_t(voice.code->batch.lanes) : 1);
     awake.looks.restart();
@@ -102,8 +99,7 @@ void wake_readers(const NativeCode& code, std::byte* record, size_t lanes, uint3
 }
 
 void look_soon(const NativeCode& code, std::byte* record, size_t lanes) noexcept {
-    if (code.resting.words)
-        awake_in(code.resting, record, lanes).looks.restart();
+    awake_in(code.resting, record, lanes).looks.restart();
 }
 
 bool run_those_awake(const Resting& resting, const OpList& list, Block& block, Deadline* deadline,

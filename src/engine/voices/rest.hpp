@@ -3,6 +3,7 @@
 
 #include "engine/base/nonblocking.hpp"
 #include "engine/voices/code.hpp"
+#include "engine/voices/voice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,6 @@
 namespace scs {
 
 class Deadline;
-struct Voice;
 
 // An operation at control rate is at rest while computing it again would change nothing: its state was the same after
 // its last block as before, and its inputs are still the same. Its output stays in the record. It is awake from when an
@@ -19,10 +19,15 @@ struct Voice;
 
 /// All operations of the record that the voice's items are in are awake. To be called before their first block there,
 /// and after one that wasn't run_awake()'s.
-void wake(Voice&) noexcept SCS_NONBLOCKING;
+void wake_all(Voice&) noexcept SCS_NONBLOCKING;
+inline void wake(Voice& voice) noexcept {
+    if (voice.code->resting.words)
+        wake_all(voice);
+}
 /// Those are awake that read a control whose value in a record has changed. lanes: of the record.
 void wake_readers(const NativeCode&, std::byte* record, size_t lanes, uint32_t control) noexcept SCS_NONBLOCKING;
-/// States are compared soon, as after wake(). To be called when a command has set a control.
+/// States are compared soon, as after wake(). To be called when a command has set a control, where operations may be at
+/// rest.
 void look_soon(const NativeCode&, std::byte* record, size_t lanes) noexcept SCS_NONBLOCKING;
 
 /// Computes a block of the first code.resting.ops() operations of the list, but those at rest. false: the deadline,
