@@ -17,12 +17,15 @@ constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth transport [OPTION ...]
        pw-scsynth link [OPTION ...]
        pw-scsynth gamepad [OPTION ...] [DEVICE ...]
+       pw-scsynth save FILE [OPTION ...]
+       pw-scsynth restore FILE [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
 With -N it renders a score to a sound file, without PipeWire. With top it shows what a running server does and
 what that costs, with trace it records which of its threads does what when, with pointer it tells a server where the
 mouse is, for MouseX and the like, with transport it drives the transport of PipeWire's graph as a server's clients say,
-with link it tells of the beats of an Ableton Link session, with gamepad of what gamepads, joysticks and touch screens do;
+with link it tells of the beats of an Ableton Link session, with gamepad of what gamepads, joysticks and touch screens do,
+with save it writes all that a server has to a file, with restore it makes that anew;
 "pw-scsynth top --help" has the options of top, and so on.
 
 )";

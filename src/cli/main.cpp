@@ -7,6 +7,7 @@
 #include "cli/score-file.hpp"
 #include "cli/server-list.hpp"
 #include "cli/setting-text.hpp"
+#include "cli/state/state.hpp"
 #include "cli/top/top.hpp"
 #include "cli/trace/trace.hpp"
 #include "cli/transport/transport.hpp"
@@ -17,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -98,6 +100,19 @@ int run_gamepad(std::span<char* const> arguments) {
                        });
 }
 
+int run_save(std::span<char* const> arguments) {
+    return run_command(
+        "save", scs::state::parse_options, scs::state::save_help_text(), arguments,
+        [](const auto& options) { return scs::state::save(options, [] { return scs::cli::list_servers("save"); }); });
+}
+
+int run_restore(std::span<char* const> arguments) {
+    return run_command("restore", scs::state::parse_options, scs::state::restore_help_text(), arguments,
+                       [](const auto& options) {
+                           return scs::state::restore(options, [] { return scs::cli::list_servers("restore"); });
+                       });
+}
+
 int print_devices() {
     const auto lines = scs::cli::list_devices();
     if (!lines)
@@ -107,18 +122,14 @@ int print_devices() {
 }
 
 int run(std::span<char* const> arguments) {
-    if (!arguments.empty() && std::string_view(arguments[0]) == "top")
-        return run_top(arguments.subspan(1));
-    if (!arguments.empty() && std::string_view(arguments[0]) == "trace")
-        return run_trace(arguments.subspan(1));
-    if (!arguments.empty() && std::string_view(arguments[0]) == "pointer")
-        return run_pointer(arguments.subspan(1));
-    if (!arguments.empty() && std::string_view(arguments[0]) == "transport")
-        return run_transport(arguments.subspan(1));
-    if (!arguments.empty() && std::string_view(arguments[0]) == "link")
-        return run_link(arguments.subspan(1));
-    if (!arguments.empty() && std::string_view(arguments[0]) == "gamepad")
-        return run_gamepad(arguments.subspan(1));
+    using Command = int (*)(std::span<char* const>);
+    static constexpr std::pair<std::string_view, Command> commands[] = {
+        {"top", run_top},   {"trace", run_trace},     {"pointer", run_pointer}, {"transport", run_transport},
+        {"link", run_link}, {"gamepad", run_gamepad}, {"save", run_save},       {"restore", run_restore},
+    };
+    for (const auto& [name, command] : commands)
+        if (!arguments.empty() && arguments[0] == name)
+            return command(arguments.subspan(1));
     using scs::cli::CommandLine;
     const auto parsed = scs::cli::parse_command_line({arguments.data(), arguments.size()});
     hide_passwords(arguments);

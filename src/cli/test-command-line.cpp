@@ -212,11 +212,13 @@ TEST_CASE("errors begin with the option") {
         {{"-x"}, "-x: no such option"},
         {{"-u57110"}, "-u57110: no such option"},
         {{"57110"},
-         "57110: no such command; there are top, trace, pointer, gamepad, transport and link. To play a SynthDef by "
+         "57110: no such command; there are top, trace, pointer, gamepad, transport, link, save and restore. To play a "
+         "SynthDef by "
          "keys: --bind 57110"},
         {{"--nothing"}, "--nothing: no such option"},
         {{""},
-         ": no such command; there are top, trace, pointer, gamepad, transport and link. To play a SynthDef by keys: "
+         ": no such command; there are top, trace, pointer, gamepad, transport, link, save and restore. To play a "
+         "SynthDef by keys: "
          "--bind keys"},
         {{"--bind", "keys", "channel", "0"},
          "channel: no such command; what --bind takes is one word: --bind \"keys channel 0; pad\""},

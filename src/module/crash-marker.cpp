@@ -31,21 +31,35 @@ std::string first_line(const std::string& path) {
     return printable(all.substr(0, all.find('\n')));
 }
 
+std::string port_of(const Properties& settings) {
+    const char* port = pw_properties_get(settings.get(), "scsynth.osc.port");
+    return port ? port : "57110";
+}
+
+/// A path in our folder in the user's runtime folder, which is made; empty: the user has none.
+std::string in_runtime_folder(const std::string& name) {
+    const char* folder = std::getenv("XDG_RUNTIME_DIR");
+    if (!folder || !*folder)
+        return {};
+    const std::string own = std::string(folder) + "/pw-scsynth";
+    mkdir(own.c_str(), S_IRWXU);
+    return own + "/" + name;
+}
+
 } // namespace
 
 std::string crash_marker_path(const Properties& settings) {
-    const char* folder = std::getenv("XDG_RUNTIME_DIR");
-    const char* port = pw_properties_get(settings.get(), "scsynth.osc.port");
     const char* name = pw_properties_get(settings.get(), "node.name");
-    std::string node = port ? port : "57110";
+    std::string node = port_of(settings);
     if (node == "0")
         node = name ? name : "";
-    if (!folder || !*folder || node.empty())
-        return {};
     std::replace(node.begin(), node.end(), '/', '-');
-    const std::string own = std::string(folder) + "/pw-scsynth";
-    mkdir(own.c_str(), S_IRWXU);
-    return own + "/crashed-" + node;
+    return node.empty() ? std::string() : in_runtime_folder("crashed-" + node);
+}
+
+std::string kept_folder_path(const Properties& settings) {
+    const std::string port = port_of(settings);
+    return port == "0" ? std::string() : in_runtime_folder("kept-" + port);
 }
 
 std::optional<std::string> take_crash_marker(const std::string& path) {

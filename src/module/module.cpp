@@ -92,6 +92,9 @@ std::optional<Failure> make_daemon_node(pw_impl_module* module, Properties setti
                      cause->c_str());
     if (!marker.empty())
         pw_properties_set(settings.get(), "scsynth.crash-marker", marker.c_str());
+    if (const std::string kept = kept_folder_path(settings);
+        !kept.empty() && !pw_properties_get(settings.get(), "scsynth.keep-path"))
+        pw_properties_set(settings.get(), "scsynth.keep-path", kept.c_str());
     const bool apart = crashed || isolation == Isolation::process;
     pw_properties_set(settings.get(), "scsynth.isolation",
                       crashed ? "process (the last run crashed)"

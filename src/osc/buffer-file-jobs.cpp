@@ -97,7 +97,7 @@ void AllocReadBuffer<some_channels>::do_work() {
         return fail(file.error());
     clip(file_, file.value().info());
     const int32_t channels = channels_of(file.value(), file_);
-    Result<Samples> data = allocate_buffer(file_.frames, channels);
+    Result<Samples> data = allocate_buffer(services(), file_.frames, channels);
     if (!data)
         return fail(file_failure(file_.path, "read", data.error()));
     read_frames(file.value(), file_, data.value().get());

@@ -17,7 +17,7 @@
 
 namespace scs::osc {
 
-Result<Samples> allocate_buffer(int64_t frames, int64_t channels) {
+Result<Samples> allocate_buffer(Services& services, int64_t frames, int64_t channels) {
     if (frames < 1 || channels < 1)
         return Error{"a buffer needs at least one frame and one channel"};
     if (frames > std::numeric_limits<int32_t>::max() / channels)
@@ -25,7 +25,7 @@ Result<Samples> allocate_buffer(int64_t frames, int64_t channels) {
     const int64_t samples = frames * channels;
     if (!leaves_memory(samples * int64_t(sizeof(float))))
         return Error{"not enough memory"};
-    Samples data(allocate_samples(samples));
+    Samples data(services.allocate(samples));
     if (!data)
         return Error{"not enough memory"};
     return data;
@@ -114,7 +114,7 @@ AllocBuffer::AllocBuffer(CommandInit&& init)
 }
 
 void AllocBuffer::do_work() {
-    Result<Samples> data = allocate_buffer(frames_, channels_);
+    Result<Samples> data = allocate_buffer(services(), frames_, channels_);
     if (!data)
         return fail(data.error());
     publish({data.value().release(), frames_, channels_, usable_rate(rate_), nullptr});

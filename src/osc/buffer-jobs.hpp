@@ -21,7 +21,7 @@ struct FreeSamples {
 };
 using Samples = std::unique_ptr<float[], FreeSamples>;
 /// [worker] Zeroed memory for a buffer, or why there is none.
-Result<Samples> allocate_buffer(int64_t frames, int64_t channels);
+Result<Samples> allocate_buffer(Services&, int64_t frames, int64_t channels);
 
 /// Samples that are out of use, on their way to the worker, which frees them.
 struct ReleasedSamples final : Handback {

@@ -19,6 +19,7 @@ std::span<const CommandSpec> node_commands();
 std::span<const CommandSpec> group_commands();
 std::span<const CommandSpec> cost_commands();
 std::span<const CommandSpec> trace_commands();
+std::span<const CommandSpec> state_commands();
 std::span<const CommandSpec> bus_commands();
 std::span<const CommandSpec> buffer_commands();
 std::span<const CommandSpec> plugin_commands();

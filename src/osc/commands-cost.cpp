@@ -2,7 +2,7 @@
 // /g_queryCost: the groups of a tree with what they cost, page by page.
 #include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
-#include "engine/nodes/cluster.hpp"
+#include "engine/nodes/walk-places.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
@@ -20,7 +20,7 @@ constexpr int64_t node_cost = 100; // ns, an estimate for the deadline
 constexpr int64_t nodes_a_page = 1024;
 constexpr size_t most_page_bytes = 16384;
 constexpr int synths_an_entry = 64; // between two questions for the time
-constexpr int most_places = 16;
+constexpr int most_places = WalkPlaces::most;
 constexpr size_t server_arguments = 16;
 constexpr size_t most_name_bytes = 255; // a SynthDef file's names are no longer
 
@@ -105,24 +105,11 @@ Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
     return *last;
 }
 
-/// Where the next page begins. Nodes may go until it is asked for, so there are several places, each of which comes
-/// right behind those before it: the nodes that follow in this group, then what follows the group.
 void tell_next(ReplyWriter& reply, const NodeWalk& walk, const Group& top) noexcept {
-    const Node* node = walk.behind ? seen_end<&Group::tail>(walk.node) : seen_end<&Group::head>(walk.node);
-    const Group* const above = seen_parent(*node);
     reply.add(std::string_view("next"));
-    reply.add(node->id);
-    reply.add(int32_t(walk.behind));
-    if (node == &top)
-        return;
-    node = seen_next(*node);
-    for (int places = 2; node && places < most_places; ++places, node = seen_next(*node)) {
-        reply.add(node->id);
-        reply.add(int32_t(0));
-    }
-    if (above) {
-        reply.add(above->id);
-        reply.add(int32_t(1));
+    for (const WalkPlaces::Place& place : WalkPlaces::of(walk, top).places()) {
+        reply.add(place.id);
+        reply.add(int32_t(place.behind));
     }
 }
 

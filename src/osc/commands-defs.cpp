@@ -21,6 +21,7 @@ public:
 protected:
     void take(LoadedDefinitions loaded) {
         loaded_ = std::move(loaded);
+        services().sources.note(loaded_.definitions);
         for (std::string& error : loaded_.errors)
             add_warning(std::move(error));
     }

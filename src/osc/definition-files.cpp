@@ -82,16 +82,6 @@ std::vector<std::string> matching_paths(const std::string& pattern, Files& files
     return paths;
 }
 
-bool read_all(int fd, std::span<std::byte> into) {
-    while (!into.empty()) {
-        const ssize_t size = ::read(fd, into.data(), into.size());
-        if (size <= 0)
-            return false;
-        into = into.subspan(size_t(size));
-    }
-    return true;
-}
-
 void load_file(const std::string& path, const Settings& settings, Files& files, LoadedDefinitions& into) {
     const Descriptor fd(files.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
     struct stat status;
@@ -159,6 +149,27 @@ LoadedDefinitions load_folder(std::string_view folder, const std::string& restri
     }
     result.denied = files.denied;
     return result;
+}
+
+namespace {
+
+class InstallDefinitions final : public Command {
+public:
+    explicit InstallDefinitions(std::vector<std::unique_ptr<Definition>> definitions)
+        : definitions_(std::move(definitions)) {}
+    Outcome run(Engine& engine) noexcept override {
+        install(engine, definitions_);
+        return Outcome::done;
+    }
+
+private:
+    std::vector<std::unique_ptr<Definition>> definitions_;
+};
+
+} // namespace
+
+std::unique_ptr<Command> make_install(std::vector<std::unique_ptr<Definition>> definitions) {
+    return std::make_unique<InstallDefinitions>(std::move(definitions));
 }
 
 bool install(Engine& engine, std::vector<std::unique_ptr<Definition>>& definitions) noexcept {

@@ -26,6 +26,8 @@ LoadedDefinitions load_matching(std::string_view pattern, const std::string& res
 /// [worker] Reads every .scsyndef file of a folder and those in it.
 LoadedDefinitions load_folder(std::string_view folder, const std::string& restricted, const Settings&);
 
+/// [worker] A command that installs them, as far as they fit.
+std::unique_ptr<Command> make_install(std::vector<std::unique_ptr<Definition>>);
 /// [rt] Makes them known to /s_new. SynthDefs that they replace are handed back. False if some didn't fit in the table
 /// of SynthDefs; those stay in the list.
 bool install(Engine&, std::vector<std::unique_ptr<Definition>>&) noexcept SCS_NONBLOCKING;

@@ -121,8 +121,10 @@ void dispatch(std::span<const std::byte> record, ReplyPort& port, EventSink& sin
             hand_on(sink, event);
         break;
     case EventKind::node:
-        if (NodeEvent event; read(record, event))
+        if (NodeEvent event; read(record, event)) {
+            sink.node_changed();
             notify(port, event);
+        }
         break;
     case EventKind::trigger:
         if (TriggerEvent event; read(record, event))

@@ -27,6 +27,8 @@ public:
     virtual void release(Handback*) noexcept = 0;
     /// A line without its newline.
     virtual void print(std::string_view line) = 0;
+    /// A node has come, gone, moved, or been run or paused.
+    virtual void node_changed() noexcept {}
     /// Text of a plugin, whose line may go on with the next piece.
     virtual void piece(std::string_view text) = 0;
     /// As print() about a client's mistake, of which there may be too many for a log.

@@ -110,4 +110,24 @@ int FileAccess::open(std::string_view path, int flags, bool& denied) const {
     return -1;
 }
 
+bool read_all(int fd, std::span<std::byte> into) noexcept {
+    while (!into.empty()) {
+        const ssize_t size = ::read(fd, into.data(), into.size());
+        if (size <= 0)
+            return false;
+        into = into.subspan(size_t(size));
+    }
+    return true;
+}
+
+bool write_all(int fd, std::span<const std::byte> bytes) noexcept {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written <= 0)
+            return false;
+        bytes = bytes.subspan(size_t(written));
+    }
+    return true;
+}
+
 } // namespace scs::osc

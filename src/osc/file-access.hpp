@@ -3,7 +3,9 @@
 
 #include "engine/base/descriptors.hpp"
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,5 +31,9 @@ private:
 /// What FileAccess does on a kernel without openat2(): opens a path of `folder` one name after the other and follows no
 /// link. `path`: without "..".
 int open_step_by_step(int folder, const std::string& path, int flags) noexcept;
+
+/// Reads as many bytes, or writes them. false: there aren't as many, or errno says why. [worker]
+bool read_all(int fd, std::span<std::byte> into) noexcept;
+bool write_all(int fd, std::span<const std::byte>) noexcept;
 
 } // namespace scs::osc

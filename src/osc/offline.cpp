@@ -9,6 +9,7 @@
 #include "osc/event-pump.hpp"
 #include "osc/line-pieces.hpp"
 #include "osc/reply-port.hpp"
+#include "osc/score-reader.hpp"
 #include "osc/start-definitions.hpp"
 
 #include <algorithm>
@@ -25,50 +26,6 @@ namespace {
 
 constexpr double units_per_second = 4294967296.0;
 constexpr int most_frames = 4096; // of a cycle
-
-/// The score's packets, one after the other. Errors say where.
-class Score {
-public:
-    explicit Score(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-    bool at_end() const { return position_ == bytes_.size(); }
-    Result<std::shared_ptr<const Packet>> next() {
-        start_ = position_;
-        ++count_;
-        const auto rest = bytes_.subspan(position_);
-        if (rest.size() < size_bytes)
-            return error("the score ends in the middle of a bundle's size");
-        const size_t size = packet_size(rest);
-        if (size > rest.size() - size_bytes)
-            return error("its size is " + std::to_string(size) + " bytes, but the score ends after " +
-                         std::to_string(rest.size() - size_bytes));
-        auto packet = decode(rest.subspan(size_bytes, size));
-        if (!packet)
-            return error(packet.error());
-        if (!packet.value().is_bundle())
-            return error("not a bundle, but a message");
-        position_ += size_bytes + size;
-        return std::make_shared<const Packet>(std::move(packet.value()));
-    }
-    /// An error of the last packet.
-    Error error(const std::string& what) const {
-        return {"bundle " + std::to_string(count_) + " at byte " + std::to_string(start_) + ": " + what};
-    }
-
-    static constexpr size_t size_bytes = 4;
-    /// The size that the first four bytes give; that many must be there.
-    static size_t packet_size(std::span<const std::byte> bytes) {
-        size_t size = 0;
-        for (const std::byte byte : bytes.first(size_bytes))
-            size = size << 8 | std::to_integer<size_t>(byte);
-        return size;
-    }
-
-private:
-    std::span<const std::byte> bytes_;
-    size_t position_ = 0, start_ = 0;
-    uint64_t count_ = 0;
-};
 
 std::string seconds_text(NtpTime time) {
     char text[32];
@@ -243,7 +200,7 @@ private:
 };
 
 /// Lets the packets of one block run. Sets `next` to the first packet after it, none at the end of the score.
-std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr<const Packet>& next) {
+std::optional<Error> run_block(ScoreReader& score, Renderer& renderer, std::shared_ptr<const Packet>& next) {
     while (next && next->bundles()[0].time <= renderer.block_end()) {
         if (!renderer.submit(next))
             return score.error("too many bundles at one time");
@@ -264,7 +221,8 @@ std::optional<Error> run_block(Score& score, Renderer& renderer, std::shared_ptr
 }
 
 /// Renders all of it, `next` being its first packet, or until the sink wants no more.
-std::optional<Error> render_all(Score& score, Renderer& renderer, Engine& engine, std::shared_ptr<const Packet> next) {
+std::optional<Error> render_all(ScoreReader& score, Renderer& renderer, Engine& engine,
+                                std::shared_ptr<const Packet> next) {
     for (bool more = true; next && more;) {
         if (auto error = run_block(score, renderer, next))
             return error;
@@ -280,12 +238,12 @@ std::optional<Error> render_all(Score& score, Renderer& renderer, Engine& engine
 double score_seconds(std::span<const std::byte> score) noexcept {
     constexpr size_t name_bytes = 8, time_bytes = 8;
     NtpTime last = 0;
-    while (score.size() >= Score::size_bytes + name_bytes + time_bytes) {
+    while (score.size() >= ScoreReader::size_bytes + name_bytes + time_bytes) {
         NtpTime time = 0;
-        for (const std::byte byte : score.subspan(Score::size_bytes + name_bytes, time_bytes))
+        for (const std::byte byte : score.subspan(ScoreReader::size_bytes + name_bytes, time_bytes))
             time = time << 8 | std::to_integer<NtpTime>(byte);
         last = time;
-        score = score.subspan(std::min(score.size(), Score::size_bytes + Score::packet_size(score)));
+        score = score.subspan(std::min(score.size(), ScoreReader::size_bytes + ScoreReader::packet_size(score)));
     }
     return double(last) / units_per_second;
 }
@@ -299,7 +257,7 @@ Result<uint64_t> render_score(std::span<const std::byte> bytes, const ServerSett
         if (offline.log)
             offline.log(ServerSettings::Level::warning, text);
     };
-    Score score(bytes);
+    ScoreReader score(bytes);
     if (score.at_end())
         return Error{"the score is empty"};
     auto first = score.next();

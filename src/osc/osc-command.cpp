@@ -3,7 +3,9 @@
 
 #include "engine/engine.hpp"
 #include "engine/guard/fault-guard.hpp"
+#include "osc/kept-folder.hpp"
 #include "osc/reply-port.hpp"
+#include "osc/server-settings.hpp"
 #include "osc/status-text.hpp"
 
 #include <exception>
@@ -24,6 +26,14 @@ std::shared_ptr<const Packet> hold(const Services& services, Packet&& packet) {
     };
     const auto held = std::make_shared<const Held>(std::move(packet), services.held);
     return {held, &held->packet};
+}
+
+Services::Services(const ServerSettings& s) : settings(s), keeper(s.keep != "none") {}
+
+Services::~Services() = default;
+
+float* Services::allocate(int64_t samples) {
+    return kept ? kept->allocate(samples) : allocate_samples(samples);
 }
 
 OscCommand::OscCommand(CommandInit&& init)

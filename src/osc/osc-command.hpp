@@ -8,9 +8,11 @@
 #include "osc/arg-reader.hpp"
 #include "osc/codec/decode.hpp"
 #include "osc/codec/reply-record.hpp"
+#include "osc/definition-sources.hpp"
 #include "osc/endpoint.hpp"
 #include "osc/held-memory.hpp"
 #include "osc/shared-memory-slot.hpp"
+#include "osc/state-keeper.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -33,6 +35,7 @@ namespace scs::osc {
 
 class OscCommand;
 struct CommandSpec;
+class KeptFolder;
 struct ServerSettings;
 
 /// What commands may use of the server around them. Outlives them.
@@ -44,10 +47,16 @@ struct Services {
     std::atomic<bool> resting{false};                          ///< see Server::rest()
     std::function<void()> rouse;                               ///< [osc] what ends that
     uint64_t outlet = 0;                                       ///< number of the server's PluginOutlet; 0: none
+    DefinitionSources sources;
+    StateKeeper keeper;
+    std::shared_ptr<KeptFolder> kept; ///< [worker] null: there is none
     /// If `held` exceeds this, commands get no room for long replies.
     size_t most_held = std::numeric_limits<size_t>::max();
 
-    explicit Services(const ServerSettings& s) : settings(s) {}
+    explicit Services(const ServerSettings&);
+    ~Services();
+    /// [worker] Memory for a buffer, free_samples()'s; null if there is none.
+    float* allocate(int64_t samples);
 };
 
 /// What every command is made from, on the OSC thread. `message` points into `packet`.

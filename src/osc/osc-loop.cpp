@@ -130,6 +130,7 @@ void OscLoop::run_once() {
     if (events > 0)
         watch_.note_event();
     submit_waiting();
+    copy_tree();
     if (engine_ && watch_.is_stuck(engine_->status(), awaits_data_loop()))
         callbacks_.wake();
     if (const int32_t thread = engine_ ? watch_.stays_in_cycle(engine_->status()) : 0)
@@ -147,6 +148,7 @@ void OscLoop::update_engine() {
         handover_.withdraw();
         quitting_.give_up();
         bundles_.forget_submitted();
+        services_.keeper.forget_engine();
         worker_.abandon();
     }
     if (!engine_) {
@@ -167,6 +169,21 @@ void OscLoop::submit_waiting() {
             watch_.note_new_work();
         if (!bundles_.submit_first(*engine_))
             return;
+    }
+}
+
+void OscLoop::copy_tree() {
+    StateKeeper& keeper = services_.keeper;
+    if (auto query = engine_ ? keeper.next_query(engine_->settings().control_buses, Clock::now()) : nullptr) {
+        keeper.note_logins(clients_);
+        bundles_.push_back(std::move(query), {});
+        submit_waiting();
+    }
+    while (Handback* job = keeper.take_ready())
+        worker_.add(job);
+    if (const uint64_t copies = keeper.copies(); copies != copies_seen_) {
+        copies_seen_ = copies;
+        worker_.note_copy();
     }
 }
 
@@ -197,7 +214,8 @@ std::chrono::microseconds OscLoop::time_to_sleep() {
 }
 
 std::chrono::microseconds OscLoop::sleep_for_events() {
-    return watch_.time_to_sleep(engine_->status(), bundles_, awaits_data_loop(), !clients_.all().empty());
+    const auto sleep = watch_.time_to_sleep(engine_->status(), bundles_, awaits_data_loop(), !clients_.all().empty());
+    return std::min(sleep, services_.keeper.time_to_next(Clock::now()).value_or(sleep));
 }
 
 void OscLoop::sleep(std::chrono::microseconds time) {
@@ -316,7 +334,10 @@ void OscLoop::job(Command& command) noexcept {
     bundles_.note_job(command);
     if (command.quits())
         quitting_.begin();
-    worker_.add(&command);
+    if (command.needs_copy())
+        services_.keeper.wait_for_copy(command);
+    else
+        worker_.add(&command);
 }
 
 void OscLoop::add_completion(Command& command) {
@@ -344,6 +365,7 @@ void OscLoop::reply(Command& command) {
 }
 
 void OscLoop::retired(CommandBundle* bundle) noexcept {
+    services_.keeper.note_end(*bundle);
     bundles_.retire(bundle);
 }
 

@@ -68,6 +68,7 @@ private:
     void print(std::string_view line) override;
     void complain(std::string_view line) override { log_limited(failures_, Level::output, std::string(line)); }
     void late(double seconds) override;
+    void node_changed() noexcept override { services_.keeper.note_change(); }
     void piece(std::string_view text) override;
     void command_done(std::string_view name, const Endpoint& from) override;
     void command_failed(std::string_view text, const Endpoint& from) override;
@@ -102,6 +103,8 @@ private:
     /// Takes over the engine that the worker has made, or lets go of a broken one.
     void update_engine();
     void submit_waiting();
+    /// Has the tree copied if it is time for that, and jobs done that waited for it.
+    void copy_tree();
     /// Whether the data loop has something of ours to do now.
     bool awaits_data_loop() const noexcept;
     /// Whether it has, or has just had, results of jobs to take.
@@ -149,6 +152,7 @@ private:
     PendingBundles bundles_;
     std::vector<Endpoint> status_waits_; ///< for an engine
     EngineWatch watch_;
+    uint64_t copies_seen_ = 0;          ///< of the tree
     uint64_t results_seen_ = 0;         ///< of the worker
     Clock::time_point results_until_{}; ///< an event may follow from one
     Quitting quitting_;

@@ -32,6 +32,9 @@ struct ServerSettings {
     std::string restricted_path;    ///< file commands may only touch what is below; empty: anything
     bool shared_memory = true;      ///< whether to open the segment by which local clients see buses and scopes
     int plugin_job_limit = 0;       ///< seconds that a plugin's job may take; 0: no limit
+    std::string keep = "all";       ///< what comes back when the engine broke: "none", "definitions", "all"
+    std::string keep_path;          ///< folder in memory in which that outlives the process; empty: none
+    std::string restore;            ///< path of a saved state to begin with; empty: none
     bool allow_quit = true;         ///< whether /quit ends the node, or only frees everything
     std::string print_to;           ///< path of a PrintSocket that gets all but debug lines; empty: only the log
     std::string crash_marker;       ///< path of a CrashMarker; empty: none
@@ -172,6 +175,27 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .more = "A job is what a command of a plugin does beside the sound, or `/b_gen`. One that takes longer is ended: "
               "the client gets `/fail`, and the log names it. One that waits inside the C library is given twice the "
               "time."}},
+    {&ServerSettings::keep,
+     {.key = "keep",
+      .choices = "none|definitions|all",
+      .help = "what comes back after a crash of the engine",
+      .more =
+          "definitions: SynthDefs. all: buffers, control buses, groups and the synths that don't end by themselves, "
+          "too. docs/safety.md says how."}},
+    {&ServerSettings::keep_path,
+     {.key = "keep-path",
+      .option = Setting::Option::path,
+      .value = "PATH",
+      .unset = "in the user's runtime folder",
+      .help = "folder in memory in which `keep` outlives the process",
+      .more = "Without a fixed port there is none. Buffers are kept as long as a quarter of the file system is free."}},
+    {&ServerSettings::restore,
+     {.key = "restore",
+      .option = Setting::Option::path,
+      .value = "PATH",
+      .unset = "none",
+      .help = "a saved state to begin with",
+      .more = "It is what `pw-scsynth save` or `/state_save` has written."}},
     {&ServerSettings::allow_quit,
      {.key = "allow-quit",
       .unset = "true if a client made the node",

@@ -5,16 +5,22 @@
 #include "engine/guard/crash-report.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "osc/admission.hpp"
+#include "osc/file-access.hpp"
+#include "osc/kept-folder.hpp"
 #include "osc/osc-loop.hpp"
 #include "osc/server-callbacks.hpp"
 #include "osc/setting-conflicts.hpp"
 #include "osc/start-definitions.hpp"
+#include "osc/state-restore.hpp"
 #include "osc/worker.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstring>
+#include <fcntl.h>
 #include <functional>
 #include <list>
 #include <memory>
@@ -105,7 +111,8 @@ struct Server::Private : std::enable_shared_from_this<Private> {
                   {.start_thread = [this](std::function<void()> body) { return start_plugin_thread(std::move(body)); },
                    .owner = [this] { return "the server on port " + std::to_string(loop.port()); },
                    .tell = [this](const std::string& line) { callbacks.log(Level::warning, line); },
-                   .limit = settings.plugin_job_limit}};
+                   .limit = settings.plugin_job_limit},
+                  [this] { keep(); }};
     OscLoop loop; ///< destroyed before the engine: of the engine's it has only bundles
     std::thread osc_thread, worker_thread;
 
@@ -115,6 +122,11 @@ struct Server::Private : std::enable_shared_from_this<Private> {
         bool has_ended = false;
     };
     std::mutex mutex;
+    StateToRestore revived;                        ///< [worker] what the next engine begins with
+    std::chrono::steady_clock::time_point began{}; ///< [worker] when the present engine did
+    bool was_revived = false;                      ///< [worker] the present engine began with what another one had
+    int broke_soon = 0;                            ///< [worker] how often in a row an engine broke soon after it began
+
     std::condition_variable thread_ended;
     bool worker_has_ended = false;
     std::list<PluginThread> plugin_threads;
@@ -129,6 +141,13 @@ struct Server::Private : std::enable_shared_from_this<Private> {
     /// Makes an engine and serves it until the server stops. False: it broke.
     bool serve_engine();
     bool create_engine();
+    std::unique_ptr<CommandBundle> first_commands();
+    /// Takes from the engine, which broke, what the next one begins with. Returns what to tell of it.
+    std::string revive();
+    void read_saved();
+    void open_kept();
+    /// Notes in the folder what there is now.
+    void keep();
     /// There will be no engine.
     void give_up(std::string why) noexcept;
 };
@@ -144,6 +163,71 @@ void Server::Private::open_print_socket() {
         callbacks.print_to(std::move(socket.value()));
     else
         callbacks.log(Level::warning, socket.error());
+}
+
+/// What made an engine break may come back with it. So one that breaks soon after that leaves its nodes behind, and the
+/// next one everything.
+std::string Server::Private::revive() {
+    constexpr std::chrono::seconds soon{10};
+    const bool again = was_revived && std::chrono::steady_clock::now() - began < soon;
+    was_revived = true;
+    broke_soon = again ? broke_soon + 1 : 0;
+    if (settings.keep == "none" || broke_soon > 1) {
+        services.sources.clear();
+        return "without the nodes, buffers, buses and SynthDefs that it had";
+    }
+    if (settings.keep == "definitions") {
+        revived.definitions = services.sources.all();
+        return "with the SynthDefs, but without the nodes, buffers and buses that it had";
+    }
+    revived = take_over(
+        *owned_engine, services.sources, [this](int32_t buffer) { return worker.left_busy(buffer); },
+        broke_soon ? nullptr : services.keeper.latest());
+    return broke_soon ? "with the SynthDefs and buffers, but without the nodes that it had"
+                      : "with the SynthDefs, buffers, buses and lasting nodes that it had";
+}
+
+void Server::Private::read_saved() {
+    if (settings.restore.empty())
+        return;
+    bool denied = false;
+    const Descriptor file(FileAccess({}).open(settings.restore, O_RDONLY | O_NONBLOCK | O_NOCTTY, denied));
+    auto saved =
+        file.get() < 0 ? Result<StateToRestore>(Error{std::strerror(errno)}) : read_state(file.get(), allocate_samples);
+    if (saved)
+        revived = std::move(saved.value());
+    else
+        callbacks.log(Level::error, "scsynth.restore: " + settings.restore + ": " + saved.error());
+}
+
+/// What a process that ended has left counts more than what this one was to begin with.
+void Server::Private::open_kept() {
+    if (settings.keep == "none" || settings.keep_path.empty())
+        return;
+    auto folder = KeptFolder::open(settings.keep_path);
+    if (!folder) {
+        callbacks.log(Level::warning, "what there is isn't kept for the case that the process ends: " + folder.error());
+        return;
+    }
+    services.kept = std::move(folder.value());
+    auto left = services.kept->recover();
+    if (left.definitions.empty() && left.buffers.empty() && !left.tree)
+        return;
+    callbacks.log(Level::output, "the process that served this port before didn't end as it should; what it had "
+                                 "is made anew: " +
+                                     std::to_string(left.definitions.size()) + " SynthDefs, " +
+                                     std::to_string(left.buffers.size()) + " buffers, " +
+                                     std::to_string(left.tree ? left.tree->nodes.size() : 0) + " nodes");
+    revived = std::move(left);
+}
+
+void Server::Private::keep() {
+    if (!services.kept)
+        return;
+    const auto tree = services.keeper.latest();
+    const bool all = settings.keep == "all" && tree;
+    services.kept->write(services.sources, all ? list_buffers(owned_engine->buffers()) : std::vector<BufferState>(),
+                         all ? *tree : TreeState());
 }
 
 bool Server::Private::create_engine() {
@@ -162,15 +246,25 @@ bool Server::Private::create_engine() {
     return true;
 }
 
+/// What is to run before everything else; null: nothing.
+std::unique_ptr<CommandBundle> Server::Private::first_commands() {
+    const auto warn = [this](const std::string& text) { callbacks.log(Level::warning, text); };
+    const auto stopping = [this] { return worker.stopping(); };
+    auto first = load_start_definitions(services, owned_engine->settings(), warn, stopping);
+    if (!first)
+        first = std::make_unique<CommandBundle>();
+    append_restore(*first, std::exchange(revived, {}), services, *owned_engine, false, warn);
+    return first->first ? std::move(first) : nullptr;
+}
+
 bool Server::Private::serve_engine() {
     if (!create_engine())
         return true;
-    auto first = load_start_definitions(
-        services, owned_engine->settings(), [this](const std::string& text) { callbacks.log(Level::warning, text); },
-        [this] { return worker.stopping(); });
+    auto first = first_commands();
     engine.store(owned_engine.get(), std::memory_order_release);
     loop.engine_ready(*owned_engine, std::move(first));
     callbacks.state("running");
+    began = std::chrono::steady_clock::now();
     const FaultGuard::Watched watched(FaultGuard::Patience::much);
     worker.run(*owned_engine);
     if (!worker.stopping())
@@ -194,18 +288,20 @@ void Server::Private::work() {
     const PluginOutlet::Scope outlet(loop.outlet().number());
     try {
         open_print_socket();
+        read_saved();
+        open_kept();
         for (int engines = 1; !serve_engine(); ++engines) {
             if (!owned_engine->abandon_threads())
                 callbacks.log(Level::warning, "a thread that helped the engine hangs, and is left behind");
+            const std::string starts = engines < most_engines ? revive() : std::string();
             (void)owned_engine.release();
             if (engines == most_engines) {
                 give_up("the engine crashed too often; make the node anew");
                 break;
             }
-            callbacks.log(
-                Level::error,
-                "the engine crashed, probably by a UGen that wrote to a wrong place, or waited too long for one of its "
-                "threads; it starts again without the nodes, buffers, buses and SynthDefs that it had");
+            callbacks.log(Level::error, "the engine crashed, probably by a UGen that wrote to a wrong place, or waited "
+                                        "too long for one of its threads; it starts again " +
+                                            starts);
         }
     } catch (const std::exception& error) {
         give_up(error.what());

@@ -17,19 +17,6 @@ namespace scs::osc {
 
 namespace {
 
-class InstallAtStart final : public Command {
-public:
-    explicit InstallAtStart(std::vector<std::unique_ptr<Definition>> definitions)
-        : definitions_(std::move(definitions)) {}
-    Outcome run(Engine& engine) noexcept override {
-        install(engine, definitions_);
-        return Outcome::done;
-    }
-
-private:
-    std::vector<std::unique_ptr<Definition>> definitions_;
-};
-
 class BindAtStart final : public Command {
 public:
     explicit BindAtStart(std::unique_ptr<Binding> binding) : binding_(std::move(binding)) {}
@@ -102,8 +89,9 @@ std::unique_ptr<CommandBundle> load_start_definitions(Services& services, const 
         start.find(each.synthdef);
 
     auto bundle = std::make_unique<CommandBundle>();
+    services.sources.note(start.definitions());
     if (!start.definitions().empty())
-        bundle->append(new InstallAtStart(std::move(start.definitions())));
+        bundle->append(make_install(std::move(start.definitions())).release());
     for (int32_t id = 0; KeySettings & each : keys)
         bundle->append(new BindAtStart(std::make_unique<KeyBinding>(--id, std::move(each))));
     if (settings.control_osc)

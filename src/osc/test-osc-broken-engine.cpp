@@ -31,6 +31,12 @@ void scribble(::Unit* unit) {
     std::memset(unit + 1, 3, 65536);
 }
 
+ServerSettings keeping(const char* what) {
+    ServerSettings settings;
+    settings.keep = what;
+    return settings;
+}
+
 /// Breaks the rig's engine and waits for the next one.
 void break_engine(Rig& rig, Client& client) {
     Engine* const before = rig.server().engine();
@@ -49,7 +55,7 @@ void break_engine(Rig& rig, Client& client) {
 
 TEST_CASE("an engine that a UGen broke is made anew") {
     PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
-    Rig rig;
+    Rig rig(keeping("none"));
     Client client(rig);
     client.send("/notify", {1});
     CHECK(client.receive() == "/done /notify 0 4");
@@ -61,6 +67,79 @@ TEST_CASE("an engine that a UGen broke is made anew") {
         CHECK(client.receive().starts_with("/n_go 5 0"));
     }
     CHECK(rig.log().find("it starts again without the nodes") != std::string::npos);
+}
+
+namespace {
+
+/// A unit that does nothing, so that synths of it stay.
+void define_calm() {
+    PluginRegistry::instance().define_unit(
+        "TestCalm", sizeof(::Unit), [](::Unit* unit) { unit->mCalcFunc = [](::Unit*, int) {}; }, nullptr, 0);
+}
+
+/// A group with a synth, a buffer and a control bus.
+void play(Client& client) {
+    define_calm();
+    const Bytes calm = synthdef("calm", "TestCalm");
+    client.send("/d_recv", {std::span<const std::byte>(calm)});
+    client.send("/g_new", {1, 1, 0});
+    client.send("/b_alloc", {7, 3});
+    (void)client.until_synced();
+    client.send("/b_setn", {7, 0, 3, 1.f, 2.f, 3.f});
+    client.send("/c_set", {9, 0.5f});
+    (void)client.until_synced();
+    client.send("/s_new", {"calm", 500, 1, 1, "gate", 0.25f});
+    (void)client.until_synced();
+    client.send("/state_save", {"/dev/null"}); // which is done when all is copied
+    CHECK(client.receive() == "/done /state_save");
+}
+
+const std::string tree_with{"/g_queryTree.reply 1 0 1 1 1 500 -1 calm 3 freq 1f 1 2f gate 0.25f"};
+const std::string tree_without{"/g_queryTree.reply 1 0 0"};
+const std::string samples{"/b_setn 7 0 3 1f 2f 3f"};
+const std::string no_samples{"/fail /b_getn index out of range"};
+
+std::string answer(Client& client, std::string_view address, std::initializer_list<ReplyArg> args) {
+    client.send(address, args);
+    std::string lines;
+    for (const std::string& line : client.until_synced())
+        lines += line;
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("what an engine had that a UGen broke comes back, but not what may break the next one again and again") {
+    PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
+    Rig rig(keeping("all"));
+    Client client(rig);
+    play(client);
+    break_engine(rig, client);
+    CHECK(answer(client, "/g_queryTree", {0, 1}) == tree_with);
+    CHECK(answer(client, "/b_getn", {7, 0, 3}) == samples);
+    CHECK(answer(client, "/c_get", {9}) == "/c_set 9 0.5f");
+    CHECK(rig.log().find("it starts again with the SynthDefs, buffers, buses and lasting nodes") != std::string::npos);
+    CHECK(rig.log().find("2 of 2 nodes are back") != std::string::npos);
+    break_engine(rig, client);
+    CHECK(answer(client, "/g_queryTree", {0, 1}) == tree_without);
+    CHECK(answer(client, "/b_getn", {7, 0, 3}) == samples);
+    CHECK(answer(client, "/s_new", {"calm", 501}) == "");
+    break_engine(rig, client);
+    CHECK(answer(client, "/g_queryTree", {0, 1}) == tree_without);
+    CHECK(answer(client, "/b_getn", {7, 0, 3}) == no_samples);
+    CHECK(answer(client, "/s_new", {"calm", 501}) == "/fail /s_new SynthDef not found");
+    CHECK(rig.log().find("it starts again without the nodes") != std::string::npos);
+}
+
+TEST_CASE("SynthDefs come back alone if that is asked for") {
+    PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
+    Rig rig(keeping("definitions"));
+    Client client(rig);
+    play(client);
+    break_engine(rig, client);
+    CHECK(answer(client, "/g_queryTree", {0, 1}) == tree_without);
+    CHECK(answer(client, "/b_getn", {7, 0, 3}) == no_samples);
+    CHECK(answer(client, "/s_new", {"calm", 501}) == "");
 }
 
 TEST_CASE("a generator that a broken engine left behind leaves the next one's buffers alone") {
@@ -111,7 +190,7 @@ TEST_CASE("the threads that helped a broken engine end") {
 
 TEST_CASE("clients' shared memory becomes the new engine's, unless it is spoilt") {
     PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
-    Rig rig;
+    Rig rig(keeping("none"));
     Client client(rig);
     const std::string segment = "SuperColliderServer_" + std::to_string(rig.server().port());
     const auto set = [&] {

@@ -39,7 +39,8 @@ struct Worker::PluginThread {
     std::condition_variable changed;
     HandbackList later_jobs; ///< of commands that have begun: they come first
     HandbackList first_jobs;
-    HandbackList ended; ///< jobs that are done
+    HandbackList ended;          ///< jobs that are done
+    const Command* at = nullptr; ///< the job that is being done
     bool working = false;
     Clock::time_point busy_since{};
     uint64_t begun = 0, done = 0; ///< how many jobs
@@ -94,7 +95,8 @@ struct Worker::Run {
     uint64_t done() const noexcept { return plugins ? plugins->done : 0; }
 };
 
-Worker::Worker(Wakeup& done, ForPlugins for_plugins) : done_(done), for_plugins_(std::move(for_plugins)) {}
+Worker::Worker(Wakeup& done, ForPlugins for_plugins, std::function<void()> keep)
+    : done_(done), for_plugins_(std::move(for_plugins)), keep_(std::move(keep)) {}
 
 Worker::~Worker() {
     while (Handback* task = tasks_.pop_front())
@@ -108,6 +110,14 @@ void Worker::add(Handback* task) noexcept {
     {
         const std::lock_guard lock(mutex_);
         tasks_.push_back(task);
+    }
+    changed_.notify_one();
+}
+
+void Worker::note_copy() noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        copied_ = true;
     }
     changed_.notify_one();
 }
@@ -157,6 +167,9 @@ void Worker::run(Engine& engine) {
             lock.unlock();
             work_in_place(run, job);
             give_back(engine, &job);
+        } else if (std::exchange(copied_, false)) {
+            lock.unlock();
+            keep_();
         } else {
             wait(run, lock, until);
             continue;
@@ -262,6 +275,7 @@ void Worker::run_plugins(PluginThread& self) {
             break;
         Command* const job = self.next();
         self.working = true;
+        self.at = job;
         ++self.begun;
         lock.unlock();
         if (self.turn.take()) {
@@ -297,6 +311,16 @@ void Worker::give_back(Engine& engine, Command* job) {
     done_.ring();
 }
 
+void Worker::note_busy(const Command* job) {
+    const JobBuffers buffers = job ? job->job_buffers() : JobBuffers{};
+    busy_.assign(buffers.named.begin(), buffers.named.end());
+    all_busy_ = buffers.any;
+}
+
+bool Worker::left_busy(int32_t buffer) const noexcept {
+    return all_busy_ || std::ranges::find(busy_, buffer) != busy_.end();
+}
+
 /// Of what is left, jobs go back to the engine undone. Objects are deleted with this one, as a plugin may be in the
 /// midst of a job that uses them.
 void Worker::end(Run& run) {
@@ -304,6 +328,7 @@ void Worker::end(Run& run) {
     if (run.plugins) {
         run.plugins->stopped = true;
         run.plugins->forgotten = broken;
+        note_busy(run.plugins->working ? run.plugins->at : nullptr);
         run.plugins->turn.leave();
         run.plugins->changed.notify_one();
     }

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace scs {
 class Engine;
@@ -37,13 +38,15 @@ public:
         int limit = 0;                                ///< seconds that one may take; 0: any
     };
 
-    /// `done` is rung after each job.
-    Worker(Wakeup& done, ForPlugins);
+    /// `done` is rung after each job; `keep` is called on the worker after note_copy().
+    Worker(Wakeup& done, ForPlugins, std::function<void()> keep);
     ~Worker();
 
     /// [osc] Takes a command with a job to do, which stays the engine's, or something to delete; `handed_as` says
     /// which. Never fails.
     void add(Handback*) noexcept;
+    /// [osc] There is a new copy of the tree.
+    void note_copy() noexcept;
     /// [any] Makes run() return after its present job. The jobs left are given back to the engine undone, so that it
     /// can free them. The plugins' thread, if it is in the midst of a job, gives that back when it is done.
     void stop();
@@ -54,6 +57,8 @@ public:
     void abandon();
     /// [worker] Does the work until stop() or abandon().
     void run(Engine&);
+    /// [worker] After abandon(): whether a plugin's job that hasn't ended may still write to this buffer.
+    bool left_busy(int32_t buffer) const noexcept;
     /// [any] How many jobs wait or are being done, but for plugins' own commands without a completion.
     int jobs() const noexcept { return jobs_.load(std::memory_order_acquire); }
 
@@ -75,15 +80,19 @@ private:
     bool hand_to_plugins(Run&, Command&);
     void run_plugins(PluginThread&);
     void give_back(Engine&, Command*);
+    void note_busy(const Command*);
     void end(Run&);
 
     Wakeup& done_;
     const ForPlugins for_plugins_;
+    const std::function<void()> keep_;
     std::mutex mutex_; ///< over all that follows, and what plugins' threads share
     std::condition_variable changed_;
     HandbackList tasks_;
     std::atomic<bool> stop_{false};
-    bool abandon_ = false;
+    bool abandon_ = false, copied_ = false;
+    std::vector<int32_t> busy_; ///< buffers of the job that was left behind
+    bool all_busy_ = false;     ///< it may touch any
     std::atomic<int> jobs_{0};
     std::atomic<uint64_t> returned_{0};
 };

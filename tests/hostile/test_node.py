@@ -209,7 +209,7 @@ def misbehaving(session, tmp_path):
         (tmp_path / f"{plugin}.so").symlink_to(f"/usr/lib/SuperCollider/plugins/{plugin}.so")
     name = "misbehaving.so"
     (tmp_path / name).symlink_to(session.build / "tests/hostile" / name)
-    server = NodeServer(session, free_port(), {"ugen-path": tmp_path})
+    server = NodeServer(session, free_port(), {"ugen-path": tmp_path, "keep": "none"})
     session.connect("scsynth", "test-sink")
     yield server
     server.stop()

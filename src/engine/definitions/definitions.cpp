@@ -26,9 +26,21 @@ namespace {
 constexpr int64_t most_growth = 32;
 constexpr size_t unasked = 64 << 10;
 
+std::shared_ptr<const DefinitionSource> source_of(std::span<const std::byte> file, const SynthDef& def) {
+    constexpr size_t count_at = 8, header = 10; // bytes
+    auto source = std::make_shared<DefinitionSource>();
+    source->name = def.name;
+    source->file.reserve(header + def.end - def.begin);
+    source->file.assign(file.begin(), file.begin() + count_at);
+    source->file.insert(source->file.end(), {std::byte(0), std::byte(1)});
+    source->file.insert(source->file.end(), file.begin() + ptrdiff_t(def.begin), file.begin() + ptrdiff_t(def.end));
+    return source;
+}
+
 } // namespace
 
 Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
+    staying = scs::staying(*program);
     ends_itself = std::any_of(program->units.begin(), program->units.end(),
                               [this](const UnitPlan& unit) { return ending_of(*program, unit).frees; });
     NativeUgens ugens = native_ugens(settings.simd);
@@ -72,9 +84,10 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
         Result<std::unique_ptr<Program>> program = program_of(fine ? *fine : def);
         if (!program && fine) // it has too many wires so, or another fault, which is to be told of what was sent
             program = program_of(def);
-        if (program)
+        if (program) {
             loaded.push_back(std::make_unique<Definition>(std::move(program.value()), settings));
-        else
+            loaded.back()->source = source_of(file, def);
+        } else
             errors.push_back(def.name + ": " + program.error());
     }
     return loaded;

@@ -6,6 +6,7 @@
 #include "engine/base/status.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/plugins/unit-graph.hpp"
+#include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/program.hpp"
 #include "engine/voices/code.hpp"
 #include "engine/voices/graph-facts.hpp"
@@ -19,6 +20,12 @@
 
 namespace scs {
 
+/// What a SynthDef was read from.
+struct DefinitionSource {
+    std::string name;
+    std::vector<std::byte> file; ///< a SynthDef file with this one alone
+};
+
 /// A SynthDef ready to play. Made on the worker and given to the data loop, which hands it back when its name and its
 /// last synth are gone.
 struct Definition final : Handback {
@@ -31,9 +38,11 @@ struct Definition final : Handback {
     std::vector<bool> may_rest;         ///< which of them may be at rest, see may_rest(); empty: none
     const TurnFacts* facts = nullptr;   ///< of either
     UnitGraph::Sizes graph_sizes;       ///< of a UnitGraph, if synths are that
-    bool ends_itself = false;           ///< a unit may free the synth: by a done action, or it is a FreeSelf
-    int32_t users = 0;                  ///< [rt] how many synths use it, plus one while it can be found by name
-    Definition* chain = nullptr;        ///< [rt] the next definition in the hash chain
+    std::shared_ptr<const DefinitionSource> source; ///< as long as it exists
+    Staying staying;                                ///< which synths of it play on
+    bool ends_itself = false;    ///< a unit may free the synth: by a done action, or it is a FreeSelf
+    int32_t users = 0;           ///< [rt] how many synths use it, plus one while it can be found by name
+    Definition* chain = nullptr; ///< [rt] the next definition in the hash chain
 };
 
 /// [worker] Reads, validates and compiles the SynthDefs in a file's bytes. Broken ones are reported in `errors`

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 namespace scs {
 
 struct Program;
@@ -16,5 +19,14 @@ struct UnitEnding {
 
 /// [worker]
 UnitEnding ending_of(const Program&, const UnitPlan&);
+
+/// Whether a synth plays on as long as nobody ends it.
+struct Staying {
+    bool stays = true;          ///< none of its units frees it but those that these gates hold
+    std::vector<int32_t> gates; ///< controls, each in rising order; the synth stays while all of them are above 0
+};
+
+/// [worker]
+Staying staying(const Program&);
 
 } // namespace scs

@@ -95,7 +95,10 @@ public:
             checked_count(in_.position(), in_.i16("the definition count"), smallest_def, "definitions");
         for (size_t i = 0; i < count && in_.ok(); ++i) {
             place_ = "definition " + std::to_string(i);
+            const size_t begin = in_.position();
             defs.push_back(sized_ ? sized_definition() : definition());
+            defs.back().begin = begin;
+            defs.back().end = in_.position();
         }
         if (!in_.ok())
             return Error{place_.empty() ? in_.failure() : place_ + ": " + in_.failure()};

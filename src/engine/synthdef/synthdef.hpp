@@ -63,6 +63,7 @@ struct SynthDef {
     std::vector<UnitSpec> units;
     std::vector<Variant> variants;
     OwnRate own_rate;
+    size_t begin = 0, end = 0; ///< its bytes in the file
 };
 
 } // namespace scs

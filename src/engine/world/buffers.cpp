@@ -2,6 +2,7 @@
 #include "engine/world/buffers.hpp"
 
 #include "engine/world/buffers-abi.hpp"
+#include "engine/world/kept-samples.hpp"
 #include "engine/world/streams.hpp"
 
 #include <bit>
@@ -41,9 +42,8 @@ void set_abi_buffer(::SndBuf& b, const Buffer& value) noexcept {
 float* allocate_samples(int64_t samples) noexcept {
     if (samples < 1 || samples > std::numeric_limits<int32_t>::max())
         return nullptr;
-    // The UGens' interpolation may look a few samples past the end.
-    constexpr size_t alignment = 64, guard = 64 + 16 * sizeof(float);
-    const size_t bytes = (size_t(samples) * sizeof(float) + guard + alignment - 1) / alignment * alignment;
+    constexpr size_t alignment = 64;
+    const size_t bytes = sample_bytes(samples);
     void* data = std::aligned_alloc(alignment, bytes);
     // All pages are touched here, so that the data loop never waits for one and missing memory shows now.
     if (data)
@@ -52,7 +52,7 @@ float* allocate_samples(int64_t samples) noexcept {
 }
 
 void free_samples(float* data) noexcept {
-    std::free(data);
+    free_any(data);
 }
 
 Buffers::Buffers(int count, Streams& streams) : count_(count), streams_(streams), abi_(std::make_unique<Abi>(count)) {

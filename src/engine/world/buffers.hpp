@@ -23,7 +23,8 @@ struct Buffer {
 };
 
 /// [worker] Allocates zeroed sample memory; null if there is none. At most 2^31 - 1 samples. It is free()'s, since
-/// plugins' commands exchange a buffer's memory for their own.
+/// plugins' commands exchange a buffer's memory for their own; for memory in files (kept-samples.hpp) their free() is
+/// free_any().
 float* allocate_samples(int64_t samples) noexcept;
 /// [worker] Frees it, or what a plugin has put in its place; null is fine.
 void free_samples(float*) noexcept;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace scs {
+
+/// Bytes that so many samples take, with what UGens' interpolation may look at past the end.
+size_t sample_bytes(int64_t samples) noexcept;
+
+// Sample memory in files, by which it outlives the process. free_samples() unmaps it and removes the file. [any but rt]
+
+/// Zeroed memory in a new file of a folder; null and errno if there is none, or the file system would be left without
+/// a quarter of its room.
+float* make_kept_samples(int folder, const std::string& name, int64_t samples) noexcept;
+/// The memory in a file that another process has made; null and errno if the file isn't one of this size.
+float* open_kept_samples(int folder, const std::string& name, int64_t samples) noexcept;
+/// The name of the file; empty: it is other memory.
+std::string name_of_kept(const void* samples);
+
+/// As free() and realloc() for plugins, which may exchange a buffer's memory for their own.
+void free_any(void*) noexcept;
+void* reallocate_any(void*, size_t bytes) noexcept;
+
+} // namespace scs
