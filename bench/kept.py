@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench import report  # noqa: E402
+from tests.hostile.conftest import SINE  # noqa: E402
 from tests.hostile.test_packets import one_unit  # noqa: E402
-from tests.integration.conftest import SYNTHDEFS  # noqa: E402
 from tests.lib.build import BUILD  # noqa: E402
 from tests.lib.daemon import Session  # noqa: E402
 from tests.lib.osc import Client  # noqa: E402
@@ -53,7 +53,7 @@ class Piece:
         shutil.rmtree(self.kept)
 
     def play(self):
-        self.client.command("/d_loadDir", str(SYNTHDEFS))
+        self.client.command("/d_recv", SINE.read_bytes())
         self.client.command("/d_recv", one_unit(b"Scribble", 2, [], [2]))
         for group in range(GROUPS):
             self.client.send("/g_new", 10 + group, 1, 0)
@@ -69,9 +69,9 @@ class Piece:
 
     def all_back(self):
         """Waits for the answers."""
-        status = self.client.status()
+        nodes = self.client.request("/g_queryTree", 0, 0, reply="/g_queryTree.reply").args[1:]
         sample = self.client.request("/b_get", BUFFERS - 1, FRAMES - 1, reply="/b_set").args[2]
-        return status[2] == SYNTHS and status[3] > GROUPS and sample == 0.5
+        return nodes.count("test_sine") == SYNTHS and sample == 0.5
 
     def break_engine(self):
         began = time.monotonic()

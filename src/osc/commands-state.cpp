@@ -50,13 +50,14 @@ private:
         const Descriptor file(open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY));
         if (file.get() < 0)
             return;
-        const auto tree = services().keeper.latest();
+        TreeState tree = *services().keeper.latest();
+        tree.logins.clear();
         const auto definitions = services().sources.all();
         const auto write = [&](std::span<const std::byte> bytes) { return write_all(file.get(), bytes); };
         auto buffers = list_buffers(services().engine->buffers());
         for (BufferState& each : buffers)
             each.file.clear(); // the samples themselves are written
-        const bool written = write_score(definitions, buffers, *tree, write);
+        const bool written = write_score(definitions, buffers, tree, write);
         if (!written || (::fdatasync(file.get()) != 0 && errno != EINVAL)) // EINVAL: it is no file that is kept
             fail(std::string("it isn't written whole: ") + std::strerror(errno));
     }

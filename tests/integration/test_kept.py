@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a server has outlives its daemon, if that is killed; and is gone with it, if it ends as it should."""
 import signal
+import subprocess
 
 import pytest
 
 from tests.integration.conftest import SYNTHDEFS
-from tests.lib import audio
+from tests.lib import audio, scsynth
+from tests.lib.build import PW_SCSYNTH
 from tests.lib.daemon import Session
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
@@ -95,7 +97,7 @@ def test_what_may_have_ended_it_does_not_come_back_again_and_again(session):
         assert client.status()[2] == 1
         restart(session)  # so soon that what came back may be the cause
         client.wait_ready()
-        assert client.status()[2:4] == (0, 1)
+        assert client.status()[2:4] == [0, 1]
         assert list(client.request("/b_getn", BUFFER, 0, 64, reply="/b_setn").args[3:]) == SAMPLES
         restart(session)
         client.wait_ready()
@@ -111,7 +113,7 @@ def test_nothing_is_back_after_an_end_as_it_should_be(session):
         assert list(kept(session).iterdir()) == []
         session.start_daemons()
         client.wait_ready()
-        assert client.status()[2:4] == (0, 1)
+        assert client.status()[2:4] == [0, 1]
 
 
 def test_a_folder_that_others_may_use_is_left_alone(session):
@@ -122,3 +124,43 @@ def test_a_folder_that_others_may_use_is_left_alone(session):
         client.command("/b_alloc", BUFFER, 64, 1)
     assert "nobody else may use it" in session.daemon.output(), session.logs()
     assert list(kept(session).iterdir()) == []
+
+
+def saved(session, path):
+    """What `pw-scsynth save` says."""
+    return session.run(PW_SCSYNTH, "save", path, "-u", session.port)
+
+
+def test_a_saved_piece_is_restored_and_played_by_scsynth(session, tmp_path):
+    piece = tmp_path / "piece.osc"
+    with ready(session) as client:
+        play(client)
+        client.send("/n_map", 1000, "amp", 9)
+        before = tree(client)
+        saved(session, piece)
+        client.send("/g_freeAll", 0)
+        client.send("/b_zero", BUFFER)
+        session.run(PW_SCSYNTH, "restore", piece, "-u", session.port)
+        assert tree(client) == before
+        assert list(client.request("/b_getn", BUFFER, 0, 64, reply="/b_setn").args[3:]) == SAMPLES
+
+    end = scsynth.score_bytes([(1, ("/c_set", 0, 0))], 1)
+    whole = tmp_path / "whole.osc"
+    whole.write_bytes(piece.read_bytes() + end)
+    heard = tmp_path / "heard.wav"
+    done = subprocess.run(["scsynth", "-N", whole, "_", heard, "48000", "WAV", "float"], capture_output=True, text=True,
+                          timeout=60, check=False)
+    assert heard.exists(), done.stdout + done.stderr
+    sine = audio.read_wav(heard)[0][:, 0]
+    assert audio.frequency(sine, 48000) == pytest.approx(660, abs=0.1)
+    assert audio.peak(sine) == pytest.approx(0.25, rel=0.01)  # the control bus's
+
+
+def test_what_cannot_be_saved_or_restored_is_said(session, tmp_path):
+    with ready(session):
+        for command, path, why in (("save", "/nonexistent/x", "No such file or directory"),
+                                   ("restore", tmp_path / "none", "No such file or directory"),
+                                   ("restore", "/dev/null", "it is no file")):
+            done = subprocess.run([PW_SCSYNTH, command, path, "-u", str(session.port)], env=session.env,
+                                  capture_output=True, text=True, timeout=30, check=False)
+            assert done.returncode == 1 and done.stderr.startswith("ERROR") and why in done.stderr, done

@@ -19,7 +19,7 @@ constexpr int first_long = 256; ///< what getopt_long() returns for long options
 
 /// What getopt_long() is given.
 struct Table {
-    explicit Table(std::span<const CommandOption> own) : letters(std::string("+:h") + server_letters) {
+    explicit Table(std::span<const CommandOption> own) : letters(std::string(":h") + server_letters) {
         longs.push_back({"help", no_argument, nullptr, 'h'});
         for (const CommandOption& each : own) {
             const bool is_long = std::string_view(each.name).starts_with("--");

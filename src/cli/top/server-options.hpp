@@ -26,7 +26,7 @@ struct ServerOptions {
 /// A number from `low` to `high`, and nothing after it.
 std::optional<double> read_number(const std::string& text, double low, double high);
 
-/// The name of what isn't an option but follows them.
+/// The name of what is no option.
 inline constexpr const char* words = "";
 
 /// An option that one command has beside those for a server, or words.
