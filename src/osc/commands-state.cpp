@@ -47,10 +47,13 @@ public:
 
 private:
     void do_work() override {
+        const auto copy = services().keeper.latest();
+        if (!copy)
+            return fail("there is no copy of the nodes, as in a score that is rendered");
         const Descriptor file(open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY));
         if (file.get() < 0)
             return;
-        TreeState tree = *services().keeper.latest();
+        TreeState tree = *copy;
         tree.logins.clear();
         const auto definitions = services().sources.all();
         const auto write = [&](std::span<const std::byte> bytes) { return write_all(file.get(), bytes); };

@@ -145,6 +145,8 @@ public:
 
     Outcome run(Engine&) noexcept override;
 
+    /// What only replies changes nothing.
+    bool may_change() const noexcept override { return !spec().handler || !spec().reply_room; }
     /// [osc] After Outcome::reply: sends the replies, then the failure, to the sender.
     void answer(ReplyPort&) override;
     /// [osc] Sends a /fail with the reason to the sender.

@@ -115,6 +115,9 @@ void OscLoop::run() {
     while (!stopping())
         if (!if_memory_lasts([this] { run_once(); }))
             std::this_thread::sleep_for(std::chrono::milliseconds(10)); // others may free some
+    services_.keeper.end_waiting();
+    while (Handback* job = services_.keeper.take_ready())
+        worker_.add(job);
 }
 
 void OscLoop::run_once() {

@@ -6,7 +6,7 @@
 #include "osc/score-reader.hpp"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <string_view>
@@ -50,8 +50,9 @@ public:
         while (message_.size() % 4 != 0);
         for (const int32_t each : {number, start, int32_t(values.size())})
             put(message_, uint32_t(each));
-        for (const float each : values)
-            put(message_, std::bit_cast<uint32_t>(each));
+        for (const float& each : values) // synths may be writing there
+            put(message_,
+                std::bit_cast<uint32_t>(std::atomic_ref(const_cast<float&>(each)).load(std::memory_order_relaxed)));
         put_bundle(message_);
     }
 

@@ -147,7 +147,8 @@ struct Server::Private : std::enable_shared_from_this<Private> {
     void read_saved();
     void open_kept();
     /// Notes in the folder what there is now.
-    void keep();
+    void keep() noexcept;
+    void write_kept();
     /// There will be no engine.
     void give_up(std::string why) noexcept;
 };
@@ -221,9 +222,15 @@ void Server::Private::open_kept() {
     revived = std::move(left);
 }
 
-void Server::Private::keep() {
-    if (!services.kept)
-        return;
+void Server::Private::keep() noexcept {
+    if (services.kept)
+        try {
+            write_kept();
+        } catch (const std::bad_alloc&) { // the next copy is written, or the one after that
+        }
+}
+
+void Server::Private::write_kept() {
     const auto tree = services.keeper.latest();
     const bool all = settings.keep == "all" && tree;
     services.kept->write(services.sources, all ? list_buffers(owned_engine->buffers()) : std::vector<BufferState>(),

@@ -92,6 +92,12 @@ void StateKeeper::take_page() {
         ready_.push_back(job);
 }
 
+void StateKeeper::end_waiting() noexcept {
+    for (HandbackList* jobs : {&served_, &waiting_})
+        while (Handback* job = jobs->pop_front())
+            ready_.push_back(job);
+}
+
 void StateKeeper::forget_engine() noexcept {
     asked_ = false;
     page_ = nullptr;

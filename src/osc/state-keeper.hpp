@@ -45,6 +45,8 @@ public:
     /// Keeps the job until a copy that begins from now on is complete; then it comes from take_ready().
     void wait_for_copy(Command& job) noexcept { waiting_.push_back(&job); }
     Handback* take_ready() noexcept { return ready_.pop_front(); }
+    /// There will be no copy any more: all jobs come from take_ready().
+    void end_waiting() noexcept;
     /// The engine broke: what was asked of it never comes back.
     void forget_engine() noexcept;
 

@@ -78,6 +78,7 @@ public:
         return Outcome::reply;
     }
     void answer(ReplyPort&) override { filled_(); }
+    bool may_change() const noexcept override { return false; }
 
 private:
     std::shared_ptr<StatePage> page_;

@@ -83,6 +83,8 @@ public:
     /// [osc] Called in place of submitting it when no engine will ever accept it: answers with the reason.
     virtual void refuse(ReplyPort&, [[maybe_unused]] std::string_view why) {}
 
+    /// [osc] Whether nodes, buffers, buses or SynthDefs may be others after it.
+    virtual bool may_change() const noexcept { return true; }
     /// [osc] Whether its job needs a copy of the tree that is made after it was given to the data loop.
     virtual bool needs_copy() const noexcept { return false; }
     /// [osc] Whether it is /quit: no failure is told from then on.
