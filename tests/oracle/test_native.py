@@ -50,6 +50,8 @@ DIFFERENT = {
     "Phasor.ar.[cikm]a*": (REFERENCE, "scsynth takes the rate from the block's first frame"),
     **{f"{name}.*.extreme *freq* = *": (REFERENCE, "scsynth's filter is unstable below 0 Hz and above half the sample rate")
        for name in ("LPF", "HPF", "RLPF", "RHPF", "BLowPass", "BHiPass", "BBandPass", "BPeakEQ", "BLowShelf", "BHiShelf")},
+    **{f"PanAz_*.extreme *{name} = -*": (REFERENCE, "until 3.13 scsynth's width has to be above 0")
+       for name in ("width", "position level width orientation")},
     "VarSaw.ar.[cik]?a": (-112, "a slope of two frames, at a width of 0.999: phases have 24 bits there, scsynth's have 53"),
     "VarSaw.*.extreme": (5, "scsynth's phase isn't brought back into its cycle from below 0 or from far above: its "
                             "samples run away, to 10^9 and more, where ours stay within -1 to 1"),
@@ -72,9 +74,10 @@ WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse 
     LocalIn LocalOut Clip Wrap Fold Latch Gate Trig Trig1 ToggleFF PulseCount Phasor Sweep Timer DelayN DelayL DelayC
     CombN CombL CombC AllpassN AllpassL AllpassC PlayBuf BufRd Rand ExpRand TRand Compander Limiter FreeVerb HPZ1
     IEnvGen FreeSelf PauseSelf Done FreeSelfWhenDone PauseSelfWhenDone PeakFollower MostChange LeastChange LastValue
-    Control TrigControl LagControl AudioControl""".split()
+    Control TrigControl LagControl AudioControl CheckBadValues Sanitize PanAz Vibrato T2A T2K Decimator FM7
+    SawDPW SwitchDelay""".split()
 # Cases without a row of their own: sclang makes Changed of HPZ1, abs and >; the others stay the plugins' so far.
-WITHOUT_ROW = {"Changed", "Rotate2", "T2A", "T2K"}
+WITHOUT_ROW = {"Changed", "Rotate2"}
 CASES = [(family, unit) for family in native.families()
          for unit in dict.fromkeys(map(native.unit_of, native.cases(family)))]
 

@@ -163,6 +163,17 @@ void start_record_buf(::Unit* self) {
 
 // ---- BufWr: buffer, phase, loop, signals
 
+/// Writes frames of this many signals, from the input `first` on, to where frame_of(phase) says, if it isn't null.
+template <int Channels, class FrameOf>
+void write_frames(const ::Unit& unit, int first, int frames, const Signal phases, FrameOf&& frame_of) noexcept {
+    const Signal a(unit, first), b(unit, first + Channels - 1);
+    for (int i = 0; i < frames; ++i)
+        if (float* const to = frame_of(phases[i])) {
+            to[0] = a[i];
+            to[Channels - 1] = b[i];
+        }
+}
+
 void buf_wr(::Unit* self, int frames) {
     enum { buffer_number, phase, loops, signals };
     ::Unit& unit = *self;
@@ -178,8 +189,17 @@ void buf_wr(::Unit* self, int frames) {
     const bool loop = whole(in(unit, loops)) != 0;
     const double end = buffer.frames - (loop ? 0 : 1);
     const Signal phases(unit, phase);
+    const auto frame_of = [&](float phase) {
+        const double place = double(phase);
+        return place >= 0. && place < end ? buffer.data + int64_t(place) * buffer.channels // mostly, and far cheaper
+                                          : frame_at(buffer, place_of(unit, place, end, loop));
+    };
+    if (channels == 1)
+        return write_frames<1>(unit, signals, frames, phases, frame_of);
+    if (channels == 2)
+        return write_frames<2>(unit, signals, frames, phases, frame_of);
     for (int i = 0; i < frames; ++i)
-        if (float* const to = frame_at(buffer, place_of(unit, double(phases[i]), end, loop)))
+        if (float* const to = frame_of(phases[i]))
             for (int c = 0; c < channels; ++c)
                 to[c] = Signal(unit, signals + c)[i];
 }

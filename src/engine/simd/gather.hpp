@@ -39,24 +39,26 @@ SCS_INLINE Neighbours<N> gather(const float* table, I32<N> at) {
 #if defined(__x86_64__)
         using Part = typename F32<N>::Part;
         Part a, b; // the pairs of lanes 0 and 1 (a), 2 and 3 (b) of each four, as the shuffles need them
+        if constexpr (N == 4) {
+            a = detail::two_neighbours(table, index);
+            b = detail::two_neighbours(table, index + 2);
+        } else {
 #if defined(__AVX512F__)
-        const auto four = [&](int k) SCS_INLINE_LAMBDA {
-            return detail::join(__m256i(detail::eight(table, index + k, index + k + 4)),
-                                __m256i(detail::eight(table, index + k + 8, index + k + 12)));
-        };
-        a = Part(four(0));
-        b = Part(four(2));
+            const auto four = [&](int k) SCS_INLINE_LAMBDA {
+                return detail::join(__m256i(detail::eight(table, index + k, index + k + 4)),
+                                    __m256i(detail::eight(table, index + k + 8, index + k + 12)));
+            };
+            a = Part(four(0));
+            b = Part(four(2));
 #elif defined(__AVX2__)
-        const auto two = [&](int k) SCS_INLINE_LAMBDA {
-            return detail::join(__m128i(detail::two_neighbours(table, index + k)),
-                                __m128i(detail::two_neighbours(table, index + k + 4)));
-        };
-        a = Part(two(0));
-        b = Part(two(2));
-#else
-        a = detail::two_neighbours(table, index);
-        b = detail::two_neighbours(table, index + 2);
+            const auto two = [&](int k) SCS_INLINE_LAMBDA {
+                return detail::join(__m128i(detail::two_neighbours(table, index + k)),
+                                    __m128i(detail::two_neighbours(table, index + k + 4)));
+            };
+            a = Part(two(0));
+            b = Part(two(2));
 #endif
+        }
         if constexpr (N == 4) {
             made.entry.part[0] = __builtin_shufflevector(a, b, 0, 2, 4, 6);
             made.next.part[0] = __builtin_shufflevector(a, b, 1, 3, 5, 7);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/simd/gather.hpp"
 #include "engine/ugens/delay-line.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/memory.hpp"
@@ -17,7 +18,7 @@ constexpr int heads = 4;
 template <int N>
 struct PitchShiftState {
     static constexpr size_t items64 = 1;
-    float* line[N];
+    float* line[N];              ///< behind its last sample it has the first one again
     uint32_t mask[N];            ///< of the line
     uint32_t newest[N];          ///< the last index that was written
     uint32_t full[N];            ///< whether all of the line has been
@@ -101,16 +102,17 @@ private:
             const auto whole = convert<int32_t>(place);
             const auto at = (U32<heads>(newest) - bits<uint32_t>(whole)) & U32<heads>(mask);
             const auto before = (at - U32<heads>(1)) & U32<heads>(mask);
-            const auto read = [&](U32<heads> from) SCS_INLINE_LAMBDA {
-                float samples[heads];
-                for (int k = 0; k < heads; ++k)
-                    samples[k] = Full || from[k] <= newest ? line[from[k]] : 0.f;
-                return F32<heads>::load(samples);
-            };
-            const auto a = read(at), b = read(before);
+            auto [b, a] = gather(line, bits<int32_t>(before));
+            if constexpr (!Full) {
+                const I32<heads> last{int32_t(newest)};
+                a = select(bits<int32_t>(at) <= last, a, 0.f);
+                b = select(bits<int32_t>(before) <= last, b, 0.f);
+            }
             const auto each = (a + (place - convert<float>(whole)) * (b - a)) * ramp;
             ramp += ramp_slope;
             line[newest] = from[i * L];
+            if (newest == 0)
+                line[mask + 1] = line[0];
             to[i * L] = (each[0] + each[1] + each[2] + each[3]) * 0.5f;
         }
         s_.newest[lane_] = newest;
@@ -151,9 +153,9 @@ void start(const Op& op, Block& block) SCS_NONBLOCKING {
     auto& s = state<PitchShiftState<1>>(op, block);
     const double frames = window_of(op, block) * block.audio->samples;
     const int64_t length = line_of(int64_t(ceil(F64<1>(frames * 3. + 3.))[0]) + block.frames);
-    s.line[0] = claim<float>(block, size_t(length));
+    s.line[0] = claim<float>(block, size_t(length) + 1);
     if (s.line[0])
-        s.line[0][0] = *input(op, block, in);
+        s.line[0][0] = s.line[0][length] = *input(op, block, in);
     else
         complain_of_memory(op, block);
     s.mask[0] = uint32_t(length - 1);

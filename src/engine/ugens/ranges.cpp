@@ -114,6 +114,11 @@ struct Ranged {
     }
 };
 
+template <class V>
+SCS_INLINE bool lies_in(V x, V low, V high) {
+    return all((x >= low) & (x < high));
+}
+
 /// Wrap of the phase of a long buffer: see fine-arithmetic.hpp.
 template <class Form>
 struct FineWrap {
@@ -123,9 +128,15 @@ struct FineWrap {
         const FineIn<Form> x(op, block, in, nullptr), a(op, block, low, s.value[0]), b(op, block, high, s.value[1]);
         float* out = output(op, block);
         float* rests = output(op, block, 1);
+        const bool held = a.single.held && b.single.held;
         for (int i = 0; i < steps; ++i) {
-            const auto least = a.at(i), most = b.at(i), exact = wrapped(x.at(i), least, most);
-            const auto near = wrapped(x.single.at(i), a.single.at(i), b.single.at(i));
+            const auto least = a.at(i), most = b.at(i);
+            auto exact = x.at(i);
+            auto near = x.single.at(i);
+            if (!(held && lies_in(exact, least, most) && lies_in(near, a.single.line.from, b.single.line.from))) {
+                exact = wrapped(exact, least, most);
+                near = wrapped(near, a.single.at(i), b.single.at(i));
+            }
             const auto made = on_that_side(exact, most - least, near), rest = rest_of(exact, made);
             Form::put(out, i, made);
             Form::put(rests, i, rest);

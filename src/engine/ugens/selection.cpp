@@ -137,11 +137,83 @@ void start_constant(const Op& op, Block& block) SCS_NONBLOCKING {
 constexpr Kernel constant_audio = any_rate_kernel<Constant, Previous<1>::State>(true, start_constant);
 constexpr Kernel constant_control = any_rate_kernel<Constant, Previous<1>::State>(false, start_constant);
 
+// ---- T2A: an impulse, as high as the trigger, in a frame of its block
+
+enum { trigger, trigger_frame };
+
+template <int L>
+struct TriggerToAudio {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
+        auto& s = state<Previous<1>::State<L>>(op, block);
+        const float* level = input(op, block, trigger);
+        float now[L]; // read now, as the output may share memory with the input
+        F32<L>::load(level).store(now);
+        int32_t frame[L];
+        to_int(F32<L>::load(input(op, block, trigger_frame))).store(frame);
+        float* out = output(op, block);
+        if constexpr (L == 1)
+            each_step<Timewise>(block, [&](int i) SCS_INLINE_LAMBDA { Timewise::put(out, i, F32<lanes>(0.f)); });
+        else
+            for (int i = 0; i < block.frames; ++i)
+                F32<L>(0.f).store(out + i * L);
+        each_lane<L>(block, [&](int lane) {
+            if (s.value[0][lane] <= 0.f && now[lane] > 0.f) {
+                const int32_t last = block.frames - 1, at = frame[lane] < 0      ? 0
+                                                            : frame[lane] > last ? last
+                                                                                 : frame[lane];
+                out[at * L + lane] = now[lane];
+            }
+            s.value[0][lane] = now[lane];
+        });
+    }
+};
+
+void start_trigger_to_audio(const Op& op, Block& block) SCS_NONBLOCKING {
+    const float level = *input(op, block, trigger);
+    *output(op, block) = level > 0.f ? level : 0.f;
+    if (block.space->release < Release::v3_14)
+        state<Previous<1>::State<1>>(op, block).value[0][0] = level;
+}
+
+constexpr Kernel trigger_to_audio = lane_kernel<TriggerToAudio, Previous<1>::State>(start_trigger_to_audio);
+
+// ---- T2K: the largest sample of the block above 0
+
+template <class Form>
+struct TriggerToControl {
+    static void run(const Op& op, Block& block) SCS_NONBLOCKING {
+        const float* from = input(op, block, trigger);
+        if constexpr (Form::width == 1) {
+            float each[lanes], most = 0.f;
+            largest<Timewise>(from, block).store(each);
+            for (const float one : each)
+                most = one > most ? one : most;
+            *output(op, block) = most;
+        } else {
+            largest<Form>(from, block).store(output(op, block));
+        }
+    }
+    template <class Steps>
+    SCS_INLINE static typename Steps::F largest(const float* from, const Block& block) {
+        typename Steps::F most(0.f);
+        for (int i = 0, n = Steps::steps(block); i < n; ++i) {
+            const auto x = Steps::audio(from, i);
+            most = select(x > most, x, most);
+        }
+        return most;
+    }
+};
+
+constexpr Kernel trigger_to_control = vector_kernel<TriggerToControl, Stateless, Scalar>(start_audio_to_control);
+
 constexpr NativeUgen list[] = {
     {"A2K", [](const Signature& s) { return s.rate == Rate::control ? &audio_to_control : nullptr; }},
     {"DC", [](const Signature& s) { return s.rate == Rate::audio ? &constant_audio : &constant_control; }},
     {"K2A", [](const Signature& s) { return s.rate == Rate::audio ? &control_to_audio : nullptr; }},
     {"Select", choose_select},
+    {"T2A",
+     [](const Signature& s) { return s.rate == Rate::audio && s.inputs.size() == 2 ? &trigger_to_audio : nullptr; }},
+    {"T2K", [](const Signature& s) { return s.rate == Rate::control && s.audio(0) ? &trigger_to_control : nullptr; }},
 };
 
 } // namespace

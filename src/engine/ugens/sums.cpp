@@ -18,7 +18,7 @@ template <class Form>
 struct MulAdd {
     using F = typename Form::F;
     static void run(const Op& op, Block& block) SCS_NONBLOCKING {
-        if (moves(op, block, factor) || moves(op, block, addend) || silences(op, block))
+        if (moves(op, block, factor) || moves(op, block, addend) || any(silent_voices(op, block)))
             return any_way(op, block);
         if (is_audio(op, factor))
             with_addend(op, block, AudioIn<Form>{input(op, block, factor)});
@@ -55,10 +55,26 @@ struct MulAdd {
             now.store(previous); // equal, but a zero may have another sign
         return other;
     }
-    SCS_INLINE static bool silences(const Op& op, const Block& block) {
-        return !is_audio(op, factor) && any(Form::by_voice(input(op, block, factor)) == F32<Form::state_lanes>(0.f));
+    SCS_INLINE static auto silent_voices(const Op& op, const Block& block) {
+        const F32<Form::state_lanes> zero(0.f);
+        return is_audio(op, factor) ? I32<Form::state_lanes>(0) : Form::by_voice(input(op, block, factor)) == zero;
     }
-    [[gnu::noinline]] static void any_way(const Op& op, const Block& block) { compute(op, block, Form::steps(block)); }
+    SCS_INLINE static void addend_alone(const Op& op, const Block& block) {
+        float* out = output(op, block);
+        const auto loop = [&](auto plus) SCS_INLINE_LAMBDA {
+            each_step<Form>(block, [&](int i) SCS_INLINE_LAMBDA { Form::put(out, i, plus.at(i)); });
+        };
+        if (is_audio(op, addend))
+            loop(AudioIn<Form>{input(op, block, addend)});
+        else
+            loop(held(op, block, addend));
+    }
+    [[gnu::noinline]] static void any_way(const Op& op, const Block& block) {
+        if (all(silent_voices(op, block)) && !moves(op, block, factor) && !moves(op, block, addend))
+            addend_alone(op, block);
+        else
+            compute(op, block, Form::steps(block));
+    }
 
     SCS_INLINE static void compute(const Op& op, const Block& block, int steps) {
         auto& s = state<typename Previous<2>::template State<Form::state_lanes>>(op, block);

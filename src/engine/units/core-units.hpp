@@ -58,7 +58,7 @@ constexpr UnitFacts core_units[] = {
     unit("BufSamples", 1, 1).does(reads),
     unit("BufWr", 3, 0).does(writes | sends),
     unit("COsc", 3, 1).does(reads | sends),
-    unit("CheckBadValues", 3, 1).does(sends),
+    unit("CheckBadValues", 3, 1).reads_samples(0x1).does(sends),
     unit("ClearBuf", 1, 1).does(nothing),
     unit("Clip", 3, 1).reads_samples(0x1).does(nothing),
     unit("ClipNoise", 0, 1).does(draws),
