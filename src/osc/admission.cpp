@@ -2,6 +2,7 @@
 #include "osc/admission.hpp"
 
 #include <new>
+#include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
 
@@ -9,10 +10,23 @@ namespace scs::osc {
 
 namespace {
 
-using Sender = SenderLookup::Sender;
+constexpr char datagrams[] = "an OSC packet", connections[] = "a TCP connection";
 
 bool before(const timespec& a, const timespec& b) {
     return std::tie(a.tv_sec, a.tv_nsec) < std::tie(b.tv_sec, b.tv_nsec);
+}
+
+/// Why it can't be found out which process holds a socket; empty: it can.
+std::string why_no_holders() {
+    const auto socket = UdpSocket::open("127.0.0.1", 0);
+    struct stat status;
+    if (!socket || ::fstat(socket.value().fd(), &status) != 0)
+        return "no socket";
+    try {
+        return why_not_found("/proc", status.st_ino);
+    } catch (const std::exception& error) {
+        return error.what();
+    }
 }
 
 } // namespace
@@ -26,6 +40,13 @@ Result<Admission> Admission::open(const ServerSettings& settings) {
         return Error{lookup.error() + "; without that scsynth.allow must be any, and then every user of this machine "
                                       "commands the server"};
     result.lookup_ = std::move(lookup.value());
+    if (settings.allow == "user")
+        return result;
+    if (const std::string why = why_no_holders(); !why.empty())
+        return Error{
+            "/proc doesn't say which program a packet is of (" + why +
+            "); without that scsynth.allow must be user, and then programs in sandboxes command the server, too"};
+    result.watch_ = std::make_unique<HolderWatch>();
     return result;
 }
 
@@ -34,9 +55,14 @@ void Admission::report_to(std::atomic<uint64_t>& refused, std::function<void(con
     warn_ = std::move(warn);
 }
 
-bool Admission::admits(const UdpSocket::Datagram& datagram, int at) {
+void Admission::end_watch() noexcept {
+    if (watch_)
+        watch_->stop();
+}
+
+Admission::Answer Admission::admits(const UdpSocket::Datagram& datagram, int at) {
     if (!lookup_)
-        return true;
+        return Answer::yes;
     if (!(datagram.from == last_) || !before(datagram.arrived, asked_) || datagram.arrived.tv_sec == 0) {
         timespec now{};
         ::clock_gettime(CLOCK_REALTIME, &now);
@@ -44,27 +70,60 @@ bool Admission::admits(const UdpSocket::Datagram& datagram, int at) {
         last_ = datagram.from;
         asked_ = now;
     }
-    return obeys(answer_, "an OSC packet");
+    return judge(answer_, datagrams);
 }
 
-bool Admission::admits(int connection) {
-    return !lookup_ || obeys(lookup_->of_connection(connection), "a TCP connection");
+Admission::Answer Admission::admits(const Sender& sender, bool late) {
+    const Answer answer = judge(sender, datagrams);
+    if (answer != Answer::later || !late)
+        return answer;
+    give_up(sender);
+    return Answer::no;
 }
 
-bool Admission::obeys(const Sender& sender, const char* what) noexcept {
-    if (sender.kind == Sender::Kind::obeyed)
-        return true;
+void Admission::give_up(const Sender& sender) noexcept {
+    refuse(sender, datagrams, " of a program of which it isn't known in time whether it is in a sandbox");
+}
+
+Admission::Answer Admission::admits(int connection) {
+    return lookup_ ? judge(lookup_->of_connection(connection), connections) : Answer::yes;
+}
+
+Admission::Answer Admission::judge(const Sender& sender, const char* what) noexcept {
+    try {
+        if (sender.kind == Sender::Kind::stranger)
+            return refuse(sender, what, " of user " + std::to_string(sender.uid));
+        if (sender.kind == Sender::Kind::unknown)
+            return refuse(sender, what, " whose sender is gone, or isn't on this machine,");
+        Answer answer = Answer::yes;
+        if (watch_)
+            for (const SocketId& socket : sender.own_sockets())
+                switch (watch_->ask(socket)) {
+                case HolderWatch::Answer::obeyed: break;
+                case HolderWatch::Answer::later: answer = Answer::later; break;
+                case HolderWatch::Answer::refused: return refuse(sender, what, " of " + watch_->why(socket));
+                }
+        return answer;
+    } catch (const std::bad_alloc&) { // an accepted connection is not to be lost
+        refused_->fetch_add(1, std::memory_order_relaxed);
+        return Answer::no;
+    }
+}
+
+Admission::Answer Admission::refuse(const Sender& sender, const char* what, std::string_view by) noexcept {
     refused_->fetch_add(1, std::memory_order_relaxed);
     try {
-        const std::string by = sender.kind == Sender::Kind::stranger
-                                   ? " of user " + std::to_string(sender.uid)
-                                   : " whose sender is gone, or isn't on this machine,";
-        if (const auto line = lines_.pass(what + by + " was refused; only user " + std::to_string(::geteuid()) +
-                                          " and root are obeyed (scsynth.allow)"))
+        const bool own = sender.kind == Sender::Kind::obeyed;
+        const std::string who = "user " + std::to_string(::geteuid());
+        if (const auto line = lines_.pass(
+                std::string(what).append(by) +
+                (own ? ", was refused; programs in a sandbox need scsynth.allow = user, or the server's Unix "
+                       "socket"
+                     : " was refused; only " + who + " and root are obeyed (scsynth.allow)")))
             warn_(*line);
     } catch (const std::bad_alloc&) {
     }
-    return false;
+    return Answer::no;
 }
 
 } // namespace scs::osc

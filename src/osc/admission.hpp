@@ -2,46 +2,69 @@
 #pragma once
 
 #include "engine/base/line-limit.hpp"
+#include "osc/holder-watch.hpp"
 #include "osc/sender-lookup.hpp"
 #include "osc/server-settings.hpp"
 #include "osc/udp-socket.hpp"
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <time.h>
 
 namespace scs::osc {
 
-/// Decides who is obeyed: the user of this process and root, or, with the setting `allow`, anybody. [osc]
+/// Decides who is obeyed, by the setting `allow`: programs of the user of this process that are in no sandbox, and
+/// root; all programs of the user; or anybody. [osc]
 class Admission {
 public:
+    using Sender = SenderLookup::Sender;
+    enum class Answer {
+        yes,
+        no,    ///< it has been counted and logged
+        later, ///< it will be known when the thread in watch_senders() calls `tell`
+    };
+
     /// [main] Fails if the setting asks for what the kernel doesn't tell.
     static Result<Admission> open(const ServerSettings&);
 
     /// Where refused packets and connections are counted, and who writes to the log. To be called before the others.
     void report_to(std::atomic<uint64_t>& refused, std::function<void(const std::string&)> warn);
+    /// Whether watch_senders() is to be run, on a thread of its own, until end_watch(). `tell` is called on it.
+    bool needs_watch() const noexcept { return watch_ != nullptr; }
+    void watch_senders(const std::function<void()>& tell) { watch_->run(tell); }
+    void end_watch() noexcept;
 
     /// Whether a datagram that was received from the socket `at` is obeyed. The kernel is asked after it has arrived:
     /// one answer also serves further datagrams of that sender if they arrived before the question.
-    bool admits(const UdpSocket::Datagram&, int at);
-    /// Whether a connection that was just accepted is.
-    bool admits(int connection);
+    Answer admits(const UdpSocket::Datagram&, int at);
+    /// Who sent the datagram of the last call.
+    const Sender& sender() const noexcept { return answer_; }
+    /// Whether a datagram of this sender is obeyed, for which the answer was `later`. `late`: then it is no.
+    Answer admits(const Sender&, bool late);
+    /// Such a datagram isn't kept any longer.
+    void give_up(const Sender&) noexcept;
+    /// Whether a connection that was accepted is.
+    Answer admits(int connection);
     /// Forgets the last answer.
     void begin_turn() noexcept { asked_ = {}; }
 
 private:
-    bool obeys(const SenderLookup::Sender&, const char* what) noexcept;
+    Answer judge(const Sender&, const char* what) noexcept;
+    Answer refuse(const Sender&, const char* what, std::string_view by) noexcept;
 
     std::optional<SenderLookup> lookup_; ///< none: everybody is obeyed
+    std::unique_ptr<HolderWatch> watch_; ///< null: so is every program of the user
     std::atomic<uint64_t>* refused_ = nullptr;
     std::function<void(const std::string&)> warn_;
     LineLimit lines_{3, std::chrono::seconds(10)};
 
     UdpPeer last_;
     timespec asked_{}; ///< CLOCK_REALTIME; 0: not yet
-    SenderLookup::Sender answer_;
+    Sender answer_;
 };
 
 } // namespace scs::osc

@@ -13,7 +13,7 @@ struct UdpPeer {
     bool operator==(const UdpPeer&) const = default;
 };
 
-/// A TCP connection. A server gives each number only once.
+/// A connection by TCP or a Unix socket. A server gives each number only once.
 struct TcpPeer {
     uint64_t id = 0;
     bool operator==(const TcpPeer&) const = default;

@@ -81,7 +81,10 @@ OscLoop::OscLoop(UdpSocket socket, TcpPort tcp, Admission admission, Services& s
     services_.outlet = post_.number();
     services_.most_held = max_held * 3 / 4;
     admission_.report_to(counters.refused, [this](const std::string& line) { callbacks_.log(Level::warning, line); });
-    tcp_events_.admits = [this](int connection) { return admission_.admits(connection); };
+    tcp_events_.admits = [this](int connection) -> std::optional<bool> {
+        const auto answer = admission_.admits(connection);
+        return answer == Admission::Answer::later ? std::nullopt : std::optional(answer == Admission::Answer::yes);
+    };
     tcp_events_.ready = [this](TcpPeer from) { return takes_more_of(from); };
     tcp_events_.packet = [this](std::span<const std::byte> packet, TcpPeer from) {
         if_memory_lasts([&] { take_packet(packet, from); });
@@ -233,17 +236,37 @@ void OscLoop::sleep(std::chrono::microseconds time) {
 
 void OscLoop::receive() {
     admission_.begin_turn();
+    if_memory_lasts([this] { receive_waiting(); });
     for (int n = 0; n < packets_at_once && socket_.fd() >= 0 && !stopping(); ++n) {
         const auto datagram = socket_.receive();
         if (!datagram)
             break;
-        if_memory_lasts([&] {
-            if (admission_.admits(*datagram, socket_.fd()))
-                take_packet(datagram->bytes, datagram->from);
-        });
+        if_memory_lasts([&] { receive(*datagram); });
     }
     counters_.kernel_dropped.store(socket_.dropped(), std::memory_order_relaxed);
     if_memory_lasts([&] { tcp_.serve(tcp_events_); });
+}
+
+void OscLoop::receive(const UdpSocket::Datagram& datagram) {
+    const auto answer = admission_.admits(datagram, socket_.fd());
+    if (answer == Admission::Answer::no)
+        return;
+    if (answer == Admission::Answer::yes && waiting_.any_of(datagram.from))
+        receive_waiting();
+    if (answer == Admission::Answer::yes && !waiting_.any_of(datagram.from))
+        take_packet(datagram.bytes, datagram.from);
+    else if (!waiting_.add(datagram, admission_.sender(), Clock::now()))
+        admission_.give_up(admission_.sender());
+}
+
+void OscLoop::receive_waiting() {
+    const Clock::time_point now = Clock::now();
+    waiting_.take(
+        [&](const WaitingDatagrams::Datagram& each) {
+            const auto answer = admission_.admits(each.sender, now - each.came > WaitingDatagrams::patience);
+            return answer == Admission::Answer::later ? std::nullopt : std::optional(answer == Admission::Answer::yes);
+        },
+        [&](const WaitingDatagrams::Datagram& each) { if_memory_lasts([&] { take_packet(each.bytes, each.from); }); });
 }
 
 /// Of the memory for packets and replies.

@@ -19,6 +19,7 @@
 #include "osc/server.hpp"
 #include "osc/tcp-port.hpp"
 #include "osc/udp-socket.hpp"
+#include "osc/waiting-datagrams.hpp"
 #include "osc/wakeup.hpp"
 #include "osc/worker.hpp"
 
@@ -43,6 +44,13 @@ public:
 
     /// [any] Where what plugins say goes.
     const PluginOutlet& outlet() const noexcept { return post_; }
+    /// Whether watch_senders() is to be run, on a thread of its own, until end_watch(). [any]
+    bool needs_watch() const noexcept { return admission_.needs_watch(); }
+    void watch_senders() {
+        admission_.watch_senders([this] { wakeup_.ring(); });
+    }
+    void end_watch() noexcept { admission_.end_watch(); }
+
     /// [any but rt] Plugins say nothing any more.
     void end_post() noexcept { post_.end(); }
 
@@ -84,6 +92,9 @@ private:
     bool if_memory_lasts(F&& action) noexcept;
 
     void receive();
+    /// Datagrams of senders of whom it wasn't known whether they are obeyed.
+    void receive_waiting();
+    void receive(const UdpSocket::Datagram&);
     /// Whether there is room for another packet of a TCP client now. If not it is left waiting, instead of being
     /// refused.
     bool takes_more_of(TcpPeer) const;
@@ -126,6 +137,7 @@ private:
     TcpPort tcp_;
     TcpPort::Events tcp_events_;
     Admission admission_;
+    WaitingDatagrams waiting_;
     uint16_t port_;
     Services& services_;
     ServerCallbacks& callbacks_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/sender-lookup.hpp"
 
+#include "engine/base/descriptors.hpp"
 #include "osc/socket-address.hpp"
 #include "osc/udp-socket.hpp"
 
@@ -28,9 +29,15 @@ constexpr uint8_t established = 1; ///< a state of TCP
 
 using Sender = SenderLookup::Sender;
 
-Sender judge(uint32_t uid) {
-    return {uid == 0 || uid == ::geteuid() ? Sender::Kind::obeyed : Sender::Kind::stranger, uid};
+Sender::Kind judge(uint32_t uid) {
+    return uid == 0 || uid == ::geteuid() ? Sender::Kind::obeyed : Sender::Kind::stranger;
 }
+
+/// What the kernel says of a socket beside its addresses.
+struct Attributes {
+    bool ipv6_only = false;
+    uint64_t group = 0; ///< SocketId's
+};
 
 inet_diag_req_v2 request(uint8_t family, uint8_t protocol) {
     inet_diag_req_v2 result{};
@@ -48,19 +55,56 @@ bool is_address(uint8_t family, const __be32 (&words)[4], const in_addr& address
     return words[0] == 0 && words[1] == 0 && words[2] == htonl(0xffff) && words[3] == address.s_addr;
 }
 
-/// Whether a socket that is bound to this address sends from the other one, unless it is asked to do otherwise.
-bool sends_from(uint8_t family, const __be32 (&words)[4], const in_addr& address) {
-    const bool any = words[0] == 0 && (family == AF_INET || (words[1] == 0 && words[2] == 0 && words[3] == 0));
-    return any || is_address(family, words, address);
+bool is_any(uint8_t family, const __be32 (&words)[4]) {
+    return words[0] == 0 && (family == AF_INET || (words[1] == 0 && words[2] == 0 && words[3] == 0));
 }
 
-bool says_ipv6_only(const nlmsghdr* message) {
+/// Whether a socket that is bound to this address sends from the other one, unless it is asked to do otherwise.
+bool sends_from(uint8_t family, const __be32 (&words)[4], const in_addr& address) {
+    return is_any(family, words) || is_address(family, words, address);
+}
+
+/// Whether a socket is bound to all addresses, of all devices.
+bool is_everywhere(const inet_diag_msg& socket) {
+    return is_any(socket.idiag_family, socket.id.idiag_src) && socket.id.idiag_if == 0;
+}
+
+/// Whether sockets that want to share this port, in every way that there is, may have it.
+bool can_be_shared(uint16_t port) {
+    const Descriptor other(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const int on = 1;
+    sockaddr_in name{};
+    name.sin_family = AF_INET;
+    name.sin_port = port;
+    return other.get() < 0 || ::setsockopt(other.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+           ::setsockopt(other.get(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0 ||
+           ::bind(other.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0 || errno != EADDRINUSE;
+}
+
+template <class Value>
+void read_attribute(const rtattr* attribute, Value& value) {
+    if (RTA_PAYLOAD(attribute) >= sizeof value)
+        std::memcpy(&value, RTA_DATA(attribute), sizeof value);
+}
+
+Attributes attributes_of(const nlmsghdr* message) {
     const auto* head = static_cast<const inet_diag_msg*>(NLMSG_DATA(message));
     auto left = int(message->nlmsg_len - NLMSG_LENGTH(sizeof *head));
-    for (auto* each = reinterpret_cast<const rtattr*>(head + 1); RTA_OK(each, left); each = RTA_NEXT(each, left))
-        if (each->rta_type == INET_DIAG_SKV6ONLY && RTA_PAYLOAD(each) >= 1)
-            return *static_cast<const uint8_t*>(RTA_DATA(each)) != 0;
-    return false;
+    Attributes result;
+    for (auto* each = reinterpret_cast<const rtattr*>(head + 1); RTA_OK(each, left); each = RTA_NEXT(each, left)) {
+        uint8_t only = 0;
+        if (each->rta_type == INET_DIAG_SKV6ONLY)
+            read_attribute(each, only);
+        result.ipv6_only = result.ipv6_only || only != 0;
+        if (each->rta_type == INET_DIAG_CGROUP_ID)
+            read_attribute(each, result.group);
+    }
+    return result;
+}
+
+SocketId id_of(const inet_diag_msg& socket, const Attributes& attributes) {
+    const auto& cookie = socket.id.idiag_cookie;
+    return {socket.idiag_inode, uint64_t(cookie[1]) << 32 | cookie[0], attributes.group};
 }
 
 uint64_t inode_of(int fd) {
@@ -94,6 +138,7 @@ SenderLookup::SenderLookup(SenderLookup&& other) noexcept {
 SenderLookup& SenderLookup::operator=(SenderLookup&& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(sequence_, other.sequence_);
+    std::swap(sole_, other.sole_);
     return *this;
 }
 
@@ -153,7 +198,7 @@ bool SenderLookup::read_answer(bool all, Each&& each) {
                 return true;
             if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY || message->nlmsg_len < NLMSG_LENGTH(sizeof(inet_diag_msg)))
                 return false;
-            each(*static_cast<const inet_diag_msg*>(NLMSG_DATA(message)), says_ipv6_only(message));
+            each(*static_cast<const inet_diag_msg*>(NLMSG_DATA(message)), attributes_of(message));
             if (!all)
                 return true;
         }
@@ -161,24 +206,71 @@ bool SenderLookup::read_answer(bool all, Each&& each) {
     return false;
 }
 
-Sender SenderLookup::of_datagram(const UdpPeer& from, int at) {
-    const uint64_t own = inode_of(at);
-    Sender found;
+SenderLookup::OnPort SenderLookup::look(const UdpPeer& from, uint64_t own) {
+    OnPort found;
+    Sender& sender = found.sender;
+    bool is_there = false, is_strangers = false, too_many = false;
     for (const uint8_t family : {AF_INET, AF_INET6}) {
         inet_diag_req_v2 wanted = request(family, IPPROTO_UDP);
         wanted.id.idiag_sport = from.port;
-        const bool complete = ask(wanted, true, [&](const inet_diag_msg& socket, bool ipv6_only) {
-            if (socket.id.idiag_sport != from.port || ipv6_only || socket.idiag_inode == own ||
-                found.kind == Sender::Kind::stranger)
+        const bool complete = ask(wanted, true, [&](const inet_diag_msg& socket, const Attributes& attributes) {
+            if (socket.id.idiag_sport != from.port || attributes.ipv6_only || socket.idiag_inode == own || is_strangers)
                 return;
-            const Sender owner = judge(socket.idiag_uid);
-            if (owner.kind == Sender::Kind::stranger || sends_from(family, socket.id.idiag_src, {from.address}))
-                found = owner;
+            ++found.count;
+            found.everywhere = found.everywhere || is_everywhere(socket);
+            sender.uid = socket.idiag_uid;
+            is_strangers = judge(socket.idiag_uid) == Sender::Kind::stranger;
+            is_there = is_there || sends_from(family, socket.id.idiag_src, {from.address});
+            if (socket.idiag_uid == ::geteuid())
+                too_many = !sender.add(id_of(socket, attributes)) || too_many;
         });
-        if (!complete)
-            return found.kind == Sender::Kind::stranger ? found : Sender{};
+        if (!complete && !is_strangers)
+            return {};
     }
+    sender.kind = is_strangers            ? Sender::Kind::stranger
+                  : is_there && !too_many ? Sender::Kind::obeyed
+                                          : Sender::Kind::unknown;
     return found;
+}
+
+bool SenderLookup::is_there(const UdpPeer& from, const SocketId& socket) {
+    inet_diag_req_v2 wanted = request(AF_INET, IPPROTO_UDP);
+    wanted.id.idiag_dport = from.port; // the other way round than for TCP
+    wanted.id.idiag_dst[0] = from.address;
+    bool same = false;
+    ask(wanted, false, [&](const inet_diag_msg& found, const Attributes& attributes) {
+        same = found.id.idiag_sport == from.port && found.idiag_uid == ::geteuid() && is_everywhere(found) &&
+               id_of(found, attributes) == socket;
+    });
+    return same;
+}
+
+void SenderLookup::note(const UdpPeer& from, uint64_t own, const OnPort& found) {
+    const auto is_alone = [](const OnPort& port) {
+        return port.count == 1 && port.everywhere && port.sender.own_sockets().size() == 1;
+    };
+    if (!is_alone(found) || can_be_shared(from.port))
+        return sole_.remove(from);
+    const OnPort again = look(from, own);
+    const SocketId& socket = found.sender.own_sockets()[0];
+    if (is_alone(again) && again.sender.own_sockets()[0] == socket)
+        sole_.add(from, socket, SoleSenders::Clock::now());
+    else
+        sole_.remove(from);
+}
+
+Sender SenderLookup::of_datagram(const UdpPeer& from, int at) {
+    if (const SocketId* sole = sole_.find(from, SoleSenders::Clock::now()); sole && is_there(from, *sole)) {
+        Sender sender;
+        sender.kind = Sender::Kind::obeyed;
+        sender.uid = ::geteuid();
+        sender.add(*sole);
+        return sender;
+    }
+    const uint64_t own = inode_of(at);
+    const OnPort found = look(from, own);
+    note(from, own, found);
+    return found.sender;
 }
 
 Sender SenderLookup::of_connection(int connection) {
@@ -193,14 +285,18 @@ Sender SenderLookup::of_connection(int connection) {
     wanted.id.idiag_src[0] = from.sin_addr.s_addr;
     wanted.id.idiag_dst[0] = to.sin_addr.s_addr;
     Sender found;
-    ask(wanted, false, [&](const inet_diag_msg& socket, bool) {
+    ask(wanted, false, [&](const inet_diag_msg& socket, const Attributes& attributes) {
         // Without a connection the kernel answers with whoever listens on that port, and what is left of a closed one
         // seems to be root's.
         if (socket.idiag_state == established && socket.idiag_inode != 0 && socket.id.idiag_sport == from.sin_port &&
             socket.id.idiag_dport == to.sin_port &&
             is_address(socket.idiag_family, socket.id.idiag_src, from.sin_addr) &&
-            is_address(socket.idiag_family, socket.id.idiag_dst, to.sin_addr))
-            found = judge(socket.idiag_uid);
+            is_address(socket.idiag_family, socket.id.idiag_dst, to.sin_addr)) {
+            found.uid = socket.idiag_uid;
+            found.kind = judge(socket.idiag_uid);
+            if (socket.idiag_uid == ::geteuid())
+                found.add(id_of(socket, attributes));
+        }
     });
     return found;
 }

@@ -3,26 +3,46 @@
 
 #include "engine/base/result.hpp"
 #include "osc/endpoint.hpp"
+#include "osc/socket-holders.hpp"
+#include "osc/sole-senders.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <netinet/in.h>
+#include <span>
 
 struct inet_diag_req_v2;
 
 namespace scs::osc {
 
 /// Whose socket is at the other end of a loopback connection: the kernel is asked, by NETLINK_SOCK_DIAG. It takes some
-/// 10 µs by TCP, some 50 by UDP, and never longer than 100 ms. [osc], opened on [main].
+/// 10 µs by TCP, some 50 by UDP or, of a socket that is known to be alone with its port, 5, and never longer than 200
+/// ms. [osc], opened on [main].
 class SenderLookup {
 public:
     struct Sender {
         enum class Kind {
             obeyed,   ///< of this process's user, or of root
             stranger, ///< of another user, whose number is `uid`
-            unknown,  ///< there is no such socket (any more), or the kernel didn't answer
+            unknown,  ///< there is no such socket (any more), there are too many, or the kernel didn't answer
         };
         Kind kind = Kind::unknown;
         uint32_t uid = 0;
+
+        /// Those of this process's user: any of them may be the sender's.
+        std::span<const SocketId> own_sockets() const noexcept { return std::span(own_).first(own_count_); }
+        /// False: there are too many.
+        bool add(const SocketId& socket) noexcept {
+            if (own_count_ == own_.size())
+                return false;
+            own_[own_count_++] = socket;
+            return true;
+        }
+
+    private:
+        std::array<SocketId, 8> own_{};
+        size_t own_count_ = 0;
     };
 
     /// Fails where the kernel doesn't tell whose a socket is; this is tried with sockets of our own.
@@ -42,8 +62,20 @@ public:
     Sender of_connection(int connection);
 
 private:
+    /// The sockets with a port.
+    struct OnPort {
+        Sender sender;
+        int count = 0;
+        bool everywhere = false; ///< one of them is bound to all addresses
+    };
+    OnPort look(const UdpPeer& from, uint64_t own);
+    /// Whether this socket has that port and is bound to all addresses.
+    bool is_there(const UdpPeer& from, const SocketId&);
+    /// Remembers whether the only socket with this port, if `found` is that, stays so.
+    void note(const UdpPeer& from, uint64_t own, const OnPort& found);
+
     bool renew();
-    /// Calls `each(const inet_diag_msg&, bool ipv6_only)` for every socket of the answer. False: the answer is not
+    /// Calls `each(const inet_diag_msg&, const Attributes&)` for every socket of the answer. False: the answer is not
     /// complete.
     template <class Each>
     bool ask(const inet_diag_req_v2&, bool all, Each&& each);
@@ -52,6 +84,7 @@ private:
 
     int fd_ = -1;
     uint32_t sequence_ = 0;
+    SoleSenders sole_;
 };
 
 } // namespace scs::osc

@@ -20,7 +20,8 @@ struct ServerSettings {
     bool tcp = true;                ///< whether to listen on TCP, too
     std::string udp = "auto";       ///< whether to listen on UDP: "true", "false", "auto": without a password
     std::string bind = "127.0.0.1"; ///< address to listen on
-    std::string allow = "own";      ///< whose packets are obeyed: "own", those of this user and root; "any"
+    std::string socket = "auto";    ///< the Unix socket's path; "auto": after the port; "none"
+    std::string allow = "own";      ///< whose packets are obeyed: "own", "user" or "any"
     int max_logins = 4;             ///< clients that may be notified at once
     std::string password;           ///< what TCP clients send first, at most 31 bytes; empty: nothing
     std::string synthdef_path;      ///< colon-separated folders of .scsyndef files
@@ -83,13 +84,22 @@ inline constexpr SettingRow<ServerSettings> server_settings[] = {
       .help = "serve UDP",
       .more = "auto: unless there is a password, as UDP has none."}},
     {&ServerSettings::bind, {.key = "osc.bind", .letter = 'B', .value = "ADDRESS", .help = "the address to listen on"}},
+    {&ServerSettings::socket,
+     {.key = "osc.socket",
+      .value = "PATH",
+      .help = "a Unix socket beside the port",
+      .more =
+          "Whoever may use its file commands the server, by OSC as in TCP: mode 0600, so the user who runs the server. "
+          "auto: `pw-scsynth-PORT` in the runtime folder (`XDG_RUNTIME_DIR`), if there is one. none: no socket."}},
     {&ServerSettings::allow,
      {.key = "allow",
-      .choices = "own|any",
+      .choices = "own|user|any",
       .help = "whose commands are obeyed",
-      .more = "own: those of the user who runs the server, and of root. A packet whose sender is gone when it is read "
-              "is refused, too. any: everybody's who reaches the address. An address beyond this machine needs it; "
-              "`pw-scsynth -B` implies it there."}},
+      .more =
+          "own: those of programs of the user who runs the server that are in no sandbox (Flatpak, Snap, a "
+          "container), and of root. A packet whose sender is gone when it is read is refused, too. user: those of all "
+          "the user's programs, and of root; then say `restricted-path`, too. any: everybody's who reaches the "
+          "address. An address beyond this machine needs it; `pw-scsynth -B` implies it there."}},
     {&ServerSettings::password,
      {.key = "password",
       .letter = 'p',

@@ -12,6 +12,7 @@
 #include "osc/setting-conflicts.hpp"
 #include "osc/start-definitions.hpp"
 #include "osc/state-restore.hpp"
+#include "osc/unix-address.hpp"
 #include "osc/worker.hpp"
 
 #include <algorithm>
@@ -57,11 +58,12 @@ struct Opened {
     UdpSocket udp;
     TcpPort tcp;
     Admission admission;
+    std::string warning; ///< why there is no Unix socket
 };
 
 /// UDP and TCP, as far as the settings ask for them, on the same port. If any port will do, one that is free for UDP
 /// may be in use for TCP: then another is tried.
-Result<Opened> open_sockets(const ServerSettings& settings) {
+Result<Opened> open_ports(const ServerSettings& settings) {
     auto admission = Admission::open(settings);
     if (!admission)
         return Error{admission.error()};
@@ -69,20 +71,47 @@ Result<Opened> open_sockets(const ServerSettings& settings) {
         auto tcp = TcpPort::open(settings.bind, uint16_t(settings.port), settings.password);
         if (!tcp)
             return Error{tcp.error()};
-        return Opened{UdpSocket(), std::move(tcp.value()), std::move(admission.value())};
+        return Opened{UdpSocket(), std::move(tcp.value()), std::move(admission.value()), {}};
     }
     for (int tries_left = settings.port ? 1 : 16;; --tries_left) {
         auto udp = UdpSocket::open(settings.bind, uint16_t(settings.port));
         if (!udp)
             return Error{udp.error()};
         if (!settings.tcp)
-            return Opened{std::move(udp.value()), TcpPort(), std::move(admission.value())};
+            return Opened{std::move(udp.value()), TcpPort(), std::move(admission.value()), {}};
         auto tcp = TcpPort::open(settings.bind, udp.value().port(), settings.password);
         if (tcp)
-            return Opened{std::move(udp.value()), std::move(tcp.value()), std::move(admission.value())};
+            return Opened{std::move(udp.value()), std::move(tcp.value()), std::move(admission.value()), {}};
         if (tries_left == 1)
             return Error{tcp.error()};
     }
+}
+
+/// Beside them a Unix socket. One that nobody has asked for is left out if it can't be.
+Result<Opened> open_sockets(const ServerSettings& settings) {
+    auto opened = open_ports(settings);
+    if (!opened || settings.socket == "none")
+        return opened;
+    Opened& all = opened.value();
+    const uint16_t port = all.udp.fd() >= 0 ? all.udp.port() : all.tcp.port();
+    const std::string path = settings.socket == "auto" ? usual_socket_path(port) : settings.socket;
+    if (path.empty())
+        return opened;
+    auto listener = UnixListener::open(path);
+    if (!listener && settings.socket != "auto")
+        return Error{listener.error()};
+    if (!listener) {
+        all.warning = listener.error();
+        return opened;
+    }
+    if (all.tcp.fd() < 0) {
+        auto without = TcpPort::open_without_tcp();
+        if (!without)
+            return Error{without.error()};
+        all.tcp = std::move(without.value());
+    }
+    all.tcp.serve_also(std::move(listener.value()));
+    return opened;
 }
 
 } // namespace
@@ -114,7 +143,7 @@ struct Server::Private : std::enable_shared_from_this<Private> {
                    .limit = settings.plugin_job_limit},
                   [this] { keep(); }};
     OscLoop loop; ///< destroyed before the engine: of the engine's it has only bundles
-    std::thread osc_thread, worker_thread;
+    std::thread osc_thread, worker_thread, senders_thread;
 
     /// A thread for plugins' jobs; each engine has one once it needs it.
     struct PluginThread {
@@ -357,10 +386,15 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
     if (!sockets)
         return Error{sockets.error()};
     try {
+        const std::string warning = sockets.value().warning;
         auto p = std::make_shared<Private>(std::move(settings), std::move(sockets.value()));
         p->callbacks.state("starting");
+        if (!warning.empty())
+            p->callbacks.log(ServerSettings::Level::warning, warning);
         std::unique_ptr<Server> server(new Server(p));
         p->worker_thread = start_thread("scsynth-worker", [p] { p->work(); });
+        if (p->loop.needs_watch())
+            p->senders_thread = start_thread("scsynth-senders", [loop = &p->loop] { loop->watch_senders(); });
         p->osc_thread = start_thread("scsynth-osc", [loop = &p->loop] { loop->run(); });
         return server;
     } catch (const std::exception& error) {
@@ -375,6 +409,9 @@ Server::~Server() {
     p_->loop.stop();
     if (p_->osc_thread.joinable())
         p_->osc_thread.join();
+    p_->loop.end_watch();
+    if (p_->senders_thread.joinable())
+        p_->senders_thread.join(); // it looks at one more process at most
     p_->loop.end_post();
     p_->worker.stop(); // not before, so that it gives back all the jobs that were handed to it
     p_->services.shared_memory.close();

@@ -18,6 +18,8 @@ inline std::string find_conflict(const ServerSettings& settings) {
         return "scsynth.osc.udp = \"" + settings.udp +
                "\": a password turns UDP off, so say scsynth.osc.tcp = true (pw-scsynth -t PORT), or scsynth.osc.udp = "
                "true";
+    if (settings.socket != "auto" && settings.socket != "none" && !settings.socket.starts_with('/'))
+        return "scsynth.osc.socket = \"" + settings.socket + "\": expected auto, none or a path that begins with /";
     const auto address = to_sockaddr(settings.bind, 0);
     if (!address)
         return "scsynth.osc.bind = \"" + settings.bind +

@@ -51,7 +51,6 @@ std::unique_ptr<CommandBundle> StateKeeper::next_query(int control_buses, Clock:
             served_.push_back(job);
     }
     asked_ = true;
-    query_ = bundle.get();
     next_ = now + between_pages;
     return bundle;
 }

@@ -31,8 +31,9 @@ public:
     void note_change() noexcept { changed_ = always_; }
     /// The engine is done with a bundle.
     void note_end(const CommandBundle& bundle) noexcept {
-        if (&bundle != query_)
-            note_change();
+        for (const Command* command = bundle.first; command && !changed_; command = command->next)
+            if (command->may_change())
+                note_change();
     }
     /// A bundle that copies the next page, for the engine to run at once; null: it isn't time for one yet.
     std::unique_ptr<CommandBundle> next_query(int control_buses, Clock::time_point now);
@@ -60,7 +61,6 @@ private:
     bool changed_ = false;
     std::shared_ptr<StatePage> page_;
     bool asked_ = false;                    ///< the engine has the page
-    const CommandBundle* query_ = nullptr;  ///< the bundle that asked last
     std::unique_ptr<TreeState> growing_;    ///< null: no copy is under way
     Clock::time_point next_{};              ///< when the next page is asked for at the earliest
     int pages_ = 0;                         ///< of this copy

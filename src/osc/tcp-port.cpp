@@ -20,7 +20,7 @@ namespace {
 constexpr size_t head_bytes = 4;
 constexpr size_t piece_bytes = 32768; ///< read at once, so that one client doesn't keep the others waiting
 constexpr int events_a_turn = 64;
-constexpr uint64_t listener_id = 0;
+constexpr uint64_t listener_id = 0, local_listener_id = ~uint64_t(0);
 // As in scsynth: so long a password, so many tries, with a pause after each that is wrong.
 constexpr size_t max_password = 32;
 constexpr int most_tries = 4;
@@ -61,6 +61,20 @@ Result<TcpPort> TcpPort::open(const std::string& address, uint16_t port, std::st
     return result;
 }
 
+Result<TcpPort> TcpPort::open_without_tcp() {
+    TcpPort result;
+    result.epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+    if (result.epoll_ < 0)
+        return Error{std::string("a Unix socket cannot be served: ") + std::strerror(errno)};
+    return result;
+}
+
+void TcpPort::serve_also(UnixListener listener) {
+    local_ = std::move(listener);
+    listens_ = false;
+    listen();
+}
+
 TcpPort::TcpPort(TcpPort&& other) noexcept {
     *this = std::move(other);
 }
@@ -71,6 +85,7 @@ TcpPort& TcpPort::operator=(TcpPort&& other) noexcept {
         epoll_ = std::exchange(other.epoll_, -1);
         listener_ = std::exchange(other.listener_, -1);
         port_ = other.port_;
+        local_ = std::move(other.local_);
         listens_ = std::exchange(other.listens_, false);
         password_ = std::move(other.password_);
         connections_ = std::exchange(other.connections_, {});
@@ -92,6 +107,7 @@ void TcpPort::close() noexcept {
         ::close(connection.fd);
     }
     connections_.clear();
+    local_ = UnixListener();
     for (int* fd : {&listener_, &epoll_})
         if (*fd >= 0)
             ::close(std::exchange(*fd, -1));
@@ -101,13 +117,14 @@ void TcpPort::serve(const Events& events) {
     if (epoll_ < 0)
         return;
     listen();
+    admit_waiting(events);
     wake_deaf(events);
     std::array<epoll_event, events_a_turn> found;
     const int count = ::epoll_wait(epoll_, found.data(), int(found.size()), 0);
     for (int i = 0; i < count; ++i) {
         const uint64_t id = found[size_t(i)].data.u64;
-        if (id == listener_id) {
-            accept_all(events);
+        if (id == listener_id || id == local_listener_id) {
+            accept_all(id == listener_id ? listener_ : local_.fd(), events);
             continue;
         }
         if (const auto it = connections_.find(id); it != connections_.end())
@@ -150,10 +167,14 @@ void TcpPort::drop_ended(const Events& events) {
 void TcpPort::listen() {
     if (listens_ || Clock::now() < accept_after_)
         return;
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.u64 = listener_id;
-    listens_ = ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_, &event) == 0;
+    listens_ = true;
+    for (const auto& [fd, id] : {std::pair(listener_, listener_id), std::pair(local_.fd(), local_listener_id)}) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.u64 = id;
+        if (fd >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0 && errno != EEXIST)
+            listens_ = false;
+    }
 }
 
 void TcpPort::wake_deaf(const Events& events) {
@@ -167,10 +188,10 @@ void TcpPort::wake_deaf(const Events& events) {
         }
 }
 
-void TcpPort::accept_all(const Events& events) {
+void TcpPort::accept_all(int listener, const Events& events) {
     while (connections_.size() < most_connections) {
         const auto entry = connections_.try_emplace(last_id_ + 1).first; // before there is a descriptor to lose
-        const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        const int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
             const bool all_accepted = would_block() || errno == ECONNABORTED;
             connections_.erase(entry);
@@ -178,29 +199,52 @@ void TcpPort::accept_all(const Events& events) {
                 return;
             break;
         }
-        if (!events.admits(fd)) {
-            ::close(fd);
-            connections_.erase(entry);
-            continue;
-        }
-        const int on = 1;
-        ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        epoll_event event{};
-        event.events = EPOLLIN;
-        event.data.u64 = ++last_id_;
         entry->second.fd = fd;
-        entry->second.watched = event.events;
-        entry->second.trusted = password_.empty();
-        if (!leaves_descriptors(fd) || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+        entry->second.local = listener == local_.fd();
+        ++last_id_;
+        if (!leaves_descriptors(fd)) {
             ::close(fd);
             connections_.erase(entry);
             break;
         }
+        if (!admit(entry, events))
+            break;
     }
     // No room, here or in the process: the next ones wait in the kernel.
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
+    for (const int fd : {listener_, local_.fd()})
+        if (fd >= 0)
+            ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr);
     listens_ = false;
     accept_after_ = Clock::now() + std::chrono::seconds(1);
+}
+
+void TcpPort::admit_waiting(const Events& events) {
+    for (auto it = connections_.begin(); it != connections_.end();) {
+        const auto each = it++;
+        if (!each->second.admitted)
+            admit(each, events);
+    }
+}
+
+bool TcpPort::admit(Connections::iterator entry, const Events& events) {
+    Connection& connection = entry->second;
+    const auto admitted = connection.local ? true : events.admits(connection.fd);
+    if (!admitted)
+        return true;
+    const int on = 1;
+    if (!connection.local)
+        ::setsockopt(connection.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.u64 = entry->first;
+    connection.watched = event.events;
+    connection.trusted = connection.local || password_.empty();
+    connection.admitted = *admitted && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, connection.fd, &event) == 0;
+    if (connection.admitted)
+        return true;
+    ::close(connection.fd);
+    connections_.erase(entry);
+    return !*admitted;
 }
 
 void TcpPort::watch(uint64_t id, Connection& connection) {

@@ -3,12 +3,14 @@
 
 #include "engine/base/result.hpp"
 #include "osc/endpoint.hpp"
+#include "osc/unix-listener.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,10 +18,10 @@
 
 namespace scs::osc {
 
-/// A listening TCP socket and its connections. Before each packet comes its size, an int32 in network byte order.
-/// Nothing blocks; the memory that a client can take is bounded in both directions. Connections take turns: no more
-/// than a few packets of each are taken at once. What can't be taken yet is left to the kernel, which has the client
-/// wait. [osc], opened on [main].
+/// A listening TCP socket, a Unix socket beside it, or one of them, and their connections. Before each packet comes its
+/// size, an int32 in network byte order. Nothing blocks; the memory that a client can take is bounded in both
+/// directions. Connections take turns: no more than a few packets of each are taken at once. What can't be taken yet is
+/// left to the kernel, which has the client wait. [osc], opened on [main].
 class TcpPort {
 public:
     static constexpr size_t most_connections = 256;
@@ -34,8 +36,9 @@ public:
 
     /// What serve() calls.
     struct Events {
-        /// Whether this connection, just accepted, may stay.
-        std::function<bool(int fd)> admits;
+        /// Whether this connection by TCP, accepted, may stay; nothing: it isn't known yet, and is asked again by each
+        /// serve(). Until then nothing is read from it.
+        std::function<std::optional<bool>(int fd)> admits;
         /// Whether another packet of this connection can be taken now.
         std::function<bool(TcpPeer)> ready;
         std::function<void(std::span<const std::byte> packet, TcpPeer from)> packet;
@@ -46,6 +49,12 @@ public:
     /// `password`: what a client has to send first, as a packet; empty: nothing. Port 0: any free one.
     /// The error names address and port.
     static Result<TcpPort> open(const std::string& address, uint16_t port, std::string password);
+
+    /// Without TCP, for serve_also().
+    static Result<TcpPort> open_without_tcp();
+    /// Connections by this socket need neither a password nor to be admitted: whoever may use its file is let in. The
+    /// port must be open.
+    void serve_also(UnixListener);
 
     TcpPort() = default;
     TcpPort(TcpPort&&) noexcept;
@@ -73,6 +82,8 @@ private:
         int fd = -1;
         std::vector<std::byte> in;  ///< of a packet that isn't complete yet
         std::vector<std::byte> out; ///< that the client hasn't taken yet
+        bool local = false;         ///< by the Unix socket
+        bool admitted = false;
         bool trusted = false;
         int tries = 0;
         Clock::time_point deaf_until{}; ///< after a wrong password
@@ -85,7 +96,13 @@ private:
         bool ended = false;
     };
 
-    void accept_all(const Events&);
+    using Connections = std::map<uint64_t, Connection>;
+
+    void accept_all(int listener, const Events&);
+    /// Asks for those of which it isn't known yet.
+    void admit_waiting(const Events&);
+    /// Lets the connection in, closes it, or leaves it waiting. False: there is no room for it.
+    bool admit(Connections::iterator, const Events&);
     void listen();
     void wake_deaf(const Events&);
     void watch(uint64_t id, Connection&);
@@ -101,12 +118,13 @@ private:
     static void end(Connection&, const char* why);
     void drop(uint64_t id, const Events&);
 
-    int epoll_ = -1, listener_ = -1;
+    int epoll_ = -1, listener_ = -1; ///< of TCP
+    UnixListener local_;
     uint16_t port_ = 0;
     bool listens_ = false;
     Clock::time_point accept_after_{};
     std::string password_;
-    std::map<uint64_t, Connection> connections_;
+    Connections connections_;
     uint64_t last_id_ = 0;
     size_t partial_ = 0;
     bool more_ = false;

@@ -342,6 +342,92 @@ TEST_CASE("a stranger who has the owner's port is refused, whatever address is g
     }
 }
 
+TEST_CASE("a socket that is known to be alone with its port, and what may happen to it") {
+    if (!can_be_others())
+        return;
+    SenderLookup senders = lookup();
+    const UdpSocket server = own_socket();
+    Socket owner(SOCK_DGRAM), other(SOCK_DGRAM);
+    REQUIRE(owner.bind("0.0.0.0", 0));
+    const uint16_t port = owner.port();
+    const auto learn = [&] {
+        for (int i = 0; i < 2 * SoleSenders::enough; ++i)
+            REQUIRE(kind_of(senders, server, owner) == Kind::obeyed);
+    };
+    const auto kind = [&] { return senders.of_datagram(localhost(port), server.fd()).kind; };
+    learn();
+    SUBCASE("another user's") {
+        REQUIRE(::fchown(owner.fd(), nobody, nobody) == 0);
+        CHECK(kind() == Kind::stranger);
+    }
+    SUBCASE("closed") {
+        owner.close();
+        CHECK(kind() == Kind::unknown);
+        REQUIRE(other.bind("0.0.0.0", port));
+        REQUIRE(::fchown(other.fd(), nobody, nobody) == 0);
+        CHECK(kind() == Kind::stranger);
+    }
+    SUBCASE("connected, so that others may have the port on other addresses") {
+        REQUIRE(owner.connect(server.port()));
+        REQUIRE(other.bind("127.0.0.2", port));
+        REQUIRE(::fchown(other.fd(), nobody, nobody) == 0);
+        CHECK(kind() == Kind::stranger);
+    }
+    SUBCASE("nobody else gets the port") {
+        for (const int option : {SO_REUSEPORT, SO_REUSEADDR})
+            other.set(option);
+        for (const char* address : {"0.0.0.0", "127.0.0.1", "127.0.0.2"})
+            CHECK_FALSE(other.bind(address, port));
+    }
+}
+
+TEST_CASE("a socket that shares its port, or may, is never believed to be alone") {
+    if (!can_be_others())
+        return;
+    SenderLookup senders = lookup();
+    const UdpSocket server = own_socket();
+    for (const int option : {SO_REUSEPORT, SO_REUSEADDR, 0}) {
+        Socket owner(SOCK_DGRAM), other(SOCK_DGRAM);
+        if (option) {
+            owner.set(option);
+            other.set(option);
+        }
+        REQUIRE(owner.bind(option ? "0.0.0.0" : "127.0.0.1", 0));
+        for (int i = 0; i < 2 * SoleSenders::enough; ++i)
+            REQUIRE(kind_of(senders, server, owner) == Kind::obeyed);
+        REQUIRE(other.bind(option ? "0.0.0.0" : "127.0.0.2", owner.port()));
+        REQUIRE(::fchown(other.fd(), nobody, nobody) == 0);
+        CHECK(kind_of(senders, server, owner) == Kind::stranger);
+    }
+}
+
+TEST_CASE("how long a socket is believed to be alone") {
+    using namespace std::chrono_literals;
+    SoleSenders sole;
+    const SoleSenders::Clock::time_point now{1h};
+    const UdpPeer alice{1, 1}, bob{1, 2};
+    const SocketId socket{1, 2, 3}, other{1, 3, 3};
+    for (int i = 0; i < SoleSenders::enough; ++i) {
+        CHECK_FALSE(sole.find(alice, now));
+        sole.add(alice, socket, now);
+    }
+    REQUIRE(sole.find(alice, now));
+    CHECK(*sole.find(alice, now) == socket);
+    CHECK_FALSE(sole.find(bob, now));
+    CHECK_FALSE(sole.find(alice, now + 1s));
+    sole.add(alice, socket, now + 1s);
+    CHECK(sole.find(alice, now + 1s));
+    sole.add(alice, other, now + 1s);
+    CHECK_FALSE(sole.find(alice, now + 1s));
+    for (int i = 0; i < SoleSenders::enough; ++i)
+        sole.add(alice, other, now);
+    CHECK(sole.find(alice, now));
+    sole.remove(bob);
+    CHECK(sole.find(alice, now));
+    sole.remove(alice);
+    CHECK_FALSE(sole.find(alice, now));
+}
+
 TEST_CASE("whose connection it is") {
     SenderLookup senders = lookup();
     Socket listener(SOCK_STREAM);
@@ -376,6 +462,7 @@ TEST_CASE("whose connection it is") {
 
 TEST_CASE("one question serves what had arrived before it") {
     ServerSettings settings;
+    settings.allow = "user";
     auto admission = Admission::open(settings);
     REQUIRE(admission);
     std::atomic<uint64_t> refused{0};
@@ -388,13 +475,14 @@ TEST_CASE("one question serves what had arrived before it") {
     REQUIRE(first);
     REQUIRE(second);
     CHECK(second->arrived.tv_sec > 0);
-    CHECK(admission.value().admits(*first, server.fd()));
+    CHECK(admission.value().admits(*first, server.fd()) == Admission::Answer::yes);
     REQUIRE(sender.send(server.port(), message("/status")));
     sender.close();
-    CHECK(admission.value().admits(*second, server.fd()));
-    CHECK(admission.value().admits(*server.receive(), server.fd()));
-    CHECK_FALSE(admission.value().admits(*server.receive(), server.fd())); // came after the question
+    CHECK(admission.value().admits(*second, server.fd()) == Admission::Answer::yes);
+    CHECK(admission.value().admits(*server.receive(), server.fd()) == Admission::Answer::yes);
+    // came after the question
+    CHECK(admission.value().admits(*server.receive(), server.fd()) == Admission::Answer::no);
     admission.value().begin_turn();
-    CHECK_FALSE(admission.value().admits(*second, server.fd()));
+    CHECK(admission.value().admits(*second, server.fd()) == Admission::Answer::no);
     CHECK(refused == 2);
 }

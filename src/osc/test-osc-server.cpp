@@ -252,7 +252,7 @@ TEST_CASE("once a /b_fill that the worker did is over, the data loop is left alo
     CHECK(client.receive() == "/done /b_alloc 0");
     client.send("/b_fill", {num(0), num(0), num(100000), 0.5f});
     CHECK(client.until_synced() == Lines{});
-    std::this_thread::sleep_for(std::chrono::milliseconds(200)); // what the /sync itself needs
+    std::this_thread::sleep_for(std::chrono::milliseconds(800)); // what the /sync itself needs, and a copy of the tree
     const int wakes = rig.wakes();
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     CHECK(rig.wakes() == wakes);

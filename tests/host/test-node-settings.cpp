@@ -46,7 +46,11 @@ std::map<std::string, std::string> fields(const Host::Dict& info) {
 /// A text that a setting without choices may have.
 std::string any_text(const scs::Setting& setting) {
     const std::string key = setting.key;
-    return key == "osc.bind" ? "127.0.0.2" : key == "layout" ? "quad" : key == "bindings" ? "default" : "anything";
+    return key == "osc.bind"     ? "127.0.0.2"
+           : key == "osc.socket" ? "/socket"
+           : key == "layout"     ? "quad"
+           : key == "bindings"   ? "default"
+                                 : "anything";
 }
 
 /// Values that a setting may have.
@@ -116,6 +120,7 @@ TEST_CASE("each key arrives where it belongs") {
                              {"scsynth.overload", "mute"},
                              {"scsynth.output-limit", "2"},
                              {"scsynth.allow", "any"},
+                             {"scsynth.osc.socket", "/s"},
                              {"scsynth.osc.udp", "true"},
                              {"scsynth.crash-marker", "/m"},
                              {"scsynth.isolation", "process"},
@@ -152,6 +157,7 @@ TEST_CASE("each key arrives where it belongs") {
     CHECK(server.max_logins == 8);
     CHECK(server.udp == "true");
     CHECK(server.allow == "any");
+    CHECK(server.socket == "/s");
     CHECK(server.password == "secret");
     CHECK(server.engine.ugen_path == "/a:/b");
     CHECK(server.synthdef_path == "/defs");

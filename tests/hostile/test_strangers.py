@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Another user of the machine sends to the server: nothing happens, nothing is answered, and it is counted."""
+"""Another user of the machine, or a sandbox of the same user, sends to the server: nothing happens, nothing is answered,
+and it is counted."""
 import os
 import struct
 import subprocess
@@ -38,6 +39,13 @@ def send_as(user, kind, port, *packets):
     return int(done.stdout)
 
 
+def send_from_sandbox(kind, port, *packets):
+    """As send_as(), but as this user, in a mount namespace of its own."""
+    done = subprocess.run(["unshare", "--mount", sys.executable, "-I", "-c", SENDER, kind, str(port)], cwd="/",
+                          input="\n".join(packet.hex() for packet in packets), text=True, capture_output=True, check=True)
+    return int(done.stdout)
+
+
 def refused(victim):
     return victim.counters()["refused"]
 
@@ -66,3 +74,19 @@ def test_the_owner_by_the_same_means(victim):
     assert send_as(0, "udp", victim.server.port, status) > 0
     assert send_as(0, "tcp", victim.server.port, struct.pack(">i", len(status)) + status) > 0
     assert refused(victim) == before
+
+
+@pytest.mark.parametrize("kind", ("udp", "tcp"))
+def test_a_sandbox(victim, kind):
+    if subprocess.run(["unshare", "--mount", "true"], check=False, capture_output=True).returncode:
+        pytest.skip("unshare --mount is not allowed here")
+    client, path = victim.client, victim.folder / f"sandboxed-{kind}.wav"
+    client.command("/b_alloc", 1, 100)
+    packets = [encode(Message("/b_write", 1, str(path), "wav", "int16")), encode(Message("/status"))]
+    before = refused(victim)
+    if kind == "tcp":
+        packets = [b"".join(struct.pack(">i", len(packet)) + packet for packet in packets)]
+    assert send_from_sandbox(kind, victim.server.port, *packets) == 0
+    wait_for(lambda: refused(victim) == before + len(packets), "the refused packets to be counted")
+    client.sync()
+    assert not path.exists()

@@ -2,6 +2,7 @@
 #include "cli/top/link.hpp"
 
 #include "osc/socket-address.hpp"
+#include "osc/unix-address.hpp"
 
 #include <array>
 #include <cerrno>
@@ -16,7 +17,7 @@ namespace scs::top {
 namespace {
 
 constexpr int connect_time = 1000; // ms
-constexpr size_t head_bytes = 4;   // of a packet in TCP: its size
+constexpr size_t head_bytes = 4;   // of a packet in a stream: its size
 constexpr uint32_t largest_packet = 1u << 20;
 
 std::vector<std::byte> framed(std::span<const std::byte> packet) {
@@ -43,12 +44,25 @@ int wait_connected(int fd) {
     return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
+/// A connection to the server's Unix socket; none if nobody serves it.
+Descriptor connect_locally(int port) {
+    const std::string path = osc::usual_socket_path(uint16_t(port));
+    const sockaddr_un name = osc::unix_address(path);
+    Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const bool connected = !path.empty() && path.size() < sizeof name.sun_path && fd.get() >= 0 &&
+                           ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) == 0;
+    return connected ? std::move(fd) : Descriptor();
+}
+
 } // namespace
 
 Result<Link> Link::open(const std::string& host, int port, bool tcp, const std::string& password) {
     const auto address = osc::to_sockaddr(host, uint16_t(port));
     if (!address)
         return Error{address.error()};
+    if (!tcp && password.empty() && osc::is_loopback(address.value().sin_addr))
+        if (Descriptor fd = connect_locally(port); fd.get() >= 0)
+            return Link(std::move(fd), true);
     Descriptor fd(::socket(AF_INET, (tcp ? SOCK_STREAM : SOCK_DGRAM) | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     int error = fd.get() < 0 ? errno : 0;
     if (!error && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.value()), sizeof address.value()) != 0)
@@ -62,7 +76,7 @@ Result<Link> Link::open(const std::string& host, int port, bool tcp, const std::
 }
 
 bool Link::send(std::span<const std::byte> packet) {
-    const std::vector<std::byte> bytes = tcp_ ? framed(packet) : std::vector(packet.begin(), packet.end());
+    const std::vector<std::byte> bytes = is_stream_ ? framed(packet) : std::vector(packet.begin(), packet.end());
     // A packet is far smaller than what a socket takes, so a part of one is sent only if nobody reads any more.
     return ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == ssize_t(bytes.size());
 }
@@ -74,7 +88,7 @@ bool Link::receive(const std::function<void(const osc::Message&)>& take) {
         if (count < 0)
             return errno == EAGAIN || errno == EINTR;
         const auto received = std::span(bytes).first(size_t(count));
-        if (!tcp_) {
+        if (!is_stream_) {
             deliver(received, take);
             continue;
         }

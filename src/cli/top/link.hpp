@@ -14,10 +14,11 @@
 
 namespace scs::top {
 
-/// The way to a server, by UDP or TCP. Nothing waits but open(), for a second at most.
+/// The way to a server, by its Unix socket, UDP or TCP. Nothing waits but open(), for a second at most.
 class Link {
 public:
-    /// `password`: sent first, unless it is empty. An error is what the system says.
+    /// Without `tcp`, a server of this machine is reached by its Unix socket, if it has one at the usual place, else by
+    /// UDP. `password`: sent first, unless it is empty. An error is what the system says.
     static Result<Link> open(const std::string& host, int port, bool tcp, const std::string& password);
 
     /// To be polled for input.
@@ -28,12 +29,12 @@ public:
     bool receive(const std::function<void(const osc::Message&)>&);
 
 private:
-    Link(Descriptor socket, bool tcp) : socket_(std::move(socket)), tcp_(tcp) {}
+    Link(Descriptor socket, bool stream) : socket_(std::move(socket)), is_stream_(stream) {}
     bool take_frames(const std::function<void(const osc::Message&)>&);
 
     Descriptor socket_;
-    bool tcp_;
-    std::vector<std::byte> stream_; ///< of TCP: what isn't whole yet
+    bool is_stream_;                ///< not UDP
+    std::vector<std::byte> stream_; ///< what isn't whole yet
 };
 
 } // namespace scs::top

@@ -3,13 +3,17 @@
 
 #include "osc/codec/compose.hpp"
 #include "osc/socket-address.hpp"
+#include "osc/unix-address.hpp"
+#include "osc/unix-listener.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 using namespace scs;
 using namespace scs::top;
@@ -68,6 +72,44 @@ std::string receive(Link& link) {
 }
 
 } // namespace
+
+TEST_CASE("the Unix socket, if somebody serves it") {
+    char folder[] = "/tmp/scs-link-XXXXXX";
+    REQUIRE(::mkdtemp(folder));
+    const char* const was = std::getenv("XDG_RUNTIME_DIR");
+    const std::string before = was ? was : "";
+    ::setenv("XDG_RUNTIME_DIR", folder, 1);
+    const Server udp(SOCK_DGRAM);
+    const auto comes_by_udp = [&](bool with_password) {
+        auto opened = Link::open("127.0.0.1", udp.port, false, with_password ? "x" : "");
+        REQUIRE(opened);
+        pollfd polled{udp.fd.get(), POLLIN, 0};
+        const bool sent = opened.value().send(message("/status")) && ::poll(&polled, 1, 100) > 0;
+        for (Bytes bytes(1); sent && ::recv(udp.fd.get(), bytes.data(), 1, MSG_DONTWAIT) > 0;) {
+        }
+        return sent;
+    };
+    CHECK(comes_by_udp(false));
+    const std::string path = osc::usual_socket_path(uint16_t(udp.port));
+    {
+        auto local = osc::UnixListener::open(path);
+        REQUIRE(local);
+        CHECK_FALSE(comes_by_udp(false));
+        CHECK(comes_by_udp(true));
+        auto opened = Link::open("localhost", udp.port, false, "");
+        REQUIRE(opened);
+        ::close(::accept(local.value().fd(), nullptr, nullptr)); // the one before
+        const Descriptor peer(::accept4(local.value().fd(), nullptr, nullptr, SOCK_CLOEXEC));
+        REQUIRE(peer.get() >= 0);
+        CHECK(opened.value().send(message("/status")));
+        CHECK(read(peer.get()) == framed(message("/status")));
+        write(peer.get(), framed(message("/a")));
+        CHECK(receive(opened.value()) == "/a ");
+    }
+    CHECK(comes_by_udp(false));
+    ::rmdir(folder);
+    was ? ::setenv("XDG_RUNTIME_DIR", before.c_str(), 1) : ::unsetenv("XDG_RUNTIME_DIR");
+}
 
 TEST_CASE("UDP") {
     const Server server(SOCK_DGRAM);
