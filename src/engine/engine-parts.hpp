@@ -54,6 +54,10 @@ struct EngineParts final : PluginHost {
     Node* find_node(int32_t id) noexcept override { return tree ? tree->find(id) : nullptr; }
     void end_node(Node& node) noexcept override { tree->runs().end(node); }
     void set_run(Node& node, bool run) noexcept override { tree->runs().set_run(node, run); }
+    void free_left(Synth& synth) noexcept override {
+        if (tree)
+            tree->freeing().free_left(synth);
+    }
     void hear(const SynthEvent& event) noexcept override {
         bindings.hear(event);
         control_outputs.hear(event);

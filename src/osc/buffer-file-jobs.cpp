@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/plugins/plugin-outlet.hpp"
 #include "engine/world/streams.hpp"
 #include "osc/buffer-jobs.hpp"
+#include "osc/codec/compose.hpp"
 #include "osc/file-access.hpp"
+#include "osc/reply-to.hpp"
 #include "osc/server.hpp"
 
 #include <algorithm>
@@ -70,6 +73,17 @@ int64_t read_frames(SoundFile& file, const FileSelection& wanted, float* out) {
 
 StreamedSamples streamed(const Buffer& buffer, double rate) {
     return {buffer.data, buffer.frames, buffer.channels, rate};
+}
+
+/// Tells the client that began a recording why it isn't whole: as the /fail that /b_write would have been.
+FileStream::Failed tell_of_write(const ReplyTo& to, std::string path, int32_t buffer) {
+    return [to, path = std::move(path), buffer](const std::string& why) {
+        const std::string text = file_failure(path, "written", why);
+        const ReplyArg args[] = {std::string_view("/b_write"), std::string_view(text), buffer};
+        ReplyComposer composer;
+        if (const auto packet = composer.compose("/fail", args))
+            (void)PluginOutlet::send(to.outlet, to.client, packet.value());
+    };
 }
 
 int32_t channels_of(const SoundFile& file, const FileSelection& wanted) {
@@ -177,7 +191,7 @@ void WriteBuffer::do_work() {
     bool denied = false;
     Buffer buffer = latest();
     Result<SoundFile> file = SoundFile::create([&](int flags) { return access.open(path_, flags, denied); }, format_,
-                                               buffer.channels, buffer.sample_rate);
+                                               buffer.channels, buffer.sample_rate, leave_open_);
     if (!file)
         return fail(denied ? access_denied : file_failure(path_, "opened", file.error()));
 
@@ -191,7 +205,9 @@ void WriteBuffer::do_work() {
             return fail(file_failure(path_, "written", closed.error()));
     close_stream();
     buffer.stream = leave_open_
-                        ? engine().buffers().streams().add(std::move(file.value()), streamed(buffer, engine_rate()), {})
+                        ? engine().buffers().streams().add(
+                              std::move(file.value()), streamed(buffer, engine_rate()), {},
+                              tell_of_write(to_reply_to(from(), services().outlet), std::string(path_), index()))
                         : nullptr;
     publish(buffer);
 }

@@ -63,7 +63,8 @@ private:
         if (!node.synth())
             return {Code::node_not_found, node.id};
         const int64_t unit = args.get_int();
-        return engine.tree().unit_command(*node.synth(), unit, args.get_string(), arguments());
+        return engine.tree().unit_command(*node.synth(), unit, args.get_string(), arguments(),
+                                          to_reply_to(from(), services().outlet));
     }
 };
 

@@ -259,7 +259,7 @@ TEST_CASE("commands of plugins and units that crash end nothing else") {
         "testCrash", [](auto...) { (void)*nowhere; }, nullptr);
     registry.define_unit(
         "TestCalm", sizeof(::Unit), [](::Unit* unit) { unit->mCalcFunc = [](::Unit*, int) {}; }, nullptr, 0);
-    registry.define_unit_command("TestCalm", "crash", [](::Unit*, ::sc_msg_iter*) { (void)*nowhere; });
+    registry.define_unit_command("TestCalm", "crash", {[](::Unit*, ::sc_msg_iter*) { (void)*nowhere; }});
     CHECK(bench("/cmd", "testCrash", 1) == "[ \"/fail\", \"/cmd\", \"failed\" ]\n");
     const Bytes definition = synthdef("calm", "TestCalm");
     bench.run(message("/d_recv", {std::span<const std::byte>(definition)}));

@@ -58,7 +58,7 @@ struct Bench : CommandBench {
         PluginRegistry& registry = PluginRegistry::instance();
         registry.define_command("testAsync", run_asynchronously, nullptr);
         registry.define_unit("TestOne", sizeof(::Unit), be_one, nullptr, 0);
-        registry.define_unit_command("TestOne", "note", note_number);
+        registry.define_unit_command("TestOne", "note", {note_number});
         calls.clear();
         for (bool& fails : stage_fails)
             fails = false;

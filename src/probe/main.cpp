@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // pw-scsynth-probe FILE...: loads UGen plugins as a server does, so that one that crashes, or never returns, ends this
 // process and not PipeWire's. What becomes of each file is written to the descriptor probe_output, see probe.hpp.
+#include "engine/abi/plugin-api.hpp"
 #include "engine/abi/plugin-file.hpp"
 #include "engine/base/test-sanitized.hpp"
 #include "engine/packs/probe.hpp"
@@ -13,6 +14,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <fcntl.h>
+#include <optional>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -50,8 +52,9 @@ bool load(const char* path) {
     if (!handle)
         return false;
     const PluginFunctions plugin = functions_of(handle);
-    if (plugin.is_complete() && plugin.api_version() == hosted_api && plugin.is_for_this_server())
-        plugin.load(stub_table());
+    const auto api = plugin.is_complete() ? hosted_api(plugin.api_version()) : std::nullopt;
+    if (api && plugin.is_for_this_server())
+        plugin.load(stub_table(*api));
     if (thread_count() > threads)
         usleep(500'000); // its threads may crash, too
     return true;

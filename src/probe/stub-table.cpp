@@ -44,9 +44,15 @@ int print_nothing(const char*, ...) {
 
 } // namespace
 
-::InterfaceTable* stub_table() {
-    static ::InterfaceTable table = make_table();
-    return &table;
+::InterfaceTable* stub_table(PluginApi api) {
+    static ::InterfaceTable v3 = make_table();
+    static TableOf315 later = [] {
+        FunctionsOf315 more;
+        make_idle(more.define_unit_command, more.do_asynchronous, more.do_asynchronous_of_unit, more.fft_create,
+                  more.fft_destroy);
+        return TableOf315(v3, more);
+    }();
+    return api == PluginApi::v3 ? &v3 : later.get();
 }
 
 } // namespace scs

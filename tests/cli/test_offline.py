@@ -254,8 +254,8 @@ def test_plugins_of_another_api(tmp_path):
                               capture_output=True, text=True, timeout=60, check=False)
     alone = render(str(folder))
     assert alone.returncode != 0
-    assert "later_api.so: plugin API version 7, not 3" in alone.stdout + alone.stderr
-    assert "have plugin API version 7, not 3: install SuperCollider 3.13 or 3.14" in alone.stdout + alone.stderr
+    assert "later_api.so: plugin API version 8, not 3 to 7" in alone.stdout + alone.stderr
+    assert "have plugin API version 8, not 3 to 7: install SuperCollider 3.9 to 3.15" in alone.stdout + alone.stderr
     beside = render(f"{folder}:/usr/lib/SuperCollider/plugins")
     assert beside.returncode == 0
-    assert "later_api.so: plugin API version 7, not 3" in beside.stdout + beside.stderr
+    assert "later_api.so: plugin API version 8, not 3 to 7" in beside.stdout + beside.stderr

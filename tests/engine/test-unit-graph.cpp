@@ -46,7 +46,7 @@ TEST_CASE("a graph is laid out and constructed in pieces, and may be asked for a
                 deadline.begin(3, 0);
                 REQUIRE(synth.graph->construct(deadline));
                 if (++calls == 1)
-                    CHECK(synth.graph->command(count, "none", {}).failed());
+                    CHECK(synth.graph->command(count, "none", {}, {}).failed());
             }
             CHECK(calls > count);
         }

@@ -250,7 +250,7 @@ def test_the_right_version_of_a_file_that_looks_for_others_beside_itself(user):
     with user.session() as session:
         one, two = free_port(), free_port()
         NodeServer(session, one, name="one")
-        assert "companions.so has it, but isn't loaded: plugin API version 7" in failure(one, "Companions")
+        assert "companions.so has it, but isn't loaded: plugin API version 8" in failure(one, "Companions")
         move_over(PLUGINS / "companions-1.so", plugin)
         NodeServer(session, two, name="two")
         session.connect("two", "test-sink")

@@ -7,8 +7,6 @@
 
 namespace scs {
 
-/// The version of SuperCollider's plugin API that this server speaks, that of 3.13 and 3.14.
-inline constexpr int hosted_api = 3;
 /// How plugin files are loaded. They stay, as some of them start threads.
 inline constexpr int plugin_flags = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
 

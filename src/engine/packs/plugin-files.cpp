@@ -18,18 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view suffix = ".so", supernova_suffix = "_supernova.so";
+/// SuperCollider 3.15 builds .scx files, and still loads .so.
+constexpr std::string_view suffixes[] = {".scx", ".so"};
+constexpr std::string_view supernova_ending = "_supernova"; ///< of a name without its suffix
 /// A link to "/" would have a server's start search the whole disk.
 constexpr size_t most_folders = 20'000;
 
-/// Packs have two builds; this server loads the one for scsynth.
-bool is_supernova_build(std::string_view file) {
-    return file.ends_with(supernova_suffix);
+bool is_plugin(std::string_view file) {
+    return std::ranges::any_of(suffixes, [&](std::string_view suffix) { return file.ends_with(suffix); });
 }
 
-bool is_refused(std::string_view file) {
-    const auto files = refused_files();
-    return std::any_of(files.begin(), files.end(), [&](const RefusedFile& refused) { return refused.name == file; });
+bool is_there(const fs::path& path) {
+    return access(path.c_str(), F_OK) == 0;
 }
 
 /// As scsynth and sclang do.
@@ -82,20 +82,25 @@ private:
             const std::string name = each->path().filename().string();
             if (S_ISDIR(inner.st_mode) && !is_left_out(name))
                 collect(each->path(), inner, files);
-            else if (S_ISREG(inner.st_mode) && name.ends_with(suffix))
+            else if (S_ISREG(inner.st_mode) && is_plugin(name))
                 files.push_back(each->path());
         }
     }
 
     void add(const fs::path& path) {
-        const std::string name = path.filename().string();
-        if (is_supernova_build(name)) {
-            const std::string plain = name.substr(0, name.size() - supernova_suffix.size()) + std::string(suffix);
-            if (access((path.parent_path() / plain).c_str(), F_OK) != 0)
+        const std::string stem = path.stem().string();
+        // Packs have two builds; this server loads the one for scsynth.
+        if (stem.ends_with(supernova_ending)) {
+            const fs::path plain = path.parent_path() / stem.substr(0, stem.size() - supernova_ending.size());
+            if (std::ranges::none_of(
+                    suffixes, [&](std::string_view suffix) { return is_there(plain.string() + std::string(suffix)); }))
                 found_.supernova_only.push_back(path.string());
             return;
         }
-        if (is_refused(name)) {
+        // What an earlier release has left behind.
+        if (path.extension() == ".so" && is_there(fs::path(path).replace_extension(".scx")))
+            return;
+        if (refusal_of(path.string())) {
             found_.refused.push_back(path.string());
             return;
         }

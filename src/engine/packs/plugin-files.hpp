@@ -31,7 +31,7 @@ struct PluginFile {
 struct FoundFiles {
     std::vector<PluginFile> plugins;         ///< in the order in which they are to be loaded, none twice
     std::vector<std::string> supernova_only; ///< builds for supernova that have none for scsynth beside them
-    std::vector<std::string> refused;        ///< those in refused_files()
+    std::vector<std::string> refused;        ///< those of which refusal_of() knows
     std::vector<std::string> problems;       ///< of folders, in words
 };
 

@@ -193,6 +193,10 @@ TEST_CASE("files are found through links to folders, none twice, whatever leads 
     folder.write("top/Ignore/b.so", "");
     folder.write("top/.git/c.so", "");
     folder.write("top/UIUGens.so", "");
+    folder.write("top/DemoUGens.scx", "");
+    folder.write("top/g.scx", "");
+    folder.write("top/g.so", "");
+    folder.write("top/g_supernova.so", "");
     folder.write("elsewhere/pack/d.so", "");
     folder.write("elsewhere/e.so", "");
     fs::create_symlink(folder / "elsewhere", top / "link");
@@ -202,10 +206,10 @@ TEST_CASE("files are found through links to folders, none twice, whatever leads 
     fs::create_symlink("/proc/none", top / "dangling.so");
 
     const FoundFiles found = find_plugin_files({{top, ""}, {folder / "elsewhere/pack", ""}});
-    CHECK(paths_of(found.plugins) ==
-          std::vector<std::string>{top / "a.so", folder / "elsewhere/e.so", folder / "elsewhere/pack/d.so"});
+    CHECK(paths_of(found.plugins) == std::vector<std::string>{top / "a.so", top / "g.scx", folder / "elsewhere/e.so",
+                                                              folder / "elsewhere/pack/d.so"});
     CHECK(found.supernova_only == std::vector<std::string>{top / "f_supernova.so"});
-    CHECK(found.refused == std::vector<std::string>{top / "UIUGens.so"});
+    CHECK(found.refused == std::vector<std::string>{top / "DemoUGens.scx", top / "UIUGens.so"});
     CHECK(found.problems.empty());
 }
 

@@ -51,7 +51,8 @@ std::optional<size_t> search(std::string_view unit, const std::vector<LeftOut>& 
         left -= read.bytes.size();
         if (!mentions(read.bytes, unit))
             continue;
-        if (file_name(files[i].path) == std::string(unit) + ".so")
+        const std::string_view name = file_name(files[i].path);
+        if (name.substr(0, name.rfind('.')) == unit)
             return i;
         found.push_back(i);
     }

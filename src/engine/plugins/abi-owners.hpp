@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/abi/abi.hpp"
+#include "engine/abi/plugin-api.hpp"
 
 namespace scs {
 
@@ -17,6 +18,7 @@ struct AbiWorld {
     ::World abi;
     PluginWorld* owner;
     LastingWorld* lasting; ///< what it is part of, or a copy of
+    uint64_t api;          ///< the PluginApi of the plugins that see it
 };
 struct AbiNode {
     ::Node abi;
@@ -24,9 +26,26 @@ struct AbiNode {
 };
 struct AbiGraph {
     ::Graph abi;
+    std::byte unused[sizeof(GraphOf315) - sizeof(::Graph)]; ///< what follows has one place in both kinds of graphs
     Synth* owner;
-    Space* space; ///< what its native units are called with; of the thread that computes it
+    Space* space;  ///< what its native units are called with; of the thread that computes it
+    ::Graph* main; ///< the synth's AbiGraph::abi
 };
+/// The same synth's graph as PluginApi::v6 has it.
+struct AbiGraphOf315 {
+    GraphOf315 abi;
+    Synth* owner;
+    Space* space;
+    ::Graph* main;
+};
+static_assert(offsetof(AbiGraph, owner) == offsetof(AbiGraphOf315, owner));
+static_assert(offsetof(AbiGraph, space) == offsetof(AbiGraphOf315, space));
+static_assert(offsetof(AbiGraph, main) == offsetof(AbiGraphOf315, main));
+
+/// A unit's graph, whatever its plugin sees of it. Only for units of a synth.
+inline ::Graph& graph_of(const ::Unit& unit) noexcept {
+    return *reinterpret_cast<const AbiGraph*>(unit.mParent)->main;
+}
 
 inline PluginWorld& owner_of(::World* world) noexcept {
     return *reinterpret_cast<AbiWorld*>(world)->owner;

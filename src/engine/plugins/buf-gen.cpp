@@ -46,15 +46,15 @@ bool splits_pair(std::string_view name, const ::SndBuf& target, sc_msg_iter mess
 BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name, std::span<const std::byte> arguments,
                           float*& replaced_data) {
     replaced_data = nullptr;
-    const BufGenFunc run = PluginRegistry::instance().find_buf_gen(name, world.plugins());
-    if (!run)
+    const BufGen generator = PluginRegistry::instance().find_buf_gen(name, world.plugins());
+    if (!generator)
         return BufGenOutcome::unknown;
     Buffers& buffers = world.buffers();
     ::SndBuf& target = buffers.abi().latest[size_t(buffer)];
     const Buffer before = buffers.latest(buffer);
     sc_msg_iter message = read_arguments(arguments);
     // Generators may read other buffers: they must see the worker's state of those, too.
-    AbiWorld seen = copy_of(world.abi().world);
+    AbiWorld seen = copy_of(world.abi().lasting.world(generator.api));
     seen.abi.mSndBufs = buffers.abi().latest.data();
     if (!target.data)
         return BufGenOutcome::done;
@@ -62,7 +62,7 @@ BufGenOutcome run_buf_gen(PluginWorld& world, int buffer, std::string_view name,
         return BufGenOutcome::does_not_fit;
     if (splits_pair(name, target, message))
         return BufGenOutcome::odd_length;
-    if (!FaultGuard::run([&] { run(&seen.abi, &target, &message); })) {
+    if (!FaultGuard::run([&] { generator.run(&seen.abi, &target, &message); })) {
         buffers.set_latest(buffer, before);
         return FaultGuard::last_ending() == FaultGuard::Ending::endless ? BufGenOutcome::endless
                                                                         : BufGenOutcome::crashed;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/buffer-check.hpp"
 
+#include "engine/plugins/abi-owners.hpp"
 #include "engine/plugins/interface-table.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ bool chosen_bins_exist(const ::Unit& unit, int first_input, int bins) noexcept {
     const auto index = uint32_t(number);
     if (index < world.mNumSndBufs)
         return world.mSndBufs + index;
-    const ::Graph& graph = *unit.mParent;
+    const ::Graph& graph = graph_of(unit);
     const uint32_t local = index - world.mNumSndBufs;
     return int64_t(local) < graph.localBufNum ? graph.mLocalSndBufs + local : nullptr;
 }

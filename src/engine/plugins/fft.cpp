@@ -141,7 +141,7 @@ void fft_prepare() {
 }
 
 ::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction type, float* in, float* out,
-                    SCFFT_Direction direction, SCFFT_Allocator& memory) {
+                    SCFFT_Direction direction, const SpectraMemory& memory) {
     if (!std::has_single_bit(points) || points < SC_FFT_MINSIZE || points > SC_FFT_ABSOLUTE_MAXSIZE)
         return nullptr;
     if (!std::has_single_bit(window_points) || window_points < SC_FFT_MINSIZE || window_points > points)
@@ -151,7 +151,7 @@ void fft_prepare() {
     if (world && type == kRectWindow && points < 2 * size_t(world->abi().world.abi.mBufLength) &&
         buffer_of(in, points) < 0 && buffer_of(out, points) < 0)
         return nullptr;
-    void* chunk = memory.alloc(sizeof(::scfft) + work_alignment + (points + 2) * sizeof(float));
+    void* chunk = memory.allocate(memory.user, sizeof(::scfft) + work_alignment + (points + 2) * sizeof(float));
     if (!chunk)
         return nullptr;
     const auto first_free = reinterpret_cast<uintptr_t>(chunk) + sizeof(::scfft);
@@ -198,8 +198,8 @@ void fft_backward(::scfft* f) {
     shape(f->out, *f);
 }
 
-void fft_destroy(::scfft* f, SCFFT_Allocator& memory) {
-    memory.free(f);
+void fft_destroy(::scfft* f, const SpectraMemory& memory) {
+    memory.free(memory.user, f);
 }
 
 } // namespace scs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/abi/abi.hpp"
+#include "engine/abi/plugin-api.hpp"
 
 // SuperCollider's FFT service for plugins over FFTW in single precision. Sizes are powers of two from 8 to 262144
 // points; a window may be shorter than the transform (the rest is zeros). Spectra are packed as DC, Nyquist, then pairs
@@ -15,12 +15,12 @@ void fft_prepare();
 
 /// [rt, after fft_prepare()] Takes memory from `memory`. Null if there is none, or if the sizes aren't supported.
 ::scfft* fft_create(size_t points, size_t window_points, SCFFT_WindowFunction, float* in, float* out, SCFFT_Direction,
-                    SCFFT_Allocator& memory);
+                    const SpectraMemory& memory);
 /// [rt] in → window → spectrum → out.
 void fft_forward(::scfft*);
 /// [rt] in → signal → window → out, scaled to unity.
 void fft_backward(::scfft*);
 /// [rt]
-void fft_destroy(::scfft*, SCFFT_Allocator& memory);
+void fft_destroy(::scfft*, const SpectraMemory& memory);
 
 } // namespace scs

@@ -10,18 +10,18 @@
 
 namespace scs {
 
-/// Pointers by their names, each from one generation on and until another.
+/// Values by their names, pointers for example, each from one generation on and until another.
 template <class T>
 class Generations {
 public:
-    /// The one of that name in that generation, or null.
+    /// The one of that name in that generation, or T().
     T find(std::string_view name, int generation) const {
         const auto all = spans_.find(name);
         if (all != spans_.end())
             for (const Span& each : all->second)
                 if (each.from <= generation && generation < each.until)
                     return each.what;
-        return nullptr;
+        return T();
     }
     /// Adds it, unless there is one of that name from then on.
     bool add(std::string_view name, T what, int from) {

@@ -116,6 +116,7 @@ struct MendUnit : HiddenUnit {
 /// An instance: the plugin ABI's graph, followed by our own fields. UnitGraph itself has no state.
 struct Instance {
     AbiGraph hosted;
+    AbiGraphOf315* graph_of_315; ///< in memory of the instance; null: none of its units sees it
     const Program* program;
     UnitKernels kernels;
     Block block;                       ///< what the kernels are called with
@@ -136,6 +137,8 @@ struct Instance {
         uint32_t constants, units;
         size_t guard, mend; ///< the program's next
     } lay_out;
+    uint32_t jobs;      ///< commands of its units that are under way
+    bool left;          ///< it is out of the tree
     uint32_t built;     ///< how many units' constructors were called
     uint32_t destroyed; ///< and of these, destructors
     bool constructed;
@@ -158,6 +161,7 @@ struct Instance {
         bool* units;     ///< unless all are awake: of each unit, whether it is at rest
     } rest;
 
+    static Instance& of(const ::Unit& unit) noexcept { return reinterpret_cast<Instance&>(graph_of(unit)); }
     static Instance& of(UnitGraph* graph) noexcept { return *reinterpret_cast<Instance*>(graph); }
     static const Instance& of(const UnitGraph* graph) noexcept { return *reinterpret_cast<const Instance*>(graph); }
     ::Graph& graph() noexcept { return hosted.abi; }
@@ -175,6 +179,9 @@ struct Instance {
     /// `called`: the unit is, each block.
     void add_guard(const InputGuard&, ::Unit&, bool called) noexcept;
     void add_mend(const InputMend&, ::Unit&) noexcept;
+    void begin_graph_of_315() noexcept;
+    /// What one of the two graphs has got from a unit, the other gets, too: the synth's buffers and its generator.
+    void share(const ::Unit& from) noexcept;
 
     // ---- running
 
@@ -242,7 +249,8 @@ struct Instance {
         return well;
     }
     /// false: the unit crashed.
-    bool run_command(::Unit*, UnitCmdFunc, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
+    bool run_command(::Unit*, const UnitCommand&, std::span<const std::byte> arguments,
+                     const ReplyTo& from) noexcept SCS_NONBLOCKING;
     void crash(const char* ugen) noexcept {
         crashed_ugen = ugen;
         crash_kind = FaultGuard::last_ending();

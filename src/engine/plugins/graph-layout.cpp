@@ -22,6 +22,14 @@ size_t unit_bytes(const UnitPlan& unit, const Kernel* kernel) noexcept {
     return check + signals_offset(unit, kernel) + ports(unit) * sizeof(float*);
 }
 
+/// Whether a unit of the program sees GraphOf315.
+bool sees_graph_of_315(const Program& program, UnitKernels kernels) noexcept {
+    for (uint32_t i = 0; i < program.units.size(); ++i)
+        if (!kernel_of(kernels, i) && entry_of(program.units[i]).api == PluginApi::v6)
+            return true;
+    return false;
+}
+
 /// How many units are called in each block, at most.
 size_t most_called(const Program& program) noexcept {
     return program.num_calc_units + program.guards.size() + program.mends.size();
@@ -58,7 +66,9 @@ UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, b
     const size_t controls = program.controls.size();
     const size_t called = most_called(program);
     Sizes sizes;
-    sizes.whole = aligned(sizeof(Instance)) + aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
+    sizes.whole = aligned(sizeof(Instance)) +
+                  (sees_graph_of_315(program, kernels) ? aligned(sizeof(AbiGraphOf315)) : 0) +
+                  aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                   2 * aligned(controls * sizeof(int32_t)) + aligned(called * sizeof(::Unit*)) +
                   (rest ? aligned(called * sizeof(uint32_t)) + aligned(program.units.size() * sizeof(bool)) : 0) +
                   aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
@@ -78,11 +88,14 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
                            const float* controls) noexcept {
     Cursor cursor(memory);
     auto* self = new (cursor.take<Instance>(1)) Instance{};
+    if (sees_graph_of_315(program, kernels))
+        self->graph_of_315 = new (cursor.take<AbiGraphOf315>(1)) AbiGraphOf315{};
     self->program = &program;
     self->world = &world;
     self->running.instance = self;
     self->running.name = Instance::name_of_running;
     self->hosted.owner = &owner;
+    self->hosted.main = &self->hosted.abi;
     self->kernels = kernels;
     self->rest.may = may_rest.empty() ? nullptr : &may_rest;
     self->block = block;
@@ -139,6 +152,8 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->lay_out.other_units = cursor;
     cursor.take<std::byte>(sizes.other_units);
     self->lay_out.ports = cursor;
+    if (self->graph_of_315)
+        self->begin_graph_of_315();
     return reinterpret_cast<UnitGraph*>(self);
 }
 
@@ -156,6 +171,50 @@ void HiddenUnit::divert(::Unit& reader, uint32_t input, float* to, UnitCalcFunc 
     reader.mInBuf[input] = to;
 }
 
+void Instance::begin_graph_of_315() noexcept {
+    const ::Graph& from = graph();
+    GraphOf315& to = graph_of_315->abi;
+    to.mNode = from.mNode;
+    to.mNode.mWorld = &world->abi().lasting.world(PluginApi::v6).abi;
+    to.mRefCount = 1;
+    to.mNumTicks = 1;
+    to.mFullRate = &rates.full;
+    to.mBufRate = &rates.control;
+    to.mNumWires = from.mNumWires;
+    to.mNumControls = from.mNumControls;
+    to.mWire = from.mWire;
+    to.mControls = from.mControls;
+    to.mMapControls = from.mMapControls;
+    to.mAudioBusOffsets = from.mAudioBusOffsets;
+    to.mControlRates = from.mControlRates;
+    to.mNumUnits = from.mNumUnits;
+    to.mUnits = from.mUnits;
+    to.mCalcUnits = from.mCalcUnits;
+    to.mSampleOffset = from.mSampleOffset;
+    to.mSubsampleOffset = from.mSubsampleOffset;
+    to.mRGen = from.mRGen;
+    to.mLocalSndBufs = from.mLocalSndBufs;
+    graph_of_315->owner = hosted.owner;
+    graph_of_315->space = hosted.space;
+    graph_of_315->main = hosted.main;
+}
+
+void Instance::share(const ::Unit& from) noexcept {
+    ::Graph& a = graph();
+    GraphOf315& b = graph_of_315->abi;
+    if (from.mParent == &a) {
+        b.mRGen = a.mRGen;
+        b.mLocalSndBufs = a.mLocalSndBufs;
+        b.localBufNum = a.localBufNum;
+        b.localMaxBufNum = a.localMaxBufNum;
+    } else {
+        a.mRGen = b.mRGen;
+        a.mLocalSndBufs = b.mLocalSndBufs;
+        a.localBufNum = b.localBufNum;
+        a.localMaxBufNum = b.localMaxBufNum;
+    }
+}
+
 void Instance::add_constant(uint32_t index) noexcept {
     ::Wire& wire = graph().mWire[index];
     wire.mCalcRate = calc_ScalarRate;
@@ -165,9 +224,9 @@ void Instance::add_constant(uint32_t index) noexcept {
 
 void Instance::add_unit(uint32_t index) noexcept {
     ::Graph& graph = hosted.abi;
-    ::World& w = *graph.mNode.mWorld;
     const UnitPlan& plan = program->units[index];
     const Kernel* kernel = kernel_of(kernels, index);
+    const PluginApi api = kernel ? PluginApi::v3 : entry_of(plan).api;
     Cursor& memory = plan.is_calc() ? lay_out.calc_units : lay_out.other_units;
     std::byte* piece = memory.take<std::byte>(unit_bytes(plan, kernel));
     if (is_checked(plan, kernel)) {
@@ -176,9 +235,9 @@ void Instance::add_unit(uint32_t index) noexcept {
     }
     auto* unit = reinterpret_cast<::Unit*>(piece);
     graph.mUnits[index] = unit;
-    unit->mWorld = &w;
+    unit->mWorld = &world->abi().lasting.world(api).abi;
     unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
-    unit->mParent = &graph;
+    unit->mParent = api == PluginApi::v6 ? reinterpret_cast<::Graph*>(&graph_of_315->abi) : &graph;
     unit->mParentIndex = int16_t(index);
     unit->mNumInputs = plan.num_inputs;
     unit->mNumOutputs = plan.num_outputs;
@@ -263,6 +322,8 @@ bool Instance::finish_layout(Deadline& deadline) noexcept {
             return false;
         add_unit(lay_out.units);
     }
+    if (graph_of_315)
+        graph_of_315->abi.mNumCalcUnits = graph().mNumCalcUnits;
     return true;
 }
 

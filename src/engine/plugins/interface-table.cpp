@@ -18,6 +18,7 @@
 #include "engine/plugins/reply-address.hpp"
 #include "engine/plugins/rt-message.hpp"
 #include "engine/plugins/system-memory.hpp"
+#include "engine/plugins/unit-graph.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/ugens/kernel.hpp"
 #include "engine/units/done-action.hpp"
@@ -86,17 +87,23 @@ int32 random_seed() {
 
 // ---- definitions
 
+template <PluginApi api>
 bool define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy, uint32 flags) {
-    return PluginRegistry::instance().define_unit(name, bytes, construct, destroy, flags);
+    return PluginRegistry::instance().define_unit(name, bytes, construct, destroy, flags, api);
 }
+template <PluginApi api>
 bool define_command(const char* name, PlugInCmdFunc run, void* user_data) {
-    return PluginRegistry::instance().define_command(name, run, user_data);
+    return PluginRegistry::instance().define_command(name, run, user_data, api);
 }
 bool define_unit_command(const char* unit, const char* name, UnitCmdFunc run) {
-    return PluginRegistry::instance().define_unit_command(unit, name, run);
+    return PluginRegistry::instance().define_unit_command(unit, name, {run, nullptr});
 }
+bool define_addressed_unit_command(const char* unit, const char* name, FunctionsOf315::AddressedCommand run) {
+    return PluginRegistry::instance().define_unit_command(unit, name, {nullptr, run});
+}
+template <PluginApi api>
 bool define_buf_gen(const char* name, BufGenFunc run) {
-    return PluginRegistry::instance().define_buf_gen(name, run);
+    return PluginRegistry::instance().define_buf_gen(name, run, api);
 }
 
 // ---- memory
@@ -117,7 +124,7 @@ bool has_ended(::World* world) noexcept {
 /// of the engine that renders, as a plugin may have kept the world of another one, which may have ended. Elsewhere
 /// pools may not be used. Buffer generators run beside the data loop, or offline on it, with a copy of the world.
 Pool* pool_for(const ::World* world) noexcept {
-    const bool is_copy = world != &reinterpret_cast<const AbiWorld*>(world)->lasting->world.abi;
+    const bool is_copy = !reinterpret_cast<const AbiWorld*>(world)->lasting->has(world);
     return rendering && !is_copy ? &rendering->pool() : nullptr;
 }
 
@@ -246,6 +253,13 @@ void* node_as_plugins_see_it(::World* world, int id, bool groups) noexcept {
 ::Graph* get_graph(::World* world, int id) {
     return static_cast<::Graph*>(node_as_plugins_see_it(world, id, false));
 }
+/// Only synths with units of that API have such a graph.
+::Graph* get_graph_of_315(::World* world, int id) {
+    const FaultGuard::HostCode whole;
+    Node* const node = has_ended(world) ? nullptr : host_of(world).find_node(id);
+    UnitGraph* const graph = node && !node->is_group ? static_cast<Synth*>(node)->graph : nullptr;
+    return graph ? static_cast<::Graph*>(graph->node_of_315()) : nullptr;
+}
 
 void send_trigger_at_once(::Node* node, int id, float value) {
     send_trigger(*node, 0, id, value);
@@ -278,16 +292,38 @@ void non_rt_unlock(::World* world) {
     static_cast<std::mutex*>(world->mNRTLock)->unlock();
 }
 
-int do_asynchronous(::World* world, void* from, const char* name, void* data, AsyncStageFn on_worker,
-                    AsyncStageFn on_rt, AsyncStageFn at_the_end, AsyncFreeFn cleanup, int completion_bytes,
-                    void* completion) {
+/// 0: it is under way.
+int start(::World* world, const void* from, const char* name, void* data, const AsyncStages& stages,
+          int completion_bytes, const void* completion) {
     const ReplyTo to = from ? static_cast<const ReplyAddress*>(from)->to : ReplyTo{};
     const FaultGuard::HostCode whole;
     if (has_ended(world))
         return 1;
     const std::span packet(static_cast<const std::byte*>(completion),
                            completion && completion_bytes > 0 ? size_t(completion_bytes) : 0);
-    return !start_async_command(owner_of(world), to, name, data, {on_worker, on_rt, at_the_end, cleanup}, packet);
+    return !start_async_command(owner_of(world), to, name, data, stages, packet);
+}
+PluginApi api_of(const ::World* world) noexcept {
+    return PluginApi(reinterpret_cast<const AbiWorld*>(world)->api);
+}
+int do_asynchronous(::World* world, void* from, const char* name, void* data, AsyncStageFn on_worker,
+                    AsyncStageFn on_rt, AsyncStageFn at_the_end, AsyncFreeFn cleanup, int completion_bytes,
+                    void* completion) {
+    const AsyncStages stages{api_of(world), on_worker, on_rt, at_the_end, cleanup};
+    return start(world, from, name, data, stages, completion_bytes, completion);
+}
+int do_asynchronous_addressed(::World* world, void* from, const char* name, void* data,
+                              FunctionsOf315::AddressedStage on_worker, FunctionsOf315::AddressedStage on_rt,
+                              FunctionsOf315::AddressedStage at_the_end, AsyncFreeFn cleanup, int completion_bytes,
+                              const void* completion) {
+    const AsyncStages stages{api_of(world), on_worker, on_rt, at_the_end, cleanup};
+    return start(world, from, name, data, stages, completion_bytes, completion);
+}
+int do_asynchronous_of_unit(::Unit* unit, void* from, const char* name, void* data, FunctionsOf315::UnitStage on_worker,
+                            FunctionsOf315::UnitStage on_rt, FunctionsOf315::UnitStage at_the_end, AsyncFreeFn cleanup,
+                            int completion_bytes, const void* completion) {
+    const AsyncStages stages{api_of(unit->mWorld), on_worker, on_rt, at_the_end, cleanup, unit};
+    return start(unit->mWorld, from, name, data, stages, completion_bytes, completion);
 }
 
 // ---- scopes
@@ -335,14 +371,40 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
     return 0;
 }
 
+// ---- Fourier transforms
+
+SpectraMemory memory_of(SCFFT_Allocator& memory) noexcept {
+    return {[](void* user, size_t bytes) { return static_cast<SCFFT_Allocator*>(user)->alloc(bytes); },
+            [](void* user, void* piece) { static_cast<SCFFT_Allocator*>(user)->free(piece); }, &memory};
+}
+::scfft* create_fft(size_t points, size_t window_points, SCFFT_WindowFunction window, float* in, float* out,
+                    SCFFT_Direction direction, SCFFT_Allocator& memory) {
+    return fft_create(points, window_points, window, in, out, direction, memory_of(memory));
+}
+void destroy_fft(::scfft* f, SCFFT_Allocator& memory) {
+    fft_destroy(f, memory_of(memory));
+}
+::scfft* create_fft_of_315(size_t points, size_t window_points, int window, float* in, float* out, int direction,
+                           SpectraMemory* memory) {
+    const bool known = window == kRectWindow || window == kSineWindow || window == kHannWindow;
+    return fft_create(points, window_points, known ? SCFFT_WindowFunction(window) : kRectWindow, in, out,
+                      direction == kForward ? kForward : kBackward, *memory);
+}
+void destroy_fft_of_315(::scfft* f, SpectraMemory* memory) {
+    fft_destroy(f, *memory);
+}
+
+// ---- the tables
+
+template <PluginApi api>
 ::InterfaceTable make_table() {
     ::InterfaceTable t = base_table();
     t.fPrint = print;
     t.fRanSeed = random_seed;
-    t.fDefineUnit = define_unit;
-    t.fDefinePlugInCmd = define_command;
+    t.fDefineUnit = define_unit<api>;
+    t.fDefinePlugInCmd = define_command<api>;
     t.fDefineUnitCmd = define_unit_command;
-    t.fDefineBufGen = define_buf_gen;
+    t.fDefineBufGen = define_buf_gen<api>;
     t.fClearUnitOutputs = clear_outputs;
     t.fRTAlloc = rt_alloc;
     t.fRTRealloc = rt_realloc;
@@ -355,17 +417,17 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
     t.fSendMsgToRT = to_rt;
     t.fSndFileFormatInfoFromStrings = sound_file_format_info;
     t.fGetNode = get_node;
-    t.fGetGraph = get_graph;
+    t.fGetGraph = api == PluginApi::v6 ? get_graph_of_315 : get_graph;
     t.fNRTLock = non_rt_lock;
     t.fNRTUnlock = non_rt_unlock;
     t.fGroup_DeleteAll = group_delete_all;
     t.fDoneAction = done_action;
     t.fDoAsynchronousCommand = do_asynchronous;
     t.fBufAlloc = buf_alloc;
-    t.fSCfftCreate = fft_create;
+    t.fSCfftCreate = create_fft;
     t.fSCfftDoFFT = fft_forward;
     t.fSCfftDoIFFT = fft_backward;
-    t.fSCfftDestroy = fft_destroy;
+    t.fSCfftDestroy = destroy_fft;
     t.fGetScopeBuffer = get_scope_buffer;
     t.fPushScopeBuffer = push_scope_buffer;
     t.fReleaseScopeBuffer = release_scope_buffer;
@@ -374,9 +436,13 @@ int sound_file_format_info(SF_INFO* info, const char* header, const char* sample
 
 } // namespace
 
-::InterfaceTable* interface_table() {
-    static ::InterfaceTable table = make_table();
-    return &table;
+::InterfaceTable* interface_table(PluginApi api) {
+    constexpr FunctionsOf315 more{define_addressed_unit_command, do_asynchronous_addressed, do_asynchronous_of_unit,
+                                  create_fft_of_315, destroy_fft_of_315};
+    static ::InterfaceTable v3 = make_table<PluginApi::v3>();
+    static TableOf315 v5(make_table<PluginApi::v5>(), more);
+    static TableOf315 v6(make_table<PluginApi::v6>(), more);
+    return api == PluginApi::v3 ? &v3 : api == PluginApi::v5 ? v5.get() : v6.get();
 }
 
 PluginWorld* rendering_world() noexcept {

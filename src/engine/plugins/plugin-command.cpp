@@ -11,6 +11,7 @@
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/reply-address.hpp"
+#include "engine/plugins/unit-hold.hpp"
 #include "engine/rt/pool.hpp"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ public:
           stages_(stages),
           data_(data),
           from_(from),
+          address_(make_reply_address(from)),
           buffers_(world.call(), int(world.abi().world.abi.mNumSndBufs)),
           completion_bytes_(completion.size()),
           named_(name) {
@@ -60,11 +62,11 @@ public:
     void work() noexcept override {
         stage_ = goes_on_ ? 4 : 2;
         if (good_)
-            call(stage_ == 2 ? stages_.on_worker : stages_.at_the_end);
+            call(stage_ == 2 ? stages_.on_worker : stages_.at_the_end, stages_.unit);
     }
     Outcome apply(Engine&) noexcept override {
         go_on();
-        run_completion = good_;
+        run_completion = good_ && !unit_left_;
         return Outcome::done;
     }
     void dispose() noexcept override {
@@ -102,20 +104,26 @@ private:
         if (stage_ == 2 && good_) {
             comes_again_ = true;
             stage_ = 3;
-            call(stages_.on_rt);
-        } else if (stage_ == 4 && good_ && named_) {
+            unit_left_ = stages_.unit && has_unit_left(*stages_.unit);
+            if (unit_left_)
+                completion_bytes_ = 0;
+            call(stages_.on_rt, unit_left_ ? nullptr : stages_.unit);
+        } else if (stage_ == 4 && good_ && named_ && !unit_left_) {
             tell(EventKind::command_done, std::as_bytes(std::span(name_, name_bytes_)));
         }
         tell_of_crash();
     }
-    void call(AsyncStageFn stage) noexcept {
-        if (stage && !FaultGuard::run([&] { good_ = stage(&world_.abi().world.abi, data_); }))
+    ::World* world() noexcept { return &world_.abi().lasting.world(stages_.api).abi; }
+    void call(const AsyncStage& stage, ::Unit* unit) noexcept {
+        if (stage && !FaultGuard::run([&] { good_ = stage(world(), unit, data_, &address_); }))
             note_crash();
     }
     void clean_up() noexcept {
         stage_ = 5;
-        if (stages_.cleanup && !FaultGuard::run([this] { stages_.cleanup(&world_.abi().world.abi, data_); }))
+        if (stages_.cleanup && !FaultGuard::run([this] { stages_.cleanup(world(), data_); }))
             note_crash();
+        if (stages_.unit)
+            let_unit_go(*stages_.unit);
         tell_of_crash();
     }
     void note_crash() noexcept {
@@ -145,6 +153,7 @@ private:
     AsyncStages stages_;
     void* data_;
     ReplyTo from_;
+    ReplyAddress address_; ///< of `from_`, for stages
     NamedBuffers buffers_;
     size_t completion_bytes_;
     size_t name_bytes_ = 0;
@@ -153,6 +162,7 @@ private:
     int stage_ = 2;                           ///< which was called last
     bool good_ = true;                        ///< all so far have returned true
     bool goes_on_ = false;                    ///< the next job is the fourth stage
+    bool unit_left_ = false;                  ///< before the third stage
     bool comes_again_ = false;                ///< that job is still to be handed back
     std::optional<FaultGuard::Ending> crash_; ///< of a stage, not yet told
 };
@@ -161,9 +171,14 @@ private:
 
 bool start_async_command(PluginWorld& world, const ReplyTo& from, const char* name, void* data,
                          const AsyncStages& stages, std::span<const std::byte> completion) noexcept {
-    void* memory = world.pool().allocate(sizeof(AsyncCommand) + completion.size());
-    if (!memory)
+    if (stages.unit && !hold_unit(*stages.unit))
         return false;
+    void* memory = world.pool().allocate(sizeof(AsyncCommand) + completion.size());
+    if (!memory) {
+        if (stages.unit)
+            let_unit_go(*stages.unit);
+        return false;
+    }
     auto* command = new (memory) AsyncCommand(world, from, name, data, stages, completion);
     if (world.real_time())
         world.outbox().hand_back(command, Handback::Kind::job);
@@ -184,7 +199,8 @@ bool run_plugin_command(PluginWorld& world, std::string_view name, const PluginC
     const PluginWorld::Call call(world, arguments);
     if (!own)
         return false;
-    if (FaultGuard::run([&] { own->run(&world.abi().world.abi, own->user_data, &message, &address); }))
+    if (FaultGuard::run(
+            [&] { own->run(&world.abi().lasting.world(own->api).abi, own->user_data, &message, &address); }))
         return true;
     TextLine line;
     line.add("plugin command '%.*s' %s", int(std::min<size_t>(name.size(), 100)), name.data(),

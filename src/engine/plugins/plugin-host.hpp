@@ -7,6 +7,7 @@ namespace scs {
 
 class Command;
 struct Node;
+struct Synth;
 struct SynthEvent;
 
 /// What plugins' code may ask of the engine, besides the memory, buffers and events that PluginWorld has. [rt] unless a
@@ -18,6 +19,8 @@ public:
     /// Marks the node to be freed when the walk next reaches it.
     virtual void end_node(Node&) noexcept = 0;
     virtual void set_run(Node&, bool run) noexcept = 0;
+    /// Frees a synth that UnitGraph::leave() has kept.
+    virtual void free_left(Synth&) noexcept = 0;
     /// A synth tells something, for bindings.
     virtual void hear(const SynthEvent&) noexcept = 0;
     /// [worker or a plugin's own thread] Returns a command to the data loop after its work(). false: the queue is full.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/plugin-loader.hpp"
 
+#include "engine/abi/plugin-api.hpp"
 #include "engine/abi/plugin-file.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/guard/fault-signals.hpp"
 #include "engine/plugins/interface-table.hpp"
 
 #include <dlfcn.h>
+#include <optional>
 #include <utility>
 
 namespace scs {
@@ -18,14 +20,16 @@ thread_local PluginUnits* being_loaded = nullptr;
 
 /// What load_plugin() runs under guard: the plugin's own code.
 void run_load(const PluginFunctions& plugin, LoadedPlugin& loaded) {
-    if (const int api = plugin.api_version(); api != hosted_api) {
-        loaded.other_api = api;
-        loaded.problem = "plugin API version " + std::to_string(api) + ", not " + std::to_string(hosted_api) +
-                         " (SuperCollider 3.15's development versions have others)";
+    const int version = plugin.api_version();
+    const std::optional<PluginApi> api = hosted_api(version);
+    if (!api) {
+        loaded.other_api = version;
+        loaded.problem = "plugin API version " + std::to_string(version) + ", not " + hosted_versions +
+                         ", those of SuperCollider 3.9 to 3.15";
     } else if (!plugin.is_for_this_server()) {
         loaded.problem = "not built for scsynth";
     } else {
-        plugin.load(interface_table());
+        plugin.load(interface_table(*api));
     }
 }
 

@@ -8,8 +8,8 @@
 
 namespace scs {
 
-/// Takes what plugins say outside of the data loop (packets for clients, text) to their server. Any thread may call it
-/// at any time while it is open, by its number; no other outlet of the process ever gets that number.
+/// Takes what plugins and streams say outside of the data loop (packets for clients, text) to their server. Any thread
+/// may call it at any time while it is open, by its number; no other outlet of the process ever gets that number.
 class PluginOutlet {
 public:
     PluginOutlet() noexcept = default;

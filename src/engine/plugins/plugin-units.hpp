@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/abi/abi.hpp"
+#include "engine/abi/plugin-api.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/synthdef/ugen-catalog.hpp"
 
@@ -15,21 +15,37 @@ namespace scs {
 
 struct BufferNeed;
 
+/// A unit's own command (/u_cmd). One of them is null.
+struct UnitCommand {
+    UnitCmdFunc run = nullptr;
+    FunctionsOf315::AddressedCommand run_addressed = nullptr; ///< gets the address that it may answer, too
+};
+
+/// A buffer generator (/b_gen).
+struct BufGen {
+    BufGenFunc run = nullptr;
+    PluginApi api = PluginApi::v3;
+    bool operator==(const BufGen&) const = default;
+    explicit operator bool() const noexcept { return run; }
+};
+
 /// A UGen of a plugin file. UgenInfo::entry points to it.
 struct UgenEntry {
     UgenInfo info;
     UnitCtorFunc construct = nullptr;
     UnitDtorFunc destroy = nullptr;   ///< may be null
     const BufferNeed* need = nullptr; ///< null: none
-    std::map<std::string, UnitCmdFunc, std::less<>> commands;
+    PluginApi api = PluginApi::v3;
+    std::map<std::string, UnitCommand, std::less<>> commands;
 };
 
 /// A plugin's own server command (/cmd).
 struct PluginCommand {
-    PluginCommand(PlugInCmdFunc function, void* data) : run(function), user_data(data) {}
+    PluginCommand(PlugInCmdFunc function, void* data, PluginApi of) : run(function), user_data(data), api(of) {}
 
     PlugInCmdFunc run;
     void* user_data;
+    PluginApi api;
     int from = 0;                                ///< the first generation that has it
     std::atomic<int> until = newest_plugins + 1; ///< the first one that doesn't any more
     const PluginCommand* before = nullptr;       ///< what had its name before
@@ -46,7 +62,7 @@ struct PluginCommand {
 /// What one plugin file defines.
 struct PluginUnits {
     std::map<std::string, std::unique_ptr<UgenEntry>, std::less<>> ugens;
-    std::map<std::string, BufGenFunc, std::less<>> buf_gens;
+    std::map<std::string, BufGen, std::less<>> buf_gens;
     std::map<std::string, std::vector<std::unique_ptr<PluginCommand>>, std::less<>> commands; ///< the last one counts
 };
 

@@ -17,7 +17,7 @@ struct Rates {
 
 struct PluginWorld::Abi {
     LastingWorld& lasting = LastingWorld::make();
-    AbiWorld& world = lasting.world;
+    AbiWorld& world = lasting.world(PluginApi::v3);
     std::vector<::RGen> random;
     ::SndBuf no_buffer{};                 ///< in place of the first local buffer, for synths without any
     std::array<AbiGraph, 64> stand_ins{}; ///< see abi_node_of()

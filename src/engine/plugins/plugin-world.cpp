@@ -52,7 +52,6 @@ PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buse
 
     abi_->world.owner = this;
     ::World& w = abi_->world.abi;
-    w.ft = interface_table();
     w.mBufLength = settings.block_size;
     w.mNumAudioBusChannels = uint32_t(settings.audio_buses);
     w.mNumControlBusChannels = uint32_t(settings.control_buses);
@@ -74,6 +73,12 @@ PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buse
     w.mVerbosity = settings.verbosity;
     abi_->lasting.non_rt_lock = buffers.abi().non_rt_lock;
     w.mNRTLock = abi_->lasting.non_rt_lock.get();
+    for (size_t api = 0; api < plugin_api_count; ++api) {
+        AbiWorld& each = abi_->lasting.worlds[api];
+        each = abi_->world;
+        each.api = api;
+        each.abi.ft = interface_table(PluginApi(api));
+    }
     set_sample_rate(settings.sample_rate);
 }
 
@@ -84,25 +89,31 @@ PluginWorld::~PluginWorld() {
 
 void PluginWorld::stop_running() noexcept {
     const std::lock_guard lock(abi_->lasting.owned);
-    abi_->world.abi.mRunning = false;
+    for (AbiWorld& each : abi_->lasting.worlds)
+        each.abi.mRunning = false;
 }
 
 void PluginWorld::set_sample_rate(double rate) noexcept {
-    ::World& w = abi_->world.abi;
-    if (rate == w.mSampleRate)
+    if (rate == abi_->world.abi.mSampleRate)
         return;
-    set_rate(w.mFullRate, rate, w.mBufLength);
-    set_rate(w.mBufRate, rate / w.mBufLength, 1);
-    w.mSampleRate = rate;
+    for (AbiWorld& each : abi_->lasting.worlds) {
+        ::World& w = each.abi;
+        set_rate(w.mFullRate, rate, w.mBufLength);
+        set_rate(w.mBufRate, rate / w.mBufLength, 1);
+        w.mSampleRate = rate;
+    }
 }
 
 void PluginWorld::set_block(int32_t number) noexcept {
-    abi_->world.abi.mBufCounter = number;
+    for (AbiWorld& each : abi_->lasting.worlds)
+        each.abi.mBufCounter = number;
 }
 
 void PluginWorld::set_offset(int frame, float fraction) noexcept {
-    abi_->world.abi.mSampleOffset = frame;
-    abi_->world.abi.mSubsampleOffset = fraction;
+    for (AbiWorld& each : abi_->lasting.worlds) {
+        each.abi.mSampleOffset = frame;
+        each.abi.mSubsampleOffset = fraction;
+    }
 }
 
 int PluginWorld::offset() const noexcept {
@@ -119,10 +130,11 @@ RandomState* PluginWorld::random() noexcept {
 }
 
 void PluginWorld::set_counts(int64_t units, int synths, int groups) noexcept {
-    ::World& w = abi_->world.abi;
-    w.mNumUnits = uint32_t(units);
-    w.mNumGraphs = uint32_t(synths);
-    w.mNumGroups = uint32_t(groups);
+    for (AbiWorld& each : abi_->lasting.worlds) {
+        each.abi.mNumUnits = uint32_t(units);
+        each.abi.mNumGraphs = uint32_t(synths);
+        each.abi.mNumGroups = uint32_t(groups);
+    }
 }
 
 } // namespace scs

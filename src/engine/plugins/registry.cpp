@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/registry.hpp"
 
-#include "engine/abi/plugin-file.hpp"
+#include "engine/abi/plugin-api.hpp"
 #include "engine/packs/unit-packs.hpp"
 #include "engine/plugins/buffer-writers.hpp"
 #include "engine/plugins/link-units.hpp"
@@ -19,10 +19,6 @@ namespace scs {
 namespace {
 
 constexpr int all_generations = 0; ///< what is defined from this one on
-
-std::string_view name_of(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
 
 /// The loader takes a path that it knows for the file that it knows, so a file that took another one's place needs
 /// another spelling.
@@ -118,9 +114,8 @@ void PluginRegistry::leave_out(const std::string& path, const std::string& why, 
 void PluginRegistry::note_others(const FoundFiles& found) {
     const std::lock_guard lock(mutex_);
     for (const std::string& path : found.refused)
-        for (const RefusedFile& refused : refused_files())
-            if (refused.name == name_of(path))
-                left_out_[path] = refused.reason;
+        if (const RefusedFile* const refused = refusal_of(path))
+            left_out_[path] = refused->reason;
     for (const std::string& path : found.supernova_only)
         left_out_[path] = "a build for supernova; install the pack's plain build, the one for scsynth";
     std::vector<std::string> loaded;
@@ -145,7 +140,8 @@ void PluginRegistry::begin(PluginUnits& units, int generation) {
             continue;
         // The data loop may be reading an earlier one.
         if (versions.back()->from != 0)
-            versions.push_back(std::make_unique<PluginCommand>(versions.back()->run, versions.back()->user_data));
+            versions.push_back(std::make_unique<PluginCommand>(versions.back()->run, versions.back()->user_data,
+                                                               versions.back()->api));
         versions.back()->from = generation;
         versions.back()->before = std::exchange(latest_commands_[name], versions.back().get());
         commands_.add(name, versions.back().get(), generation);
@@ -170,7 +166,7 @@ void PluginRegistry::follow_release() {
     const UgenInfo* const saw = find("LFSaw");
     if (!saw)
         return;
-    const Release its = probe_release(static_cast<const UgenEntry*>(saw->entry)->construct, saw->unit_bytes);
+    const Release its = probe_release(*static_cast<const UgenEntry*>(saw->entry));
     const std::lock_guard lock(mutex_);
     if (releases_.empty() || releases_.back().second != its)
         releases_.emplace_back(generation_, its);
@@ -179,7 +175,7 @@ void PluginRegistry::follow_release() {
 std::string PluginRegistry::lacking(const std::string& where) const {
     if (other_api_)
         return "the UGen plugins in " + where + " have plugin API version " + std::to_string(other_api_) + ", not " +
-               std::to_string(hosted_api) + ": install SuperCollider 3.13 or 3.14, or set scsynth.ugen-path";
+               hosted_versions + ": install SuperCollider 3.9 to 3.15, or set scsynth.ugen-path";
     return "no IOUGens.so in " + where +
            ": install SuperCollider's plugins (package supercollider-server) or set scsynth.ugen-path";
 }
@@ -190,7 +186,7 @@ const UgenInfo* PluginRegistry::find(std::string_view name, int generation) cons
     return entry ? &entry->info : nullptr;
 }
 
-BufGenFunc PluginRegistry::find_buf_gen(std::string_view name, int generation) const {
+BufGen PluginRegistry::find_buf_gen(std::string_view name, int generation) const {
     const std::lock_guard lock(mutex_);
     return buf_gens_.find(name, generation);
 }
@@ -220,7 +216,7 @@ Release PluginRegistry::release(int generation) const {
 }
 
 bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc construct, UnitDtorFunc destroy,
-                                 uint32_t flags) {
+                                 uint32_t flags, PluginApi api) {
     const UnitFacts* const facts = find_unit_facts(name);
     if (facts && facts->refused)
         return false;
@@ -229,6 +225,7 @@ bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc co
                    entry.get()};
     entry->construct = construct;
     entry->destroy = destroy;
+    entry->api = api;
     if (facts && facts->buffer_need.kind != BufferNeed::none)
         entry->need = &facts->buffer_need;
     if (PluginUnits* const file = units_being_loaded())
@@ -237,7 +234,7 @@ bool PluginRegistry::define_unit(const char* name, size_t bytes, UnitCtorFunc co
     return ugens_.add(name, entry.get(), all_generations) && own_.ugens.emplace(name, std::move(entry)).second;
 }
 
-bool PluginRegistry::define_command(const char* name, PlugInCmdFunc run, void* user_data) {
+bool PluginRegistry::define_command(const char* name, PlugInCmdFunc run, void* user_data, PluginApi api) {
     PluginUnits* const file = units_being_loaded();
     std::unique_lock lock(mutex_, std::defer_lock);
     if (!file)
@@ -245,13 +242,14 @@ bool PluginRegistry::define_command(const char* name, PlugInCmdFunc run, void* u
     const auto [place, is_new] = (file ? file : &own_)->commands.try_emplace(name);
     if (!is_new)
         return false;
-    PluginCommand* const command = place->second.emplace_back(std::make_unique<PluginCommand>(run, user_data)).get();
+    PluginCommand* const command =
+        place->second.emplace_back(std::make_unique<PluginCommand>(run, user_data, api)).get();
     if (file)
         return true;
     return commands_.add(name, command, all_generations) && latest_commands_.emplace(name, command).second;
 }
 
-bool PluginRegistry::define_unit_command(const char* unit, const char* name, UnitCmdFunc run) {
+bool PluginRegistry::define_unit_command(const char* unit, const char* name, const UnitCommand& command) {
     UgenEntry* entry = nullptr;
     if (PluginUnits* const file = units_being_loaded())
         if (const auto own = file->ugens.find(std::string_view(unit)); own != file->ugens.end())
@@ -259,14 +257,14 @@ bool PluginRegistry::define_unit_command(const char* unit, const char* name, Uni
     const std::lock_guard lock(mutex_);
     if (!entry)
         entry = ugens_.find(unit, newest_plugins);
-    return entry && entry->commands.emplace(name, run).second;
+    return entry && entry->commands.emplace(name, command).second;
 }
 
-bool PluginRegistry::define_buf_gen(const char* name, BufGenFunc run) {
+bool PluginRegistry::define_buf_gen(const char* name, BufGenFunc run, PluginApi api) {
     if (PluginUnits* const file = units_being_loaded())
-        return file->buf_gens.emplace(name, run).second;
+        return file->buf_gens.emplace(name, BufGen{run, api}).second;
     const std::lock_guard lock(mutex_);
-    return buf_gens_.add(name, run, all_generations);
+    return buf_gens_.add(name, {run, api}, all_generations);
 }
 
 const UgenCatalog& installed_ugens() {

@@ -39,7 +39,7 @@ public:
 
     /// [any] Finds an entry of that generation.
     const UgenInfo* find(std::string_view name, int generation) const;
-    BufGenFunc find_buf_gen(std::string_view name, int generation = newest_plugins) const;
+    BufGen find_buf_gen(std::string_view name, int generation = newest_plugins) const;
     /// [any] The newest of that name, even if only older generations have it, or null.
     const PluginCommand* latest_command(std::string_view name) const;
     /// [any] Of the newest.
@@ -54,10 +54,12 @@ public:
     Release release(int generation) const;
 
     // For the interface table. What is defined while no file is loaded is there in all generations.
-    bool define_unit(const char* name, size_t bytes, UnitCtorFunc, UnitDtorFunc, uint32_t flags);
-    bool define_command(const char* name, PlugInCmdFunc, void* user_data);
-    bool define_unit_command(const char* unit, const char* name, UnitCmdFunc);
-    bool define_buf_gen(const char* name, BufGenFunc);
+    // `api`: of the table by which it is defined.
+    bool define_unit(const char* name, size_t bytes, UnitCtorFunc, UnitDtorFunc, uint32_t flags,
+                     PluginApi api = PluginApi::v3);
+    bool define_command(const char* name, PlugInCmdFunc, void* user_data, PluginApi api = PluginApi::v3);
+    bool define_unit_command(const char* unit, const char* name, const UnitCommand&);
+    bool define_buf_gen(const char* name, BufGenFunc, PluginApi api = PluginApi::v3);
 
 private:
     PluginRegistry() = default;
@@ -80,7 +82,7 @@ private:
     mutable std::mutex mutex_; ///< for what is found by name
     std::mutex loading_;       ///< held by load(), for what only it uses
     Generations<UgenEntry*> ugens_;
-    Generations<BufGenFunc> buf_gens_;
+    Generations<BufGen> buf_gens_;
     Generations<const PluginCommand*> commands_;
     std::map<std::string, const PluginCommand*, std::less<>> latest_commands_;
     std::vector<std::pair<int, Release>> releases_; ///< by generation

@@ -2,15 +2,17 @@
 #include "engine/plugins/release-probe.hpp"
 
 #include "engine/base/aligned-array.hpp"
+#include "engine/plugins/abi-owners.hpp"
 
 #include <memory>
 
 namespace scs {
 
-Release probe_release(UnitCtorFunc construct_saw, size_t bytes) {
+Release probe_release(const UgenEntry& saw) {
     constexpr double sample_rate = 1024;
     const auto world = std::make_unique<::World>();
-    const auto graph = std::make_unique<::Graph>();
+    AbiGraph graph{};
+    AbiGraphOf315 graph_of_315{};
     ::Rate rate{};
     rate.mSampleRate = sample_rate;
     rate.mSampleDur = 1 / sample_rate;
@@ -31,10 +33,13 @@ Release probe_release(UnitCtorFunc construct_saw, size_t bytes) {
     for (int i = 0; i < 3; ++i)
         wires[i].mBuffer = &samples[i];
 
-    const auto memory = aligned_zeros<std::byte>(bytes);
+    graph_of_315.abi.mNumTicks = 1;
+    graph_of_315.abi.mFullRate = graph_of_315.abi.mBufRate = &rate;
+
+    const auto memory = aligned_zeros<std::byte>(saw.info.unit_bytes);
     auto* unit = reinterpret_cast<::Unit*>(memory.get());
     unit->mWorld = world.get();
-    unit->mParent = graph.get();
+    unit->mParent = saw.api == PluginApi::v6 ? reinterpret_cast<::Graph*>(&graph_of_315.abi) : &graph.abi;
     unit->mNumInputs = 2;
     unit->mNumOutputs = 1;
     unit->mCalcRate = calc_BufRate;
@@ -44,7 +49,7 @@ Release probe_release(UnitCtorFunc construct_saw, size_t bytes) {
     unit->mInBuf = from;
     unit->mOutBuf = to;
     unit->mBufLength = 1;
-    construct_saw(unit);
+    saw.construct(unit);
     if (unit->mCalcFunc)
         unit->mCalcFunc(unit, 1);
     return samples[2] == 0.f ? Release::v3_14 : Release::v3_13;

@@ -8,12 +8,12 @@
 
 namespace scs {
 
-bool UnitCommandQueue::add(Pool& pool, uint32_t unit, UnitCmdFunc function,
-                           std::span<const std::byte> arguments) noexcept {
+bool UnitCommandQueue::add(Pool& pool, uint32_t unit, const UnitCommand& command, std::span<const std::byte> arguments,
+                           const ReplyTo& from) noexcept {
     void* memory = pool.allocate(sizeof(Entry) + arguments.size());
     if (!memory)
         return false;
-    auto* entry = new (memory) Entry{nullptr, unit, function, arguments.size()};
+    auto* entry = new (memory) Entry{nullptr, unit, command, from, arguments.size()};
     std::copy(arguments.begin(), arguments.end(), entry->bytes());
     (first_ ? last_->next : first_) = entry;
     last_ = entry;

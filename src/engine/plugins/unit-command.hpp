@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/abi/abi.hpp"
 #include "engine/base/nonblocking.hpp"
+#include "engine/messages/reply-to.hpp"
+#include "engine/plugins/plugin-units.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +17,14 @@ class Pool;
 class UnitCommandQueue {
 public:
     /// false: out of memory.
-    bool add(Pool&, uint32_t unit, UnitCmdFunc, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
-    /// Calls run(unit, function, arguments) for each, in the order of add(), and empties the queue.
+    bool add(Pool&, uint32_t unit, const UnitCommand&, std::span<const std::byte> arguments,
+             const ReplyTo& from) noexcept SCS_NONBLOCKING;
+    /// Calls run(unit, command, arguments, from) for each, in the order of add(), and empties the queue.
     template <class Run>
     void take_all(Pool& pool, Run&& run) noexcept {
         while (Entry* entry = first_) {
             first_ = entry->next;
-            run(entry->unit, entry->function, std::span<const std::byte>(entry->bytes(), entry->size));
+            run(entry->unit, entry->command, std::span<const std::byte>(entry->bytes(), entry->size), entry->from);
             release(pool, entry);
         }
     }
@@ -31,7 +33,8 @@ private:
     struct Entry {
         Entry* next;
         uint32_t unit; ///< its index
-        UnitCmdFunc function;
+        UnitCommand command;
+        ReplyTo from;
         size_t size;
         std::byte* bytes() noexcept { return reinterpret_cast<std::byte*>(this + 1); }
     };

@@ -7,8 +7,11 @@
 #include "engine/plugins/graph-instance.hpp"
 #include "engine/plugins/native-unit.hpp"
 #include "engine/plugins/osc-arguments.hpp"
+#include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/rendering-scope.hpp"
+#include "engine/plugins/reply-address.hpp"
+#include "engine/plugins/unit-hold.hpp"
 #include "engine/rt/deadline.hpp"
 
 #include <type_traits>
@@ -54,11 +57,18 @@ const char* Instance::name_of(uint32_t index, bool among_called) const noexcept 
     }
     return "?";
 }
-bool Instance::run_command(::Unit* unit, UnitCmdFunc run, std::span<const std::byte> arguments) noexcept {
+bool Instance::run_command(::Unit* unit, const UnitCommand& command, std::span<const std::byte> arguments,
+                           const ReplyTo& from) noexcept {
     const char* name = entry_of(*unit).info.name.c_str();
     sc_msg_iter message = read_arguments(arguments);
+    ReplyAddress address = make_reply_address(from);
     const PluginWorld::Call call(*world, arguments);
-    const bool well = FaultGuard::run([&] { run(unit, &message); });
+    const bool well = FaultGuard::run([&] {
+        if (command.run_addressed)
+            command.run_addressed(unit, &message, &address);
+        else
+            command.run(unit, &message);
+    });
     if (!well)
         crash(name);
     return well;
@@ -69,6 +79,10 @@ bool Instance::run_command(::Unit* unit, UnitCmdFunc run, std::span<const std::b
 void Instance::use(float* wire_memory, Space& space, ::RGen* generator) noexcept {
     block.space = hosted.space = &space;
     graph().mRGen = generator;
+    if (graph_of_315) {
+        graph_of_315->space = &space;
+        graph_of_315->abi.mRGen = generator;
+    }
     if (wires == wire_memory)
         return;
     const auto from = reinterpret_cast<uintptr_t>(wires), to = reinterpret_cast<uintptr_t>(wire_memory);
@@ -121,6 +135,8 @@ bool UnitGraph::construct(Deadline& deadline) noexcept {
             BufferCheck::of(*unit).construct(*unit);
         else
             entry_of(*unit).construct(unit);
+        if (self.graph_of_315)
+            self.share(*unit);
     };
     const auto in_time = [&](uint32_t) { return !deadline.spend(each); };
     bool well = self.each_guarded(self.graph().mUnits, self.built, self.graph().mNumUnits, in_time, build);
@@ -128,9 +144,10 @@ bool UnitGraph::construct(Deadline& deadline) noexcept {
         return true;
     self.constructed = true;
     self.wake();
-    self.early_commands.take_all(self.world->pool(), [&](uint32_t unit, UnitCmdFunc run, auto arguments) {
-        well = well && self.run_command(self.graph().mUnits[unit], run, arguments);
-    });
+    self.early_commands.take_all(
+        self.world->pool(), [&](uint32_t unit, const UnitCommand& command, auto arguments, const ReplyTo& from) {
+            well = well && self.run_command(self.graph().mUnits[unit], command, arguments, from);
+        });
     return well;
 }
 
@@ -210,7 +227,8 @@ bool UnitGraph::render_traced() noexcept {
     return self.each_guarded(graph.mCalcUnits, 0, graph.mNumCalcUnits, always, run);
 }
 
-Status UnitGraph::command(int64_t index, std::string_view name, std::span<const std::byte> arguments) noexcept {
+Status UnitGraph::command(int64_t index, std::string_view name, std::span<const std::byte> arguments,
+                          const ReplyTo& from) noexcept {
     Instance& self = Instance::of(this);
     if (index < 0 || index >= self.graph().mNumUnits)
         return {Code::index_out_of_range};
@@ -219,12 +237,36 @@ Status UnitGraph::command(int64_t index, std::string_view name, std::span<const 
     if (found == known.end() || self.crashed_ugen)
         return {Code::failed};
     if (!self.constructed)
-        return self.early_commands.add(self.world->pool(), uint32_t(index), found->second, arguments)
+        return self.early_commands.add(self.world->pool(), uint32_t(index), found->second, arguments, from)
                    ? Status{}
                    : Status{Code::out_of_memory};
     self.come_home();
-    (void)self.run_command(self.graph().mUnits[index], found->second, arguments);
+    (void)self.run_command(self.graph().mUnits[index], found->second, arguments, from);
     return {};
+}
+
+bool UnitGraph::leave() noexcept {
+    Instance& self = Instance::of(this);
+    self.left = true;
+    return self.jobs == 0;
+}
+
+bool hold_unit(::Unit& unit) noexcept {
+    Instance& synth = Instance::of(unit);
+    if (synth.left)
+        return false;
+    ++synth.jobs;
+    return true;
+}
+
+void let_unit_go(::Unit& unit) noexcept {
+    Instance& synth = Instance::of(unit);
+    if (--synth.jobs == 0 && synth.left)
+        synth.world->host().free_left(*synth.hosted.owner);
+}
+
+bool has_unit_left(const ::Unit& unit) noexcept {
+    return Instance::of(unit).left;
 }
 
 bool UnitGraph::destroy(Deadline& deadline) noexcept {
@@ -281,8 +323,16 @@ void* UnitGraph::node() noexcept {
     return &Instance::of(this).graph().mNode;
 }
 
+void* UnitGraph::node_of_315() noexcept {
+    AbiGraphOf315* const graph = Instance::of(this).graph_of_315;
+    return graph ? &graph->abi.mNode : nullptr;
+}
+
 void UnitGraph::set_id(int32_t id) noexcept {
-    Instance::of(this).graph().mNode.mID = id;
+    Instance& self = Instance::of(this);
+    self.graph().mNode.mID = id;
+    if (self.graph_of_315)
+        self.graph_of_315->abi.mNode.mID = id;
 }
 
 } // namespace scs

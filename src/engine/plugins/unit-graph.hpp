@@ -3,6 +3,7 @@
 
 #include "engine/base/nonblocking.hpp"
 #include "engine/base/status.hpp"
+#include "engine/messages/reply-to.hpp"
 #include "engine/nodes/node.hpp"
 
 #include <cstddef>
@@ -68,8 +69,12 @@ public:
     bool render_traced() noexcept;
     /// Gives a command to a unit (/u_cmd), at once or, if they are still to run, after the constructors. `arguments` as
     /// for run_buf_gen(). Errors: index_out_of_range if there is no such unit, failed if it doesn't have the command.
-    /// If it crashed (see crashed()), the instance must not run any more.
-    Status command(int64_t unit, std::string_view name, std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
+    /// `from`: whom it may answer. If it crashed (see crashed()), the instance must not run any more.
+    Status command(int64_t unit, std::string_view name, std::span<const std::byte> arguments,
+                   const ReplyTo& from) noexcept SCS_NONBLOCKING;
+    /// The synth is out of the tree. false: commands of its units are under way, which need it; then it must not be
+    /// destroyed before PluginHost::free_left().
+    bool leave() noexcept SCS_NONBLOCKING;
     /// Runs the destructors of the units whose constructors ran, unless something has crashed. false: the deadline
     /// passed before the end; to be called again. An instance of few units is destroyed at once.
     bool destroy(Deadline&) noexcept SCS_NONBLOCKING;
@@ -85,6 +90,8 @@ public:
     bool constructed() const noexcept SCS_NONBLOCKING;
     /// The synth's node as plugins see it.
     void* node() noexcept;
+    /// The same as plugins of PluginApi::v6 see it, or null if no unit of the synth is of that API.
+    void* node_of_315() noexcept;
 
     int control_count() const noexcept SCS_NONBLOCKING;
     float control(int index) const noexcept SCS_NONBLOCKING; ///< the value that was set, even if the control is mapped

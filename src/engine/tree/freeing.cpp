@@ -74,6 +74,12 @@ inline void Freeing::keep_places(Node& node) noexcept {
 inline void Freeing::drop_synth(Synth& synth) noexcept {
     p_.runs.ages().put(synth, AgeKind::none);
     p_.counts.count_synth(unit_count(synth), -1);
+    if (synth.graph && !synth.graph->leave())
+        return; // until free_left()
+    free_left(synth);
+}
+
+void Freeing::free_left(Synth& synth) noexcept {
     if (!synth.graph || destroy(synth, p_.deadline))
         return let_go(synth);
     synth.next = leaving_;

@@ -40,6 +40,8 @@ public:
     void free(Node&) noexcept SCS_NONBLOCKING;
     /// Frees a synth at once, its satellites in finish().
     void free_first(Synth&) noexcept SCS_NONBLOCKING;
+    /// Frees a synth out of the tree that its units' commands have kept, see UnitGraph::leave().
+    void free_left(Synth&) noexcept SCS_NONBLOCKING;
     /// Frees everything but the root, whatever time it takes.
     void free_everything() noexcept SCS_NONBLOCKING;
 

@@ -241,12 +241,12 @@ bool Tree::trace(Node& node, Node*& at) noexcept {
     return true;
 }
 
-Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name,
-                          std::span<const std::byte> arguments) noexcept {
+Status Tree::unit_command(Synth& synth, int64_t unit, std::string_view name, std::span<const std::byte> arguments,
+                          const ReplyTo& from) noexcept {
     if (synth.voice) // native units have no commands
         return {unit < 0 || unit >= int64_t(synth.definition->program->units.size()) ? Code::index_out_of_range
                                                                                      : Code::failed};
-    const Status status = synth.graph->command(unit, name, arguments);
+    const Status status = synth.graph->command(unit, name, arguments, from);
     if (synth.graph->crashed())
         free_crashed(synth);
     return status;

@@ -5,6 +5,7 @@
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
 #include "engine/definitions/definitions.hpp"
+#include "engine/messages/reply-to.hpp"
 #include "engine/nodes/node.hpp"
 #include "engine/tree/control-writer.hpp"
 #include "engine/tree/freeing.hpp"
@@ -58,8 +59,8 @@ public:
     /// Gives the synth a negative ID (/s_noid).
     Status hide_id(Synth&) noexcept SCS_NONBLOCKING;
     /// Gives a command to a synth's unit, see UnitGraph::command(). Frees the synth if that crashes.
-    Status unit_command(Synth&, int64_t unit, std::string_view name,
-                        std::span<const std::byte> arguments) noexcept SCS_NONBLOCKING;
+    Status unit_command(Synth&, int64_t unit, std::string_view name, std::span<const std::byte> arguments,
+                        const ReplyTo& from) noexcept SCS_NONBLOCKING;
     /// Prints what the node does: a group's children at once, a synth's units in its next block (/n_trace). `at` and
     /// result as for NodeEvents::print_children().
     bool trace(Node&, Node*& at) noexcept SCS_NONBLOCKING;

@@ -46,16 +46,18 @@ uint64_t block_inputs(std::string_view unit) {
     return facts ? facts->block_inputs : every_input;
 }
 
-std::span<const RefusedFile> refused_files() {
+const RefusedFile* refusal_of(std::string_view path) {
     static constexpr RefusedFile files[] = {
-        {"LinkUGen.so", "starts threads and reads the network; units of ours take its units' places"},
-        {"UIUGens.so", "opens X11 and starts a thread; units of ours take its units' places"},
-        {"DemoUGens.so", "a tutorial"},
-        {"DiskIO_UGens.so", "wakes a thread of its own from the data loop; units of ours take its units' places"},
-        {"StkInst.so", "reads files in its units' constructors and throws, which would end the process"},
-        {"StkUGens.so", "reads files in its units' constructors and throws, which would end the process"},
+        {"LinkUGen", "starts threads and reads the network; units of ours take its units' places"},
+        {"UIUGens", "opens X11 and starts a thread; units of ours take its units' places"},
+        {"DemoUGens", "a tutorial"},
+        {"DiskIO_UGens", "wakes a thread of its own from the data loop; units of ours take its units' places"},
+        {"StkInst", "reads files in its units' constructors and throws, which would end the process"},
+        {"StkUGens", "reads files in its units' constructors and throws, which would end the process"},
     };
-    return files;
+    const std::string_view file = path.substr(path.rfind('/') + 1), stem = file.substr(0, file.rfind('.'));
+    const auto* const found = std::ranges::find(files, stem, &RefusedFile::name);
+    return found == std::end(files) ? nullptr : found;
 }
 
 size_t unregistered_bytes(std::string_view name) {

@@ -220,10 +220,11 @@ uint64_t block_inputs(std::string_view unit);
 
 /// A plugin file that is never loaded, and why.
 struct RefusedFile {
-    std::string_view name, reason;
+    std::string_view name; ///< without folder and suffix
+    std::string_view reason;
 };
-/// [any]
-std::span<const RefusedFile> refused_files();
+/// [any] What says that a plugin file of that path is never loaded, or null.
+const RefusedFile* refusal_of(std::string_view path);
 
 /// [any] How many bytes a unit may write beyond the size that it registers.
 size_t unregistered_bytes(std::string_view name);

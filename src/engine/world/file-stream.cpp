@@ -5,20 +5,27 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace scs {
 namespace {
 
+using namespace std::chrono_literals;
+
 std::atomic<uint64_t> last_serial{0};
+/// How much of a recording is lost if the process dies in the midst of it, with what a request has.
+constexpr auto header_interval = 1s;
 
 } // namespace
 
 FileStream::FileStream(SoundFile file, const StreamedSamples& samples, std::optional<int32_t> whole,
-                       std::shared_ptr<StreamCounts> counts, bool synchronous)
+                       std::shared_ptr<StreamCounts> counts, bool synchronous, Failed failed)
     : serial_(last_serial.fetch_add(1, std::memory_order_relaxed) + 1),
       samples_(samples),
       counts_(std::move(counts)),
       whole_(whole.value_or(-1)),
+      failed_(std::move(failed)),
       file_(std::move(file)),
       own_scratch_(synchronous ? std::make_unique<float[]>(scratch_samples) : nullptr) {}
 
@@ -45,8 +52,11 @@ void FileStream::serve(std::span<float> scratch) noexcept {
         if (file_)
             file_->abandon();
         file_.reset();
+        if (request.kind == Kind::write)
+            failure_ = "libsndfile crashed";
         end = perform(request, scratch);
     }
+    tell_of_failure();
     answers_.push({request.number, end});
 }
 
@@ -99,17 +109,39 @@ void FileStream::write(const Request& request, std::span<float> scratch) {
     while (done < request.frames) {
         const int64_t frames = std::min(request.frames - done, piece);
         const auto take = [&](const float* data, size_t bytes) { std::memcpy(scratch.data(), data, bytes); };
-        if (!file_ || !copy(int32_t(request.start + done), frames, take) || !file_->write(scratch.data(), frames))
+        if (!file_ || !copy(int32_t(request.start + done), frames, take))
             break;
+        if (const auto written = file_->write(scratch.data(), frames); !written) {
+            failure_ = written.error();
+            break;
+        }
         done += frames;
+    }
+    if (const auto now = std::chrono::steady_clock::now(); file_ && now - header_written_ >= header_interval) {
+        file_->update_header();
+        header_written_ = now;
     }
     counts_->dropped.fetch_add(uint64_t(request.frames - done), std::memory_order_relaxed);
 }
 
 void FileStream::close_file() noexcept {
-    if (file_ && !FaultGuard::run([&] { (void)file_->close(); }))
+    const auto close = [&] {
+        if (const auto closed = file_->close(); !closed)
+            failure_ = closed.error();
+    };
+    if (file_ && !FaultGuard::run(close))
         file_->abandon();
     file_.reset();
+    tell_of_failure();
+}
+
+void FileStream::tell_of_failure() noexcept {
+    if (failure_.empty() || std::exchange(told_, true) || !failed_)
+        return;
+    try {
+        failed_(failure_);
+    } catch (const std::bad_alloc&) { // it isn't told
+    }
 }
 
 void FileStream::detach() noexcept {

@@ -5,11 +5,14 @@
 #include "engine/world/sound-file.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace scs {
 
@@ -38,10 +41,13 @@ public:
     static constexpr size_t most_requests = 64; ///< under way at once
     static constexpr size_t scratch_samples = 16384;
 
+    /// Is told why something couldn't be written, once a stream. [the thread that carries requests out, or closes]
+    using Failed = std::function<void(const std::string& why)>;
+
     /// [worker] `whole`: how many frames the file has, if all of them are in the buffer from its start on. A
     /// synchronous stream carries out what it is asked for at once.
     FileStream(SoundFile, const StreamedSamples&, std::optional<int32_t> whole, std::shared_ptr<StreamCounts>,
-               bool synchronous);
+               bool synchronous, Failed = {});
     /// Closes the file, if that hasn't happened yet.
     ~FileStream();
 
@@ -102,6 +108,7 @@ private:
     int32_t perform(const Request&, std::span<float> scratch) noexcept;
     int32_t read(const Request&, std::span<float> scratch);
     void write(const Request&, std::span<float> scratch);
+    void tell_of_failure() noexcept;
     template <class F>
     bool copy(int32_t frame, int64_t frames, F&& action) noexcept;
 
@@ -109,6 +116,10 @@ private:
     const StreamedSamples samples_;
     const std::shared_ptr<StreamCounts> counts_;
     const int32_t whole_;
+    const Failed failed_;
+    std::string failure_; ///< why something wasn't written; empty: all was
+    bool told_ = false;   ///< of the failure
+    std::chrono::steady_clock::time_point header_written_{};
     std::optional<SoundFile> file_; ///< none: it is closed, or libsndfile crashed on it
     std::mutex data_mutex_;         ///< over the samples and detached_; never taken by the data loop
     bool detached_ = false;

@@ -25,6 +25,9 @@ constexpr int64_t frames_per_byte = 8192;
 // libvorbis puts all that one call gives it on the stack, which a minute of sound overflows.
 constexpr int64_t frames_a_write = 4096;
 
+/// What 32 bits can tell of a file's size, less what its header needs.
+constexpr int64_t most_bytes_of_32 = (int64_t(1) << 32) - (1 << 16);
+
 struct Name {
     const char* text;
     int format;
@@ -60,6 +63,42 @@ std::string listed(std::span<const Name> names) {
     for (const Name& name : names)
         text += (text.empty() ? "" : ", ") + std::string(name.text);
     return text;
+}
+
+/// 0: it isn't known, as each is compressed.
+int bytes_of_sample(int format) {
+    switch (format & SF_FORMAT_SUBMASK) {
+    case SF_FORMAT_PCM_16: return 2;
+    case SF_FORMAT_PCM_24: return 3;
+    case SF_FORMAT_PCM_32:
+    case SF_FORMAT_FLOAT: return 4;
+    case SF_FORMAT_DOUBLE: return 8;
+    case SF_FORMAT_PCM_S8:
+    case SF_FORMAT_PCM_U8:
+    case SF_FORMAT_ULAW:
+    case SF_FORMAT_ALAW: return 1;
+    default: return 0;
+    }
+}
+
+/// How many frames a file of the format may have.
+int64_t most_frames(const SF_INFO& header) {
+    const int bytes = bytes_of_sample(header.format);
+    switch (header.format & SF_FORMAT_TYPEMASK) {
+    case SF_FORMAT_W64:
+    case SF_FORMAT_RF64:
+    case SF_FORMAT_CAF:
+    case SF_FORMAT_RAW: return INT64_MAX;
+    default: return bytes ? most_bytes_of_32 / bytes / header.channels : INT64_MAX;
+    }
+}
+
+/// The same as an RF64 file, for WAV files.
+SF_INFO as_rf64(SF_INFO header) {
+    const int type = header.format & SF_FORMAT_TYPEMASK;
+    if (type == SF_FORMAT_WAV || type == SF_FORMAT_WAVEX)
+        header.format = (header.format & SF_FORMAT_SUBMASK) | SF_FORMAT_RF64;
+    return header;
 }
 
 SNDFILE* as_sndfile(void* handle) {
@@ -130,11 +169,11 @@ Result<SoundFile> SoundFile::open(const FileOpener& opener) {
     return SoundFile(std::move(file), {header.frames, header.channels, double(header.samplerate)}, false);
 }
 
-Result<SoundFile> SoundFile::create(const std::string& path, int format, int channels, double rate) {
-    return create(opener_of(path), format, channels, rate);
+Result<SoundFile> SoundFile::create(const std::string& path, int format, int channels, double rate, bool growing) {
+    return create(opener_of(path), format, channels, rate, growing);
 }
 
-Result<SoundFile> SoundFile::create(const FileOpener& opener, int format, int channels, double rate) {
+Result<SoundFile> SoundFile::create(const FileOpener& opener, int format, int channels, double rate, bool growing) {
     if (!(rate >= 1 && rate < 2147483648.0))
         return Error{"the sample rate is out of range"};
     SF_INFO header{};
@@ -143,6 +182,11 @@ Result<SoundFile> SoundFile::create(const FileOpener& opener, int format, int ch
     header.samplerate = int(rate);
     if (!sf_format_check(&header))
         return Error{"the header format can't hold this sample format or number of channels"};
+
+    const SF_INFO as_large = as_rf64(header);
+    const bool becomes_rf64 = growing && as_large.format != header.format && sf_format_check(&as_large);
+    if (becomes_rf64)
+        header = as_large;
 
     int64_t bytes = 0;
     Result<Descriptor> fd = open_regular(opener, O_WRONLY | O_CREAT, bytes);
@@ -155,7 +199,9 @@ Result<SoundFile> SoundFile::create(const FileOpener& opener, int format, int ch
     if (!file)
         return Error{sf_strerror(nullptr)};
     sf_command(as_sndfile(file.get()), SFC_SET_CLIPPING, nullptr, SF_TRUE);
-    return SoundFile(std::move(file), {0, channels, double(header.samplerate)}, true);
+    if (becomes_rf64)
+        sf_command(as_sndfile(file.get()), SFC_RF64_AUTO_DOWNGRADE, nullptr, SF_TRUE);
+    return SoundFile(std::move(file), {0, channels, double(header.samplerate)}, true, most_frames(header));
 }
 
 int64_t SoundFile::read(int64_t start, int64_t frames, float* out) noexcept {
@@ -178,14 +224,26 @@ Result<int64_t> SoundFile::write(const float* in, int64_t frames) {
     if (!writes_)
         return Error{"the file is open for reading"};
     for (int64_t done = 0; done < frames;) {
-        const int64_t piece = std::min(frames - done, frames_a_write);
+        const int64_t piece = std::min({frames - done, frames_a_write, most_frames_ - info_.frames});
+        if (piece == 0)
+            return Error{
+                "files of this format hold 4 GB at most; those of caf, w64 and rf64, and recordings as wav, more"};
         const int64_t written = sf_writef_float(as_sndfile(file_.get()), in + done * info_.channels, piece);
         done += std::max<int64_t>(0, written);
         info_.frames += std::max<int64_t>(0, written);
-        if (written != piece)
-            return Error{sf_strerror(as_sndfile(file_.get()))};
+        if (written != piece) {
+            const Error error{sf_strerror(as_sndfile(file_.get()))};
+            // What is left of a frame would shift all that follow.
+            sf_command(as_sndfile(file_.get()), SFC_FILE_TRUNCATE, &info_.frames, sizeof info_.frames);
+            return error;
+        }
     }
     return frames;
+}
+
+void SoundFile::update_header() noexcept {
+    if (writes_)
+        sf_command(as_sndfile(file_.get()), SFC_UPDATE_HEADER_NOW, nullptr, 0);
 }
 
 Result<int64_t> SoundFile::close() {

@@ -39,9 +39,12 @@ public:
     static Result<SoundFile> open(const std::string& path);
     static Result<SoundFile> open(const FileOpener&);
     /// Makes or overwrites a file. Errors: the format can't hold that many channels, or the rate isn't between 1 and
-    /// 2^31 - 1 Hz; an existing file then stays as it was. In integer formats samples beyond ±1 are clipped.
-    static Result<SoundFile> create(const std::string& path, int format, int channels, double rate);
-    static Result<SoundFile> create(const FileOpener&, int format, int channels, double rate);
+    /// 2^31 - 1 Hz; an existing file then stays as it was. In integer formats samples beyond ±1 are clipped. `growing`:
+    /// nobody knows how long it becomes, so a WAV file becomes an RF64 file beyond 4 GB. It has the extensible header
+    /// for that, and room in it.
+    static Result<SoundFile> create(const std::string& path, int format, int channels, double rate,
+                                    bool growing = false);
+    static Result<SoundFile> create(const FileOpener&, int format, int channels, double rate, bool growing = false);
 
     const SoundFileInfo& info() const noexcept { return info_; }
 
@@ -53,8 +56,11 @@ public:
     int64_t read_on(int64_t frames, float* out) noexcept;
     /// Lets read_on() begin again with the first frame. false: it can't.
     bool rewind() noexcept;
-    /// Appends interleaved frames. Errors: those of the disk, e.g. that it is full; the file is open for reading.
+    /// Appends interleaved frames. Errors: those of the disk, e.g. that it is full; the format holds 4 GB at most; the
+    /// file is open for reading. What was written before stays, in whole frames (info().frames), and more may follow.
     Result<int64_t> write(const float* in, int64_t frames);
+    /// Has the header tell what is written so far, where the format has one that can.
+    void update_header() noexcept;
 
     /// Writes the rest and closes the file. Only needed to see whether that succeeds.
     Result<int64_t> close();
@@ -67,10 +73,12 @@ private:
     };
     using Handle = std::unique_ptr<void, Closer>;
 
-    SoundFile(Handle file, SoundFileInfo info, bool writes) : file_(std::move(file)), info_(info), writes_(writes) {}
+    SoundFile(Handle file, SoundFileInfo info, bool writes, int64_t most_frames = 0)
+        : file_(std::move(file)), info_(info), most_frames_(most_frames), writes_(writes) {}
 
     Handle file_;
     SoundFileInfo info_;
+    int64_t most_frames_; ///< that it may get
     bool writes_;
 };
 

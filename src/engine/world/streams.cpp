@@ -208,8 +208,10 @@ Streams::~Streams() {
         crew_->wait_for(lock, [this] { return crew_->threads == 0; });
 }
 
-FileStream* Streams::add(SoundFile file, const StreamedSamples& samples, std::optional<int32_t> whole) {
-    auto stream = std::make_shared<FileStream>(std::move(file), samples, whole, counts_, !real_time_);
+FileStream* Streams::add(SoundFile file, const StreamedSamples& samples, std::optional<int32_t> whole,
+                         FileStream::Failed failed) {
+    auto stream =
+        std::make_shared<FileStream>(std::move(file), samples, whole, counts_, !real_time_, std::move(failed));
     const std::lock_guard lock(crew_->mutex);
     if (real_time_ && crew_->threads == 0)
         crew_->start_thread();

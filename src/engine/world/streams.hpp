@@ -31,7 +31,7 @@ public:
 
     /// [worker] A new stream, see its constructor. It lives until close() or close_all(), whose result the caller has
     /// to keep as long as the data loop may know it. Throws if there is no memory or no thread for it.
-    FileStream* add(SoundFile, const StreamedSamples&, std::optional<int32_t> whole);
+    FileStream* add(SoundFile, const StreamedSamples&, std::optional<int32_t> whole, FileStream::Failed = {});
     /// [worker] Does what the stream was asked for, closes its file, and lets go of the buffer's memory. Waits no
     /// longer than 100 ms without any progress; what isn't written then is lost, and a thread closes the file when it
     /// can. Null for null.

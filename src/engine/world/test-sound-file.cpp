@@ -2,13 +2,19 @@
 #include "engine/world/sound-file.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sndfile.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -16,6 +22,21 @@
 
 using namespace scs;
 namespace fs = std::filesystem;
+
+namespace {
+
+int sparse_file = -1; ///< a descriptor
+
+} // namespace
+
+/// In place of the C library's, for libsndfile too: what is all zeros leaves a hole in the file of that descriptor, so
+/// that files of many gigabytes need neither time nor room.
+extern "C" [[gnu::visibility("default")]] ssize_t write(int fd, const void* data, size_t bytes) {
+    const auto* const first = static_cast<const char*>(data);
+    if (fd == sparse_file && bytes > 0 && first[0] == 0 && std::memcmp(first, first + 1, bytes - 1) == 0)
+        return lseek(fd, off_t(bytes), SEEK_CUR) < 0 ? -1 : ssize_t(bytes);
+    return syscall(SYS_write, fd, data, bytes);
+}
 
 namespace {
 
@@ -305,4 +326,165 @@ TEST_CASE("a file that is written can't be read on") {
     std::array<float, 10> read{};
     CHECK(file.value().read(0, 10, read.data()) == 10);
     CHECK(std::equal(read.begin(), read.end(), samples.begin()));
+}
+
+// ---- long files and full disks
+
+namespace {
+
+/// Files may get no larger than that many bytes while this lives.
+class SizeLimit {
+public:
+    explicit SizeLimit(rlim_t bytes) {
+        // Else the signal would end the process. The server's threads block it.
+        std::signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~SizeLimit() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, SIG_DFL);
+    }
+
+private:
+    rlimit before_{};
+};
+
+/// Writes silence until the file has that many frames, by a hole.
+void write_silence(SoundFile& file, int64_t frames) {
+    const std::vector<float> silence(size_t(1 << 16) * size_t(file.info().channels));
+    while (file.info().frames < frames)
+        REQUIRE(file.write(silence.data(), std::min<int64_t>(1 << 16, frames - file.info().frames)));
+}
+
+/// A file of which silence is a hole.
+Result<SoundFile> create_sparse(const std::string& path, const char* header, int channels, bool growing) {
+    const auto opener = [&](int flags) { return sparse_file = ::open(path.c_str(), flags, 0600); };
+    return SoundFile::create(opener, sound_file_format(header, "double").value(), channels, 48000, growing);
+}
+
+constexpr int64_t frames_of_4_gb = (int64_t(1) << 32) / int64_t(sizeof(double));
+
+} // namespace
+
+TEST_CASE("what was written before the disk was full stays, in whole frames, and more may follow") {
+    const Folder folder;
+    const auto samples = ramp(20'000, 3);
+    const std::pair<const char*, const char*> formats[] = {{"wav", "int24"}, {"aiff", "int16"}, {"w64", "float"},
+                                                           {"caf", "float"}, {"rf64", "int24"}, {"next", "int16"},
+                                                           {"wav", "float"}};
+    for (const auto& [header, sample] : formats)
+        for (const bool growing : {false, true}) {
+            CAPTURE(header);
+            CAPTURE(growing);
+            auto made = SoundFile::create(folder / "a", sound_file_format(header, sample).value(), 3, 48000, growing);
+            REQUIRE(made);
+            SoundFile& file = made.value();
+            int64_t kept = 0;
+            {
+                const SizeLimit limit(50'001);
+                CHECK(file.write(samples.data(), 20'000).error() == "System error : File too large.");
+                kept = file.info().frames;
+                CHECK(kept > 1000);
+                CHECK_FALSE(file.write(samples.data(), 20'000));
+                CHECK(file.info().frames == kept);
+                file.update_header();
+                auto read = SoundFile::open(folder / "a");
+                REQUIRE_MESSAGE(read, read.error());
+                CHECK(read.value().info().frames == kept);
+            }
+            REQUIRE(file.write(samples.data() + kept * 3, 20'000 - kept));
+            REQUIRE(file.close());
+            auto read = SoundFile::open(folder / "a");
+            REQUIRE(read);
+            CHECK(read.value().info().frames == 20'000);
+            std::vector<float> found(samples.size());
+            CHECK(read.value().read(0, 20'000, found.data()) == 20'000);
+            CHECK(found == samples);
+        }
+}
+
+TEST_CASE("a file that is closed while the disk is full has its header") {
+    const Folder folder;
+    const auto samples = ramp(20'000, 2);
+    for (const char* header : {"wav", "aiff", "w64", "caf", "rf64"}) {
+        CAPTURE(header);
+        int64_t kept = 0;
+        {
+            const SizeLimit limit(40'003);
+            auto made = SoundFile::create(folder / "a", sound_file_format(header, "float").value(), 2, 48000, true);
+            REQUIRE(made);
+            CHECK_FALSE(made.value().write(samples.data(), 20'000));
+            kept = made.value().info().frames;
+        } // as a server does that ends
+        auto read = SoundFile::open(folder / "a");
+        REQUIRE_MESSAGE(read, read.error());
+        CHECK(read.value().info().frames == kept);
+        std::vector<float> found(size_t(kept) * 2);
+        CHECK(read.value().read(0, kept, found.data()) == kept);
+        CHECK(std::equal(found.begin(), found.end(), samples.begin()));
+    }
+}
+
+TEST_CASE("a recording beyond 4 GB is whole, also one that was asked for as WAV") {
+    const Folder folder;
+    const float mark[] = {0.25f, -0.5f};
+    for (const char* header : {"wav", "w64", "caf"}) {
+        CAPTURE(header);
+        auto made = create_sparse(folder / "a", header, 1, true);
+        REQUIRE(made);
+        write_silence(made.value(), 998);
+        REQUIRE(made.value().write(mark, 2));
+        made.value().update_header();
+        CHECK(SoundFile::open(folder / "a").value().info().frames == 1000);
+        write_silence(made.value(), frames_of_4_gb + 1000);
+        REQUIRE(made.value().write(mark, 2));
+        REQUIRE(made.value().close());
+        sparse_file = -1;
+        auto read = SoundFile::open(folder / "a");
+        REQUIRE_MESSAGE(read, read.error());
+        REQUIRE(read.value().info().frames == frames_of_4_gb + 1002);
+        float found[3];
+        CHECK(read.value().read(frames_of_4_gb + 999, 3, found) == 3);
+        CHECK(found[0] == 0.f);
+        CHECK(found[1] == mark[0]);
+        CHECK(found[2] == mark[1]);
+    }
+}
+
+TEST_CASE("a recording below 4 GB that was asked for as WAV is one") {
+    const Folder folder;
+    auto made = SoundFile::create(folder / "a", sound_file_format("wav", "int16").value(), 2, 44100, true);
+    REQUIRE(made);
+    const auto samples = ramp(1000, 2);
+    REQUIRE(made.value().write(samples.data(), 1000));
+    REQUIRE(made.value().close());
+    CHECK(read_bytes(folder / "a").starts_with("RIFF"));
+    auto read = SoundFile::open(folder / "a");
+    CHECK(read.value().info().frames == 1000);
+    CHECK(read.value().info().rate == 44100);
+}
+
+TEST_CASE("a format whose header can't tell of more ends at 4 GB, whole") {
+    const Folder folder;
+    const float mark[] = {0.25f, -0.5f};
+    for (const char* header : {"aiff", "next"}) {
+        CAPTURE(header);
+        auto made = create_sparse(folder / "a", header, 1, true);
+        REQUIRE(made);
+        const int64_t most = frames_of_4_gb - (1 << 16) / int64_t(sizeof(double));
+        write_silence(made.value(), most - 1);
+        CHECK(made.value().write(mark, 2).error().find("hold 4 GB at most") != std::string::npos);
+        CHECK(made.value().info().frames == most);
+        REQUIRE(made.value().close());
+        sparse_file = -1;
+        auto read = SoundFile::open(folder / "a");
+        REQUIRE_MESSAGE(read, read.error());
+        CHECK(read.value().info().frames == most);
+        float found = 0;
+        CHECK(read.value().read(most - 1, 1, &found) == 1);
+        CHECK(found == mark[0]);
+    }
 }
