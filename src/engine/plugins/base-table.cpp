@@ -2,7 +2,6 @@
 #include "engine/plugins/base-table.hpp"
 
 #include "engine/plugins/sine-tables.hpp"
-#include "engine/world/kept-samples.hpp"
 
 #include <cstdlib>
 
@@ -16,8 +15,8 @@ namespace scs {
     t.mSine = sines.sine.data();
     t.mCosecant = sines.cosecant.data();
     t.fNRTAlloc = std::malloc;
-    t.fNRTRealloc = reallocate_any;
-    t.fNRTFree = free_any;
+    t.fNRTRealloc = std::realloc;
+    t.fNRTFree = std::free;
     return t;
 }
 

@@ -23,6 +23,7 @@
 #include "engine/ugens/kernel.hpp"
 #include "engine/units/done-action.hpp"
 #include "engine/world/buffers-abi.hpp"
+#include "engine/world/kept-samples.hpp"
 #include "engine/world/scope-buffers.hpp"
 #include "engine/world/sound-file.hpp"
 
@@ -399,6 +400,8 @@ void destroy_fft_of_315(::scfft* f, SpectraMemory* memory) {
 template <PluginApi api>
 ::InterfaceTable make_table() {
     ::InterfaceTable t = base_table();
+    t.fNRTRealloc = reallocate_any; // a buffer's memory may be a file's
+    t.fNRTFree = free_any;
     t.fPrint = print;
     t.fRanSeed = random_seed;
     t.fDefineUnit = define_unit<api>;
