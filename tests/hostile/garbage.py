@@ -31,7 +31,7 @@ COMMANDS = {
     "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i", "/bind_command": "iwwiw|v",
     "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/midi_send": "iwiiv", "/pointer": "vviD", "/hid": "iwiv",
     "/transport": "sv", "/transport_next": "v",
-    "/link": "vvviv", "/link_set": "wvv",
+    "/link": "vvviv", "/link_set": "wvv", "/state_save": "f", "/state_restore": "f",
     "/u_cmd": "niw|v", "/b_alloc": "bssk",
     "/b_allocRead": "bfisk", "/b_allocReadChannel": "bfis|s", "/b_read": "bfiiisk",
     "/b_readChannel": "bfiiis|s", "/b_write": "bfwwsisk", "/b_free": "bk", "/b_zero": "bk",

@@ -64,7 +64,8 @@ ROWS = {
     "files": [("/b_allocRead", 1, FILE, 0, 0), ("/b_allocReadChannel", 2, FILE, 2, 50, 1, 0, -1),
               ("/b_read", 1, FILE, 0, -1, 10, 0), ("/b_readChannel", 2, FILE, 0, -1, 0, 0, 0, 1, 0),
               ("/b_write", 1, "y.aiff", "aiff", "int24", -1, 0, 1), ("/b_close", 1), ("/b_read", 1, FILE, 0, -1, 0, 1),
-              ("/b_write", 2, FILE, "wav", "float"), ("/b_free", 1), ("/b_close", 2)],
+              ("/b_write", 2, FILE, "wav", "float"), ("/b_free", 1), ("/b_close", 2), ("/state_save", "y.osc"),
+              ("/state_restore", "y.osc"), ("/state_restore", FILE)],
 }
 TIMED = [at(0.003, *SYNTH[1:]), at(0.001, ("/b_alloc", 1, 64), ("/sync", 1)),
          at(0.005, ("/error", -1), ("/n_free", 77), ("/n_set", 1000, 0, 1.0)), at(-1, ("/g_new", 5, 0, 0)),

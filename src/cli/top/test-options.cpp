@@ -75,7 +75,8 @@ TEST_CASE("options are written as getopt_long() reads them") {
     CHECK(error_of({"--once=yes"}) == "--once=yes: no such option");
     CHECK(error_of({"--none"}) == "--none: no such option");
     CHECK(error_of({"-u", "1", "--", "-t"}) == "-t: no such option");
-    CHECK(error_of({"--once", "more", "-x"}) == "more: no such option");
+    CHECK(error_of({"--once", "more", "-x"}) == "-x: no such option"); // words are looked at last
+    CHECK(error_of({"--once", "more"}) == "more: no such option");
     CHECK(parse({"-hx"}).help);
 }
 

@@ -74,9 +74,10 @@ inline void Freeing::keep_places(Node& node) noexcept {
 inline void Freeing::drop_synth(Synth& synth) noexcept {
     p_.runs.ages().put(synth, AgeKind::none);
     p_.counts.count_synth(unit_count(synth), -1);
-    if (synth.graph && !synth.graph->leave())
-        return; // until free_left()
-    free_left(synth);
+    if (!synth.graph)
+        return let_go(synth);
+    if (synth.graph->leave())
+        free_left(synth); // else it is called later
 }
 
 void Freeing::free_left(Synth& synth) noexcept {
