@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace scs::osc {
@@ -24,9 +26,15 @@ public:
         ArgReader rest = args();
         path_ = rest.get_string();
     }
-    JobKind job_kind() const noexcept override { return JobKind::barrier; } // it reads or replaces any buffer
+    JobKind job_kind() const noexcept override { return JobKind::buffer; }
+    JobBuffers job_buffers() const noexcept override { return {{}, true}; }
 
 protected:
+    /// [worker] -1 and errno if there is none.
+    int open_quietly(const std::string& path, int flags) const {
+        bool denied = false;
+        return FileAccess(services().settings.restricted_path).open(path, flags, denied);
+    }
     /// [worker] -1: the command fails.
     int open(const std::string& path, int flags) {
         bool denied = false;
@@ -50,20 +58,43 @@ private:
         const auto copy = services().keeper.latest();
         if (!copy)
             return fail("there is no copy of the nodes, as in a score that is rendered");
-        const Descriptor file(open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY));
-        if (file.get() < 0)
-            return;
         TreeState tree = *copy;
         tree.logins.clear();
         const auto definitions = services().sources.all();
-        const auto write = [&](std::span<const std::byte> bytes) { return write_all(file.get(), bytes); };
         auto buffers = list_buffers(services().engine->buffers());
         for (BufferState& each : buffers)
             each.file.clear(); // the samples themselves are written
-        const bool written = write_score(definitions, buffers, tree, write);
-        if (!written || (::fdatasync(file.get()) != 0 && errno != EINVAL)) // EINVAL: it is no file that is kept
+        // What isn't a file is written to; a file is replaced when all is written.
+        const Descriptor before(open_quietly(path_, O_WRONLY | O_NONBLOCK | O_NOCTTY));
+        struct stat status;
+        const bool replaces = before.get() < 0 || ::fstat(before.get(), &status) != 0 || S_ISREG(status.st_mode);
+        const std::string growing = path_ + ".new";
+        const Descriptor file(replaces ? open(growing, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY)
+                                       : ::dup(before.get()));
+        if (file.get() < 0)
+            return;
+        const auto write = [&](std::span<const std::byte> bytes) { return write_all(file.get(), bytes); };
+        bool written = write_score(definitions, buffers, tree, write);
+        written = written && (::fdatasync(file.get()) == 0 || errno == EINVAL); // EINVAL: it is no file that is kept
+        written = written && (!replaces || rename(growing));
+        if (!written) {
             fail(std::string("it isn't written whole: ") + std::strerror(errno));
+            if (replaces)
+                remove(growing);
+        }
     }
+
+    /// The folder that the path is in; -1: there is none.
+    Descriptor folder() const {
+        const auto parent = std::filesystem::path(path_).parent_path();
+        return Descriptor(open_quietly(parent.empty() ? "." : parent.string(), O_PATH | O_DIRECTORY));
+    }
+    static std::string name_of(const std::string& path) { return std::filesystem::path(path).filename(); }
+    bool rename(const std::string& growing) const {
+        const Descriptor in = folder();
+        return ::renameat(in.get(), name_of(growing).c_str(), in.get(), name_of(path_).c_str()) == 0;
+    }
+    void remove(const std::string& growing) const { ::unlinkat(folder().get(), name_of(growing).c_str(), 0); }
 };
 
 class RestoreState final : public StateJob {
@@ -81,8 +112,14 @@ private:
             return fail(state.error());
         auto bundle = std::make_unique<CommandBundle>();
         append_restore(*bundle, std::move(state.value()), services(), *services().engine, true,
-                       [this](const std::string& line) { add_warning(line); });
+                       [this](const std::string& line) { warn(line); });
         completion = bundle.release();
+    }
+
+    /// What can't be restored is left out, which is no failure.
+    void warn(const std::string& line) const {
+        if (const auto& log = services().settings.log)
+            log(ServerSettings::Level::warning, "/state_restore: " + line);
     }
 };
 

@@ -10,7 +10,7 @@
 
 namespace scs::osc {
 
-/// What the SynthDefs that exist were read from. Those of a broken engine exist for ever. [worker]
+/// What the SynthDefs that exist were read from. [worker]
 class DefinitionSources {
 public:
     /// They are about to be installed, after all that were noted before.
@@ -24,8 +24,12 @@ public:
     }
     /// In the order in which they were noted; of several of one name, the last.
     std::vector<std::shared_ptr<const DefinitionSource>> all() const;
-    /// Forgets all.
-    void clear() noexcept { noted_.clear(); }
+    /// The same, and forgets all: their engine broke, and what it had exists for ever.
+    std::vector<std::shared_ptr<const DefinitionSource>> take_all() {
+        auto sources = all();
+        noted_.clear();
+        return sources;
+    }
 
 private:
     std::vector<std::weak_ptr<const DefinitionSource>> noted_;

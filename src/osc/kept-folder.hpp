@@ -19,14 +19,17 @@ namespace scs::osc {
 /// a score says what else there is. A process that ends as it should removes what it has there. [worker]
 class KeptFolder {
 public:
+    /// What ends sooner than that after it began has ended by what it began with.
+    static constexpr std::chrono::seconds soon{10};
+
     /// Makes the folder if it isn't there. It must be this user's and nobody else's, and no other process may use it.
     static Result<std::unique_ptr<KeptFolder>> open(const std::string& path);
     /// Removes what is in it.
     ~KeptFolder();
 
     /// What a process has left that didn't end as it should. If the one that took that over ended soon, too, that is
-    /// all but its nodes, and then nothing.
-    StateToRestore recover();
+    /// all but its nodes, and then nothing. Unless `all`, SynthDefs alone.
+    StateToRestore recover(bool all = true);
     /// Memory for samples in it; ordinary memory if it has no more room; null if there is none.
     float* allocate(int64_t samples);
     /// Notes what there is now.
@@ -35,17 +38,19 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    explicit KeptFolder(Descriptor folder) : folder_(std::move(folder)) {}
-    void write_file(const char* name, std::span<const std::shared_ptr<const DefinitionSource>>,
+    explicit KeptFolder(std::shared_ptr<Descriptor> folder) : folder_(std::move(folder)) {}
+    /// false: it couldn't be written, and is as it was.
+    bool write_file(const char* name, std::span<const std::shared_ptr<const DefinitionSource>>,
                     std::span<const BufferState>, const TreeState&);
     Result<SavedState> read_file(const char* name);
+    void read_all_files(StateToRestore&, bool all, bool nodes);
     void remove_unused_samples(const StateToRestore&);
     template <class F>
     void for_each_file(F&& action);
     int ended_soon();
     void note_ended_soon(int times);
 
-    Descriptor folder_;
+    const std::shared_ptr<Descriptor> folder_;
     const Clock::time_point began_ = Clock::now();
     bool recovered_ = false;                                       ///< and it isn't known yet whether that goes well
     uint64_t last_ = 0;                                            ///< number of the last file of samples

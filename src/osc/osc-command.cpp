@@ -33,7 +33,7 @@ Services::Services(const ServerSettings& s) : settings(s), keeper(s.keep != "non
 Services::~Services() = default;
 
 float* Services::allocate(int64_t samples) {
-    return kept ? kept->allocate(samples) : allocate_samples(samples);
+    return kept && settings.keep == "all" ? kept->allocate(samples) : allocate_samples(samples);
 }
 
 OscCommand::OscCommand(CommandInit&& init)

@@ -7,6 +7,7 @@
 #include "osc/codec/dump.hpp"
 #include "osc/command-builder.hpp"
 #include "osc/command-table.hpp"
+#include "osc/kept-folder.hpp"
 #include "osc/reply-to.hpp"
 
 #include <algorithm>
@@ -159,6 +160,8 @@ void OscLoop::update_engine() {
     }
     if (!engine_) {
         engine_ = handover_.engine();
+        engine_began_ = Clock::now();
+        settled_ = false;
         if (engine_)
             status_waits_.clear();
         if (engine_)
@@ -180,15 +183,17 @@ void OscLoop::submit_waiting() {
 
 void OscLoop::copy_tree() {
     StateKeeper& keeper = services_.keeper;
-    if (auto query = engine_ ? keeper.next_query(engine_->settings().control_buses, Clock::now()) : nullptr) {
-        keeper.note_logins(clients_);
+    if (auto query = engine_ ? keeper.next_query(engine_->settings().control_buses, clients_, Clock::now()) : nullptr) {
         bundles_.push_back(std::move(query), {});
+        keeper.note_asked();
         submit_waiting();
     }
     while (Handback* job = keeper.take_ready())
         worker_.add(job);
-    if (const uint64_t copies = keeper.copies(); copies != copies_seen_) {
+    const bool settles = engine_ && !settled_ && Clock::now() - engine_began_ > KeptFolder::soon;
+    if (const uint64_t copies = keeper.copies(); copies != copies_seen_ || settles) {
         copies_seen_ = copies;
+        settled_ |= settles;
         worker_.note_copy();
     }
 }
@@ -360,7 +365,7 @@ void OscLoop::job(Command& command) noexcept {
     bundles_.note_job(command);
     if (command.quits())
         quitting_.begin();
-    if (command.needs_copy())
+    if (command.needs_copy() || services_.keeper.has_jobs())
         services_.keeper.wait_for_copy(command);
     else
         worker_.add(&command);

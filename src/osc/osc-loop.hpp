@@ -164,7 +164,9 @@ private:
     PendingBundles bundles_;
     std::vector<Endpoint> status_waits_; ///< for an engine
     EngineWatch watch_;
-    uint64_t copies_seen_ = 0;          ///< of the tree
+    uint64_t copies_seen_ = 0; ///< of the tree
+    Clock::time_point engine_began_{};
+    bool settled_ = false;              ///< the worker has heard that the engine didn't break soon
     uint64_t results_seen_ = 0;         ///< of the worker
     Clock::time_point results_until_{}; ///< an event may follow from one
     Quitting quitting_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/server-state.hpp"
 
+#include "engine/base/available-memory.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/compose.hpp"
 #include "osc/score-reader.hpp"
@@ -163,13 +164,12 @@ private:
         return args.size() >= types.size() &&
                std::ranges::equal(args.first(types.size()), types, {}, [](const Arg& arg) { return char(arg.type); });
     }
-    /// The values after a count; all must be there, and nothing else.
+    /// The values after a count; all must be there, nothing else, and right after those that were read before.
     static bool read_values(ArgReader args, std::vector<float>& into, size_t at) {
-        constexpr size_t most = size_t(1) << 20;
         const int32_t count = args.get_int();
-        if (count < 0 || size_t(count) != args.rest().size() || at > most || at + size_t(count) > most)
+        if (count < 0 || size_t(count) != args.rest().size() || at != into.size())
             return false;
-        into.resize(std::max(into.size(), at + size_t(count)));
+        into.resize(at + size_t(count));
         for (int32_t i = 0; i < count; ++i) {
             if (args.tag() != 'f')
                 return false;
@@ -185,7 +185,8 @@ private:
     }
     bool buffer(ArgReader args) {
         BufferState made;
-        if (!read_size(args, made))
+        if (whose_ == ScoreOf::kept_folder || !read_size(args, made) ||
+            !leaves_memory(int64_t(made.frames) * made.channels * int64_t(sizeof(float))))
             return false;
         decltype(state_.samples)::value_type memory(allocate_(int64_t(made.frames) * made.channels), free_samples);
         if (!memory)

@@ -59,8 +59,8 @@ struct BufferState {
 /// Takes the bytes of a file piece by piece. false: it can take no more.
 using ByteSink = std::function<bool(std::span<const std::byte>)>;
 
-/// [worker] Writes what there is as a score (see render_score()): commands that make it anew, in this server or in any
-/// other SuperCollider server, also offline. false: the sink can take no more.
+/// [worker] Writes what there is as a score (see render_score()): commands that make it anew, in this server or in
+/// another SuperCollider server, also offline. false: the sink can take no more.
 bool write_score(std::span<const std::shared_ptr<const DefinitionSource>> definitions,
                  std::span<const BufferState> buffers, const TreeState&, const ByteSink&);
 

@@ -172,9 +172,9 @@ struct Server::Private : std::enable_shared_from_this<Private> {
     bool create_engine();
     std::unique_ptr<CommandBundle> first_commands();
     /// Takes from the engine, which broke, what the next one begins with. Returns what to tell of it.
-    std::string revive();
+    std::string revive(Engine& broken, bool threads_ended) noexcept;
     void read_saved();
-    void open_kept();
+    bool open_kept();
     /// Notes in the folder what there is now.
     void keep() noexcept;
     void write_kept();
@@ -196,25 +196,32 @@ void Server::Private::open_print_socket() {
 }
 
 /// What made an engine break may come back with it. So one that breaks soon after that leaves its nodes behind, and the
-/// next one everything.
-std::string Server::Private::revive() {
-    constexpr std::chrono::seconds soon{10};
-    const bool again = was_revived && std::chrono::steady_clock::now() - began < soon;
+/// next one everything. `threads_ended`: nobody uses its buffers any more.
+std::string Server::Private::revive(Engine& broken, bool threads_ended) noexcept {
+    const bool again = was_revived && std::chrono::steady_clock::now() - began < KeptFolder::soon;
     was_revived = true;
     broke_soon = again ? broke_soon + 1 : 0;
-    if (settings.keep == "none" || broke_soon > 1) {
-        services.sources.clear();
-        return "without the nodes, buffers, buses and SynthDefs that it had";
+    const auto tree = services.keeper.take_latest();
+    const bool all = settings.keep == "all";
+    try {
+        const auto definitions = services.sources.take_all();
+        if (settings.keep == "none" || broke_soon > 1)
+            return "without the nodes, buffers, buses and SynthDefs that it had";
+        revived.definitions = definitions;
+        if (!all)
+            return "with the SynthDefs, but without the nodes, buffers and buses that it had";
+        if (threads_ended)
+            revived.buffers = take_buffers(broken, [this](int32_t buffer) { return worker.left_busy(buffer); });
+        if (!broke_soon)
+            revived.tree = tree;
+        if (broke_soon)
+            return threads_ended ? "with the SynthDefs and buffers, but without the nodes that it had"
+                                 : "with the SynthDefs, but without the nodes and buffers that it had";
+        return threads_ended ? "with the SynthDefs, buffers, buses and lasting nodes that it had"
+                             : "with the SynthDefs, buses and lasting nodes, but without the buffers that it had";
+    } catch (const std::bad_alloc&) {
+        return "without most of what it had, for want of memory";
     }
-    if (settings.keep == "definitions") {
-        revived.definitions = services.sources.all();
-        return "with the SynthDefs, but without the nodes, buffers and buses that it had";
-    }
-    revived = take_over(
-        *owned_engine, services.sources, [this](int32_t buffer) { return worker.left_busy(buffer); },
-        broke_soon ? nullptr : services.keeper.latest());
-    return broke_soon ? "with the SynthDefs and buffers, but without the nodes that it had"
-                      : "with the SynthDefs, buffers, buses and lasting nodes that it had";
 }
 
 void Server::Private::read_saved() {
@@ -230,25 +237,26 @@ void Server::Private::read_saved() {
         callbacks.log(Level::error, "scsynth.restore: " + settings.restore + ": " + saved.error());
 }
 
-/// What a process that ended has left counts more than what this one was to begin with.
-void Server::Private::open_kept() {
+/// What a process that ended has left counts more than what this one was to begin with. false: it has left nothing.
+bool Server::Private::open_kept() {
     if (settings.keep == "none" || settings.keep_path.empty())
-        return;
+        return false;
     auto folder = KeptFolder::open(settings.keep_path);
     if (!folder) {
         callbacks.log(Level::warning, "what there is isn't kept for the case that the process ends: " + folder.error());
-        return;
+        return false;
     }
     services.kept = std::move(folder.value());
-    auto left = services.kept->recover();
+    auto left = services.kept->recover(settings.keep == "all");
     if (left.definitions.empty() && left.buffers.empty() && !left.tree)
-        return;
+        return false;
     callbacks.log(Level::output, "the process that served this port before didn't end as it should; what it had "
                                  "is made anew: " +
                                      std::to_string(left.definitions.size()) + " SynthDefs, " +
                                      std::to_string(left.buffers.size()) + " buffers, " +
                                      std::to_string(left.tree ? left.tree->nodes.size() : 0) + " nodes");
     revived = std::move(left);
+    return true;
 }
 
 void Server::Private::keep() noexcept {
@@ -324,13 +332,14 @@ void Server::Private::work() {
     const PluginOutlet::Scope outlet(loop.outlet().number());
     try {
         open_print_socket();
-        read_saved();
-        open_kept();
+        if (!open_kept())
+            read_saved();
         for (int engines = 1; !serve_engine(); ++engines) {
-            if (!owned_engine->abandon_threads())
+            Engine& broken = *owned_engine.release(); // it is never touched again, but for what is read of it now
+            const bool threads_ended = broken.abandon_threads();
+            if (!threads_ended)
                 callbacks.log(Level::warning, "a thread that helped the engine hangs, and is left behind");
-            const std::string starts = engines < most_engines ? revive() : std::string();
-            (void)owned_engine.release();
+            const std::string starts = engines < most_engines ? revive(broken, threads_ended) : std::string();
             if (engines == most_engines) {
                 give_up("the engine crashed too often; make the node anew");
                 break;

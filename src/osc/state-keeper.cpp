@@ -5,6 +5,7 @@
 #include "osc/state-query.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -18,23 +19,26 @@ using namespace std::chrono_literals;
 constexpr auto between_copies = 200ms, for_each_page = 20ms;
 constexpr auto between_pages = 2ms;
 
-/// Satellites after what they belong to.
+/// Satellites after what they belong to; without that they are left out.
 void put_satellites_last(std::vector<NodeState>& nodes) {
     const auto is_none = [](const NodeState& node) { return node.satellite == Satellite::no; };
     auto placed = std::stable_partition(nodes.begin(), nodes.end(), is_none);
-    for (auto before = nodes.begin(); before != placed && placed != nodes.end();) {
-        const auto is_there = [&](const NodeState& node) {
-            return std::any_of(before, placed, [&](const NodeState& other) { return other.id == node.parent; });
-        };
-        const auto next = std::stable_partition(placed, nodes.end(), is_there);
-        before = std::exchange(placed, next);
+    if (placed == nodes.end())
+        return;
+    std::unordered_set<int32_t> there;
+    for (auto fresh = nodes.begin(); fresh != placed;) {
+        for (; fresh != placed; ++fresh)
+            there.insert(fresh->id);
+        placed = std::stable_partition(placed, nodes.end(),
+                                       [&](const NodeState& node) { return there.contains(node.parent); });
     }
     nodes.erase(placed, nodes.end());
 }
 
 } // namespace
 
-std::unique_ptr<CommandBundle> StateKeeper::next_query(int control_buses, Clock::time_point now) {
+std::unique_ptr<CommandBundle> StateKeeper::next_query(int control_buses, const Clients& clients,
+                                                       Clock::time_point now) {
     const auto time = time_to_next(now);
     if (!time || time->count() > 0)
         return nullptr;
@@ -42,15 +46,15 @@ std::unique_ptr<CommandBundle> StateKeeper::next_query(int control_buses, Clock:
         page_ = std::make_shared<StatePage>(control_buses);
     auto bundle = std::make_unique<CommandBundle>();
     bundle->append(new StateQuery(page_, [this] { take_page(); }));
-    page_->begin(!growing_);
     if (!growing_) {
+        page_->begin();
         growing_ = std::make_unique<TreeState>();
         changed_ = false;
         pages_ = 0;
         while (Handback* job = waiting_.pop_front())
             served_.push_back(job);
     }
-    asked_ = true;
+    note_logins(clients);
     next_ = now + between_pages;
     return bundle;
 }
@@ -76,6 +80,11 @@ void StateKeeper::take_page() {
     if (page_->is_first())
         growing_->control_buses.assign(page_->buses().begin(), page_->buses().end());
     page_->append_to(growing_->nodes);
+    if (page_->lost_its_place()) { // what follows isn't known: from the beginning
+        page_->begin();
+        growing_->nodes.clear();
+        return;
+    }
     if (!page_->is_last())
         return;
     put_satellites_last(growing_->nodes);
@@ -101,8 +110,13 @@ void StateKeeper::forget_engine() noexcept {
     asked_ = false;
     page_ = nullptr;
     growing_ = nullptr;
-    changed_ = false;
+    changed_ = always_;
     waiting_ = served_ = ready_ = {};
+}
+
+std::shared_ptr<const TreeState> StateKeeper::take_latest() noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(latest_, {});
 }
 
 std::shared_ptr<const TreeState> StateKeeper::latest() const {

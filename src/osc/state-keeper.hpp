@@ -36,15 +36,17 @@ public:
                 note_change();
     }
     /// A bundle that copies the next page, for the engine to run at once; null: it isn't time for one yet.
-    std::unique_ptr<CommandBundle> next_query(int control_buses, Clock::time_point now);
-    /// The clients that are logged in now, for the next copy.
-    void note_logins(const Clients&);
+    /// note_asked() says that it was given.
+    std::unique_ptr<CommandBundle> next_query(int control_buses, const Clients&, Clock::time_point now);
+    void note_asked() noexcept { asked_ = true; }
     /// How many copies are complete. [any]
     uint64_t copies() const noexcept { return copies_.load(std::memory_order_acquire); }
     /// How long until there is another one; none: nothing has to be copied.
     std::optional<std::chrono::microseconds> time_to_next(Clock::time_point now) const noexcept;
     /// Keeps the job until a copy that begins from now on is complete; then it comes from take_ready().
     void wait_for_copy(Command& job) noexcept { waiting_.push_back(&job); }
+    /// Whether it has jobs: then those that come later have to wait, too.
+    bool has_jobs() const noexcept { return !waiting_.empty() || !served_.empty() || !ready_.empty(); }
     Handback* take_ready() noexcept { return ready_.pop_front(); }
     /// There will be no copy any more: all jobs come from take_ready().
     void end_waiting() noexcept;
@@ -53,9 +55,12 @@ public:
 
     /// [any] The last complete copy; null: there is none yet.
     std::shared_ptr<const TreeState> latest() const;
+    /// [any] The same, and forgets it: it is of an engine that broke.
+    std::shared_ptr<const TreeState> take_latest() noexcept;
 
 private:
     void take_page();
+    void note_logins(const Clients&);
 
     const bool always_;
     bool changed_ = false;

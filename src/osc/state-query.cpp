@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace scs::osc {
 
@@ -29,7 +30,7 @@ bool is_paused(const Node& node) noexcept {
     return node.run == Run::off || node.run == Run::first_paused;
 }
 
-/// Where the walk goes on: at the first place that is still there. If none is, it has ended.
+/// Where the walk goes on: at the first place that is still there; nowhere if none is.
 NodeWalk find_place(Tree& tree, std::span<const WalkPlaces::Place> places) noexcept {
     for (const WalkPlaces::Place& place : places)
         if (Node* node = tree.find(place.id))
@@ -49,11 +50,14 @@ void StatePage::fill(Engine& engine) noexcept {
     Group& root = engine.tree().root();
     NodeWalk walk = first_ ? NodeWalk{&root, false} : find_place(engine.tree(), next_.places());
     next_ = {};
-    if (first_)
+    lost_ = !walk.node;
+    was_first_ = std::exchange(first_, false);
+    if (was_first_)
         copy_buses(engine);
     while (walk.node) {
         const bool passed_over = walk.behind || walk.node == &root || as_cluster(walk.node);
-        if (engine.out_of_time(passed_over ? node_cost : cost_of(*walk.node)) || (!passed_over && !copy(*walk.node))) {
+        if (engine.out_of_time(passed_over ? node_cost : cost_of(*walk.node)) ||
+            (!passed_over && !copy(engine.definitions(), *walk.node))) {
             next_ = WalkPlaces::of(walk, root);
             return;
         }
@@ -72,7 +76,7 @@ void StatePage::copy_buses(Engine& engine) noexcept {
 }
 
 /// false: there is no room.
-bool StatePage::copy(const Node& node) noexcept {
+bool StatePage::copy(Definitions& definitions, const Node& node) noexcept {
     if (node.run == Run::ending)
         return true;
     if (!entries_.has_room(1))
@@ -88,15 +92,16 @@ bool StatePage::copy(const Node& node) noexcept {
         entry.parallel = static_cast<const Group&>(node).parallel;
     else if (!stays(static_cast<const Synth&>(node)))
         return true;
-    else if (!copy_synth(static_cast<const Synth&>(node), entry))
+    else if (!copy_synth(definitions, static_cast<const Synth&>(node), entry))
         return false;
     entries_.add(entry);
     return true;
 }
 
-bool StatePage::copy_synth(const Synth& synth, Entry& entry) noexcept {
+bool StatePage::copy_synth(Definitions& definitions, const Synth& synth, Entry& entry) noexcept {
     const std::string_view name = synth.definition->program->name;
-    const int count = control_count(synth) <= most_controls ? control_count(synth) : 0;
+    const bool replaced = definitions.find(name) != synth.definition; // its controls may be others
+    const int count = control_count(synth) <= most_controls && !replaced ? control_count(synth) : 0;
     if (!names_.has_room(name.size()) || !values_.has_room(size_t(count)) || !mapped_.has_room(size_t(count)))
         return false;
     for (const char letter : name)

@@ -23,14 +23,16 @@ public:
     explicit StatePage(int control_buses) : buses_(size_t(control_buses)) {}
 
     /// [osc] Whether the walk began with this page, and whether it has ended with it.
-    bool is_first() const noexcept { return first_; }
+    bool is_first() const noexcept { return was_first_; }
     bool is_last() const noexcept { return next_.none(); }
+    /// [osc] Whether the nodes with which it was to begin were gone, so that it is empty.
+    bool lost_its_place() const noexcept { return lost_; }
     /// [osc] The control buses, if it is the first page, up to the last that isn't 0.
     std::span<const float> buses() const noexcept { return {buses_.data(), num_buses_}; }
     /// [osc] Appends what it has.
     void append_to(std::vector<NodeState>&) const;
-    /// [osc] It is to be used anew, from the root on if `first`.
-    void begin(bool first) noexcept { first_ = first; }
+    /// [osc] The next one begins at the root.
+    void begin() noexcept { first_ = true; }
 
     /// [rt] Copies what comes next. Less than a page where time is short.
     void fill(Engine&) noexcept SCS_NONBLOCKING;
@@ -45,15 +47,15 @@ private:
     /// Items in a row, as far as there is room.
     template <class T, size_t most>
     struct Row {
-        std::array<T, most> items;
+        std::array<T, most> items{}; // touched, so that the data loop doesn't wait for the memory
         size_t count = 0;
         bool has_room(size_t more) const noexcept { return more <= most - count; }
         void add(const T& item) noexcept { items[count++] = item; }
     };
 
     void copy_buses(Engine&) noexcept SCS_NONBLOCKING;
-    bool copy(const Node&) noexcept SCS_NONBLOCKING;
-    bool copy_synth(const Synth&, Entry&) noexcept SCS_NONBLOCKING;
+    bool copy(Definitions&, const Node&) noexcept SCS_NONBLOCKING;
+    bool copy_synth(Definitions&, const Synth&, Entry&) noexcept SCS_NONBLOCKING;
 
     // What bounds a page: a server that plays to its limit shall not lose a block to it.
     Row<Entry, 256> entries_;
@@ -63,7 +65,7 @@ private:
     std::vector<float> buses_;
     size_t num_buses_ = 0;
     WalkPlaces next_;
-    bool first_ = true;
+    bool first_ = true, was_first_ = false, lost_ = false;
 };
 
 /// Fills a page on the data loop, and tells the OSC thread of it.

@@ -5,6 +5,7 @@
 #include "engine/base/nonblocking.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/engine.hpp"
+#include "engine/guard/fault-guard.hpp"
 #include "engine/world/streams.hpp"
 #include "osc/buffer-jobs.hpp"
 #include "osc/clients.hpp"
@@ -69,8 +70,12 @@ public:
             const int64_t controls = int64_t(node.controls.size() + node.mapped.size());
             if (engine.out_of_time(node_cost + controls * control_cost))
                 return Outcome::again;
-            made_[next_] = make(engine, node, parents_[next_]);
-            restored_ += made_[next_] != nullptr;
+            if (const Node* made = make(engine, node, parents_[next_])) {
+                made_[next_] = made->id;
+                ++restored_;
+            } else {
+                parents_[next_] = nowhere;
+            }
         }
         tell(engine);
         return Outcome::done;
@@ -91,14 +96,12 @@ private:
     /// Null: it couldn't be made, or its parent couldn't.
     Node* make(Engine& engine, const NodeState& state, int32_t parent_place) noexcept SCS_NONBLOCKING {
         Tree& tree = engine.tree();
-        const Node* parent = parent_place == root ? &tree.root()
-                             : parent_place >= 0  ? made_[size_t(parent_place)]
-                                                  : nullptr;
-        if (!parent)
+        if (parent_place == nowhere || (parent_place >= 0 && parents_[size_t(parent_place)] == nowhere))
             return nullptr;
+        const int32_t parent = parent_place == root ? 0 : made_[size_t(parent_place)];
         const int32_t id = std::max(state.id, -1); // those below can't be asked for
-        Node* node = state.definition.empty() ? make_group(tree, state, id, parent->id)
-                                              : make_synth(engine, state, id, parent->id);
+        Node* node =
+            state.definition.empty() ? make_group(tree, state, id, parent) : make_synth(engine, state, id, parent);
         if (node && state.paused)
             tree.runs().set_run(*node, false);
         return node;
@@ -134,7 +137,7 @@ private:
 
     const std::shared_ptr<const TreeState> tree_;
     bool clears_, buses_set_ = false;
-    std::vector<Node*> made_;      ///< by their places in tree_
+    std::vector<int32_t> made_;    ///< their IDs, by their places in tree_
     std::vector<int32_t> parents_; ///< places, root or nowhere
     size_t next_ = 0, restored_ = 0;
 };
@@ -201,11 +204,16 @@ void append_restore(CommandBundle& bundle, StateToRestore&& state, Services& ser
         bundle.append(std::make_unique<RestoreTree>(std::move(state.tree), clears).release());
 }
 
-StateToRestore take_over(Engine& broken, const DefinitionSources& sources, const std::function<bool(int32_t)>& busy,
-                         std::shared_ptr<const TreeState> tree) {
-    StateToRestore state{sources.all(), {}, std::move(tree)};
-    for (int32_t number = 0; number < broken.buffers().count(); ++number) {
-        Buffer buffer = broken.buffers().latest(number);
+std::vector<std::pair<int32_t, Buffer>> take_buffers(Engine& broken, const std::function<bool(int32_t)>& busy) {
+    std::vector<Buffer> latest(size_t(std::max(broken.settings().buffers, 0)));
+    const bool read = FaultGuard::run_host([&] {
+        for (size_t number = 0; number < latest.size(); ++number)
+            latest[number] = broken.buffers().latest(int(number));
+    });
+    std::vector<std::pair<int32_t, Buffer>> buffers;
+    for (size_t i = 0; read && i < latest.size(); ++i) {
+        Buffer& buffer = latest[i];
+        const auto number = int32_t(i);
         if (!buffer.data || busy(number))
             continue;
         if (buffer.stream) {
@@ -213,9 +221,9 @@ StateToRestore take_over(Engine& broken, const DefinitionSources& sources, const
             buffer.data = allocate_samples(buffer.samples());
         }
         if (buffer.data)
-            state.buffers.emplace_back(number, buffer);
+            buffers.emplace_back(number, buffer);
     }
-    return state;
+    return buffers;
 }
 
 Result<StateToRestore> read_state(int fd, const AllocateSamples& allocate) {

@@ -33,11 +33,10 @@ struct StateToRestore {
 void append_restore(CommandBundle&, StateToRestore&&, Services&, Engine&, bool clears,
                     const std::function<void(const std::string&)>& report);
 
-/// [worker] What a broken engine leaves to the next one: SynthDefs, and buffers, whose samples it no longer owns.
-/// `busy`: a job that hangs may still write to this buffer, which isn't among them then. Buffers of files that are
-/// streamed begin with zeros.
-StateToRestore take_over(Engine& broken, const DefinitionSources&, const std::function<bool(int32_t)>& busy,
-                         std::shared_ptr<const TreeState> tree);
+/// [worker] The buffers that a broken engine leaves to the next one, which owns their samples then. `busy`: a job that
+/// hangs may still write to this buffer, which isn't among them then. Buffers of files that are streamed begin with
+/// zeros. None if the engine's memory of them is spoilt so that it can't be read.
+std::vector<std::pair<int32_t, Buffer>> take_buffers(Engine& broken, const std::function<bool(int32_t)>& busy);
 
 /// [worker] Reads a file that /state_save has written.
 Result<StateToRestore> read_state(int fd, const AllocateSamples&);

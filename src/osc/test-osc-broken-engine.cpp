@@ -131,6 +131,23 @@ TEST_CASE("what an engine had that a UGen broke comes back, but not what may bre
     CHECK(rig.log().find("it starts again without the nodes") != std::string::npos);
 }
 
+TEST_CASE("what was freed after an engine broke doesn't come back") {
+    PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
+    Rig rig(keeping("all"));
+    Client client(rig);
+    play(client);
+    break_engine(rig, client);
+    client.send("/g_freeAll", {0});
+    client.send("/d_free", {"calm"});
+    client.send("/b_free", {7});
+    client.send("/state_save", {"/dev/null"});
+    (void)client.until_synced();
+    break_engine(rig, client);
+    CHECK(answer(client, "/g_queryTree", {0, 1}) == tree_without);
+    CHECK(answer(client, "/b_getn", {7, 0, 3}) == no_samples);
+    CHECK(answer(client, "/s_new", {"calm", 501}) == "/fail /s_new SynthDef not found");
+}
+
 TEST_CASE("SynthDefs come back alone if that is asked for") {
     PluginRegistry::instance().define_unit("TestScribble", sizeof(::Unit), scribble, nullptr, 0);
     Rig rig(keeping("definitions"));

@@ -152,3 +152,36 @@ TEST_CASE("a server that may touch one folder saves nothing elsewhere") {
     client.send("/state_save", {std::string_view("/tmp/x.osc")});
     CHECK(client.receive() == "/fail /state_save File '/tmp/x.osc': access denied");
 }
+
+TEST_CASE("what is sent after a /state_save waits for it as after any job") {
+    const TemporaryFile file;
+    Rig rig;
+    Client client(rig);
+    client.send("/g_new", {5});
+    client.send("/state_save", {std::string_view(file.path)});
+    client.send("/sync", {7});
+    CHECK(client.receive() == "/done /state_save");
+    CHECK(client.receive() == "/synced 7");
+}
+
+TEST_CASE("a synth of a SynthDef that was replaced comes back with the new one's controls") {
+    define_calm();
+    const TemporaryFile file;
+    Rig rig;
+    Client client(rig);
+    const Bytes calm = synthdef("calm", "TestCalm");
+    client.send("/d_recv", {std::span<const std::byte>(calm)});
+    CHECK(client.receive() == "/done /d_recv");
+    client.send("/s_new", {std::string_view("calm"), 1000, 0, 0, 0, 5.f});
+    settle(client);
+    client.send("/d_recv", {std::span<const std::byte>(calm)});
+    CHECK(client.receive() == "/done /d_recv");
+    client.send("/s_new", {std::string_view("calm"), 1001, 1, 0, 0, 6.f});
+    client.send("/state_save", {std::string_view(file.path)});
+    CHECK(client.receive() == "/done /state_save");
+    client.send("/state_restore", {std::string_view(file.path)});
+    CHECK(client.receive() == "/done /state_restore");
+    client.send("/g_queryTree", {0, 1});
+    CHECK(client.receive() == "/g_queryTree.reply 1 0 2 1000 -1 calm 3 freq 1f 1 2f gate 3f "
+                              "1001 -1 calm 3 freq 6f 1 2f gate 3f");
+}

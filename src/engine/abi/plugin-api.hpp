@@ -14,13 +14,11 @@ namespace scs {
 /// What differs between the versions of SuperCollider's plugin API that this server hosts. World, Unit, Wire, Rate and
 /// SndBuf are the same in all of them.
 ///
-/// | version | of                                | InterfaceTable                 | Graph              | scfft's memory
-/// |
-/// |---------|-----------------------------------|--------------------------------|--------------------|----------------|
-/// | 3       | 3.9 to 3.14                       | that of the headers            | of the headers     | a C++ class |
-/// | 5       | 3.15's development, spring 2026   | no mUnused0, three more        | of the headers     | SpectraMemory
-/// | | 6, 7, 4 | its later development, and 3.15   | the same                       | GraphOf315         |
-/// SpectraMemory  |
+/// - 3, of 3.9 to 3.14: InterfaceTable and Graph of the headers; scfft's memory is a C++ class.
+/// - 5, of 3.15's development in spring 2026: InterfaceTable without mUnused0 and with three functions more, Graph of
+/// the
+///   headers, SpectraMemory.
+/// - 6, 7 and 4, of its later development and of 3.15: that InterfaceTable, GraphOf315, SpectraMemory.
 ///
 /// SuperCollider's sources say that the release goes back to 4, which early 2026 had given to a table in between: files
 /// of those months must be built anew.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/world/kept-samples.hpp"
 
-#include "engine/base/descriptors.hpp"
+#include "engine/guard/fault-guard.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -22,7 +22,7 @@ namespace {
 
 struct Kept {
     size_t bytes = 0;
-    int folder = -1; ///< a descriptor of its own
+    std::shared_ptr<Descriptor> folder;
     std::string name;
 };
 
@@ -44,40 +44,51 @@ public:
             return false;
         }
     }
-    /// Its bytes are 0 if it isn't there. `take`: it isn't from then on.
-    Kept find(const void* address, bool take) {
-        if (!address || count_.load(std::memory_order_relaxed) == 0)
-            return {};
-        const std::lock_guard lock(mutex_);
-        const auto found = kept_.find(const_cast<void*>(address));
-        if (found == kept_.end())
-            return {};
-        if (!take)
-            return {found->second.bytes, -1, found->second.name};
-        Kept kept = std::move(found->second);
-        kept_.erase(found);
-        count_.fetch_sub(1, std::memory_order_relaxed);
+    /// Takes it out. Its bytes are 0 if it isn't there.
+    Kept take(const void* address) noexcept {
+        Kept kept;
+        look(address, [&](auto found) {
+            kept = std::move(found->second);
+            kept_.erase(found);
+            count_.fetch_sub(1, std::memory_order_relaxed);
+        });
         return kept;
+    }
+    /// 0: it isn't there.
+    size_t bytes_of(const void* address) noexcept {
+        size_t bytes = 0;
+        look(address, [&](auto found) { bytes = found->second.bytes; });
+        return bytes;
+    }
+    std::string name_of(const void* address) {
+        std::string name;
+        look(address, [&](auto found) { name = found->second.name; });
+        return name;
     }
 
 private:
+    template <class F>
+    void look(const void* address, F&& action) {
+        if (!address || count_.load(std::memory_order_relaxed) == 0)
+            return;
+        const FaultGuard::HostCode whole; // a plugin that takes too long isn't ended while it has the lock
+        const std::lock_guard lock(mutex_);
+        if (const auto found = kept_.find(const_cast<void*>(address)); found != kept_.end())
+            action(found);
+    }
+
     std::mutex mutex_;
     std::unordered_map<void*, Kept> kept_;
     std::atomic<size_t> count_{0};
 };
 
-float* map(Descriptor file, int folder, const std::string& name, size_t bytes) noexcept {
-    Descriptor own(::fcntl(folder, F_DUPFD_CLOEXEC, 0));
-    if (own.get() < 0)
-        return nullptr;
+float* map(Descriptor file, const std::shared_ptr<Descriptor>& folder, const std::string& name, size_t bytes) {
     // All pages are there, so that the data loop never waits for one.
     void* const address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
     if (address == MAP_FAILED)
         return nullptr;
-    if (Table::instance().add(address, {bytes, own.get(), name})) {
-        (void)own.take();
+    if (Table::instance().add(address, {bytes, folder, name}))
         return static_cast<float*>(address);
-    }
     ::munmap(address, bytes);
     errno = ENOMEM;
     return nullptr;
@@ -96,27 +107,27 @@ size_t sample_bytes(int64_t samples) noexcept {
     return (size_t(samples) * sizeof(float) + guard + alignment - 1) / alignment * alignment;
 }
 
-float* make_kept_samples(int folder, const std::string& name, int64_t samples) noexcept {
+float* make_kept_samples(const std::shared_ptr<Descriptor>& folder, const std::string& name, int64_t samples) noexcept {
     const size_t bytes = sample_bytes(samples);
-    if (!leaves_room(folder, bytes)) {
+    if (!leaves_room(folder->get(), bytes)) {
         errno = ENOSPC;
         return nullptr;
     }
-    Descriptor file(::openat(folder, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    Descriptor file(::openat(folder->get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (file.get() < 0)
         return nullptr;
     const int error = ::posix_fallocate(file.get(), 0, off_t(bytes));
     float* const made = error ? nullptr : map(std::move(file), folder, name, bytes);
     if (!made) {
         const int why = error ? error : errno;
-        ::unlinkat(folder, name.c_str(), 0);
+        ::unlinkat(folder->get(), name.c_str(), 0);
         errno = why;
     }
     return made;
 }
 
-float* open_kept_samples(int folder, const std::string& name, int64_t samples) noexcept {
-    Descriptor file(::openat(folder, name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+float* open_kept_samples(const std::shared_ptr<Descriptor>& folder, const std::string& name, int64_t samples) noexcept {
+    Descriptor file(::openat(folder->get(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status;
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
         return nullptr;
@@ -129,20 +140,19 @@ float* open_kept_samples(int folder, const std::string& name, int64_t samples) n
 }
 
 std::string name_of_kept(const void* samples) {
-    return Table::instance().find(samples, false).name;
+    return Table::instance().name_of(samples);
 }
 
 void free_any(void* memory) noexcept {
-    const Kept kept = Table::instance().find(memory, true);
+    const Kept kept = Table::instance().take(memory);
     if (kept.bytes == 0)
         return std::free(memory);
     ::munmap(memory, kept.bytes);
-    ::unlinkat(kept.folder, kept.name.c_str(), 0);
-    ::close(kept.folder);
+    ::unlinkat(kept.folder->get(), kept.name.c_str(), 0);
 }
 
 void* reallocate_any(void* memory, size_t bytes) noexcept {
-    const size_t before = Table::instance().find(memory, false).bytes;
+    const size_t before = Table::instance().bytes_of(memory);
     if (before == 0)
         return std::realloc(memory, bytes);
     void* const other = std::malloc(bytes);

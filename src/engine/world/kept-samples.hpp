@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/descriptors.hpp"
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace scs {
@@ -14,9 +17,9 @@ size_t sample_bytes(int64_t samples) noexcept;
 
 /// Zeroed memory in a new file of a folder; null and errno if there is none, or the file system would be left without
 /// a quarter of its room.
-float* make_kept_samples(int folder, const std::string& name, int64_t samples) noexcept;
+float* make_kept_samples(const std::shared_ptr<Descriptor>& folder, const std::string& name, int64_t samples) noexcept;
 /// The memory in a file that another process has made; null and errno if the file isn't one of this size.
-float* open_kept_samples(int folder, const std::string& name, int64_t samples) noexcept;
+float* open_kept_samples(const std::shared_ptr<Descriptor>& folder, const std::string& name, int64_t samples) noexcept;
 /// The name of the file; empty: it is other memory.
 std::string name_of_kept(const void* samples);
 

@@ -375,11 +375,12 @@ TEST_CASE("what was written before the disk was full stays, in whole frames, and
     const std::pair<const char*, const char*> formats[] = {{"wav", "int24"}, {"aiff", "int16"}, {"w64", "float"},
                                                            {"caf", "float"}, {"rf64", "int24"}, {"next", "int16"},
                                                            {"wav", "float"}};
-    for (const auto& [header, sample] : formats)
+    for (const auto& format : formats)
         for (const bool growing : {false, true}) {
-            CAPTURE(header);
+            CAPTURE(format.first);
             CAPTURE(growing);
-            auto made = SoundFile::create(folder / "a", sound_file_format(header, sample).value(), 3, 48000, growing);
+            auto made = SoundFile::create(folder / "a", sound_file_format(format.first, format.second).value(), 3,
+                                          48000, growing);
             REQUIRE(made);
             SoundFile& file = made.value();
             int64_t kept = 0;
