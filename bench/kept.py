@@ -64,8 +64,8 @@ class Piece:
         self.client.send("/b_set", BUFFERS - 1, FRAMES - 1, 0.5)
         self.client.sync()
         state = self.kept / "state"
-        before = state.stat().st_ino if state.exists() else 0
-        wait_for(lambda: state.exists() and state.stat().st_ino != before, "a copy", timeout=30)
+        before = state.stat().st_mtime_ns if state.exists() else 0
+        wait_for(lambda: state.exists() and state.stat().st_mtime_ns != before, "a copy", timeout=30)
 
     def all_back(self):
         """Waits for the answers."""

@@ -58,8 +58,8 @@ def play(client):
 def wait_copied(session):
     """Until a copy that began after what was sent is in the folder."""
     state = kept(session) / "state"
-    before = state.stat().st_ino if state.exists() else 0
-    session.wait_until(lambda: state.exists() and state.stat().st_ino != before, "a copy")
+    before = state.stat().st_mtime_ns if state.exists() else 0
+    session.wait_until(lambda: state.exists() and state.stat().st_mtime_ns != before, "a copy")
 
 
 def tree(client):
