@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How long it takes until what a server had is back: 200 nodes and 500 MB of buffers in a private daemon, after a UGen
 broke the engine, and after the daemon was killed. Seconds until the server answers with all nodes and the last sample of
-the last buffer: from the command that breaks it, and from the moment in which the next daemon was started. A Markdown
-table goes to standard output; the status is 1 if something isn't back."""
+the last buffer: from the command that breaks it, and from the moment in which the next daemon was started. With --cost:
+what keeping costs beside scsynth.keep = none while 2000 synths play and something changes twenty times a second, in
+processor time of the daemon's threads. A Markdown table goes to standard output; the status is 1 if something isn't
+back."""
 import argparse
+import os
 import shutil
 import signal
 import sys
@@ -26,6 +29,7 @@ from tests.lib.ports import free_port  # noqa: E402
 from tests.lib.process import wait_for  # noqa: E402
 
 GROUPS, SYNTHS, BUFFERS, FRAMES = 10, 190, 10, 13_107_200  # 524 MB in all
+MANY, COST_SECONDS = 2000, 10
 SETTLED = 11  # s, after which what breaks isn't taken for what came back
 
 
@@ -91,6 +95,50 @@ class Piece:
         return time.monotonic() - began if back else None
 
 
+def threads_seconds(pid):
+    """{name of a thread: its processor time in seconds}"""
+    found = {}
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        name, _, rest = (task / "stat").read_text().partition("(")[2].rpartition(")")
+        ticks = rest.split()[11:13]
+        found[name] = found.get(name, 0) + sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def cost(keep):
+    """{name of a thread: its share of a core} while many synths play and one is set now and then."""
+    port = free_port()
+    args = f"scsynth.osc.port = {port} scsynth.keep = {keep} scsynth.max-nodes = 4096"
+    with Session(modules=[f"{{ name = libpipewire-module-scsynth args = {{ {args} }} }}"]) as session, \
+            Client(port, timeout=30) as client:
+        client.wait_ready()
+        client.command("/d_recv", SINE.read_bytes())
+        for synth in range(MANY):
+            client.send("/s_new", "test_sine", 1000 + synth, 1, 0, "amp", 0.0001)
+            if synth % 100 == 99:
+                client.sync()
+        time.sleep(1)
+        before, began = threads_seconds(session.daemon.pid), time.monotonic()
+        while time.monotonic() < began + COST_SECONDS:
+            client.send("/n_set", 1000, "amp", 0.0001)
+            time.sleep(0.05)
+        after, took = threads_seconds(session.daemon.pid), time.monotonic() - began
+    return {name: (seconds - before.get(name, 0)) / took for name, seconds in after.items()}
+
+
+def print_costs(runs):
+    kinds = ("none", "all")
+    found = {keep: [] for keep in kinds}
+    for run in range(runs):
+        for keep in kinds:
+            print(f"keep = {keep}: {run + 1} of {runs}", file=sys.stderr)
+            found[keep].append(cost(keep))
+    print("| thread | " + " | ".join(f"keep = {keep}" for keep in kinds) + " |\n|---|---|---|")
+    for name in ("pipewire", "scsynth-osc", "scsynth-worker"):
+        print(f"| {name} | " + " | ".join(
+            f"{100 * median(each.get(name, 0) for each in found[keep]):.1f} %" for keep in kinds) + " |")
+
+
 def measure(end):
     with tempfile.TemporaryDirectory() as folder, Piece(Path(folder)) as piece:
         piece.play()
@@ -101,8 +149,13 @@ def measure(end):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=3, help="of each (default: 3)")
-    runs = parser.parse_args().runs
+    parser.add_argument("--cost", action="store_true", help="what keeping costs")
+    options = parser.parse_args()
+    runs = options.runs
     print(report.machine(), end="\n\n")
+    if options.cost:
+        print_costs(runs)
+        return 0
     print("| what happens | back after, median (all) |\n|---|---|")
     lost = False
     for name, end in (("a UGen breaks the engine", Piece.break_engine), ("the daemon is killed", Piece.kill)):
