@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/base/nonblocking.hpp"
+
 #include <cstdint>
 
 namespace scs {
@@ -20,7 +22,7 @@ public:
     virtual void end_node(Node&) noexcept = 0;
     virtual void set_run(Node&, bool run) noexcept = 0;
     /// Frees a synth that UnitGraph::leave() has kept.
-    virtual void free_left(Synth&) noexcept = 0;
+    virtual void free_left(Synth&) noexcept SCS_NONBLOCKING = 0;
     /// A synth tells something, for bindings.
     virtual void hear(const SynthEvent&) noexcept = 0;
     /// [worker or a plugin's own thread] Returns a command to the data loop after its work(). false: the queue is full.
