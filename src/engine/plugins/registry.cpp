@@ -12,6 +12,7 @@
 #include "engine/plugins/trigger-units.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/units/unit-facts.hpp"
+#include "engine/world/kept-samples.hpp"
 
 #include <algorithm>
 
@@ -145,6 +146,8 @@ void PluginRegistry::begin(PluginUnits& units, int generation) {
         versions.back()->from = generation;
         versions.back()->before = std::exchange(latest_commands_[name], versions.back().get());
         commands_.add(name, versions.back().get(), generation);
+        if (name != "pluginCmdDemo") // of SuperCollider's DemoUGens
+            make_no_more_kept_samples();
     }
     generation_ = generation;
 }

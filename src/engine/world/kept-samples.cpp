@@ -94,6 +94,8 @@ float* map(Descriptor file, const std::shared_ptr<Descriptor>& folder, const std
     return nullptr;
 }
 
+std::atomic<bool> no_more{false};
+
 bool leaves_room(int folder, size_t bytes) noexcept {
     struct statvfs status;
     return ::fstatvfs(folder, &status) == 0 &&
@@ -102,6 +104,10 @@ bool leaves_room(int folder, size_t bytes) noexcept {
 
 } // namespace
 
+void make_no_more_kept_samples() noexcept {
+    no_more.store(true, std::memory_order_relaxed);
+}
+
 size_t sample_bytes(int64_t samples) noexcept {
     constexpr size_t alignment = 64, guard = 64 + 16 * sizeof(float);
     return (size_t(samples) * sizeof(float) + guard + alignment - 1) / alignment * alignment;
@@ -109,7 +115,7 @@ size_t sample_bytes(int64_t samples) noexcept {
 
 float* make_kept_samples(const std::shared_ptr<Descriptor>& folder, const std::string& name, int64_t samples) noexcept {
     const size_t bytes = sample_bytes(samples);
-    if (!leaves_room(folder->get(), bytes)) {
+    if (no_more.load(std::memory_order_relaxed) || !leaves_room(folder->get(), bytes)) {
         errno = ENOSPC;
         return nullptr;
     }

@@ -18,6 +18,8 @@ size_t sample_bytes(int64_t samples) noexcept;
 /// Zeroed memory in a new file of a folder; null and errno if there is none, or the file system would be left without
 /// a quarter of its room.
 float* make_kept_samples(const std::shared_ptr<Descriptor>& folder, const std::string& name, int64_t samples) noexcept;
+/// From now on there is none: a pack has commands, which may free a buffer's memory by the C library's free().
+void make_no_more_kept_samples() noexcept;
 /// The memory in a file that another process has made; null and errno if the file isn't one of this size.
 float* open_kept_samples(const std::shared_ptr<Descriptor>& folder, const std::string& name, int64_t samples) noexcept;
 /// The name of the file; empty: it is other memory.
