@@ -3,7 +3,7 @@
 // the Unix socket. The first: microseconds that the question takes on the OSC thread for each datagram, mean of 20,000,
 // and how much of a processor the thread that looks for holders takes meanwhile. The second: half a million /c_set,
 // once with no more than a hundred that the server hasn't taken yet, so that the kernel drops none, and once as fast as
-// the client can. Lowest, median and highest of so many rounds (an argument; 5 if there is none).
+// the client can. Lowest, median and highest of the rounds, whose number is an argument (5).
 #include "engine/base/descriptors.hpp"
 #include "engine/engine.hpp"
 #include "osc/admission.hpp"

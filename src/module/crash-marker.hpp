@@ -12,8 +12,8 @@ namespace scs::module {
 /// if there is no runtime directory or nothing to tell the node from others. [main]
 std::string crash_marker_path(const Properties& settings);
 
-/// The folder in which such a node keeps what is to outlive its process (scsynth.keep-path); empty: its port is chosen
-/// anew each time, or there is no runtime directory. [main]
+/// Where such a node keeps what outlives its process (scsynth.keep-path). Empty if its port is chosen anew each time,
+/// or there is no runtime directory. [main]
 std::string kept_folder_path(const Properties& settings);
 
 /// The first line, made printable, of the file that the last run left, which is removed; none: it left none. [main]

@@ -30,15 +30,15 @@ public:
     JobBuffers job_buffers() const noexcept override { return {{}, true}; }
 
 protected:
-    /// [worker] -1 and errno if there is none.
+    /// [worker] -1 and errno if it can't be opened.
     int open_quietly(const std::string& path, int flags) const {
         bool denied = false;
-        return FileAccess(services().settings.restricted_path).open(path, flags, denied);
+        return open_if_allowed(path, flags, denied);
     }
     /// [worker] -1: the command fails.
     int open(const std::string& path, int flags) {
         bool denied = false;
-        const int fd = FileAccess(services().settings.restricted_path).open(path, flags, denied);
+        const int fd = open_if_allowed(path, flags, denied);
         if (fd < 0)
             fail(denied ? "access denied" : std::strerror(errno));
         return fd;
@@ -46,6 +46,11 @@ protected:
     void fail(const std::string& why) { set_failure("File '" + path_ + "': " + why); }
 
     std::string path_;
+
+private:
+    int open_if_allowed(const std::string& path, int flags, bool& denied) const {
+        return FileAccess(services().settings.restricted_path).open(path, flags, denied);
+    }
 };
 
 class SaveState final : public StateJob {

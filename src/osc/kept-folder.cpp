@@ -5,6 +5,7 @@
 #include "osc/file-access.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
@@ -24,11 +25,10 @@ constexpr const char* definitions_name = "synthdefs";
 constexpr const char* state_name = "state";
 constexpr const char* soon_name = "ended-soon"; ///< its size says how often in a row
 constexpr std::string_view samples_prefix = "samples-";
-constexpr off_t most_bytes = off_t(1) << 30; ///< of a file that isn't samples
 
-std::string text_of(int error) {
-    return std::strerror(error);
-}
+/// The number of the last file of samples, of all folders of this process: what a broken engine frees late mustn't
+/// remove the file of another server.
+std::atomic<uint64_t> last_number{0};
 
 } // namespace
 
@@ -37,7 +37,7 @@ Result<std::unique_ptr<KeptFolder>> KeptFolder::open(const std::string& path) {
     Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
     if (folder.get() < 0 || ::fstat(folder.get(), &status) != 0)
-        return Error{path + ": " + text_of(errno)};
+        return Error{path + ": " + std::strerror(errno)};
     if (status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         return Error{path + ": it must belong to this user, and nobody else may use it"};
     if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0)
@@ -47,6 +47,8 @@ Result<std::unique_ptr<KeptFolder>> KeptFolder::open(const std::string& path) {
 
 KeptFolder::~KeptFolder() {
     for_each_file([this](const char* name) { ::unlinkat(folder_->get(), name, 0); });
+    // Memory that a broken engine holds for ever keeps the descriptor open, but not the folder from the next server.
+    ::flock(folder_->get(), LOCK_UN);
 }
 
 template <class F>
@@ -81,15 +83,9 @@ void KeptFolder::note_ended_soon(int times) {
 
 Result<SavedState> KeptFolder::read_file(const char* name) {
     const Descriptor file(::openat(folder_->get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    struct stat status;
-    if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
-        return Error{text_of(errno)};
-    if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || status.st_size > most_bytes)
-        return Error{"it isn't a state that was kept"};
-    std::vector<std::byte> bytes(size_t(status.st_size), std::byte(0));
-    if (!read_all(file.get(), bytes))
-        return Error{"it could not be read"};
-    return read_score(bytes, ScoreOf::kept_folder, allocate_samples);
+    if (file.get() < 0)
+        return Error{std::strerror(errno)};
+    return read_score(file.get(), ScoreOf::kept_folder, allocate_samples);
 }
 
 StateToRestore KeptFolder::recover(bool all) {
@@ -131,14 +127,15 @@ void KeptFolder::remove_unused_samples(const StateToRestore& state) {
         if (!used.contains(name))
             ::unlinkat(folder_->get(), name.c_str(), 0);
         else
-            last_ = std::max<uint64_t>(last_, std::strtoull(name.c_str() + samples_prefix.size(), nullptr, 10));
+            last_number =
+                std::max<uint64_t>(last_number, std::strtoull(name.c_str() + samples_prefix.size(), nullptr, 10));
     });
 }
 
 // ---- what there is
 
 float* KeptFolder::allocate(int64_t samples) {
-    const std::string name = std::string(samples_prefix) + std::to_string(++last_);
+    const std::string name = std::string(samples_prefix) + std::to_string(++last_number);
     float* const kept = make_kept_samples(folder_, name, samples);
     return kept ? kept : allocate_samples(samples);
 }

@@ -53,7 +53,6 @@ private:
     const std::shared_ptr<Descriptor> folder_;
     const Clock::time_point began_ = Clock::now();
     bool recovered_ = false;                                       ///< and it isn't known yet whether that goes well
-    uint64_t last_ = 0;                                            ///< number of the last file of samples
     std::vector<std::shared_ptr<const DefinitionSource>> written_; ///< what the file of SynthDefs has
 };
 

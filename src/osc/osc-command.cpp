@@ -30,8 +30,6 @@ std::shared_ptr<const Packet> hold(const Services& services, Packet&& packet) {
 
 Services::Services(const ServerSettings& s) : settings(s), keeper(s.keep != "none") {}
 
-Services::~Services() = default;
-
 float* Services::allocate(int64_t samples) {
     return kept && settings.keep == "all" ? kept->allocate(samples) : allocate_samples(samples);
 }

@@ -54,7 +54,6 @@ struct Services {
     size_t most_held = std::numeric_limits<size_t>::max();
 
     explicit Services(const ServerSettings&);
-    ~Services();
     /// [worker] Memory for a buffer, free_samples()'s; null if there is none.
     float* allocate(int64_t samples);
 };

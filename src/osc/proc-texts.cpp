@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/proc-texts.hpp"
 
+#include "engine/base/take-until.hpp"
+
 #include <array>
 #include <charconv>
 
 namespace scs::osc {
 
 namespace {
-
-/// Cuts `text` behind the next `end`, and returns what was before it.
-std::string_view take_until(std::string_view& text, char end) {
-    const size_t at = text.find(end);
-    const std::string_view taken = text.substr(0, at);
-    text.remove_prefix(at == text.npos ? text.size() : at + 1);
-    return taken;
-}
 
 template <class Number>
 std::optional<Number> number(std::string_view text, int base = 10) {
@@ -25,7 +19,7 @@ std::optional<Number> number(std::string_view text, int base = 10) {
     return result;
 }
 
-/// What is behind this name and a tabulator in one of the lines.
+/// What follows this name in the line that begins with it.
 std::optional<std::string_view> field(std::string_view text, std::string_view name) {
     while (!text.empty()) {
         std::string_view line = take_until(text, '\n');

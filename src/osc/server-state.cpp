@@ -4,13 +4,16 @@
 #include "engine/base/available-memory.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/compose.hpp"
+#include "osc/file-access.hpp"
 #include "osc/score-reader.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <sys/stat.h>
 #include <utility>
 
 namespace scs::osc {
@@ -93,16 +96,14 @@ private:
 };
 
 void write_buffer(ScoreWriter& score, const BufferState& buffer) {
-    if (!buffer.file.empty()) {
+    const bool in_file = !buffer.file.empty();
+    if (in_file)
         score.add("/b_kept", {buffer.number, buffer.frames, buffer.channels, std::string_view(buffer.file)});
-        if (buffer.rate > 0)
-            score.add("/b_setSampleRate", {buffer.number, float(buffer.rate)});
-        return;
-    }
-    score.add("/b_alloc", {buffer.number, buffer.frames, buffer.channels});
+    else
+        score.add("/b_alloc", {buffer.number, buffer.frames, buffer.channels});
     if (buffer.rate > 0)
         score.add("/b_setSampleRate", {buffer.number, float(buffer.rate)});
-    const int64_t samples = buffer.samples ? int64_t(buffer.frames) * buffer.channels : 0;
+    const int64_t samples = buffer.samples && !in_file ? int64_t(buffer.frames) * buffer.channels : 0;
     for (int64_t start = 0; start < samples && score.ok(); start += values_at_once)
         score.add_samples(buffer.number, int32_t(start),
                           {buffer.samples + start, size_t(std::min<int64_t>(values_at_once, samples - start))});
@@ -336,6 +337,21 @@ Result<SavedState> read_score(std::span<const std::byte> bytes, ScoreOf whose, c
                                    " isn't what a saved state has, or there is no memory for it");
     }
     return state.take_state();
+}
+
+Result<SavedState> read_score(int fd, ScoreOf whose, const AllocateSamples& allocate) {
+    struct stat status;
+    if (::fstat(fd, &status) != 0)
+        return Error{std::strerror(errno)};
+    if (!S_ISREG(status.st_mode))
+        return Error{"it is no file"};
+    const auto size = size_t(status.st_size); // 0: of a server that had nothing
+    if (!leaves_memory(2 * int64_t(size)))    // what it holds takes as much again
+        return Error{"there isn't enough memory for it"};
+    std::vector<std::byte> bytes(size, std::byte(0));
+    if (!read_all(fd, bytes))
+        return Error{"it could not be read"};
+    return read_score(bytes, whose, allocate);
 }
 
 } // namespace scs::osc

@@ -82,4 +82,7 @@ using AllocateSamples = std::function<float*(int64_t samples)>;
 /// fit is left out when it is restored. Allocates a small multiple of the score's size, and what buffers take.
 Result<SavedState> read_score(std::span<const std::byte> score, ScoreOf, const AllocateSamples&);
 
+/// [worker] The same of a file. Errors also: it is no file, it can't be read, there isn't enough memory for it.
+Result<SavedState> read_score(int fd, ScoreOf, const AllocateSamples&);
+
 } // namespace scs::osc

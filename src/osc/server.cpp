@@ -172,7 +172,7 @@ struct Server::Private : std::enable_shared_from_this<Private> {
     bool create_engine();
     std::unique_ptr<CommandBundle> first_commands();
     /// Takes from the engine, which broke, what the next one begins with. Returns what to tell of it.
-    std::string revive(Engine& broken, bool threads_ended) noexcept;
+    const char* revive(Engine& broken, bool threads_ended) noexcept;
     void read_saved();
     bool open_kept();
     /// Notes in the folder what there is now.
@@ -197,7 +197,7 @@ void Server::Private::open_print_socket() {
 
 /// What made an engine break may come back with it. So one that breaks soon after that leaves its nodes behind, and the
 /// next one everything. `threads_ended`: nobody uses its buffers any more.
-std::string Server::Private::revive(Engine& broken, bool threads_ended) noexcept {
+const char* Server::Private::revive(Engine& broken, bool threads_ended) noexcept {
     const bool again = was_revived && std::chrono::steady_clock::now() - began < KeptFolder::soon;
     was_revived = true;
     broke_soon = again ? broke_soon + 1 : 0;
@@ -339,14 +339,13 @@ void Server::Private::work() {
             const bool threads_ended = broken.abandon_threads();
             if (!threads_ended)
                 callbacks.log(Level::warning, "a thread that helped the engine hangs, and is left behind");
-            const std::string starts = engines < most_engines ? revive(broken, threads_ended) : std::string();
             if (engines == most_engines) {
                 give_up("the engine crashed too often; make the node anew");
                 break;
             }
             callbacks.log(Level::error, "the engine crashed, probably by a UGen that wrote to a wrong place, or waited "
                                         "too long for one of its threads; it starts again " +
-                                            starts);
+                                            std::string(revive(broken, threads_ended)));
         }
     } catch (const std::exception& error) {
         give_up(error.what());

@@ -5,6 +5,7 @@
 #include "osc/state-query.hpp"
 
 #include <algorithm>
+#include <new>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -77,10 +78,7 @@ void StateKeeper::note_logins(const Clients& clients) {
 void StateKeeper::take_page() {
     asked_ = false;
     ++pages_;
-    if (page_->is_first())
-        growing_->control_buses.assign(page_->buses().begin(), page_->buses().end());
-    page_->append_to(growing_->nodes);
-    if (page_->lost_its_place()) { // what follows isn't known: from the beginning
+    if (page_->lost_its_place() || !append_page()) { // what is missing would be taken for gone: from the beginning
         page_->begin();
         growing_->nodes.clear();
         return;
@@ -98,6 +96,18 @@ void StateKeeper::take_page() {
     copies_.fetch_add(1, std::memory_order_acq_rel);
     while (Handback* job = served_.pop_front())
         ready_.push_back(job);
+}
+
+/// false: there is no memory for it.
+bool StateKeeper::append_page() noexcept {
+    try {
+        if (page_->is_first())
+            growing_->control_buses.assign(page_->buses().begin(), page_->buses().end());
+        page_->append_to(growing_->nodes);
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
 }
 
 void StateKeeper::end_waiting() noexcept {

@@ -18,8 +18,8 @@ namespace scs::osc {
 class Clients;
 class StatePage;
 
-/// Has the tree copied now and then, page by page, so that it can be made anew when the engine breaks. [osc], but for
-/// latest().
+/// Has the tree copied now and then, page by page, so that it can be made anew when the engine breaks. [osc] where
+/// nothing else is said.
 class StateKeeper {
 public:
     using Clock = std::chrono::steady_clock;
@@ -60,6 +60,7 @@ public:
 
 private:
     void take_page();
+    bool append_page() noexcept;
     void note_logins(const Clients&);
 
     const bool always_;

@@ -19,7 +19,7 @@ namespace scs::osc {
 /// Nodes of the tree as the data loop has copied them, in the order of the walk.
 class StatePage {
 public:
-    /// Room for so many control buses. [osc]
+    /// Room for this number of control buses. [osc]
     explicit StatePage(int control_buses) : buses_(size_t(control_buses)) {}
 
     /// [osc] Whether the walk began with this page, and whether it has ended with it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/state-restore.hpp"
 
-#include "engine/base/available-memory.hpp"
 #include "engine/base/nonblocking.hpp"
 #include "engine/base/text-line.hpp"
 #include "engine/engine.hpp"
@@ -10,14 +9,10 @@
 #include "osc/buffer-jobs.hpp"
 #include "osc/clients.hpp"
 #include "osc/definition-files.hpp"
-#include "osc/file-access.hpp"
 #include "osc/osc-command.hpp"
 #include "osc/reply-port.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <sys/stat.h>
 #include <unordered_map>
 
 namespace scs::osc {
@@ -227,18 +222,7 @@ std::vector<std::pair<int32_t, Buffer>> take_buffers(Engine& broken, const std::
 }
 
 Result<StateToRestore> read_state(int fd, const AllocateSamples& allocate) {
-    struct stat status;
-    if (::fstat(fd, &status) != 0)
-        return Error{std::strerror(errno)};
-    if (!S_ISREG(status.st_mode))
-        return Error{"it is no file"};
-    const auto size = size_t(status.st_size); // 0: of a server that had nothing
-    if (!leaves_memory(2 * int64_t(size)))    // what it holds takes as much again
-        return Error{"there isn't enough memory for it"};
-    std::vector<std::byte> bytes(size, std::byte(0));
-    if (!read_all(fd, bytes))
-        return Error{"it could not be read"};
-    auto saved = read_score(bytes, ScoreOf::file, allocate);
+    auto saved = read_score(fd, ScoreOf::file, allocate);
     if (!saved)
         return Error{saved.error()};
     StateToRestore state;

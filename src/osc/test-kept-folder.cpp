@@ -133,6 +133,20 @@ TEST_CASE("plugins may exchange and reallocate memory in files") {
     free_any(nullptr);
 }
 
+TEST_CASE("memory that is never freed keeps the folder from nobody, and its name is no other's") {
+    const Place place;
+    auto first = KeptFolder::open(place.string());
+    REQUIRE(first);
+    float* const leaked = first.value()->allocate(100);
+    first.value().reset();
+    auto second = KeptFolder::open(place.string());
+    REQUIRE(second);
+    float* const own = second.value()->allocate(100);
+    free_samples(leaked);
+    CHECK(place.has(name_of_kept(own).c_str()));
+    free_samples(own);
+}
+
 TEST_CASE("a folder that isn't ours alone is refused") {
     const Place place;
     CHECK(KeptFolder::open(place.string() + "/a/b").error().find("No such file") != std::string::npos);

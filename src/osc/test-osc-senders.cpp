@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Who is obeyed: this user, who must be root here, and no stranger.
 #include "osc/admission.hpp"
+#include "osc/test-child.hpp"
 #include "osc/test-rig.hpp"
 
 #include <arpa/inet.h>
@@ -93,37 +94,13 @@ private:
     int fd_;
 };
 
-/// A process of another user. It does `action`, and then waits for its end.
-class Stranger {
-public:
-    explicit Stranger(const std::function<bool()>& action) {
-        REQUIRE(::pipe2(pipe_, O_CLOEXEC) == 0);
-        int done[2];
-        REQUIRE(::pipe2(done, O_CLOEXEC) == 0);
-        child_ = ::fork();
-        if (child_ == 0) {
-            ::close(pipe_[1]);
-            char byte =
-                ::setresgid(nobody, nobody, nobody) == 0 && ::setresuid(nobody, nobody, nobody) == 0 && action();
-            static_cast<void>(!::write(done[1], &byte, 1));
-            static_cast<void>(!::read(pipe_[0], &byte, 1));
-            ::_exit(0);
-        }
-        ::close(done[1]);
-        char succeeded = 0;
-        REQUIRE(::read(done[0], &succeeded, 1) == 1);
-        ::close(done[0]);
-        REQUIRE(succeeded);
-    }
-    ~Stranger() {
-        ::close(pipe_[1]);
-        ::close(pipe_[0]);
-        ::waitpid(child_, nullptr, 0);
-    }
+bool become_nobody() {
+    return ::setresgid(nobody, nobody, nobody) == 0 && ::setresuid(nobody, nobody, nobody) == 0;
+}
 
-private:
-    int pipe_[2];
-    pid_t child_;
+/// A process of another user. It does `action`, and then waits for its end.
+struct Stranger : Child {
+    explicit Stranger(const std::function<bool()>& action) : Child(become_nobody, action) { REQUIRE(succeeded); }
 };
 
 bool can_be_others() {

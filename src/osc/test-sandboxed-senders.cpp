@@ -5,6 +5,7 @@
 #include "osc/holder-watch.hpp"
 #include "osc/proc-texts.hpp"
 #include "osc/socket-holders.hpp"
+#include "osc/test-child.hpp"
 #include "osc/test-rig.hpp"
 #include "osc/user-session.hpp"
 #include "osc/waiting-datagrams.hpp"
@@ -70,42 +71,6 @@ uint64_t inode_of(int fd) {
     REQUIRE(::fstat(fd, &status) == 0);
     return status.st_ino;
 }
-
-/// A process that enters a sandbox, or does something else first, then `action`, and waits for its end.
-class Child {
-public:
-    Child(const std::function<bool()>& enter, const std::function<bool()>& action) {
-        int done[2];
-        REQUIRE(::pipe2(end_, O_CLOEXEC) == 0);
-        REQUIRE(::pipe2(done, O_CLOEXEC) == 0);
-        pid_ = ::fork();
-        if (pid_ == 0) {
-            ::close(end_[1]);
-            char byte = !enter() ? 2 : action();
-            static_cast<void>(!::write(done[1], &byte, 1));
-            static_cast<void>(!::read(end_[0], &byte, 1));
-            ::_exit(0);
-        }
-        ::close(done[1]);
-        char result = 0;
-        REQUIRE(::read(done[0], &result, 1) == 1);
-        ::close(done[0]);
-        entered = result != 2;
-        succeeded = result == 1;
-    }
-    ~Child() {
-        ::close(end_[1]);
-        ::close(end_[0]);
-        ::waitpid(pid_, nullptr, 0);
-    }
-    pid_t pid() const { return pid_; }
-
-    bool entered = false, succeeded = false;
-
-private:
-    int end_[2];
-    pid_t pid_ = -1;
-};
 
 bool new_mounts() {
     return ::unshare(CLONE_NEWNS) == 0;

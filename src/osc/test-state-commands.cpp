@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
+#include "osc/test-calm.hpp"
 #include "osc/test-rig.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
@@ -12,12 +14,6 @@ using namespace scs::osc;
 using namespace scs::osc::testing;
 
 namespace {
-
-/// A unit that does nothing, so that synths of it stay.
-void define_calm() {
-    PluginRegistry::instance().define_unit(
-        "TestCalm", sizeof(::Unit), [](::Unit* unit) { unit->mCalcFunc = [](::Unit*, int) {}; }, nullptr, 0);
-}
 
 /// A file that is removed at the end.
 struct TemporaryFile {
@@ -184,4 +180,21 @@ TEST_CASE("a synth of a SynthDef that was replaced comes back with the new one's
     client.send("/g_queryTree", {0, 1});
     CHECK(client.receive() == "/g_queryTree.reply 1 0 2 1000 -1 calm 3 freq 1f 1 2f gate 3f "
                               "1001 -1 calm 3 freq 6f 1 2f gate 3f");
+}
+
+TEST_CASE("samples lie in files if all is kept, and not if SynthDefs alone are") {
+    const std::filesystem::path folder = "/dev/shm/scs-test-keeping-" + std::to_string(getpid());
+    for (const bool all : {true, false}) {
+        ServerSettings settings;
+        settings.keep = all ? "all" : "definitions";
+        settings.keep_path = folder;
+        Rig rig(settings);
+        Client client(rig);
+        client.send("/b_alloc", {4, 100});
+        CHECK(client.receive() == "/done /b_alloc 4");
+        const auto is_of_samples = [](auto& file) { return file.path().filename().string().starts_with("samples-"); };
+        CHECK(std::ranges::count_if(std::filesystem::directory_iterator(folder), is_of_samples) == all);
+    }
+    CHECK(std::filesystem::is_empty(folder));
+    std::filesystem::remove_all(folder);
 }

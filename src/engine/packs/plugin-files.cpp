@@ -97,7 +97,7 @@ private:
                 found_.supernova_only.push_back(path.string());
             return;
         }
-        // What an earlier release has left behind.
+        // What an earlier release has left.
         if (path.extension() == ".so" && is_there(fs::path(path).replace_extension(".scx")))
             return;
         if (refusal_of(path.string())) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/packs/verdicts.hpp"
 
+#include "engine/base/take-until.hpp"
+
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -46,17 +48,9 @@ std::optional<std::string> unescaped(std::string_view text) {
     return made.empty() ? std::nullopt : std::optional(std::move(made));
 }
 
-/// Takes what is before the next `end`, which goes, too.
-std::string_view take(std::string_view& rest, char end) {
-    const size_t at = rest.find(end);
-    const std::string_view taken = rest.substr(0, at);
-    rest.remove_prefix(at == rest.npos ? rest.size() : at + 1);
-    return taken;
-}
-
 template <class Number>
 bool take_number(std::string_view& rest, Number& number) {
-    const std::string_view text = take(rest, '\t');
+    const std::string_view text = take_until(rest, '\t');
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size() && !text.empty();
 }
@@ -71,7 +65,7 @@ std::optional<std::pair<std::string, Verdict>> parse_line(std::string_view line)
     if (!take_number(line, file.device) || !take_number(line, file.inode) || !take_number(line, file.bytes) ||
         !take_number(line, file.modified) || !take_number(line, file.changed))
         return {};
-    auto problem = unescaped(take(line, '\t')), copy = unescaped(take(line, '\t')), path = unescaped(line);
+    auto problem = unescaped(take_until(line, '\t')), copy = unescaped(take_until(line, '\t')), path = unescaped(line);
     if (!problem || !copy || !path || !path->starts_with('/') || !is_file_name(*copy))
         return {};
     verdict.problem = std::move(*problem);
@@ -83,10 +77,10 @@ std::optional<std::pair<std::string, Verdict>> parse_line(std::string_view line)
 
 Verdicts Verdicts::parse(std::string_view text) {
     Verdicts parsed;
-    if (take(text, '\n') != first_line)
+    if (take_until(text, '\n') != first_line)
         return parsed;
     while (!text.empty() && parsed.verdicts_.size() < most_verdicts)
-        if (auto verdict = parse_line(take(text, '\n')))
+        if (auto verdict = parse_line(take_until(text, '\n')))
             parsed.verdicts_.insert_or_assign(std::move(verdict->first), std::move(verdict->second));
     return parsed;
 }

@@ -18,7 +18,7 @@ constexpr int heads = 4;
 template <int N>
 struct PitchShiftState {
     static constexpr size_t items64 = 1;
-    float* line[N];              ///< behind its last sample it has the first one again
+    float* line[N];              ///< after its last sample it has the first one again
     uint32_t mask[N];            ///< of the line
     uint32_t newest[N];          ///< the last index that was written
     uint32_t full[N];            ///< whether all of the line has been

@@ -43,7 +43,7 @@ SCS_INLINE void delay(SwitchDelayState<L>& s, int lane, const float* from, float
     int32_t fading = s.fading[lane];
     if (behind != s.delay[lane]) {
         s.delay[lane] = behind;
-        // Not where it will read from, but as far again behind that, as SuperCollider's.
+        // As SuperCollider's: not where it will read from, but as far again before that.
         const uint32_t next = (read - behind + frames) % frames;
         first_offset = offset = (silent(read) ? 0.f : line[read]) + offset - (silent(next) ? 0.f : line[next]);
         fading = fade_frames;

@@ -10,7 +10,7 @@
 
 namespace scs {
 
-/// Bytes that so many samples take, with what UGens' interpolation may look at past the end.
+/// Bytes of memory for this number of samples. UGens' interpolation may read past the last one.
 size_t sample_bytes(int64_t samples) noexcept;
 
 // Sample memory in files, by which it outlives the process. free_samples() unmaps it and removes the file. [any but rt]
