@@ -64,8 +64,8 @@ private:
     using Bytes = std::vector<std::byte>;
 
     static void put_text(Bytes& to, std::string_view text) {
-        const auto bytes = std::as_bytes(std::span(text));
-        to.insert(to.end(), bytes.begin(), bytes.end());
+        for (const char each : text)
+            to.push_back(std::byte(each));
     }
     static void put(Bytes& to, uint32_t value) {
         for (int shift = 24; shift >= 0; shift -= 8)
@@ -333,8 +333,9 @@ Result<SavedState> read_score(std::span<const std::byte> bytes, ScoreOf whose, c
             return Error{packet.error()};
         for (const Message& message : packet.value()->messages())
             if (!state.take(message))
-                return score.error("/" + std::string(message.name().substr(0, 64)) +
-                                   " isn't what a saved state has, or there is no memory for it");
+                return score.error(std::string(1, '/')
+                                       .append(message.name().substr(0, 64))
+                                       .append(" isn't what a saved state has, or there is no memory for it"));
     }
     return state.take_state();
 }
