@@ -107,7 +107,8 @@ Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
 
 void tell_next(ReplyWriter& reply, const NodeWalk& walk, const Group& top) noexcept {
     reply.add(std::string_view("next"));
-    for (const WalkPlaces::Place& place : WalkPlaces::of(walk, top).places()) {
+    const WalkPlaces next = WalkPlaces::of(walk, top);
+    for (const WalkPlaces::Place& place : next.places()) {
         reply.add(place.id);
         reply.add(int32_t(place.behind));
     }

@@ -94,9 +94,11 @@ TEST_CASE("a thousand mistakes that are told of give a part of the lines") {
     Rig rig;
     Client client(rig);
     const auto began = std::chrono::steady_clock::now();
-    for (int i = 0; i < 1000; ++i)
+    for (int i = 0; i < 1000; ++i) {
         client.send("/s_new", {std::string_view("nothing"), 1000, 0, 0});
-    client.until_synced();
+        if (i % 100 == 99) // a socket doesn't hold a thousand answers
+            client.until_synced();
+    }
     const auto tenths = size_t((std::chrono::steady_clock::now() - began) / std::chrono::milliseconds(100));
     const size_t lines = count(rig.log(), "SynthDef nothing not found");
     CHECK(lines >= 1);

@@ -117,7 +117,8 @@ public:
         };
         settings.wake = [this] {
             ++wakes_;
-            if (Engine* engine = server_ ? server_->engine() : nullptr; engine && !cycles_)
+            Server* const server = started_;
+            if (Engine* engine = server ? server->engine() : nullptr; engine && !cycles_)
                 engine->run_idle();
         };
         settings.quit = [this] {
@@ -133,16 +134,14 @@ public:
         auto started = Server::start(std::move(settings));
         REQUIRE(started);
         server_ = std::move(started.value());
+        started_ = server_.get();
         std::unique_lock lock(mutex_);
         REQUIRE(changed_.wait_for(lock, std::chrono::seconds(60), [&] { return state_ != "starting"; }));
         REQUIRE(state_ == "running");
         if (cycles_)
             data_loop_ = std::thread([this] { run_cycles(); });
     }
-    ~Rig() {
-        stop_cycles();
-        server_.reset();
-    }
+    ~Rig() { end_server(); }
     void stop_cycles() {
         stop_ = true;
         if (data_loop_.joinable())
@@ -151,8 +150,7 @@ public:
 
     /// Ends the server. Returns all that it has written to the log.
     std::string end() {
-        stop_cycles();
-        server_.reset();
+        end_server();
         return log();
     }
 
@@ -168,6 +166,11 @@ public:
     }
 
 private:
+    void end_server() {
+        stop_cycles();
+        started_ = nullptr;
+        server_.reset();
+    }
     void run_cycles() {
         float left[64], right[64];
         float* out[] = {left, right};
@@ -187,6 +190,7 @@ private:
     bool cycles_;
     std::atomic<int> wakes_{0};
     std::unique_ptr<Server> server_;
+    std::atomic<Server*> started_{nullptr}; // the same, for wake() on the OSC thread
     std::atomic<bool> stop_{false};
     std::thread data_loop_;
 };

@@ -36,7 +36,8 @@ public:
         return result;
     }
 
-    std::span<const Place> places() const noexcept { return {places_.data(), size_t(count_)}; }
+    std::span<const Place> places() const& noexcept { return {places_.data(), size_t(count_)}; }
+    void places() const&& = delete; // they would be gone
     bool none() const noexcept { return count_ == 0; }
 
 private:
