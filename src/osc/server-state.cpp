@@ -24,6 +24,11 @@ constexpr int32_t values_at_once = 1024; ///< scsynth -N takes no packet over 81
 
 // ---- writing
 
+/// Of a sample that synths may be writing.
+uint32_t bits(const float& sample) {
+    return std::bit_cast<uint32_t>(std::atomic_ref(const_cast<float&>(sample)).load(std::memory_order_relaxed));
+}
+
 class ScoreWriter {
 public:
     explicit ScoreWriter(const ByteSink& sink) : sink_(sink) {}
@@ -54,9 +59,8 @@ public:
         while (message_.size() % 4 != 0);
         for (const int32_t each : {number, start, int32_t(values.size())})
             put(message_, uint32_t(each));
-        for (const float& each : values) // synths may be writing there
-            put(message_,
-                std::bit_cast<uint32_t>(std::atomic_ref(const_cast<float&>(each)).load(std::memory_order_relaxed)));
+        for (const float& each : values)
+            put(message_, bits(each));
         put_bundle(message_);
     }
 
@@ -95,6 +99,10 @@ private:
     bool ok_ = true;
 };
 
+bool all_zero(std::span<const float> samples) {
+    return std::all_of(samples.begin(), samples.end(), [](const float& each) { return bits(each) == 0; });
+}
+
 void write_buffer(ScoreWriter& score, const BufferState& buffer) {
     const bool in_file = !buffer.file.empty();
     if (in_file)
@@ -104,9 +112,11 @@ void write_buffer(ScoreWriter& score, const BufferState& buffer) {
     if (buffer.rate > 0)
         score.add("/b_setSampleRate", {buffer.number, float(buffer.rate)});
     const int64_t samples = buffer.samples && !in_file ? int64_t(buffer.frames) * buffer.channels : 0;
-    for (int64_t start = 0; start < samples && score.ok(); start += values_at_once)
-        score.add_samples(buffer.number, int32_t(start),
-                          {buffer.samples + start, size_t(std::min<int64_t>(values_at_once, samples - start))});
+    for (int64_t start = 0; start < samples && score.ok(); start += values_at_once) {
+        const std::span some(buffer.samples + start, size_t(std::min<int64_t>(values_at_once, samples - start)));
+        if (!all_zero(some)) // as /b_alloc leaves them
+            score.add_samples(buffer.number, int32_t(start), some);
+    }
 }
 
 void write_node(ScoreWriter& score, const NodeState& node) {

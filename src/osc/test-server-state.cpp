@@ -107,6 +107,18 @@ TEST_CASE("what a score was written of is read from it") {
         check_same(state.tree.nodes[i], tree.nodes[i]);
 }
 
+TEST_CASE("of a buffer only what isn't zero is written") {
+    std::vector<float> samples(1'000'000);
+    const std::vector<BufferState> buffers{{0, 1'000'000, 1, 48000, samples.data(), {}}};
+    CHECK(score_of({}, buffers, {}).size() < 1000);
+    samples[700'000] = -0.0f;
+    const Bytes score = score_of({}, buffers, {});
+    CHECK(score.size() < 10'000);
+    const auto state = read(score);
+    REQUIRE(state);
+    CHECK(std::memcmp(state.value().samples.at(0).get(), samples.data(), samples.size() * sizeof(float)) == 0);
+}
+
 TEST_CASE("a folder's score names files of samples, and clients") {
     TreeState tree;
     tree.logins = {{{0x0100007f, 0x1234}, 2}};

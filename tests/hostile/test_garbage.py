@@ -25,7 +25,7 @@ def flood(victim, seed, count):
         for sent in range(1, count + 1):
             client.send_bytes(garbage.packet(time.time()))
             if sent % AT_ONCE == 0:
-                client.sync(timeout=30)
+                client.sync(timeout=90)  # a packet may ask for a buffer of 8 GB
                 client.inbox.clear()
 
 
