@@ -34,9 +34,10 @@ def measure(stand, quantum):
         player = _play_impulses(session)
         try:
             node = stand.server.node_name
+            outlet, inlet = session.ports(node, "out")[0], session.ports(node, "in")[0]
             _only_link(session, f"{_PLAYER}:output_FL", f"{SINK}:playback_FL")
-            _only_link(session, f"{node}:out_1", f"{SINK}:playback_FR")
-            session.link(f"{_PLAYER}:output_FL", f"{node}:in_1")
+            _only_link(session, f"{node}:{outlet}", f"{SINK}:playback_FR")
+            session.link(f"{_PLAYER}:output_FL", f"{node}:{inlet}")
             path = session.dir / "impulses-out.wav"
             with Recording(session, path) as recording:
                 recording.wait(2)

@@ -8,13 +8,14 @@ from tests.lib import audio
 from tests.lib.daemon import Session
 from tests.lib.osc import Client
 from tests.lib.ports import free_port
+from tests.lib.process import wait_for
 from tests.lib.recording import Recording
 from tests.lib.scsynth import StockServer
 from tests.lib.server import NodeServer
 
 SINK = "test-sink"
 SYNTHDEFS = Path(__file__).parent / "synthdefs"
-_RATE = 48000
+RATE = 48000
 _AT_ONCE = 50
 _TEST_SOURCE = """{
     factory.name = audiotestsrc library.name = audiotestsrc/libspa-audiotestsrc
@@ -41,9 +42,12 @@ class Stand:
     def __exit__(self, *error):
         self.session.__exit__(*error)
 
+    def processes(self):
+        """{pid: name} of the processes whose work is counted."""
+        return {self.session.daemon.pid: "pipewire"}
+
     def pids(self):
-        """The processes whose work is counted."""
-        return [self.session.daemon.pid]
+        return list(self.processes())
 
     @contextmanager
     def running(self, quantum):
@@ -62,7 +66,7 @@ class Stand:
         path = self.session.dir / "level.wav"
         with Recording(self.session, path) as recording:
             recording.wait(0.25)
-        return audio.rms(audio.read_wav(path)[0][_RATE // 10:, 0])
+        return audio.rms(audio.read_wav(path)[0][RATE // 10:, 0])
 
     def play(self, synths):
         """Have exactly that many default synths."""
@@ -72,6 +76,17 @@ class Stand:
 
     def _stop(self):
         raise NotImplementedError
+
+
+def play_default(client, synths):
+    """Have a server play exactly that many default synths."""
+    client.send("/g_freeAll", 0)
+    for first in range(0, synths, _AT_ONCE):
+        client.send_at(None, *[
+            ("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i % 5000, "amp", 0.1 / synths)
+            for i in range(first, min(synths, first + _AT_ONCE))])
+        client.sync()
+    wait_for(lambda: client.status()[2] == synths, f"{synths} synths")
 
 
 class TestSource(Stand):
@@ -109,13 +124,7 @@ class _Server(Stand):
 
     def play(self, synths):
         with Client(self.server.port) as client:
-            client.send("/g_freeAll", 0)
-            for first in range(0, synths, _AT_ONCE):
-                client.send_at(None, *[
-                    ("/s_new", "default", 1000 + i, 0, 0, "freq", 100.0 + i % 5000, "amp", 0.1 / synths)
-                    for i in range(first, min(synths, first + _AT_ONCE))])
-                client.sync()
-            self.session.wait_until(lambda: client.status()[2] == synths, f"{synths} synths")
+            play_default(client, synths)
 
 
 class Ours(_Server):
@@ -146,5 +155,35 @@ class Stock(_Server):
     def _boot(self, port):
         return StockServer(self.session, port, self.options, self.program)
 
-    def pids(self):
-        return [*super().pids(), self.server.pid]
+    def processes(self):
+        return super().processes() | {self.server.pid: self.program}
+
+
+class Program(_Server):
+    """Ours in a process of its own."""
+    name = "pw-scsynth"
+
+    def _boot(self, port):
+        return ClientServer(self.session, port)
+
+    def processes(self):
+        return super().processes() | {self.server.pid: self.name}
+
+
+class ClientServer:
+    """`pw-scsynth --client`, linked to nothing."""
+
+    def __init__(self, session, port):
+        self.session, self.port, self.node_name = session, port, f"scsynth-{port}"
+        self._process = session.start([session.build / "src/cli/pw-scsynth", "--client", "-u", port], "pw-scsynth")
+        session.wait_node(self.node_name)
+        with Client(port) as client:
+            client.wait_ready()
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def stop(self):
+        self._process.stop()
+        self.session.wait_gone(self.node_name)

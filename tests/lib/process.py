@@ -101,7 +101,7 @@ def resident_kib(pid):
 
 
 def threads(pid):
-    """Per thread id: name, voluntary context switches, CPU seconds (and the same in ns, more exact)."""
+    """Per thread id: name, context switches that it wanted and that it didn't, CPU seconds (and the same in ns, more exact)."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         try:
@@ -113,6 +113,7 @@ def threads(pid):
         found[int(task.name)] = {
             "name": status["Name"],
             "voluntary_switches": int(status["voluntary_ctxt_switches"]),
+            "involuntary_switches": int(status["nonvoluntary_ctxt_switches"]),
             "cpu_seconds": (int(fields[11]) + int(fields[12])) / TICKS,
             "cpu_nsec": cpu_nsec,
         }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pure parts of bench/voices.py, bench/draw_trace.py and bench/simulation.py."""
+"""The pure parts of bench/voices.py, bench/draw_trace.py, bench/paths.py and bench/simulation.py."""
 import json
 import math
 import xml.etree.ElementTree as xml
 
 import pytest
 
-from bench import chart, draw_trace, medians, simulation, voice_scores
+from bench import chart, draw_trace, medians, paths, simulation, voice_scores
 from bench.capacity import late_cycles
 from bench.contenders import instruction_sets
 from bench.helper_costs import calls
@@ -255,3 +255,47 @@ def test_calls_in_a_profile():
     assert calls(profile, "absent") == 0
     profile = "fn=(2) scs::StrandPlan::make(x)\n1 2\nfn=(1) main\ncfn=(2)\ncalls=4 1\n"
     assert calls(profile, "scs::StrandPlan::make(") == 4
+
+
+def test_clicks_beside_their_times():
+    times = [0, 0.01, 0.02, 0.03]
+    steady = paths.deviations([1000 + 48000 * time for time in times], times)
+    assert steady.jitter == pytest.approx(0, abs=1e-6) and steady.drift == pytest.approx(0, abs=1e-6)
+    drifting = paths.deviations([1000 + 48100 * time for time in times], times)
+    assert drifting.jitter == pytest.approx(0, abs=1e-6) and drifting.drift == pytest.approx(3)
+    uneven = paths.deviations([1000 + 48000 * time + late for time, late in zip(times, (1, -1, -1, 1))], times)
+    assert uneven.jitter == pytest.approx(1) and uneven.drift == pytest.approx(0, abs=1e-6)
+    with pytest.raises(paths.Silent, match="3 clicks of 4"):
+        paths.deviations([1, 2, 3], times)
+
+
+def test_what_processes_did():
+    def sample(cpu, wanted, unwanted):
+        return {"cpu_nsec": cpu, "voluntary_switches": wanted, "involuntary_switches": unwanted}
+
+    before = {(1, 1): sample(0, 10, 0), (1, 2): sample(5, 0, 0), (7, 7): sample(0, 0, 0)}
+    after = {(1, 1): sample(10**9, 30, 2), (1, 3): sample(10**9, 4, 0), (7, 7): sample(0, 0, 6)}
+    found = paths.processes(before, after, 2, {1: "pipewire", 7: "scsynth"})
+    assert found == {"pipewire": {"cpu": 1, "threads": 2, "switches": 13, "wakeups": 12},
+                     "scsynth": {"cpu": 0, "threads": 1, "switches": 3, "wakeups": 0}}
+
+
+def test_a_table_of_paths():
+    class Path:
+        name = "a path"
+
+    class Options:
+        quanta, voices = [64], [500, 1000]
+
+    def cell(voices, cpu, xruns, note=""):
+        return paths.Cell("a path", 64, voices, {
+            "one": {"cpu": cpu, "threads": 3, "switches": 20, "wakeups": 10},
+            "two": {"cpu": 0.1, "threads": 1, "switches": 1, "wakeups": 1}}, xruns, note)
+
+    found = paths.Results([cell(500, 0.1, 0), cell(500, 0.3, 2), cell(500, 0.2, 1), cell(1000, 0.4, 0, "silent")],
+                          {("a path", 64): [0, 64]}, {("a path", 64): paths.Timing(0.25, 1.5, 9)}, ["another: why"])
+    text = paths.markdown(found, [Path], Options)
+    assert "| 64 | a path | 30.0 % | 50.0 % (silent) | 4 | 21 | 11 | 3 | 0, 64 | 0.250 | 1.5 |" in text
+    assert "- left out: another: why" in text
+    names = [each.text for each in xml.fromstring(paths.picture(found, [Path], Options)).iter(f"{SVG}text")]
+    assert "a path" in names
