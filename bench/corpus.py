@@ -50,9 +50,14 @@ def cost(offline, contender, events, seconds):
 def times(offline, silence, path, voices, options):
     """How many times less ours takes; None if that is no more than silence. silence: (contender, s) of scsynth and ours."""
     events = repeated(path, voices, START + options.seconds)
-    found = [[cost(offline, contender, events, options.seconds) - less for contender, less in silence]
+    found = [[beyond(cost(offline, contender, events, options.seconds), less) for contender, less in silence]
              for _ in range(options.rounds)]
     return times_cheaper(*zip(*found))
+
+
+def beyond(all_of_it, silence):
+    """What is left of a cost; None where it is lost in the noise."""
+    return all_of_it - silence if all_of_it > silence else None
 
 
 def main():

@@ -9,6 +9,7 @@ import pytest
 from bench import chart, draw_trace, medians, paths, simulation, voice_scores
 from bench.capacity import late_cycles
 from bench.contenders import instruction_sets
+from bench.corpus import beyond
 from bench.helper_costs import calls
 from bench.table import Cell, Row, Target, markdown
 from tests.lib.process import WaitError
@@ -299,3 +300,8 @@ def test_a_table_of_paths():
     assert "- left out: another: why" in text
     names = [each.text for each in xml.fromstring(paths.picture(found, [Path], Options)).iter(f"{SVG}text")]
     assert "a path" in names
+
+
+def test_a_cost_beyond_silence():
+    assert beyond(5, 3) == 2
+    assert beyond(3, 3) is None and beyond(2, 3) is None
