@@ -19,12 +19,14 @@ from tools.counts import Counts
 from tools.roots import Copy, Root, default_folder, mirror
 from tools.runs import LOGS, ROOT, Broken, Late, Runner, tail
 
+# What backports have of what counts here.
+BACKPORTS = ("pipewire", "pipewire-bin", "pipewire-jack", "wireplumber", "libpipewire-0.3-dev", "libspa-0.2-dev")
 # (suite, suite whose newer packages are taken besides, those packages)
 SYSTEMS = {
     "debian-12": ("bookworm", None, ()),
-    "debian-12-backports": ("bookworm", "bookworm-backports", (
-        "pipewire", "pipewire-bin", "pipewire-jack", "wireplumber", "libpipewire-0.3-dev", "libspa-0.2-dev")),
+    "debian-12-backports": ("bookworm", "bookworm-backports", BACKPORTS),
     "debian-13": ("trixie", None, ()),
+    "debian-13-backports": ("trixie", "trixie-backports", BACKPORTS),
     "sid": ("sid", None, ()),
 }
 # Which Debian 12 has in its jackd2.

@@ -89,7 +89,9 @@ private:
         put(bundle_, uint32_t(head + message.size()));
         put_text(bundle_, {"#bundle\0\0\0\0\0\0\0\0\0", 16});
         put(bundle_, uint32_t(message.size()));
-        bundle_.insert(bundle_.end(), message.begin(), message.end());
+        const size_t begin = bundle_.size();
+        bundle_.resize(begin + message.size()); // in insert() GCC 14 sees an overflow where there is none
+        std::ranges::copy(message, bundle_.begin() + ptrdiff_t(begin));
         ok_ = ok_ && sink_(bundle_);
     }
 

@@ -45,6 +45,14 @@ TEST_CASE("a node comes and goes") {
     CHECK(host.main().sources() == 0);
 }
 
+TEST_CASE("PipeWire since 1.1 finds the log's topic, whichever version the library was built for") {
+    FakeHost host;
+    const auto* const found = static_cast<spa_log_topic* const* const*>(host.symbol("spa_log_topic_enum"));
+    REQUIRE(found);
+    REQUIRE(found[2] - found[1] == 1); // after the type's version
+    CHECK(std::string(found[1][0]->topic) == "spa.scsynth");
+}
+
 TEST_CASE("ports are there in number and kind") {
     FakeHost host;
     for (const int count : {0, 1, 2, 8}) {

@@ -49,6 +49,10 @@ class Victim:
         return {name: int(props[f"scsynth.packets.{name}"]) for name in names} | {
             name: int(props[f"scsynth.{name}"]) for name in ("overruns", "cuts")}
 
+    def refused(self):
+        """Packets and connections that were not obeyed."""
+        return self.counters()["refused"]
+
     def assert_in_time(self, act):
         """While act() runs, no cycle of the node goes on beyond its end. It is called again if one did, as something
         else on the machine may have been the reason: an engine that takes too long does so each time."""

@@ -15,6 +15,7 @@ from tests.lib.recording import Recording, whole
 from tests.lib.server import NodeServer
 
 BLOCK, BEATS_PER_BAR = 64, jack_master.BEATS_PER_BAR
+FADED = 4  # blocks: 5 ms, in which PipeWire 1.7 lets what is linked come in
 LOCATED = 480_123  # frame, which is none of a beat
 SCRIPT = [(0.3, "start", 0), (0.8, "tempo", 151.3), (1.3, "locate", LOCATED), (1.8, "tempo", 97), (2.3, "stop", 0),
           (2.6, "locate", 48_000)]
@@ -53,6 +54,7 @@ def test_a_jack_transport_is_followed_in_its_own_cycle(ours, session, tmp_path):
         beat, tempo, playing, bar = samples[BLOCK::BLOCK, :4].T
         said_beat, said_tempo, said_playing, said_bar = samples[:-BLOCK:BLOCK, 4:].T
         heard = said_tempo > 0  # from the first cycle in which the master is linked
+        heard[:np.argmax(heard) + FADED] = False
         assert np.count_nonzero(heard) > 2.5 * 48000 / BLOCK
         assert np.array_equal(playing[heard], said_playing[heard])
         assert np.array_equal(tempo[heard], said_tempo[heard])

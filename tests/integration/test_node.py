@@ -12,6 +12,7 @@ from tests.lib.ports import free_port
 from tests.lib.server import NodeServer
 
 pytestmark = pytest.mark.usefixtures("ours")
+DROP_IN = ROOT / "conf/80-scsynth-threads.conf"
 SINE = str(ROOT / "tests/integration/synthdefs/test_sine.scsyndef")
 
 
@@ -211,3 +212,11 @@ def test_an_idle_node_wakes_nobody(session):
     assert len(busy) <= 1, f"context switches a second: {rates}"
     assert sum(rates.values()) < 2000, rates
     assert (cpu_of(session) - cpu) / seconds < 0.1
+
+
+def test_in_a_daemon_that_loads_only_the_libraries_that_it_lists():
+    """Versions before 1.7 know no such setting; they find the plugin by the list, too."""
+    listed_only = "context.properties = { library.use-fallback = false }\n"
+    fragments = {DROP_IN.name: DROP_IN.read_text(), "81-listed-only.conf": listed_only}
+    with Session(sinks={}, wireplumber=False, fragments=fragments) as session:
+        NodeServer(session, free_port(), library=None)

@@ -17,7 +17,7 @@ def is_stock():
 
 class NodeServer:
     """Our node, created through the daemon's own factory. `settings` are scsynth.* keys without
-    that prefix."""
+    that prefix; `library` None: the daemon has to know where the plugin is."""
 
     def __init__(self, graph, port, settings=None, name=NODE, library=LIBRARY):
         self.graph = self.session = graph
@@ -30,8 +30,8 @@ class NodeServer:
     @staticmethod
     def create(graph, port, settings=None, name=NODE, library=LIBRARY):
         """Ask the daemon for the node without waiting for it."""
-        properties = {"factory.name": "audio.scsynth", "library.name": library,
-                      "node.name": name, "object.linger": 1, "scsynth.osc.port": port}
+        properties = {"factory.name": "audio.scsynth", "node.name": name, "object.linger": 1, "scsynth.osc.port": port}
+        properties |= {"library.name": library} if library else {}
         properties |= {f"scsynth.{key}": value for key, value in (settings or {}).items()}
         quoted = {key: f'"{value}"' if " " in str(value) else value for key, value in properties.items()}
         words = " ".join(f"{key}={value}" for key, value in quoted.items())

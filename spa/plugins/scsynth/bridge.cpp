@@ -3,6 +3,7 @@
 
 #include "engine/base/printable.hpp"
 
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -21,9 +22,7 @@ const spa_log_topic* topic(spa_log* log) {
     return &the_topic;
 }
 
-#ifdef SPA_LOG_TOPIC_ENUM_NAME
 spa_log_topic* const topics[] = {&the_topic};
-#endif
 
 } // namespace
 
@@ -78,8 +77,16 @@ Bridge::News Bridge::take() {
 
 } // namespace scs::spa
 
-#ifdef SPA_LOG_TOPIC_ENUM_NAME
+#ifndef SPA_VERSION_LOG_TOPIC_ENUM
+#define SPA_VERSION_LOG_TOPIC_ENUM 0
+/// A library that was built for PipeWire before 1.1, which has no such type, may run with a later one.
+struct spa_log_topic_enum {
+    uint32_t version;
+    spa_log_topic* const* topics;
+    spa_log_topic* const* topics_end;
+};
+#endif
+
 /// Where PipeWire finds the topics of the library, to set their levels at any time. Since 1.1.
 extern "C" __attribute__((visibility("default"))) const struct spa_log_topic_enum spa_log_topic_enum = {
     SPA_VERSION_LOG_TOPIC_ENUM, std::begin(scs::spa::topics), std::end(scs::spa::topics)};
-#endif
