@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/status/query.hpp"
 
+#include "cli/status/json.hpp"
+#include "cli/status/text.hpp"
 #include "cli/top/test-reply.hpp"
 
 #include <doctest/doctest.h>
 
+#include <climits>
+#include <cmath>
+#include <iterator>
+#include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 using namespace scs;
 using namespace scs::status;
@@ -205,6 +212,40 @@ TEST_CASE("a server that can't tell, and one that tells nonsense") {
     CHECK(give(torn, "/n_list.reply",
                {i(0), i(0), i(0), "synth"_s, i(7), i(0), i(1), "one"_s, i(9), i(5), i(1), "a"_s, 1.f}) == Step::ask);
     CHECK(torn.contents().nodes.at(0).controls.empty());
+}
+
+TEST_CASE("whatever comes harms nothing") {
+    std::minstd_rand random(1);
+    const auto pick = [&](const auto& from) { return from[random() % std::size(from)]; };
+    constexpr std::string_view texts[] = {"group", "synth", "none", "synthdef", "buffer", "binding", "next", "", "a"};
+    constexpr int32_t numbers[] = {0, 1, 2, -1, 7, 255, INT32_MAX, INT32_MIN};
+    constexpr float reals[] = {0.f, 1e30f, NAN, -INFINITY};
+    constexpr size_t heads[] = {0, 3, 3, 1, 2};
+    for (int round = 0; round < 20'000; ++round) {
+        Query query;
+        size_t list = 0;
+        for (int page = 0; page < 8 && list < std::size(heads); ++page) {
+            Args args = query.arguments();
+            args.resize(heads[list], i(0));
+            for (size_t count = random() % 24; count > 0; --count)
+                switch (random() % 8) {
+                case 0: args.emplace_back(pick(reals)); break;
+                case 1: args.emplace_back(double(pick(reals))); break;
+                case 2:
+                case 3:
+                case 4: args.emplace_back(pick(texts)); break;
+                default: args.emplace_back(pick(numbers));
+                }
+            const std::string address = query.address();
+            const Step step = give(query, (address + ".reply").c_str(), args);
+            if (step == Step::failed || step == Step::done)
+                break;
+            list += address != query.address();
+        }
+        const Contents& contents = query.contents();
+        CHECK(to_json(contents, {}, "h", 1).ends_with("}"));
+        CHECK_FALSE(to_text(contents, {}, "h", {}).empty());
+    }
 }
 
 TEST_CASE("pages without an end are left one day") {
