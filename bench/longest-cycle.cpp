@@ -221,6 +221,17 @@ const std::vector<Case> cases = {
     {"/n_trace, 64 kB, one group of 1000 synths", [](Stand& s) { s.paused_synths(1000); },
      [](Stand& s) { s.send("/n_trace", filled({}, {1}, packet)); }},
     {"/n_query of 10,000", flat, [](Stand& s) { s.send("/n_query", ids({}, 2, 10'000)); }},
+    {"/n_list, /d_list, /b_list, /bind_list, 100 times, 10,000 synths", [](Stand& s) { s.paused_synths(10'000); },
+     [](Stand& s) {
+         for (int i = 0; i < 100; ++i)
+             for (const char* list : {"/n_list", "/d_list", "/b_list", "/bind_list"})
+                 s.send(list);
+     }},
+    {"/n_status, /s_query of 10,000", [](Stand& s) { s.paused_synths(10'000); },
+     [](Stand& s) {
+         for (const char* query : {"/n_status", "/s_query"})
+             s.send(query, ids({}, 1000, 10'000));
+     }},
     {"/n_order of 10,000", flat,
      [](Stand& s) {
          s.send("/n_order", ids({1, 1}, 2, 10'000));

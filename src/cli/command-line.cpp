@@ -169,11 +169,11 @@ private:
             return Error{argument + ": no such option"};
         if (has("scsynth.bindings"))
             return Error{argument + ": no such command; what --bind takes is one word: --bind \"keys channel 0; pad\""};
-        return Error{
-            argument +
-            ": no such command; there are top, trace, pointer, gamepad, transport, link, save and restore. To play "
-            "a SynthDef by keys: --bind " +
-            (argument.empty() ? "keys" : argument)};
+        return Error{argument +
+                     ": no such command; there are status, top, trace, pointer, gamepad, transport, link, save and "
+                     "restore. To play "
+                     "a SynthDef by keys: --bind " +
+                     (argument.empty() ? "keys" : argument)};
     }
 
     Failure read_setting() {

@@ -11,6 +11,7 @@ namespace {
 constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth --bind SYNTHDEF [OPTION ...]
        pw-scsynth -N SCORE INPUT OUTPUT RATE HEADER SAMPLE [OPTION ...]
+       pw-scsynth status [OPTION ...]
        pw-scsynth top [OPTION ...]
        pw-scsynth trace -o FILE [OPTION ...]
        pw-scsynth pointer [OPTION ...]
@@ -21,8 +22,8 @@ constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth restore FILE [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
-With -N it renders a score to a sound file, without PipeWire. With top it shows what a running server does and
-what that costs, with trace it records which of its threads does what when, with pointer it tells a server where the
+With -N it renders a score to a sound file, without PipeWire. With status it says what a running server has, with top it
+shows what that does and costs, with trace it records which of its threads does what when, with pointer it tells a server where the
 mouse is, for MouseX and the like, with transport it drives the transport of PipeWire's graph as a server's clients say,
 with link it tells of the beats of an Ableton Link session, with gamepad of what gamepads, joysticks and touch screens do,
 with save it writes all that a server has to a file, with restore it makes that anew;

@@ -8,6 +8,7 @@
 #include "cli/server-list.hpp"
 #include "cli/setting-text.hpp"
 #include "cli/state/state.hpp"
+#include "cli/status/status.hpp"
 #include "cli/top/top.hpp"
 #include "cli/trace/trace.hpp"
 #include "cli/transport/transport.hpp"
@@ -62,6 +63,14 @@ int run_top(std::span<char* const> arguments) {
     return run_command("top", scs::top::parse_options, scs::top::help_text(), arguments, [](const auto& options) {
         return scs::top::run(options, [] { return scs::cli::list_servers("top"); });
     });
+}
+
+int run_status(std::span<char* const> arguments) {
+    return run_command("status", scs::status::parse_options, scs::status::help_text(), arguments,
+                       [](const auto& options) {
+                           return scs::status::run(
+                               options, [] { return scs::cli::list_servers("status"); }, scs::cli::look_around);
+                       });
 }
 
 int run_trace(std::span<char* const> arguments) {
@@ -124,8 +133,9 @@ int print_devices() {
 int run(std::span<char* const> arguments) {
     using Command = int (*)(std::span<char* const>);
     static constexpr std::pair<std::string_view, Command> commands[] = {
-        {"top", run_top},   {"trace", run_trace},     {"pointer", run_pointer}, {"transport", run_transport},
-        {"link", run_link}, {"gamepad", run_gamepad}, {"save", run_save},       {"restore", run_restore},
+        {"status", run_status},       {"top", run_top},   {"trace", run_trace},     {"pointer", run_pointer},
+        {"transport", run_transport}, {"link", run_link}, {"gamepad", run_gamepad}, {"save", run_save},
+        {"restore", run_restore},
     };
     for (const auto& [name, command] : commands)
         if (!arguments.empty() && arguments[0] == name)

@@ -12,8 +12,10 @@ namespace scs::cli {
 
 namespace {
 
+constexpr const char* port_key = "scsynth.osc.port";
+
 /// A connection that knows all nodes and their properties: the first round trip tells which there are, the second more.
-Result<std::unique_ptr<Connection>> look_around() {
+Result<std::unique_ptr<Connection>> connect() {
     adopt_runtime_folder();
     pw_init(nullptr, nullptr);
     auto opened = Connection::open(false);
@@ -28,8 +30,7 @@ Result<std::unique_ptr<Connection>> look_around() {
 } // namespace
 
 std::string list_servers(const std::string& command) {
-    constexpr const char* port_key = "scsynth.osc.port";
-    const auto opened = look_around();
+    const auto opened = connect();
     if (!opened)
         return {};
     Connection& connection = *opened.value();
@@ -43,8 +44,27 @@ std::string list_servers(const std::string& command) {
     return lines;
 }
 
+status::Surroundings look_around(int port, uint32_t driver) {
+    const auto opened = connect();
+    if (!opened)
+        return {};
+    GraphView& graph = opened.value()->graph();
+    const uint32_t node = graph.find(port_key, std::to_string(port));
+    if (!graph.has(node))
+        return {};
+    status::Surroundings around{
+        .known = true, .node = graph.property(node, PW_KEY_NODE_NAME), .driver = {}, .devices = {}};
+    if (graph.has(driver))
+        around.driver = graph.property(driver, PW_KEY_NODE_DESCRIPTION);
+    if (graph.has(driver) && around.driver.empty())
+        around.driver = graph.property(driver, PW_KEY_NODE_NAME);
+    for (const Device& device : devices_in(graph.all()))
+        around.devices.push_back({device.is_sink, device.name, device.description, device.position});
+    return around;
+}
+
 Result<std::string> list_devices() {
-    const auto opened = look_around();
+    const auto opened = connect();
     if (!opened)
         return Error{opened.error()};
     return device_lines(devices_in(opened.value()->graph().all()));

@@ -212,12 +212,14 @@ TEST_CASE("errors begin with the option") {
         {{"-x"}, "-x: no such option"},
         {{"-u57110"}, "-u57110: no such option"},
         {{"57110"},
-         "57110: no such command; there are top, trace, pointer, gamepad, transport, link, save and restore. To play a "
+         "57110: no such command; there are status, top, trace, pointer, gamepad, transport, link, save and restore. "
+         "To play a "
          "SynthDef by "
          "keys: --bind 57110"},
         {{"--nothing"}, "--nothing: no such option"},
         {{""},
-         ": no such command; there are top, trace, pointer, gamepad, transport, link, save and restore. To play a "
+         ": no such command; there are status, top, trace, pointer, gamepad, transport, link, save and restore. To "
+         "play a "
          "SynthDef by keys: "
          "--bind keys"},
         {{"--bind", "keys", "channel", "0"},

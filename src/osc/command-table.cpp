@@ -30,10 +30,10 @@ struct Index {
 
 std::span<const std::span<const CommandSpec>> all_commands() {
     static const std::array sections{
-        top_commands(),     definition_commands(), synth_commands(),     node_commands(),
-        group_commands(),   cost_commands(),       trace_commands(),     state_commands(),
-        bus_commands(),     buffer_commands(),     plugin_commands(),    binding_commands(),
-        pointer_commands(), midi_commands(),       transport_commands(), link_commands()};
+        top_commands(),    definition_commands(), synth_commands(),   node_commands(), group_commands(),
+        cost_commands(),   trace_commands(),      state_commands(),   bus_commands(),  buffer_commands(),
+        plugin_commands(), binding_commands(),    pointer_commands(), midi_commands(), transport_commands(),
+        link_commands(),   list_commands()};
     return sections;
 }
 

@@ -28,6 +28,7 @@ std::span<const CommandSpec> pointer_commands();
 std::span<const CommandSpec> midi_commands();
 std::span<const CommandSpec> transport_commands();
 std::span<const CommandSpec> link_commands();
+std::span<const CommandSpec> list_commands();
 
 /// [any] The row of a message's command, or null: by its number, else by its name without the slash.
 const CommandSpec* find_command(const Message&) noexcept SCS_NONBLOCKING;

@@ -2,10 +2,10 @@
 // /g_queryCost: the groups of a tree with what they cost, page by page.
 #include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
-#include "engine/nodes/walk-places.hpp"
 #include "engine/voices/ensemble.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
+#include "osc/walk-page.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,36 +20,17 @@ constexpr int64_t node_cost = 100; // ns, an estimate for the deadline
 constexpr int64_t nodes_a_page = 1024;
 constexpr size_t most_page_bytes = 16384;
 constexpr int synths_an_entry = 64; // between two questions for the time
-constexpr int most_places = WalkPlaces::most;
 constexpr size_t server_arguments = 16;
 constexpr size_t most_name_bytes = 255; // a SynthDef file's names are no longer
 
 /// A page may be one entry longer than most_page_bytes. The places to go on follow.
 size_t page_room(ArgReader) noexcept {
     return most_page_bytes + reply_bytes(1, server_arguments + 8, most_name_bytes + 64) +
-           reply_bytes(0, 2 * most_places + 1, 64);
+           reply_bytes(0, 2 * WalkPlaces::most + 1, 64);
 }
 
 int32_t as_int(uint64_t count) noexcept {
     return int32_t(std::min<uint64_t>(count, INT32_MAX));
-}
-
-/// Finds where to go on: at the first node that is still there of those that are named, each as an ID and whether what
-/// is in it has been told. Without any, at the group. Then the status is a failure if none is there.
-Status find_place(Group& group, ArgReader& args, Tree& tree, NodeWalk& walk) noexcept {
-    walk = {&group, false};
-    Status missing;
-    for (int i = 0; i < most_places && args.remain() > 0; ++i) {
-        const int32_t id = args.get_int();
-        const bool behind = args.get_int() != 0;
-        if (Node* node = tree.find(id)) {
-            walk = {node, behind};
-            return {};
-        }
-        if (missing.ok())
-            missing = {Code::node_not_found, id};
-    }
-    return missing;
 }
 
 void tell_server(ReplyWriter& reply, Engine& engine) noexcept {
@@ -85,7 +66,7 @@ Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
     int32_t running = 0, paused = 0, batches = 0;
     for (int count = 1;; ++count) {
         ++told;
-        const bool off = last->run == Run::off || last->run == Run::first_paused;
+        const bool off = is_paused(*last);
         running += !off && last->run != Run::ending;
         paused += off;
         batches += Turns::leads_batch(*last);
@@ -105,15 +86,6 @@ Synth& tell_synths(ReplyWriter& reply, Synth& first, int64_t& told) noexcept {
     return *last;
 }
 
-void tell_next(ReplyWriter& reply, const NodeWalk& walk, const Group& top) noexcept {
-    reply.add(std::string_view("next"));
-    const WalkPlaces next = WalkPlaces::of(walk, top);
-    for (const WalkPlaces::Place& place : next.places()) {
-        reply.add(place.id);
-        reply.add(int32_t(place.behind));
-    }
-}
-
 Status g_query_cost(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     NodeWalk& walk = place.walk;
@@ -122,8 +94,11 @@ Status g_query_cost(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKIN
         const NodeArg group = read_node(place.args, engine.tree());
         if (!group.group())
             return {Code::group_not_found, group.id};
-        if (const Status status = find_place(*group.group(), place.args, engine.tree(), walk); status.failed())
+        int32_t from = 0;
+        if (const Status status = find_place(*group.group(), place.args, engine.tree(), walk.node, from);
+            status.failed())
             return status;
+        walk.behind = from != 0;
         place.node = group.node;
         reply.begin("/g_queryCost.reply");
         reply.add(group.node->id);

@@ -5,6 +5,7 @@
 #include "engine/nodes/cluster.hpp"
 #include "engine/tree/controls.hpp"
 #include "osc/command-table.hpp"
+#include "osc/control-texts.hpp"
 #include "osc/node-args.hpp"
 
 #include <algorithm>
@@ -17,8 +18,7 @@ namespace scs::osc {
 
 namespace {
 
-constexpr int64_t node_cost = 200, line_cost = 1000, control_cost = 50; // ns, estimates for the deadline
-constexpr int64_t controls_at_once = 64;
+constexpr int64_t node_cost = 200, line_cost = 1000; // ns, estimates for the deadline
 
 Status not_found(const NodeArg& arg) noexcept {
     return {Code::group_not_found, arg.id};
@@ -107,67 +107,6 @@ Status g_free(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     return {};
 }
 
-/// The names of a program's controls by index, asked for in rising order from `first` on.
-class ControlNames {
-public:
-    ControlNames(const Program& program, uint32_t first) noexcept
-        : program_(program),
-          next_(std::lower_bound(
-              program.slots_by_index.begin(), program.slots_by_index.end(), first,
-              [&](uint32_t slot, uint32_t index) { return program.control_slots[slot].index < index; })) {}
-
-    /// Empty if there is none; the last of several.
-    std::string_view at(uint32_t index) noexcept {
-        std::string_view name;
-        for (; next_ != program_.slots_by_index.end() && program_.control_slots[*next_].index == index; ++next_)
-            name = program_.control_slots[*next_].name;
-        return name;
-    }
-
-private:
-    const Program& program_;
-    std::vector<uint32_t>::const_iterator next_;
-};
-
-/// The bus that a control is mapped to, as "c12" or "a4"; empty if it isn't.
-std::string_view mapping_text(const Synth& synth, int index, char (&text)[16]) noexcept SCS_NONBLOCKING {
-    int bus = 0;
-    const Mapping mapping = scs::mapping(synth, index, bus);
-    if (mapping == Mapping::none)
-        return {};
-    text[0] = mapping == Mapping::audio ? 'a' : 'c';
-    SCS_UNPROVEN_BEGIN // it neither allocates nor locks
-    const char* const end = std::to_chars(text + 1, std::end(text), bus).ptr;
-    SCS_UNPROVEN_END
-    return {text, end};
-}
-
-/// `next`: the control to go on with. false: there was no time for all of them.
-bool query_controls(Engine& engine, ReplyWriter& reply, const Synth& synth, int64_t& next) noexcept {
-    const int count = control_count(synth);
-    if (next == 0)
-        reply.add(int32_t(count));
-    ControlNames names(*synth.definition->program, uint32_t(next));
-    for (; next < count && !reply.overflowed(); ++next) {
-        if (next % controls_at_once == controls_at_once - 1 && engine.out_of_time(controls_at_once * control_cost))
-            return false;
-        const int i = int(next);
-        const std::string_view name = names.at(uint32_t(i));
-        if (name.empty())
-            reply.add(int32_t(i));
-        else
-            reply.add(name);
-        char buffer[16];
-        const std::string_view mapping = mapping_text(synth, i, buffer);
-        if (mapping.empty())
-            reply.add(control(synth, i));
-        else
-            reply.add(mapping);
-    }
-    next = 0;
-    return true;
-}
-
 void query_node(ReplyWriter& reply, const Node& node) noexcept {
     reply.add(node.id);
     if (node.is_group) {
@@ -200,7 +139,7 @@ Status g_query_tree(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKIN
             if (!walk.behind && place.number == 0 && !as_cluster(walk.node))
                 query_node(reply, *walk.node);
             if (controls && !walk.node->is_group &&
-                !query_controls(engine, reply, static_cast<Synth&>(*walk.node), place.number))
+                !add_controls(engine, reply, static_cast<Synth&>(*walk.node), place.number))
                 return command.unfinished();
             walk.step(*group);
         }

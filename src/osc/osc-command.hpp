@@ -9,6 +9,7 @@
 #include "osc/codec/decode.hpp"
 #include "osc/codec/reply-record.hpp"
 #include "osc/definition-sources.hpp"
+#include "osc/driver.hpp"
 #include "osc/endpoint.hpp"
 #include "osc/held-memory.hpp"
 #include "osc/shared-memory-slot.hpp"
@@ -48,6 +49,7 @@ struct Services {
     std::function<void()> rouse;                               ///< [osc] what ends that
     uint64_t outlet = 0;                                       ///< number of the server's PluginOutlet; 0: none
     DefinitionSources sources;
+    Driver driver; ///< [rt]
     StateKeeper keeper;
     std::shared_ptr<KeptFolder> kept; ///< [worker] null: there is none
     /// If `held` exceeds this, commands get no room for long replies.
@@ -117,7 +119,7 @@ struct Place {
     NodeWalk walk;
     Node* node = nullptr;
     Node* other = nullptr;
-    int64_t number = 0, end = 0;
+    int64_t number = 0, end = 0, part = 0;
 };
 
 /// A message on its way through the engine. It keeps its packet alive, and so its arguments.

@@ -461,6 +461,10 @@ void Server::warn(const std::string& text) noexcept {
     p_->callbacks.log(ServerSettings::Level::warning, text);
 }
 
+Driver& Server::driver() noexcept {
+    return p_->services.driver;
+}
+
 const PacketCounters& Server::counters() const noexcept {
     return p_->counters;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/base/result.hpp"
 #include "engine/engine.hpp"
+#include "osc/driver.hpp"
 #include "osc/server-settings.hpp"
 
 #include <atomic>
@@ -33,6 +34,8 @@ public:
     /// [any] The port that it listens on.
     uint16_t port() const noexcept;
     const PacketCounters& counters() const noexcept;
+    /// [rt] What is told of the graph's driver; to be written in each cycle.
+    Driver& driver() noexcept;
     /// [any] From now on the server isn't heard: the next command that makes a synth calls ServerSettings::rouse, once.
     void rest() noexcept;
     /// [any but rt] A line for the log, and for whoever reads what the server prints.

@@ -3,6 +3,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/tree/controls.hpp"
+#include "osc/walk-page.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -24,10 +25,6 @@ bool stays(const Synth& synth) noexcept {
     return staying.stays && std::all_of(staying.gates.begin(), staying.gates.end(), [&](int32_t gate) {
                return gate >= control_count(synth) || control(synth, gate) > 0;
            });
-}
-
-bool is_paused(const Node& node) noexcept {
-    return node.run == Run::off || node.run == Run::first_paused;
 }
 
 /// Where the walk goes on: at the first place that is still there; nowhere if none is.

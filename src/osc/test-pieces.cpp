@@ -108,6 +108,10 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/g_queryTree", {int32_t(0), int32_t(1)});
     send("/g_queryTree", {int32_t(0), int32_t(0), int32_t(3), int32_t(1), int32_t(4), int32_t(0)});
     costs({0, 5});
+    for (const char* list : {"/n_list", "/d_list", "/b_list", "/bind_list"})
+        send(list, {});
+    send("/n_status", numbers(90, 150));
+    send("/s_query", numbers(90, 150));
     send("/n_query", numbers(100, 150));
     std::vector<ReplyArg> run, beside;
     for (int32_t i = 100; i < 200; ++i) {
@@ -166,6 +170,9 @@ std::string run_all(CommandBench& bench, uint64_t& cycles) {
     send("/g_new", {int32_t(9000), int32_t(1), int32_t(0)});
     send("/s_new", {std::string_view("wide"), int32_t(9010), int32_t(1), int32_t(9000)});
     send("/g_queryTree", {int32_t(9000), int32_t(1)});
+    send("/n_list", {int32_t(9000)});
+    send("/s_query", {int32_t(9010), int32_t(9000)});
+    send("/d_list", {});
     send("/s_get", numbers(0, 600, {int32_t(9010)}));
     send("/s_getn",
          {int32_t(9010), int32_t(-3), int32_t(720), std::string_view("c200"), int32_t(300), int32_t(0), int32_t(0)});

@@ -57,6 +57,14 @@ def test_top(help_text):
     assert completed("top", "-u", "57120", "--js") == {"--json"}
 
 
+def test_status(help_text):
+    assert completed("st") == {"status"}
+    assert "status" in help_text
+    assert completed("status", "-") == completed("status", "") == {"-u", "-t", "-B", "-p", "-h", "--help", "--json", "--all"}
+    assert completed("status", "-u", "") == set()
+    assert completed("status", "-u", "57120", "--a") == {"--all"}
+
+
 def test_trace(help_text, tmp_path):
     assert completed("tra") == {"trace", "transport"}
     assert completed("trac") == {"trace"}

@@ -9,6 +9,7 @@ from tests.lib.daemon import ROOT
 MANUAL = ROOT / "man/pw-scsynth.1"
 SHORT = set("utBaciozZSbndmwrDRLlpNHIOUPVvCTysh")  # the option letters of scsynth, and -T and -y of supernova
 LONG = {"help", "version", "devices", "take-over", "client", "set", "wait", "options", "bind", "no-pointer"}
+STATUS = set("utBph") | {"help", "json", "all"}  # those of pw-scsynth status
 TOP = set("utBpdh") | {"help", "sort", "filter", "once", "json"}  # those of pw-scsynth top
 TRACE = set("outBph") | {"help", "seconds"}  # those of pw-scsynth trace
 POINTER = set("utBph") | {"help", "keys"}  # those of pw-scsynth pointer
@@ -18,10 +19,10 @@ GAMEPAD = set("utBph") | {"help"}  # those of pw-scsynth gamepad
 
 
 def flags_of_manual():
-    """Those of the program, of top, of trace, of pointer, of transport, of link and of gamepad."""
+    """Those of the program, of status, of top, of trace, of pointer, of transport, of link and of gamepad."""
     text = MANUAL.read_text(encoding="utf-8")
     commands = [re.search(rf"^\.Ss {title}\n(.*?)^\.S[hs] ", text, re.MULTILINE | re.DOTALL)[1]
-                for title in ("Watching a server", "Recording what its threads do", "Following the pointer",
+                for title in ("What a server has", "Watching a server", "Recording what its threads do", "Following the pointer",
                               "Driving the transport", "Joining a Link session", "Playing by gamepads")]
     rest = text
     for part in commands:
@@ -37,8 +38,9 @@ def flags_of_help(*command):
 
 
 def test_the_same_options():
-    assert flags_of_manual() == (SHORT | LONG, TOP, TRACE, POINTER, TRANSPORT, LINK, GAMEPAD)
+    assert flags_of_manual() == (SHORT | LONG, STATUS, TOP, TRACE, POINTER, TRANSPORT, LINK, GAMEPAD)
     assert flags_of_help() == SHORT | LONG
+    assert flags_of_help("status") == STATUS
     assert flags_of_help("top") == TOP
     assert flags_of_help("trace") == TRACE
     assert flags_of_help("pointer") == POINTER

@@ -6,11 +6,9 @@ import os
 import re
 import select
 import signal
-import socket
 import struct
 import subprocess
 import termios
-import threading
 import time
 
 import pyte
@@ -18,7 +16,8 @@ import pytest
 
 from tests.cli.conftest import PW_SCSYNTH, Program
 from tests.integration.conftest import SYNTHDEFS
-from tests.lib.osc import Client, Message, decode, encode
+from tests.lib.answering import Answering
+from tests.lib.osc import Client, Message, encode
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 
@@ -170,35 +169,6 @@ def test_without_a_server(launch, session):
     assert said.startswith(f"ERROR: pw-scsynth: no server answers at 127.0.0.1:{port}\n")
     assert "systemctl --user start pw-scsynth" in said
     assert f"PipeWire has \"{server.name}\": pw-scsynth top -u {server.port} (with a password: -t {server.port} -p WORD)\n" in said
-
-
-class Answering:
-    """A port where each packet is answered by what `answer(message)` returns, if that is anything."""
-
-    def __init__(self, answer):
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind(("127.0.0.1", 0))
-        self.port = self._socket.getsockname()[1]
-        self._answer = answer
-        self._thread = threading.Thread(target=self._serve)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
-            end.sendto(b"", ("127.0.0.1", self.port))
-        self._thread.join()
-        self._socket.close()
-
-    def _serve(self):
-        while True:
-            packet, sender = self._socket.recvfrom(65536)
-            if not packet:
-                return
-            if (answer := self._answer(decode(packet))) is not None:
-                self._socket.sendto(answer, sender)
 
 
 @pytest.mark.parametrize("answer, text", [

@@ -7,7 +7,9 @@
 #include <chrono>
 #include <climits>
 #include <cmath>
+#include <cstring>
 #include <ctime>
+#include <string>
 
 using namespace scs::test;
 
@@ -71,6 +73,28 @@ TEST_CASE("a quantum beyond the limit is cut, not overrun") {
     CHECK(host.cycle(1024) == both);
     CHECK(host.fake.frames == 256);
     CHECK(node->output(0).size() == 256);
+}
+
+TEST_CASE("the driver of the last cycle is known") {
+    FakeHost host;
+    auto node = host.create({});
+    node->link(out, 0, 8192);
+    node->start();
+    std::strcpy(host.position().clock.name, "api.alsa.7");
+    host.position().clock.id = 33;
+    host.cycle(441);
+    const scs::osc::Driver& driver = host.fake.driver;
+    CHECK(driver.name.data() == std::string("api.alsa.7"));
+    CHECK(driver.id == 33);
+    CHECK(driver.quantum == 441);
+    CHECK(driver.rate == 48000);
+    std::memset(host.position().clock.name, 'x', sizeof host.position().clock.name);
+    host.cycle(256);
+    CHECK(driver.name.data() == std::string(driver.name.size() - 1, 'x'));
+    CHECK(driver.quantum == 256);
+    node->give_position(false); // a host without a clock
+    host.cycle(256);
+    CHECK(driver.name[0] == 0);
 }
 
 TEST_CASE("a buffer that is too short gets nothing") {

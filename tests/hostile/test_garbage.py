@@ -5,12 +5,23 @@ import time
 
 import pytest
 
+from tests.hostile.conftest import BUFFERS
 from tests.hostile.garbage import Garbage
 from tests.lib.daemon import ROOT
 
 DEFINITIONS = sorted([*(ROOT / "tests/integration/synthdefs").glob("*.scsyndef"),
                       *(ROOT / "src/engine/synthdef/corpus").glob("*.scsyndef")])
 AT_ONCE = 100
+LARGE = 50_000_000  # bytes: of a file that takes long to be written, or read
+
+
+def tidy(folder, client):
+    """Garbage that allocates gigabytes, and then saves and restores them again and again, tries no more than once."""
+    if large := [path for path in folder.iterdir() if path.is_file() and path.stat().st_size > LARGE]:
+        client.send_at(None, *[("/b_free", buffer) for buffer in range(BUFFERS)])
+        client.sync(timeout=30)
+        for path in large:
+            path.unlink()
 
 
 def flood(victim, seed, count):
@@ -27,6 +38,7 @@ def flood(victim, seed, count):
             if sent % AT_ONCE == 0:
                 client.sync(timeout=90)  # a packet may ask for a buffer of 8 GB
                 client.inbox.clear()
+                tidy(folder, client)
 
 
 def survive(victim, seed, count):

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -143,6 +144,7 @@ int Cycle::process() noexcept {
         span.has_deadline ? time_.begin({span.clock, span.nsec, span.frames / span.rate * 1e9}, begun) : CycleLimit();
     const uint64_t cuts_before = cuts();
     tell_linked();
+    tell_driver(span);
     if (resampled())
         render_resampled(span, frame0, limit);
     else
@@ -244,6 +246,20 @@ void Cycle::tell_linked() noexcept {
     Engine* const engine = server_ ? server_->engine() : nullptr;
     if (engine && !engine->status().broken.load(std::memory_order_relaxed))
         engine->control_outputs().set_linked(linked);
+}
+
+/// For clients that ask: the driver may be another process's, which may write meanwhile.
+void Cycle::tell_driver(const Span& span) noexcept {
+    if (!server_)
+        return;
+    osc::Driver& driver = server_->driver();
+    driver.quantum = int32_t(span.frames);
+    driver.rate = span.rate;
+    driver.id = span.clock;
+    driver.name = {};
+    static_assert(sizeof(spa_io_clock::name) == sizeof driver.name);
+    if (const spa_io_clock* clock = position_ ? &position_->clock : clock_)
+        std::memcpy(driver.name.data(), clock->name, driver.name.size() - 1);
 }
 
 /// Takes over what the engine sends. Its frame 0 is heard `ahead` frames after the cycle's, and each of its frames

@@ -94,6 +94,7 @@ private:
     void render(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
     void render_resampled(const Span&, NtpTime frame0, const CycleLimit&) noexcept;
     void tell_linked() noexcept;
+    void tell_driver(const Span&) noexcept;
     void take_outgoing(Engine&, double ahead, double scale) noexcept;
     void report(const Span&, uint64_t begun_nsec, uint64_t cuts_before) noexcept;
     uint64_t cuts() const noexcept;

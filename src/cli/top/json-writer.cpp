@@ -31,6 +31,23 @@ JsonWriter& JsonWriter::number(double value) {
     return literal({text.data(), size_t(end.ptr - text.data())});
 }
 
+template <class Real>
+JsonWriter& JsonWriter::shortest(Real value) {
+    if (!std::isfinite(value))
+        return null();
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+    return literal({text.data(), size_t(end.ptr - text.data())});
+}
+
+JsonWriter& JsonWriter::exact(float value) {
+    return shortest(value);
+}
+
+JsonWriter& JsonWriter::exact(double value) {
+    return shortest(value);
+}
+
 JsonWriter& JsonWriter::literal(std::string_view text) {
     begin_item();
     text_ += text;

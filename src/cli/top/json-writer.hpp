@@ -20,6 +20,9 @@ public:
     JsonWriter& string(std::string_view text);
     /// With six digits, in every locale. NaN and infinity, which JSON lacks, become 0.
     JsonWriter& number(double value);
+    /// With as many digits as tell it from every other. NaN and infinity become null.
+    JsonWriter& exact(float value);
+    JsonWriter& exact(double value);
     JsonWriter& number(int64_t value) { return literal(std::to_string(value)); }
     JsonWriter& boolean(bool value) { return literal(value ? "true" : "false"); }
     JsonWriter& null() { return literal("null"); }
@@ -37,6 +40,8 @@ public:
     std::string take();
 
 private:
+    template <class Real>
+    JsonWriter& shortest(Real value);
     JsonWriter& open(char bracket);
     JsonWriter& close(char bracket);
     void begin_item();

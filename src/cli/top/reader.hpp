@@ -8,8 +8,12 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <variant>
 
 namespace scs::top {
+
+/// A number or a text, as it came.
+using Value = std::variant<int32_t, float, double, std::string>;
 
 /// Reads arguments of which each has to be there.
 class Reader {
@@ -32,6 +36,15 @@ public:
     std::string text() {
         good_ = good_ && at_text();
         return good_ ? std::string(rest_.get_string()) : "";
+    }
+    /// Any of these.
+    Value value() {
+        switch (good_ ? rest_.tag() : '\0') {
+        case 'i': return rest_.get_int();
+        case 'f': return rest_.get_float();
+        case 'd': return rest_.get_double();
+        default: return text();
+        }
     }
     void reject() { good_ = false; }
 

@@ -23,6 +23,20 @@ TEST_CASE("numbers") {
     CHECK(json.take() == "[48000,13.5165,1e-09,-9223372036854775808,0,0,5000.000]");
 }
 
+TEST_CASE("numbers that are to come back as they were") {
+    JsonWriter json;
+    json.begin_list()
+        .exact(0.1f)
+        .exact(0.1)
+        .exact(1.f / 3)
+        .exact(440.f)
+        .exact(1e30f)
+        .exact(NAN)
+        .exact(-INFINITY)
+        .end_list();
+    CHECK(json.take() == "[0.1,0.1,0.33333334,440,1e+30,null,null]");
+}
+
 TEST_CASE("strings and keys hold anything") {
     JsonWriter json;
     json.begin_object().key("k\"\n").string("a\\b\x01\xff é").end_object();

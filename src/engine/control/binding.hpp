@@ -10,6 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace scs {
 
@@ -52,12 +57,18 @@ struct Source {
     }
 };
 
+/// A part of what a client said to have a binding made.
+using BindingWord = std::variant<int32_t, float, double, std::string>;
+
 /// What events of control ports, or of synths, do. Made and deleted by other threads; the functions are [rt].
 class Binding {
 public:
     Binding(int32_t id, Source source) noexcept : id_(id), source_(source) {}
     virtual ~Binding() = default;
     int32_t id() const noexcept { return id_; }
+    /// The command that made it, and its arguments but for the ID; to list it. Set before any other thread has it.
+    std::span<const BindingWord> words() const noexcept { return words_; }
+    void set_words(std::vector<BindingWord> words) noexcept { words_ = std::move(words); }
     bool hears(const ControlEvent& event) const noexcept { return source_.hears(event); }
     /// Whether packets are its events; other bindings get all events but these.
     virtual bool hears_packets() const noexcept SCS_NONBLOCKING { return false; }
@@ -88,6 +99,7 @@ public:
 private:
     int32_t id_;
     Source source_;
+    std::vector<BindingWord> words_;
 };
 
 } // namespace scs

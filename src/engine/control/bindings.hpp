@@ -32,6 +32,8 @@ public:
     /// Takes it out, and ends it. Null: there is none of that ID.
     std::unique_ptr<Binding> take(int32_t id) noexcept SCS_NONBLOCKING;
     size_t count() const noexcept { return count_; }
+    /// In the order of their arrival. `index`: less than count().
+    const Binding& at(size_t index) const noexcept { return *bindings_[index]; }
 
     /// Begins a cycle. `start`: the time of its first frame. `rate`: frames per second. `events`: what the control
     /// ports bring in it; without a binding only last_moved() looks at them. `transports`: in the order of their

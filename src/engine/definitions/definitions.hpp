@@ -73,6 +73,9 @@ public:
     /// "name", or "name.variant". A longer one isn't looked at: each dot would cost another search.
     Found find_variant(std::string_view name) noexcept SCS_NONBLOCKING;
     int count() const noexcept { return count_; }
+    /// They stand in this many chains. The first one of a chain, null if it is empty; Definition::chain follows.
+    size_t chains() const noexcept { return buckets_.size(); }
+    const Definition* first_of(size_t chain) const noexcept { return buckets_[chain]; }
 
 private:
     Definition** link_to(std::string_view name) noexcept SCS_NONBLOCKING;

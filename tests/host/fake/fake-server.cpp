@@ -113,6 +113,10 @@ void Server::warn(const std::string& text) noexcept {
     fake.warnings.push_back(text);
 }
 
+Driver& Server::driver() noexcept {
+    return fake.driver;
+}
+
 const PacketCounters& Server::counters() const noexcept {
     return p_->counters;
 }

@@ -33,6 +33,7 @@ struct FakeServer {
     std::atomic<NtpTime> frame0{0};
     std::atomic<uint64_t> inputs_seen{0}; ///< bit i: in[i] wasn't null
 
+    osc::Driver driver;               ///< of the last cycle
     std::vector<ControlEvent> events; ///< of the last cycle; read between cycles
     std::vector<Transport> transports =
         std::vector<Transport>(64);    ///< the last ones; there is room: cycles may be guarded

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "osc/walk-page.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace scs::osc {
+
+Status find_place(Group& group, ArgReader& args, Tree& tree, Node*& node, int32_t& from) noexcept {
+    node = &group;
+    from = 0;
+    Status missing;
+    for (int i = 0; i < WalkPlaces::most && args.remain() > 0; ++i) {
+        const int32_t id = args.get_int(), number = args.get_int();
+        if (Node* found = tree.find(id)) {
+            node = found;
+            from = number;
+            return {};
+        }
+        if (missing.ok())
+            missing = {Code::node_not_found, id};
+    }
+    return missing;
+}
+
+void tell_next(ReplyWriter& reply, const NodeWalk& walk, const Group& top, int32_t from) noexcept {
+    reply.add(std::string_view("next"));
+    const WalkPlaces next = WalkPlaces::of(walk, top);
+    for (const WalkPlaces::Place& place : next.places()) {
+        reply.add(place.id);
+        const int32_t first = std::exchange(from, 0);
+        reply.add(first ? first : int32_t(place.behind));
+    }
+}
+
+} // namespace scs::osc
