@@ -122,6 +122,12 @@ class Session(Graph):
         self._processes.append(child)
         return child
 
+    def end(self, child):
+        """Stop a program before the session ends, and forget it and its output: for sessions that start thousands."""
+        child.stop()
+        self._processes.remove(child)
+        child.log.unlink()
+
     def at_close(self, action):
         """Call `action()` once the session's processes have ended."""
         self._closing.append(action)

@@ -100,6 +100,11 @@ def resident_kib(pid):
     return int(_status(Path(f"/proc/{pid}/status"))["VmRSS"].split()[0])
 
 
+def memory_kib(pid):
+    """Memory in KiB, of what others use, too, its share."""
+    return int(_status(Path(f"/proc/{pid}/smaps_rollup"), ": ")["Pss"].split()[0])
+
+
 def threads(pid):
     """Per thread id: name, voluntary context switches, CPU seconds (and the same in ns, more exact)."""
     found = {}
@@ -119,5 +124,5 @@ def threads(pid):
     return found
 
 
-def _status(path):
-    return dict(line.split(":\t", 1) for line in path.read_text().splitlines() if ":\t" in line)
+def _status(path, between=":\t"):
+    return dict(line.split(between, 1) for line in path.read_text().splitlines() if between in line)
