@@ -22,7 +22,7 @@ REST = 25  # turns from one look at the daemon to the next
 TELL = 100  # turns from one line to the next
 WARM = 3  # looks at a new daemon that only say how much it needs
 MORE = 2  # descriptors, threads or files that it may have more later on
-GROWTH = 2.0  # KiB that it may grow by in a turn
+GROWTH = 8.0  # KiB that it may grow by in a turn
 LEFT = 32 << 10  # KiB that a broken engine may leave behind
 LEAST = 12  # looks after the first ones before growth is judged
 
@@ -112,10 +112,10 @@ def take(life, watch, kind, rng):
     before = memory_kib(life.session.daemon.pid) if breaks else 0
     kind.do(life, rng)
     life.wait_whole()
-    life.wait_heard()
+    heard = life.wait_heard()
     if breaks:
         watch.engine_broken(before)
-    kind.note(life.silences.longest(start))
+    kind.note(life.silences.longest(start) if heard else None)
 
 
 def live(life, watch, kinds, more, rng, last):
@@ -153,6 +153,8 @@ def report(watch, kinds):
         print(f"daemon of turns {looks[0].turn} to {looks[-1].turn}, without {stretch.left / 1024:.1f} MiB of broken engines:")
         for look in (looks[0], looks[min(WARM, len(looks) - 1)], looks[-1]):
             print(f"  at turn {look.turn}: {told(look)}")
+    if deaf := sum(kind.deaf for kind in kinds):
+        print(f"turns in which the listener was cut off: {deaf}")
     growth = watch.growth()
     print("too short a life to tell whether memory grows" if growth is None else f"growth: {growth:.2f} KiB a turn")
 

@@ -22,6 +22,7 @@ RATE, QUANTUM = 48000, 1024
 BUFFER, FRAMES, BUS = 5, 4096, 9
 PIECE, LATER = 1000, 2000  # the piece's first node, and the first of what comes and goes
 SOUNDS = 0.03  # s of sound after which it is back
+DEAF = 3.0  # s without sound after which the listener's own links are looked at
 # A pack whose units go wrong, and one that crashes while it is loaded.
 PACKS = ("misbehaving.so", "crash-in-load.so")
 STEP = struct.Struct("@q")
@@ -129,13 +130,37 @@ class Life:
             self.client.send("/c_set", BUS + 1, time.monotonic() % 1000)
 
     def wait_heard(self):
-        """Until it sounds, and has for a moment."""
+        """Until it sounds, and has for a moment. False if the listener itself had been cut off."""
         now = time.monotonic()
+
+        def sounds():
+            return self.silences.heard() > now + SOUNDS
+
         try:
-            wait_for(lambda: self.silences.heard() > now + SOUNDS, "sound", 10.0, 0.005)
+            wait_for(sounds, "sound", DEAF, 0.005)
+            return True
+        except WaitError:
+            own = self._links_in_state()
+        # PipeWire 0.3.65 may leave a link paused for good; the policy mends those of the server.
+        paused = [link for link, state in own.items() if link[1] == silences.PORT and state != "active"]
+        for output, inlet in paused:
+            self.session.run("pw-link", "-d", output, inlet)
+            self.session.run("pw-link", output, inlet)
+        try:
+            wait_for(sounds, "sound", 10.0, 0.005)
         except WaitError as error:
-            states = {item["info"]["props"]["node.name"]: item["info"]["state"] for item in self.session.objects("Node")}
-            raise WaitError(f"{error}: {states} {self.session.links()}") from None
+            raise WaitError(f"{error}: the links were {own} and are {self._links_in_state()}") from None
+        return not paused
+
+    def _links_in_state(self):
+        """PipeWire's states of all links, as Graph.links() names them."""
+        dump = {item["id"]: item["info"] for item in self.session.pw_dump() if item.get("info")}
+
+        def name(node, port):
+            return f"{dump[node]['props']['node.name']}:{dump[port]['props']['port.name']}"
+
+        return {(name(info["output-node-id"], info["output-port-id"]), name(info["input-node-id"], info["input-port-id"])):
+                info["state"] for info in dump.values() if "output-port-id" in info}
 
     # The graph
 

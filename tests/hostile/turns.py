@@ -340,10 +340,14 @@ class Kind:
     longest: float = 0
     total: float = 0
     count: int = 0
+    deaf: int = 0
 
     def note(self, silence):
-        """How long nothing was heard in a turn, in seconds."""
+        """How long nothing was heard in a turn, in seconds; None if the listener was cut off."""
         self.count += 1
+        if silence is None:
+            self.deaf += 1
+            return
         self.total += silence
         self.longest = max(self.longest, silence)
         check(silence <= self.silence, f"{self.name}: nothing was heard for {silence:.3f} s")
@@ -375,8 +379,8 @@ def kinds():
         Kind("a second server comes and goes", second_server, 4, 0.5),
         Kind("a UGen crashes", crashes, 8, 0.5),
         Kind("a UGen never ends", never_ends, 3, 0.5),
-        Kind("a UGen only waits", only_waits, 1, 2),
-        Kind("a UGen breaks the engine", breaks_engine, 2, 2, may_break),
+        Kind("a UGen only waits", only_waits, 1, 1),
+        Kind("a UGen breaks the engine", breaks_engine, 2, 1, may_break),
         Kind("a recording", records, 6, 0.5),
         Kind("a recording, and the disk is full", records_to_full_disk, 4, 0.5, needs=small_disk, lacking="a small disk needs root"),
         Kind("a buffer for a full disk", writes_to_full_disk, 4, 0.5, needs=small_disk, lacking="a small disk needs root"),

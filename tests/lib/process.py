@@ -101,8 +101,9 @@ def resident_kib(pid):
 
 
 def memory_kib(pid):
-    """Memory in KiB, of what others use, too, its share."""
-    return int(_status(Path(f"/proc/{pid}/smaps_rollup"), ": ")["Pss"].split()[0])
+    """Resident memory in KiB without what is of files: others' programs change how much of that there is."""
+    status = _status(Path(f"/proc/{pid}/status"))
+    return sum(int(status[key].split()[0]) for key in ("RssAnon", "RssShmem"))
 
 
 def threads(pid):
@@ -124,5 +125,5 @@ def threads(pid):
     return found
 
 
-def _status(path, between=":\t"):
-    return dict(line.split(between, 1) for line in path.read_text().splitlines() if between in line)
+def _status(path):
+    return dict(line.split(":\t", 1) for line in path.read_text().splitlines() if ":\t" in line)
