@@ -20,11 +20,11 @@ from tests.lib.process import memory_kib
 LOGS = BUILD / "check/desktop-life"
 REST = 25  # turns from one look at the daemon to the next
 TELL = 100  # turns from one line to the next
-WARM = 3  # looks at a new daemon that only say how much it needs
+WARM = 3  # looks at a new daemon or engine that only say how much it needs
 MORE = 2  # descriptors, threads or files that it may have more later on
 GROWTH = 8.0  # KiB that it may grow by in a turn
 LEFT = 32 << 10  # KiB that a broken engine may leave behind
-LEAST = 12  # looks after the first ones before growth is judged
+LEAST = 20  # looks that are left for growth to be judged by
 
 
 class Failure(Exception):
@@ -35,28 +35,32 @@ class Failure(Exception):
 class Look:
     """What a daemon has."""
     turn: int
-    memory: int  # KiB, without what broken engines left
+    memory: int  # KiB
     descriptors: int
     threads: int
     files: int
 
 
-class Stretch:
-    """The looks at one daemon."""
+class Daemon:
+    """The looks at one daemon, in parts: each begins with a new engine."""
 
     def __init__(self):
-        self.looks = []
-        self.left = 0
+        self.parts = [[]]
+        self.left = []  # KiB, for each broken engine
+
+    def looks(self):
+        return [look for part in self.parts for look in part]
 
     def settled(self):
-        return self.looks[WARM:]
+        return [part[WARM:] for part in self.parts if len(part) > WARM + 1]
 
-    def check(self):
-        for now in self.settled():
-            for what in ("descriptors", "threads", "files"):
-                first = max(getattr(look, what) for look in self.looks[:WARM])
-                if getattr(now, what) > first + MORE:
-                    raise Failure(f"turn {now.turn}: {getattr(now, what)} {what} instead of {first}")
+    def add(self, look):
+        self.parts[-1].append(look)
+        first = self.looks()[:WARM]
+        for what in ("descriptors", "threads", "files"):
+            least = max(getattr(each, what) for each in first)
+            if getattr(look, what) > least + MORE and look not in first:
+                raise Failure(f"turn {look.turn}: {getattr(look, what)} {what} instead of {least}")
 
 
 class Watch:
@@ -64,39 +68,42 @@ class Watch:
 
     def __init__(self, life):
         self._life = life
-        self._daemon = None
-        self.stretches = []
+        self._process = None
+        self.daemons = []
+
+    def memory(self):
+        """Of the daemon, in KiB."""
+        return memory_kib(self._life.session.daemon.pid)
 
     def look(self, turn):
         """At a daemon at rest."""
-        daemon = self._life.session.daemon
-        if daemon is not self._daemon:
-            self._daemon = daemon
-            self.stretches.append(Stretch())
-        stretch, proc = self.stretches[-1], Path(f"/proc/{daemon.pid}")
+        process = self._life.session.daemon
+        if process is not self._process:
+            self._process = process
+            self.daemons.append(Daemon())
+        proc = Path(f"/proc/{process.pid}")
         files = [*(self._life.session.dir / "run").rglob("*"), *Path("/dev/shm").glob(f"SuperColliderServer_{self._life.port}*")]
-        stretch.looks.append(Look(turn, memory_kib(daemon.pid) - stretch.left, len(list((proc / "fd").iterdir())),
-                                  len(list((proc / "task").iterdir())), len(files)))
-        stretch.check()
+        self.daemons[-1].add(Look(turn, self.memory(), len(list((proc / "fd").iterdir())), len(list((proc / "task").iterdir())),
+                                  len(files)))
 
     def engine_broken(self, before):
-        """The memory before is in KiB."""
-        left = memory_kib(self._life.session.daemon.pid) - before
+        """`before`: memory() before that. The engine's memory is never touched again, so that it stays."""
+        left = self.memory() - before
         if left > LEFT:
             raise Failure(f"a broken engine left {left} KiB")
-        self.stretches[-1].left += left
+        self.daemons[-1].left.append(left)
+        self.daemons[-1].parts.append([])
 
     def growth(self):
-        """KiB a turn, one line's slope for all daemons; None where there are too few looks."""
-        settled = [stretch.settled() for stretch in self.stretches if len(stretch.settled()) > 1]
-        if sum(map(len, settled)) < LEAST:
+        """KiB a turn, one slope for all parts; None where there are too few looks."""
+        parts = [part for daemon in self.daemons for part in daemon.settled()]
+        if sum(map(len, parts)) < LEAST:
             return None
         above = below = 0
-        for looks in settled:
-            turn, memory = (sum(values) / len(looks) for values in
-                            ([look.turn for look in looks], [look.memory for look in looks]))
-            above += sum((look.turn - turn) * (look.memory - memory) for look in looks)
-            below += sum((look.turn - turn) ** 2 for look in looks)
+        for part in parts:
+            turn, memory = (sum(values) / len(part) for values in ([look.turn for look in part], [look.memory for look in part]))
+            above += sum((look.turn - turn) * (look.memory - memory) for look in part)
+            below += sum((look.turn - turn) ** 2 for look in part)
         return above / below
 
     def check_growth(self):
@@ -109,7 +116,7 @@ def take(life, watch, kind, rng):
     """One turn."""
     start = time.monotonic()
     breaks = kind.do is turns.breaks_engine
-    before = memory_kib(life.session.daemon.pid) if breaks else 0
+    before = watch.memory()
     kind.do(life, rng)
     life.wait_whole()
     heard = life.wait_heard()
@@ -126,8 +133,11 @@ def live(life, watch, kinds, more, rng, last):
             life.rest()
             watch.look(turn)
         if turn % TELL == 0 and turn:
-            print(f"{turn} turns; {told(watch.stretches[-1].looks[-1])}", flush=True)
+            print(f"{turn} turns; {told(watch.daemons[-1].looks()[-1])}", flush=True)
         able = [kind for kind in kinds if kind.may(life)]
+        if not able:
+            time.sleep(0.1)
+            continue
         kind, = rng.choices(able, [kind.weight for kind in able])
         last.append(kind.name)
         take(life, watch, kind, rng)
@@ -148,9 +158,10 @@ def report(watch, kinds):
         if kind.count:
             print(f"{kind.name:36}{kind.count:6}{kind.total / kind.count * 1000:11.0f} ms{kind.longest * 1000:7.0f} ms"
                   f"{kind.silence * 1000:5.0f} ms")
-    for stretch in watch.stretches:
-        looks = stretch.looks
-        print(f"daemon of turns {looks[0].turn} to {looks[-1].turn}, without {stretch.left / 1024:.1f} MiB of broken engines:")
+    for daemon in watch.daemons:
+        looks = daemon.looks()
+        print(f"daemon of turns {looks[0].turn} to {looks[-1].turn}; {len(daemon.left)} broken engines left "
+              f"{sum(daemon.left) / 1024:.1f} MiB")
         for look in (looks[0], looks[min(WARM, len(looks) - 1)], looks[-1]):
             print(f"  at turn {look.turn}: {told(look)}")
     if deaf := sum(kind.deaf for kind in kinds):

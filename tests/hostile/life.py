@@ -12,7 +12,7 @@ from tests.integration.conftest import SYNTHDEFS
 from tests.lib import silences
 from tests.lib.build import BUILD
 from tests.lib.daemon import Session
-from tests.lib.osc import Client, NoReply
+from tests.lib.osc import Client, Failed, NoReply
 from tests.lib.ports import free_port
 from tests.lib.process import WaitError, wait_for
 
@@ -46,6 +46,7 @@ class Life:
                   f'scsynth.ugen-path = ":{packs}" }} }}')
         self.session = Session(policy=True, sinks=SINKS, sources={"microphone": 2}, modules=[module],
                                objects=[self.silences.object()],
+                               folder="/dev/shm",  # in memory, as a user's runtime folder is
                                env={"LD_PRELOAD": str(BUILD / "tests/hostile/stepped-clock.so"),
                                     "SCS_STEPPED_CLOCK": str(self._clock)})
         self.client = None
@@ -108,14 +109,14 @@ class Life:
                 return f"control bus {BUS} is {value}"
             if self._part_of_buffer() != self._samples:
                 return f"buffer {BUFFER} is another one"
-        except NoReply as error:
+        except (NoReply, Failed) as error:
             return str(error)
         return None
 
     def wait_whole(self, timeout=10.0):
         """Until the piece is there as it was."""
         try:
-            wait_for(lambda: self.why_not_whole() is None, "the piece", timeout, 0.005)
+            self.wait(lambda: self.why_not_whole() is None, "the piece", timeout)
         except WaitError as error:
             raise WaitError(f"{error}: {self.why_not_whole()}") from None
 
@@ -132,24 +133,24 @@ class Life:
     def wait_heard(self):
         """Until it sounds, and has for a moment. False if the listener itself had been cut off."""
         now = time.monotonic()
+        return self._wait_cycle(lambda: self.silences.heard() > now + SOUNDS, "sound")
 
-        def sounds():
-            return self.silences.heard() > now + SOUNDS
-
+    def _wait_cycle(self, condition, what):
+        """For what the listener is to notice. False if it had to be linked again: PipeWire 0.3.65 may leave a link paused
+        for good. The policy mends those of the server."""
         try:
-            wait_for(sounds, "sound", DEAF, 0.005)
+            self.wait(condition, what, DEAF)
             return True
         except WaitError:
-            own = self._links_in_state()
-        # PipeWire 0.3.65 may leave a link paused for good; the policy mends those of the server.
-        paused = [link for link, state in own.items() if link[1] == silences.PORT and state != "active"]
+            links = self._links_in_state()
+        paused = [link for link, state in links.items() if link[1] == silences.PORT and state != "active"]
         for output, inlet in paused:
             self.session.run("pw-link", "-d", output, inlet)
             self.session.run("pw-link", output, inlet)
         try:
-            wait_for(sounds, "sound", 10.0, 0.005)
+            self.wait(condition, what)
         except WaitError as error:
-            raise WaitError(f"{error}: the links were {own} and are {self._links_in_state()}") from None
+            raise WaitError(f"{error}: the links were {links} and are {self._links_in_state()}") from None
         return not paused
 
     def _links_in_state(self):
@@ -165,7 +166,7 @@ class Life:
     # The graph
 
     def wait(self, condition, what, timeout=10.0):
-        return wait_for(condition, what, timeout, 0.01)
+        return wait_for(condition, what, timeout, 0.005)
 
     def sinks(self):
         return [*SINKS, *([HEADPHONES] if self.headphones else [])]
@@ -223,7 +224,7 @@ class Life:
 
     def set_quantum(self, frames):
         self.set_clock("force-quantum", frames)
-        self.wait(lambda: self.silences.quantum() == frames, f"{frames} frames")
+        self._wait_cycle(lambda: self.silences.quantum() == frames, f"{frames} frames")
 
     def rest(self):
         """Back to what it was at the beginning, so that memory can be compared."""

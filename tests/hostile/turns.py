@@ -14,7 +14,7 @@ from typing import Callable
 
 import numpy as np
 
-from tests.hostile.life import BUFFER, BUS, HEADPHONES, LATER
+from tests.hostile.life import BUFFER, BUS, LATER
 from tests.hostile.test_packets import one_unit
 from tests.integration.conftest import SYNTHDEFS
 from tests.lib import audio, midi_file
@@ -380,7 +380,7 @@ def kinds():
         Kind("a UGen crashes", crashes, 8, 0.5),
         Kind("a UGen never ends", never_ends, 3, 0.5),
         Kind("a UGen only waits", only_waits, 1, 1),
-        Kind("a UGen breaks the engine", breaks_engine, 2, 1, may_break),
+        Kind("a UGen breaks the engine", breaks_engine, 0.5, 1, may_break),
         Kind("a recording", records, 6, 0.5),
         Kind("a recording, and the disk is full", records_to_full_disk, 4, 0.5, needs=small_disk, lacking="a small disk needs root"),
         Kind("a buffer for a full disk", writes_to_full_disk, 4, 0.5, needs=small_disk, lacking="a small disk needs root"),
