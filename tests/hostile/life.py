@@ -148,7 +148,7 @@ class Life:
             self.session.run("pw-link", "-d", output, inlet)
             self.session.run("pw-link", output, inlet)
         try:
-            self.wait(condition, what)
+            self.wait(condition, what, 5.0)
         except WaitError as error:
             raise WaitError(f"{error}: the links were {links} and are {self._links_in_state()}") from None
         return not paused
@@ -223,8 +223,16 @@ class Life:
         self.wait(lambda: round(self.client.status()[-1]) == rate, f"{rate} Hz")
 
     def set_quantum(self, frames):
-        self.set_clock("force-quantum", frames)
-        self._wait_cycle(lambda: self.silences.quantum() == frames, f"{frames} frames")
+        """PipeWire 0.3.65 may overlook a change that comes beside others."""
+        for _ in range(3):
+            self.set_clock("force-quantum", frames)
+            try:
+                self._wait_cycle(lambda: self.silences.quantum() == frames, f"{frames} frames")
+                return
+            except WaitError as error:
+                overlooked = f"{error}; there are {self.silences.quantum()}, and {self.session.metadata('settings')}"
+            self.set_clock("force-quantum", 0)
+        raise WaitError(overlooked)
 
     def rest(self):
         """Back to what it was at the beginning, so that memory can be compared."""
