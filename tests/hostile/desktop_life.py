@@ -117,12 +117,12 @@ def take(life, watch, kind, rng):
     start = time.monotonic()
     breaks = kind.do is turns.breaks_engine
     before = watch.memory()
-    kind.do(life, rng)
+    asleep = kind.do(life, rng) or 0
     life.wait_whole()
     heard = life.wait_heard()
     if breaks:
         watch.engine_broken(before)
-    kind.note(life.silences.longest(start) if heard else None)
+    kind.note(max(0, life.silences.longest(start) - asleep) if heard else None)
 
 
 def live(life, watch, kinds, more, rng, last):

@@ -95,13 +95,15 @@ def may_kill(life):
 
 
 def sleeps(life, _):
-    """All processes of the session stand still, as in a machine that is suspended."""
+    """All processes of the session stand still, as in a machine that is suspended. For how long, in seconds."""
+    start = time.monotonic()
     pids = [life.session.daemon.pid, life.session.wireplumber.pid]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     time.sleep(ASLEEP)
     for pid in reversed(pids):
         os.kill(pid, signal.SIGCONT)
+    return time.monotonic() - start
 
 
 def suspends_node(life, rng):
@@ -333,7 +335,7 @@ class Kind:
     name: str
     do: Callable
     weight: float
-    silence: float  # s; the longest that is allowed
+    silence: float  # s; the longest that is allowed, beyond the seconds that do() returns
     may: Callable = lambda life: True  # whether it can be done now
     needs: Callable = None  # whether it can be done here at all, and what is missing if it can't
     lacking: str = ""
@@ -370,7 +372,7 @@ def kinds():
         Kind("another quantum", switches_quantum, 6, 0.5),
         Kind("WirePlumber restarts", restarts_wireplumber, 3, 2),
         Kind("the daemon is killed, and starts", kills_daemon, 0.15, 3, may_kill),
-        Kind("the machine sleeps", sleeps, 3, ASLEEP + 0.5),
+        Kind("the machine sleeps (beyond that)", sleeps, 3, 0.5),
         Kind("a node is suspended", suspends_node, 3, 0.5),
         Kind("the clock steps", steps_clock, 5, 0.5),
         Kind("a client logs in and goes", logs_in, 12, 0.5),
