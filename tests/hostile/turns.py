@@ -140,7 +140,11 @@ def logs_in(life, rng):
         stream.connect(address)
         packet = encode(Message("/notify", 1))
         stream.sendall(struct.pack(">i", len(packet)) + packet)
-        check(b"/done" in stream.recv(1000), f"no login by {how}")  # and it vanishes without a farewell
+        try:
+            answer = stream.recv(1000)
+        except TimeoutError:
+            raise Wrong(f"no answer to a login by {how}") from None
+        check(b"/done" in answer, f"no login by {how}")  # and it vanishes without a farewell
 
 
 def stranger_sends(life, _):
