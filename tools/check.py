@@ -54,6 +54,8 @@ FUZZ_RUNS = {False: -1, True: int(os.environ.get("SCS_FUZZ_RUNS", 100_000_000))}
 # The rows of packets have tens of thousands of features; weighing all inputs by them takes more time than running them.
 LIBFUZZER = {"fuzz-packets": ("-entropic=0",)}
 SOAK_HOURS = {False: 0.5, True: float(os.environ.get("SCS_SOAK_HOURS", 72))}  # of audio
+# What tests.hostile.desktop_life takes.
+LIFE = {False: ("--seconds", "40"), True: (os.environ.get("SCS_LIFE_TURNS", "10000"),)}
 # Options of builds that only ./check uses. Kernels are compiled once, in `build`: sanitizers leave them out anyway, and
 # those of a release are the same.
 LINES = ("-Ddebug=false", "-Dcpp_args=-g1", *HEADERS)
@@ -271,10 +273,14 @@ class Check:
 
     def soak(self):
         self.plain()
-        status, log = self.runner.run("soak", ["/usr/bin/python3", "-B", "-m", "tests.hostile.soak",
-                                               str(SOAK_HOURS[self.long])])
+        return (self._soak("soak", "tests.hostile.soak", str(SOAK_HOURS[self.long]))
+                + self._soak("desktop-life", "tests.hostile.desktop_life", *LIFE[self.long]))
+
+    def _soak(self, name, module, *arguments):
+        status, log = self.runner.run(name, ["/usr/bin/python3", "-B", "-m", module, *arguments])
         print(tail(log))
-        return Counts(failed=1) if status else Counts(passed=1)
+        left_out = [line for line in log.read_text(errors="replace").splitlines() if line.startswith("left out: ")]
+        return (Counts(failed=1) if status else Counts(passed=1)) + Counts(skipped=left_out)
 
     def policy(self):
         self.plain()

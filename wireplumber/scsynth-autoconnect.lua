@@ -22,6 +22,7 @@ end
 
 local REMOVAL_DELAY_MS = 500
 local SETTLING_MS = 1000  -- from a change of a link's state until all links of a node should have followed
+local LACKING_MS = 300  -- as long a default device may lack among the nodes
 local NOTICE_DELAY_MS = 1000  -- devices may come a little later than a node
 
 local state = State("scsynth-autoconnect")
@@ -31,7 +32,9 @@ local keeper                     -- of WirePlumber from streams that are ours to
 local ready = false
 local scan_pending = false
 local look_pending = false
-local schedule_scan
+local default_pending = false
+local coming_nodes  -- the nodes that are being collected, lest they be collected themselves
+local schedule_scan, look_for_default
 
 -- Modules have no access to it in 0.4; SimpleEventHook and EventInterest are 0.5's.
 local api = {
@@ -414,6 +417,7 @@ local function scan()
     end
   end
   link_keyboards()
+  look_for_default()
 end
 
 -- Makes links anew that are left behind while others of their node play.
@@ -464,18 +468,39 @@ schedule_scan = function()
   end)
 end
 
-graph.nodes:connect("object-added", function(_, node)
-  node:connect("ports-changed", schedule_scan)
-  if policy.is_left_to_us(node.properties) then
-    node:connect("notify::properties", schedule_scan)
+local function watch_nodes()
+  local nodes = graph.make_nodes()
+  nodes:connect("object-added", function(_, node)
+    node:connect("ports-changed", schedule_scan)
+    if policy.is_left_to_us(node.properties) then
+      node:connect("notify::properties", schedule_scan)
+    end
+    schedule_scan()
+  end)
+  nodes:connect("object-removed", schedule_scan)
+  nodes:connect("installed", function()
+    graph.nodes = nodes
+    ready = true
+    schedule_scan()
+  end)
+  graph.nodes = graph.nodes or nodes
+  coming_nodes = nodes
+  nodes:activate()
+end
+
+-- An object manager of 0.4 leaves a device out for good whose format can't be set at that moment, because another
+-- program's link keeps it running while WirePlumber restarts. A new one has it.
+look_for_default = function()
+  if not default_pending and graph.lacks_default() then
+    default_pending = true
+    Core.timeout_add(LACKING_MS, function()
+      default_pending = false
+      if graph.lacks_default() then
+        watch_nodes()
+      end
+    end)
   end
-  schedule_scan()
-end)
-graph.nodes:connect("object-removed", schedule_scan)
-graph.nodes:connect("installed", function()
-  ready = true
-  schedule_scan()
-end)
+end
 
 graph.links:connect("object-added", function(_, added)
   local _, link = find_own(graph.ids_of(added))
@@ -522,4 +547,4 @@ end)
 graph.links:activate()
 graph.cards:activate()
 graph.metadata:activate()
-graph.nodes:activate()
+watch_nodes()

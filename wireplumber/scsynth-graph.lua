@@ -17,13 +17,17 @@ local Graph = {}
 function Graph.new(api)
   local Constraint, Id = api.Constraint, api.Id
   local graph = {
-    nodes = api.ObjectManager { api.Interest { type = "node" } },
+    nodes = nil,  -- the last of make_nodes() that is installed
     links = api.ObjectManager { api.Interest { type = "link" } },
     cards = api.ObjectManager { api.Interest { type = "device" } },
     metadata = api.ObjectManager {
       api.Interest { type = "metadata", Constraint { "metadata.name", "=", "default" } }
     },
   }
+
+  function graph.make_nodes()
+    return api.ObjectManager { api.Interest { type = "node" } }
+  end
 
   -- As the registry has it. Among its properties, a port of a node that runs in a client shows the number that it has
   -- there, once they arrive: one that other objects may have, too.
@@ -76,15 +80,28 @@ function Graph.new(api)
     return names
   end
 
-  function graph.find_default(direction)
-    local id = api.default_nodes:call("get-default-node", DEFAULT_CLASS[direction])
-    return id ~= Id.INVALID and graph.nodes:lookup {
-      Constraint { "bound-id", "=", id, type = "gobject" }
-    } or nil
-  end
-
   function graph.find_by_id(id)
     return graph.nodes:lookup { Constraint { "bound-id", "=", tonumber(id) or Id.INVALID, type = "gobject" } }
+  end
+
+  local function default_id(direction)
+    local id = api.default_nodes:call("get-default-node", DEFAULT_CLASS[direction])
+    return id ~= Id.INVALID and id or nil
+  end
+
+  function graph.find_default(direction)
+    local id = default_id(direction)
+    return id and graph.find_by_id(id) or nil
+  end
+
+  -- Whether WirePlumber knows a default device that isn't among the nodes.
+  function graph.lacks_default()
+    for direction in pairs(DEFAULT_CLASS) do
+      if default_id(direction) and not graph.find_default(direction) then
+        return true
+      end
+    end
+    return false
   end
 
   function graph.find_exactly(target)

@@ -18,10 +18,10 @@ class Session(Graph):
     `objects` are further entries of context.modules and context.objects; `fragments` maps file
     names to texts for pipewire.conf.d; `build` is where the plugin and module were built, None if the
     installed ones are meant, with all that is installed beside them; `policy` adds our auto-connection policy to
-    WirePlumber's."""
+    WirePlumber's; `folder` is where the session's own folder is made, if not where temporary files are."""
 
     def __init__(self, sinks=None, sources=None, modules=(), objects=(), fragments=None,
-                 wireplumber=True, policy=False, build=BUILD, env=None):
+                 wireplumber=True, policy=False, build=BUILD, env=None, folder=None):
         super().__init__(None)
         self.sinks = {"test-sink": 2} if sinks is None else sinks
         self.sources = sources or {}
@@ -32,12 +32,13 @@ class Session(Graph):
         self._modules, self._objects, self._fragments = modules, objects, fragments or {}
         self._policy = policy
         self._extra_env = env or {}
+        self._folder = folder
         self._processes = []
         self._closing = []
         self.dir = None
 
     def __enter__(self):
-        self.dir = Path(tempfile.mkdtemp(prefix="scs-"))
+        self.dir = Path(tempfile.mkdtemp(prefix="scs-", dir=self._folder))
         try:
             self._start()
         except BaseException:
@@ -121,6 +122,12 @@ class Session(Graph):
         child = Process(command, self.env | env, self.dir / f"{name}-{len(self._processes)}.log")
         self._processes.append(child)
         return child
+
+    def end(self, child):
+        """Stop a program before the session ends, and forget it and its output: for sessions that start thousands."""
+        child.stop()
+        self._processes.remove(child)
+        child.log.unlink()
 
     def at_close(self, action):
         """Call `action()` once the session's processes have ended."""

@@ -100,6 +100,12 @@ def resident_kib(pid):
     return int(_status(Path(f"/proc/{pid}/status"))["VmRSS"].split()[0])
 
 
+def memory_kib(pid):
+    """Resident memory in KiB without what is of files: others' programs change how much of that there is."""
+    status = _status(Path(f"/proc/{pid}/status"))
+    return sum(int(status[key].split()[0]) for key in ("RssAnon", "RssShmem"))
+
+
 def threads(pid):
     """Per thread id: name, context switches that it wanted and that it didn't, CPU seconds (and the same in ns, more exact)."""
     found = {}

@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tape-file.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <new>
 
 namespace scs::test {
 
-TapeFile::~TapeFile() {
-    if (header_)
-        munmap(header_, size_);
-}
-
 int TapeFile::open(const std::string& path, uint32_t channels, uint32_t capacity) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    size_ = sizeof(TapeHeader) + sizeof(float) * channels * size_t(capacity);
-    void* memory = MAP_FAILED;
-    // Without room behind it a page would be a SIGBUS in the daemon.
-    int res = -posix_fallocate(fd, 0, off_t(size_));
-    if (res == 0) {
-        memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
-        if (memory == MAP_FAILED)
-            res = -errno;
-    }
-    close(fd);
-    if (res < 0)
+    if (const int res = file_.open(path, sizeof(TapeHeader) + sizeof(float) * channels * size_t(capacity)); res < 0)
         return res;
-    header_ = new (memory) TapeHeader{};
+    header_ = new (file_.memory()) TapeHeader{};
     header_->channels = channels;
     header_->capacity = capacity;
     samples_ = reinterpret_cast<float*>(header_ + 1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "mapped-file.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -24,11 +26,6 @@ static_assert(sizeof(TapeHeader) == 28);
 /// A recording in memory that is shared with a reader through a file.
 class TapeFile {
 public:
-    TapeFile() = default;
-    ~TapeFile();
-    TapeFile(const TapeFile&) = delete;
-    TapeFile& operator=(const TapeFile&) = delete;
-
     /// [main] Gives the file its size and maps it. 0 or a negative errno.
     int open(const std::string& path, uint32_t channels, uint32_t capacity);
 
@@ -40,9 +37,9 @@ public:
 private:
     bool leapt(uint64_t position, uint32_t frames) const noexcept;
 
+    MappedFile file_;
     TapeHeader* header_ = nullptr;
     float* samples_ = nullptr;
-    size_t size_ = 0;
     bool linked_ = false;
     bool begun_ = false;
     uint64_t last_position_ = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // An SPA node that records its inputs inside the daemon. It runs in the cycle itself, so no busy machine makes it
 // miss one, and if the daemon should leave one out, the clock's position tells.
-// Factory test.tape; properties: tape.file (exists), tape.channels, tape.seconds.
+// Factory test.tape; properties: tape.file (exists), tape.channels, tape.seconds; or instead of these seconds
+// tape.silences = true, to note only how long it heard nothing.
+#include "silences.hpp"
 #include "tape-file.hpp"
 
 #include <spa/node/io.h>
@@ -12,11 +14,13 @@
 #include <spa/pod/filter.h>
 #include <spa/support/loop.h>
 #include <spa/support/plugin.h>
+#include <spa/utils/string.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,7 +47,9 @@ struct Tape {
     std::vector<Port> ports;
     std::vector<const float*> inputs;
     const spa_io_position* position = nullptr;
+    bool notes_silences = false;
     TapeFile file;
+    Silences silences;
 
     template <class Action>
     int on_data_loop(Action action) {
@@ -79,6 +85,13 @@ const float* take(Port& port, uint32_t frames) noexcept {
     return reinterpret_cast<const float*>(static_cast<const char*>(data.data) + data.chunk->offset);
 }
 
+/// The clock's time is that of the cycle's timer, which may lie in the past if the process stood still.
+uint64_t now_nsec() noexcept {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return uint64_t(now.tv_sec) * 1'000'000'000 + uint64_t(now.tv_nsec);
+}
+
 int process(void* object) {
     Tape& tape = tape_of(object);
     if (tape.position) {
@@ -86,7 +99,10 @@ int process(void* object) {
         const auto frames = uint32_t(clock.duration);
         for (size_t i = 0; i < tape.ports.size(); ++i)
             tape.inputs[i] = take(tape.ports[i], frames);
-        tape.file.record(clock.position, frames, clock.rate.denom, tape.inputs);
+        if (tape.notes_silences)
+            tape.silences.record(now_nsec(), frames, clock.rate.denom, tape.inputs);
+        else
+            tape.file.record(clock.position, frames, clock.rate.denom, tape.inputs);
     }
     return SPA_STATUS_NEED_DATA;
 }
@@ -268,6 +284,14 @@ uint32_t number(const spa_dict* info, const char* key) {
     return text ? uint32_t(std::atoi(text)) : 0;
 }
 
+int open(Tape& tape, const char* path, const spa_dict* info) {
+    const char* silences = spa_dict_lookup(info, "tape.silences");
+    tape.notes_silences = silences && spa_atob(silences);
+    if (tape.notes_silences)
+        return tape.silences.open(path);
+    return tape.file.open(path, uint32_t(tape.ports.size()), number(info, "tape.seconds") * room_rate);
+}
+
 int init(const spa_handle_factory*, spa_handle* handle, const spa_dict* info, const spa_support* support,
          uint32_t count) {
     const char* path = info ? spa_dict_lookup(info, "tape.file") : nullptr;
@@ -284,7 +308,7 @@ int init(const spa_handle_factory*, spa_handle* handle, const spa_dict* info, co
         tape->ports[id].name = "in_" + std::to_string(id + 1);
         tape->ports[id].buffers.reserve(max_buffers);
     }
-    if (const int res = tape->file.open(path, channels, number(info, "tape.seconds") * room_rate); res < 0)
+    if (const int res = open(*tape, path, info); res < 0)
         return res;
 
     Handle& self = *reinterpret_cast<Handle*>(handle);
