@@ -23,7 +23,8 @@ def session():
     """A session whose daemon loads the module by its configuration; its `port` is the server's."""
     port = free_port()
     module = f"{{ name = libpipewire-module-scsynth args = {{ scsynth.osc.port = {port} }} }}"
-    with Session(policy=True, modules=[module]) as session:
+    # In memory, as a user's runtime folder is: nothing is kept on a disk that is nearly full.
+    with Session(policy=True, modules=[module], folder="/dev/shm") as session:
         session.port = port
         yield session
 
