@@ -22,7 +22,8 @@ end
 
 local REMOVAL_DELAY_MS = 500
 local SETTLING_MS = 1000  -- from a change of a link's state until all links of a node should have followed
-local LACKING_MS = 300  -- as long a default device may lack among the nodes
+local LACKING_MS = 300  -- as long a default device may lack among the nodes; each further time twice as long,
+local MOST_LACKING_MS = 10000  -- until it is as long as this
 local NOTICE_DELAY_MS = 1000  -- devices may come a little later than a node
 
 local state = State("scsynth-autoconnect")
@@ -33,6 +34,7 @@ local ready = false
 local scan_pending = false
 local look_pending = false
 local default_pending = false
+local lacking_ms = LACKING_MS
 local coming_nodes  -- the nodes that are being collected, lest they be collected themselves
 local schedule_scan, look_for_default
 
@@ -491,11 +493,14 @@ end
 -- An object manager of 0.4 leaves a device out for good whose format can't be set at that moment, because another
 -- program's link keeps it running while WirePlumber restarts. A new one has it.
 look_for_default = function()
-  if not default_pending and graph.lacks_default() then
+  if not graph.lacks_default() then
+    lacking_ms = LACKING_MS
+  elseif not default_pending then
     default_pending = true
-    Core.timeout_add(LACKING_MS, function()
+    Core.timeout_add(lacking_ms, function()
       default_pending = false
       if graph.lacks_default() then
+        lacking_ms = lacking_ms < MOST_LACKING_MS and 2 * lacking_ms or lacking_ms
         watch_nodes()
       end
     end)
