@@ -22,8 +22,8 @@ end
 
 local REMOVAL_DELAY_MS = 500
 local SETTLING_MS = 1000  -- from a change of a link's state until all links of a node should have followed
-local LACKING_MS = 300  -- as long a default device may lack among the nodes; each further time twice as long,
-local MOST_LACKING_MS = 10000  -- until it is as long as this
+local LACKING_MS = 300  -- as long a default device may lack among the nodes; each further time twice as long
+local MOST_LOOKS = 6  -- for it, until another one is the default
 local NOTICE_DELAY_MS = 1000  -- devices may come a little later than a node
 
 local state = State("scsynth-autoconnect")
@@ -34,8 +34,8 @@ local ready = false
 local scan_pending = false
 local look_pending = false
 local default_pending = false
-local lacking_ms = LACKING_MS
-local coming_nodes  -- the nodes that are being collected, lest they be collected themselves
+local looks_for_default = 0
+local coming_nodes  -- an object manager that isn't installed yet
 local schedule_scan, look_for_default
 
 -- Modules have no access to it in 0.4; SimpleEventHook and EventInterest are 0.5's.
@@ -480,8 +480,9 @@ local function watch_nodes()
     schedule_scan()
   end)
   nodes:connect("object-removed", schedule_scan)
-  nodes:connect("installed", function()
-    graph.nodes = nodes
+  -- `nodes` in here would keep the object manager for ever.
+  nodes:connect("installed", function(installed)
+    graph.nodes = installed
     ready = true
     schedule_scan()
   end)
@@ -494,13 +495,13 @@ end
 -- program's link keeps it running while WirePlumber restarts. A new one has it.
 look_for_default = function()
   if not graph.lacks_default() then
-    lacking_ms = LACKING_MS
-  elseif not default_pending then
+    looks_for_default = 0
+  elseif not default_pending and looks_for_default < MOST_LOOKS then
     default_pending = true
-    Core.timeout_add(lacking_ms, function()
+    Core.timeout_add(LACKING_MS << looks_for_default, function()
       default_pending = false
+      looks_for_default = looks_for_default + 1
       if graph.lacks_default() then
-        lacking_ms = lacking_ms < MOST_LACKING_MS and 2 * lacking_ms or lacking_ms
         watch_nodes()
       end
     end)
@@ -541,7 +542,10 @@ graph.metadata:connect("object-added", function(_, metadata)
   schedule_scan()
 end)
 
-default_nodes:connect("changed", schedule_scan)
+default_nodes:connect("changed", function()
+  looks_for_default = 0
+  schedule_scan()
+end)
 graph.cards:connect("object-added", schedule_scan)
 
 keeper = streams.keeper(api, function(stream)

@@ -10,8 +10,8 @@ namespace scs::osc {
 
 namespace {
 
-// New sockets, of which a sandbox can make as many as it likes, take no more than a fifth of a processor.
 constexpr int pause_factor = 4, interval_factor = 200;
+constexpr std::chrono::seconds most_saved{2};
 constexpr std::chrono::milliseconds pause_after_failure{100};
 
 } // namespace
@@ -22,7 +22,8 @@ HolderWatch::Known& HolderWatch::entry(const SocketId& socket, Clock::time_point
     auto it = known_.find(socket.cookie);
     if (it == known_.end()) {
         if (known_.size() >= most_known)
-            known_.erase(std::ranges::min_element(known_, {}, [](const auto& each) { return each.second.used; }));
+            known_.erase(std::ranges::min_element(
+                known_, {}, [](const auto& each) { return std::pair(each.second.holders.obeyed, each.second.used); }));
         it = known_.try_emplace(socket.cookie).first;
         it->second.socket = socket;
         changed_.notify_one();
@@ -57,7 +58,7 @@ std::string HolderWatch::why(const SocketId& socket) const {
 std::vector<SocketId> HolderWatch::asked() const {
     std::vector<SocketId> result;
     for (const auto& [cookie, known] : known_)
-        if (known.asked && result.size() < most_at_once)
+        if (known.asked)
             result.push_back(known.socket);
     return result;
 }
@@ -109,7 +110,11 @@ void HolderWatch::run(const std::function<void()>& tell) {
         }
         if (!lock.owns_lock())
             lock.lock();
-        not_before_ = Clock::now() + (found ? pause_factor * took_ : Clock::duration(pause_after_failure));
+        const auto now = Clock::now();
+        saved_ = std::min<Clock::duration>(saved_ + (now - took_ - looked_) / pause_factor, most_saved) - took_;
+        looked_ = now;
+        not_before_ = now + (!found ? Clock::duration(pause_after_failure)
+                                    : std::max(-saved_, Clock::duration::zero()) * pause_factor);
         lock.unlock();
         tell();
         lock.lock();

@@ -457,6 +457,21 @@ TEST_CASE("who holds a socket") {
         proc.join("9", "sandbox");
         CHECK(proc.holders(6, of_sandbox).obeyed);
     }
+    SUBCASE("a process whose first thread has ended") {
+        proc.hold("7", 6);
+        proc.write("8", "status", "Name:\tx\nState:\tZ (zombie)\nPPid:\t1\nUid:\t0\t0\t0\t0\n");
+        std::filesystem::remove_all(proc.path + "/8/fd");
+        std::filesystem::create_directory(proc.path + "/8/fd");
+        std::filesystem::remove(proc.path + "/8/mountinfo");
+        CHECK(proc.holders(6).obeyed);
+        proc.add("8/task/9");
+        CHECK(proc.holders(6).obeyed);
+        proc.write("8/task/9", "mountinfo", "31 1 0:1 / / rw - ext4 /dev/a rw\n");
+        CHECK(proc.holders(6).obeyed); // it holds another one
+        proc.hold("8/task/9", 6);
+        CHECK(proc.holders(6).why == "process 8 (name), which is in another mount namespace than the user's session");
+        CHECK(proc.holders(55).why.find("it may be process 8 (name)") != std::string::npos);
+    }
     SUBCASE("a program's name may be anything") {
         proc.write("8", "comm", "\x1b[2J\n\n");
         CHECK(proc.holders(5).why.find('\x1b') == std::string::npos);
@@ -589,8 +604,10 @@ TEST_CASE("answers are remembered as long as they may be") {
     CHECK(watch.ask(socket, HolderWatch::Clock::now() + 30s) == HolderWatch::Answer::later);
     CHECK(settled(other, HolderWatch::Clock::now() + 2s) == HolderWatch::Answer::refused);
     CHECK(wait_until([&] { return watch.ask(other, HolderWatch::Clock::now()) == HolderWatch::Answer::obeyed; }));
+    CHECK(settled(socket, HolderWatch::Clock::now()) == HolderWatch::Answer::obeyed);
     for (uint64_t cookie = 10; cookie < 10 + 2 * HolderWatch::most_known; ++cookie) // more than it remembers
         (void)watch.ask({cookie, cookie, 0});
+    CHECK(watch.ask(socket, HolderWatch::Clock::now()) == HolderWatch::Answer::obeyed);
     watch.stop();
     thread.join();
 }

@@ -233,7 +233,8 @@ def test_a_sink_that_others_keep_running_while_wireplumber_restarts(session):
     session.add_dsp_node()
     expect(session, outs("main"))
     for _ in range(RESTARTS):
-        session.run("pw-link", "main:monitor_FL", "second:playback_FL", check=False)
+        session.run("pw-link", "main:monitor_FL", "second:playback_FL", check=False)  # it may still be there
+        session.wait_graph(lambda graph: ("main:monitor_FL", "second:playback_FL") in graph.links, "the other program's link")
         session.stop_wireplumber()
         session.start_wireplumber()
         expect(session, outs("main"))
