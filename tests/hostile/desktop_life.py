@@ -25,6 +25,7 @@ MORE = 2  # descriptors, threads or files that it may have more later on
 GROWTH = 8.0  # KiB that it may grow by in a turn
 LEFT = 32 << 10  # KiB that a broken engine may leave behind
 LEAST = 20  # looks that are left for growth to be judged by
+PATIENCE = 100  # tenths of a second until one of the turns can be done
 
 
 class Failure(Exception):
@@ -58,9 +59,9 @@ class Daemon:
         self.parts[-1].append(look)
         first = self.looks()[:WARM]
         for what in ("descriptors", "threads", "files"):
-            least = max(getattr(each, what) for each in first)
-            if getattr(look, what) > least + MORE and look not in first:
-                raise Failure(f"turn {look.turn}: {getattr(look, what)} {what} instead of {least}")
+            usual = max(getattr(each, what) for each in first)
+            if getattr(look, what) > usual + MORE and look not in first:
+                raise Failure(f"turn {look.turn}: {getattr(look, what)} {what} instead of {usual}")
 
 
 class Watch:
@@ -127,23 +128,29 @@ def take(life, watch, kind, rng):
 
 def live(life, watch, kinds, more, rng, last):
     """Turns as long as more() says so; how many there were."""
-    turn = 0
+    turn, looked, stuck = 0, None, 0
     while more(turn):
-        if turn % REST == 0:
+        if turn % REST == 0 and turn != looked:
+            looked = turn
             life.rest()
             watch.look(turn)
         if turn % TELL == 0 and turn:
             print(f"{turn} turns; {told(watch.daemons[-1].looks()[-1])}", flush=True)
         able = [kind for kind in kinds if kind.may(life)]
         if not able:
+            stuck += 1
+            if stuck > PATIENCE:
+                raise Failure("none of the turns can be done any more")
             time.sleep(0.1)
             continue
+        stuck = 0
         kind, = rng.choices(able, [kind.weight for kind in able])
         last.append(kind.name)
         take(life, watch, kind, rng)
         turn += 1
-    life.rest()
-    watch.look(turn)
+    if turn != looked:
+        life.rest()
+        watch.look(turn)
     watch.check_growth()
     return turn
 
@@ -186,11 +193,15 @@ def main():
     given = parser.parse_args()
     if (given.turns is None) == (given.seconds is None):
         parser.error("turns or --seconds")
+    if given.turns is not None and given.turns < 1:
+        parser.error("turns: at least 1")
     kinds, rng, last = turns.kinds(), random.Random(given.seed), deque(maxlen=12)
     start = time.monotonic()
     with Life() as life:
         watch = Watch(life)
         usable = [kind for kind in kinds if given.only in kind.name and turns.can(kind, life)]
+        if not usable:
+            parser.error(f"none of the turns that can be done here has {given.only!r} in its name")
         try:
             count = live(life, watch, usable,
                          lambda turn: turn < given.turns if given.turns else time.monotonic() < start + given.seconds, rng, last)

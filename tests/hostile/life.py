@@ -6,6 +6,7 @@ import shutil
 import struct
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.integration.conftest import SYNTHDEFS
@@ -56,20 +57,22 @@ class Life:
         self.engines = 0  # broken ones of this daemon
 
     def __enter__(self):
-        self.session.__enter__()
-        self.client = Client(self.port)
-        self.client.wait_ready()
-        self._play()
-        self.settle()
+        self._left = ExitStack()
+        self._left.callback(shutil.rmtree, self.folder)
+        self._left.callback(self.silences.close)
+        with self._left:
+            self._left.enter_context(self.session)
+            self.client = self._left.enter_context(Client(self.port))
+            self.client.wait_ready()
+            self._play()
+            self.settle()
+            self._left = self._left.pop_all()
         return self
 
     def __exit__(self, kind, *_):
         if kind:
             print(self.session.logs())
-        self.client.close()
-        self.session.close()
-        self.silences.close()
-        shutil.rmtree(self.folder)
+        self._left.close()
 
     # The piece
 
