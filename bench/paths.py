@@ -29,8 +29,9 @@ sys.path.insert(0, str(ROOT))
 from bench import chart, latency, report, windows  # noqa: E402
 from bench.jackd import Jackd  # noqa: E402
 from bench.stands import SINK, Ours, Program, Silent, Stock  # noqa: E402
-from tests.lib import audio, scsynth  # noqa: E402
-from tests.lib.osc import Client  # noqa: E402
+from tests.lib import audio  # noqa: E402
+from tests.lib.osc import Client, NoReply  # noqa: E402
+from tests.lib.process import WaitError  # noqa: E402
 from tests.lib.recording import Incomplete, Recording  # noqa: E402
 from tests.lib.xruns import count_xruns, quantum_of  # noqa: E402
 
@@ -135,6 +136,12 @@ def window(stand, quantum, voices, options):
                 None if found is None or missed is None else found - missed, audible(stand, quantum))
 
 
+def windows_of(kind, quantum, options):
+    """A Cell for each number of voices."""
+    with kind(options.build) as stand, stand.running(quantum):
+        return [window(stand, quantum, voices, options) for voices in options.voices]
+
+
 def xruns(stand):
     return stand.xruns() if isinstance(stand, Jackd) else count_xruns(stand.session.env, SINK)
 
@@ -186,11 +193,11 @@ def said(what):
 
 
 def tried(results, what, measure):
-    """What is measured, a second time if a cycle was lost; a path that can't do it is named, and left out there."""
+    """What is measured, a second time if that failed; a path that can't do it is named, and left out there."""
     for last in (False, True):
         try:
             return measure()
-        except (Incomplete, Silent) as error:
+        except (Incomplete, Silent, WaitError, NoReply) as error:
             if last:
                 results.left_out.append(f"{what}: {error}")
     return None
@@ -201,9 +208,9 @@ def run(kinds, options):
     for number in range(options.rounds):
         for quantum in options.quanta:
             for kind in kinds:
-                with said(f"round {number + 1} of {options.rounds}, quantum {quantum}, {kind.name}:"), \
-                        kind(options.build) as stand, stand.running(quantum):
-                    results.cells += [window(stand, quantum, voices, options) for voices in options.voices]
+                with said(f"round {number + 1} of {options.rounds}, quantum {quantum}, {kind.name}:"):
+                    results.cells += tried(results, f"{kind.name}, quantum {quantum}",
+                                           lambda: windows_of(kind, quantum, options)) or []
     for quantum in options.quanta:
         for kind in kinds:
             if issubclass(kind, Jackd):
@@ -239,17 +246,24 @@ def row(results, name, quantum, options):
     cells = [cell for cell in results.cells if (cell.path, cell.quantum) == (name, quantum)]
     notes = {voices: "".join(sorted({f" ({cell.note})" for cell in cells if cell.voices == voices and cell.note}))
              for voices in options.voices}
-    cpu = [f"{100 * typical(results, name, quantum, voices, 'cpu'):.1f} %{notes[voices]}" for voices in options.voices]
-    few = [f"{typical(results, name, quantum, min(options.voices), what):.0f}" for what in ("threads", "switches", "wakeups")]
+    cpu = [shown(typical(results, name, quantum, voices, "cpu"), lambda cores: f"{100 * cores:.1f} %") + notes[voices]
+           for voices in options.voices]
+    few = [shown(typical(results, name, quantum, min(options.voices), what), lambda number: f"{number:.0f}")
+           for what in ("threads", "switches", "wakeups")]
     missed = [cell.xruns for cell in cells if cell.xruns is not None]
     way, clicks = results.latencies.get((name, quantum)), results.timings.get((name, quantum))
     return [*cpu, *few, str(sum(missed)) if missed else "–", ", ".join(map(str, way)) if way else "–",
             *([f"{clicks.jitter:.3f}", f"{clicks.drift:.1f}"] if clicks else ["–", "–"])]
 
 
+def shown(value, text):
+    return "–" if value is None else text(value)
+
+
 def picture(results, kinds, options):
     parts = [chart.Lines(f"quantum {quantum}: processor time of all processes, % of a core", "voices", {
-        kind.name: [(voices, 100 * typical(results, kind.name, quantum, voices, "cpu")) for voices in options.voices]
+        kind.name: [(voices, 100 * cpu) for voices in options.voices
+                    if (cpu := typical(results, kind.name, quantum, voices, "cpu")) is not None]
         for kind in kinds}) for quantum in options.quanta]
     parts += [chart.Bars(f"quantum {quantum}: wake-ups a second with {min(options.voices)} voices", [
         (kind.name, wakeups, f"{wakeups:.0f}") for kind in kinds
@@ -284,8 +298,6 @@ def parse():
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="(default: build)")
     options = parser.parse_args()
     options.build = options.build.resolve()
-    if not scsynth.available():
-        parser.error("scsynth and pw-jack are not installed")
     return options
 
 
