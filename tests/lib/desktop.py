@@ -39,5 +39,6 @@ class Desktop(Session):
 
 
 def _data_loops(pid):
-    """Besides the main thread there are no others before a node of ours is made."""
-    return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir() if int(task.name) != pid]
+    """All threads but the main one, and ours, which are there already if the configuration loads our module."""
+    return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()
+            if int(task.name) != pid and not (task / "comm").read_text().startswith("scsynth-")]
