@@ -60,7 +60,8 @@ public:
         });
         add_list("Bindings", contents_.bindings, [this](const Binding& binding) {
             std::string line = format("%6d ", binding.id);
-            append_words(line, binding.words.size(), [&](size_t i) { return " " + to_words(binding.words[i]); });
+            append_words(line, binding.words.size(),
+                         [&](size_t i) { return std::string(1, ' ').append(to_words(binding.words[i])); });
             return line;
         });
         if (around_.known)
