@@ -3,15 +3,19 @@
 #include "engine/engine.hpp"
 #include "osc/command-table.hpp"
 #include "osc/file-access.hpp"
+#include "osc/file-replacement.hpp"
 #include "osc/kept-folder.hpp"
 #include "osc/server-settings.hpp"
 #include "osc/state-restore.hpp"
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,15 +34,10 @@ public:
     JobBuffers job_buffers() const noexcept override { return {{}, true}; }
 
 protected:
-    /// [worker] -1 and errno if it can't be opened.
-    int open_quietly(const std::string& path, int flags) const {
-        bool denied = false;
-        return open_if_allowed(path, flags, denied);
-    }
     /// [worker] -1: the command fails.
     int open(const std::string& path, int flags) {
         bool denied = false;
-        const int fd = open_if_allowed(path, flags, denied);
+        const int fd = FileAccess(services().settings.restricted_path).open(path, flags, denied);
         if (fd < 0)
             fail(denied ? "access denied" : std::strerror(errno));
         return fd;
@@ -46,12 +45,18 @@ protected:
     void fail(const std::string& why) { set_failure("File '" + path_ + "': " + why); }
 
     std::string path_;
-
-private:
-    int open_if_allowed(const std::string& path, int flags, bool& denied) const {
-        return FileAccess(services().settings.restricted_path).open(path, flags, denied);
-    }
 };
+
+/// What a file isn't; null: it is one.
+const char* other_kind(mode_t mode) {
+    switch (mode & S_IFMT) {
+    case S_IFREG: return nullptr;
+    case S_IFDIR: return "a folder";
+    case S_IFIFO: return "a FIFO";
+    case S_IFSOCK: return "a socket";
+    default: return "a device";
+    }
+}
 
 class SaveState final : public StateJob {
 public:
@@ -59,47 +64,67 @@ public:
     bool needs_copy() const noexcept override { return true; }
 
 private:
+    /// Where a file is, or is to be.
+    struct Place {
+        Descriptor folder; ///< -1: there is none
+        std::string name;
+    };
+
     void do_work() override {
         const auto copy = services().keeper.latest();
         if (!copy)
             return fail("there is no copy of the nodes, as in a score that is rendered");
         TreeState tree = *copy;
         tree.logins.clear();
-        const auto definitions = services().sources.all();
+        if (const Place place = find_place(); place.folder.get() >= 0)
+            save(place, tree);
+    }
+
+    /// Where the path leads to. Symbolic links are followed, the last one, too, so that it isn't the link that is
+    /// replaced; each folder on the way must be one that commands may touch.
+    Place find_place() {
+        constexpr int most_links = 40; // as many as Linux follows
+        std::filesystem::path path = path_;
+        for (int links = 0; links <= most_links; ++links) {
+            const auto parent = path.parent_path();
+            Place place{Descriptor(open(parent.empty() ? "." : parent.string(), O_PATH | O_DIRECTORY)),
+                        path.has_filename() ? path.filename().string() : "."};
+            std::array<char, PATH_MAX> target;
+            const ssize_t size = place.folder.get() < 0 ? -1
+                                                        : ::readlinkat(place.folder.get(), place.name.c_str(),
+                                                                       target.data(), target.size());
+            if (size < 0)
+                return place;
+            path = parent / std::string_view(target.data(), size_t(size));
+        }
+        fail(std::strerror(ELOOP));
+        return {Descriptor(), {}};
+    }
+
+    void save(const Place& place, const TreeState& tree) {
+        struct stat before {};
+        const bool replaces = ::fstatat(place.folder.get(), place.name.c_str(), &before, AT_SYMLINK_NOFOLLOW) == 0;
+        if (const char* kind = replaces ? other_kind(before.st_mode) : nullptr)
+            return fail(std::string("it is ") + kind + ", not a file");
+        if (replaces && ::faccessat(place.folder.get(), place.name.c_str(), W_OK, AT_EACCESS) != 0)
+            return fail(std::strerror(errno));
+        FileReplacement file(place.folder.get(), place.name, random_name(place.name), replaces ? 0600 : 0666);
+        if (!file.is_open())
+            return fail(std::strerror(errno));
+        if (replaces)
+            (void)!::fchmod(file.fd(), before.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)); // who could read it still may
+        if (!write(file.fd(), tree) || !file.take_place())
+            fail(std::string("it isn't written whole: ") + std::strerror(errno));
+    }
+
+    bool write(int file, const TreeState& tree) {
         auto buffers = list_buffers(services().engine->buffers());
         for (BufferState& each : buffers)
             each.file.clear(); // the samples themselves are written
-        // What isn't a file is written to; a file is replaced when all is written.
-        const Descriptor before(open_quietly(path_, O_WRONLY | O_NONBLOCK | O_NOCTTY));
-        struct stat status;
-        const bool replaces = before.get() < 0 || ::fstat(before.get(), &status) != 0 || S_ISREG(status.st_mode);
-        const std::string growing = path_ + ".new";
-        const Descriptor file(replaces ? open(growing, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY)
-                                       : ::dup(before.get()));
-        if (file.get() < 0)
-            return;
-        const auto write = [&](std::span<const std::byte> bytes) { return write_all(file.get(), bytes); };
-        bool written = write_score(definitions, buffers, tree, write);
-        written = written && (::fdatasync(file.get()) == 0 || errno == EINVAL); // EINVAL: it is no file that is kept
-        written = written && (!replaces || rename(growing));
-        if (!written) {
-            fail(std::string("it isn't written whole: ") + std::strerror(errno));
-            if (replaces)
-                remove(growing);
-        }
+        const auto sink = [&](std::span<const std::byte> bytes) { return write_all(file, bytes); };
+        return write_score(services().sources.all(), buffers, tree, sink) &&
+               (::fdatasync(file) == 0 || errno == EINVAL); // EINVAL: the file system can't
     }
-
-    /// The folder that the path is in; -1: there is none.
-    Descriptor folder() const {
-        const auto parent = std::filesystem::path(path_).parent_path();
-        return Descriptor(open_quietly(parent.empty() ? "." : parent.string(), O_PATH | O_DIRECTORY));
-    }
-    static std::string name_of(const std::string& path) { return std::filesystem::path(path).filename(); }
-    bool rename(const std::string& growing) const {
-        const Descriptor in = folder();
-        return ::renameat(in.get(), name_of(growing).c_str(), in.get(), name_of(path_).c_str()) == 0;
-    }
-    void remove(const std::string& growing) const { ::unlinkat(folder().get(), name_of(growing).c_str(), 0); }
 };
 
 class RestoreState final : public StateJob {

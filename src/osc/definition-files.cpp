@@ -21,7 +21,6 @@ namespace scs::osc {
 
 namespace {
 
-constexpr off_t max_file_bytes = 64 << 20;
 constexpr size_t most_entries = 100'000; ///< of folders that one command looks through
 
 struct CloseFolder {
@@ -92,7 +91,7 @@ void load_file(const std::string& path, const Settings& settings, Files& files, 
     }
     if (!S_ISREG(status.st_mode))
         return;
-    if (status.st_size > max_file_bytes) {
+    if (status.st_size > max_definition_file) {
         into.errors.push_back(path + ": too large for a SynthDef file");
         return;
     }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace scs::osc {
@@ -20,8 +21,10 @@ struct LoadedDefinitions {
     bool denied = false;             ///< a file is outside the restricted path
 };
 
-/// [worker] Reads the files of a pattern (* ? [ ] and a leading ~), each of 64 MiB at most. `restricted`: as for
-/// allowed_path().
+inline constexpr off_t max_definition_file = 64 << 20; ///< bytes
+
+/// [worker] Reads the files of a pattern (* ? [ ] and a leading ~), each of max_definition_file at most. `restricted`:
+/// as for allowed_path().
 LoadedDefinitions load_matching(std::string_view pattern, const std::string& restricted, const Settings&);
 /// [worker] Reads every .scsyndef file of a folder and those in it.
 LoadedDefinitions load_folder(std::string_view folder, const std::string& restricted, const Settings&);

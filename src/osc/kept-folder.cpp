@@ -3,13 +3,16 @@
 
 #include "engine/world/kept-samples.hpp"
 #include "osc/file-access.hpp"
+#include "osc/file-replacement.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <dirent.h>
 #include <fcntl.h>
+#include <new>
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,10 +22,14 @@
 
 namespace scs::osc {
 
+/// A file that says what there is, by the names that it has in its life. A present one is true; one that is older
+/// couldn't be followed by another.
+struct KeptFolder::FileNames {
+    const char *present, *growing, *older;
+};
+
 namespace {
 
-constexpr const char* definitions_name = "synthdefs";
-constexpr const char* state_name = "state";
 constexpr const char* soon_name = "ended-soon"; ///< its size says how often in a row
 constexpr std::string_view samples_prefix = "samples-";
 
@@ -30,9 +37,19 @@ constexpr std::string_view samples_prefix = "samples-";
 /// remove the file of another server.
 std::atomic<uint64_t> last_number{0};
 
+/// Seconds since the file was written.
+int64_t age_of(int file) {
+    struct stat status {};
+    ::fstat(file, &status);
+    return std::max<int64_t>(std::time(nullptr) - status.st_mtime, 0);
+}
+
 } // namespace
 
-Result<std::unique_ptr<KeptFolder>> KeptFolder::open(const std::string& path) {
+const KeptFolder::FileNames KeptFolder::definitions_file{"synthdefs", "synthdefs.new", "synthdefs.older"};
+const KeptFolder::FileNames KeptFolder::state_file{"state", "state.new", "state.older"};
+
+Result<std::unique_ptr<KeptFolder>> KeptFolder::open(const std::string& path, Warn warn) {
     ::mkdir(path.c_str(), S_IRWXU);
     Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status;
@@ -42,7 +59,8 @@ Result<std::unique_ptr<KeptFolder>> KeptFolder::open(const std::string& path) {
         return Error{path + ": it must belong to this user, and nobody else may use it"};
     if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0)
         return Error{path + ": another server uses it"};
-    return std::unique_ptr<KeptFolder>(new KeptFolder(std::make_shared<Descriptor>(std::move(folder))));
+    return std::unique_ptr<KeptFolder>(
+        new KeptFolder(std::make_shared<Descriptor>(std::move(folder)), std::move(warn)));
 }
 
 KeptFolder::~KeptFolder() {
@@ -70,31 +88,54 @@ void KeptFolder::for_each_file(F&& action) {
 
 int KeptFolder::ended_soon() {
     struct stat status;
-    return ::fstatat(folder_->get(), soon_name, &status, AT_SYMLINK_NOFOLLOW) == 0
+    return ::fstatat(folder_->get(), soon_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode)
                ? int(std::clamp<off_t>(status.st_size, 0, 2))
                : 0;
 }
 
-void KeptFolder::note_ended_soon(int times) {
+bool KeptFolder::note_ended_soon(int times) {
+    ::unlinkat(folder_->get(), soon_name, 0); // whatever lies there: a FIFO would be waited for
     const Descriptor file(
-        ::openat(folder_->get(), soon_name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-    (void)!::ftruncate(file.get(), times);
+        ::openat(folder_->get(), soon_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    return file.get() >= 0 && ::ftruncate(file.get(), times) == 0;
 }
 
-Result<SavedState> KeptFolder::read_file(const char* name) {
-    const Descriptor file(::openat(folder_->get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (file.get() < 0)
-        return Error{std::strerror(errno)};
-    return read_score(file.get(), ScoreOf::kept_folder, allocate_samples);
+bool KeptFolder::has(const FileNames& names) const {
+    return ::faccessat(folder_->get(), names.present, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+           ::faccessat(folder_->get(), names.older, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+std::optional<SavedState> KeptFolder::read_file(const FileNames& names) {
+    constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    Descriptor file(::openat(folder_->get(), names.present, flags));
+    const bool older = file.get() < 0 && errno == ENOENT;
+    if (older)
+        file = Descriptor(::openat(folder_->get(), names.older, flags));
+    if (file.get() < 0 && errno == ENOENT)
+        return {};
+    auto read = file.get() < 0 ? Result<SavedState>(Error{std::strerror(errno)})
+                               : read_score(file.get(), ScoreOf::kept_folder, allocate_samples);
+    const std::string which =
+        std::string("the file '") + (older ? names.older : names.present) + "' of what the process before had ";
+    if (!read) {
+        warn_(which + "is left out: " + read.error());
+        return {};
+    }
+    if (older)
+        warn_(which + "is " + std::to_string(age_of(file.get())) + " s old: what came later couldn't be written");
+    return std::move(read.value());
 }
 
 StateToRestore KeptFolder::recover(bool all) {
     StateToRestore state;
-    const int failed = ended_soon();
-    recovered_ = ::faccessat(folder_->get(), state_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-                 ::faccessat(folder_->get(), definitions_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    if (recovered_)
-        note_ended_soon(failed + 1); // first: it may be the reading that ends the process
+    int failed = ended_soon();
+    recovered_ = has(state_file) || has(definitions_file);
+    // First: it may be the reading that ends the process.
+    if (recovered_ && !note_ended_soon(failed + 1)) {
+        warn_(std::string("it can't be noted whether what comes back ends the process ('") + soon_name +
+              "': " + std::strerror(errno) + "), so less of it does");
+        ++failed;
+    }
     if (failed < 2)
         read_all_files(state, all, failed == 0);
     remove_unused_samples(state);
@@ -102,8 +143,8 @@ StateToRestore KeptFolder::recover(bool all) {
 }
 
 void KeptFolder::read_all_files(StateToRestore& state, bool all, bool nodes) {
-    auto definitions = read_file(definitions_name);
-    auto saved = read_file(state_name);
+    auto definitions = read_file(definitions_file);
+    auto saved = read_file(state_file);
     if (definitions)
         for (auto& file : definitions.value().definitions)
             state.definitions.push_back(std::make_shared<DefinitionSource>(DefinitionSource{{}, std::move(file)}));
@@ -147,28 +188,59 @@ void KeptFolder::write(const DefinitionSources& sources, const std::vector<Buffe
         ::unlinkat(folder_->get(), soon_name, 0);
     }
     auto definitions = sources.all();
-    if (definitions != written_ && write_file(definitions_name, definitions, {}, {}))
-        written_ = std::move(definitions);
+    int error = 0;
+    if (written_ != definitions) {
+        written_.reset();
+        error = write_file(definitions_file, definitions, {}, {});
+        if (!error)
+            written_ = std::move(definitions);
+    }
     std::vector<BufferState> kept;
     std::ranges::copy_if(buffers, std::back_inserter(kept), [](const BufferState& each) { return !each.file.empty(); });
-    (void)write_file(state_name, {}, kept, tree);
+    if (const int of_state = write_file(state_file, {}, kept, tree))
+        error = of_state;
+    if (error && !std::exchange(failed_, true))
+        tell_failure(error);
+    failed_ = error != 0;
 }
 
-bool KeptFolder::write_file(const char* name, std::span<const std::shared_ptr<const DefinitionSource>> definitions,
-                            std::span<const BufferState> buffers, const TreeState& tree) {
-    const std::string growing = std::string(name) + ".new";
-    const Descriptor file(
-        ::openat(folder_->get(), growing.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-    std::vector<std::byte> bytes;
-    const bool written = write_score(definitions, buffers, tree, [&](std::span<const std::byte> some) {
-        bytes.insert(bytes.end(), some.begin(), some.end());
-        return true;
-    });
-    if (file.get() >= 0 && written && write_all(file.get(), bytes) &&
-        ::renameat(folder_->get(), growing.c_str(), folder_->get(), name) == 0)
-        return true;
-    ::unlinkat(folder_->get(), growing.c_str(), 0);
-    return false;
+int KeptFolder::write_file(const FileNames& names, std::span<const std::shared_ptr<const DefinitionSource>> definitions,
+                           std::span<const BufferState> buffers, const TreeState& tree) {
+    int error = ENOMEM;
+    try {
+        std::vector<std::byte> bytes;
+        const auto sink = [&](std::span<const std::byte> some) {
+            bytes.insert(bytes.end(), some.begin(), some.end());
+            return true;
+        };
+        if (write_score(definitions, buffers, tree, sink))
+            error = replace_file(names, bytes);
+    } catch (const std::bad_alloc&) { // the next copy is written, or the one after that
+    }
+    if (error)
+        set_aside(names);
+    else
+        ::unlinkat(folder_->get(), names.older, 0);
+    return error;
+}
+
+int KeptFolder::replace_file(const FileNames& names, std::span<const std::byte> bytes) {
+    ::unlinkat(folder_->get(), names.growing, 0); // of a process that was killed
+    FileReplacement file(folder_->get(), names.present, names.growing, 0600);
+    return file.is_open() && write_all(file.fd(), bytes) && file.take_place() ? 0 : errno;
+}
+
+/// An older state is better than none, but it mustn't come back as if it were the last one. Renaming takes no room.
+void KeptFolder::set_aside(const FileNames& names) {
+    if (::renameat(folder_->get(), names.present, folder_->get(), names.older) != 0 && errno != ENOENT)
+        ::unlinkat(folder_->get(), names.present, 0);
+}
+
+void KeptFolder::tell_failure(int error) {
+    if (const auto line =
+            failures_.pass(std::string("what there is can't be kept for the case that the process ends (") +
+                           std::strerror(error) + "): what comes back would be older"))
+        warn_(*line);
 }
 
 std::vector<BufferState> list_buffers(const Buffers& table) {

@@ -4,31 +4,56 @@
 #include "engine/base/result.hpp"
 #include "osc/codec/decode.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace scs::osc {
 
 /// The packets of a score (see render_score()), one after the other. Errors say where. [any but rt]
 class ScoreReader {
 public:
-    explicit ScoreReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    /// Gives as many of the bytes that come next. false: it can't.
+    using Source = std::function<bool(std::span<std::byte>)>;
 
-    bool at_end() const { return position_ == bytes_.size(); }
+    explicit ScoreReader(std::span<const std::byte> bytes)
+        : ScoreReader(bytes.size(), [bytes](std::span<std::byte> into) mutable {
+              std::ranges::copy(bytes.first(into.size()), into.begin());
+              bytes = bytes.subspan(into.size());
+              return true;
+          }) {}
+    /// A score of `size` bytes, which is read packet by packet, so that one that is none is refused at its begin. A
+    /// packet may have `largest` bytes.
+    ScoreReader(uint64_t size, Source source, size_t largest = max_packet_size)
+        : source_(std::move(source)), size_(size), largest_(largest) {}
+
+    bool at_end() const { return position_ == size_; }
     Result<std::shared_ptr<const Packet>> next() {
         start_ = position_;
         ++count_;
-        const auto rest = bytes_.subspan(position_);
-        if (rest.size() < size_bytes)
+        const uint64_t left = size_ - start_;
+        std::array<std::byte, size_bytes> head;
+        if (left < size_bytes)
             return error("the score ends in the middle of a bundle's size");
-        const size_t size = packet_size(rest);
-        if (size > rest.size() - size_bytes)
+        if (!source_(head))
+            return error("it could not be read");
+        const size_t size = packet_size(head);
+        if (size > left - size_bytes)
             return error("its size is " + std::to_string(size) + " bytes, but the score ends after " +
-                         std::to_string(rest.size() - size_bytes));
-        auto packet = decode(rest.subspan(size_bytes, size));
+                         std::to_string(left - size_bytes));
+        if (size > largest_)
+            return error("its size is " + std::to_string(size) + " bytes, more than " + std::to_string(largest_));
+        bytes_.resize(size);
+        if (!source_(bytes_))
+            return error("it could not be read");
+        auto packet = decode(bytes_);
         if (!packet)
             return error(packet.error());
         if (!packet.value().is_bundle())
@@ -51,8 +76,10 @@ public:
     }
 
 private:
-    std::span<const std::byte> bytes_;
-    size_t position_ = 0, start_ = 0;
+    Source source_;
+    std::vector<std::byte> bytes_; ///< of the last packet
+    uint64_t size_, position_ = 0, start_ = 0;
+    size_t largest_;
     uint64_t count_ = 0;
 };
 

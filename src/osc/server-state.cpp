@@ -4,10 +4,12 @@
 #include "engine/base/available-memory.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/compose.hpp"
+#include "osc/definition-files.hpp"
 #include "osc/file-access.hpp"
 #include "osc/score-reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -34,6 +36,7 @@ public:
     explicit ScoreWriter(const ByteSink& sink) : sink_(sink) {}
 
     bool ok() const { return ok_; }
+    bool is_empty() const { return bundle_.empty(); }
 
     void add(std::string_view address, std::initializer_list<ReplyArg> args) {
         const std::vector<ReplyArg> all(args);
@@ -315,6 +318,26 @@ private:
     SavedState state_;
 };
 
+/// That of the largest SynthDef file.
+constexpr size_t largest_packet = size_t(max_definition_file) + 64;
+
+Result<SavedState> read_all_packets(ScoreReader& score, ScoreOf whose, const AllocateSamples& allocate) {
+    if (score.at_end())
+        return Error{"it is empty"};
+    StateReader state(whose, allocate);
+    while (!score.at_end()) {
+        const auto packet = score.next();
+        if (!packet)
+            return Error{packet.error()};
+        for (const Message& message : packet.value()->messages())
+            if (!state.take(message))
+                return score.error(std::string(1, '/')
+                                       .append(message.name().substr(0, 64))
+                                       .append(" isn't what a saved state has, or there is no memory for it"));
+    }
+    return state.take_state();
+}
+
 } // namespace
 
 bool write_score(std::span<const std::shared_ptr<const DefinitionSource>> definitions,
@@ -333,23 +356,14 @@ bool write_score(std::span<const std::shared_ptr<const DefinitionSource>> defini
         write_node(score, each);
     for (const LoginState& each : tree.logins)
         score.add("/notify", {int32_t(each.peer.address), int32_t(each.peer.port), each.id});
+    if (score.is_empty()) // a file without anything is no state: it may have been cut off
+        score.add_values("/c_setn", {0, 1}, std::array{0.f});
     return score.ok();
 }
 
 Result<SavedState> read_score(std::span<const std::byte> bytes, ScoreOf whose, const AllocateSamples& allocate) {
     ScoreReader score(bytes);
-    StateReader state(whose, allocate);
-    while (!score.at_end()) {
-        const auto packet = score.next();
-        if (!packet)
-            return Error{packet.error()};
-        for (const Message& message : packet.value()->messages())
-            if (!state.take(message))
-                return score.error(std::string(1, '/')
-                                       .append(message.name().substr(0, 64))
-                                       .append(" isn't what a saved state has, or there is no memory for it"));
-    }
-    return state.take_state();
+    return read_all_packets(score, whose, allocate);
 }
 
 Result<SavedState> read_score(int fd, ScoreOf whose, const AllocateSamples& allocate) {
@@ -358,13 +372,11 @@ Result<SavedState> read_score(int fd, ScoreOf whose, const AllocateSamples& allo
         return Error{std::strerror(errno)};
     if (!S_ISREG(status.st_mode))
         return Error{"it is no file"};
-    const auto size = size_t(status.st_size); // 0: of a server that had nothing
-    if (!leaves_memory(2 * int64_t(size)))    // what it holds takes as much again
+    if (!leaves_memory(2 * status.st_size)) // for what it holds
         return Error{"there isn't enough memory for it"};
-    std::vector<std::byte> bytes(size, std::byte(0));
-    if (!read_all(fd, bytes))
-        return Error{"it could not be read"};
-    return read_score(bytes, whose, allocate);
+    ScoreReader score(
+        uint64_t(status.st_size), [fd](std::span<std::byte> into) { return read_all(fd, into); }, largest_packet);
+    return read_all_packets(score, whose, allocate);
 }
 
 } // namespace scs::osc

@@ -60,7 +60,7 @@ struct BufferState {
 using ByteSink = std::function<bool(std::span<const std::byte>)>;
 
 /// [worker] Writes what there is as a score (see render_score()): commands that make it anew, in this server or in
-/// another SuperCollider server, also offline. false: the sink can take no more.
+/// another SuperCollider server, also offline. It is never empty. false: the sink can take no more.
 bool write_score(std::span<const std::shared_ptr<const DefinitionSource>> definitions,
                  std::span<const BufferState> buffers, const TreeState&, const ByteSink&);
 
@@ -77,12 +77,14 @@ enum class ScoreOf : bool { file, kept_folder };
 /// Where samples lie.
 using AllocateSamples = std::function<float*(int64_t samples)>;
 
-/// [worker] Reads such a score. Errors: other commands than write_score() writes, malformed ones, buffers for which
-/// there is no memory; with the byte at which the bundle begins. Nothing else of them is checked: what doesn't exist or
-/// fit is left out when it is restored. Allocates a small multiple of the score's size, and what buffers take.
+/// [worker] Reads such a score. Errors: it is empty, other commands than write_score() writes, malformed ones, buffers
+/// for which there is no memory; with the byte at which the bundle begins. Nothing else of them is checked: what
+/// doesn't exist or fit is left out when it is restored. Allocates a small multiple of the score's size, and what
+/// buffers take.
 Result<SavedState> read_score(std::span<const std::byte> score, ScoreOf, const AllocateSamples&);
 
-/// [worker] The same of a file. Errors also: it is no file, it can't be read, there isn't enough memory for it.
+/// [worker] The same of a file, packet by packet, so that one of another kind is refused where it isn't as it should
+/// be, however large it is. Errors also: it is no file, it can't be read, there isn't enough memory for it.
 Result<SavedState> read_score(int fd, ScoreOf, const AllocateSamples&);
 
 } // namespace scs::osc

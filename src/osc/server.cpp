@@ -241,7 +241,8 @@ void Server::Private::read_saved() {
 bool Server::Private::open_kept() {
     if (settings.keep == "none" || settings.keep_path.empty())
         return false;
-    auto folder = KeptFolder::open(settings.keep_path);
+    auto folder =
+        KeptFolder::open(settings.keep_path, [this](const std::string& line) { callbacks.log(Level::warning, line); });
     if (!folder) {
         callbacks.log(Level::warning, "what there is isn't kept for the case that the process ends: " + folder.error());
         return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/world/kept-samples.hpp"
 #include "osc/kept-folder.hpp"
+#include "osc/test-file-size-limit.hpp"
 
 #include <doctest/doctest.h>
 
@@ -60,6 +61,17 @@ void leave(const Place& place, const TreeState& tree = one_group()) {
         samples[5] = 0.5f;
         kept->write({}, {{3, 3, 2, 44100, samples, name_of_kept(samples)}}, tree);
     });
+}
+
+using Lines = std::vector<std::string>;
+
+KeptFolder::Warn into(Lines& lines) {
+    return [&lines](const std::string& line) { lines.push_back(line); };
+}
+
+/// Whether it is one line, with that in it.
+bool is_told(const Lines& lines, const char* text) {
+    return lines.size() == 1 && lines[0].find(text) != std::string::npos;
 }
 
 void release(StateToRestore& state) {
@@ -166,9 +178,10 @@ TEST_CASE("a folder that isn't ours alone is refused") {
     fs::remove(place.path);
 }
 
-TEST_CASE("what isn't as it should be is left out") {
+TEST_CASE("what isn't as it should be is left out, and told where nothing else is there") {
     const Place place;
     leave(place);
+    const char* told = nullptr;
     SUBCASE("a file of another size") {
         for (const auto& file : fs::directory_iterator(place.path))
             if (file.path().filename().string().starts_with("samples-"))
@@ -185,12 +198,125 @@ TEST_CASE("what isn't as it should be is left out") {
     }
     SUBCASE("a state that is none") {
         std::ofstream(place.path / "state") << "garbage";
+        told = "the file 'state' of what the process before had is left out: bundle 1 at byte 0: ";
+    }
+    SUBCASE("a state that is cut off") {
+        fs::resize_file(place.path / "state", fs::file_size(place.path / "state") - 4);
+        told = "the file 'state' of what the process before had is left out: bundle ";
+    }
+    SUBCASE("a state of which nothing is left") {
+        fs::resize_file(place.path / "state", 0);
+        told = "the file 'state' of what the process before had is left out: it is empty";
     }
     SUBCASE("a pipe that nobody writes to") {
         fs::remove(place.path / "state");
         REQUIRE(mkfifo((place.path / "state").c_str(), 0600) == 0);
+        told = "the file 'state' of what the process before had is left out: it is no file";
     }
-    auto folder = KeptFolder::open(place.string());
+    Lines lines;
+    auto folder = KeptFolder::open(place.string(), into(lines));
     REQUIRE(folder);
     CHECK(folder.value()->recover().buffers.empty());
+    if (told)
+        CHECK(is_told(lines, told));
+    else
+        CHECK(lines.empty());
+    folder.value()->write({}, {}, one_group());
+    CHECK(fs::is_regular_file(place.path / "state"));
+}
+
+TEST_CASE("nothing that lies in the folder is waited for, or written to") {
+    const Place place;
+    leave(place);
+    const fs::path target = place.path.string() + "-target";
+    std::ofstream(target) << "precious";
+    SUBCASE("pipes") {
+        for (const char* name : {"ended-soon", "state.new", "synthdefs.new"})
+            REQUIRE(mkfifo((place.path / name).c_str(), 0600) == 0);
+    }
+    SUBCASE("links") {
+        for (const char* name : {"ended-soon", "state.new", "synthdefs.new"})
+            fs::create_symlink(target, place.path / name);
+    }
+    Lines lines;
+    {
+        auto folder = KeptFolder::open(place.string(), into(lines));
+        REQUIRE(folder);
+        StateToRestore state = folder.value()->recover();
+        CHECK(state.tree);
+        release(state);
+        CHECK(fs::is_regular_file(fs::symlink_status(place.path / "ended-soon")));
+        CHECK(fs::file_size(place.path / "ended-soon") == 1);
+        folder.value()->write({}, {}, one_group());
+        CHECK(!place.has("state.new"));
+        CHECK(!place.has("synthdefs.new"));
+    }
+    CHECK(lines.empty());
+    CHECK(fs::file_size(target) == 8);
+    fs::remove(target);
+}
+
+TEST_CASE("where it can't be noted that a process ended soon nodes stay away, which is told") {
+    const Place place;
+    leave(place);
+    fs::create_directory(place.path / "ended-soon");
+    Lines lines;
+    auto folder = KeptFolder::open(place.string(), into(lines));
+    REQUIRE(folder);
+    StateToRestore state = folder.value()->recover();
+    CHECK(!state.tree);
+    CHECK(state.buffers.size() == 1);
+    CHECK(is_told(lines, "'ended-soon': File exists"));
+    release(state);
+}
+
+TEST_CASE("what can't be written is told once, and what comes back is told to be older") {
+    const Place place;
+    leave(place);
+    in_killed_process([&] {
+        Lines lines;
+        auto folder = KeptFolder::open(place.string(), into(lines));
+        auto* const kept = folder ? folder.value().release() : nullptr;
+        const testing::FileSizeLimit limit(4);
+        for (int times = 0; kept && times < 3; ++times)
+            kept->write({}, {}, {});
+        if (!is_told(lines, "what there is can't be kept for the case that the process ends (File too large)") ||
+            place.has("state") || place.has("state.new"))
+            std::_Exit(1);
+    });
+    Lines lines;
+    auto folder = KeptFolder::open(place.string(), into(lines));
+    REQUIRE(folder);
+    StateToRestore state = folder.value()->recover();
+    CHECK(state.buffers.size() == 1);
+    REQUIRE(state.tree);
+    CHECK(state.tree->nodes.at(0).id == 7);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].find("the file 'synthdefs.older' of what the process before had is ") == 0);
+    CHECK(lines[1].find("the file 'state.older' of what the process before had is ") == 0);
+    release(state);
+    folder.value()->write({}, {}, one_group());
+    CHECK(place.has("state"));
+    CHECK(!place.has("state.older"));
+    {
+        const testing::FileSizeLimit limit(4);
+        folder.value()->write({}, {}, one_group());
+    }
+    CHECK(lines.size() == 3);
+    CHECK(place.has("state.older"));
+}
+
+TEST_CASE("a folder in place of the state doesn't stay there") {
+    const Place place;
+    leave(place);
+    fs::remove(place.path / "state");
+    fs::create_directory(place.path / "state");
+    Lines lines;
+    auto folder = KeptFolder::open(place.string(), into(lines));
+    REQUIRE(folder);
+    folder.value()->write({}, {}, one_group());
+    CHECK(is_told(lines, "(Is a directory)"));
+    folder.value()->write({}, {}, one_group());
+    CHECK(fs::is_regular_file(place.path / "state"));
+    CHECK(lines.size() == 1);
 }

@@ -85,8 +85,10 @@ void play(Client& client) {
     (void)client.until_synced();
     client.send("/s_new", {"calm", 500, 1, 1, "gate", 0.25f});
     (void)client.until_synced();
-    client.send("/state_save", {"/dev/null"}); // which is done when all is copied
+    const std::string file = "/tmp/scs-test-broken-" + std::to_string(getpid()) + ".osc";
+    client.send("/state_save", {std::string_view(file)}); // which is done when all is copied
     CHECK(client.receive() == "/done /state_save");
+    ::unlink(file.c_str());
 }
 
 const std::string tree_with{"/g_queryTree.reply 1 0 1 1 1 500 -1 calm 3 freq 1f 1 2f gate 0.25f"};

@@ -163,7 +163,8 @@ TEST_CASE("what isn't a saved state is refused") {
     CHECK(fails(message("/b_kept", {1, 4, 1, std::string_view("x")}))); // not of a file
     CHECK(fails(message("/notify", {1, 2, 3})));
     CHECK(!read(Bytes(3)));
-    CHECK(read(Bytes()));
+    CHECK(read(Bytes()).error() == "it is empty");
+    CHECK(read(score_of({}, {}, {})));
 }
 
 TEST_CASE("a score that is cut or changed anywhere is refused or read") {

@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/descriptors.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
 #include "osc/test-calm.hpp"
+#include "osc/test-file-size-limit.hpp"
 #include "osc/test-rig.hpp"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 using namespace scs;
 using namespace scs::osc;
 using namespace scs::osc::testing;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -20,6 +28,26 @@ struct TemporaryFile {
     const std::string path = "/tmp/scs-test-state-" + std::to_string(getpid()) + ".osc";
     ~TemporaryFile() { ::unlink(path.c_str()); }
 };
+
+/// A folder that is removed at the end.
+struct TemporaryFolder {
+    const fs::path path = fs::canonical("/tmp") / ("scs-test-state-" + std::to_string(getpid()));
+    TemporaryFolder() { fs::create_directory(path); }
+    ~TemporaryFolder() { fs::remove_all(path); }
+    std::string operator/(const char* name) const { return path / name; }
+    ptrdiff_t files() const { return std::distance(fs::directory_iterator(path), fs::directory_iterator()); }
+};
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The answer to such a command.
+std::string answer(Client& client, std::string_view command, const std::string& path) {
+    client.send(command, {std::string_view(path)});
+    return client.receive();
+}
 
 void settle(Client& client) {
     (void)client.until_synced();
@@ -131,8 +159,6 @@ TEST_CASE("what can't be saved or restored is answered") {
     client.send("/state_restore", {5});
     CHECK(client.receive() == "/fail /state_restore wrong argument type");
     client.send("/g_new", {5});
-    client.send("/state_save", {std::string_view("/dev/full")});
-    CHECK(client.receive().starts_with("/fail /state_save File '/dev/full': it isn't written whole: "));
     std::ofstream(file.path) << "no score";
     client.send("/state_restore", {std::string_view(file.path)});
     CHECK(client.receive().starts_with("/fail /state_restore File '" + file.path + "': bundle 1 at byte 0: "));
@@ -140,13 +166,159 @@ TEST_CASE("what can't be saved or restored is answered") {
     CHECK(client.receive() == "/g_queryTree.reply 0 0 1 5 0");
 }
 
+TEST_CASE("a state isn't restored of a file that has none, whatever its size") {
+    const TemporaryFolder folder;
+    Rig rig;
+    Client client(rig);
+    client.send("/g_new", {5});
+    const std::string empty = folder / "empty", sparse = folder / "sparse", hole = folder / "hole";
+    std::ofstream{empty};
+    CHECK(answer(client, "/state_restore", empty) == "/fail /state_restore File '" + empty + "': it is empty");
+    CHECK(answer(client, "/state_restore", "/proc/self/status") ==
+          "/fail /state_restore File '/proc/self/status': it is empty");
+    std::ofstream{sparse};
+    fs::resize_file(sparse, 1 << 30);
+    CHECK(answer(client, "/state_restore", sparse).find("bundle 1 at byte 0: ") != std::string::npos);
+    std::ofstream(hole, std::ios::binary) << std::string("\x08\0\0\0", 4);
+    fs::resize_file(hole, 1 << 30);
+    CHECK(answer(client, "/state_restore", hole) == "/fail /state_restore File '" + hole +
+                                                        "': bundle 1 at byte 0: its size is 134217728 bytes, more than "
+                                                        "67108928");
+    client.send("/g_queryTree", {0, 0});
+    CHECK(client.receive() == "/g_queryTree.reply 0 0 1 5 0");
+}
+
+TEST_CASE("the state of a server that has nothing is a file, too") {
+    const TemporaryFile file;
+    Rig rig;
+    Client client(rig);
+    CHECK(answer(client, "/state_save", file.path) == "/done /state_save");
+    CHECK(fs::file_size(file.path) > 0);
+    client.send("/c_set", {0, 2.f});
+    client.send("/g_new", {5});
+    CHECK(answer(client, "/state_restore", file.path) == "/done /state_restore");
+    client.send("/g_queryTree", {0, 0});
+    CHECK(client.receive() == "/g_queryTree.reply 0 0 0");
+    client.send("/c_get", {0});
+    CHECK(client.receive() == "/c_set 0 0f"); // as it was
+}
+
+TEST_CASE("a state takes the place of nothing but a file, and nothing that lies there is waited for") {
+    const TemporaryFolder folder;
+    Rig rig;
+    Client client(rig);
+    client.send("/g_new", {5});
+    const auto refused = [&](const std::string& path, const std::string& why) {
+        CHECK(answer(client, "/state_save", path) == "/fail /state_save File '" + path + "': " + why);
+    };
+    const std::string fifo = folder / "fifo", socket = folder / "socket", link = folder / "link";
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    refused(fifo, "it is a FIFO, not a file");
+    const Descriptor reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK)); // nor with one who reads
+    refused(fifo, "it is a FIFO, not a file");
+    CHECK(fs::is_fifo(fifo));
+    const Descriptor listener(::socket(AF_UNIX, SOCK_STREAM, 0));
+    sockaddr_un address{AF_UNIX, {}};
+    socket.copy(address.sun_path, sizeof address.sun_path - 1);
+    REQUIRE(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    refused(socket, "it is a socket, not a file");
+    CHECK(fs::is_socket(socket));
+    // No file can be made beside it, so that it stays a device whatever the server does.
+    if (const std::string device = "/dev/pts/ptmx"; fs::exists(device))
+        refused(device, "it is a device, not a file");
+    else
+        MESSAGE("skipped: there is no " << device);
+    refused(folder.path, "it is a folder, not a file");
+    refused(folder / "", "it is a folder, not a file");
+    fs::create_symlink("fifo", link);
+    refused(link, "it is a FIFO, not a file");
+    fs::create_symlink("loop", folder / "loop");
+    refused(folder / "loop", "Too many levels of symbolic links");
+
+    // Names that are near: somebody else's.
+    const std::string state = folder / "x.osc", near = folder / "x.osc.new", with_fifo = folder / "y.osc";
+    std::ofstream(near) << "precious";
+    REQUIRE(mkfifo(folder.operator/("y.osc.new").c_str(), 0600) == 0);
+    CHECK(answer(client, "/state_save", state) == "/done /state_save");
+    CHECK(answer(client, "/state_save", with_fifo) == "/done /state_save");
+    CHECK(text_of(near) == "precious");
+    CHECK(text_of(with_fifo) == text_of(state));
+    CHECK(folder.files() == 8);
+}
+
+TEST_CASE("a state is saved where a link leads to, and who may read the file stays") {
+    const TemporaryFolder folder;
+    fs::create_directory(folder / "other");
+    const std::string real = folder / "other/real", link = folder / "link", second = folder / "second";
+    std::ofstream(real) << "x";
+    fs::permissions(real, fs::perms(0640));
+    fs::create_symlink("other/real", link);
+    fs::create_symlink(link, second);
+    fs::create_symlink("other/new", folder / "dangling");
+    Rig rig;
+    Client client(rig);
+    client.send("/g_new", {5});
+    CHECK(answer(client, "/state_save", second) == "/done /state_save");
+    CHECK(fs::is_symlink(link));
+    CHECK(fs::is_symlink(second));
+    CHECK(fs::file_size(real) > 1);
+    CHECK(fs::status(real).permissions() == fs::perms(0640));
+    CHECK(answer(client, "/state_save", folder / "dangling") == "/done /state_save");
+    CHECK(text_of(folder / "other/new") == text_of(real));
+    CHECK(answer(client, "/state_restore", second) == "/done /state_restore");
+}
+
+TEST_CASE("a state that can't be written whole leaves the one before, and nothing else") {
+    const TemporaryFolder folder;
+    const std::string path = folder / "x.osc";
+    Rig rig;
+    Client client(rig);
+    client.send("/g_new", {5});
+    CHECK(answer(client, "/state_save", path) == "/done /state_save");
+    const std::string before = text_of(path);
+    client.send("/g_new", {6});
+    {
+        const FileSizeLimit limit(60);
+        CHECK(answer(client, "/state_save", path) ==
+              "/fail /state_save File '" + path + "': it isn't written whole: File too large");
+    }
+    CHECK(text_of(path) == before);
+    CHECK(folder.files() == 1);
+    CHECK(answer(client, "/state_save", path) == "/done /state_save");
+    CHECK(text_of(path) != before);
+}
+
 TEST_CASE("a server that may touch one folder saves nothing elsewhere") {
+    const TemporaryFolder folder;
+    const fs::path inside = folder.path / "inside";
+    fs::create_directory(inside);
+    fs::create_symlink("../out", inside / "out");
+    fs::create_symlink("in", inside / "link");
+    ServerSettings settings;
+    settings.restricted_path = inside;
+    Rig rig(settings);
+    Client client(rig);
+    const auto refused = [&](const std::string& path, const std::string& why) {
+        CHECK(answer(client, "/state_save", path) == "/fail /state_save File '" + path + "': " + why);
+    };
+    for (const char* path : {"/tmp/x.osc", "../out", "out"})
+        refused(path, "access denied");
+    refused("nothing/../../out", "No such file or directory");
+    refused("..", "it is a folder, not a file");
+    CHECK(!fs::exists(folder / "out"));
+    CHECK(fs::is_symlink(inside / "out"));
+    for (const std::string& path : {std::string("link"), (inside / "y").string()})
+        CHECK(answer(client, "/state_save", path) == "/done /state_save");
+    CHECK(fs::exists(inside / "in"));
+    CHECK(fs::is_symlink(inside / "link"));
+}
+
+TEST_CASE("a server that may touch a folder that isn't there saves nothing") {
     ServerSettings settings;
     settings.restricted_path = "/tmp/nonexistent";
     Rig rig(settings);
     Client client(rig);
-    client.send("/state_save", {std::string_view("/tmp/x.osc")});
-    CHECK(client.receive() == "/fail /state_save File '/tmp/x.osc': access denied");
+    CHECK(answer(client, "/state_save", "/tmp/x.osc") == "/fail /state_save File '/tmp/x.osc': access denied");
 }
 
 TEST_CASE("what is sent after a /state_save waits for it as after any job") {
