@@ -253,17 +253,19 @@ def test_without_a_server(server, session):
 
 @pytest.mark.parametrize("answer, text", [
     (lambda message: encode(Message("/fail", message.address, "Command not found")), "it is scsynth, or an older"),
+    (lambda message: encode(Message("/fail", message.address, "\x1b[2J\n")), r"refuses /server_info: \x1b[2J\x0a"),
     (lambda message: encode(Message(f"{message.address}.reply", 1, "x")), "not as this program knows it"),
     (lambda message: encode(Message(f"{message.address}.reply", "x" * 60000, "y" * 5000)) if message.address == "/server_info"
      else b"\0" * 16, "no server answers at"),
     (lambda message: b"nonsense", "no server answers at"),
     (lambda message: None, "no server answers at"),
-], ids=["stock", "other", "half", "nonsense", "silent"])
+], ids=["stock", "escapes", "other", "half", "nonsense", "silent"])
 def test_servers_of_another_kind(answer, text):
     with Answering(answer) as other:
         code, output, said = status("-u", other.port)
     assert (code, output) == (1, "")
     assert text in said
+    assert "\x1b" not in said
 
 
 @pytest.mark.parametrize("options, text", [(("-x",), "status: -x: no such option\npw-scsynth status --help"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/status/query.hpp"
 
+#include "cli/top/refusal.hpp"
 #include "osc/arg-reader.hpp"
 
 #include <algorithm>
@@ -247,10 +248,8 @@ Query::Step Query::take_failure(const osc::Message& message) {
     const std::string_view name = args.get_string(), text = args.get_string();
     if (name != address())
         return Step::ignored;
-    if (text == "Command not found")
-        return fail("the server has no " + std::string(name) + ": it is scsynth, or an older pw-scsynth");
     if (!of_nodes() || places_.empty() || !text.starts_with("Node "))
-        return fail("the server refuses " + std::string(name) + ": " + std::string(text));
+        return fail(top::refusal(name, text));
     if (restarts_ < most_restarts)
         return begin_again();
     contents_.whole = false;
