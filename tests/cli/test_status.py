@@ -99,6 +99,20 @@ def test_json(server, client, session):
         ("sink", "test-sink"), ("sink", "second-sink"), ("source", "test-source")}
 
 
+def test_bindings_from_the_start(launch):
+    """They are told as the commands that would make them, which do so."""
+    server = launch("--bind", "default; test_sine channel 3 set amp 0.25 set pan -1 bend-range 12")
+    found = told(server.port)["bindings"]
+    assert [(each["id"], each["command"], each["arguments"]) for each in found] == [
+        (-1, "/bind_keys", ["default"]),
+        (-2, "/bind_keys", ["test_sine", "channel", 3, "set", "amp", 0.25, "set", "pan", -1, "bend-range", 12])]
+    with Client(server.port) as client:
+        for each in found:
+            client.send(each["command"], each["id"], *each["arguments"])
+        client.sync()
+    assert told(server.port)["bindings"] == found
+
+
 def test_without_pipewire(server, client, tmp_path):
     play(client)
     found = told(server.port, env={"XDG_RUNTIME_DIR": str(tmp_path), "PATH": "/usr/bin:/bin"})
