@@ -113,6 +113,13 @@ def test_bindings_from_the_start(launch):
     assert told(server.port)["bindings"] == found
 
 
+def test_lines_are_as_long_as_need_be_without_a_terminal(server, client):
+    client.send("/bind_keys", 5, "test_sine", *("set", "amp", 0.25) * 60)
+    client.sync()
+    lines = status("-u", server.port)[1].splitlines()
+    assert "     5  /bind_keys test_sine" + " set amp 0.25" * 60 in lines
+
+
 def test_without_pipewire(server, client, tmp_path):
     play(client)
     found = told(server.port, env={"XDG_RUNTIME_DIR": str(tmp_path), "PATH": "/usr/bin:/bin"})

@@ -53,7 +53,7 @@ Node read_group(top::Reader& reader) {
     return node;
 }
 
-/// The last of them if it is the same as that which an entry tells of, else the new one, put behind them.
+/// The last of them if it is the same as that which an entry tells of, else the new one, put after them.
 template <class T, class Same>
 T& same_or_new(std::vector<T>& all, T&& read, Same same) {
     if (all.empty() || !same(all.back(), read))
@@ -86,7 +86,7 @@ Buffer read_buffer(top::Reader& reader) {
     buffer.number = reader.whole();
     buffer.frames = reader.count();
     buffer.channels = reader.count();
-    buffer.rate = reader.number();
+    buffer.rate = reader.real();
     buffer.streams = reader.whole() != 0;
     return buffer;
 }
