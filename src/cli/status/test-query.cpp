@@ -252,6 +252,31 @@ TEST_CASE("the same if all the next ones have gone, and more may have followed")
     CHECK(short_list.contents().whole);
 }
 
+TEST_CASE("pages say with what they are to go on, and what was told twice is there once") {
+    Query query = at_synthdefs();
+    const osc::ReplyArg name = "synthdef"_s;
+    CHECK(give(query, "/d_list.reply",
+               {i(0), i(0), i(0), name, "a"_s, i(0), i(1), i(0), i(2), i(0), i(1), "x"_s, 1.f, "next"_s, i(7), i(1),
+                i(1), "a"_s}) == Step::ask);
+    CHECK(asked(query) == "[ \"/d_list\", 7, 1, 1, \"a\" ]\n");
+    CHECK(give(query, "/d_list.reply",
+               {i(7), i(1), i(1), name, "a"_s, i(0), i(1), i(0), i(2), i(0), i(2), "x"_s, 3.f, "y"_s, 4.f}) ==
+          Step::ask);
+    CHECK(asked(query) == "[ \"/b_list\", ]\n");
+    REQUIRE(query.contents().synthdefs.size() == 1);
+    CHECK(query.contents().synthdefs[0].controls.size() == 2);
+    CHECK(query.contents().synthdefs[0].controls[0].value == Value(3.f));
+    REQUIRE(give(query, "/b_list.reply", {i(0)}) == Step::ask);
+    CHECK(give(query, "/bind_list.reply",
+               {i(0), i(0), "binding"_s, i(5), i(1), i(0), i(1), "/old"_s, "binding"_s, i(6), i(1), i(0), i(1), "/b"_s,
+                "next"_s, i(2), i(0), i(8)}) == Step::ask);
+    CHECK(asked(query) == "[ \"/bind_list\", 2, 0, 8 ]\n");
+    CHECK(give(query, "/bind_list.reply", {i(2), i(0), "binding"_s, i(5), i(1), i(0), i(1), "/new"_s}) == Step::done);
+    REQUIRE(query.contents().bindings.size() == 2);
+    CHECK(query.contents().bindings[1].words == std::vector<Value>{"/new"});
+    CHECK(query.contents().whole);
+}
+
 TEST_CASE("a server that can't tell, and one that tells nonsense") {
     Query old;
     CHECK(give(old, "/fail", {"/server_info"_s, "Command not found"_s}) == Step::failed);
@@ -279,6 +304,7 @@ TEST_CASE("a server that can't tell, and one that tells nonsense") {
     CHECK(give(torn, "/n_list.reply",
                {i(0), i(0), i(0), "synth"_s, i(7), i(0), i(1), "one"_s, i(9), i(5), i(1), "a"_s, 1.f}) == Step::ask);
     CHECK(torn.contents().nodes.at(0).controls.empty());
+    CHECK_FALSE(torn.contents().whole);
 }
 
 TEST_CASE("whatever comes harms nothing") {
