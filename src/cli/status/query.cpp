@@ -17,7 +17,7 @@ namespace {
 constexpr int32_t root = 0;
 constexpr int most_restarts = 3;
 constexpr int most_pages = 65536;      // those of a server with as much as it may have
-constexpr size_t most_places = 2 * 16; // numbers behind "next" of /n_list
+constexpr size_t most_places = 2 * 16; // numbers after "next" of /n_list
 
 struct List {
     const char* address;
