@@ -5,9 +5,11 @@
 #include "engine/control/bindings.hpp"
 #include "engine/definitions/definitions.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <utility>
@@ -75,6 +77,20 @@ Arg as_arg(const std::string& word) {
     arg.size = uint32_t(word.size());
     arg.s = word.c_str();
     return arg;
+}
+
+BindingWord word_of(const Arg& arg) {
+    switch (arg.type) {
+    case Arg::Type::int32:
+    case Arg::Type::chr: return arg.i;
+    case Arg::Type::float32: return arg.f;
+    case Arg::Type::float64: return arg.d;
+    case Arg::Type::int64: return double(arg.h);
+    case Arg::Type::string: return std::string(arg.text());
+    case Arg::Type::true_:
+    case Arg::Type::false_: return int32_t(arg.type == Arg::Type::true_);
+    default: return std::string(1, char(arg.type));
+    }
 }
 
 /// The fraction with a denominator up to 64 that a float is next to, or the float.
@@ -171,8 +187,14 @@ std::string read_key_options(ArgReader args, KeySettings& s) {
     return options.mistake();
 }
 
-Result<std::vector<KeySettings>> parse_bindings(std::string_view text) {
-    std::vector<KeySettings> found;
+std::vector<BindingWord> words_of(std::string_view command, std::span<const Arg> args) {
+    std::vector<BindingWord> words{std::string(command)};
+    std::ranges::transform(args, std::back_inserter(words), word_of);
+    return words;
+}
+
+Result<std::vector<StartBinding>> parse_bindings(std::string_view text) {
+    std::vector<StartBinding> found;
     std::istringstream all{std::string(text)};
     for (std::string one; std::getline(all, one, ';');) {
         std::istringstream words(one);
@@ -189,7 +211,9 @@ Result<std::vector<KeySettings>> parse_bindings(std::string_view text) {
             return Error{s.synthdef + ": " + mistake};
         if (found.size() == Bindings::most)
             return Error{"there are too many"};
-        found.push_back(std::move(s));
+        std::vector<BindingWord> sent = words_of("/bind_keys", args);
+        sent.insert(sent.begin() + 1, s.synthdef);
+        found.push_back({std::move(s), std::move(sent)});
     }
     return found;
 }

@@ -75,8 +75,18 @@ private:
 /// [any but rt] Reads the options of /bind_keys. Returns what is wrong; empty if nothing is.
 std::string read_key_options(ArgReader, KeySettings&);
 
+/// [any but rt] The command that makes a binding and its arguments but for the ID, as Binding::words() has them:
+/// brackets of arrays as words.
+std::vector<BindingWord> words_of(std::string_view command, std::span<const Arg> args);
+
+/// A binding that there is from the start.
+struct StartBinding {
+    KeySettings keys;
+    std::vector<BindingWord> words; ///< of the /bind_keys that would make it
+};
+
 /// [any but rt] Reads the setting `bindings`: SynthDefs, each followed by options as of /bind_keys, with semicolons
 /// between them. "default; bass channel 1 mode legato". The error says what is wrong with which.
-Result<std::vector<KeySettings>> parse_bindings(std::string_view text);
+Result<std::vector<StartBinding>> parse_bindings(std::string_view text);
 
 } // namespace scs::osc

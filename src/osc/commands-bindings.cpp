@@ -32,21 +32,6 @@ namespace scs::osc {
 
 namespace {
 
-/// An argument as a binding keeps it to be listed: brackets of arrays as words.
-BindingWord word_of(const Arg& arg) {
-    switch (arg.type) {
-    case Arg::Type::int32:
-    case Arg::Type::chr: return arg.i;
-    case Arg::Type::float32: return arg.f;
-    case Arg::Type::float64: return arg.d;
-    case Arg::Type::int64: return double(arg.h);
-    case Arg::Type::string: return std::string(arg.text());
-    case Arg::Type::true_:
-    case Arg::Type::false_: return int32_t(arg.type == Arg::Type::true_);
-    default: return std::string(1, char(arg.type));
-    }
-}
-
 constexpr int64_t free_cost = 10'000; ///< ns, an estimate for the deadline: up to 128 notes end
 
 /// Makes a binding, and gives it to the engine in a block.
@@ -93,11 +78,8 @@ protected:
 
 private:
     void keep(std::unique_ptr<Binding> binding) {
-        std::vector<BindingWord> words{std::string(name())};
         const std::span<const Arg> sent = message().args;
-        for (const Arg& arg : sent.subspan(std::min<size_t>(sent.size(), 1))) // behind the ID
-            words.push_back(word_of(arg));
-        binding->set_words(std::move(words));
+        binding->set_words(words_of(name(), sent.subspan(std::min<size_t>(sent.size(), 1)))); // after the ID
         binding_ = std::move(binding);
     }
 

@@ -2,6 +2,7 @@
 // /n_list, /n_status, /s_query, /d_list, /b_list, /bind_list and /server_info: what a server has, for tools. Lists come
 // page by page: a server that plays to its limit shall not lose a block to whoever watches it, and a page fits into a
 // datagram.
+#include "engine/base/hash.hpp"
 #include "engine/base/nonblocking.hpp"
 #include "engine/control/bindings.hpp"
 #include "engine/engine.hpp"
@@ -36,7 +37,7 @@ constexpr size_t most_item_bytes = 8192, most_text_bytes = 1024;
 constexpr size_t most_name_bytes = 255; // a SynthDef file's names are no longer
 
 size_t page_room(ArgReader) noexcept {
-    return most_page_bytes + most_item_bytes + reply_bytes(1, 16 + 2 * WalkPlaces::most, most_name_bytes + 64);
+    return most_page_bytes + most_item_bytes + reply_bytes(1, 17 + 2 * WalkPlaces::most, 2 * most_name_bytes + 64);
 }
 
 bool is_full(const ReplyWriter& reply) noexcept {
@@ -227,27 +228,50 @@ int tell_definition(ReplyWriter& reply, const Definition& definition, int64_t fi
     return next < count ? next : 0;
 }
 
-/// [chain, which one in it, control]: Place::number, end and part.
+/// Null: the chain has no more than `index` of them.
+const Definition* definition_at(const Definitions& definitions, int64_t chain, int64_t index) noexcept {
+    const Definition* definition = definitions.first_of(size_t(chain));
+    for (int64_t i = 0; definition && i < index; ++i)
+        definition = definition->chain;
+    return definition;
+}
+
+/// Goes on at the SynthDef of this name, as others of the chain may have gone; if it has gone itself, with the chain.
+void find_definition(const Definitions& definitions, std::string_view name, Place& place) noexcept {
+    if (place.number >= int64_t(definitions.chains()))
+        return;
+    int64_t index = 0;
+    for (const Definition* each = definitions.first_of(size_t(place.number)); each; each = each->chain, ++index)
+        if (same_name(each->program->name, name)) {
+            place.end = index;
+            return;
+        }
+    place.end = place.part = 0;
+}
+
+/// [chain, which one in it, control [, its name]]: Place::number, end and part.
 Status d_list(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     ReplyWriter& reply = command.reply();
     const auto read = [&] { return std::max<int64_t>(place.args.get_int(), 0); };
     if (reply.bytes().empty()) {
+        if (engine.out_of_time(looks_at_once * chain_cost))
+            return command.unfinished();
         reply.begin("/d_list.reply");
         place.number = read();
         place.end = read();
         place.part = read();
         for (const int64_t number : {place.number, place.end, place.part})
             reply.add(int32_t(number));
+        if (place.args.at_string())
+            find_definition(engine.definitions(), place.args.get_string(), place);
     }
     const auto chains = int64_t(engine.definitions().chains());
     int64_t looked_at = 0;
     while (place.number < chains && !is_full(reply) && looked_at < chains_a_page) {
         if (looked_at++ % looks_at_once == 0 && engine.out_of_time(looks_at_once * chain_cost))
             return command.unfinished();
-        const Definition* definition = engine.definitions().first_of(size_t(place.number));
-        for (int64_t i = 0; definition && i < place.end; ++i)
-            definition = definition->chain;
+        const Definition* const definition = definition_at(engine.definitions(), place.number, place.end);
         if (!definition) {
             ++place.number;
             place.end = place.part = 0;
@@ -262,6 +286,8 @@ Status d_list(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
         reply.add(std::string_view("next"));
         for (const int64_t number : {place.number, place.end, place.part})
             reply.add(int32_t(number));
+        if (const Definition* const next = definition_at(engine.definitions(), place.number, place.end))
+            reply.add(std::string_view(next->program->name));
     }
     return {};
 }
@@ -328,16 +354,30 @@ int tell_binding(ReplyWriter& reply, const Binding& binding, int64_t first) noex
     return from + told < count ? from + told : 0;
 }
 
-/// [binding, word]: Place::number and part.
+/// Goes on at the binding of this ID, as others before it may have gone; if it has gone itself, with the list.
+void find_binding(const Bindings& bindings, int32_t id, Place& place) noexcept {
+    for (size_t i = 0; i < bindings.count(); ++i)
+        if (bindings.at(i).id() == id) {
+            place.number = int64_t(i);
+            return;
+        }
+    place.number = place.part = 0;
+}
+
+/// [binding, word [, its ID]]: Place::number and part.
 Status bind_list(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     ReplyWriter& reply = command.reply();
     if (reply.bytes().empty()) {
+        if (engine.out_of_time(int64_t(Bindings::most) * chain_cost))
+            return command.unfinished();
         reply.begin("/bind_list.reply");
         place.number = std::max<int64_t>(place.args.get_int(), 0);
         place.part = std::max<int64_t>(place.args.get_int(), 0);
         reply.add(int32_t(place.number));
         reply.add(int32_t(place.part));
+        if (place.args.remain() > 0)
+            find_binding(engine.bindings(), place.args.get_int(), place);
     }
     const auto count = int64_t(engine.bindings().count());
     while (place.number < count && !is_full(reply)) {
@@ -349,8 +389,9 @@ Status bind_list(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     }
     if (place.number < count) {
         reply.add(std::string_view("next"));
-        reply.add(int32_t(place.number));
-        reply.add(int32_t(place.part));
+        for (const int64_t number : {place.number, place.part})
+            reply.add(int32_t(number));
+        reply.add(engine.bindings().at(size_t(place.number)).id());
     }
     return {};
 }

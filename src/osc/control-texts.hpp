@@ -30,10 +30,9 @@ public:
 
     /// Empty if there is none; the last of several.
     std::string_view at(uint32_t index) noexcept {
-        std::string_view name;
-        for (; next_ != program_.slots_by_index.end() && program_.control_slots[*next_].index == index; ++next_)
-            name = program_.control_slots[*next_].name;
-        return name;
+        if (next_ == program_.slots_by_index.end() || program_.control_slots[*next_].index != index)
+            return {};
+        return program_.control_slots[*next_++].name;
     }
     /// Adds the name, or the index of a control without one.
     void add(ReplyWriter& reply, int index) noexcept {

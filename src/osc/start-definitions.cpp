@@ -84,16 +84,19 @@ std::unique_ptr<CommandBundle> load_start_definitions(Services& services, const 
         if (!folder.empty() && !stopping())
             start.load(folder);
     auto bindings = parse_bindings(settings.bindings);
-    std::vector<KeySettings> keys = bindings ? std::move(bindings.value()) : std::vector<KeySettings>();
-    for (const KeySettings& each : keys)
-        start.find(each.synthdef);
+    std::vector<StartBinding> bound = bindings ? std::move(bindings.value()) : std::vector<StartBinding>();
+    for (const StartBinding& each : bound)
+        start.find(each.keys.synthdef);
 
     auto bundle = std::make_unique<CommandBundle>();
     services.sources.note(start.definitions());
     if (!start.definitions().empty())
         bundle->append(make_install(std::move(start.definitions())).release());
-    for (int32_t id = 0; KeySettings & each : keys)
-        bundle->append(new BindAtStart(std::make_unique<KeyBinding>(--id, std::move(each))));
+    for (int32_t id = 0; StartBinding & each : bound) {
+        auto binding = std::make_unique<KeyBinding>(--id, std::move(each.keys));
+        binding->set_words(std::move(each.words));
+        bundle->append(new BindAtStart(std::move(binding)));
+    }
     if (settings.control_osc)
         bundle->append(new BindAtStart(std::make_unique<PacketBinding>(services)));
     if (!bundle->first)

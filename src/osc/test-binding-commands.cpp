@@ -483,15 +483,19 @@ TEST_CASE("the setting names SynthDefs and their options") {
         parse_bindings(" default ;bass channel 1 mode legato set cutoff 0.5 set pan -1 bend-range 12;; ");
     REQUIRE(found);
     REQUIRE(found.value().size() == 2);
-    CHECK(found.value()[0].synthdef == "default");
-    const KeySettings& bass = found.value()[1];
+    CHECK(found.value()[0].keys.synthdef == "default");
+    const KeySettings& bass = found.value()[1].keys;
     CHECK(bass.synthdef == "bass");
     CHECK(bass.source.channel == 1);
     CHECK(bass.mode == KeySettings::Mode::legato);
     CHECK(bass.bend_range == 12.f);
     CHECK(bass.values == std::vector<std::pair<std::string, float>>{{"cutoff", 0.5f}, {"pan", -1.f}});
-    CHECK(parse_bindings("bass set cutoff 5000000000").value()[0].values[0].second == 5e9f);
-    CHECK(parse_bindings("bass freq inf").value()[0].freq == "inf");
+    CHECK(found.value()[0].words == std::vector<BindingWord>{"/bind_keys", "default"});
+    CHECK(found.value()[1].words == std::vector<BindingWord>{"/bind_keys", "bass", "channel", 1, "mode", "legato",
+                                                             "set", "cutoff", 0.5f, "set", "pan", -1, "bend-range",
+                                                             12});
+    CHECK(parse_bindings("bass set cutoff 5000000000").value()[0].keys.values[0].second == 5e9f);
+    CHECK(parse_bindings("bass freq inf").value()[0].keys.freq == "inf");
     CHECK(parse_bindings("bass lowest 99999999999").error() == "bass: lowest is to be 0 to 127");
     CHECK(parse_bindings("bass set cutoff 1e99").error() == "bass: set is to be a number");
     CHECK(parse_bindings("").value().empty());

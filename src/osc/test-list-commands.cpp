@@ -46,7 +46,8 @@ std::vector<int32_t> next(const std::string& reply) {
     const auto all = words(reply);
     std::vector<int32_t> places;
     for (auto at = std::find(all.begin(), all.end(), "\"next\""); at != all.end() && ++at != all.end();)
-        places.push_back(std::stoi(*at));
+        if (!at->starts_with('"'))
+            places.push_back(std::stoi(*at));
     return places;
 }
 
@@ -121,7 +122,10 @@ TEST_CASE("a synth that would end by itself is told of, too, and a satellite") {
     bench("/s_new", "one", 100, 1, 0);
     bench("/sat_new", "one", 101, 0, 100, "c0", 3.f);
     const std::string told = run(bench, "/n_list", {});
-    CHECK(told.find("\"synth\", 101, 0, 1, \"one\", 1, 0, 1, \"c0\", 3,") < told.find("\"synth\", 100, 0,"));
+    const size_t satellite = told.find("\"synth\", 101, 0, 1, \"one\", 1, 0, 1, \"c0\", 3,");
+    const size_t reference = told.find("\"synth\", 100, 0,");
+    CHECK(reference != told.npos);
+    CHECK(satellite < reference);
 }
 
 TEST_CASE("/n_status tells of each node that is named, and of those that aren't there") {
@@ -306,6 +310,46 @@ TEST_CASE("/bind_list tells of bindings as they were made") {
         CHECK(counts[id] == 44);
     for (const int32_t wild : {-1, 12, 13, INT32_MAX, INT32_MIN})
         CHECK(run(bench, "/bind_list", {wild, wild}).starts_with("[ \"/bind_list.reply\""));
+}
+
+TEST_CASE("pages go on where they were to, though what was told before has gone") {
+    CommandBench bench;
+    bench("/bind_midi", 5);
+    bench("/bind_midi", 6);
+    bench("/bind_midi", 7);
+    const std::string last = "\"binding\", 7, 1, 0, 1, \"/bind_midi\"";
+    CHECK(run(bench, "/bind_list", {2, 0, 7}) == reply_to("/bind_list", "2, 0, " + last));
+    bench("/bind_free", 5);
+    CHECK(run(bench, "/bind_list", {2, 0, 7}) == reply_to("/bind_list", "2, 0, " + last));
+    bench("/bind_free", 7);
+    CHECK(run(bench, "/bind_list", {2, 0, 7}) ==
+          reply_to("/bind_list", "2, 0, \"binding\", 6, 1, 0, 1, \"/bind_midi\""));
+    // Of SynthDefs the name says which of its chain it is.
+    define(bench, "one", 2);
+    define(bench, "vast", 9000);
+    std::string reply = run(bench, "/d_list", {});
+    while (reply.find("\"synthdef\", \"vast\"") == reply.npos)
+        reply = run(bench, "/d_list", next(reply));
+    REQUIRE(reply.ends_with(", \"vast\" ]\n"));
+    const auto at = next(reply);
+    REQUIRE(at.size() == 3);
+    const auto ask = [&](int32_t which, std::string_view name) {
+        return bench.run(CommandBench::message("/d_list", {at[0], which, at[2], name}));
+    };
+    const std::string on = "\"synthdef\", \"vast\", 0, 1, 1, 9000, ";
+    CHECK(ask(at[1], "vast").find(on + std::to_string(at[2])) != reply.npos);
+    CHECK(ask(at[1] + 1, "vast").find(on + std::to_string(at[2])) != reply.npos);
+    CHECK(ask(at[1] + 1, "gone").find(on + "0, ") != reply.npos);
+    // A node that has left the group is passed over; one that follows it is not.
+    bench("/g_new", 10, 1, 0, 20, 1, 0);
+    for (const int32_t id : {11, 12, 13})
+        bench("/g_new", id, 1, 10);
+    const std::vector<int32_t> places{0, 11, 0, 12, 0, 13, 0, 10, 1};
+    CHECK(run(bench, "/n_list", places).starts_with("[ \"/n_list.reply\", 0, 11, 0, \"group\", 11, 10"));
+    bench("/g_tail", 20, 11);
+    CHECK(run(bench, "/n_list", places).starts_with("[ \"/n_list.reply\", 0, 12, 0, \"group\", 12, 10"));
+    bench("/n_free", 10);
+    CHECK(run(bench, "/n_list", places) == "[ \"/fail\", \"/n_list\", \"Node 11 not found\" ]\n");
 }
 
 TEST_CASE("/server_info says which server it is and how it does") {

@@ -6,13 +6,33 @@
 
 namespace scs::osc {
 
+namespace {
+
+/// The group that all places but the last are in: the last one tells it, as WalkPlaces has them.
+bool names_group(ArgReader args, int32_t& group) noexcept {
+    int count = 0;
+    int32_t number = 0;
+    for (; count < WalkPlaces::most && args.remain() > 0; ++count) {
+        group = args.get_int();
+        number = args.get_int();
+    }
+    return count > 1 && number == 1;
+}
+
+} // namespace
+
 Status find_place(Group& group, ArgReader& args, Tree& tree, Node*& node, int32_t& from) noexcept {
     node = &group;
     from = 0;
     Status missing;
+    int32_t above = 0;
+    const bool in_group = names_group(args, above);
     for (int i = 0; i < WalkPlaces::most && args.remain() > 0; ++i) {
         const int32_t id = args.get_int(), number = args.get_int();
-        if (Node* found = tree.find(id)) {
+        Node* const found = tree.find(id);
+        const Group* const parent = found ? seen_parent(*found) : nullptr;
+        const bool moved = in_group && id != above && parent && parent->id != above;
+        if (found && !moved) {
             node = found;
             from = number;
             return {};

@@ -16,7 +16,8 @@ namespace scs::osc {
 // the client sends that back. [rt]
 
 /// Finds where to go on: at the first node that is still there of those that are named, each as an ID and a number,
-/// which becomes `from`. Without any, at the group, from 0. Then the status is a failure if none is there.
+/// which becomes `from`. Without any, at the group, from 0. If the last one is what follows a group, those before it
+/// that have left this group count as gone. The status is a failure if all are gone.
 Status find_place(Group& group, ArgReader& args, Tree& tree, Node*& node, int32_t& from) noexcept SCS_NONBLOCKING;
 
 /// Adds "next" and the places for find_place() from where the walk stands, which isn't its end, each with 1 if what is

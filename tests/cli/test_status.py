@@ -99,6 +99,27 @@ def test_json(server, client, session):
         ("sink", "test-sink"), ("sink", "second-sink"), ("source", "test-source")}
 
 
+def test_bindings_from_the_start(launch):
+    """They are told as the commands that would make them, which do so."""
+    server = launch("--bind", "default; test_sine channel 3 set amp 0.25 set pan -1 bend-range 12")
+    found = told(server.port)["bindings"]
+    assert [(each["id"], each["command"], each["arguments"]) for each in found] == [
+        (-1, "/bind_keys", ["default"]),
+        (-2, "/bind_keys", ["test_sine", "channel", 3, "set", "amp", 0.25, "set", "pan", -1, "bend-range", 12])]
+    with Client(server.port) as client:
+        for each in found:
+            client.send(each["command"], each["id"], *each["arguments"])
+        client.sync()
+    assert told(server.port)["bindings"] == found
+
+
+def test_lines_are_as_long_as_need_be_without_a_terminal(server, client):
+    client.send("/bind_keys", 5, "test_sine", *("set", "amp", 0.25) * 60)
+    client.sync()
+    lines = status("-u", server.port)[1].splitlines()
+    assert "     5  /bind_keys test_sine" + " set amp 0.25" * 60 in lines
+
+
 def test_without_pipewire(server, client, tmp_path):
     play(client)
     found = told(server.port, env={"XDG_RUNTIME_DIR": str(tmp_path), "PATH": "/usr/bin:/bin"})
@@ -253,17 +274,19 @@ def test_without_a_server(server, session):
 
 @pytest.mark.parametrize("answer, text", [
     (lambda message: encode(Message("/fail", message.address, "Command not found")), "it is scsynth, or an older"),
+    (lambda message: encode(Message("/fail", message.address, "\x1b[2J\n")), r"refuses /server_info: \x1b[2J\x0a"),
     (lambda message: encode(Message(f"{message.address}.reply", 1, "x")), "not as this program knows it"),
     (lambda message: encode(Message(f"{message.address}.reply", "x" * 60000, "y" * 5000)) if message.address == "/server_info"
      else b"\0" * 16, "no server answers at"),
     (lambda message: b"nonsense", "no server answers at"),
     (lambda message: None, "no server answers at"),
-], ids=["stock", "other", "half", "nonsense", "silent"])
+], ids=["stock", "escapes", "other", "half", "nonsense", "silent"])
 def test_servers_of_another_kind(answer, text):
     with Answering(answer) as other:
         code, output, said = status("-u", other.port)
     assert (code, output) == (1, "")
     assert text in said
+    assert "\x1b" not in said
 
 
 @pytest.mark.parametrize("options, text", [(("-x",), "status: -x: no such option\npw-scsynth status --help"),

@@ -173,15 +173,17 @@ def test_without_a_server(launch, session):
 
 @pytest.mark.parametrize("answer, text", [
     (lambda message: encode(Message("/fail", message.address, "Command not found")), "it is scsynth, or an older"),
+    (lambda message: encode(Message("/fail", message.address, "\x1b[2J\n")), r"refuses /g_queryCost: \x1b[2J\x0a"),
     (lambda message: encode(Message("/g_queryCost.reply", 1, "x")), "not as this program knows it"),
     (lambda message: b"nonsense", "no server answers at"),
     (lambda message: None, "no server answers at"),
-], ids=["stock", "other", "nonsense", "silent"])
+], ids=["stock", "escapes", "other", "nonsense", "silent"])
 def test_servers_of_another_kind(answer, text):
     with Answering(answer) as other:
         status, output, said = top("-u", other.port, "--once")
     assert (status, output) == (1, "")
     assert text in said
+    assert "\x1b" not in said
 
 
 @pytest.mark.parametrize("options, text", [

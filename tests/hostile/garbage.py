@@ -27,7 +27,7 @@ COMMANDS = {
     "/sat_new": "dnsn|cv", "/g_new": "|nat",
     "/p_new": "|nat", "/g_head": "|tn", "/g_tail": "|tn", "/g_freeAll": "|t", "/g_deepFree": "|t",
     "/g_dumpTree": "|ts", "/g_queryTree": "|ts", "/g_queryCost": "t|ns",
-    "/n_list": "t|ni", "/n_status": "|n", "/s_query": "|n", "/d_list": "|i", "/b_list": "i", "/bind_list": "|i", "/server_info": "",
+    "/n_list": "t|ni", "/n_status": "|n", "/s_query": "|n", "/d_list": "iiid", "/b_list": "i", "/bind_list": "|i", "/server_info": "",
     "/trace_start": "", "/trace_read": "i", "/trace_stop": "i",
     "/bind_keys": "isiisisf", "/bind_controller": "iissf", "/bind_free": "i", "/bind_command": "iwwiw|v",
     "/bind_midi": "isi", "/bind_beat": "isssi", "/bind_moved": "", "/midi_send": "iwiiv", "/pointer": "vviD", "/hid": "iwiv",

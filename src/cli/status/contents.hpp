@@ -36,7 +36,7 @@ struct SynthDef {
 struct Buffer {
     int32_t number = 0;
     int frames = 0, channels = 0;
-    double rate = 0;      ///< Hz
+    double rate = 0;      ///< Hz; may be NaN
     bool streams = false; ///< a file is open for DiskIn or DiskOut
 };
 

@@ -104,7 +104,7 @@ private:
     void add(const Binding& binding) {
         json_.key("id").number(int64_t(binding.id));
         json_.key("command");
-        binding.words.empty() ? json_.null() : (add(binding.words[0]), json_);
+        add(binding.words.empty() ? Value("") : binding.words[0]);
         json_.key("arguments").begin_list();
         for (size_t i = 1; i < binding.words.size(); ++i)
             add(binding.words[i]);

@@ -15,7 +15,7 @@ struct Options : top::ServerOptions {
     bool all = false; ///< long lists, too
 };
 
-/// Reads the arguments behind "status". An error is a sentence that begins with the option.
+/// Reads the arguments after "status". An error is a sentence that begins with the option.
 Result<Options> parse_options(std::span<const char* const> arguments);
 
 /// What `pw-scsynth status --help` prints.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/status/query.hpp"
 
+#include "cli/top/refusal.hpp"
 #include "osc/arg-reader.hpp"
 
 #include <algorithm>
@@ -16,14 +17,14 @@ namespace {
 constexpr int32_t root = 0;
 constexpr int most_restarts = 3;
 constexpr int most_pages = 65536;      // those of a server with as much as it may have
-constexpr size_t most_places = 2 * 16; // numbers behind "next" of /n_list
+constexpr size_t most_places = 2 * 16; // numbers after "next" of /n_list
 
 struct List {
     const char* address;
     size_t head; ///< how many numbers say where a page begins
 };
 constexpr List lists[] = {{"/server_info", 0}, {"/n_list", 3}, {"/d_list", 3}, {"/b_list", 1}, {"/bind_list", 2}};
-constexpr size_t nodes = 1, synthdefs = 2; ///< which ones they are
+constexpr size_t nodes = 1, synthdefs = 2, bindings = 4; ///< which ones they are
 
 /// Where the items of an entry go on, after those of other entries.
 struct Part {
@@ -31,15 +32,18 @@ struct Part {
     int all, first, told;
 };
 
-/// Reads controls of an entry, unless others before them are missing.
-void read_controls(top::Reader& reader, std::vector<Control>& controls) {
+/// Reads controls of an entry, unless others before them are missing. false: they are.
+bool read_controls(top::Reader& reader, std::vector<Control>& controls) {
     const Part part(reader);
+    if (part.first == 0)
+        controls.clear(); // it is told anew
     const bool follows = size_t(part.first) == controls.size();
     for (int i = 0; i < part.told && reader.good(); ++i) {
         Value name = reader.value(), value = reader.value();
         if (reader.good() && follows)
             controls.push_back({std::holds_alternative<std::string>(name) ? std::get<std::string>(name) : "", value});
     }
+    return follows;
 }
 
 Node read_group(top::Reader& reader) {
@@ -52,7 +56,7 @@ Node read_group(top::Reader& reader) {
     return node;
 }
 
-/// The last of them if it is the same as that which an entry tells of, else the new one, put behind them.
+/// The last of them if it is the same as that which an entry tells of, else the new one, put after them.
 template <class T, class Same>
 T& same_or_new(std::vector<T>& all, T&& read, Same same) {
     if (all.empty() || !same(all.back(), read))
@@ -60,24 +64,24 @@ T& same_or_new(std::vector<T>& all, T&& read, Same same) {
     return all.back();
 }
 
-void read_synth(top::Reader& reader, std::vector<Node>& all) {
+bool read_synth(top::Reader& reader, std::vector<Node>& all) {
     Node read;
     read.id = reader.whole();
     read.parent = reader.whole();
     read.runs = reader.whole() != 0;
     read.synthdef = reader.text();
     const auto same = [](const Node& a, const Node& b) { return a.id == b.id && a.synthdef == b.synthdef; };
-    read_controls(reader, same_or_new(all, std::move(read), same).controls);
+    return read_controls(reader, same_or_new(all, std::move(read), same).controls);
 }
 
-void read_synthdef(top::Reader& reader, std::vector<SynthDef>& all) {
+bool read_synthdef(top::Reader& reader, std::vector<SynthDef>& all) {
     SynthDef read;
     read.name = reader.text();
     read.synths = reader.count();
     read.units = reader.count();
     read.native = reader.whole() != 0;
     const auto same = [](const SynthDef& a, const SynthDef& b) { return a.name == b.name; };
-    read_controls(reader, same_or_new(all, std::move(read), same).controls);
+    return read_controls(reader, same_or_new(all, std::move(read), same).controls);
 }
 
 Buffer read_buffer(top::Reader& reader) {
@@ -85,22 +89,26 @@ Buffer read_buffer(top::Reader& reader) {
     buffer.number = reader.whole();
     buffer.frames = reader.count();
     buffer.channels = reader.count();
-    buffer.rate = reader.number();
+    buffer.rate = reader.real();
     buffer.streams = reader.whole() != 0;
     return buffer;
 }
 
-void read_binding(top::Reader& reader, std::vector<Binding>& all) {
+bool read_binding(top::Reader& reader, std::vector<Binding>& all) {
     Binding read;
     read.id = reader.whole();
     const auto same = [](const Binding& a, const Binding& b) { return a.id == b.id; };
     Binding& binding = same_or_new(all, std::move(read), same);
     const Part part(reader);
+    if (part.first == 0)
+        binding.words.clear(); // it is told anew
+    const bool follows = size_t(part.first) == binding.words.size();
     for (int i = 0; i < part.told && reader.good(); ++i) {
         Value word = reader.value();
-        if (reader.good() && size_t(part.first) + size_t(i) == binding.words.size())
+        if (reader.good() && follows)
             binding.words.push_back(std::move(word));
     }
+    return follows;
 }
 
 /// Of those that were told twice, as they moved meanwhile, the last one stays.
@@ -130,6 +138,8 @@ std::vector<osc::ReplyArg> Query::arguments() const {
     if (of_nodes())
         args.emplace_back(root);
     args.insert(args.end(), places_.begin(), places_.end());
+    if (!place_name_.empty())
+        args.emplace_back(std::string_view(place_name_));
     return args;
 }
 
@@ -154,7 +164,9 @@ Query::Step Query::take(const osc::Message& message) {
 /// What was asked for twice may also be answered twice.
 bool Query::expects(const Numbers& begins) const {
     if (!of_nodes())
-        return places_.empty() ? begins == Numbers(begins.size()) : begins == places_;
+        return places_.empty()
+                   ? begins == Numbers(begins.size())
+                   : places_.size() >= begins.size() && std::equal(begins.begin(), begins.end(), places_.begin());
     if (places_.empty() || begins[0] != root)
         return begins == Numbers{root, root, 0};
     for (size_t i = 0; i + 1 < places_.size(); i += 2)
@@ -184,6 +196,7 @@ Query::Step Query::take_page(top::Reader& reader) {
             return begin_again();
         contents_.whole = false;
     }
+    place_name_.clear();
     while (reader.more())
         read_entry(reader, next);
     return next.empty() ? next_list() : go_on(std::move(next));
@@ -208,18 +221,25 @@ void Query::read_entry(top::Reader& reader, Numbers& next) {
     if (kind == "group")
         contents_.nodes.push_back(read_group(reader));
     else if (kind == "synth")
-        read_synth(reader, contents_.nodes);
+        contents_.whole &= read_synth(reader, contents_.nodes);
     else if (kind == "synthdef")
-        read_synthdef(reader, contents_.synthdefs);
+        contents_.whole &= read_synthdef(reader, contents_.synthdefs);
     else if (kind == "buffer")
         contents_.buffers.push_back(read_buffer(reader));
     else if (kind == "binding")
-        read_binding(reader, contents_.bindings);
+        contents_.whole &= read_binding(reader, contents_.bindings);
     else if (kind == "next")
-        while (reader.more())
-            next.push_back(reader.whole());
+        read_next(reader, next);
     else
         reader.reject();
+}
+
+void Query::read_next(top::Reader& reader, Numbers& next) {
+    while (reader.more())
+        if (list_ == synthdefs && reader.at_text())
+            place_name_ = reader.text();
+        else
+            next.push_back(reader.whole());
 }
 
 Query::Step Query::begin_again() {
@@ -236,7 +256,10 @@ Query::Step Query::next_list() {
         keep_last(contents_.synthdefs, [](const SynthDef& each) { return each.name; });
         std::ranges::sort(contents_.synthdefs, {}, &SynthDef::name);
     }
+    if (list_ == bindings)
+        keep_last(contents_.bindings, [](const Binding& binding) { return binding.id; });
     places_.clear();
+    place_name_.clear();
     return ++list_ == std::size(lists) ? Step::done : Step::ask;
 }
 
@@ -247,10 +270,8 @@ Query::Step Query::take_failure(const osc::Message& message) {
     const std::string_view name = args.get_string(), text = args.get_string();
     if (name != address())
         return Step::ignored;
-    if (text == "Command not found")
-        return fail("the server has no " + std::string(name) + ": it is scsynth, or an older pw-scsynth");
     if (!of_nodes() || places_.empty() || !text.starts_with("Node "))
-        return fail("the server refuses " + std::string(name) + ": " + std::string(text));
+        return fail(top::refusal(name, text));
     if (restarts_ < most_restarts)
         return begin_again();
     contents_.whole = false;

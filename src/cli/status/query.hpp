@@ -45,10 +45,12 @@ private:
     Step next_list();
     Step fail(std::string why);
     void read_entry(top::Reader&, Numbers& next);
+    void read_next(top::Reader&, Numbers& next);
     void read_figures(top::Reader&);
 
-    size_t list_ = 0; ///< which one is asked for
-    Numbers places_;  ///< "next" of the page before
+    size_t list_ = 0;        ///< which one is asked for
+    Numbers places_;         ///< "next" of the page before
+    std::string place_name_; ///< the SynthDef there, if it tells one
     int pages_ = 0, restarts_ = 0;
     Contents contents_;
     std::string failure_;

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utility>
@@ -56,7 +57,7 @@ void ask(top::Companion& server, Query& query, const std::string& name) {
 
 /// The columns of the terminal that is written to; without one, a line may be as long as it needs.
 Extent extent(const Options& options) {
-    Extent extent{.width = 200, .all = options.all};
+    Extent extent{.width = std::numeric_limits<size_t>::max(), .all = options.all};
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         extent.width = std::max<size_t>(size.ws_col, 40);

@@ -34,6 +34,7 @@ TEST_CASE("nothing, and what JSON has no number for") {
         to_json({}, {}, "h", 1) ==
         R"({"host":"h","port":1,"server":{},"whole":true,"nodes":[],"synthdefs":[],"buffers":[],"bindings":[],"pipewire":null})");
     Contents odd;
+    odd.buffers = {{1, 2, 3, NAN, false}};
     odd.nodes = {synth(1, 0, "x", {{"a", NAN}, {"b", -INFINITY}, {"c", 16777217.f}, {"d", 0.1f}, {"e", 3}})};
     odd.bindings = {{1, {}}};
     odd.whole = false;
@@ -41,7 +42,9 @@ TEST_CASE("nothing, and what JSON has no number for") {
         to_json(odd, {}, "h", 1) ==
         R"({"host":"h","port":1,"server":{},"whole":false,"nodes":[)"
         "\n"
-        R"({"id":1,"type":"synth","parent":0,"running":true,"synthdef":"x","controls":[{"index":0,"name":"a","value":null},{"index":1,"name":"b","value":null},{"index":2,"name":"c","value":16777216},{"index":3,"name":"d","value":0.1},{"index":4,"name":"e","value":3}]}],"synthdefs":[],"buffers":[],"bindings":[)"
+        R"({"id":1,"type":"synth","parent":0,"running":true,"synthdef":"x","controls":[{"index":0,"name":"a","value":null},{"index":1,"name":"b","value":null},{"index":2,"name":"c","value":16777216},{"index":3,"name":"d","value":0.1},{"index":4,"name":"e","value":3}]}],"synthdefs":[],"buffers":[)"
         "\n"
-        R"({"id":1,"command":null,"arguments":[]}],"pipewire":null})");
+        R"({"number":1,"frames":2,"channels":3,"rate":null,"streams":false}],"bindings":[)"
+        "\n"
+        R"({"id":1,"command":"","arguments":[]}],"pipewire":null})");
 }

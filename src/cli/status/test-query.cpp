@@ -4,9 +4,11 @@
 #include "cli/status/json.hpp"
 #include "cli/status/text.hpp"
 #include "cli/top/test-reply.hpp"
+#include "engine/base/printable.hpp"
 
 #include <doctest/doctest.h>
 
+#include <charconv>
 #include <climits>
 #include <cmath>
 #include <iterator>
@@ -42,6 +44,71 @@ std::string asked(const Query& query) {
     auto packet = osc::decode(bytes.value());
     REQUIRE(packet);
     return osc::to_text(packet.value());
+}
+
+/// Reads JSON, and knows only what is right in it.
+class JsonReader {
+public:
+    explicit JsonReader(std::string_view text) : rest_(text) {}
+    bool all() { return value() && rest_.empty(); }
+
+private:
+    bool take(std::string_view word) {
+        const bool there = rest_.starts_with(word);
+        rest_.remove_prefix(there ? word.size() : 0);
+        return there;
+    }
+    bool character() {
+        if (take("\\u"))
+            return std::string_view("0123456789abcdef").find(rest_[3]) != rest_.npos && take("00") &&
+                   (rest_.remove_prefix(2), true);
+        if (take("\\\"") || take("\\\\"))
+            return true;
+        const size_t bytes = rest_[0] == '\\' ? 0 : printable_bytes(rest_);
+        rest_.remove_prefix(bytes);
+        return bytes > 0;
+    }
+    bool string() {
+        if (!take("\""))
+            return false;
+        while (rest_.size() > 6 && rest_[0] != '"') // the object's end follows
+            if (!character())
+                return false;
+        return take("\"");
+    }
+    bool number() {
+        double read = 0;
+        const auto end = std::from_chars(rest_.data(), rest_.data() + rest_.size(), read);
+        rest_.remove_prefix(size_t(end.ptr - rest_.data()));
+        return end.ec == std::errc() && std::isfinite(read);
+    }
+    bool items(std::string_view end, bool keys) {
+        take("\n");
+        if (take(end))
+            return true;
+        do {
+            take("\n");
+            if ((keys && !(string() && take(":"))) || !value())
+                return false;
+        } while (take(","));
+        take("\n");
+        return take(end);
+    }
+    bool value() {
+        if (take("{"))
+            return items("}", true);
+        if (take("["))
+            return items("]", false);
+        return take("null") || take("true") || take("false") || (rest_.starts_with('"') ? string() : number());
+    }
+
+    std::string_view rest_;
+};
+
+/// Whether its lines have nothing but printable characters.
+bool harmless(std::string text) {
+    std::erase(text, '\n');
+    return is_printable(text);
 }
 
 /// A query that is at its list of nodes.
@@ -185,6 +252,31 @@ TEST_CASE("the same if all the next ones have gone, and more may have followed")
     CHECK(short_list.contents().whole);
 }
 
+TEST_CASE("pages say with what they are to go on, and what was told twice is there once") {
+    Query query = at_synthdefs();
+    const osc::ReplyArg name = "synthdef"_s;
+    CHECK(give(query, "/d_list.reply",
+               {i(0), i(0), i(0), name, "a"_s, i(0), i(1), i(0), i(2), i(0), i(1), "x"_s, 1.f, "next"_s, i(7), i(1),
+                i(1), "a"_s}) == Step::ask);
+    CHECK(asked(query) == "[ \"/d_list\", 7, 1, 1, \"a\" ]\n");
+    CHECK(give(query, "/d_list.reply",
+               {i(7), i(1), i(1), name, "a"_s, i(0), i(1), i(0), i(2), i(0), i(2), "x"_s, 3.f, "y"_s, 4.f}) ==
+          Step::ask);
+    CHECK(asked(query) == "[ \"/b_list\", ]\n");
+    REQUIRE(query.contents().synthdefs.size() == 1);
+    CHECK(query.contents().synthdefs[0].controls.size() == 2);
+    CHECK(query.contents().synthdefs[0].controls[0].value == Value(3.f));
+    REQUIRE(give(query, "/b_list.reply", {i(0)}) == Step::ask);
+    CHECK(give(query, "/bind_list.reply",
+               {i(0), i(0), "binding"_s, i(5), i(1), i(0), i(1), "/old"_s, "binding"_s, i(6), i(1), i(0), i(1), "/b"_s,
+                "next"_s, i(2), i(0), i(8)}) == Step::ask);
+    CHECK(asked(query) == "[ \"/bind_list\", 2, 0, 8 ]\n");
+    CHECK(give(query, "/bind_list.reply", {i(2), i(0), "binding"_s, i(5), i(1), i(0), i(1), "/new"_s}) == Step::done);
+    REQUIRE(query.contents().bindings.size() == 2);
+    CHECK(query.contents().bindings[1].words == std::vector<Value>{"/new"});
+    CHECK(query.contents().whole);
+}
+
 TEST_CASE("a server that can't tell, and one that tells nonsense") {
     Query old;
     CHECK(give(old, "/fail", {"/server_info"_s, "Command not found"_s}) == Step::failed);
@@ -212,12 +304,14 @@ TEST_CASE("a server that can't tell, and one that tells nonsense") {
     CHECK(give(torn, "/n_list.reply",
                {i(0), i(0), i(0), "synth"_s, i(7), i(0), i(1), "one"_s, i(9), i(5), i(1), "a"_s, 1.f}) == Step::ask);
     CHECK(torn.contents().nodes.at(0).controls.empty());
+    CHECK_FALSE(torn.contents().whole);
 }
 
 TEST_CASE("whatever comes harms nothing") {
     std::minstd_rand random(1);
     const auto pick = [&](const auto& from) { return from[random() % std::size(from)]; };
-    constexpr std::string_view texts[] = {"group", "synth", "none", "synthdef", "buffer", "binding", "next", "", "a"};
+    constexpr std::string_view texts[] = {"group", "synth",   "none", "synthdef", "buffer",   "binding",  "next", "",
+                                          "a",     "\x1b[2J", "\"\\", "\n\x7f",   "\xff\xc3", "\xc2\x9b", "é"};
     constexpr int32_t numbers[] = {0, 1, 2, -1, 7, 255, INT32_MAX, INT32_MIN};
     constexpr float reals[] = {0.f, 1e30f, NAN, -INFINITY};
     constexpr size_t heads[] = {0, 3, 3, 1, 2};
@@ -243,8 +337,11 @@ TEST_CASE("whatever comes harms nothing") {
             list += address != query.address();
         }
         const Contents& contents = query.contents();
-        CHECK(to_json(contents, {}, "h", 1).ends_with("}"));
-        CHECK_FALSE(to_text(contents, {}, "h", {}).empty());
+        const std::string json = to_json(contents, {}, "h", 1), text = to_text(contents, {}, "h", {});
+        CHECK(JsonReader(json).all());
+        CHECK_FALSE(text.empty());
+        CHECK(harmless(text));
+        CHECK(is_printable(query.failure()));
     }
 }
 

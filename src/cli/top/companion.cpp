@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/companion.hpp"
 
+#include "cli/top/refusal.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/compose.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -63,7 +65,7 @@ bool Companion::answers() {
 
 void Companion::wait(int fd, int longest, const std::function<void(const osc::Message&)>& take) {
     pollfd polled[] = {{signals_.fd(), POLLIN, 0}, {link_.fd(), POLLIN, 0}, {fd, POLLIN, 0}};
-    if (::poll(polled, std::size(polled), longest) < 0 && errno != EINTR)
+    if (::poll(polled, std::size(polled), std::max(longest, 0)) < 0 && errno != EINTR)
         return fail(std::string("cannot wait: ") + std::strerror(errno));
     ended_ = signals_.next() != 0;
     if (polled[1].revents && !link_.receive(take))
@@ -74,7 +76,7 @@ bool Companion::fail_if_refused(const osc::Message& message, const char* address
     osc::ArgReader args(message.args);
     if (message.name() != "fail" || args.get_string() != address)
         return false;
-    fail("the server refuses " + std::string(address) + ": " + std::string(args.get_string()));
+    fail(refusal(address, args.get_string()));
     return true;
 }
 

@@ -32,8 +32,8 @@ public:
     void send(const char* address, std::span<const osc::ReplyArg>);
     /// Whether the server answers, within a second. If not, that ends it.
     bool answers();
-    /// Waits until the server has sent something, `fd` (-1: none) has input or a signal has come, at most that many ms,
-    /// and calls `take` for each of the server's messages.
+    /// Waits until the server has sent something, `fd` (-1: none) has input or a signal has come, at most that many ms
+    /// (below 0: as 0), and calls `take` for each of the server's messages.
     void wait(int fd, int longest, const std::function<void(const osc::Message&)>& take);
     /// Ends it; and so, with the server's reason, if this is its answer that it can't obey `address`.
     void fail(std::string why) { failure_ = Error{std::move(why)}; }

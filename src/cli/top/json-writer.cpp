@@ -3,12 +3,22 @@
 
 #include "engine/base/printable.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
 
 namespace scs::top {
+
+namespace {
+
+std::string escaped(char control) {
+    constexpr char digits[] = "0123456789abcdef";
+    return {'\\', 'u', '0', '0', digits[uint8_t(control) >> 4], digits[uint8_t(control) & 15]};
+}
+
+} // namespace
 
 JsonWriter& JsonWriter::key(std::string_view name) {
     begin_item();
@@ -81,10 +91,16 @@ void JsonWriter::end_line() {
 
 void JsonWriter::quote(std::string_view text) {
     text_ += '"';
-    for (const char c : printable(text)) {
-        if (c == '"' || c == '\\')
-            text_ += '\\';
-        text_ += c;
+    while (!text.empty()) {
+        const size_t count = printable_bytes(text);
+        const char first = text[0];
+        if (first == '"' || first == '\\')
+            text_.append({'\\', first});
+        else if (count > 0)
+            text_ += text.substr(0, count);
+        else
+            text_ += uint8_t(first) < 0x80 ? escaped(first) : "\xef\xbf\xbd"; // U+FFFD
+        text.remove_prefix(std::max<size_t>(count, 1));
     }
     text_ += '"';
 }

@@ -15,7 +15,7 @@ public:
     JsonWriter& end_object() { return close('}'); }
     JsonWriter& begin_list() { return open('['); }
     JsonWriter& end_list() { return close(']'); }
-    /// What isn't printable UTF-8 in a key or a string is written as \xNN.
+    /// Control characters of ASCII are written as \u00NN, and each byte of what else isn't printable UTF-8 as U+FFFD.
     JsonWriter& key(std::string_view name);
     JsonWriter& string(std::string_view text);
     /// With six digits, in every locale. NaN and infinity, which JSON lacks, become 0.

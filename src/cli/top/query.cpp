@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/top/query.hpp"
 
+#include "cli/top/refusal.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/compose.hpp"
 
@@ -80,10 +81,8 @@ Query::Step Query::take_failure(const osc::Message& message) {
     const std::string_view name = args.get_string(), text = args.get_string();
     if (name != command)
         return Step::ignored;
-    if (text == "Command not found")
-        return fail("the server has no " + std::string(command) + ": it is scsynth, or an older pw-scsynth");
     if (places_.empty() || !text.starts_with("Node "))
-        return fail("the server refuses " + std::string(command) + ": " + std::string(text));
+        return fail(refusal(command, text));
     if (restarts_++ == most_restarts) {
         sample_.whole = false;
         return Step::done;

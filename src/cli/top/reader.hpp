@@ -28,9 +28,14 @@ public:
         return good_ ? rest_.get_int() : 0;
     }
     int count() { return std::max(whole(), 0); }
-    double number() {
+    /// May be NaN.
+    double real() {
         good_ = good_ && (rest_.tag() == 'f' || rest_.tag() == 'd');
-        const double value = good_ ? rest_.get_double() : 0;
+        return good_ ? rest_.get_double() : 0;
+    }
+    /// The same; what is no finite number becomes 0.
+    double number() {
+        const double value = real();
         return std::isfinite(value) ? value : 0;
     }
     std::string text() {

@@ -155,24 +155,25 @@ TEST_CASE("help fits an ordinary terminal") {
 }
 
 TEST_CASE("JSON") {
-    CHECK(to_json(model(), "127.0.0.1", 57110) ==
-          R"({"host":"127.0.0.1","port":57110,"block":64,"rate":48000,"load":23.456,"peak":41,"limit":70,)"
-          R"("worst_block":30,"threads":2,"synths":2012,"group_count":4,"cuts":1,"ended":2,"paused":3,)"
-          R"("whole":true,"groups":[)"
-          R"({"id":0,"parent":null,"runs":true,"cost":13.5165,"estimated":true,"unmeasured":1,)"
-          R"("running":2004,"paused":18,"batches":125,"synthdefs":[)"
-          R"({"name":"new","cost":0,"estimated":false,"unmeasured":1,"running":1,"paused":0,"batches":0}]},)"
-          R"({"id":1,"parent":0,"runs":true,"cost":13.5165,"estimated":true,"unmeasured":0,)"
-          R"("running":2003,"paused":8,"batches":125,"synthdefs":[)"
-          R"({"name":"default","cost":12,"estimated":true,"unmeasured":0,"running":2000,"paused":0,"batches":125}]},)"
-          R"({"id":2,"parent":1,"runs":true,"cost":1.5165,"estimated":true,"unmeasured":0,)"
-          R"("running":3,"paused":8,"batches":0,"synthdefs":[)"
-          R"({"name":"verb","cost":1.5,"estimated":false,"unmeasured":0,"running":1,"paused":0,"batches":0},)"
-          R"({"name":"sine","cost":0.0165,"estimated":true,"unmeasured":0,"running":2,"paused":5,"batches":0},)"
-          R"({"name":"off","cost":0,"estimated":false,"unmeasured":0,"running":0,"paused":3,"batches":0}]},)"
-          R"({"id":7,"parent":0,"runs":false,"cost":0,"estimated":false,"unmeasured":0,)"
-          R"("running":0,"paused":10,"batches":0,"synthdefs":[)"
-          R"({"name":"d\\x1b\"\\","cost":0,"estimated":false,"unmeasured":0,"running":0,"paused":10,"batches":0}]}]})");
+    CHECK(
+        to_json(model(), "127.0.0.1", 57110) ==
+        R"({"host":"127.0.0.1","port":57110,"block":64,"rate":48000,"load":23.456,"peak":41,"limit":70,)"
+        R"("worst_block":30,"threads":2,"synths":2012,"group_count":4,"cuts":1,"ended":2,"paused":3,)"
+        R"("whole":true,"groups":[)"
+        R"({"id":0,"parent":null,"runs":true,"cost":13.5165,"estimated":true,"unmeasured":1,)"
+        R"("running":2004,"paused":18,"batches":125,"synthdefs":[)"
+        R"({"name":"new","cost":0,"estimated":false,"unmeasured":1,"running":1,"paused":0,"batches":0}]},)"
+        R"({"id":1,"parent":0,"runs":true,"cost":13.5165,"estimated":true,"unmeasured":0,)"
+        R"("running":2003,"paused":8,"batches":125,"synthdefs":[)"
+        R"({"name":"default","cost":12,"estimated":true,"unmeasured":0,"running":2000,"paused":0,"batches":125}]},)"
+        R"({"id":2,"parent":1,"runs":true,"cost":1.5165,"estimated":true,"unmeasured":0,)"
+        R"("running":3,"paused":8,"batches":0,"synthdefs":[)"
+        R"({"name":"verb","cost":1.5,"estimated":false,"unmeasured":0,"running":1,"paused":0,"batches":0},)"
+        R"({"name":"sine","cost":0.0165,"estimated":true,"unmeasured":0,"running":2,"paused":5,"batches":0},)"
+        R"({"name":"off","cost":0,"estimated":false,"unmeasured":0,"running":0,"paused":3,"batches":0}]},)"
+        R"({"id":7,"parent":0,"runs":false,"cost":0,"estimated":false,"unmeasured":0,)"
+        R"("running":0,"paused":10,"batches":0,"synthdefs":[)"
+        R"({"name":"d\u001b\"\\","cost":0,"estimated":false,"unmeasured":0,"running":0,"paused":10,"batches":0}]}]})");
     const Model nothing = make_model({});
     const std::string empty = to_json(nothing, "a", 1);
     CHECK(empty.find("\"limit\":null,\"worst_block\":null") != std::string::npos);

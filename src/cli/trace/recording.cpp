@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cli/trace/recording.hpp"
 
+#include "cli/top/refusal.hpp"
 #include "osc/arg-reader.hpp"
 #include "osc/codec/compose.hpp"
 
@@ -77,11 +78,9 @@ Recording::Step Recording::take_failure(const osc::Message& message) {
     // Once it has started, what was asked for twice may be refused once.
     if (name == start_command ? number_ != 0 : name != read_command || !number_)
         return Step::ignored;
-    if (text == "Command not found")
-        return fail("the server has no " + std::string(name) + ": it is scsynth, or an older pw-scsynth");
     if (text == "Another client records")
         return fail("another client records; one at a time can");
-    return fail("the server refuses " + std::string(name) + ": " + std::string(text));
+    return fail(top::refusal(name, text));
 }
 
 } // namespace scs::trace

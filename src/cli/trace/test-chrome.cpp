@@ -94,7 +94,8 @@ TEST_CASE("any name is a JSON string") {
                         "d é")};
     CHECK(written(log, "\"\\").find(R"("name":"pw-scsynth \"\\")") != std::string::npos);
     const std::string line = events(written(log)).at(0);
-    CHECK(line.find(R"("name":"a\"b\\c\\x0a\\x01\\xffd é")") != std::string::npos);
+    CHECK(line.find("\"name\":\"a\\\"b\\\\c\\u000a\\u0001\xef\xbf\xbd"
+                    "d é\"") != std::string::npos);
 }
 
 TEST_CASE("a long text comes in pieces, and no more after one that can't be written") {

@@ -10,6 +10,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <vector>
 
 namespace scs {
 namespace {
@@ -37,6 +38,7 @@ void name_controls(Program& program, const SynthDef& def) {
         ControlSlot& slot = slots[order[i]];
         slot.channels = uint32_t(end) - slot.index;
     }
+    std::erase_if(order, [&](uint32_t slot) { return slots[slot].channels == 0; });
 }
 
 /// If several slots have the same name, the first one listed is found, as in scsynth.

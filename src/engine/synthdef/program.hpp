@@ -54,7 +54,7 @@ struct Program {
     int block_size = 0;          ///< frames in a wire buffer
     std::vector<float> controls; ///< initial values
     std::vector<ControlSlot> control_slots;
-    std::vector<uint32_t> slots_by_index; ///< the slots in rising order of their controls
+    std::vector<uint32_t> slots_by_index; ///< those that cover controls, in rising order of these
     std::vector<Variant> variants;  ///< each a full set of initial values, named "definition.variant"; sorted by name
     std::vector<WireSpec> wires;    ///< the constants, then all outputs in the order of the units
     std::vector<uint32_t> inputs;   ///< wire indices; each unit's are consecutive

@@ -200,11 +200,11 @@ TEST_CASE("variants by their full name") {
     CHECK(program->find_variant("example.b") == nullptr);
 }
 
-TEST_CASE("slots in the order of their controls") {
+TEST_CASE("slots in the order of their controls, one for each") {
     SynthDef def = example();
     def.control_names = {{"amp", 2}, {"freqs", 0}, {"level", 2}};
     const auto program = compiled(def, PermissiveCatalog());
-    CHECK(program->slots_by_index == std::vector<uint32_t>{1, 0, 2});
+    CHECK(program->slots_by_index == std::vector<uint32_t>{1, 2}); // those without controls are passed over nowhere
 }
 
 TEST_CASE("blocks and sample rates of a definition's own are refused") {
