@@ -326,7 +326,7 @@ Status b_list(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
 
 std::string_view text_of(const BindingWord& word) noexcept {
     const auto* text = std::get_if<std::string>(&word);
-    return text ? std::string_view(*text).substr(0, most_text_bytes) : std::string_view();
+    return text ? std::string_view(text->data(), std::min(text->size(), most_text_bytes)) : std::string_view();
 }
 
 void add_word(ReplyWriter& reply, const BindingWord& word) noexcept {
