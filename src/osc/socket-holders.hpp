@@ -19,14 +19,15 @@ struct SocketId {
 };
 
 struct Holders {
-    bool obeyed = false; ///< all are of the user, and in no sandbox
+    bool obeyed = false; ///< none of them is in a sandbox
     std::string why;     ///< if not: "which process 123 (name) holds: it is in …"
 };
 
-/// Which of the user's processes hold these sockets, in this order, and whether one of them is in a sandbox
-/// (UserSession). All are looked at, the youngest first. `stopped` is asked between them; if it says so the answer is
-/// empty. Throws std::system_error or std::bad_alloc if it can't be found out now. It takes some ms, more where
-/// processes have many descriptors. [any but rt]
+/// Which processes hold these sockets, in this order, as far as they let us look, and whether one of them is in a
+/// sandbox (UserSession). All are looked at, the youngest first; where each of the user's runs only if that leaves
+/// something open. `stopped` is asked between them; if it says so the answer is empty. Throws std::system_error or
+/// std::bad_alloc if it can't be found out now. It takes some ms, more where processes have many descriptors. [any but
+/// rt]
 ///
 /// A socket of which no holder is seen may be that of a program that doesn't let others look at its descriptors. It is
 /// obeyed only if the control group in which it was made says that it is: such a program of the user is in it, and
