@@ -10,7 +10,7 @@ from tests.lib.osc import Client
 from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 from tests.lib.recording import Recording
-from tests.lib.scsynth import StockServer
+from tests.lib.scsynth import ProgramServer, StockServer
 from tests.lib.server import NodeServer
 
 SINK = "test-sink"
@@ -164,26 +164,8 @@ class Program(_Server):
     name = "pw-scsynth"
 
     def _boot(self, port):
-        return ClientServer(self.session, port)
+        command = [self.session.build / "src/cli/pw-scsynth", "--client", "-u", port]
+        return ProgramServer(self.session, port, f"scsynth-{port}", command, "pw-scsynth")
 
     def processes(self):
         return super().processes() | {self.server.pid: self.name}
-
-
-class ClientServer:
-    """`pw-scsynth --client`, linked to nothing."""
-
-    def __init__(self, session, port):
-        self.session, self.port, self.node_name = session, port, f"scsynth-{port}"
-        self._process = session.start([session.build / "src/cli/pw-scsynth", "--client", "-u", port], "pw-scsynth")
-        session.wait_node(self.node_name)
-        with Client(port) as client:
-            client.wait_ready()
-
-    @property
-    def pid(self):
-        return self._process.pid
-
-    def stop(self):
-        self._process.stop()
-        self.session.wait_gone(self.node_name)

@@ -171,8 +171,7 @@ private:
             return Error{argument + ": no such command; what --bind takes is one word: --bind \"keys channel 0; pad\""};
         return Error{argument +
                      ": no such command; there are status, top, trace, pointer, gamepad, transport, link, save and "
-                     "restore. To play "
-                     "a SynthDef by keys: --bind " +
+                     "restore. To play a SynthDef by keys: --bind " +
                      (argument.empty() ? "keys" : argument)};
     }
 

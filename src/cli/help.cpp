@@ -22,10 +22,10 @@ constexpr const char* head = R"(usage: pw-scsynth -u PORT [OPTION ...]
        pw-scsynth restore FILE [OPTION ...]
 
 Makes a SuperCollider server in the running PipeWire daemon and stays until /quit, Ctrl-C or SIGTERM.
-With -N it renders a score to a sound file, without PipeWire. With status it says what a running server has, with top it
-shows what that does and costs, with trace it records which of its threads does what when, with pointer it tells a server where the
-mouse is, for MouseX and the like, with transport it drives the transport of PipeWire's graph as a server's clients say,
-with link it tells of the beats of an Ableton Link session, with gamepad of what gamepads, joysticks and touch screens do,
+With -N it renders a score to a sound file, without PipeWire. With status it says what a running server has, with top
+what the server does and costs, with trace it records which of its threads does what when, with pointer it tells a server
+where the mouse is, for MouseX and the like, with transport it drives the transport of PipeWire's graph as a server's
+clients say, with link it tells of the beats of an Ableton Link session, with gamepad of what gamepads, joysticks and touch screens do,
 with save it writes all that a server has to a file, with restore it makes that anew;
 "pw-scsynth top --help" has the options of top, and so on.
 

@@ -91,17 +91,12 @@ Status g_query_cost(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKIN
     NodeWalk& walk = place.walk;
     ReplyWriter& reply = command.reply();
     if (!walk.node) {
-        const NodeArg group = read_node(place.args, engine.tree());
-        if (!group.group())
-            return {Code::group_not_found, group.id};
         int32_t from = 0;
-        if (const Status status = find_place(*group.group(), place.args, engine.tree(), walk.node, from);
-            status.failed())
+        if (const Status status = begin_page(place, engine.tree(), from); status.failed())
             return status;
         walk.behind = from != 0;
-        place.node = group.node;
         reply.begin("/g_queryCost.reply");
-        reply.add(group.node->id);
+        reply.add(place.node->id);
         reply.add(walk.node->id);
         reply.add(int32_t(walk.behind));
         tell_server(reply, engine);

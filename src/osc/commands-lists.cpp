@@ -105,24 +105,19 @@ int tell_node(ReplyWriter& reply, const Node& node, int64_t first) noexcept {
     return 0;
 }
 
-/// group, (node, from)*; see find_place(). Place::part is the control to go on with.
+/// group, (node, from)*; see begin_page(). Place::part is the control to go on with.
 Status n_list(OscCommand& command, Engine& engine) noexcept SCS_NONBLOCKING {
     Place& place = command.place();
     NodeWalk& walk = place.walk;
     ReplyWriter& reply = command.reply();
     if (!walk.node) {
-        const NodeArg group = read_node(place.args, engine.tree());
-        if (!group.group())
-            return {Code::group_not_found, group.id};
         int32_t from = 0;
-        if (const Status status = find_place(*group.group(), place.args, engine.tree(), walk.node, from);
-            status.failed())
+        if (const Status status = begin_page(place, engine.tree(), from); status.failed())
             return status;
         walk.behind = from > 0;
         place.part = std::max(-int64_t(from), int64_t(0));
-        place.node = group.node;
         reply.begin("/n_list.reply");
-        for (const int32_t number : {group.node->id, walk.node->id, from})
+        for (const int32_t number : {place.node->id, walk.node->id, from})
             reply.add(number);
     }
     auto& top = static_cast<Group&>(*place.node);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/world/kept-samples.hpp"
+#include "engine/world/test-file-size-limit.hpp"
 #include "osc/kept-folder.hpp"
-#include "osc/test-file-size-limit.hpp"
 
 #include <doctest/doctest.h>
 
@@ -277,7 +277,7 @@ TEST_CASE("what can't be written is told once, and what comes back is told to be
         Lines lines;
         auto folder = KeptFolder::open(place.string(), into(lines));
         auto* const kept = folder ? folder.value().release() : nullptr;
-        const testing::FileSizeLimit limit(4);
+        const FileSizeLimit limit(4);
         for (int times = 0; kept && times < 3; ++times)
             kept->write({}, {}, {});
         if (!is_told(lines, "what there is can't be kept for the case that the process ends (File too large)") ||
@@ -299,7 +299,7 @@ TEST_CASE("what can't be written is told once, and what comes back is told to be
     CHECK(place.has("state"));
     CHECK(!place.has("state.older"));
     {
-        const testing::FileSizeLimit limit(4);
+        const FileSizeLimit limit(4);
         folder.value()->write({}, {}, one_group());
     }
     CHECK(lines.size() == 3);

@@ -104,7 +104,7 @@ TEST_CASE("/n_list tells of groups and synths, with what their controls have") {
           reply_to("/n_list", "0, 101, 0, \"synth\", 101, 0, 1, \"none\", 0, 0, 0"));
     CHECK(run(bench, "/n_list", {0, 10, 1}) ==
           reply_to("/n_list", "0, 10, 1, \"synth\", 101, 0, 1, \"none\", 0, 0, 0"));
-    // From one of the controls on; a synth that hasn't so many begins anew.
+    // From one of the controls on; a synth that doesn't have that one begins anew.
     CHECK(run(bench, "/n_list", {10, 100, -1}) ==
           reply_to("/n_list", "10, 100, -1, \"synth\", 100, 10, 0, \"one\", 2, 1, 1, \"c1\", \"c5\""));
     for (const int32_t far : {-2, -1000, INT32_MIN})
@@ -257,7 +257,7 @@ TEST_CASE("/d_list tells of all SynthDefs, their controls and what these begin w
 
 TEST_CASE("/b_list tells of the buffers that there are") {
     CommandBench bench({}, [](Settings& settings) { settings.buffers = 200'000; });
-    CHECK(next(run(bench, "/b_list", {})).size() == 1); // so many aren't looked at for one page
+    CHECK(next(run(bench, "/b_list", {})).size() == 1); // a page looks at fewer than there are
     bench("/b_alloc", 3, 100, 2);
     bench("/b_alloc", 150'000, 7);
     bench("/b_setSampleRate", 3, 44100.f);

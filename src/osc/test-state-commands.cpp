@@ -2,8 +2,8 @@
 #include "engine/base/descriptors.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
+#include "engine/world/test-file-size-limit.hpp"
 #include "osc/test-calm.hpp"
-#include "osc/test-file-size-limit.hpp"
 #include "osc/test-rig.hpp"
 
 #include <algorithm>

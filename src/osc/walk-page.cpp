@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "osc/walk-page.hpp"
 
+#include "osc/node-args.hpp"
+
 #include <string_view>
 #include <utility>
 
@@ -18,8 +20,6 @@ bool names_group(ArgReader args, int32_t& group) noexcept {
     }
     return count > 1 && number == 1;
 }
-
-} // namespace
 
 Status find_place(Group& group, ArgReader& args, Tree& tree, Node*& node, int32_t& from) noexcept {
     node = &group;
@@ -41,6 +41,16 @@ Status find_place(Group& group, ArgReader& args, Tree& tree, Node*& node, int32_
             missing = {Code::node_not_found, id};
     }
     return missing;
+}
+
+} // namespace
+
+Status begin_page(Place& place, Tree& tree, int32_t& from) noexcept {
+    const NodeArg group = read_node(place.args, tree);
+    if (!group.group())
+        return {Code::group_not_found, group.id};
+    place.node = group.node;
+    return find_place(*group.group(), place.args, tree, place.walk.node, from);
 }
 
 void tell_next(ReplyWriter& reply, const NodeWalk& walk, const Group& top, int32_t from) noexcept {

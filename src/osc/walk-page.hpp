@@ -5,8 +5,8 @@
 #include "engine/base/status.hpp"
 #include "engine/nodes/walk-places.hpp"
 #include "engine/tree/tree.hpp"
-#include "osc/arg-reader.hpp"
 #include "osc/codec/reply-record.hpp"
+#include "osc/osc-command.hpp"
 
 #include <cstdint>
 
@@ -15,12 +15,13 @@ namespace scs::osc {
 // A walk through the tree that is told to a client page by page: each page ends with where the next one may begin, and
 // the client sends that back. [rt]
 
-/// Finds where to go on: at the first node that is still there of those that are named, each as an ID and a number,
-/// which becomes `from`. Without any, at the group, from 0. If the last one is what follows a group, those before it
-/// that have left this group count as gone. The status is a failure if all are gone.
-Status find_place(Group& group, ArgReader& args, Tree& tree, Node*& node, int32_t& from) noexcept SCS_NONBLOCKING;
+/// Reads of Place::args the group whose tree is told, which becomes Place::node, and where to go on, for Place::walk:
+/// at the first node that is still there of those that are named, each as an ID and a number, which becomes `from`.
+/// Without any, at the group, from 0. If the last one is what follows a group, those before it that have left this
+/// group count as gone. The status is a failure if there is no such group, or all are gone.
+Status begin_page(Place&, Tree&, int32_t& from) noexcept SCS_NONBLOCKING;
 
-/// Adds "next" and the places for find_place() from where the walk stands, which isn't its end, each with 1 if what is
+/// Adds "next" and the places for begin_page() from where the walk stands, which isn't its end, each with 1 if what is
 /// in the node has been told, else 0; the first one with `from`, unless that is 0.
 void tell_next(ReplyWriter&, const NodeWalk&, const Group& top, int32_t from = 0) noexcept SCS_NONBLOCKING;
 

@@ -23,7 +23,7 @@ TELL = 100  # turns from one line to the next
 WARM = 3  # looks at a new daemon or engine that only say how much it needs
 MORE = 2  # descriptors, threads or files that it may have more later on
 GROWTH = 8.0  # KiB that it may grow by in a turn
-LEFT = 32 << 10  # KiB that a broken engine may leave behind
+LEFT = 32 << 10  # KiB that a broken engine may keep
 LEAST = 20  # looks that are left for growth to be judged by
 PATIENCE = 100  # tenths of a second until one of the turns can be done
 

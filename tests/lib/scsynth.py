@@ -34,19 +34,13 @@ def render(events, end, path, rate=48000, program="scsynth", options=()):
     return path
 
 
-class StockServer:
-    """Stock scsynth, or supernova, which names its node after itself, under pw-jack in a private session."""
+class ProgramServer:
+    """A server that is a program with a node in a private session; it answers."""
 
-    def __init__(self, session, port, options=(), program="scsynth"):
-        self.session, self.port = session, port
-        self.node_name = NODE if program == "scsynth" else program
-        self._process = session.start(
-            ["pw-jack", program, "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0", *options],
-            program, SC_JACK_DEFAULT_INPUTS="", SC_JACK_DEFAULT_OUTPUTS="")
-        # scsynth leaves its shared memory behind when it is killed.
-        shared = Path(f"/dev/shm/SuperColliderServer_{port}")
-        session.at_close(lambda: shared.unlink(missing_ok=True))
-        session.wait_node(self.node_name)
+    def __init__(self, session, port, node_name, command, name, **env):
+        self.session, self.port, self.node_name = session, port, node_name
+        self._process = session.start(command, name, **env)
+        session.wait_node(node_name)
         with Client(port) as client:
             client.wait_ready()
 
@@ -61,6 +55,18 @@ class StockServer:
     def stop(self):
         self._process.stop()
         self.session.wait_gone(self.node_name)
+
+
+class StockServer(ProgramServer):
+    """Stock scsynth, or supernova, which names its node after itself, under pw-jack."""
+
+    def __init__(self, session, port, options=(), program="scsynth"):
+        # scsynth leaves its shared memory when it is killed.
+        shared = Path(f"/dev/shm/SuperColliderServer_{port}")
+        session.at_close(lambda: shared.unlink(missing_ok=True))
+        super().__init__(session, port, NODE if program == "scsynth" else program,
+                         ["pw-jack", program, "-u", port, "-i", "2", "-o", "2", "-l", "4", "-R", "0", *options],
+                         program, SC_JACK_DEFAULT_INPUTS="", SC_JACK_DEFAULT_OUTPUTS="")
 
 
 def available():

@@ -18,7 +18,7 @@ int MappedFile::open(const std::string& path, size_t size) {
     const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    // Without room behind it a page would be a SIGBUS in the daemon.
+    // A page for which the disk has no room would be a SIGBUS in the daemon.
     int res = -posix_fallocate(fd, 0, off_t(size));
     if (res == 0) {
         void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);

@@ -13,8 +13,8 @@
 
 namespace scs::status {
 
-/// Asks for all that a server has, list by list and page by page. Knows no sockets: it is given what comes, and says
-/// what is to be sent.
+/// Asks for all that a server has, list by list and page by page. Knows no sockets: its
+/// user sends what it asks for and gives it what comes.
 class Query {
 public:
     enum class Step {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/world/sound-file.hpp"
+#include "engine/world/test-file-size-limit.hpp"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sndfile.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -332,26 +331,6 @@ TEST_CASE("a file that is written can't be read on") {
 
 namespace {
 
-/// Files may get no larger than that many bytes while this lives.
-class SizeLimit {
-public:
-    explicit SizeLimit(rlim_t bytes) {
-        // Else the signal would end the process. The server's threads block it.
-        std::signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &before_);
-        rlimit limit = before_;
-        limit.rlim_cur = bytes;
-        setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    ~SizeLimit() {
-        setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, SIG_DFL);
-    }
-
-private:
-    rlimit before_{};
-};
-
 /// Writes silence until the file has that many frames, by a hole.
 void write_silence(SoundFile& file, int64_t frames) {
     const std::vector<float> silence(size_t(1 << 16) * size_t(file.info().channels));
@@ -385,7 +364,7 @@ TEST_CASE("what was written before the disk was full stays, in whole frames, and
             SoundFile& file = made.value();
             int64_t kept = 0;
             {
-                const SizeLimit limit(50'001);
+                const FileSizeLimit limit(50'001);
                 CHECK(file.write(samples.data(), 20'000).error() == "System error : File too large.");
                 kept = file.info().frames;
                 CHECK(kept > 1000);
@@ -414,7 +393,7 @@ TEST_CASE("a file that is closed while the disk is full has its header") {
         CAPTURE(header);
         int64_t kept = 0;
         {
-            const SizeLimit limit(40'003);
+            const FileSizeLimit limit(40'003);
             auto made = SoundFile::create(folder / "a", sound_file_format(header, "float").value(), 2, 48000, true);
             REQUIRE(made);
             CHECK_FALSE(made.value().write(samples.data(), 20'000));

@@ -4,9 +4,9 @@
 #include <csignal>
 #include <sys/resource.h>
 
-namespace scs::osc::testing {
+namespace scs {
 
-/// No file may have more than so many bytes as long as it is there.
+/// Files of this process may get no larger than this while it lives; what doesn't fit is the error EFBIG.
 class FileSizeLimit {
 public:
     explicit FileSizeLimit(rlim_t bytes) {
@@ -25,4 +25,4 @@ private:
     void (*signal_before_)(int) = std::signal(SIGXFSZ, SIG_IGN);
 };
 
-} // namespace scs::osc::testing
+} // namespace scs
