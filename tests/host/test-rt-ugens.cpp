@@ -219,7 +219,9 @@ public:
         const char* given = std::getenv("SC_PLUGIN_PATH");
         const std::filesystem::path from = given ? given : "/usr/lib/SuperCollider/plugins";
         for (const char* plugin : core_plugins) {
-            const std::string file = std::string(plugin) + ".so";
+            const bool is_later =
+                std::filesystem::exists(from / (std::string(plugin) + ".scx")); // SuperCollider 3.15's
+            const std::string file = std::string(plugin) + (is_later ? ".scx" : ".so");
             std::filesystem::create_symlink(from / file, path / file);
         }
     }
