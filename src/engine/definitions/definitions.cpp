@@ -5,14 +5,14 @@
 #include "engine/base/available-memory.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/compile/may-rest.hpp"
+#include "engine/compile/unit-kernels.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/fine-phases.hpp"
 #include "engine/synthdef/later-inputs.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
-#include "engine/voices/may-rest.hpp"
-#include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -4,12 +4,12 @@
 #include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
+#include "engine/compile/code.hpp"
+#include "engine/compile/graph-facts.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/program.hpp"
-#include "engine/voices/code.hpp"
-#include "engine/voices/graph-facts.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -2,6 +2,7 @@
 #include "engine/render/renderer.hpp"
 
 #include "engine/base/text-line.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/cluster.hpp"
@@ -9,7 +10,6 @@
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/tree/tree.hpp"
-#include "engine/voices/ensemble.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/world/output-ports.hpp"
 

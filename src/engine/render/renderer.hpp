@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/base/nonblocking.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/tree/tree.hpp"
-#include "engine/voices/ensemble.hpp"
 
 #include <cstdint>
 

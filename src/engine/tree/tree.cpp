@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tree/tree.hpp"
 
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/cluster.hpp"
 #include "engine/plugins/abi-node.hpp"
@@ -8,7 +9,6 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/ugens/complaint.hpp"
-#include "engine/voices/ensemble.hpp"
 
 #include <new>
 #include <stdexcept>
