@@ -39,6 +39,15 @@ public:
         return list_.lets_start() && synth.voice && synth.voice->code->starts_anywhere && !synth.voice->maps;
     }
 
+    /// Whether a new voice may start before the block of another one that is next to it, and of its kind, is computed.
+    static bool may_start_before(const Synth& one, const Node* next) noexcept {
+        return next && next->run == Run::first && same_code(one, next) && one.voice->code->batchable &&
+               one.voice->code->starts_anywhere && !one.facts->writes_buffers &&
+               !static_cast<const Synth*>(next)->voice->maps;
+    }
+    /// Batches voices that have just started, from `first` to `last`, none of which was computed yet.
+    void join_started(Synth& first, Synth& last) noexcept { batching_.join_started(first, last); }
+
     // ---- in a walk
 
     /// The walk of a block begins. Null: nothing is computed ahead in it.
