@@ -39,9 +39,10 @@ public:
         return list_.lets_start() && synth.voice && synth.voice->code->starts_anywhere && !synth.voice->maps;
     }
 
-    /// Whether a new voice may start before the block of another one that is next to it, and of its kind, is computed.
-    static bool may_start_before(const Synth& one, const Node* next) noexcept {
-        return next && next->run == Run::first && same_code(one, next) && one.voice->code->batchable &&
+    /// Whether a new voice may start before the block of the one in front of it, of its kind, is computed. Never
+    /// without batches.
+    bool may_start_before(const Synth& one, const Node* next) const noexcept {
+        return batches_ && next && next->run == Run::first && same_code(one, next) && one.voice->code->batchable &&
                one.voice->code->starts_anywhere && !one.facts->writes_buffers &&
                !static_cast<const Synth*>(next)->voice->maps;
     }

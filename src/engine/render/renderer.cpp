@@ -72,7 +72,7 @@ bool Renderer::first_block(Synth& synth, FaultLanding& landing) {
 /// if that makes no difference, so that already their first block is computed as a batch's.
 bool Renderer::start_neighbours(Synth& first) noexcept {
     Synth* last = &first;
-    for (int i = 1; i < first.voice->code->batch.lanes && Turns::may_start_before(first, last->next); ++i) {
+    for (int i = 1; i < first.voice->code->batch.lanes && turns_.may_start_before(first, last->next); ++i) {
         auto& next = static_cast<Synth&>(*last->next);
         if (deadline_.spend(next.facts->costs.synth) || !turns_.start(next))
             return false;
