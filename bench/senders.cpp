@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What it costs to find out whose a datagram is, and how many messages a second one client gets through by UDP and by
 // the Unix socket. The first: microseconds that the question takes on the OSC thread for each datagram, mean of 20,000,
-// and how much of a processor the thread that looks for holders takes meanwhile. The second: half a million /c_set,
+// and how much of a processor the thread that looks for holders takes meanwhile; and what single answers of the kernel
+// take of a processor, mean of 2,000 in a row. The second: half a million /c_set,
 // once with no more than a hundred that the server hasn't taken yet, so that the kernel drops none, and once as fast as
 // the client can. Lowest, median and highest of the rounds, whose number is an argument (5).
 #include "engine/base/descriptors.hpp"
@@ -19,6 +20,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <poll.h>
 #include <string>
 #include <sys/socket.h>
@@ -63,9 +67,13 @@ void print(const char* what, std::vector<double> values, const char* unit) {
 
 // ---- whose a datagram is
 
-/// Mean time of a question, in µs, for datagrams that come `at_once`, with a turn for each such group.
-double ask(const char* allow, uint32_t bound_to, int at_once, double& looking) {
+constexpr uid_t nobody = 65534;
+
+/// Mean time of a question, in µs, for datagrams that come `at_once`, with a turn for each such group. `user`: whose
+/// they are.
+double ask(const char* allow, uint32_t bound_to, int at_once, uid_t user, double& looking) {
     constexpr int count = 20000;
+    const auto wanted = user == ::geteuid() ? Admission::Answer::yes : Admission::Answer::no;
     ServerSettings settings;
     settings.allow = allow;
     auto opened = Admission::open(settings);
@@ -85,6 +93,8 @@ double ask(const char* allow, uint32_t bound_to, int at_once, double& looking) {
     const sockaddr_in own = at(bound_to, 0), to = at(INADDR_LOOPBACK, server.value().port());
     if (::bind(client.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own) != 0)
         fail("bind");
+    if (::fchown(client.get(), user, gid_t(-1)) != 0)
+        fail("fchown");
     const auto receive = [&] {
         ::sendto(client.get(), "x", 1, 0, reinterpret_cast<const sockaddr*>(&to), sizeof to);
         return server.value().receive();
@@ -100,8 +110,8 @@ double ask(const char* allow, uint32_t bound_to, int at_once, double& looking) {
         for (int k = 0; k < at_once; ++k) {
             const auto datagram = server.value().receive();
             const auto before = Clock::now();
-            if (admission.admits(*datagram, server.value().fd()) != Admission::Answer::yes)
-                fail("refused");
+            if (admission.admits(*datagram, server.value().fd()) != wanted)
+                fail("another answer");
             asking += Clock::now() - before;
         }
         std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -121,22 +131,84 @@ void measure_questions(int rounds) {
         const char *what, *allow;
         uint32_t bound_to;
         int at_once;
+        uid_t user = ::geteuid();
     };
     for (const Case& each : {Case{"allow = own, bound to all addresses, one at a time", "own", INADDR_ANY, 1},
                              Case{"allow = own, bound to all addresses, ten at once", "own", INADDR_ANY, 10},
                              Case{"allow = own, bound to 127.0.0.1, one at a time", "own", INADDR_LOOPBACK, 1},
                              Case{"allow = own, bound to 127.0.0.1, ten at once", "own", INADDR_LOOPBACK, 10},
                              Case{"allow = user, bound to all addresses, one at a time", "user", INADDR_ANY, 1},
-                             Case{"allow = user, bound to 127.0.0.1, one at a time", "user", INADDR_LOOPBACK, 1}}) {
+                             Case{"allow = user, bound to 127.0.0.1, one at a time", "user", INADDR_LOOPBACK, 1},
+                             Case{"allow = user, another user's, one at a time", "user", INADDR_LOOPBACK, 1, nobody}}) {
+        if (each.user != ::geteuid() && ::geteuid() != 0) {
+            std::printf("%-58s only root can measure\n", each.what);
+            continue;
+        }
         std::vector<double> times, shares;
         for (int i = 0; i < rounds; ++i) {
             double looking = 0;
-            times.push_back(ask(each.allow, each.bound_to, each.at_once, looking));
+            times.push_back(ask(each.allow, each.bound_to, each.at_once, each.user, looking));
             shares.push_back(looking);
         }
         print(each.what, times, "us");
         if (each.allow == std::string_view("own"))
             print("  the thread that looks for holders", shares, "% of a processor");
+    }
+}
+
+/// Mean processor time of one answer of the kernel's, in µs: all sockets with this port, for which it walks its whole
+/// table, or the one that gets what is sent to it.
+double ask_kernel(uint8_t family, uint16_t port, bool all) {
+    constexpr int count = 2000;
+    const Descriptor kernel(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+    struct {
+        nlmsghdr head;
+        inet_diag_req_v2 body;
+    } wanted{};
+    wanted.head.nlmsg_len = sizeof wanted;
+    wanted.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    wanted.head.nlmsg_flags = uint16_t(NLM_F_REQUEST | (all ? NLM_F_DUMP : 0));
+    wanted.body.sdiag_family = family;
+    wanted.body.sdiag_protocol = IPPROTO_UDP;
+    wanted.body.idiag_states = ~0u;
+    wanted.body.id.idiag_cookie[0] = wanted.body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+    (all ? wanted.body.id.idiag_sport : wanted.body.id.idiag_dport) = htons(port);
+    wanted.body.id.idiag_dst[0] = all ? 0 : htonl(INADDR_LOOPBACK);
+    const auto used = [] {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return 1e6 * double(time.tv_sec) + 1e-3 * double(time.tv_nsec);
+    };
+    const double before = used();
+    for (int i = 0; i < count; ++i) {
+        if (::send(kernel.get(), &wanted, sizeof wanted, 0) < 0)
+            fail("NETLINK_SOCK_DIAG");
+        std::array<char, 16384> answer;
+        for (bool more = true; more;) {
+            if (::recv(kernel.get(), answer.data(), answer.size(), 0) < 0)
+                fail("NETLINK_SOCK_DIAG");
+            more = all && reinterpret_cast<const nlmsghdr*>(answer.data())->nlmsg_type != NLMSG_DONE;
+        }
+    }
+    return (used() - before) / count;
+}
+
+void measure_kernel(int rounds) {
+    const auto socket = UdpSocket::open("127.0.0.1", 0);
+    if (!socket)
+        fail("socket");
+    struct Case {
+        const char* what;
+        uint8_t family;
+        bool all;
+    };
+    for (const Case& each :
+         {Case{"the kernel's IPv4 sockets with a port", AF_INET, true}, Case{"its IPv6 sockets", AF_INET6, true},
+          Case{"the socket that receives at 127.0.0.1 and a port", AF_INET, false}}) {
+        std::vector<double> times;
+        for (int i = 0; i < rounds; ++i)
+            times.push_back(ask_kernel(each.family, socket.value().port(), each.all));
+        print(each.what, times, "us");
     }
 }
 
@@ -286,5 +358,6 @@ int main(int count, char** args) {
     const int rounds = count > 1 ? std::max(std::atoi(args[1]), 1) : 5;
     std::printf("%-58s %10s %10s %10s\n", "", "lowest", "median", "highest");
     measure_questions(rounds);
+    measure_kernel(rounds);
     measure_messages(rounds);
 }

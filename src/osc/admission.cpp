@@ -60,17 +60,30 @@ void Admission::end_watch() noexcept {
         watch_->stop();
 }
 
+Admission::Answer Admission::ask(Asked& asked, const UdpPeer& from, int at) {
+    asked.turn = 0; // should the memory not last
+    if (const auto refused = lookup_->refused(from, at); refused && judge(*refused, datagrams) == Answer::no)
+        return Answer::no;
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    asked = {turn_, from, now, lookup_->of_datagram(from, at)};
+    const Answer answer = judge(asked.sender, datagrams);
+    if (answer == Answer::yes)
+        lookup_->confirm();
+    else if (answer == Answer::no)
+        lookup_->remember_refused(from, asked.sender);
+    return answer;
+}
+
 Admission::Answer Admission::admits(const UdpSocket::Datagram& datagram, int at) {
     if (!lookup_)
         return Answer::yes;
-    if (!(datagram.from == last_) || !before(datagram.arrived, asked_) || datagram.arrived.tv_sec == 0) {
-        timespec now{};
-        ::clock_gettime(CLOCK_REALTIME, &now);
-        answer_ = lookup_->of_datagram(datagram.from, at);
-        last_ = datagram.from;
-        asked_ = now;
-    }
-    return judge(answer_, datagrams);
+    Asked& asked = asked_of(datagram.from);
+    sender_ = &asked.sender;
+    if (asked.turn != turn_ || !(asked.from == datagram.from) || !before(datagram.arrived, asked.when) ||
+        datagram.arrived.tv_sec == 0)
+        return ask(asked, datagram.from, at);
+    return judge(asked.sender, datagrams);
 }
 
 Admission::Answer Admission::admits(const Sender& sender, bool late) {

@@ -7,7 +7,9 @@
 #include "osc/server-settings.hpp"
 #include "osc/udp-socket.hpp"
 
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -41,18 +43,28 @@ public:
     /// Whether a datagram that was received from the socket `at` is obeyed. The kernel is asked after it has arrived:
     /// one answer also serves further datagrams of that sender if they arrived before the question.
     Answer admits(const UdpSocket::Datagram&, int at);
-    /// Who sent the datagram of the last call.
-    const Sender& sender() const noexcept { return answer_; }
+    /// Who sent the datagram of the last call, if it is yes or later.
+    const Sender& sender() const noexcept { return *sender_; }
     /// Whether a datagram of this sender is obeyed, for which the answer was `later`. `late`: then it is no.
     Answer admits(const Sender&, bool late);
     /// Such a datagram isn't kept any longer.
     void give_up(const Sender&) noexcept;
     /// Whether a connection that was accepted is.
     Answer admits(int connection);
-    /// Forgets the last answer.
-    void begin_turn() noexcept { asked_ = {}; }
+    /// Forgets what the kernel has answered.
+    void begin_turn() noexcept { ++turn_; }
 
 private:
+    /// An answer of the kernel's.
+    struct Asked {
+        uint64_t turn = 0;
+        UdpPeer from;
+        timespec when{}; ///< CLOCK_REALTIME
+        Sender sender;
+    };
+
+    Asked& asked_of(const UdpPeer& from) noexcept { return asked_[(from.port ^ from.port >> 8) % asked_.size()]; }
+    Answer ask(Asked&, const UdpPeer& from, int at);
     Answer judge(const Sender&, const char* what) noexcept;
     Answer refuse(const Sender&, const char* what, std::string_view by) noexcept;
 
@@ -62,9 +74,9 @@ private:
     std::function<void(const std::string&)> warn_;
     LineLimit lines_{3, std::chrono::seconds(10)};
 
-    UdpPeer last_;
-    timespec asked_{}; ///< CLOCK_REALTIME; 0: not yet
-    Sender answer_;
+    uint64_t turn_ = 1;
+    std::array<Asked, 16> asked_; ///< two senders at the same place cost each other time, nothing else
+    const Sender* sender_ = nullptr;
 };
 
 } // namespace scs::osc

@@ -112,6 +112,15 @@ uint64_t inode_of(int fd) {
     return ::fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
+/// Where a socket is bound.
+UdpPeer name_of(int fd) {
+    sockaddr_in name{};
+    socklen_t size = sizeof name;
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0)
+        return {};
+    return {name.sin_addr.s_addr, name.sin_port};
+}
+
 } // namespace
 
 Result<SenderLookup> SenderLookup::open() {
@@ -139,6 +148,8 @@ SenderLookup& SenderLookup::operator=(SenderLookup&& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(sequence_, other.sequence_);
     std::swap(sole_, other.sole_);
+    std::swap(refused_, other.refused_);
+    std::swap(candidate_, other.candidate_);
     return *this;
 }
 
@@ -220,6 +231,8 @@ SenderLookup::OnPort SenderLookup::look(const UdpPeer& from, uint64_t own) {
             found.everywhere = found.everywhere || is_everywhere(socket);
             sender.uid = socket.idiag_uid;
             is_strangers = judge(socket.idiag_uid) == Sender::Kind::stranger;
+            if (is_strangers)
+                sender.strangers = id_of(socket, attributes);
             is_there = is_there || sends_from(family, socket.id.idiag_src, {from.address});
             if (socket.idiag_uid == ::geteuid())
                 too_many = !sender.add(id_of(socket, attributes)) || too_many;
@@ -233,43 +246,75 @@ SenderLookup::OnPort SenderLookup::look(const UdpPeer& from, uint64_t own) {
     return found;
 }
 
-bool SenderLookup::is_there(const UdpPeer& from, const SocketId& socket) {
+std::optional<SenderLookup::Receiver> SenderLookup::receiver(const UdpPeer& at, const UdpPeer& to) {
     inet_diag_req_v2 wanted = request(AF_INET, IPPROTO_UDP);
-    wanted.id.idiag_dport = from.port; // the other way round than for TCP
-    wanted.id.idiag_dst[0] = from.address;
-    bool same = false;
+    wanted.id.idiag_dport = at.port; // the other way round than for TCP
+    wanted.id.idiag_dst[0] = at.address;
+    wanted.id.idiag_sport = to.port;
+    wanted.id.idiag_src[0] = to.address;
+    std::optional<Receiver> result;
     ask(wanted, false, [&](const inet_diag_msg& found, const Attributes& attributes) {
-        same = found.id.idiag_sport == from.port && found.idiag_uid == ::geteuid() && is_everywhere(found) &&
-               id_of(found, attributes) == socket;
+        if (found.id.idiag_sport == at.port)
+            result = {id_of(found, attributes), found.idiag_uid, is_everywhere(found)};
     });
-    return same;
+    return result;
 }
 
-void SenderLookup::note(const UdpPeer& from, uint64_t own, const OnPort& found) {
-    const auto is_alone = [](const OnPort& port) {
-        return port.count == 1 && port.everywhere && port.sender.own_sockets().size() == 1;
-    };
-    if (!is_alone(found) || can_be_shared(from.port))
+void SenderLookup::remember_refused(const UdpPeer& from, const Sender& sender) noexcept {
+    const auto own = sender.own_sockets();
+    if (sender.kind == Sender::Kind::stranger)
+        refused_.add(from, sender.strangers);
+    else if (own.size() == 1)
+        refused_.add(from, own[0]);
+}
+
+std::optional<Sender> SenderLookup::refused(const UdpPeer& from, int at) {
+    const SocketId* socket = refused_.find(from);
+    if (!socket)
+        return {};
+    const auto found = receiver(from, name_of(at)); // it may be connected to this server
+    if (!found || !(found->socket == *socket))
+        return {};
+    Sender sender;
+    sender.kind = judge(found->uid);
+    sender.uid = found->uid;
+    if (found->uid == ::geteuid())
+        sender.add(found->socket);
+    return sender;
+}
+
+void SenderLookup::confirm() {
+    const auto candidate = std::exchange(candidate_, {});
+    if (!candidate)
+        return;
+    const auto& [from, own, socket] = *candidate;
+    if (can_be_shared(from.port))
         return sole_.remove(from);
     const OnPort again = look(from, own);
-    const SocketId& socket = found.sender.own_sockets()[0];
-    if (is_alone(again) && again.sender.own_sockets()[0] == socket)
+    if (again.is_alone() && again.sender.own_sockets()[0] == socket)
         sole_.add(from, socket, SoleSenders::Clock::now());
     else
         sole_.remove(from);
 }
 
 Sender SenderLookup::of_datagram(const UdpPeer& from, int at) {
-    if (const SocketId* sole = sole_.find(from, SoleSenders::Clock::now()); sole && is_there(from, *sole)) {
-        Sender sender;
-        sender.kind = Sender::Kind::obeyed;
-        sender.uid = ::geteuid();
-        sender.add(*sole);
-        return sender;
+    candidate_.reset();
+    if (const SocketId* sole = sole_.find(from, SoleSenders::Clock::now()); sole) {
+        const auto found = receiver(from);
+        if (found && found->socket == *sole && found->uid == ::geteuid() && found->everywhere) {
+            Sender sender;
+            sender.kind = Sender::Kind::obeyed;
+            sender.uid = ::geteuid();
+            sender.add(*sole);
+            return sender;
+        }
     }
     const uint64_t own = inode_of(at);
     const OnPort found = look(from, own);
-    note(from, own, found);
+    if (found.is_alone())
+        candidate_ = {from, own, found.sender.own_sockets()[0]};
+    else
+        sole_.remove(from);
     return found.sender;
 }
 

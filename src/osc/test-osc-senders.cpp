@@ -139,9 +139,12 @@ UdpSocket own_socket() {
     return std::move(opened.value());
 }
 
-/// What the kernel says of a socket that is sent from, after `own` made it a stranger's or not.
+/// What the kernel says of a socket that is sent from. Whoever is obeyed may be remembered as alone with its port.
 Kind kind_of(SenderLookup& senders, const UdpSocket& server, const Socket& socket) {
-    return senders.of_datagram(localhost(socket.port()), server.fd()).kind;
+    const Kind kind = senders.of_datagram(localhost(socket.port()), server.fd()).kind;
+    if (kind == Kind::obeyed)
+        senders.confirm();
+    return kind;
 }
 
 } // namespace
@@ -405,6 +408,70 @@ TEST_CASE("how long a socket is believed to be alone") {
     CHECK_FALSE(sole.find(alice, now));
 }
 
+TEST_CASE("the socket of a sender that was refused is found again as long as it is there") {
+    if (!can_be_others())
+        return;
+    SenderLookup senders = lookup();
+    const UdpSocket server = own_socket();
+    Socket other(SOCK_DGRAM), owner(SOCK_DGRAM);
+    REQUIRE(other.bind("127.0.0.1", 0));
+    const UdpPeer from = localhost(other.port());
+    const auto refused = [&] { return senders.refused(from, server.fd()); };
+    CHECK_FALSE(refused());
+    REQUIRE(::fchown(other.fd(), nobody, nobody) == 0);
+    senders.remember_refused(from, senders.of_datagram(from, server.fd()));
+    REQUIRE(refused());
+    CHECK(refused()->kind == Kind::stranger);
+    CHECK(refused()->uid == nobody);
+    CHECK_FALSE(senders.refused({from.address + htonl(1), from.port}, server.fd()));
+    SUBCASE("connected") {
+        REQUIRE(other.connect(server.port()));
+        CHECK(refused());
+    }
+    SUBCASE("it is given to somebody else") {
+        REQUIRE(::fchown(other.fd(), ::geteuid(), ::getegid()) == 0);
+        REQUIRE(refused());
+        CHECK(refused()->kind == Kind::obeyed);
+        CHECK(refused()->own_sockets().size() == 1);
+    }
+    SUBCASE("closed, and its port is another's") {
+        other.close();
+        CHECK_FALSE(refused());
+        REQUIRE(owner.bind("127.0.0.1", ntohs(from.port)));
+        CHECK_FALSE(refused());
+        CHECK(kind_of(senders, server, owner) == Kind::obeyed);
+    }
+}
+
+TEST_CASE("who was refused is obeyed only if all sockets with its port are asked for") {
+    if (!can_be_others())
+        return;
+    ServerSettings settings;
+    settings.allow = "user";
+    auto admission = Admission::open(settings);
+    REQUIRE(admission);
+    std::atomic<uint64_t> refused{0};
+    admission.value().report_to(refused, [](const std::string&) {});
+    UdpSocket server = own_socket();
+    Socket sender(SOCK_DGRAM), other(SOCK_DGRAM);
+    REQUIRE(sender.bind("127.0.0.1", 0));
+    const auto answer = [&] {
+        REQUIRE(sender.send(server.port(), message("/status")));
+        admission.value().begin_turn();
+        return admission.value().admits(*server.receive(), server.fd());
+    };
+    REQUIRE(::fchown(sender.fd(), nobody, nobody) == 0);
+    for (int i = 0; i < 3; ++i)
+        CHECK(answer() == Admission::Answer::no);
+    REQUIRE(::fchown(sender.fd(), ::geteuid(), ::getegid()) == 0);
+    REQUIRE(other.bind("127.0.0.2", sender.port()));
+    REQUIRE(::fchown(other.fd(), nobody, nobody) == 0);
+    CHECK(answer() == Admission::Answer::no);
+    CHECK(refused == 4);
+    other.close();
+    CHECK(answer() == Admission::Answer::yes);
+}
+
 TEST_CASE("whose connection it is") {
     SenderLookup senders = lookup();
     Socket listener(SOCK_STREAM);
@@ -437,7 +504,7 @@ TEST_CASE("whose connection it is") {
     ::close(connection);
 }
 
-TEST_CASE("one question serves what had arrived before it") {
+TEST_CASE("one question serves what had arrived before it, also if others have sent in between") {
     ServerSettings settings;
     settings.allow = "user";
     auto admission = Admission::open(settings);
@@ -445,14 +512,20 @@ TEST_CASE("one question serves what had arrived before it") {
     std::atomic<uint64_t> refused{0};
     admission.value().report_to(refused, [](const std::string&) {});
     UdpSocket server = own_socket();
-    Socket sender(SOCK_DGRAM);
-    for (int i = 0; i < 3; ++i)
-        REQUIRE(sender.send(server.port(), message("/status")));
-    auto first = server.receive(), second = server.receive();
+    Socket sender(SOCK_DGRAM), other(SOCK_DGRAM);
+    REQUIRE(sender.bind("127.0.0.1", 0));
+    uint16_t beside = 1; // in the last four bits, so that its answer takes another place
+    while (!other.bind("127.0.0.1", sender.port() ^ beside))
+        REQUIRE(++beside < 16);
+    for (const Socket* each : {&sender, &other, &sender, &sender})
+        REQUIRE(each->send(server.port(), message("/status")));
+    auto first = server.receive(), between = server.receive(), second = server.receive();
     REQUIRE(first);
+    REQUIRE(between);
     REQUIRE(second);
     CHECK(second->arrived.tv_sec > 0);
     CHECK(admission.value().admits(*first, server.fd()) == Admission::Answer::yes);
+    CHECK(admission.value().admits(*between, server.fd()) == Admission::Answer::yes);
     REQUIRE(sender.send(server.port(), message("/status")));
     sender.close();
     CHECK(admission.value().admits(*second, server.fd()) == Admission::Answer::yes);
