@@ -2,7 +2,7 @@
 // /g_queryCost: the groups of a tree with what they cost, page by page.
 #include "engine/base/nonblocking.hpp"
 #include "engine/engine.hpp"
-#include "engine/voices/ensemble.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "osc/command-table.hpp"
 #include "osc/node-args.hpp"
 #include "osc/walk-page.hpp"

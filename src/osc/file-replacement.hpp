@@ -11,11 +11,12 @@
 namespace scs::osc {
 
 /// A file that grows beside the one whose place it takes when it is complete. So whoever looks finds all of one of
-/// them, and nothing that lies there (a FIFO, a link, another file) is opened. [worker]
+/// them, and nothing that lies there (a FIFO, a link, another file) is opened. While it grows it has no name, so
+/// nothing is left of it if the process is killed; it has one where the file system can't do that. [worker]
 class FileReplacement {
 public:
-    /// Makes it in `folder`, which has to be open as long, with the name `growing`, which nothing may have yet.
-    /// is_open() says whether it could, else errno why not.
+    /// Makes it in `folder`, which has to be open as long. `growing`: the name that it may need, which nothing may have
+    /// yet. is_open() says whether it could, else errno why not.
     FileReplacement(int folder, std::string name, std::string growing, mode_t mode);
     FileReplacement(const FileReplacement&) = delete;
     FileReplacement& operator=(const FileReplacement&) = delete;
@@ -32,7 +33,7 @@ private:
     const int folder_;
     const std::string name_, growing_;
     Descriptor file_;
-    bool placed_ = false;
+    bool named_ = false; ///< `growing`
 };
 
 /// `name` with six random characters after it, cut to what a name may have. What a FileReplacement in somebody's folder

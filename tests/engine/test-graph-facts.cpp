@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What is known of a synth with plugins' units before it is computed.
+#include "engine/compile/graph-facts.hpp"
 #include "engine/units/unit-effects.hpp"
-#include "engine/voices/graph-facts.hpp"
 #include "test-support.hpp"
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/voices/ensemble.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/world/buses.hpp"
 #include "test-player.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "test-support.hpp"
 
+#include "engine/compile/unit-kernels.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/tree/controls.hpp"
 #include "engine/ugens/native-ugens.hpp"
 #include "engine/units/unit-facts.hpp"
-#include "engine/voices/unit-kernels.hpp"
 #include "engine/world/buffers.hpp"
 
 #include <doctest/doctest.h>

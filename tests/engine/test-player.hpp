@@ -5,9 +5,9 @@
 
 #include "test-support.hpp"
 
+#include "engine/parallel/ahead.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/schedule/help-policy.hpp"
-#include "engine/voices/ahead.hpp"
 #include "engine/voices/voice.hpp"
 
 #include <doctest/doctest.h>

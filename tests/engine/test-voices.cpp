@@ -296,6 +296,54 @@ TEST_CASE("what draws random numbers lets others pass, and is a batch while nobo
     CHECK(alone != std::vector<float>(alone.size()));
 }
 
+TEST_CASE("the voices of a chord sound as each alone, wherever they are added and whatever ends or pauses at once") {
+    const auto play = [](bool batching, int notes, AddAction action, int before) {
+        Voices f(native(batching));
+        Tree& tree = f.engine->tree();
+        *f.engine->world().random() = {1234, 5678, 9012};
+        Definition* const starts_by_chance = [&] {
+            SynthDef def = saw_def("chance"); // VarSaw's frequency is drawn when it starts
+            def.units.insert(def.units.begin() + 1, unit("Rand", Rate::scalar, {{0, 0}, {-1, 3}}, {Rate::scalar}));
+            for (auto& each : def.units)
+                for (auto& input : each.inputs)
+                    input.unit += input.unit >= 1;
+            def.units[2].inputs[0] = {1, 0};
+            return f.define(def);
+        }();
+        const auto add = [&](int id) { return &f.synth(id, action, 0, id % 16 < 12 ? starts_by_chance : f.def); };
+        for (int id = 1; id <= before; ++id)
+            (void)add(id);
+        f.blocks(2);
+        std::vector<float> all;
+        const auto go = [&](int blocks) {
+            const auto part = f.render(blocks * 64);
+            all.insert(all.end(), part.begin(), part.end());
+        };
+        for (int chord = 1; chord <= 4; ++chord) {
+            for (int id = 16 * chord; id < 16 * chord + notes; ++id)
+                (void)add(id);
+            if (chord == 2)
+                set_named(tree, *f.find(16 * chord + notes / 2), "gate", 0, 0.f);
+            if (chord == 3)
+                tree.runs().set_run(*f.find(16 * chord + notes / 2), false);
+            if (chord == 4)
+                map_named(tree, *f.find(16 * chord + notes / 2), "amp", 0, 0, true);
+            go(3);
+        }
+        return all;
+    };
+    for (int notes = 1; notes <= 11; ++notes)
+        for (const auto action : {AddAction::head, AddAction::tail})
+            for (const int before : {0, 1, 2, 3, 5}) {
+                CAPTURE(notes);
+                CAPTURE(before);
+                const auto alone = play(false, notes, action, before), together = play(true, notes, action, before);
+                REQUIRE(alone.size() == together.size());
+                CHECK(std::memcmp(alone.data(), together.data(), alone.size() * sizeof(float)) == 0);
+                CHECK(alone != std::vector<float>(alone.size()));
+            }
+}
+
 TEST_CASE("controls are set and mapped in a batch as alone") {
     const auto play = [](bool batching) {
         Voices f(native(batching));

@@ -2,10 +2,10 @@
 // Units write all of their outputs in each block, if other threads may compute them: usage test-wires FOLDER... Each
 // *.scsyndef below a folder is played by itself, with two different things on the audio wires before each block, and
 // must sound the same. SCS_CORPUS in the environment may name one more folder.
+#include "engine/compile/graph-facts.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/synthdef/reader.hpp"
-#include "engine/voices/graph-facts.hpp"
 #include "engine/world/buffers.hpp"
 #include "test-support.hpp"
 

@@ -226,7 +226,8 @@ class Life:
         self.wait(lambda: round(self.client.status()[-1]) == rate, f"{rate} Hz")
 
     def set_quantum(self, frames):
-        """PipeWire 0.3.65 may overlook a change that comes beside others."""
+        """PipeWire 0.3.65 may overlook a change that comes beside others, and thinks then that there is nothing to change
+        until it is told of another quantum."""
         for _ in range(3):
             self.set_clock("force-quantum", frames)
             try:
@@ -234,7 +235,7 @@ class Life:
                 return
             except WaitError as error:
                 overlooked = f"{error}; there are {self.silences.quantum()}, and {self.session.metadata('settings')}"
-            self.set_clock("force-quantum", 0)
+            self.set_clock("force-quantum", 2 * frames)
         raise WaitError(overlooked)
 
     def rest(self):

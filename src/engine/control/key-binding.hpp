@@ -2,9 +2,9 @@
 #pragma once
 
 #include "engine/base/status.hpp"
+#include "engine/compile/turn-facts.hpp"
 #include "engine/control/binding.hpp"
 #include "engine/tree/links.hpp"
-#include "engine/voices/turn-facts.hpp"
 
 #include <array>
 #include <cstddef>

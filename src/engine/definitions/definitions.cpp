@@ -5,14 +5,16 @@
 #include "engine/base/available-memory.hpp"
 #include "engine/base/hash.hpp"
 #include "engine/base/settings.hpp"
+#include "engine/compile/may-rest.hpp"
+#include "engine/compile/unit-kernels.hpp"
+#include "engine/plugins/own-rate-units.hpp"
 #include "engine/plugins/ugens.hpp"
 #include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/fine-phases.hpp"
 #include "engine/synthdef/later-inputs.hpp"
+#include "engine/synthdef/own-rate.hpp"
 #include "engine/synthdef/reader.hpp"
 #include "engine/ugens/native-ugens.hpp"
-#include "engine/voices/may-rest.hpp"
-#include "engine/voices/unit-kernels.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -37,6 +39,22 @@ std::shared_ptr<const DefinitionSource> source_of(std::span<const std::byte> fil
     return source;
 }
 
+/// Our own units for other blocks and rates stay. All may stay.
+std::vector<const Kernel*> without_own_rate_units(const Program& program, std::vector<const Kernel*> kernels) {
+    for (size_t i = 0; i < kernels.size(); ++i)
+        if (is_own_rate_unit(*program.units[i].ugen))
+            kernels[i] = nullptr;
+    return kernels;
+}
+
+/// Those whose units are computed once in each of the server's blocks, or only when a synth starts.
+std::vector<const Kernel*> kernels_of_any_frames(const Program& program, std::vector<const Kernel*> kernels) {
+    for (size_t i = 0; i < kernels.size(); ++i)
+        if (!runs_once_a_block(program.units[i]) && program.units[i].rate != Rate::scalar)
+            kernels[i] = nullptr;
+    return kernels;
+}
+
 } // namespace
 
 Definition::Definition(std::unique_ptr<const Program> p, const Settings& settings) : program(std::move(p)) {
@@ -46,7 +64,8 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
     NativeUgens ugens = native_ugens(settings.simd);
     ugens.release = release_to_follow(settings);
     ugens.right_durations = !release_named(settings.supercollider); // unless that release is asked for
-    if (settings.native_ugens)
+    const bool own = asks(program->own_rate);
+    if (settings.native_ugens && !own)
         code = generate(*program, ugens, settings.block_size);
     if (!code)
         kernels = kernels_among_plugins(*program, ugens, settings.native_ugens ? NativeUnits::any : NativeUnits::buses,
@@ -54,12 +73,15 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
     facts = code.get();
     if (code)
         return;
-    if (!kernels.empty())
+    if (own) {
+        kernels = without_own_rate_units(*program, std::move(kernels));
+        kernels_of_ticks = kernels_of_any_frames(*program, kernels);
+    } else if (!kernels.empty())
         may_rest = scs::may_rest(*program, kernels, ugens);
     if (std::find(may_rest.begin(), may_rest.end(), true) == may_rest.end())
         may_rest.clear();
-    graph_sizes = UnitGraph::sizes(*program, kernels, !may_rest.empty());
-    graph_facts = judge_graph(*program, kernels);
+    graph_sizes = UnitGraph::sizes(*program, kernels, kernels_of_ticks, !may_rest.empty());
+    graph_facts = judge_graph(*program, own ? kernels_of_ticks : kernels);
     facts = graph_facts.get();
 }
 
@@ -76,6 +98,8 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
         return loaded;
     }
     for (SynthDef& def : defs.value()) {
+        if (is_servers_own(def.own_rate, settings.block_size))
+            def.own_rate = {};
         add_later_inputs(def, release_to_follow(settings));
         const auto program_of = [&](const SynthDef& one) {
             return compile(one, UgensOf(settings), settings.block_size, settings.wire_buffers, settings.native_ugens);
@@ -85,6 +109,8 @@ std::vector<std::unique_ptr<Definition>> load_definitions(std::span<const std::b
         if (!program && fine) // it has too many wires so, or another fault, which is to be told of what was sent
             program = program_of(def);
         if (program) {
+            if (asks(program.value()->own_rate))
+                use_own_rate_units(*program.value());
             loaded.push_back(std::make_unique<Definition>(std::move(program.value()), settings));
             loaded.back()->source = source_of(file, def);
         } else

@@ -4,12 +4,12 @@
 #include "engine/base/nonblocking.hpp"
 #include "engine/base/settings.hpp"
 #include "engine/base/status.hpp"
+#include "engine/compile/code.hpp"
+#include "engine/compile/graph-facts.hpp"
 #include "engine/messages/command.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/synthdef/endings.hpp"
 #include "engine/synthdef/program.hpp"
-#include "engine/voices/code.hpp"
-#include "engine/voices/graph-facts.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -35,9 +35,11 @@ struct Definition final : Handback {
     std::unique_ptr<const NativeCode> code;        ///< null: synths are UnitGraphs, with plugin units
     std::unique_ptr<const GraphFacts> graph_facts; ///< if synths are UnitGraphs
     std::vector<const Kernel*> kernels; ///< of the units in a UnitGraph that are native, see kernels_among_plugins()
-    std::vector<bool> may_rest;         ///< which of them may be at rest, see may_rest(); empty: none
-    const TurnFacts* facts = nullptr;   ///< of either
-    UnitGraph::Sizes graph_sizes;       ///< of a UnitGraph, if synths are that
+    /// If it asks for blocks or a rate of its own: those that can be used with any number of frames; else empty.
+    std::vector<const Kernel*> kernels_of_ticks;
+    std::vector<bool> may_rest;                     ///< which of them may be at rest, see may_rest(); empty: none
+    const TurnFacts* facts = nullptr;               ///< of either
+    UnitGraph::Sizes graph_sizes;                   ///< of a UnitGraph, if synths are that
     std::shared_ptr<const DefinitionSource> source; ///< as long as it exists
     Staying staying;                                ///< which synths of it play on
     bool ends_itself = false;    ///< a unit may free the synth: by a done action, or it is a FreeSelf

@@ -8,6 +8,7 @@
 #include "engine/base/nonblocking.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/plugins/buffer-check.hpp"
+#include "engine/plugins/own-ticks.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
 #include "engine/plugins/unit-command.hpp"
@@ -81,7 +82,7 @@ struct HiddenUnit {
 struct GuardUnit : HiddenUnit {
     const InputGuard* guard;
     const float* high;
-    float seconds; ///< the upper limit, if the guard has it in samples
+    float limit; ///< the upper one, if the guard has it in samples, or by the block
 
     static void run(::Unit* unit, int) {
         auto& self = *reinterpret_cast<GuardUnit*>(unit);
@@ -117,11 +118,14 @@ struct MendUnit : HiddenUnit {
 struct Instance {
     AbiGraph hosted;
     AbiGraphOf315* graph_of_315; ///< in memory of the instance; null: none of its units sees it
+    OwnTicks* own;               ///< the same; null: its blocks and its rate are the server's
     const Program* program;
     UnitKernels kernels;
+    int frames;                        ///< of its blocks
     Block block;                       ///< what the kernels are called with
     Space* home;                       ///< the data loop's own, to which `block` belongs unless another thread was last
     float* wires;                      ///< where the audio wires are
+    float* own_wires;                  ///< wires of its own, a piece of the pool; null: it uses those of the thread
     UnitRate audio_rate, control_rate; ///< of the block
     Rates rates;                       ///< what the plugins' units point to
     PluginWorld* world;
@@ -167,19 +171,23 @@ struct Instance {
     ::Graph& graph() noexcept { return hosted.abi; }
     const ::Graph& graph() const noexcept { return hosted.abi; }
     MendUnit& mend(size_t index) const noexcept {
-        return *reinterpret_cast<MendUnit*>(mends + index * aligned(MendUnit::bytes(program->block_size)));
+        return *reinterpret_cast<MendUnit*>(mends + index * aligned(MendUnit::bytes(program->most_frames)));
     }
 
     // ---- layout
 
     /// Everything that UnitGraph::make() has left to do. false: the deadline passed before the end.
     bool finish_layout(Deadline&) noexcept;
+    /// Which blocks and which rate it has, once its controls are set. (graph-ticks.cpp)
+    void settle_rate() noexcept;
     void add_constant(uint32_t index) noexcept;
     void add_unit(uint32_t index) noexcept;
     /// `called`: the unit is, each block.
     void add_guard(const InputGuard&, ::Unit&, bool called) noexcept;
     void add_mend(const InputMend&, ::Unit&) noexcept;
     void begin_graph_of_315() noexcept;
+    /// The unit is called in each block; of the server's alone, if it is one that runs_once_a_block().
+    void add_called(::Unit&, bool once) noexcept;
     /// What one of the two graphs has got from a unit, the other gets, too: the synth's buffers and its generator.
     void share(const ::Unit& from) noexcept;
 
@@ -200,6 +208,8 @@ struct Instance {
     /// The same for the units that are called each block, but those at rest.
     template <class GoesOn, class Run>
     [[gnu::always_inline]] void each_awake(GoesOn&& goes_on, Run&& run) {
+        if (own)
+            return each_tick(goes_on, run);
         const bool looks = rest.may && rest.looks.now();
         if (!looks && (!rest.may || rest.all_awake))
             return each_unit(graph().mCalcUnits, 0, graph().mNumCalcUnits, goes_on, run);
@@ -211,6 +221,28 @@ struct Instance {
             running.at = rest.awake[i];
             run(graph().mCalcUnits[running.at]);
         }
+    }
+    /// The same for all of its blocks in one of the server's.
+    template <class GoesOn, class Run>
+    void each_tick(GoesOn&& goes_on, Run&& run) {
+        uint32_t count = 0; // of all ticks
+        for (begin_ticks(); own->current < own->count; end_tick()) {
+            const bool all = own->is_first();
+            for (uint32_t i = 0; i < (all ? graph().mNumCalcUnits : own->each_count); ++i) {
+                if (!goes_on(count++))
+                    return;
+                running.at = all ? i : own->each[i];
+                run(graph().mCalcUnits[running.at]);
+            }
+        }
+    }
+    void begin_ticks() noexcept;
+    void free_wires() noexcept;
+    void end_tick() noexcept {
+        ++own->current;
+        ++own->number;
+        if (graph_of_315)
+            graph_of_315->abi.mTickCounter = uint32_t(std::max(own->current, 0));
     }
     /// The same, and finds out which of them are at rest from now on.
     template <class GoesOn, class Run>

@@ -2,6 +2,7 @@
 // How a UnitGraph lies in memory, and how it is laid out there.
 #include "engine/plugins/graph-instance.hpp"
 #include "engine/plugins/native-unit.hpp"
+#include "engine/plugins/own-rate-units.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/rt/deadline.hpp"
 
@@ -62,21 +63,27 @@ SampleBuffer own_buffer(const Synth& synth, int32_t number) noexcept SCS_NONBLOC
 
 } // namespace
 
-UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, bool rest) noexcept {
+UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, UnitKernels kernels_of_ticks,
+                                  bool rest) noexcept {
+    const bool own = asks(program.own_rate);
     const size_t controls = program.controls.size();
     const size_t called = most_called(program);
     Sizes sizes;
     sizes.whole = aligned(sizeof(Instance)) +
-                  (sees_graph_of_315(program, kernels) ? aligned(sizeof(AbiGraphOf315)) : 0) +
+                  (sees_graph_of_315(program, own ? kernels_of_ticks : kernels) ? aligned(sizeof(AbiGraphOf315)) : 0) +
+                  (own ? aligned(sizeof(OwnTicks)) + aligned(called * sizeof(uint32_t)) : 0) +
                   aligned(controls * sizeof(float)) + aligned(controls * sizeof(float*)) +
                   2 * aligned(controls * sizeof(int32_t)) + aligned(called * sizeof(::Unit*)) +
                   (rest ? aligned(called * sizeof(uint32_t)) + aligned(program.units.size() * sizeof(bool)) : 0) +
                   aligned(program.wires.size() * sizeof(::Wire)) + aligned(program.guards.size() * sizeof(GuardUnit)) +
-                  program.mends.size() * aligned(MendUnit::bytes(program.block_size)) +
-                  aligned(size_t(program.block_size) * sizeof(float)) + aligned(program.units.size() * sizeof(::Unit*));
+                  program.mends.size() * aligned(MendUnit::bytes(program.most_frames)) +
+                  aligned(size_t(program.most_frames) * sizeof(float)) +
+                  aligned(program.units.size() * sizeof(::Unit*));
     for (uint32_t i = 0; i < program.units.size(); ++i) {
         const UnitPlan& plan = program.units[i];
-        (plan.is_calc() ? sizes.calc_units : sizes.other_units) += aligned(unit_bytes(plan, kernel_of(kernels, i)));
+        const size_t bytes = unit_bytes(plan, kernel_of(kernels, i));
+        (plan.is_calc() ? sizes.calc_units : sizes.other_units) +=
+            aligned(own ? std::max(bytes, unit_bytes(plan, kernel_of(kernels_of_ticks, i))) : bytes);
         sizes.whole += aligned(ports(plan) * sizeof(::Wire*));
     }
     sizes.whole += sizes.calc_units + sizes.other_units;
@@ -84,13 +91,17 @@ UnitGraph::Sizes UnitGraph::sizes(const Program& program, UnitKernels kernels, b
 }
 
 UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& program, UnitKernels kernels,
-                           const std::vector<bool>& may_rest, const Block& block, PluginWorld& world, Synth& owner,
-                           const float* controls) noexcept {
+                           UnitKernels kernels_of_ticks, const std::vector<bool>& may_rest, const Block& block,
+                           PluginWorld& world, Synth& owner, const float* controls) noexcept {
     Cursor cursor(memory);
     auto* self = new (cursor.take<Instance>(1)) Instance{};
-    if (sees_graph_of_315(program, kernels))
+    const bool own = asks(program.own_rate);
+    if (sees_graph_of_315(program, own ? kernels_of_ticks : kernels))
         self->graph_of_315 = new (cursor.take<AbiGraphOf315>(1)) AbiGraphOf315{};
+    if (own)
+        self->own = new (cursor.take<OwnTicks>(1)) OwnTicks{};
     self->program = &program;
+    self->frames = program.block_size;
     self->world = &world;
     self->running.instance = self;
     self->running.name = Instance::name_of_running;
@@ -109,6 +120,8 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
     self->wires = world.wire_space();
     ::World& w = world.abi().world.abi;
     self->rates = {w.mFullRate, w.mBufRate};
+    if (own)
+        self->own->begin(program.block_size, self->rates, self->block, kernels_of_ticks);
     ::Graph& graph = self->graph();
 
     graph.mNode.mID = owner.id;
@@ -140,12 +153,14 @@ UnitGraph* UnitGraph::make(void* memory, const Sizes& sizes, const Program& prog
         self->rest.awake = cursor.take<uint32_t>(most_called(program));
         self->rest.units = cursor.take<bool>(graph.mNumUnits);
     }
+    if (own)
+        self->own->each = cursor.take<uint32_t>(most_called(program));
     graph.mWire = cursor.take<::Wire>(graph.mNumWires);
     self->guards = cursor.take<GuardUnit>(program.guards.size());
-    self->mends = cursor.take<std::byte>(program.mends.size() * aligned(MendUnit::bytes(program.block_size)));
+    self->mends = cursor.take<std::byte>(program.mends.size() * aligned(MendUnit::bytes(program.most_frames)));
     // Some audio units read a whole block from an input that is a single number. This keeps those reads within our
     // memory.
-    cursor.take<float>(size_t(program.block_size));
+    cursor.take<float>(size_t(program.most_frames));
     graph.mUnits = cursor.take<::Unit*>(graph.mNumUnits);
     self->lay_out.calc_units = cursor;
     cursor.take<std::byte>(sizes.calc_units);
@@ -235,7 +250,9 @@ void Instance::add_unit(uint32_t index) noexcept {
     }
     auto* unit = reinterpret_cast<::Unit*>(piece);
     graph.mUnits[index] = unit;
-    unit->mWorld = &world->abi().lasting.world(api).abi;
+    const bool once = own && runs_once_a_block(plan);
+    unit->mWorld =
+        own && !once && api != PluginApi::v6 ? &own->worlds[size_t(api)].abi : &world->abi().lasting.world(api).abi;
     unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);
     unit->mParent = api == PluginApi::v6 ? reinterpret_cast<::Graph*>(&graph_of_315->abi) : &graph;
     unit->mParentIndex = int16_t(index);
@@ -243,7 +260,8 @@ void Instance::add_unit(uint32_t index) noexcept {
     unit->mNumOutputs = plan.num_outputs;
     unit->mCalcRate = abi_rate(plan.rate);
     unit->mSpecialIndex = plan.special_index;
-    unit->mRate = plan.rate == Rate::audio ? &rates.full : &rates.control;
+    Rates& its_rates = once ? own->server_rates : rates;
+    unit->mRate = plan.rate == Rate::audio ? &its_rates.full : &its_rates.control;
     unit->mBufLength = unit->mRate->mBufLength;
     unit->mCalcFunc = keep_silent;
     // The outputs directly follow the inputs, as in scsynth, because a few units read one input more than they have.
@@ -262,12 +280,12 @@ void Instance::add_unit(uint32_t index) noexcept {
         const int32_t buffer = program->wires[output].buffer;
         wire->mFromUnit = unit;
         wire->mCalcRate = unit->mCalcRate;
-        wire->mBuffer = buffer < 0 ? &wire->mScalarValue : wires + size_t(buffer) * size_t(program->block_size);
+        wire->mBuffer = buffer < 0 ? &wire->mScalarValue : wires + size_t(buffer) * size_t(frames);
         unit->mOutput[j] = wire;
         unit->mOutBuf[j] = wire->mBuffer;
     }
     if (kernel)
-        NativeUnit::of(*unit).prepare(*kernel, block);
+        NativeUnit::of(*unit).prepare(*kernel, once ? own->server_block : block);
     for (; lay_out.guard < program->guards.size() && program->guards[lay_out.guard].unit == index; ++lay_out.guard)
         if (!kernel) // native units need no guards
             add_guard(program->guards[lay_out.guard], *unit, plan.is_calc());
@@ -275,35 +293,43 @@ void Instance::add_unit(uint32_t index) noexcept {
         if (!kernel)
             add_mend(program->mends[lay_out.mend], *unit);
     if (plan.is_calc())
-        graph.mCalcUnits[graph.mNumCalcUnits++] = unit;
+        add_called(*unit, once);
+}
+
+void Instance::add_called(::Unit& unit, bool once) noexcept {
+    if (own && !once)
+        own->each[own->each_count++] = graph().mNumCalcUnits;
+    graph().mCalcUnits[graph().mNumCalcUnits++] = &unit;
 }
 
 void Instance::add_guard(const InputGuard& guard, ::Unit& unit, bool called) noexcept {
     GuardUnit& hidden = guards[num_guards++];
     hidden.guard = &guard;
-    hidden.seconds = guard.high / float(unit.mRate->mSampleRate);
-    hidden.high = guard.in_samples       ? &hidden.seconds
-                  : guard.in_bins        ? unit.mInBuf[0]
-                  : guard.high_input < 0 ? &guard.high
-                                         : unit.mInBuf[guard.high_input];
+    hidden.limit = guard.in_block ? float(frames - 1) : guard.high / float(unit.mRate->mSampleRate);
+    hidden.high = guard.in_samples || guard.in_block ? &hidden.limit
+                  : guard.in_bins                    ? unit.mInBuf[0]
+                  : guard.high_input < 0             ? &guard.high
+                                                     : unit.mInBuf[guard.high_input];
     hidden.divert(unit, guard.input, &hidden.wire.mScalarValue, GuardUnit::run);
     if (called && !guard.at_start)
-        graph().mCalcUnits[graph().mNumCalcUnits++] = &hidden.unit;
+        add_called(hidden.unit, false);
 }
 
 void Instance::add_mend(const InputMend& its, ::Unit& unit) noexcept {
     MendUnit& hidden = mend(num_mends++);
     hidden.kind = its.kind;
     hidden.before = its.unit;
-    hidden.frames = program->block_size + 1;
+    hidden.frames = frames + 1;
     hidden.divert(unit, its.input, hidden.samples(), MendUnit::run);
     if (its.each_block)
-        graph().mCalcUnits[graph().mNumCalcUnits++] = &hidden.unit;
+        add_called(hidden.unit, false);
 }
 
 bool Instance::finish_layout(Deadline& deadline) noexcept {
     constexpr size_t piece = 16 << 10;                           // bytes
     constexpr int64_t clearing = 4000, constant = 5, unit = 100; // ns
+    if (own && !own->settled)
+        settle_rate();
     // Some plugins rely on units being zeroed.
     while (lay_out.dirty != lay_out.end) {
         const size_t bytes = std::min(size_t(lay_out.end - lay_out.dirty), piece);

@@ -3,6 +3,7 @@
 
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
+#include "engine/plugins/graph-instance.hpp"
 #include "engine/plugins/plugin-world-abi.hpp"
 #include "engine/plugins/registry.hpp"
 
@@ -48,8 +49,10 @@ void give_phase(::Unit* self, int samples) {
     PluginWorld& world = owner_of(unit.mWorld);
     const LinkTimeline& link = world.link();
     const double quantum = unit.in(0), beat = link.beat_at(world.time());
+    const Instance& synth = Instance::of(unit);
+    const double before = synth.own ? synth.own->samples_before() * synth.audio_rate.duration : 0; // s
     for (int i = 0; i < samples; ++i) {
-        const double phase = LinkTimeline::phase(beat + i * unit.mRate->mSampleDur * link.tempo, quantum);
+        const double phase = LinkTimeline::phase(beat + (before + i * unit.mRate->mSampleDur) * link.tempo, quantum);
         const auto rounded = float(phase), end = float(quantum);
         unit.mOutBuf[0][i] = !link.joined()                ? nothing
                              : rounded < end || phase == 0 ? rounded

@@ -15,6 +15,9 @@ struct Rates {
     ::Rate full, control;
 };
 
+/// [any] That of units whose blocks have this many samples.
+::Rate rate_of(double samples_per_second, int length) noexcept SCS_NONBLOCKING;
+
 struct PluginWorld::Abi {
     LastingWorld& lasting = LastingWorld::make();
     AbiWorld& world = lasting.world(PluginApi::v3);

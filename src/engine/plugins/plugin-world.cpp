@@ -17,7 +17,10 @@ namespace {
 
 constexpr double two_pi = 6.28318530717958647692;
 
-void set_rate(::Rate& rate, double samples_per_second, int length) noexcept {
+} // namespace
+
+::Rate rate_of(double samples_per_second, int length) noexcept {
+    ::Rate rate{};
     rate.mSampleRate = samples_per_second;
     rate.mSampleDur = 1. / samples_per_second;
     rate.mBufDuration = length / samples_per_second;
@@ -29,9 +32,8 @@ void set_rate(::Rate& rate, double samples_per_second, int length) noexcept {
     rate.mFilterLoops = length / 3;
     rate.mFilterRemain = length % 3;
     rate.mFilterSlope = rate.mFilterLoops ? 1. / rate.mFilterLoops : 0.;
+    return rate;
 }
-
-} // namespace
 
 PluginWorld::PluginWorld(const Settings& settings, PluginHost& host, Buses& buses, Buffers& buffers, Pool& pool,
                          Outbox& outbox, ScopeBuffers* scopes)
@@ -98,8 +100,8 @@ void PluginWorld::set_sample_rate(double rate) noexcept {
         return;
     for (AbiWorld& each : abi_->lasting.worlds) {
         ::World& w = each.abi;
-        set_rate(w.mFullRate, rate, w.mBufLength);
-        set_rate(w.mBufRate, rate / w.mBufLength, 1);
+        w.mFullRate = rate_of(rate, w.mBufLength);
+        w.mBufRate = rate_of(rate / w.mBufLength, 1);
         w.mSampleRate = rate;
     }
 }

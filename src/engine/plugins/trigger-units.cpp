@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/plugins/trigger-units.hpp"
 
+#include "engine/plugins/graph-instance.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/plugins/node-messages.hpp"
 #include "engine/plugins/registry.hpp"
@@ -22,6 +23,11 @@ int whole(float number) noexcept {
 struct TriggerUnit : ::Unit {
     float before; ///< the last value of the trigger
 
+    /// The frame of the server's block in which one of the unit's block lies.
+    int server_frame(int frame) const noexcept {
+        const OwnTicks* const own = Instance::of(*this).own;
+        return own ? own->server_frame(frame) : frame;
+    }
     bool at_audio_rate(int input) const noexcept { return mInput[input]->mCalcRate == calc_FullRate; }
     float in(int input, int frame = 0) const noexcept { return mInBuf[input][at_audio_rate(input) ? frame : 0]; }
     int id() const noexcept { return whole(in(1)); }
@@ -41,8 +47,9 @@ void each_trigger(TriggerUnit& unit, int samples, Send send) noexcept {
 
 void send_triggers(::Unit* self, int samples) {
     auto& unit = *static_cast<TriggerUnit*>(self);
-    each_trigger(unit, samples,
-                 [&](int frame) { send_trigger(unit.mParent->mNode, frame, unit.id(), unit.in(2, frame)); });
+    each_trigger(unit, samples, [&](int frame) {
+        send_trigger(unit.mParent->mNode, unit.server_frame(frame), unit.id(), unit.in(2, frame));
+    });
 }
 
 void start_send_trig(::Unit* unit) {
@@ -67,7 +74,7 @@ void send_replies(::Unit* self, int samples) {
         // Values of a trigger at control rate are those of the block's first frame.
         for (int i = 0; i < unit.count(); ++i)
             unit.values[i] = unit.in(unit.first_value() + i, frame);
-        send_node_reply(unit.mParent->mNode, frame, unit.id(), {unit.path, size_t(unit.path_length)},
+        send_node_reply(unit.mParent->mNode, unit.server_frame(frame), unit.id(), {unit.path, size_t(unit.path_length)},
                         {unit.values, size_t(unit.count())});
     });
 }

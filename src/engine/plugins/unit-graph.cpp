@@ -7,6 +7,7 @@
 #include "engine/plugins/graph-instance.hpp"
 #include "engine/plugins/native-unit.hpp"
 #include "engine/plugins/osc-arguments.hpp"
+#include "engine/plugins/own-rate-units.hpp"
 #include "engine/plugins/plugin-host.hpp"
 #include "engine/plugins/plugin-world.hpp"
 #include "engine/plugins/rendering-scope.hpp"
@@ -78,6 +79,10 @@ bool Instance::run_command(::Unit* unit, const UnitCommand& command, std::span<c
 /// (UnitEffects).
 void Instance::use(float* wire_memory, Space& space, ::RGen* generator) noexcept {
     block.space = hosted.space = &space;
+    if (own)
+        own->server_block.space = &space;
+    if (own_wires)
+        wire_memory = own_wires;
     graph().mRGen = generator;
     if (graph_of_315) {
         graph_of_315->space = &space;
@@ -86,7 +91,7 @@ void Instance::use(float* wire_memory, Space& space, ::RGen* generator) noexcept
     if (wires == wire_memory)
         return;
     const auto from = reinterpret_cast<uintptr_t>(wires), to = reinterpret_cast<uintptr_t>(wire_memory);
-    const size_t bytes = size_t(program->num_wire_buffers) * size_t(program->block_size) * sizeof(float);
+    const size_t bytes = size_t(program->num_wire_buffers) * size_t(frames) * sizeof(float);
     const auto moved = [=](uintptr_t address) { return address - from < bytes ? address - from + to : address; };
     const auto move = [&](auto*& pointer) {
         pointer =
@@ -174,6 +179,8 @@ void UnitGraph::write_tails(Space& space) noexcept {
         const Kernel* const kernel = kernel_of(self.kernels, self.running.at);
         if (kernel && kernel->lone_tail)
             NativeUnit::of(*unit).write_tail();
+        else if (self.own && !kernel && is_own_rate_unit(*self.program->units[self.running.at].ugen))
+            write_tail_of_own_rate_unit(*unit);
     };
     (void)self.each_guarded(self.graph().mUnits, 0, self.graph().mNumUnits, always, write);
 }
@@ -224,7 +231,12 @@ bool UnitGraph::render_traced() noexcept {
         if (shown)
             print_firsts(outbox, line, "out", unit->mOutBuf, unit->mNumOutputs);
     };
-    return self.each_guarded(graph.mCalcUnits, 0, graph.mNumCalcUnits, always, run);
+    if (!self.own)
+        return self.each_guarded(graph.mCalcUnits, 0, graph.mNumCalcUnits, always, run);
+    // Of several blocks in one of the server's, the first is shown.
+    self.running.among_called = true;
+    return self.guarded(
+        [&] { self.each_tick(always, [&](::Unit* unit) { self.own->is_first() ? run(unit) : compute_block(unit); }); });
 }
 
 Status UnitGraph::command(int64_t index, std::string_view name, std::span<const std::byte> arguments,
@@ -274,8 +286,10 @@ bool UnitGraph::destroy(Deadline& deadline) noexcept {
     constexpr int64_t each = 100; // ns
     Instance& self = Instance::of(this);
     self.early_commands.take_all(self.world->pool(), [](auto...) {});
-    if (self.crashed_ugen)
+    if (self.crashed_ugen) {
+        self.free_wires();
         return true;
+    }
     self.come_home();
     // Most units have nothing to destroy, which their synth's program tells without touching each one's memory.
     const auto destroy = [&](::Unit* unit) {
@@ -290,7 +304,10 @@ bool UnitGraph::destroy(Deadline& deadline) noexcept {
     };
     const auto in_time = [&](uint32_t) { return self.built <= few || !deadline.spend(each); };
     const bool well = self.each_guarded(self.graph().mUnits, self.destroyed, self.built, in_time, destroy);
-    return !well || self.destroyed == self.built;
+    if (well && self.destroyed != self.built)
+        return false;
+    self.free_wires();
+    return true;
 }
 
 std::span<const float* const> UnitGraph::running_inputs() noexcept {

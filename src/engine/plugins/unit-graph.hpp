@@ -35,13 +35,15 @@ public:
         size_t calc_units = 0, other_units = 0; ///< of that: the units that are called in each block, and the others
     };
     /// [any] What an instance of `program` needs. rest: whether some of the kernels' units may be at rest.
-    static Sizes sizes(const Program& program, UnitKernels, bool rest) noexcept;
+    static Sizes sizes(const Program& program, UnitKernels, UnitKernels kernels_of_ticks, bool rest) noexcept;
     /// Makes an instance in `memory`, which must be 64-byte aligned, with its controls; construct() does the rest.
     /// `kernels` must live as long as the program, as must `may_rest`: which of those units need not be computed while
     /// their inputs and states stay; empty: none. `block`: what the kernels are called with, as for a lone voice.
+    /// If the program asks for blocks or a rate of its own, what construct() finds in the controls says which it has;
+    /// kernels_of_ticks: those of `kernels` that it may use with any number of frames.
     static UnitGraph* make(void* memory, const Sizes&, const Program&, UnitKernels kernels,
-                           const std::vector<bool>& may_rest, const Block& block, PluginWorld&, Synth& owner,
-                           const float* controls) noexcept SCS_NONBLOCKING;
+                           UnitKernels kernels_of_ticks, const std::vector<bool>& may_rest, const Block& block,
+                           PluginWorld&, Synth& owner, const float* controls) noexcept SCS_NONBLOCKING;
 
     /// Lays out the units, runs their constructors, in order, then the unit commands that came before. If the deadline
     /// passes, the next call goes on from there; the instance is constructed() after the last. false: one of them

@@ -2,6 +2,7 @@
 #include "engine/render/renderer.hpp"
 
 #include "engine/base/text-line.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/cluster.hpp"
@@ -9,7 +10,6 @@
 #include "engine/rt/cache-line.hpp"
 #include "engine/rt/deadline.hpp"
 #include "engine/tree/tree.hpp"
-#include "engine/voices/ensemble.hpp"
 #include "engine/voices/may-batch.hpp"
 #include "engine/world/output-ports.hpp"
 
@@ -63,7 +63,25 @@ bool Renderer::first_block(Synth& synth, FaultLanding& landing) {
     }
     // As in scsynth, a done action in a constructor has no lasting effect on its own synth.
     tree_.runs().set(synth, paused ? Run::off : Run::on);
-    return paused || (synth.voice ? take_turn(synth) : render(synth, landing));
+    if (paused)
+        return true;
+    return synth.voice ? start_neighbours(synth) && take_turn(synth) : render(synth, landing);
+}
+
+/// What has just started may be the first of some new neighbours of one SynthDef, as of a chord. They start now, too,
+/// if that makes no difference, so that already their first block is computed as a batch's.
+bool Renderer::start_neighbours(Synth& first) noexcept {
+    Synth* last = &first;
+    for (int i = 1; i < first.voice->code->batch.lanes && turns_.may_start_before(first, last->next); ++i) {
+        auto& next = static_cast<Synth&>(*last->next);
+        if (deadline_.spend(next.facts->costs.synth) || !turns_.start(next))
+            return false;
+        tree_.runs().set(next, Run::on);
+        last = &next;
+    }
+    if (last != &first)
+        turns_.join_started(first, *last);
+    return true;
 }
 
 bool Renderer::take_turn(Synth& synth) noexcept {

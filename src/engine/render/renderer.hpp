@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/base/nonblocking.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/tree/tree.hpp"
-#include "engine/voices/ensemble.hpp"
 
 #include <cstdint>
 
@@ -44,6 +44,7 @@ private:
     bool walk(FaultLanding&);
     bool first_block(Synth&, FaultLanding&);
     bool finish_start() noexcept SCS_NONBLOCKING;
+    bool start_neighbours(Synth&) noexcept SCS_NONBLOCKING;
     bool take_turn(Synth&) noexcept SCS_NONBLOCKING;
     bool render(Synth&, FaultLanding&);
     void look_at_output(const Group&) noexcept SCS_NONBLOCKING;

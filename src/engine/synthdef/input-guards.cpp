@@ -36,12 +36,14 @@ std::vector<InputGuard> input_guards(const SynthDef& def, int block_size) {
         for (const InputLimit& limit : facts->limits()) {
             if ((limit.kind & InputLimit::at_audio_rate) && unit.rate != Rate::audio)
                 continue;
+            const bool in_block = limit.kind & InputLimit::in_block && unit.rate == Rate::audio;
             const float last_frame = unit.rate == Rate::audio ? float(block_size - 1) : 0.f;
             add({.input = limit.input,
                  .low = limit.low,
                  .high = limit.kind & InputLimit::in_block ? last_frame : limit.high,
                  .in_samples = (limit.kind & InputLimit::in_samples) != 0,
                  .at_start = (limit.kind & InputLimit::at_start) != 0,
+                 .in_block = in_block,
                  .in_bins = (limit.kind & InputLimit::in_bins) != 0,
                  .high_input = limit.high_input});
         }

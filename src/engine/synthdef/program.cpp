@@ -2,6 +2,7 @@
 #include "engine/synthdef/program.hpp"
 
 #include "engine/base/hash.hpp"
+#include "engine/synthdef/own-rate.hpp"
 #include "engine/synthdef/validator.hpp"
 #include "engine/synthdef/wire-buffers.hpp"
 
@@ -100,22 +101,17 @@ void mark_late(Program& program) {
     }
 }
 
-/// What the definition wants to be computed at, if it isn't the server's own block size and sample rate.
-std::optional<Error> check_own_rate(const OwnRate& own, int block_size) {
-    const auto from_control = [](int32_t control) { return " that control " + std::to_string(control) + " sets"; };
-    if (own.block_size < 0)
-        return Error{"it asks for a block size" + from_control(own.block_size_control) +
-                     "; SynthDefs can't have block sizes of their own here"};
-    if (own.block_size != 0 && own.block_size != block_size)
-        return Error{"it asks for blocks of " + std::to_string(own.block_size) +
-                     " frames; SynthDefs can't have block sizes of their own here"};
-    if (own.resample < 0)
-        return Error{"it asks for a resampling factor" + from_control(own.resample_control) +
-                     "; SynthDefs can't have sample rates of their own here"};
-    if (own.resample != 0 && own.resample != 1)
-        return Error{"it asks for a resampling factor of " + std::to_string(own.resample) +
-                     "; SynthDefs can't have sample rates of their own here"};
-    return {};
+/// The controls that set a synth's block size and its sample rate must be there.
+std::optional<Error> check_own_rate(const OwnRate& own, size_t controls) {
+    const auto check = [controls](const char* what, bool from_control, int32_t control) -> std::optional<Error> {
+        if (!from_control || (control >= 0 && size_t(control) < controls))
+            return {};
+        return Error{std::string("control ") + std::to_string(control) + " sets its " + what + ", but there are " +
+                     std::to_string(controls) + " controls"};
+    };
+    if (auto wrong = check("block size", own.block_size < 0, own.block_size_control))
+        return wrong;
+    return check("resampling factor", own.resample < 0, own.resample_control);
 }
 
 } // namespace
@@ -154,12 +150,14 @@ Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog&
         return Error{"the block size is " + std::to_string(block_size)};
     if (auto wrong = validate(def, catalog))
         return *wrong;
-    if (auto wrong = check_own_rate(def.own_rate, block_size))
+    if (auto wrong = check_own_rate(def.own_rate, def.controls.size()))
         return *wrong;
 
     auto program = std::make_unique<Program>();
     program->name = def.name;
     program->block_size = block_size;
+    program->own_rate = def.own_rate;
+    program->most_frames = most_frames(def.own_rate, block_size);
     program->controls = def.controls;
     name_controls(*program, def);
     program->control_table = control_table(program->control_slots);
@@ -168,7 +166,7 @@ Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog&
                      [](const Variant& a, const Variant& b) { return a.name < b.name; });
     lay_out(*program, def, catalog);
     mark_late(*program);
-    program->guards = input_guards(def, block_size);
+    program->guards = input_guards(def, asks(def.own_rate) ? 1 : block_size);
     if (mending)
         program->mends = input_mends(*program);
     program->num_wire_buffers = assign_wire_buffers(def, program->units, program->wires);

@@ -51,7 +51,9 @@ struct ControlSlot {
 /// A validated definition, laid out to run. Immutable, so any thread may read it.
 struct Program {
     std::string name;
-    int block_size = 0;          ///< frames in a wire buffer
+    int block_size = 0;          ///< frames of the server's blocks, and in a wire buffer unless a synth has its own
+    OwnRate own_rate;            ///< what its synths ask for
+    int most_frames = 0;         ///< that one of their blocks may have
     std::vector<float> controls; ///< initial values
     std::vector<ControlSlot> control_slots;
     std::vector<uint32_t> slots_by_index; ///< those that cover controls, in rising order of these
@@ -80,9 +82,9 @@ struct Program {
 
 /// [worker] Validates a definition and lays it out. Audio outputs share wire buffers exactly as in scsynth, so that
 /// units that compute in place see the same inputs and outputs. block_size: frames, 1 or more. Errors: those of
-/// validate(), "exceeded number of interconnect buffers" if more than max_wire_buffers are needed, and what a
-/// definition asks for that no synth of ours has: blocks of another size, or another sample rate. The result keeps
-/// pointers into the catalog. `mending`: with InputMends.
+/// validate(), "exceeded number of interconnect buffers" if more than max_wire_buffers are needed, and a control that
+/// is to set a block size or a rate and isn't there. The result keeps pointers into the catalog. `mending`: with
+/// InputMends.
 Result<std::unique_ptr<Program>> compile(const SynthDef& def, const UgenCatalog& catalog, int block_size,
                                          int max_wire_buffers, bool mending = false);
 

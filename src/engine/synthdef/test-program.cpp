@@ -207,7 +207,7 @@ TEST_CASE("slots in the order of their controls, one for each") {
     CHECK(program->slots_by_index == std::vector<uint32_t>{1, 2}); // those without controls are passed over nowhere
 }
 
-TEST_CASE("blocks and sample rates of a definition's own are refused") {
+TEST_CASE("controls that set blocks and sample rates must be there") {
     const auto refusal = [](OwnRate own) {
         SynthDef def = example();
         def.own_rate = own;
@@ -215,13 +215,24 @@ TEST_CASE("blocks and sample rates of a definition's own are refused") {
         return program ? std::string() : program.error();
     };
     CHECK(refusal({}).empty());
-    CHECK(refusal({block_size, -1, 1.f, -1}).empty());
-    CHECK(refusal({32, -1, 1.f, -1}) ==
-          "it asks for blocks of 32 frames; SynthDefs can't have block sizes of their own here");
-    CHECK(refusal({2 * block_size, 0, 0.f, -1}).starts_with("it asks for blocks of 128 frames; "));
-    CHECK(refusal({-1, 2, 1.f, -1}).starts_with("it asks for a block size that control 2 sets; "));
-    CHECK(refusal({0, -1, 4.f, -1}) ==
-          "it asks for a resampling factor of 4.000000; SynthDefs can't have sample rates of their own here");
-    CHECK(refusal({0, -1, -1.f, 1}).starts_with("it asks for a resampling factor that control 1 sets; "));
-    CHECK(refusal({0, -1, std::nanf(""), -1}).starts_with("it asks for a resampling factor of nan; "));
+    CHECK(refusal({32, -1, 4.f, -1}).empty());
+    CHECK(refusal({32, 99, 4.f, 99}).empty()); // nobody reads them
+    CHECK(refusal({-1, 2, -1.f, 0}).empty());
+    CHECK(refusal({-1, 3, 0.f, -1}) == "control 3 sets its block size, but there are 3 controls");
+    CHECK(refusal({-1, -1, 0.f, -1}) == "control -1 sets its block size, but there are 3 controls");
+    CHECK(refusal({0, -1, -2.f, 3}) == "control 3 sets its resampling factor, but there are 3 controls");
+}
+
+TEST_CASE("limits that depend on the block hold for the shortest that a synth may have") {
+    SynthDef def = example();
+    def.units.push_back({"T2A", Rate::audio, 0, {{0, 0}, {0, 0}}, {Rate::audio}});
+    def.own_rate.block_size = 4;
+    const auto guards = compiled(def, PermissiveCatalog())->guards;
+    REQUIRE(guards.size() == 1);
+    CHECK(guards[0].in_block);
+    def.units.back().inputs[1] = {-1, 0};
+    def.constants[0] = 30.f; // within the server's block
+    CHECK(compiled(def, PermissiveCatalog())->guards.size() == 1);
+    def.own_rate = {};
+    CHECK(compiled(def, PermissiveCatalog())->guards.empty());
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tree/control-writer.hpp"
 
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/plugins/unit-graph.hpp"
 #include "engine/tree/controls.hpp"
-#include "engine/voices/ensemble.hpp"
 #include "engine/world/buses.hpp"
 
 #include <cmath>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/base/nonblocking.hpp"
+#include "engine/compile/turn-facts.hpp"
 #include "engine/nodes/node.hpp"
-#include "engine/voices/turn-facts.hpp"
 
 namespace scs {
 

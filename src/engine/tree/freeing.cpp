@@ -3,6 +3,7 @@
 #include "engine/base/nonblocking.hpp"
 
 #include "engine/definitions/definitions.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/messages/outbox.hpp"
 #include "engine/nodes/cluster.hpp"
@@ -14,7 +15,6 @@
 #include "engine/tree/node-events.hpp"
 #include "engine/tree/node-ids.hpp"
 #include "engine/tree/run-states.hpp"
-#include "engine/voices/ensemble.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tree/links.hpp"
 
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/nodes/cluster.hpp"
 #include "engine/rt/pool.hpp"
-#include "engine/voices/ensemble.hpp"
 
 #include <new>
 

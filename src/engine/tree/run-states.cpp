@@ -2,9 +2,9 @@
 #include "engine/tree/run-states.hpp"
 
 #include "engine/definitions/definitions.hpp"
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/nodes/cluster.hpp"
 #include "engine/tree/node-events.hpp"
-#include "engine/voices/ensemble.hpp"
 
 namespace scs {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/tree/tree.hpp"
 
+#include "engine/ensemble/ensemble.hpp"
 #include "engine/guard/fault-guard.hpp"
 #include "engine/nodes/cluster.hpp"
 #include "engine/plugins/abi-node.hpp"
@@ -8,7 +9,6 @@
 #include "engine/rt/deadline.hpp"
 #include "engine/rt/pool.hpp"
 #include "engine/ugens/complaint.hpp"
-#include "engine/voices/ensemble.hpp"
 
 #include <new>
 #include <stdexcept>
@@ -155,8 +155,9 @@ Status Tree::new_synth(Definition& definition, const float* values, int32_t id, 
             return {Code::out_of_memory};
         }
     } else {
-        made->graph = UnitGraph::make(rest, definition.graph_sizes, program, definition.kernels, definition.may_rest,
-                                      ensemble_.block_for_graph(), world_, *made, values);
+        made->graph =
+            UnitGraph::make(rest, definition.graph_sizes, program, definition.kernels, definition.kernels_of_ticks,
+                            definition.may_rest, ensemble_.block_for_graph(), world_, *made, values);
     }
     ++definition.users;
     counts_.count_synth(int64_t(program.units.size()), +1);

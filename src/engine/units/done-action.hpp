@@ -52,7 +52,7 @@ inline constexpr DoneAction done_actions[] = {
 
 static_assert(done_actions[1].synth == NodeEffect::pause && done_actions[2].synth == NodeEffect::end &&
                   std::ranges::all_of(std::span(done_actions).subspan(3), &DoneAction::acts_on_others),
-              "of those that concern only their synth, src/engine/voices/done-actions.hpp performs 1 and 2 alone");
+              "of those that concern only their synth, src/engine/parallel/done-actions.hpp performs 1 and 2 alone");
 
 /// [any] The one with that number, which is cut to an integer; null if there is none, or for NaN.
 constexpr const DoneAction* find_done_action(float number) noexcept {

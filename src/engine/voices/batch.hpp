@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "engine/compile/code.hpp"
 #include "engine/nodes/node.hpp"
-#include "engine/voices/code.hpp"
 
 #include <bit>
 #include <cstdint>

@@ -140,6 +140,24 @@ void Batching::join_partner(Synth& synth) noexcept {
     }
 }
 
+void Batching::join_started(Synth& first, Synth& last) noexcept {
+    Synth* end = &last;
+    while (true) {
+        join_behind(*end);
+        if (!end->voice->batch || end == &first)
+            break;
+        end = static_cast<Synth*>(end->previous);
+    }
+    if (end->voice->batch || !may_batch(&first) || end == &first || end->previous == &first)
+        return; // a batch pays off from three voices on
+    if (Batch* batch = records_.make_batch(*first.voice))
+        for (Synth* one = &first;; one = static_cast<Synth*>(one->next)) {
+            (void)lanes_.append(*batch, *one);
+            if (one == end)
+                break;
+        }
+}
+
 // ---- leaving
 
 void Batching::leave(Synth& synth) noexcept {

@@ -26,6 +26,10 @@ public:
             join_before(synth, searches);
     }
 
+    /// Joins lone neighbours of one SynthDef, from `first` to `last`, none of which has had its first turn yet, with
+    /// each other or with the batch that begins with the next node.
+    void join_started(Synth& first, Synth& last) noexcept SCS_NONBLOCKING;
+
     /// Makes the voice lone.
     void leave(Synth&) noexcept SCS_NONBLOCKING;
     /// Makes all voices of the batch lone for some blocks (Voice::backoff).

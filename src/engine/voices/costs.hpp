@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/base/nonblocking.hpp"
+#include "engine/compile/turn-facts.hpp"
 #include "engine/rt/deadline.hpp"
-#include "engine/voices/turn-facts.hpp"
 
 #include <cstddef>
 #include <cstdint>

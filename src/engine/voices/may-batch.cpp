@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/voices/may-batch.hpp"
 
-#include "engine/voices/bus-range.hpp"
+#include "engine/compile/bus-range.hpp"
 
 namespace scs {
 namespace {

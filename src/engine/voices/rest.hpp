@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/base/nonblocking.hpp"
-#include "engine/voices/code.hpp"
+#include "engine/compile/code.hpp"
 #include "engine/voices/voice.hpp"
 
 #include <cstddef>

@@ -23,7 +23,7 @@ namespace {
 // Few programs have so many operations that the deadline must be asked before the next voice's turn.
 constexpr int most_at_once = 64;
 constexpr int64_t cost_at_once = 10'000; ///< ns, of so many operations on a lane or on all
-constexpr int starts_at_once = 8;
+constexpr size_t starts_at_once = 8;
 
 } // namespace
 
@@ -146,13 +146,12 @@ bool VoiceRunner::start(Synth& synth) noexcept {
         follow_maps(voice, voice.record, 1, 0);
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
-    const std::vector<Op>& ops = voice.code->starts;
-    for (size_t i = started_; i < ops.size(); ++i) {
-        if (i % starts_at_once == 0 && deadline_ && deadline_->spend(starts_at_once * voice.code->start_cost)) {
-            started_ = i;
+    const std::span<const Op> ops(voice.code->starts);
+    for (; started_ < ops.size(); started_ += starts_at_once) {
+        if (deadline_ && deadline_->spend(int64_t(starts_at_once) * voice.code->start_cost))
             return false;
-        }
-        ops[i].run(ops[i], block);
+        for (const Op& op : ops.subspan(started_, std::min(starts_at_once, ops.size() - started_)))
+            op.run(op, block);
     }
     started_ = 0;
     return true;

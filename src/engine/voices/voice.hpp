@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "engine/voices/code.hpp"
+#include "engine/compile/code.hpp"
 
 #include <cstdint>
 

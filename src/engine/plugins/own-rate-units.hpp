@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "engine/base/nonblocking.hpp"
+#include "engine/ugens/kernel.hpp"
+
+struct Unit;
+
+namespace scs {
+
+struct Program;
+struct UgenInfo;
+struct UnitPlan;
+
+// Units that convert between the blocks and the rate of a synth and those of the server: In, InFeedback, Out,
+// OffsetOut, ReplaceOut, XOut and AudioControl at audio rate. Each of the synth's blocks has its own place in the
+// server's. And LocalIn and LocalOut, whose delay is a block of the synth's. They take the place of SuperCollider's in
+// synths that have blocks or a rate of their own.
+//
+// The numbers of buses are read once in each block of the server.
+
+/// [worker] Has a program's units of these names be ours.
+void use_own_rate_units(Program&);
+
+/// [any] Whether it is one of them that reads or writes buses, and how; Effect::none: it isn't.
+Effect bus_effect(const UgenInfo&) noexcept;
+/// [any] Inputs before the first that is written.
+int first_channel(const UgenInfo&) noexcept;
+/// [any] Whether it is one of them.
+bool is_own_rate_unit(const UgenInfo&) noexcept;
+
+/// [any] Whether it is computed once in each block of the server, at the server's rate: what reads and writes control
+/// buses, and LagControl.
+bool runs_once_a_block(const UnitPlan&) noexcept;
+
+/// [any] Whether the program's synths may read audio buses. Their output can't be computed ahead.
+bool hears_audio(const Program&) noexcept;
+
+/// [rt] Writes what the unit's destructor would write to buses, so that it has nothing left to write. Only for units
+/// that are our own; most have nothing.
+void write_tail_of_own_rate_unit(::Unit&) noexcept SCS_NONBLOCKING;
+
+} // namespace scs
