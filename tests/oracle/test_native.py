@@ -75,7 +75,7 @@ WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse 
     CombN CombL CombC AllpassN AllpassL AllpassC PlayBuf BufRd Rand ExpRand TRand Compander Limiter FreeVerb HPZ1
     IEnvGen FreeSelf PauseSelf Done FreeSelfWhenDone PauseSelfWhenDone PeakFollower MostChange LeastChange LastValue
     Control TrigControl LagControl AudioControl CheckBadValues Sanitize PanAz Vibrato T2A T2K Decimator FM7
-    SawDPW SwitchDelay""".split()
+    SawDPW SwitchDelay SendTrig SendReply Poll""".split()
 # Cases without a row of their own: sclang makes Changed of HPZ1, abs and >; the others stay the plugins' so far.
 WITHOUT_ROW = {"Changed", "Rotate2"}
 CASES = [(family, unit) for family in native.families()

@@ -14,6 +14,7 @@
 namespace scs {
 
 struct Synth;
+class SynthListener;
 struct Space;
 
 // A native UGen is a set of kernels: functions that compute one block of it, for one voice or for a batch of voices in
@@ -117,6 +118,7 @@ struct Space {
     Release release; ///< whose units these are to sound as; for constructors, and what is as rare
     void* host;      ///< for done_action
     void (*done_action)(void* host, Synth&, int action) SCS_NONBLOCKING;
+    SynthListener* listener;                                         ///< for what units tell
     void* allocator;                                                 ///< for allocate and free
     void* (*allocate)(void* allocator, size_t bytes)SCS_NONBLOCKING; ///< real-time memory, 64-byte aligned, or null
     void (*free)(void* allocator, void*) SCS_NONBLOCKING;
@@ -168,6 +170,7 @@ struct Kernel {
     bool forgets_controls = false;    ///< what the controls from special_index on, one an output, are set to
     bool has_gate = false;            ///< input 0 is a gate; minus zero when the unit starts: it was open until then
     bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
+    bool sends = false;               ///< tells the space's listener of something in its blocks
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
     Role role = Role::other;
@@ -180,8 +183,8 @@ struct Kernel {
     /// and the controls that it reads. Then it need not be computed while all of them stay. Done actions are another
     /// question: ending_of().
     constexpr bool may_be_skipped() const noexcept {
-        return effect == Effect::none && !reads_buffers && !forgets_controls && !waits_for_done && !looks_back &&
-               !state_of && !stop;
+        return effect == Effect::none && !reads_buffers && !forgets_controls && !waits_for_done && !sends &&
+               !looks_back && !state_of && !stop;
     }
 };
 

@@ -457,6 +457,7 @@ private:
             well = well && std::all_of(reaches.begin(), reaches.end(),
                                        [this](const auto& use) { return known_before(use, code_->batch); });
         bool ends_itself_alone = true, looks_back = false, reads = false;
+        size_t senders = 0;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
             if (kernel) // also if it does so in its start alone
@@ -465,13 +466,16 @@ private:
                 continue;
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
+            senders += kernel->sends;
             code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);
             code_->ends = code_->ends || ending.ends;
             code_->pauses = code_->pauses || (ending.ends && !ending.frees);
             ends_itself_alone = ends_itself_alone && !ending.others;
         }
-        well = well && ends_itself_alone;
+        // What is told comes in the order of the voices, as what is drawn.
+        well = well && ends_itself_alone && senders <= 1;
+        code_->sends = senders > 0;
         // To join and leave a batch, what a voice keeps is moved item by item.
         constexpr uint32_t most_bytes = 65536;
         code_->batchable = well && code_->record_bytes <= most_bytes;
@@ -481,9 +485,9 @@ private:
             reaches.begin(), reaches.end(), [](const auto& use) { return use.effect != Effect::reads_control; }));
         code_->acts_on_itself = ends_itself_alone;
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
-        code_->commutes = well && code_->only_adds && code_->sets <= row_sets;
+        code_->commutes = well && code_->only_adds && !code_->sends && code_->sets <= row_sets;
         code_->pipelines = ends_itself_alone && !looks_back && code_->lone.ops.size() <= most_ops_ahead;
-        code_->starts_anywhere = code_->pipelines && !reads && !code_->draws;
+        code_->starts_anywhere = code_->pipelines && !reads && !code_->draws && !code_->sends;
         find_bus_controls();
         code_->gate_controls = gate_controls(program_, kernels_);
         judge_ahead();
@@ -501,8 +505,8 @@ private:
     }
 
     void judge_ahead() {
-        bool well =
-            code_->acts_on_itself && (!code_->draws || code_->numbers) && code_->lone.ops.size() <= most_ops_ahead;
+        bool well = code_->acts_on_itself && !code_->sends && (!code_->draws || code_->numbers) &&
+                    code_->lone.ops.size() <= most_ops_ahead;
         bool written = false;
         for (const NativeCode::BusUse& use : code_->lone_reaches) {
             written = written || writes(use.effect);
