@@ -42,6 +42,7 @@ private:
 
     void note_kernel(const UnitPlan& unit, const Kernel& kernel) {
         facts_->reads_buffers = facts_->reads_buffers || kernel.reads_buffers;
+        facts_->sends = facts_->sends || kernel.sends;
         facts_->pipelines = facts_->pipelines && !kernel.looks_back;
         switch (kernel.effect) {
         case Effect::none: break;

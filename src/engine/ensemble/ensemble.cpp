@@ -46,6 +46,12 @@ void Ensemble::set_host(void* host, VoiceRunner::DoneAction done_action) noexcep
         ahead_->set_host(host, done_action);
 }
 
+void Ensemble::set_listener(SynthListener& listener) noexcept {
+    runner_.set_listener(listener);
+    if (ahead_)
+        ahead_->set_listener(listener);
+}
+
 void Ensemble::set_sample_rate(double rate) noexcept {
     runner_.set_sample_rate(rate);
     if (ahead_)

@@ -18,6 +18,8 @@ public:
 
     /// Sets who performs done actions.
     void set_host(void* host, VoiceRunner::DoneAction) noexcept SCS_NONBLOCKING;
+    /// Who hears what units tell.
+    void set_listener(SynthListener&) noexcept SCS_NONBLOCKING;
     /// New voices get this rate, Hz; existing ones keep theirs.
     void set_sample_rate(double rate) noexcept SCS_NONBLOCKING;
     void begin_block(int32_t number) noexcept { runner_.begin_block(number); }

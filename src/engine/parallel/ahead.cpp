@@ -66,6 +66,11 @@ void Ahead::set_host(void* host, VoiceRunner::DoneAction done_action) noexcept {
     done_action_ = done_action;
 }
 
+void Ahead::set_listener(SynthListener& listener) noexcept {
+    for (VoiceRunner& runner : runners_)
+        runner.set_listener(listener);
+}
+
 void Ahead::set_sample_rate(double rate) noexcept {
     for (VoiceRunner& runner : runners_)
         runner.set_sample_rate(rate);

@@ -37,6 +37,7 @@ public:
           HeldOutput&, Deadline&, Costs&);
 
     void set_host(void* host, VoiceRunner::DoneAction) noexcept SCS_NONBLOCKING;
+    void set_listener(SynthListener&) noexcept SCS_NONBLOCKING;
     void set_sample_rate(double rate) noexcept SCS_NONBLOCKING;
 
     void begin_cycle() noexcept { helpers_->begin_cycle(); }

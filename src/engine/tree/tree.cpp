@@ -49,7 +49,9 @@ Tree::Tree(const Settings& settings, const Buses& buses, PluginWorld& world, Ens
       runs_(root_, ensemble, events_),
       freeing_({root_, ids_, counts_, events_, links_, runs_, ensemble, pool, outbox, deadline}),
       actions_(runs_, freeing_),
-      controls_(buses, ensemble) {
+      controls_(buses, ensemble),
+      messages_(world) {
+    ensemble_.set_listener(messages_);
     ensemble_.set_host(this, [](void* host, Synth& synth, int action) SCS_NONBLOCKING {
         const FaultGuard::HostCode whole;
         auto& tree = *static_cast<Tree*>(host);

@@ -7,6 +7,7 @@
 #include "engine/definitions/definitions.hpp"
 #include "engine/messages/reply-to.hpp"
 #include "engine/nodes/node.hpp"
+#include "engine/plugins/synth-messages.hpp"
 #include "engine/tree/control-writer.hpp"
 #include "engine/tree/freeing.hpp"
 #include "engine/tree/links.hpp"
@@ -97,6 +98,7 @@ private:
     Freeing freeing_;
     NodeActions actions_;
     ControlWriter controls_;
+    SynthMessages messages_;
 };
 
 } // namespace scs

@@ -35,6 +35,7 @@ public:
 
     using DoneAction = void (*)(void* host, Synth&, int action) SCS_NONBLOCKING;
     void set_host(void* host, DoneAction) noexcept SCS_NONBLOCKING;
+    void set_listener(SynthListener& listener) noexcept { space_.listener = &listener; }
     void begin_block(int32_t number) noexcept { space_.block_number = number; }
     /// Has units draw random numbers from this generator.
     void draw_from(RandomState& random) noexcept { space_.random = &random; }
