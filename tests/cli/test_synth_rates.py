@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Program
 from tests.lib import sclang
 from tests.lib.build import ROOT
-from tests.oracle.own_rate import RATE, play
+from tests.lib.osc import Client
+from tests.oracle.own_rate import RATE, play, with_rate
 from tests.oracle.references import Def
 
 SCRIPT = Path(__file__).with_name("synth_rates.scd")
@@ -50,3 +52,22 @@ def test_the_server_plays_them(name, controls, right, made, tmp_path):
     data = (made[1] / f"{name}.scsyndef").read_bytes()
     sound = play(tmp_path, (name, data), ("heard", heard.bytes()), synths=[(1, name, controls), (2, "heard", ())])
     assert tuple(sound[-1]) == right
+
+
+def test_a_server_in_the_daemon_plays_them(session, made):
+    """One that is told what it has, and one that ends after a tenth of a second, at eight times the rate in blocks of one frame."""
+    short = Def("short")
+    short.out(short.kr("Line", 0.0, 0.0, 0.1, 2.0))  # frees the synth
+    program = Program(session)
+    try:
+        with Client(program.port) as client:
+            client.command("/notify", 1)
+            client.command("/d_recv", (made[1] / "controls.scsyndef").read_bytes())
+            client.command("/d_recv", with_rate(short.bytes(), 1, 8.0))
+            client.request("/s_new", "controls", 1000, 0, 0, "blockSize", 2.0, "upsample", 4.0, reply="/n_go")
+            session.wait_until(lambda: client.request("/c_get", 0, reply="/c_set").args == [0, 2.0], "the block size")
+            assert client.request("/c_get", 1, reply="/c_set").args == [1, 4.0 * RATE]
+            client.request("/s_new", "short", 1001, 0, 0, reply="/n_go")
+            client.wait("/n_end", where=lambda args: args[0] == 1001)
+    finally:
+        program.child.stop()

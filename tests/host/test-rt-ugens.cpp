@@ -298,9 +298,8 @@ void play_folder(const char* variable, const Host::Dict& info = {}, int cycles =
     findings.report();
 }
 
-} // namespace
-
-TEST_CASE("every unit generator, at every rate it runs at") {
+/// Plays each unit generator at every rate it runs at, in blocks and at a sample rate of its own if there are any.
+void play_units(const std::vector<Feed>& feeds, const std::vector<scs::OwnRate>& own_rates, int cycles) {
     std::string reason;
     if (!rt_guard_works(reason)) {
         MESSAGE("skipped: " << reason);
@@ -319,13 +318,17 @@ TEST_CASE("every unit generator, at every rate it runs at") {
         const std::string unit(facts.name);
         std::vector<SynthDef> defs;
         for (const Rate rate : {Rate::audio, Rate::control, Rate::demand})
-            for (const Feed feed : {Feed::ones, Feed::triggers, Feed::noise})
-                if (auto def = around(facts, rate, feed))
-                    defs.push_back(std::move(*def));
-        p.client->send(osc_message("/d_recv", {write_synthdefs(defs, 2)}));
+            for (const Feed feed : feeds)
+                for (const scs::OwnRate& own : own_rates)
+                    if (auto def = around(facts, rate, feed)) {
+                        def->own_rate = own;
+                        def->name += " " + std::to_string(defs.size());
+                        defs.push_back(std::move(*def));
+                    }
+        p.client->send(osc_message("/d_recv", {write_synthdefs(defs, 3)}));
         p.settle();
         for (const SynthDef& def : defs) {
-            (play(p, def.name, 24) ? played : refused).insert(unit);
+            (play(p, def.name, cycles) ? played : refused).insert(unit);
             p.client->send(osc_message("/d_free", {def.name}));
         }
         findings.add(unit);
@@ -341,6 +344,16 @@ TEST_CASE("every unit generator, at every rate it runs at") {
                           << list << "; " << refused.size() << " are of other plugins");
     CHECK(played.size() > 300);
     findings.report();
+}
+
+} // namespace
+
+TEST_CASE("every unit generator, at every rate it runs at") {
+    play_units({Feed::ones, Feed::triggers, Feed::noise}, {{}}, 24);
+}
+
+TEST_CASE("every unit generator in blocks and at sample rates of its own") {
+    play_units({Feed::noise}, {{1, -1, 0.f, -1}, {1024, -1, 16.f, -1}}, 8);
 }
 
 TEST_CASE("units that stream files, with files") {

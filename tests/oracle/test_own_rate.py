@@ -282,3 +282,23 @@ def test_the_servers_own_rate_has_the_bits_of_none(case, plugins, tmp_path):
     assert np.abs(without).max() > 0.01
     assert (without == constants).all()
     assert (without == controls).all()
+
+
+@pytest.mark.parametrize("plugins", [False, True], ids=["native", "plugins"])
+def test_several_threads_give_the_same(plugins, tmp_path):
+    """Voices, synths with rates of their own on the same buses, and what reads those."""
+    voice, fast, effect = Def("voice"), Def("fast"), Def("effect")
+    voice.ar("Out", 16.0, voice.ar("SinOsc", voice.control("freq", 300.0), 0.0), outputs=0)
+    fast.ar("Out", 16.0, fast.ar("LFSaw", fast.control("freq", 200.0), 0.0), outputs=0)
+    heard = effect.ar("In", 16.0)
+    effect.ar("ReplaceOut", 16.0, effect.ar("BinaryOpUGen", heard, 0.5, operator=MULTIPLY), outputs=0)
+    effect.out(heard)
+    defs = (("voice", voice.bytes()), ("fast", with_rate(fast.bytes(), 16, 4.0)), ("small", with_rate(
+        fast.bytes().replace(b"\x04fast", b"\x05small"), 1)), ("effect", with_rate(effect.bytes(), 0, 2.0)))
+    names = ("voice", "fast", "voice", "small", "effect") * 8
+    synths = [(index + 1, name, () if name == "effect" else ("freq", 100.0 + index))
+              for index, name in enumerate(names)]
+    settings = ("--set", "native-ugens=false") if plugins else ()
+    one, three = (play(tmp_path, *defs, synths=synths, settings=(*settings, "-T", str(threads))) for threads in (1, 3))
+    assert np.abs(one).max() > 0.1
+    assert (one == three).all()

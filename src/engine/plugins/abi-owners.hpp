@@ -19,6 +19,7 @@ struct AbiWorld {
     PluginWorld* owner;
     LastingWorld* lasting; ///< what it is part of, or a copy of
     uint64_t api;          ///< the PluginApi of the plugins that see it
+    uint64_t of_synth;     ///< not 0: a copy for one synth, whose units use it in the engine's place
 };
 struct AbiNode {
     ::Node abi;

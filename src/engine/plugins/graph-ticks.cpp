@@ -79,6 +79,7 @@ void Instance::settle_rate() noexcept {
     block.frames = frames;
     for (size_t api = 0; api < own->worlds.size(); ++api) {
         AbiWorld& its = own->worlds[api] = world->abi().lasting.world(PluginApi(api));
+        its.of_synth = true;
         ::World& w = its.abi;
         w.mFullRate = rates.full;
         w.mBufRate = rates.control;

@@ -25,10 +25,11 @@ struct LastingWorld {
     static LastingWorld& of(::World* world) noexcept { return *reinterpret_cast<AbiWorld*>(world)->lasting; }
 
     AbiWorld& world(PluginApi api) noexcept { return worlds[size_t(api)]; }
-    /// [any] Whether it is one of `worlds`, not a copy of one.
+    /// [any] Whether it is one of `worlds`, or a synth's, not another copy of one.
     bool has(const ::World* world) const noexcept {
         const auto* const each = reinterpret_cast<const AbiWorld*>(world);
-        return !std::less<>()(each, worlds.data()) && std::less<>()(each, worlds.data() + worlds.size());
+        return each->of_synth ||
+               (!std::less<>()(each, worlds.data()) && std::less<>()(each, worlds.data() + worlds.size()));
     }
 
     /// [any] Afterwards it has no owner, doesn't run, and has no buffers.
