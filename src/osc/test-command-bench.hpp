@@ -132,7 +132,9 @@ private:
 
     void settle() {
         for (int quiet = 0; quiet < 3; ++quiet) {
-            if (engine_->run_idle() || pump_events(engine_->events(), *this, *this) > 0)
+            const bool more = engine_->run_idle();
+            // In any case: what waits for room in a full ring gets it here only.
+            if (pump_events(engine_->events(), *this, *this) > 0 || more)
                 quiet = -1;
             for (; !jobs_.empty(); jobs_.pop_front(), quiet = -1) {
                 jobs_.front()->work();

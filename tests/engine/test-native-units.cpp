@@ -231,8 +231,8 @@ TEST_CASE("a change at control rate hears no output but HPZ1's and abs's first o
 
 TEST_CASE("kernels do the action that the table of units says") {
     const NativeUgens ugens = native_ugens("auto");
-    // Inputs with which a unit is done once a control has closed, or soon after its start; the done action among them
-    // would be another one. -1: the control.
+    // All inputs of a unit, with which it is done once a control has closed, or soon after its start. -1: the control.
+    // What stands for the done action is replaced.
     const std::map<std::string_view, std::vector<float>> inputs = {
         {"DetectSilence", {-1, 0.1f, 0.002f, 0}},
         {"Duty", {0, 0, 0, NAN}},

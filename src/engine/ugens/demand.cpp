@@ -26,24 +26,39 @@ struct Demand {
         const int n = own_frames(op, block);
         each_lane<L>(block, [&](int lane) {
             const LaneIn<L> trigger(op, block, 0, lane), reset(op, block, 1, lane);
-            float* const kept = item<L>(op, block, 0, lane);
+            float &kept_trigger = *item<L>(op, block, trigger_before, lane),
+                  &kept_reset = *item<L>(op, block, reset_before, lane);
+            float before = kept_trigger, reset_until_now = kept_reset;
             Pull pull = pull_for(block, lane, 0);
+            int filled = 0;
             for (int i = 0; i < n; ++i) {
                 const float now = trigger.at(i), anew = reset.at(i);
-                const bool restarts = anew > 0.f && kept[reset_before * L] <= 0.f;
-                if (restarts || (now > 0.f && kept[trigger_before * L] <= 0.f)) {
+                const bool restarts = anew > 0.f && reset_until_now <= 0.f, triggered = now > 0.f && before <= 0.f;
+                if (restarts || triggered) {
+                    fill(op, block, lane, filled, i);
+                    filled = i;
                     pull.frame = i + 1;
-                    ask(op, pull, restarts, now > 0.f && kept[trigger_before * L] <= 0.f);
+                    ask(op, pull, restarts, triggered);
                 }
-                for (size_t k = 0; k < op.outputs; ++k)
-                    output(op, block, k)[i * L + lane] = kept[(values + k) * L];
-                kept[trigger_before * L] = now;
-                kept[reset_before * L] = anew;
+                before = now;
+                reset_until_now = anew;
             }
+            fill(op, block, lane, filled, n);
+            kept_trigger = before;
+            kept_reset = reset_until_now;
         });
     }
 
 private:
+    /// Puts the last values out.
+    SCS_INLINE static void fill(const Op& op, const Block& block, int lane, int from, int to) {
+        for (size_t k = 0; k < op.outputs; ++k) {
+            const float value = *item<L>(op, block, values + k, lane);
+            float* out = output(op, block, k) + lane;
+            for (int i = from; i < to; ++i)
+                out[i * L] = value;
+        }
+    }
     [[gnu::noinline]] static void ask(const Op& op, Pull& pull, bool restarts, bool triggered) {
         const Asking<L> in(op, pull);
         if (restarts)

@@ -62,12 +62,14 @@ private:
         // As in SuperCollider, the width moves within a block only if the duration does.
         float w = widths.at(0);
         auto step = float(2. / (double(held) * rate));
+        const float done = input(op, block, action)[lane];
+        const bool acts = int_of(done) != 0; // else it goes on behind its end for long
         for (int i = 0; i < frames; ++i) {
             if (x > 1.) {
                 if (loop)
                     x -= 2.;
-                else
-                    act(block, lane, input(op, block, action)[lane]);
+                else if (acts)
+                    act(block, lane, done);
             }
             if (moving) {
                 step = 2.f / (durations.at(first + i) * float(rate));
