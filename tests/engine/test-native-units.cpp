@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
@@ -67,7 +68,7 @@ struct Units : Fixture {
 };
 
 /// A definition with one unit, whose inputs are these constants, but for its done action and for gates, at -1: these
-/// are the control "gate".
+/// are the control "gate". NaN: an input at demand rate that has ended.
 SynthDef done_def(const UnitFacts& facts, Rate rate, std::span<const float> inputs, float action) {
     SynthDef def;
     def.name = "done";
@@ -76,6 +77,10 @@ SynthDef done_def(const UnitFacts& facts, Rate rate, std::span<const float> inpu
     std::vector<InputRef> refs;
     for (size_t i = 0; i < inputs.size(); ++i) {
         const bool is_action = int(i) == facts.done_action_input;
+        if (std::isnan(inputs[i])) {
+            refs.push_back({rate == Rate::audio ? 2 : 1, 0});
+            continue;
+        }
         if (!is_action && inputs[i] == -1.f) {
             refs.push_back({rate == Rate::audio ? 1 : 0, 0});
             continue;
@@ -87,6 +92,8 @@ SynthDef done_def(const UnitFacts& facts, Rate rate, std::span<const float> inpu
     def.units = {unit("Control", Rate::control, {}, {Rate::control})};
     if (rate == Rate::audio)
         def.units.push_back(unit("K2A", Rate::audio, {{0, 0}}, {Rate::audio}));
+    if (std::any_of(inputs.begin(), inputs.end(), [](float x) { return std::isnan(x); }))
+        def.units.push_back(unit("Dseq", Rate::demand, {{-1, 0}, {-1, 0}}, {Rate::demand}));
     def.units.push_back(unit(name.c_str(), rate, refs, {rate}));
     return def;
 }
@@ -228,10 +235,12 @@ TEST_CASE("kernels do the action that the table of units says") {
     // would be another one. -1: the control.
     const std::map<std::string_view, std::vector<float>> inputs = {
         {"DetectSilence", {-1, 0.1f, 0.002f, 0}},
+        {"Duty", {0, 0, 0, NAN}},
         {"EnvGen", {-1, 1, 0, 1, 0, 0, 1, -99, -99, 1, 0.002f, 1, 0}},
         {"Line", {0, 1, 0.002f, 0}},
         {"Linen", {-1, 0.002f, 1, 0.002f, 0}},
         {"PlayBuf", {0, 1, 1, 0, 0, 0}},
+        {"TDuty", {NAN, 0, 0, 0, 0}},
         {"XLine", {1, 2, 0.002f, 0}},
     };
     size_t kernels = 0, actions = 0;

@@ -52,6 +52,10 @@ DIFFERENT = {
        for name in ("LPF", "HPF", "RLPF", "RHPF", "BLowPass", "BHiPass", "BBandPass", "BPeakEQ", "BLowShelf", "BHiShelf")},
     **{f"PanAz_*.extreme *{name} = -*": (REFERENCE, "until 3.13 scsynth's width has to be above 0")
        for name in ("width", "position level width orientation")},
+    "Dxrand.*": (REFERENCE, "scsynth's first choice depends on an uninitialised index"),
+    **{f"{name}.*.extreme*value = nan": (REFERENCE, "a bound or step that is no number stays as it was: in scsynth uninitialised")
+       for name in ("Dbrown", "Dibrown", "Diwhite", "Duty_timed")},
+    "UnaryOpUGen_demand.*.extreme reset = nan": (REFERENCE, "scsynth's Dseries begins with its third value"),
     "VarSaw.ar.[cik]?a": (-112, "a slope of two frames, at a width of 0.999: phases have 24 bits there, scsynth's have 53"),
     "VarSaw.*.extreme": (5, "scsynth's phase isn't brought back into its cycle from below 0 or from far above: its "
                             "samples run away, to 10^9 and more, where ours stay within -1 to 1"),
@@ -66,7 +70,7 @@ DIFFERENT_SINCE_3_14 = {
 # difference.
 EXACT = ("SinOsc_vibrato.ar.k", "midicps.op.i", "Line.ar.*", "XLine.ar.*", "EnvGen_exp.ar.*")
 # Cases without extremes whose right result is silence.
-SILENT = ("<.op.cc", "<.op.i[ci]", "<=.op.cc", "<=.op.i[ci]", "rightShift.op.[ci][ci]", "not.op.i", "silence.op.*")
+SILENT = ("Dseq_empty.*", "<.op.cc", "<.op.i[ci]", "<=.op.cc", "<=.op.i[ci]", "rightShift.op.[ci][ci]", "not.op.i", "silence.op.*")
 WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse Impulse Blip SyncSaw LFNoise0 LFNoise1
     LFNoise2 WhiteNoise PinkNoise BrownNoise Dust Dust2 Crackle LPF HPF BPF BRF RLPF RHPF Resonz Ringz OnePole OneZero
     LeakDC Lag Lag2 Lag3 LagUD VarLag Decay Decay2 Integrator Slew Formlet MoogFF EnvGen Linen Line XLine UnaryOpUGen
@@ -75,7 +79,8 @@ WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse 
     CombN CombL CombC AllpassN AllpassL AllpassC PlayBuf BufRd Rand ExpRand TRand Compander Limiter FreeVerb HPZ1
     IEnvGen FreeSelf PauseSelf Done FreeSelfWhenDone PauseSelfWhenDone PeakFollower MostChange LeastChange LastValue
     Control TrigControl LagControl AudioControl CheckBadValues Sanitize PanAz Vibrato T2A T2K Decimator FM7
-    SawDPW SwitchDelay SendTrig SendReply Poll""".split()
+    SawDPW SwitchDelay SendTrig SendReply Poll Demand Duty TDuty Dbrown Dconst Ddup Dgeom Dibrown Diwhite Drand Dreset Dseq
+    Dser Dseries Dshuf Dswitch Dswitch1 Dwhite Dwrand Dxrand""".split()
 # Cases without a row of their own: sclang makes Changed of HPZ1, abs and >; the others stay the plugins' so far.
 WITHOUT_ROW = {"Changed", "Rotate2"}
 CASES = [(family, unit) for family in native.families()

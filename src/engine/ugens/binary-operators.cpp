@@ -62,7 +62,9 @@ const Kernel* choose_fine(const Signature& s) {
     }
 }
 
-const Kernel* choose(const Signature& s) {
+} // namespace
+
+const Kernel* choose_binary(const Signature& s) {
     if (is_fine(s, 2))
         if (const Kernel* fine = choose_fine(s))
             return fine;
@@ -88,7 +90,9 @@ const Kernel* choose(const Signature& s) {
     return rare ? rare : Binary<Add>::choose(s); // as in SuperCollider: an unknown operator adds
 }
 
-constexpr NativeUgen list[] = {{"BinaryOpUGen", choose}};
+namespace {
+
+constexpr NativeUgen list[] = {{"BinaryOpUGen", choose_binary}};
 
 } // namespace
 

@@ -192,6 +192,10 @@ struct Binary {
     }
 };
 
+/// The kernel of a BinaryOpUGen, null if there is none.
+const Kernel* choose_binary(const Signature&);
+/// The same of a UnaryOpUGen.
+const Kernel* choose_unary(const Signature&);
 /// The kernel of an operator that isn't in binary-operators.cpp; null if SuperCollider hasn't got it either. If the
 /// unit is audio, at least one input is.
 const Kernel* choose_rare_binary(const Signature&);

@@ -43,7 +43,9 @@ struct Operand {
 
 struct Block;
 struct Op;
+struct Pull;
 using KernelFunction = void (*)(const Op&, Block&) SCS_NONBLOCKING;
+using PullFunction = float (*)(const Op&, Pull&) SCS_NONBLOCKING;
 
 /// A factor for an operation's output that takes the place of a multiplication in the program.
 struct Gain {
@@ -62,6 +64,13 @@ struct Op {
     uint16_t inputs, outputs;
     int16_t special_index;
     uint16_t unit; ///< index of the program's unit
+};
+
+/// A unit at demand rate at its place in a program. Its address is the offset of the operands that are its output,
+/// whose base is `fixed`.
+struct DemandSource {
+    PullFunction pull;
+    Op op;
 };
 
 /// A buffer of interleaved samples, or one without data.
@@ -158,6 +167,8 @@ struct Kernel {
     /// batch_tail does so for the lanes in Block::tails. If some are live, too, `batch` does it in the order of the
     /// lanes.
     KernelFunction lone_tail = nullptr, batch_tail = nullptr;
+    /// Of units at demand rate, which have neither lone nor batch: give the next value of a lone voice, or of a lane.
+    PullFunction pull = nullptr, pull_of_lane = nullptr;
     uint16_t state64 = 0; ///< 8-byte items in a lane's state, which come first
     uint16_t state32 = 0; ///< 4-byte items, after those
     Effect effect = Effect::none;
@@ -170,6 +181,7 @@ struct Kernel {
     bool forgets_controls = false;    ///< what the controls from special_index on, one an output, are set to
     bool has_gate = false;            ///< input 0 is a gate; minus zero when the unit starts: it was open until then
     bool waits_for_done = false;      ///< it looks at the flag of the unit that computes input 0
+    bool pulls = false;               ///< takes values from inputs at demand rate; others can't have such
     bool sends = false;               ///< tells the space's listener of something in its blocks
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
@@ -183,7 +195,7 @@ struct Kernel {
     /// and the controls that it reads. Then it need not be computed while all of them stay. Done actions are another
     /// question: ending_of().
     constexpr bool may_be_skipped() const noexcept {
-        return effect == Effect::none && !reads_buffers && !forgets_controls && !waits_for_done && !sends &&
+        return effect == Effect::none && !reads_buffers && !forgets_controls && !waits_for_done && !pulls && !sends &&
                !looks_back && !state_of && !stop;
     }
 };

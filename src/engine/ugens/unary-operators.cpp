@@ -154,7 +154,9 @@ const Kernel* dear(const Signature& s) {
 
 constexpr Kernel absolute_value = with_role(Unary<Absolute>::control, Role::absolute);
 
-const Kernel* choose(const Signature& s) {
+} // namespace
+
+const Kernel* choose_unary(const Signature& s) {
     if (s.rate == Rate::demand || (s.rate == Rate::audio && !s.audio(0)))
         return nullptr;
     const bool divides = s.release >= Release::v3_14;
@@ -207,7 +209,9 @@ const Kernel* choose(const Signature& s) {
     return random ? random : Unary<Through>::choose(s); // as in SuperCollider: an unknown operator passes its input
 }
 
-constexpr NativeUgen list[] = {{"UnaryOpUGen", choose}};
+namespace {
+
+constexpr NativeUgen list[] = {{"UnaryOpUGen", choose_unary}};
 
 } // namespace
 

@@ -18,6 +18,8 @@ constexpr size_t most_units = 0xffff;
 constexpr uint32_t most_record_bytes = 1u << 26;
 // What is computed ahead isn't interrupted when the deadline passes: it takes a tenth of a millisecond at most.
 constexpr size_t most_ops_ahead = 1024;
+// How many units at demand rate may ask each other in a row: that takes room on the stack.
+constexpr uint32_t most_demand_depth = 64;
 
 /// Where a wire lies, whatever the number of lanes.
 struct Place {
@@ -64,11 +66,12 @@ private:
     bool choose_kernels() {
         if (program_.units.size() > most_units)
             return false;
+        demanded_.resize(program_.units.size());
         for (const UnitPlan& unit : program_.units) {
             const Kernel* kernel = nullptr;
             if (!is_control(unit)) {
                 kernel = kernel_of(program_, unit, ugens_);
-                if (!kernel)
+                if (!kernel || !may_be_asked(unit, *kernel))
                     return false;
             } else if (unit.rate != Rate::scalar && unit.rate != Rate::control) {
                 return false;
@@ -82,9 +85,43 @@ private:
         return true;
     }
 
+    /// What is known of a unit's inputs at demand rate, and theirs.
+    struct Demanded {
+        uint32_t depth = 0; ///< how many units ask each other in a row
+        bool draws = false, reads_buffers = false;
+    };
+
+    /// Notes what a unit asks for, and whether it may.
+    bool may_be_asked(const UnitPlan& unit, const Kernel& kernel) {
+        const bool at_demand = unit.rate == Rate::demand;
+        if (at_demand != bool(kernel.pull))
+            return false;
+        Demanded own;
+        for (uint32_t i = 0; i < unit.num_inputs; ++i) {
+            const WireSpec& wire = program_.wires[program_.inputs[unit.first_input + i]];
+            if (wire.rate != Rate::demand || wire.from_unit < 0)
+                continue;
+            if (!kernel.pulls)
+                return false;
+            const Demanded& other = demanded_[size_t(wire.from_unit)];
+            own.depth = std::max(own.depth, other.depth);
+            own.draws |= other.draws;
+            own.reads_buffers |= other.reads_buffers;
+        }
+        if (at_demand) {
+            ++own.depth;
+            own.draws |= kernel.effect == Effect::draws;
+            own.reads_buffers |= kernel.reads_buffers;
+        }
+        demanded_[size_t(&unit - program_.units.data())] = own;
+        return own.depth <= most_demand_depth;
+    }
+
     static bool is_control(const UnitPlan& unit) { return unit.ugen->name == "Control"; }
 
     void place_wires() {
+        for (const UnitPlan& unit : program_.units)
+            demand_places_.push_back(unit.rate == Rate::demand ? demand_count_++ : 0);
         code_->controls = uint32_t(program_.controls.size());
         uint32_t record = code_->controls;
         for (uint32_t w = 0; w < program_.wires.size(); ++w) {
@@ -94,7 +131,9 @@ private:
                 continue;
             }
             const UnitPlan& unit = program_.units[size_t(wire.from_unit)];
-            if (wire.buffer >= 0) {
+            if (unit.rate == Rate::demand) {
+                places_.push_back({Base::fixed, uint32_t(wire.from_unit), Rate::demand});
+            } else if (wire.buffer >= 0) {
                 places_.push_back({Base::audio, uint32_t(wire.buffer), Rate::audio});
                 code_->audio_wires = std::max(code_->audio_wires, uint32_t(wire.buffer) + 1);
             } else if (is_control(unit) && unit.rate == Rate::control) {
@@ -216,6 +255,9 @@ private:
         const size_t lanes = size_t(list.lanes);
         switch (place.base) {
         case Base::fixed:
+            if (place.rate == Rate::demand)
+                return {reinterpret_cast<uintptr_t>(list.demand.data() + demand_places_[place.index]), place.base,
+                        place.rate};
             return {reinterpret_cast<uintptr_t>(list.constants.get() + place.index * lanes), place.base, place.rate};
         case Base::audio:
             return {size_t(place.index) * size_t(block_size_) * lanes * sizeof(float), place.base, place.rate};
@@ -233,6 +275,7 @@ private:
             operands += unit.num_inputs + unit.num_outputs;
         // Operations point into these.
         list.operands.reserve(operands);
+        list.demand.resize(demand_count_);
         list.gains.reserve(program_.units.size());
 
         list.known_bytes = size_t(scalars_end_) * lanes * sizeof(float);
@@ -251,6 +294,8 @@ private:
         const UnitPlan& unit = program_.units[u];
         const Kernel* kernel = kernels_[u];
         Op op = place(u, list);
+        if (kernel && kernel->pull)
+            list.demand[demand_places_[u]] = {batch ? kernel->pull_of_lane : kernel->pull, op};
         if (!kernel || !unit.is_calc() || (scaled && in_change_[u]))
             return;
         if (scaled && change_of_[u] >= 0) {
@@ -280,6 +325,8 @@ private:
         const NativeCode::BusUse use{uint32_t(list.ops.size()), kernel->effect, kernel->first_channel};
         if (batch && kernel->effect == Effect::draws)
             note_draws(*kernel, unit.rate);
+        if (batch && demanded_[u].draws)
+            note_demanded_draws();
         if (scaled && kernel->effect != Effect::none && kernel->effect != Effect::draws)
             (batch ? code_->batch_reaches : code_->lone_reaches).push_back(use);
         if (scaled && writes(kernel->effect))
@@ -331,6 +378,11 @@ private:
         ++draws_;
         numbers_ += kernel.numbers_a_frame * uint32_t(rate == Rate::audio ? block_size_ : 1);
         draws_vary_ = draws_vary_ || !kernel.numbers_a_frame;
+    }
+
+    void note_demanded_draws() {
+        ++draws_;
+        draws_vary_ = true;
     }
 
     /// Uses the operands of the plain list.
@@ -467,7 +519,7 @@ private:
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
             senders += kernel->sends;
-            code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
+            code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers || demanded_[u].reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);
             code_->ends = code_->ends || ending.ends;
             code_->pauses = code_->pauses || (ending.ends && !ending.frees);
@@ -553,7 +605,10 @@ private:
     int block_size_;
     std::unique_ptr<NativeCode> code_;
     std::vector<const Kernel*> kernels_; ///< of each unit; null for Control
+    std::vector<Demanded> demanded_;     ///< of each unit
     std::vector<Place> places_;          ///< of each wire
+    std::vector<size_t> demand_places_;  ///< of each unit at demand rate: into OpList::demand
+    size_t demand_count_ = 0;            ///< how many there are
     std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
     std::vector<uint32_t> flags_;        ///< of each unit: place of its done flag, as states_; 0: unread
     uint32_t draws_ = 0;                 ///< how many units draw random numbers in each block …

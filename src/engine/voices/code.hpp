@@ -19,6 +19,7 @@ struct OpList {
     int lanes = 0;
     std::vector<Operand> operands;
     AlignedArray<float> constants;
+    std::vector<DemandSource> demand; ///< the units at demand rate; operands have their addresses
     std::vector<Gain> gains;
     std::vector<Op> ops;       ///< computed each block, but for those at rest (rest.hpp)
     uintptr_t known_bytes = 0; ///< of the record, at its beginning: controls and scalar wires, known before a block

@@ -15,7 +15,9 @@ void print_firsts(Outbox& outbox, const char* title, const Operand* first, uint3
     TextLine line;
     line.add("    %s", title);
     for (const Operand* o = first; o != first + count; ++o)
-        line.add(" %g", double(*reinterpret_cast<const float*>(block.bases[size_t(o->base)] + o->offset)));
+        line.add(" %g", o->rate == Rate::demand
+                            ? 0. // until it is asked
+                            : double(*reinterpret_cast<const float*>(block.bases[size_t(o->base)] + o->offset)));
     outbox.print(line.take());
 }
 

@@ -59,7 +59,7 @@ std::vector<const Kernel*> kernels_among_plugins(const Program& program, const N
     std::vector<const Kernel*> kernels;
     for (const UnitPlan& unit : program.units) {
         const Kernel* kernel = kernel_of(program, unit, ugens);
-        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls ||
+        if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls || kernel->pulls ||
                        (which == NativeUnits::buses && !only_reaches_buses(*kernel))))
             kernel = nullptr;
         kernels.push_back(kernel);

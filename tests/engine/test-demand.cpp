@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Native units at demand rate: what they may ask in a block, and that what draws does so in the order of the voices.
+#include "test-support.hpp"
+
+#include "engine/plugins/plugin-world.hpp"
+
+#include <doctest/doctest.h>
+#include <string>
+#include <vector>
+
+using namespace scs;
+using namespace scs::test;
+
+namespace {
+
+/// A Demand at 24 kHz of a sequence that is doubled so often: each value asks twice for that before it.
+SynthDef doubled(int depth) {
+    SynthDef def;
+    def.name = "doubled";
+    def.constants = {0.f, 24000.f, 1e9f, 1.f};
+    def.units = {
+        unit("Impulse", Rate::audio, {{-1, 1}, {-1, 0}}, {Rate::audio}),
+        unit("Dseq", Rate::demand, {{-1, 2}, {-1, 3}}, {Rate::demand}),
+    };
+    for (int i = 0; i < depth; ++i) {
+        const auto last = uint32_t(def.units.size()) - 1;
+        def.units.push_back(
+            unit("BinaryOpUGen", Rate::demand, {{int32_t(last), 0}, {int32_t(last), 0}}, {Rate::demand}));
+    }
+    const auto last = int32_t(def.units.size()) - 1;
+    def.units.push_back(unit("Demand", Rate::audio, {{0, 0}, {-1, 0}, {last, 0}}, {Rate::audio}));
+    def.units.push_back(unit("Out", Rate::audio, {{-1, 0}, {last + 1, 0}}, {}));
+    return def;
+}
+
+/// The same of a unit that draws, on the bus that a control says.
+SynthDef drawing(int units) {
+    SynthDef def;
+    def.name = "draws";
+    def.constants = {0.f, 3000.f, 1e9f, 1.f};
+    def.units = {
+        unit("Impulse", Rate::audio, {{-1, 1}, {-1, 0}}, {Rate::audio}),
+        unit("Dwhite", Rate::demand, {{-1, 2}, {-1, 0}, {-1, 3}}, {Rate::demand}),
+        unit("Drand", Rate::demand, {{-1, 2}, {-1, 3}, {1, 0}}, {Rate::demand}),
+    };
+    for (int i = 0; i < units; ++i) {
+        def.units.push_back(unit("Demand", Rate::audio, {{0, 0}, {-1, 0}, {2, 0}}, {Rate::audio}));
+        def.units.push_back(unit("Out", Rate::audio, {{-1, 0}, {3 + 2 * i, 0}}, {}));
+    }
+    return def;
+}
+
+} // namespace
+
+TEST_CASE("a value that takes few others comes, one that takes too many ends what asks for it") {
+    for (const int depth : {0, 3, 5}) {
+        CAPTURE(depth);
+        Fixture f;
+        Definition* const definition = f.define(doubled(depth));
+        REQUIRE(definition->code);
+        f.play(*definition, 1);
+        CHECK(f.render(64).back() == float(1 << depth));
+    }
+    for (const int depth : {14, 40, 60}) { // 2^60 of them would never end
+        CAPTURE(depth);
+        Fixture f;
+        Definition* const definition = f.define(doubled(depth));
+        REQUIRE(definition->code);
+        f.play(*definition, 1);
+        CHECK(f.render(256).back() == 0.f);
+    }
+}
+
+TEST_CASE("units that ask each other too deep stay the plugins'") {
+    Fixture f;
+    CHECK(f.define(doubled(63))->code);
+    CHECK_FALSE(f.define(doubled(64))->code);
+}
+
+TEST_CASE("a unit that doesn't ask for values leaves a SynthDef with an input at demand rate to the plugins") {
+    SynthDef def = doubled(0);
+    def.units[2] = unit("LFSaw", Rate::audio, {{1, 0}, {-1, 0}}, {Rate::audio});
+    Fixture f;
+    CHECK_FALSE(f.define(def)->code);
+}
+
+TEST_CASE("what draws by demand draws in the order of the voices, in batches if one unit asks for it") {
+    for (const int units : {1, 2}) {
+        CAPTURE(units);
+        const auto play = [units](bool batching) {
+            Settings settings;
+            settings.batching = batching;
+            Fixture f(settings);
+            Definition* const definition = f.define(drawing(units));
+            REQUIRE(definition->code);
+            CHECK(definition->code->batchable == (units == 1));
+            CHECK(definition->code->draws);
+            CHECK(definition->code->numbers == 0);
+            *f.engine->world().random() = {1234, 5678, 9012};
+            for (int32_t id = 1; id <= 9; ++id)
+                f.play(*definition, id);
+            return f.render(64 * 20);
+        };
+        CHECK(play(true) == play(false));
+    }
+}
+
+TEST_CASE("a trace shows what asks, without asking") {
+    Fixture f;
+    Definition* const definition = f.define(doubled(2));
+    Synth& synth = f.play(*definition, 1);
+    f.render(64);
+    Node* at = nullptr;
+    (void)f.engine->tree().trace(synth, at);
+    f.render(64);
+    CHECK(f.printed.find("Demand") != std::string::npos);
+    CHECK(f.printed.find("nan") == std::string::npos);
+}
