@@ -84,7 +84,8 @@ WANTED = """SinOsc FSinOsc Osc VarSaw LFSaw LFTri LFPulse LFPar LFCub Saw Pulse 
     IEnvGen FreeSelf PauseSelf Done FreeSelfWhenDone PauseSelfWhenDone PeakFollower MostChange LeastChange LastValue
     Control TrigControl LagControl AudioControl CheckBadValues Sanitize PanAz Vibrato T2A T2K Decimator FM7
     SawDPW SwitchDelay SendTrig SendReply Poll Demand Duty TDuty Dbrown Dconst Ddup Dgeom Dibrown Diwhite Drand Dreset Dseq
-    Dser Dseries Dshuf Dswitch Dswitch1 Dwhite Dwrand Dxrand Klang Klank""".split()
+    Dser Dseries Dshuf Dswitch Dswitch1 Dwhite Dwrand Dxrand Klang Klank GrainSin GrainFM GrainIn
+    GrainBuf""".split()
 # Cases without a row of their own: sclang makes Changed of HPZ1, abs and >; the others stay the plugins' so far.
 WITHOUT_ROW = {"Changed", "Rotate2"}
 CASES = [(family, unit) for family in native.families()
