@@ -237,6 +237,7 @@ TEST_CASE("kernels do the action that the table of units says") {
         {"DetectSilence", {-1, 0.1f, 0.002f, 0}},
         {"Duty", {0, 0, 0, NAN}},
         {"EnvGen", {-1, 1, 0, 1, 0, 0, 1, -99, -99, 1, 0.002f, 1, 0}},
+        {"LFGauss", {0.002f, 0.1f, 0, 0, 0}},
         {"Line", {0, 1, 0.002f, 0}},
         {"Linen", {-1, 0.002f, 1, 0.002f, 0}},
         {"PlayBuf", {0, 1, 1, 0, 0, 0}},
