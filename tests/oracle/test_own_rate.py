@@ -233,6 +233,18 @@ def test_a_synth_that_only_writes_is_in_time(factor, block, tmp_path):
     assert (peaks == places).all()
 
 
+@pytest.mark.parametrize("servers", [1, 2, 16, 128, 1024])
+def test_other_blocks_of_the_server(servers, tmp_path):
+    made = Def("hits")
+    made.out(made.ar("Impulse", 750.0, 0.0))
+    settings = ("-z", str(servers))
+    right = np.flatnonzero(play(tmp_path, ("hits", made.bytes()), settings=settings)[:8192, 0] > 0.5)
+    assert len(right) == 8192 / 64
+    for block, factor in ((1, 1), (4, 1), (1, 4), (0, 16), (16 * servers, 16)):
+        sound = play(tmp_path, ("hits", with_rate(made.bytes(), block, float(factor))), settings=settings)[:8192, 0]
+        assert (np.flatnonzero(sound * factor > 0.5) == right).all(), (block, factor)
+
+
 @pytest.mark.parametrize("block", [0, 1, 8])
 @pytest.mark.parametrize("factor", FACTORS)
 def test_what_is_read_and_written_is_late_by_both_filters(factor, block, tmp_path):

@@ -27,6 +27,14 @@ void warn(PluginWorld& world, const Program& program, const GrantedRate& granted
     world.outbox().complain(line.take());
 }
 
+/// Returns the frames of the server's blocks, which need no wires of their own.
+int complain_of_memory(PluginWorld& world, const Program& program, int server_frames) noexcept {
+    TextLine line;
+    line.add("WARNING: synth of %s: no real-time memory for longer blocks than the server's", program.name.c_str());
+    world.outbox().complain(line.take());
+    return server_frames;
+}
+
 bool fits_native_units(int frames, int block) noexcept {
     return frames % block_multiple == 0 && frames <= block;
 }
@@ -60,7 +68,7 @@ void Instance::settle_rate() noexcept {
         if (own_wires)
             wires = own_wires;
         else
-            granted.rate.frames = own->server_frames;
+            granted.rate.frames = complain_of_memory(*world, *program, own->server_frames);
     }
     const SynthRate rate = own->rate = granted.rate;
     frames = rate.frames;
