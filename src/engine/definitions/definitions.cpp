@@ -39,10 +39,10 @@ std::shared_ptr<const DefinitionSource> source_of(std::span<const std::byte> fil
     return source;
 }
 
-/// Our own units for other blocks and rates stay. All may stay.
+/// Our own units for other blocks and rates stay, and what tells of frames of the server's blocks. All may stay.
 std::vector<const Kernel*> without_own_rate_units(const Program& program, std::vector<const Kernel*> kernels) {
     for (size_t i = 0; i < kernels.size(); ++i)
-        if (is_own_rate_unit(*program.units[i].ugen))
+        if (is_own_rate_unit(*program.units[i].ugen) || (kernels[i] && kernels[i]->sends))
             kernels[i] = nullptr;
     return kernels;
 }
