@@ -264,7 +264,7 @@ void SenderLookup::remember_refused(const UdpPeer& from, const Sender& sender) n
     const auto own = sender.own_sockets();
     if (sender.kind == Sender::Kind::stranger)
         refused_.add(from, sender.strangers);
-    else if (own.size() == 1)
+    else if (sender.kind == Sender::Kind::obeyed && own.size() == 1)
         refused_.add(from, own[0]);
 }
 

@@ -118,18 +118,17 @@ TEST_CASE("a broken SynthDef fails, and then is done") {
     CHECK(client.receive() == "/done /d_recv");
 }
 
-TEST_CASE("a SynthDef that asks for blocks of its own fails by name; others of version 3 play") {
+TEST_CASE("SynthDefs of version 3 play, those with blocks of their own, too") {
     Rig rig;
     Client client(rig);
-    client.send("/d_recv", {blob(synthdef_of_version_3("small", 16))});
-    CHECK(client.receive() ==
-          "/fail /d_recv small: it asks for blocks of 16 frames; SynthDefs can't have block sizes of their own here");
-    CHECK(client.receive() == "/done /d_recv");
-    client.send("/d_recv",
-                {blob(synthdef_of_version_3("usual", 0)), blob(message("/s_new", {text("usual"), num(1000)}))});
-    CHECK(client.receive() == "/done /d_recv");
-    client.send("/s_get", {num(1000), text("gate")});
-    CHECK(client.receive() == "/n_set 1000 gate 3f");
+    for (const int block : {0, 16}) {
+        const int node = 1000 + block;
+        client.send("/d_recv",
+                    {blob(synthdef_of_version_3("later", block)), blob(message("/s_new", {text("later"), num(node)}))});
+        CHECK(client.receive() == "/done /d_recv");
+        client.send("/s_get", {num(node), text("gate")});
+        CHECK(client.receive() == "/n_set " + std::to_string(node) + " gate 3f");
+    }
 }
 
 TEST_CASE("a completion message is answered before the command, and a sync after all") {
