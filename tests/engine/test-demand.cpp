@@ -4,6 +4,7 @@
 
 #include "engine/plugins/plugin-world.hpp"
 
+#include <cstring>
 #include <doctest/doctest.h>
 #include <string>
 #include <vector>
@@ -69,6 +70,30 @@ TEST_CASE("a value that takes few others comes, one that takes too many ends wha
         f.play(*definition, 1);
         CHECK(f.render(256).back() == 0.f);
     }
+}
+
+TEST_CASE("orders of many inputs aren't drawn more often in a block than there is time for") {
+    constexpr uint32_t inputs = 1000, most = 8 * 128 * 64 + inputs; // draws
+    SynthDef def = doubled(0);
+    std::vector<InputRef> shuffled{{-1, 0}}; // no repeats: it has ended as soon as it begins
+    shuffled.resize(1 + inputs, {-1, 3});
+    def.units[1] = unit("Dshuf", Rate::demand, shuffled, {Rate::demand});
+    def.units.insert(def.units.begin() + 2, unit("Dser", Rate::demand, {{-1, 2}, {1, 0}}, {Rate::demand}));
+    def.units[3].inputs.back() = {2, 0};
+    def.units[4].inputs.back() = {3, 0};
+    Fixture f;
+    Definition* const definition = f.define(def);
+    REQUIRE(definition->code);
+    f.play(*definition, 1);
+    (void)f.render(64);
+    RandomState state = *f.engine->world().random();
+    (void)f.render(64);
+    const RandomState end = *f.engine->world().random();
+    uint32_t draws = 0;
+    for (; draws <= most && std::memcmp(&state, &end, sizeof end) != 0; ++draws)
+        state = state.next();
+    CHECK(draws > inputs);
+    CHECK(draws <= most);
 }
 
 TEST_CASE("units that ask each other too deep stay the plugins'") {

@@ -344,6 +344,19 @@ TEST_CASE("the voices of a chord sound as each alone, wherever they are added an
             }
 }
 
+TEST_CASE("voices of a chord keep the rates at which they came") {
+    const auto play = [](bool batching) {
+        Voices f(native(batching));
+        f.blocks(1);
+        for (int id = 1; id <= 8; ++id) {
+            (void)f.engine->run_idle(id <= 6 ? 48000 : 24000);
+            (void)f.synth(id);
+        }
+        return f.render(64 * 4);
+    };
+    CHECK(play(true) == play(false));
+}
+
 TEST_CASE("controls are set and mapped in a batch as alone") {
     const auto play = [](bool batching) {
         Voices f(native(batching));

@@ -56,11 +56,11 @@ def listening(unit, *rest):
     return make
 
 
-def controlled(unit, *inputs):
+def controlled(unit, *inputs, count=2):
     def make(made, out, rate):
-        made.controls += [("ctl", 0.5), ("ctl2", 1.5)]
-        index, _ = made.unit(rate, unit, *inputs, outputs=2, operator=3)
-        made.unit(rate, "ReplaceOut", out, (index, 0), (index, 1), outputs=0)
+        made.controls += [("ctl", 0.5)] + [(f"ctl{i}", i - 0.5) for i in range(2, count + 1)]
+        index, _ = made.unit(rate, unit, *inputs, outputs=count, operator=3)
+        made.unit(rate, "ReplaceOut", out, (index, 0), (index, count - 1), outputs=0)
     return make
 
 
@@ -83,6 +83,7 @@ ALIKE = {
     "InTrig.kr": (CONTROL, listening("InTrig"), ()),
     "Control": (CONTROL, controlled("Control"), ()), "mapped": (CONTROL, controlled("Control"), ("/n_map",)),
     "AudioControl": (AUDIO, controlled("AudioControl"), ()),
+    "AudioControl, 40": (AUDIO, controlled("AudioControl", count=40), ()),
     "AudioControl of audio": (AUDIO, controlled("AudioControl"), ("/n_mapa",)),
     "AudioControl of control": (AUDIO, controlled("AudioControl"), ("/n_map",)),
     "LagControl": (CONTROL, controlled("LagControl", 0.1, 0.1), ()),

@@ -88,7 +88,7 @@ private:
     /// What is known of a unit's inputs at demand rate, and theirs.
     struct Demanded {
         uint32_t depth = 0; ///< how many units ask each other in a row
-        bool draws = false, reads_buffers = false;
+        bool draws = false;
     };
 
     /// Notes what a unit asks for, and whether it may.
@@ -106,12 +106,10 @@ private:
             const Demanded& other = demanded_[size_t(wire.from_unit)];
             own.depth = std::max(own.depth, other.depth);
             own.draws |= other.draws;
-            own.reads_buffers |= other.reads_buffers;
         }
         if (at_demand) {
             ++own.depth;
             own.draws |= kernel.effect == Effect::draws;
-            own.reads_buffers |= kernel.reads_buffers;
         }
         demanded_[size_t(&unit - program_.units.data())] = own;
         return own.depth <= most_demand_depth;
@@ -519,7 +517,7 @@ private:
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
             senders += kernel->sends;
-            code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers || demanded_[u].reads_buffers;
+            code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);
             code_->ends = code_->ends || ending.ends;
             code_->pauses = code_->pauses || (ending.ends && !ending.frees);

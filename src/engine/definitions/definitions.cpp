@@ -39,8 +39,9 @@ std::shared_ptr<const DefinitionSource> source_of(std::span<const std::byte> fil
     return source;
 }
 
-/// Our own units for other blocks and rates stay, and what tells of frames of the server's blocks. All may stay.
-std::vector<const Kernel*> without_own_rate_units(const Program& program, std::vector<const Kernel*> kernels) {
+/// Of a synth in blocks of its own: null where the unit isn't to be native, as that for other blocks and rates is, and
+/// what tells of frames of the server's blocks.
+std::vector<const Kernel*> kernels_in_own_blocks(const Program& program, std::vector<const Kernel*> kernels) {
     for (size_t i = 0; i < kernels.size(); ++i)
         if (is_own_rate_unit(*program.units[i].ugen) || (kernels[i] && kernels[i]->sends))
             kernels[i] = nullptr;
@@ -74,7 +75,7 @@ Definition::Definition(std::unique_ptr<const Program> p, const Settings& setting
     if (code)
         return;
     if (own) {
-        kernels = without_own_rate_units(*program, std::move(kernels));
+        kernels = kernels_in_own_blocks(*program, std::move(kernels));
         kernels_of_ticks = kernels_of_any_frames(*program, kernels);
     } else if (!kernels.empty())
         may_rest = scs::may_rest(*program, kernels, ugens);

@@ -42,7 +42,8 @@ public:
     /// Whether a new voice may start before the block of the one in front of it, of its kind, is computed. Never
     /// without batches.
     bool may_start_before(const Synth& one, const Node* next) const noexcept {
-        return batches_ && next && next->run == Run::first && same_code(one, next) && one.voice->code->batchable &&
+        return batches_ && next && next->run == Run::first && same_code(one, next) &&
+               alike(one, *static_cast<const Synth*>(next)) && one.voice->code->batchable &&
                one.voice->code->starts_anywhere && !one.facts->writes_buffers &&
                !static_cast<const Synth*>(next)->voice->maps;
     }

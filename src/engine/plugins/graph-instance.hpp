@@ -179,7 +179,7 @@ struct Instance {
     /// Everything that UnitGraph::make() has left to do. false: the deadline passed before the end.
     bool finish_layout(Deadline&) noexcept;
     /// Which blocks and which rate it has, once its controls are set. (graph-ticks.cpp)
-    void settle_rate() noexcept;
+    void settle_rate() noexcept SCS_NONBLOCKING;
     void add_constant(uint32_t index) noexcept;
     void add_unit(uint32_t index) noexcept;
     /// `called`: the unit is, each block.
@@ -236,8 +236,8 @@ struct Instance {
             }
         }
     }
-    void begin_ticks() noexcept;
-    void free_wires() noexcept;
+    void begin_ticks() noexcept SCS_NONBLOCKING;
+    void free_wires() noexcept SCS_NONBLOCKING;
     void end_tick() noexcept {
         ++own->current;
         ++own->number;

@@ -27,12 +27,10 @@ void warn(PluginWorld& world, const Program& program, const GrantedRate& granted
     world.outbox().complain(line.take());
 }
 
-/// Returns the frames of the server's blocks, which need no wires of their own.
-int complain_of_memory(PluginWorld& world, const Program& program, int server_frames) noexcept {
+void complain_of_wires(PluginWorld& world, const Program& program) noexcept {
     TextLine line;
     line.add("WARNING: synth of %s: no real-time memory for longer blocks than the server's", program.name.c_str());
     world.outbox().complain(line.take());
-    return server_frames;
 }
 
 bool fits_native_units(int frames, int block) noexcept {
@@ -65,10 +63,12 @@ void Instance::settle_rate() noexcept {
     if (granted.rate.frames > own->server_frames) {
         const size_t floats = size_t(program->num_wire_buffers) * size_t(granted.rate.frames);
         own_wires = static_cast<float*>(world->pool().allocate(std::max(floats, size_t(1)) * sizeof(float)));
-        if (own_wires)
+        if (own_wires) {
             wires = own_wires;
-        else
-            granted.rate.frames = complain_of_memory(*world, *program, own->server_frames);
+        } else {
+            complain_of_wires(*world, *program);
+            granted.rate.frames = own->server_frames; // which needs no wires of its own
+        }
     }
     const SynthRate rate = own->rate = granted.rate;
     frames = rate.frames;

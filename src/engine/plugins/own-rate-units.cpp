@@ -110,12 +110,15 @@ private:
 
 struct ListeningUnit : OwnRateUnit {
     Heard* channels;
+    void* rest;      ///< behind them
     float number;    ///< the bus in the block before
     int32_t in_time; ///< InFeedback: which channels were read in the block in which they were written
 
-    bool begin() noexcept {
+    /// `more`: bytes that the unit needs beside its channels, for which `rest` is set.
+    bool begin(size_t more = 0) noexcept {
         const SynthRate& rate = ticks().rate;
-        if (!claim(mNumOutputs * (sizeof(Heard) + (rate.factor == 1 ? 0 : Heard::floats(rate) * sizeof(float))))) {
+        const size_t each = sizeof(Heard) + (rate.factor == 1 ? 0 : Heard::floats(rate) * sizeof(float));
+        if (!claim(mNumOutputs * each + more)) {
             mCalcFunc = stay_silent;
             stay_silent(this, 1);
             return false;
@@ -127,6 +130,7 @@ struct ListeningUnit : OwnRateUnit {
             if (rate.factor != 1)
                 floats = channels[c].begin(rate, floats);
         }
+        rest = floats;
         return true;
     }
     /// The first samples, before the synth runs: without a filter, which has heard nothing yet.
@@ -203,16 +207,13 @@ struct Listening {
 struct ControlledChannel {
     float value, slope; ///< of the control bus: at the beginning of the block, and how it changes with each sample
     float next;         ///< at the end of the block
-    int32_t followed;   ///< the audio bus that it is mapped to, plus one; 0: none
 };
 
 struct AudioControlUnit : ListeningUnit {
-    static constexpr uint32_t most = 16; ///< sclang makes no more outputs
-    ControlledChannel controls[most];
+    ControlledChannel* controls;
     int32_t followed;
 
     uint32_t control(uint32_t channel) const noexcept { return uint32_t(mSpecialIndex) + channel; }
-    uint32_t count() const noexcept { return std::min(mNumOutputs, most); }
     Mapping mapping(uint32_t channel) const noexcept {
         return Mapping(synth().graph().mControlRates[control(channel)]);
     }
@@ -227,7 +228,7 @@ struct AudioControlUnit : ListeningUnit {
         if (followed != bus(0))
             in_time = 0;
         followed = bus(0);
-        for (uint32_t c = 0; c < count(); ++c) {
+        for (uint32_t c = 0; c < mNumOutputs; ++c) {
             const int32_t its = bus(c);
             if (its < 0) {
                 ControlledChannel& channel = controls[c];
@@ -240,7 +241,7 @@ struct AudioControlUnit : ListeningUnit {
                 continue;
             }
             const uint32_t blocks = age_of(s, its);
-            const int32_t bit = by_channel ? int32_t(1u << c) : 1;
+            const int32_t bit = by_channel ? int32_t(1u << (c % 32)) : 1;
             const bool sounds = blocks == 0 || (blocks == 1 && !(in_time & bit));
             channels[c].bus = sounds ? its : -1;
             if (blocks == 0 || !sounds)
@@ -249,7 +250,7 @@ struct AudioControlUnit : ListeningUnit {
     }
     void put(int samples) noexcept {
         const int before = ticks().samples_before();
-        for (uint32_t c = 0; c < count(); ++c) {
+        for (uint32_t c = 0; c < mNumOutputs; ++c) {
             if (mapping(c) == Mapping::audio)
                 continue;
             const ControlledChannel& channel = controls[c];
@@ -267,10 +268,11 @@ struct AudioControlUnit : ListeningUnit {
     }
     static void start(::Unit* self) {
         auto& unit = *static_cast<AudioControlUnit*>(self);
-        if (!unit.begin())
+        if (!unit.begin(unit.mNumOutputs * sizeof(ControlledChannel)))
             return;
+        unit.controls = static_cast<ControlledChannel*>(unit.rest);
         unit.mCalcFunc = run;
-        for (uint32_t c = 0; c < unit.count(); ++c)
+        for (uint32_t c = 0; c < unit.mNumOutputs; ++c)
             unit.controls[c].next = unit.mapping(c) == Mapping::audio ? 0.f : unit.value(c);
         unit.find();
         unit.put_first();
@@ -569,32 +571,30 @@ void start_local_out(::Unit* unit) {
 // ---- the units by name
 
 struct OwnRateEntry : UgenEntry {
-    OwnRateEntry(const char* name, size_t bytes, UnitCtorFunc start, UnitDtorFunc end, Effect its_effect = Effect::none,
-                 int first = 1, bool at_control_rate = false) {
+    OwnRateEntry(const char* name, size_t bytes, UnitCtorFunc start, UnitDtorFunc end, bool its_hears = false,
+                 bool at_control_rate = false) {
         info = {name, bytes, false, this};
         construct = start;
         destroy = end;
-        effect = its_effect;
-        first_channel = first;
+        hears = its_hears;
         control = at_control_rate;
     }
     OwnRateEntry(const OwnRateEntry&) = delete;
 
-    Effect effect;
-    int first_channel;
+    bool hears;   ///< audio buses
     bool control; ///< also at control rate
 };
 
 const std::array<OwnRateEntry, 9> entries{{
-    {"In", sizeof(ListeningUnit), Listening<find_in>::start, end_listening, Effect::reads_audio},
-    {"InFeedback", sizeof(ListeningUnit), Listening<find_in_feedback>::start, end_listening, Effect::reads_audio},
-    {"AudioControl", sizeof(AudioControlUnit), AudioControlUnit::start, end_listening},
-    {"Out", sizeof(TellingUnit), start_telling<run_out, 1>, end_telling, Effect::writes_audio},
-    {"OffsetOut", sizeof(TellingUnit), start_offset_out, end_telling, Effect::writes_audio},
-    {"ReplaceOut", sizeof(TellingUnit), start_telling<run_replace_out, 1>, end_replacing, Effect::writes_audio},
-    {"XOut", sizeof(TellingUnit), start_telling<run_x_out, 2>, end_replacing, Effect::writes_audio, 2},
-    {"LocalIn", sizeof(LocalInUnit), start_local_in, end_local_in, Effect::none, 0, true},
-    {"LocalOut", sizeof(::Unit), start_local_out, nullptr, Effect::none, 0, true},
+    {"In", sizeof(ListeningUnit), Listening<find_in>::start, end_listening, true},
+    {"InFeedback", sizeof(ListeningUnit), Listening<find_in_feedback>::start, end_listening, true},
+    {"AudioControl", sizeof(AudioControlUnit), AudioControlUnit::start, end_listening, true},
+    {"Out", sizeof(TellingUnit), start_telling<run_out, 1>, end_telling},
+    {"OffsetOut", sizeof(TellingUnit), start_offset_out, end_telling},
+    {"ReplaceOut", sizeof(TellingUnit), start_telling<run_replace_out, 1>, end_replacing},
+    {"XOut", sizeof(TellingUnit), start_telling<run_x_out, 2>, end_replacing},
+    {"LocalIn", sizeof(LocalInUnit), start_local_in, end_local_in, false, true},
+    {"LocalOut", sizeof(::Unit), start_local_out, nullptr, false, true},
 }};
 
 const OwnRateEntry* entry_for(const UgenInfo& ugen) noexcept {
@@ -615,16 +615,6 @@ void use_own_rate_units(Program& program) {
                 unit.ugen = &each.info;
 }
 
-Effect bus_effect(const UgenInfo& ugen) noexcept {
-    const OwnRateEntry* const entry = entry_for(ugen);
-    return entry ? entry->effect : Effect::none;
-}
-
-int first_channel(const UgenInfo& ugen) noexcept {
-    const OwnRateEntry* const entry = entry_for(ugen);
-    return entry ? entry->first_channel : 0;
-}
-
 bool is_own_rate_unit(const UgenInfo& ugen) noexcept {
     return entry_for(ugen);
 }
@@ -639,7 +629,7 @@ bool runs_once_a_block(const UnitPlan& unit) noexcept {
 bool hears_audio(const Program& program) noexcept {
     return std::any_of(program.units.begin(), program.units.end(), [](const UnitPlan& unit) {
         const OwnRateEntry* const entry = entry_for(*unit.ugen);
-        return entry && (entry->effect == Effect::reads_audio || entry->construct == AudioControlUnit::start);
+        return entry && entry->hears;
     });
 }
 

@@ -22,19 +22,15 @@ struct UnitPlan;
 /// [worker] Has a program's units of these names be ours.
 void use_own_rate_units(Program&);
 
-/// [any] Whether it is one of them that reads or writes buses, and how; Effect::none: it isn't.
-Effect bus_effect(const UgenInfo&) noexcept;
-/// [any] Inputs before the first that is written.
-int first_channel(const UgenInfo&) noexcept;
 /// [any] Whether it is one of them.
 bool is_own_rate_unit(const UgenInfo&) noexcept;
 
 /// [any] Whether it is computed once in each block of the server, at the server's rate: what reads and writes control
 /// buses, and LagControl.
-bool runs_once_a_block(const UnitPlan&) noexcept;
+bool runs_once_a_block(const UnitPlan&) noexcept SCS_NONBLOCKING;
 
 /// [any] Whether the program's synths may read audio buses. Their output can't be computed ahead.
-bool hears_audio(const Program&) noexcept;
+bool hears_audio(const Program&) noexcept SCS_NONBLOCKING;
 
 /// [rt] Writes what the unit's destructor would write to buses, so that it has nothing left to write. Only for units
 /// that are our own; most have nothing.

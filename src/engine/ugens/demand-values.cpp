@@ -437,6 +437,7 @@ struct ByWeight : AtFrame {
         const float given = in.held(1);
         const auto weights = size_t(given > 0.f ? int_of(given) : 0), offset = weights + 2;
         const float drawn = Taus88(in.block()).unipolar();
+        in.spend(in.inputs());
         float sum = 0.f;
         for (size_t i = 0; i + offset < in.inputs(); ++i) {
             sum += in.held(2 + i);
@@ -478,6 +479,7 @@ float give_shuffled(const Op& op, Pull& pull) SCS_NONBLOCKING {
                               [order](size_t index) { return size_t(order[index]); });
     } else {
         sequence.begin();
+        Asking<L>(op, pull).spend(op.inputs);
         Taus88 random(pull.block);
         for (int32_t i = 0; i < count - 1; ++i) {
             const int32_t other = i + int_of(floor(F64<1>(double(count - i) * random.fine()))[0]);
@@ -524,6 +526,7 @@ struct Dswitch1 {
 
     template <class In>
     void begin(const In& in) {
+        in.spend(in.inputs());
         for (size_t i = 0; i < in.inputs(); ++i)
             in.restart(i);
     }
@@ -540,6 +543,7 @@ struct Dswitch {
 
     template <class In>
     void begin(const In& in) {
+        in.spend(in.inputs());
         for (size_t i = 0; i < in.inputs(); ++i)
             in.restart(i);
         choose_first(in);

@@ -49,6 +49,8 @@ public:
     SCS_INLINE bool is_demand(size_t index) const { return op_.operands[index].rate == Rate::demand; }
     /// Whether there may be more pulls. A loop that others keep going ends with them.
     SCS_INLINE bool goes_on() const { return pull_.left > 0; }
+    /// Counts what looks at each of `inputs` as pulls: it takes as long as one for some of them.
+    SCS_INLINE void spend(size_t inputs) const { pull_.left -= int32_t(inputs / 8); }
     /// The next value of an input, or what it is at this frame.
     SCS_INLINE float next(size_t index) const {
         if (is_demand(index))

@@ -11,9 +11,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-constexpr int at_once = 64;    ///< frames
-constexpr double shortest = 4; ///< frames of a grain
-constexpr int most_grains = 1 << 20;
+constexpr int at_once = 64;          ///< frames
+constexpr double shortest = 4;       ///< frames of a grain
+constexpr int most_grains = 1 << 15; ///< of a voice; all of them take some 10 ms a block
 
 /// Where a unit's inputs are that all have, behind the trigger and the duration.
 struct Inputs {

@@ -44,8 +44,12 @@ struct AtTriggers {
             }
         }
     };
+    static void start(const Op& op, Block& block) SCS_NONBLOCKING {
+        for (size_t out = 0; out < op.outputs; ++out)
+            *output(op, block, out) = 0.f;
+    }
     static constexpr Kernel made() {
-        Kernel kernel = lane_kernel<Run, TriggerState>(nullptr);
+        Kernel kernel = lane_kernel<Run, TriggerState>(start);
         kernel.sends = true;
         return kernel;
     }
