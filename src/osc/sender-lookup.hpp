@@ -19,7 +19,7 @@ struct inet_diag_req_v2;
 namespace scs::osc {
 
 /// Whose socket is at the other end of a loopback connection: the kernel is asked, by NETLINK_SOCK_DIAG. It takes some
-/// 10 µs by TCP, some 40 by UDP or, of a socket that is known to be alone with its port or was refused, 5, and never
+/// 15 µs by TCP, some 36 by UDP or, of a socket that is known to be alone with its port or was refused, 5, and never
 /// longer than 200 ms. [osc], opened on [main].
 class SenderLookup {
 public:

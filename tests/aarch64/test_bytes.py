@@ -16,7 +16,7 @@ SETTINGS = {"native-ugens": "true", "supercollider": "3.14"}
 SEEDS = (1, 3, 7)
 SECONDS = 1.0
 # SuperCollider's own units, which its makers' compilers contract to fused multiply-adds on aarch64.
-BINARY_SYNTHDEF = "mixed"  # with a Demand
+BINARY_SYNTHDEF = "mixed"  # with a CuspN
 BINARY_UNITS = ("Rotate2",)
 
 

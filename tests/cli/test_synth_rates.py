@@ -29,6 +29,8 @@ def test_synthdefs_keep_what_they_ask_for(made):
     assert steps["constants"] == "4,2"
     assert steps["controls"] == "1,2"
     assert steps["twice"] == "8"
+    assert steps["copied"] == "4"
+    assert steps["unbuilt"] == "nil"
     assert steps["output"].count("a SynthDef has only one") == 2
     assert steps["plain"] == "nil,2"  # the version of the format
     assert steps["bytes"] == "3"

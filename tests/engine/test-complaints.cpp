@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What native units print, beside what SuperCollider's own print.
+#include "engine/rt/pool.hpp"
 #include "test-support.hpp"
 
 #include <algorithm>
@@ -12,6 +13,8 @@ using namespace scs;
 using namespace scs::test;
 
 namespace {
+
+const std::string no_memory = "_Ctor: alloc failed, increase server's RT memory (e.g. via ServerOptions)";
 
 /// What a synth of a unit with these inputs prints; an audio signal is its first input if `filters`. Buffer 1 has this
 /// many channels, or isn't there.
@@ -48,6 +51,39 @@ void check_both(const char* name, const std::vector<float>& inputs, bool filters
     CAPTURE(name);
     CHECK(printed_by(false, name, inputs, filters, channels) == line);
     CHECK(printed_by(true, name, inputs, filters, channels) == line);
+}
+
+/// What a synth of these units prints if the real-time memory is used up when they start. Constants: 0, 1, 2 and -1.
+std::string printed_without_memory(bool native, const std::vector<UnitSpec>& units) {
+    Settings settings;
+    settings.native_ugens = native;
+    Fixture f(settings);
+    SynthDef def;
+    def.name = "complains";
+    def.constants = {0, 1, 2, -1};
+    def.units = units;
+    Definition* const definition = f.define(def);
+    CHECK((definition->code != nullptr) == native);
+    f.play(*definition, 1); // its units start in the first block
+    Pool& pool = f.engine->world().pool();
+    std::vector<void*> taken;
+    for (size_t bytes = size_t{1} << 20; bytes; bytes /= 2)
+        while (void* const memory = pool.allocate(bytes))
+            taken.push_back(memory);
+    f.render(64);
+    for (void* const memory : taken)
+        pool.free(memory);
+    return f.printed;
+}
+
+/// Of scsynth's lines only the first one's unit counts: some name another function than the constructor, and a Demand
+/// that reads a Dshuf complains, too.
+void check_without_memory(const std::string& name, const std::vector<UnitSpec>& units) {
+    CAPTURE(name);
+    const std::string theirs = printed_without_memory(false, units);
+    CHECK(theirs.starts_with(name + "_"));
+    CHECK(theirs.find(": alloc failed") != std::string::npos);
+    CHECK(printed_without_memory(true, units) == name + no_memory);
 }
 
 /// How many lines of each kind a synth of these units prints in a block.
@@ -103,14 +139,31 @@ TEST_CASE("no done action of a plugin's unit is a complaint") {
 }
 
 TEST_CASE("units that get no memory say so") {
-    const std::string end = "_Ctor: alloc failed, increase server's RT memory (e.g. via ServerOptions)";
     for (const char* name : {"DelayN", "DelayL", "DelayC"})
-        check_both(name, {1000, 1}, true, 0, name + end);
+        check_both(name, {1000, 1}, true, 0, name + no_memory);
     for (const char* name : {"CombN", "CombL", "CombC", "AllpassN", "AllpassL", "AllpassC"})
-        check_both(name, {1000, 1, 1}, true, 0, name + end);
-    check_both("Pluck", {1, 1000, 1, 1, 0.5f}, true, 0, "Pluck" + end);
-    check_both("Limiter", {1, 300}, true, 0, "Limiter" + end);
-    check_both("Normalizer", {1, 300}, true, 0, "Normalizer" + end);
+        check_both(name, {1000, 1, 1}, true, 0, name + no_memory);
+    check_both("Pluck", {1, 1000, 1, 1, 0.5f}, true, 0, "Pluck" + no_memory);
+    check_both("Limiter", {1, 300}, true, 0, "Limiter" + no_memory);
+    check_both("Normalizer", {1, 300}, true, 0, "Normalizer" + no_memory);
+    check_both("PitchShift", {1000, 1, 0, 0}, true, 0, "PitchShift" + no_memory);
+}
+
+TEST_CASE("units that need little memory say that there is none") {
+    const InputRef signal{0, 0}, zero{-1, 0}, one{-1, 1}, two{-1, 2}, none{-1, 3};
+    const auto audio = [](const char* name, std::vector<InputRef> inputs) {
+        return unit(name, Rate::audio, std::move(inputs), {Rate::audio});
+    };
+    check_without_memory("Klank", {audio("DC", {one}), audio("Klank", {signal, one, zero, one, one, one, one})});
+    check_without_memory("Klang", {audio("Klang", {one, zero, one, one, one})});
+    check_without_memory("GrainSin", {audio("DC", {one}), audio("GrainSin", {signal, one, one, zero, none, one})});
+    check_without_memory("GrainFM",
+                         {audio("DC", {one}), audio("GrainFM", {signal, one, one, one, one, zero, none, one})});
+    check_without_memory("GrainIn", {audio("DC", {one}), audio("GrainIn", {signal, one, signal, zero, none, one})});
+    check_without_memory("GrainBuf",
+                         {audio("DC", {one}), audio("GrainBuf", {signal, one, one, one, zero, two, zero, none, one})});
+    check_without_memory("Dshuf", {unit("Dshuf", Rate::demand, {one, zero, one}, {Rate::demand}),
+                                   unit("Demand", Rate::control, {one, zero, signal}, {Rate::control})});
 }
 
 TEST_CASE("players say that there is no buffer, or of how many channels it is") {

@@ -8,7 +8,7 @@ from tests.lib.build import PW_SCSYNTH
 
 BLOCK = 64  # frames of the server's
 RATE = 48000
-DELAYS = {1: 0, 2: 20, 4: 24, 8: 26, 16: 27}  # frames, by the factor: see docs/own-rates.md
+DELAYS = {1: 0, 2: 20, 4: 24, 8: 26, 16: 27}  # frames, by the factor: see docs/synth-rates.md
 
 
 def with_rate(data, block=0, factor=0.0, block_control=None, factor_control=None):

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a SynthDef asks for: a number, or the control that has it when a synth starts.
 SynthRate {
-	classvar made; // of each class, by SynthDef: SuperCollider's has no place for them before 3.15
 	classvar plain = false;
 	var <value, <controlIndex;
-
-	*initClass {
-		made = IdentityDictionary.new;
-	}
 
 	*new { |value = 0|
 		^super.new.initRate(value)
 	}
 
+	// SuperCollider's SynthDef has no place for them before 3.15. This set of its constants is looked at only for whether one
+	// is there already, and goes with it; metadata would be written into a file beside it.
 	*of { |synthDef|
-		^made[this] !? { |all| all[synthDef] }
+		^synthDef.constantSet.detect { |each| each.isKindOf(this) }
 	}
 
 	*isIn { |synthDef|
@@ -43,12 +40,8 @@ SynthRate {
 	}
 
 	enter { |synthDef|
-		var all = made[this.class] ?? {
-			made[this.class] = IdentityDictionary.new;
-			made[this.class]
-		};
-		if(all[synthDef].isNil) {
-			all[synthDef] = this;
+		if(this.class.of(synthDef).isNil) {
+			synthDef.constantSet.add(this);
 		} {
 			"%: a SynthDef has only one; the first one counts".format(this.class).warn;
 		};

@@ -90,7 +90,7 @@ private:
     Pull& pull_;
 };
 
-/// Whether an input at demand rate is none of a unit that needs others.
+/// Whether this input is at demand rate.
 SCS_INLINE bool is_demand(const Signature& s, size_t index) {
     return s.inputs[index].rate == Rate::demand;
 }

@@ -143,7 +143,7 @@ enum class Effect : uint8_t {
     draws, ///< draws random numbers in each block
 };
 
-/// Kernels that generate() (voices/code.cpp) treats specially or joins with their neighbours.
+/// Kernels that generate() (compile/code.cpp) treats specially or joins with their neighbours.
 enum class Role : uint8_t {
     other,
     product,  ///< input 0 times input 1: at audio rate a Gain of the kernel before
