@@ -58,7 +58,7 @@ struct EngineParts final : PluginHost {
         if (tree)
             tree->freeing().free_left(synth);
     }
-    void hear(const SynthEvent& event) noexcept override {
+    void hear(const SynthEvent& event) noexcept SCS_NONBLOCKING override {
         bindings.hear(event);
         control_outputs.hear(event);
     }

@@ -51,7 +51,7 @@ public:
     /// Forgets the events that wait.
     void clear() noexcept;
     /// In a block: keeps what a synth tells for the bindings that hear it, until the next block.
-    void hear(const SynthEvent&) noexcept;
+    void hear(const SynthEvent&) noexcept SCS_NONBLOCKING;
     /// Whether something may happen in each block.
     bool act_in_each_block() const noexcept { return in_each_block_ > 0 || listening_ > 0 || !told_.empty(); }
     /// Finishes what run() had no time for. false: there still isn't enough. Nothing else may happen before it is done.

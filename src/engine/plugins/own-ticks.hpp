@@ -48,7 +48,7 @@ struct OwnTicks {
     /// Samples of this block of the server's that have been computed, at the synth's rate.
     int samples_before() const noexcept { return std::max(current, 0) * rate.frames; }
     /// Frames by which its output would be late if it weren't computed ahead, and by which it is computed ahead.
-    int delay() const noexcept;
+    int delay() const noexcept SCS_NONBLOCKING;
     int frames_ahead() const noexcept { return ahead * rate.frames / rate.factor; }
 
 private:

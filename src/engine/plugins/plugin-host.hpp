@@ -24,7 +24,7 @@ public:
     /// Frees a synth that UnitGraph::leave() has kept.
     virtual void free_left(Synth&) noexcept SCS_NONBLOCKING = 0;
     /// A synth tells something, for bindings.
-    virtual void hear(const SynthEvent&) noexcept = 0;
+    virtual void hear(const SynthEvent&) noexcept SCS_NONBLOCKING = 0;
     /// [worker or a plugin's own thread] Returns a command to the data loop after its work(). false: the queue is full.
     virtual bool finish_job(Command*) noexcept = 0;
 
