@@ -132,8 +132,9 @@ StateToRestore KeptFolder::recover(bool all) {
     recovered_ = has(state_file) || has(definitions_file);
     // First: it may be the reading that ends the process.
     if (recovered_ && !note_ended_soon(failed + 1)) {
-        warn_(std::string("it can't be noted whether what comes back ends the process ('") + soon_name +
-              "': " + std::strerror(errno) + "), so less of it does");
+        std::string line("it can't be noted whether what comes back ends the process ('");
+        line.append(soon_name).append("': ").append(std::strerror(errno)).append("), so less of it does");
+        warn_(line);
         ++failed;
     }
     if (failed < 2)

@@ -73,7 +73,7 @@ TEST_CASE("a value that takes few others comes, one that takes too many ends wha
 }
 
 TEST_CASE("orders of many inputs aren't drawn more often in a block than there is time for") {
-    constexpr uint32_t inputs = 1000, most = 8 * 128 * 64 + inputs; // draws
+    constexpr uint32_t inputs = 1000, most = 8 * 32 * 64 + inputs; // draws
     SynthDef def = doubled(0);
     std::vector<InputRef> shuffled{{-1, 0}}; // no repeats: it has ended as soon as it begins
     shuffled.resize(1 + inputs, {-1, 3});

@@ -97,7 +97,7 @@ std::string layout_choices() {
     std::string text;
     for (const NamedLayout& each : named_layouts)
         text += std::string(each.name) + ", ";
-    text += std::string(ambisonics) + ", or a list of channels, each once, of";
+    text.append(ambisonics).append(", or a list of channels, each once, of");
     for (const spa_type_info* each = spa_type_audio_channel; each->name; ++each)
         if (is_place(*each))
             text += std::string(" ") + short_name(*each);

@@ -59,9 +59,13 @@ public:
     std::string begin() {
         // A device comes without rights for the user at first.
         if (poll_.get() < 0 || changes_.get() < 0 ||
-            ::inotify_add_watch(changes_.get(), folder, IN_CREATE | IN_ATTRIB) < 0 || !watch(changes_.get()))
-            return std::string("nothing can be read in ") + folder + " (" + std::strerror(errno) +
-                   "): a container has to be given it";
+            ::inotify_add_watch(changes_.get(), folder, IN_CREATE | IN_ATTRIB) < 0 || !watch(changes_.get())) {
+            std::string line("nothing can be read in ");
+            return line.append(folder)
+                .append(" (")
+                .append(std::strerror(errno))
+                .append("): a container has to be given it");
+        }
         return "";
     }
 

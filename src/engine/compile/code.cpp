@@ -18,6 +18,10 @@ constexpr size_t most_units = 0xffff;
 constexpr uint32_t most_record_bytes = 1u << 26;
 // What is computed ahead isn't interrupted when the deadline passes: it takes a tenth of a millisecond at most.
 constexpr size_t most_ops_ahead = 1024;
+// Units that take so long to start may take long in each block, too, as may those that ask others for values. After
+// each of them the deadline is asked. It isn't in what is computed ahead, where there may be so many of them.
+constexpr int64_t dear_start = 5000; // ns
+constexpr size_t most_dear_ahead = 4;
 // How many units at demand rate may ask each other in a row: that takes room on the stack.
 constexpr uint32_t most_demand_depth = 64;
 
@@ -507,7 +511,7 @@ private:
             well = well && std::all_of(reaches.begin(), reaches.end(),
                                        [this](const auto& use) { return known_before(use, code_->batch); });
         bool ends_itself_alone = true, looks_back = false, reads = false;
-        size_t senders = 0;
+        size_t senders = 0, dear = 0;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
             if (kernel) // also if it does so in its start alone
@@ -517,6 +521,7 @@ private:
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
             senders += kernel->sends;
+            dear += kernel->pulls || kernel->start_cost >= dear_start;
             code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);
             code_->ends = code_->ends || ending.ends;
@@ -536,7 +541,10 @@ private:
         code_->acts_on_itself = ends_itself_alone;
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
         code_->commutes = well && code_->only_adds && !code_->sends && code_->sets <= row_sets;
-        code_->pipelines = ends_itself_alone && !looks_back && code_->lone.ops.size() <= most_ops_ahead;
+        if (dear)
+            code_->ops_at_once = 1;
+        takes_long_ = dear > most_dear_ahead;
+        code_->pipelines = ends_itself_alone && !looks_back && !takes_long_ && code_->lone.ops.size() <= most_ops_ahead;
         code_->starts_anywhere = code_->pipelines && !reads && !code_->draws && !code_->sends;
         find_bus_controls();
         code_->gate_controls = gate_controls(program_, kernels_);
@@ -555,7 +563,7 @@ private:
     }
 
     void judge_ahead() {
-        bool well = code_->acts_on_itself && !code_->sends && (!code_->draws || code_->numbers) &&
+        bool well = code_->acts_on_itself && !code_->sends && !takes_long_ && (!code_->draws || code_->numbers) &&
                     code_->lone.ops.size() <= most_ops_ahead;
         bool written = false;
         for (const NativeCode::BusUse& use : code_->lone_reaches) {
@@ -606,12 +614,13 @@ private:
     std::vector<Demanded> demanded_;     ///< of each unit
     std::vector<Place> places_;          ///< of each wire
     std::vector<size_t> demand_places_;  ///< of each unit at demand rate: into OpList::demand
-    size_t demand_count_ = 0;            ///< how many there are
-    std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
-    std::vector<uint32_t> flags_;        ///< of each unit: place of its done flag, as states_; 0: unread
-    uint32_t draws_ = 0;                 ///< how many units draw random numbers in each block …
-    uint32_t numbers_ = 0;               ///< … and how many numbers together …
-    bool draws_vary_ = false;            ///< … unless that varies
+    bool takes_long_ = false;
+    size_t demand_count_ = 0;      ///< how many there are
+    std::vector<uint32_t> states_; ///< of each unit, bytes into a voice's record
+    std::vector<uint32_t> flags_;  ///< of each unit: place of its done flag, as states_; 0: unread
+    uint32_t draws_ = 0;           ///< how many units draw random numbers in each block …
+    uint32_t numbers_ = 0;         ///< … and how many numbers together …
+    bool draws_vary_ = false;      ///< … unless that varies
     std::vector<Gained> gained_;
     std::vector<int32_t> change_of_;      ///< of each unit: first unit of the change that ends here; -1: none
     std::vector<bool> in_change_;         ///< of each unit: whether it is part of a change, but not its end

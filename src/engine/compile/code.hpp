@@ -62,6 +62,7 @@ struct NativeCode : TurnFacts {
     };
 
     OpList lone, batch;
+    size_t ops_at_once = 64;                  ///< after so many the deadline is asked
     OpList plain;                             ///< lone, with an operation for each unit; for /n_trace
     std::vector<Op> starts;                   ///< of all units in order; lone
     int64_t start_cost = Kernel().start_cost; ///< ns that the dearest of them may take

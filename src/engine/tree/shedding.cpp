@@ -40,7 +40,7 @@ void Shedding::after_cycle(const Cycle& cycle) noexcept {
     muted_ = std::max(0., muted_ - cycle.seconds);
     if (cycle.missing) {
         strain_ += cycle.seconds;
-    } else {
+    } else if (!cycle.behind) {
         strain_ = std::max(0., strain_ - recovery * cycle.seconds);
         if (strain_ == 0)
             share_ = 0;

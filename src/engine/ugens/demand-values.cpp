@@ -666,6 +666,12 @@ const Kernel* choose(const Signature& s) {
     return s.rate == Rate::demand && s.outputs == 1 && s.inputs.size() >= fewest ? &kernel : nullptr;
 }
 
+/// 3.14's gives other values where steps are wider than its range.
+template <const Kernel& kernel>
+const Kernel* choose_until_3_13(const Signature& s) {
+    return s.release >= Release::v3_14 ? nullptr : choose<kernel, 4>(s);
+}
+
 constexpr Kernel series = demand_kernel<Progression<Plus>>();
 constexpr Kernel geometric = demand_kernel<Progression<Times>>();
 constexpr Kernel white = drawing_demand_kernel<Dwhite>();
@@ -700,12 +706,23 @@ const Kernel* choose_by_weight(const Signature& s) {
 }
 
 constexpr NativeUgen list[] = {
-    {"Dbrown", choose<brown, 4>},       {"Dconst", choose<limited, 3>},        {"Ddup", choose<repeating>},
-    {"Dgeom", choose<geometric, 3>},    {"Dibrown", choose<whole_brown, 4>},   {"Diwhite", choose<whole_white, 3>},
-    {"Drand", choose<at_random>},       {"Dreset", choose<resetting>},         {"Dseq", choose<sequence>},
-    {"Dser", choose<some_of_sequence>}, {"Dseries", choose<series, 3>},        {"Dshuf", choose<shuffled>},
-    {"Dswitch", choose<switching>},     {"Dswitch1", choose<selecting>},       {"Dwhite", choose<white, 3>},
-    {"Dwrand", choose_by_weight},       {"Dxrand", choose<another_at_random>},
+    {"Dbrown", choose<brown, 4>},
+    {"Dconst", choose<limited, 3>},
+    {"Ddup", choose<repeating>},
+    {"Dgeom", choose<geometric, 3>},
+    {"Dibrown", choose_until_3_13<whole_brown>},
+    {"Diwhite", choose<whole_white, 3>},
+    {"Drand", choose<at_random>},
+    {"Dreset", choose<resetting>},
+    {"Dseq", choose<sequence>},
+    {"Dser", choose<some_of_sequence>},
+    {"Dseries", choose<series, 3>},
+    {"Dshuf", choose<shuffled>},
+    {"Dswitch", choose<switching>},
+    {"Dswitch1", choose<selecting>},
+    {"Dwhite", choose<white, 3>},
+    {"Dwrand", choose_by_weight},
+    {"Dxrand", choose<another_at_random>},
 };
 
 } // namespace

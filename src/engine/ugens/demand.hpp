@@ -9,9 +9,9 @@
 
 namespace scs::SCS_SIMD {
 
-/// How many values may be asked for in a block, by one unit for one voice, for each frame of an audio block. Those
-/// beyond are NaN: units may ask each other so that one value takes as many as 2^n of them.
-constexpr int32_t most_pulls_a_frame = 128;
+/// How many values may be asked for in a block, by one unit for one voice: for each frame of an audio block, and in
+/// all. Those beyond are NaN: units may ask each other so that one value takes as many as 2^n of them.
+constexpr int32_t most_pulls_a_frame = 32, most_pulls = 8192;
 
 SCS_INLINE bool is_no_number(float x) {
     return x != x;
@@ -36,7 +36,8 @@ namespace scs::SCS_SIMD {
 
 /// A Pull for a unit that has blocks. `frame`: of the block, from 0 on.
 SCS_INLINE Pull pull_for(Block& block, int lane, int frame) {
-    return {block, lane, frame + 1, most_pulls_a_frame * block.space->block_size};
+    const int32_t pulls = most_pulls_a_frame * block.space->block_size;
+    return {block, lane, frame + 1, pulls < most_pulls ? pulls : most_pulls};
 }
 
 /// The inputs of a unit that is asked for a value, or asks others for theirs.

@@ -11,9 +11,9 @@
 namespace scs::SCS_SIMD {
 namespace {
 
-constexpr int at_once = 64;          ///< frames
-constexpr double shortest = 4;       ///< frames of a grain
-constexpr int most_grains = 1 << 15; ///< of a voice; all of them take some 10 ms a block
+constexpr int at_once = 64;       ///< frames
+constexpr double shortest = 4;    ///< frames of a grain
+constexpr int most_grains = 1024; ///< of a voice, for which they take some 0.4 ms a block
 
 /// Where a unit's inputs are that all have, behind the trigger and the duration.
 struct Inputs {
@@ -375,9 +375,9 @@ struct Grains {
         for (size_t k = 0; k < op.outputs; ++k)
             *output(op, block, k) = 0.f;
         const int32_t wanted = int_of(*input(op, block, Source::inputs.most));
-        const int32_t most = wanted < 1 ? 1 : wanted;
+        const int32_t most = wanted < 1 ? 1 : wanted < most_grains ? wanted : most_grains;
         s.most[0] = most;
-        s.grains[0] = most <= most_grains ? claim<OneGrain>(block, size_t(most)) : nullptr;
+        s.grains[0] = claim<OneGrain>(block, size_t(most));
         if (!s.grains[0])
             return complain_of_memory(op, block);
         run_first_frame(Run<1>::run, op, block);
@@ -387,7 +387,7 @@ struct Grains {
         Kernel made = buffer_kernel<Run, State>(start);
         made.stop = give_back<&State<1>::grains>;
         made.reads_after_writing = true;
-        made.start_cost = 1000;
+        made.start_cost = 5000;
         return made;
     }();
 
@@ -397,7 +397,8 @@ struct Grains {
         for (const Signature::Input& input : s.inputs)
             if (input.rate == Rate::demand)
                 return nullptr;
-        return &kernel;
+        const Signature::Input& most = s.inputs[Source::inputs.most];
+        return most.constant && most.value > float(most_grains) ? nullptr : &kernel;
     }
 };
 

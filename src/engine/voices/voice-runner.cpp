@@ -21,7 +21,6 @@ namespace scs {
 namespace {
 
 // Few programs have so many operations that the deadline must be asked before the next voice's turn.
-constexpr int most_at_once = 64;
 constexpr int64_t cost_at_once = 10'000; ///< ns, of so many operations on a lane or on all
 constexpr size_t starts_at_once = 8;
 
@@ -90,8 +89,9 @@ Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
             .space = &space_};
 }
 
-bool VoiceRunner::stops_at(size_t operation) noexcept {
-    return operation % most_at_once == most_at_once - 1 && deadline_ && deadline_->spend(cost_at_once);
+bool VoiceRunner::stops_at(const NativeCode& code, size_t operation) noexcept {
+    const size_t most = code.ops_at_once;
+    return operation % most == most - 1 && deadline_ && deadline_->spend(most == 1 ? Deadline::unknown : cost_at_once);
 }
 
 // ---- a lone voice
@@ -133,8 +133,8 @@ void VoiceRunner::run_all(Synth& synth, const std::vector<Op>& ops) noexcept {
 }
 
 /// Runs a list but for its first operations. Stops when the deadline passes.
-void VoiceRunner::run_from(const std::vector<Op>& ops, size_t first, Block& block) noexcept {
-    for (size_t i = first; i < ops.size() && !stops_at(i); ++i)
+void VoiceRunner::run_from(const NativeCode& code, const std::vector<Op>& ops, size_t first, Block& block) noexcept {
+    for (size_t i = first; i < ops.size() && !stops_at(code, i); ++i)
         ops[i].run(ops[i], block);
 }
 
@@ -174,8 +174,8 @@ void VoiceRunner::run(Synth& synth) noexcept {
     const auto& ops = voice.code->lone.ops;
     const Op *op = ops.data() + voice.code->resting.ops(), *const end = std::to_address(ops.end());
     if (run_awake(*voice.code, voice.code->lone, block, deadline_, cost_at_once)) {
-        if (end - op > most_at_once)
-            run_from(ops, voice.code->resting.ops(), block);
+        if (size_t(end - op) > voice.code->ops_at_once)
+            run_from(*voice.code, ops, voice.code->resting.ops(), block);
         else
             for (; op != end; ++op)
                 op->run(*op, block);
@@ -211,7 +211,7 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
     block.tails = tails;
     follow_maps(batch);
     const auto& ops = batch.code->batch.ops;
-    const size_t first = batch.code->resting.ops(), whole = std::min<size_t>(ops.size(), first + most_at_once);
+    const size_t first = batch.code->resting.ops(), whole = std::min(ops.size(), first + batch.code->ops_at_once);
     const bool goes_on = run_awake(*batch.code, batch.code->batch, block, deadline_, cost_at_once);
     if (goes_on && batch.interleaved) {
         run_holding(batch, block);
@@ -221,7 +221,7 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
             ops[i].run(ops[i], block);
             ahead.go_on();
         }
-        run_from(ops, whole, block);
+        run_from(*batch.code, ops, whole, block);
     }
     forget_triggers(batch);
 }
@@ -237,7 +237,7 @@ void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
     auto hold = batch.code->holds.begin();
     const size_t first = batch.code->resting.ops();
     for (auto i = uint32_t(first); i < ops.size(); ++i) {
-        if (i >= first + most_at_once && stops_at(i))
+        if (i >= first + batch.code->ops_at_once && stops_at(*batch.code, i))
             return;
         if (hold == batch.code->holds.end() || hold->op != i) {
             ops[i].run(ops[i], block);
