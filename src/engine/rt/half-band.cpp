@@ -170,9 +170,11 @@ size_t HalfBand::bytes(int factor, int samples) noexcept {
 }
 
 void HalfBand::begin(int factor, int samples, void* memory) noexcept {
-    std::memset(memory, 0, bytes(factor, samples));
     stages_ = stages_of(factor);
     delay_ = missing_delay[size_t(stages_)];
+    if (stages_ == 0)
+        return; // a factor of 1 needs no memory, so there may be none
+    std::memset(memory, 0, bytes(factor, samples));
     auto* floats = static_cast<float*>(memory);
     for (int stage = 0; stage < stages_; ++stage) {
         const int its = samples_of(stage, factor, samples);

@@ -53,7 +53,7 @@ class HalfBand {
 public:
     /// [any] Bytes of memory; `samples`: of the higher rate, the most that it is given or asked for at once.
     static size_t bytes(int factor, int samples) noexcept;
-    /// [rt] `memory`: of that size, aligned to 4 bytes. Keeps it.
+    /// [rt] `memory`: of that size, aligned to 4 bytes; null for a factor of 1. Keeps it.
     void begin(int factor, int samples, void* memory) noexcept SCS_NONBLOCKING;
     /// [rt] Takes samples of the higher rate, a power of two, in place; returns how many there are of the lower rate:
     /// one for each `factor` samples, with the first of these.
