@@ -47,7 +47,7 @@ def tracks(count, each, together=False):
 
 
 def bells(count):
-    """So many synths of a dozen Springs, which are a plugin's, and a reverb behind them."""
+    """That many synths of a dozen Springs, which are a plugin's, and a reverb after them."""
     names = (ROOT / "bench/synthdefs/bench_bell.scsyndef", ROOT / "examples/synthdefs/piece_reverb.scsyndef")
     voices = [("/s_new", "bench_bell", 1000 + i, 1, 0, "freq", 100.0 + 400.0 * i / count, "amp", 0.1 / count, "out", 16)
               for i in range(count)]

@@ -197,8 +197,8 @@ void Cycle::run(int frames, NtpTime frame0, double rate, const float* const* in,
                                  .limit = limit.deadline - began,
                                  .used = ended - began,
                                  .blocks = double(frames) / settings_.block_size,
-                                 .missing = wanted && (!rendering_ || double(ended - began) > 1e9 * frames / rate),
-                                 .behind = !limit.renders});
+                                 .strained = wanted && (!rendering_ || double(ended - began) > 1e9 * frames / rate),
+                                 .skipped = !limit.renders});
     publish();
     p_.trace->end(0, TraceKind::cycle, traced, frames);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Native units at demand rate: what they may ask in a block, and that what draws does so in the order of the voices.
-#include "test-support.hpp"
+#include "test-timed.hpp"
 
 #include "engine/plugins/plugin-world.hpp"
 
@@ -14,7 +14,7 @@ using namespace scs::test;
 
 namespace {
 
-/// A Demand at 24 kHz of a sequence that is doubled so often: each value asks twice for that before it.
+/// A Demand at 24 kHz of a sequence that is doubled `depth` times: each value asks twice for that before it.
 SynthDef doubled(int depth) {
     SynthDef def;
     def.name = "doubled";
@@ -49,6 +49,18 @@ SynthDef drawing(int units) {
         def.units.push_back(unit("Out", Rate::audio, {{-1, 0}, {3 + 2 * i, 0}}, {}));
     }
     return def;
+}
+
+/// How many numbers are drawn in what is done, or more than `most`.
+template <class Done>
+uint32_t draws_in(Fixture& f, uint32_t most, Done&& done) {
+    RandomState state = *f.engine->world().random();
+    done();
+    const RandomState end = *f.engine->world().random();
+    uint32_t draws = 0;
+    for (; draws <= most && std::memcmp(&state, &end, sizeof end) != 0; ++draws)
+        state = state.next();
+    return draws;
 }
 
 } // namespace
@@ -86,14 +98,29 @@ TEST_CASE("orders of many inputs aren't drawn more often in a block than there i
     REQUIRE(definition->code);
     f.play(*definition, 1);
     (void)f.render(64);
-    RandomState state = *f.engine->world().random();
-    (void)f.render(64);
-    const RandomState end = *f.engine->world().random();
-    uint32_t draws = 0;
-    for (; draws <= most && std::memcmp(&state, &end, sizeof end) != 0; ++draws)
-        state = state.next();
+    const uint32_t draws = draws_in(f, most, [&] { (void)f.render(64); });
     CHECK(draws > inputs);
     CHECK(draws <= most);
+}
+
+TEST_CASE("where units may take long the deadline is asked after each of them") {
+    constexpr uint32_t most = 1000; // draws
+    Settings settings;
+    settings.batching = false;
+    Timed t(settings);
+    Definition* const definition = t.define(drawing(6));
+    REQUIRE(definition->code);
+    t.play(*definition, 1);
+    for (int i = 0; i < 20; ++i)
+        (void)t.cycle();
+    const uint32_t all = draws_in(t, most, [&] { (void)t.cycle(); });
+    CHECK(all >= 6);
+    CHECK(t.engine->status().cuts == 0);
+    t.each_look = 1000;
+    const uint32_t some = draws_in(t, most, [&] { (void)t.cycle(6 * t.each_look); });
+    CHECK(t.engine->status().cuts == 1);
+    CHECK(some > 0);
+    CHECK(some < all);
 }
 
 TEST_CASE("units that ask each other too deep stay the plugins'") {

@@ -60,6 +60,23 @@ TEST_CASE("an overload that stays: voices are ended, then others paused, the new
     }
 }
 
+TEST_CASE(
+    "cycles that take longer than they last are an overload, also where all is computed, and the skipped after them") {
+    Timed t;
+    for (int i = 0; i < 10; ++i)
+        t.play(*t.sine, 1000 + i);
+    t.each_look = cycle_nsec;
+    for (int i = 0; i < 100 && !t.engine->status().paused; ++i) {
+        (void)t.cycle(1000 * cycle_nsec);
+        const auto cuts = t.engine->status().cuts.load();
+        CHECK(cuts == uint64_t(i) * 4); // none but those
+        for (int skipped = 0; skipped < 4; ++skipped)
+            (void)t.cycle(1000 * cycle_nsec, false);
+    }
+    CHECK(t.engine->status().paused > 0);
+    CHECK(t.printed.find("overload") != std::string::npos);
+}
+
 TEST_CASE("overload: mute is silent for a second, none ends nothing") {
     for (const char* policy : {"mute", "none"}) {
         Settings settings;

@@ -18,7 +18,7 @@ from tests.lib.ports import free_port
 from tests.lib.process import wait_for
 from tests.lib.recording import Recording
 from tests.lib.server import NodeServer
-from tests.oracle.references import synthdef
+from tests.oracle.references import DEMAND, Def, synthdef
 
 DEFAULT = ROOT / "bench/synthdefs/default.scsyndef"
 LONG = os.environ.get("SCS_LONG") == "1"
@@ -190,6 +190,52 @@ def test_packets_that_set_thousands_of_controls_of_a_thousand_synths(stand, tmp_
     assert_few_gaps(stand, tmp_path, set_thousands, lambda: None)
     assert stand.session.daemon.running(), stand.session.logs()
     assert client.request("/s_get", 1500, "freq", reply="/n_set").args[-1] == 440.0
+
+
+def endless_values(units, inputs):
+    """Units that ask for values at each frame, of a list that never ends and is empty, so that it asks on and on; each time
+    its `inputs` begin anew."""
+    made = Def("endless")
+    for _ in range(units):
+        none = made.unit(DEMAND, "Dseq", 0.0, 1.0)
+        again = made.unit(DEMAND, "Dswitch1", none, *[0.0] * inputs)
+        made.ar("Duty", 0.0, 0.0, 0.0, made.unit(DEMAND, "Dser", float("inf"), again))
+    return made.bytes()
+
+
+@pytest.mark.parametrize(("stand", "definition"), [
+    pytest.param((256, {}), endless_values(12, 300), id="256"),
+    pytest.param((1024, {"block-size": 1024}), endless_values(4, 1), id="1024")], indirect=["stand"])
+def test_values_without_end(stand, definition, tmp_path):
+    """Nothing ends native units, as their synths would be if they were a plugin's: they themselves have to."""
+    client = stand.client
+    client.command("/d_recv", definition)
+
+    def ask():
+        for number in range(16):
+            client.send("/s_new", "endless", 2000 + number, 0, 0)
+        for _ in range(6):
+            stand.assert_lives()
+            time.sleep(0.5)
+
+    assert_few_gaps(stand, tmp_path, ask, lambda: client.send("/g_freeAll", 0))
+    assert "the engine crashed" not in stand.session.daemon.output()
+    client.send("/g_freeAll", 0)
+    client.sync(timeout=10)
+
+
+@pytest.mark.parametrize("stand", [(64, {})], indirect=True)
+def test_one_batch_that_takes_longer_than_a_cycle(stand):
+    """No block is cut, as all of it is computed before the deadline is asked."""
+    client = stand.client
+    made = Def("grains")
+    made.out(made.ar("GrainSin", made.ar("Impulse", RATE / 2, 0.0), 100.0, 440.0, 0.0, -1.0, 550.0))
+    client.command("/d_recv", made.bytes())
+    for number in range(16):
+        client.send("/s_new", "grains", 2000 + number, 0, 0)
+    wait_for(lambda: int(stand.property("paused")) > 0, "paused synths", timeout=20)
+    assert "overload" in stand.session.daemon.output()
+    stand.assert_lives()
 
 
 @pytest.mark.parametrize("stand", [(256, {})], indirect=True)

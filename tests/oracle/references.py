@@ -11,7 +11,7 @@ from tests.lib.audio import read_wav, write_wav
 from tests.oracle import compare
 from tests.oracle.native import NATIVE
 
-CONTROL, AUDIO = 1, 2  # rates
+CONTROL, AUDIO, DEMAND = 1, 2, 3  # rates
 UNARY, BINARY = "UnaryOpUGen", "BinaryOpUGen"
 # The operators' numbers in SuperCollider's format.
 OPERATORS = {"div": 3, "gcd": 18, "ratiomidi": 20, "log": 25, "log2": 26, "log10": 27, "sin": 28, "cos": 29, "tan": 30}

@@ -18,10 +18,11 @@ constexpr size_t most_units = 0xffff;
 constexpr uint32_t most_record_bytes = 1u << 26;
 // What is computed ahead isn't interrupted when the deadline passes: it takes a tenth of a millisecond at most.
 constexpr size_t most_ops_ahead = 1024;
-// Units that take so long to start may take long in each block, too, as may those that ask others for values. After
-// each of them the deadline is asked. It isn't in what is computed ahead, where there may be so many of them.
-constexpr int64_t dear_start = 5000; // ns
-constexpr size_t most_dear_ahead = 4;
+// What is computed ahead isn't interrupted, so it has only a few units whose blocks may take long.
+constexpr size_t most_long_ahead = 4;
+// Few programs have more operations than that, so for most the deadline is asked before the next voice's turn only.
+constexpr size_t most_at_once = 64;
+constexpr int64_t cost_at_once = 10'000; // ns, of a voice or of all lanes
 // How many units at demand rate may ask each other in a row: that takes room on the stack.
 constexpr uint32_t most_demand_depth = 64;
 
@@ -62,6 +63,8 @@ public:
         fill(code_->lone);
         find_readers();
         fill(code_->batch);
+        for (OpList* list : {&code_->lone, &code_->batch})
+            divide(*list);
         judge();
         return std::move(code_);
     }
@@ -387,6 +390,20 @@ private:
         draws_vary_ = true;
     }
 
+    void divide(OpList& list) {
+        size_t begin = code_->resting.ops();
+        for (size_t end = begin + 1; end <= list.ops.size(); ++end) {
+            const Kernel* kernel = kernels_[list.ops[end - 1].unit];
+            const bool takes_long = kernel && kernel->takes_long;
+            if (!takes_long && end - begin < most_at_once && end < list.ops.size())
+                continue;
+            list.parts.push_back({end, takes_long ? Deadline::unknown : cost_at_once});
+            begin = end;
+        }
+        if (list.parts.empty())
+            list.parts.push_back({begin, 0});
+    }
+
     /// Uses the operands of the plain list.
     void add_start(uint32_t u) {
         const Kernel* kernel = kernels_[u];
@@ -511,7 +528,7 @@ private:
             well = well && std::all_of(reaches.begin(), reaches.end(),
                                        [this](const auto& use) { return known_before(use, code_->batch); });
         bool ends_itself_alone = true, looks_back = false, reads = false;
-        size_t senders = 0, dear = 0;
+        size_t senders = 0, take_long = 0;
         for (uint32_t u = 0; u < program_.units.size(); ++u) {
             const Kernel* kernel = kernels_[u];
             if (kernel) // also if it does so in its start alone
@@ -521,7 +538,7 @@ private:
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
             senders += kernel->sends;
-            dear += kernel->pulls || kernel->start_cost >= dear_start;
+            take_long += kernel->takes_long;
             code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);
             code_->ends = code_->ends || ending.ends;
@@ -541,9 +558,7 @@ private:
         code_->acts_on_itself = ends_itself_alone;
         code_->only_adds = ends_itself_alone && adders == code_->holds.size();
         code_->commutes = well && code_->only_adds && !code_->sends && code_->sets <= row_sets;
-        if (dear)
-            code_->ops_at_once = 1;
-        takes_long_ = dear > most_dear_ahead;
+        takes_long_ = take_long > most_long_ahead;
         code_->pipelines = ends_itself_alone && !looks_back && !takes_long_ && code_->lone.ops.size() <= most_ops_ahead;
         code_->starts_anywhere = code_->pipelines && !reads && !code_->draws && !code_->sends;
         find_bus_controls();
@@ -614,13 +629,13 @@ private:
     std::vector<Demanded> demanded_;     ///< of each unit
     std::vector<Place> places_;          ///< of each wire
     std::vector<size_t> demand_places_;  ///< of each unit at demand rate: into OpList::demand
-    bool takes_long_ = false;
-    size_t demand_count_ = 0;      ///< how many there are
-    std::vector<uint32_t> states_; ///< of each unit, bytes into a voice's record
-    std::vector<uint32_t> flags_;  ///< of each unit: place of its done flag, as states_; 0: unread
-    uint32_t draws_ = 0;           ///< how many units draw random numbers in each block …
-    uint32_t numbers_ = 0;         ///< … and how many numbers together …
-    bool draws_vary_ = false;      ///< … unless that varies
+    size_t demand_count_ = 0;            ///< how many there are
+    bool takes_long_ = false;            ///< too many units for it to be computed ahead
+    std::vector<uint32_t> states_;       ///< of each unit, bytes into a voice's record
+    std::vector<uint32_t> flags_;        ///< of each unit: place of its done flag, as states_; 0: unread
+    uint32_t draws_ = 0;                 ///< how many units draw random numbers in each block …
+    uint32_t numbers_ = 0;               ///< … and how many numbers together …
+    bool draws_vary_ = false;            ///< … unless that varies
     std::vector<Gained> gained_;
     std::vector<int32_t> change_of_;      ///< of each unit: first unit of the change that ends here; -1: none
     std::vector<bool> in_change_;         ///< of each unit: whether it is part of a change, but not its end

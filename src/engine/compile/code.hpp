@@ -21,7 +21,14 @@ struct OpList {
     AlignedArray<float> constants;
     std::vector<DemandSource> demand; ///< the units at demand rate; operands have their addresses
     std::vector<Gain> gains;
-    std::vector<Op> ops;       ///< computed each block, but for those at rest (rest.hpp)
+    std::vector<Op> ops; ///< computed each block, but for those at rest (rest.hpp)
+    /// Operations one after the other, after which the deadline is asked. The first part begins after those at rest,
+    /// the last one ends with the list; there is at least one.
+    struct Part {
+        size_t end;   ///< the operation after it
+        int64_t nsec; ///< that it may have taken; or Deadline::unknown
+    };
+    std::vector<Part> parts;
     uintptr_t known_bytes = 0; ///< of the record, at its beginning: controls and scalar wires, known before a block
 };
 
@@ -62,7 +69,6 @@ struct NativeCode : TurnFacts {
     };
 
     OpList lone, batch;
-    size_t ops_at_once = 64;                  ///< after so many the deadline is asked
     OpList plain;                             ///< lone, with an operation for each unit; for /n_trace
     std::vector<Op> starts;                   ///< of all units in order; lone
     int64_t start_cost = Kernel().start_cost; ///< ns that the dearest of them may take

@@ -51,7 +51,7 @@ std::vector<const Kernel*> kernels_in_own_blocks(const Program& program, std::ve
 /// Those whose units are computed once in each of the server's blocks, or only when a synth starts.
 std::vector<const Kernel*> kernels_of_any_frames(const Program& program, std::vector<const Kernel*> kernels) {
     for (size_t i = 0; i < kernels.size(); ++i)
-        if (!runs_once_a_block(program.units[i]) && program.units[i].rate != Rate::scalar)
+        if (!program.units[i].once_a_block && program.units[i].rate != Rate::scalar)
             kernels[i] = nullptr;
     return kernels;
 }

@@ -186,7 +186,7 @@ struct Instance {
     void add_guard(const InputGuard&, ::Unit&, bool called) noexcept;
     void add_mend(const InputMend&, ::Unit&) noexcept;
     void begin_graph_of_315() noexcept;
-    /// The unit is called in each block; of the server's alone, if it is one that runs_once_a_block().
+    /// The unit is called in each block; of the server's alone, if it runs once in each.
     void add_called(::Unit&, bool once) noexcept;
     /// What one of the two graphs has got from a unit, the other gets, too: the synth's buffers and its generator.
     void share(const ::Unit& from) noexcept;

@@ -250,7 +250,7 @@ void Instance::add_unit(uint32_t index) noexcept {
     }
     auto* unit = reinterpret_cast<::Unit*>(piece);
     graph.mUnits[index] = unit;
-    const bool once = own && runs_once_a_block(plan);
+    const bool once = own && plan.once_a_block;
     unit->mWorld =
         own && !once && api != PluginApi::v6 ? &own->worlds[size_t(api)].abi : &world->abi().lasting.world(api).abi;
     unit->mUnitDef = static_cast<::UnitDef*>(plan.ugen->entry);

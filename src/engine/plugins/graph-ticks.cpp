@@ -73,7 +73,7 @@ void Instance::settle_rate() noexcept {
     const SynthRate rate = own->rate = granted.rate;
     frames = rate.frames;
     own->count = own->server_frames * rate.factor / rate.frames;
-    if (!hears_audio(*program))
+    if (!program->hears_audio)
         own->ahead = (own->delay() * rate.factor + rate.frames - 1) / rate.frames;
     if (!fits_native_units(frames, own->server_frames))
         kernels = own->kernels_of_ticks;

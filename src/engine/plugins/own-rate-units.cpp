@@ -4,6 +4,7 @@
 #include "engine/plugins/graph-instance.hpp"
 #include "engine/plugins/interface-table.hpp"
 #include "engine/rt/half-band.hpp"
+#include "engine/ugens/bus-places.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,28 +16,6 @@ namespace scs {
 namespace {
 
 // ---- what all of them need
-
-/// The bus of this number, or -1 if there is none. Numbers below 0 mean the first one.
-int32_t bus_of(float number, int32_t count) noexcept {
-    if (!(number < float(count)))
-        return -1;
-    return number > 0.f ? int32_t(number) : 0;
-}
-int32_t bus_after(int32_t first, int channel, int32_t count) noexcept {
-    return first >= 0 && channel < count - first ? first + channel : -1;
-}
-float* audio_bus(const Space& space, int32_t bus) noexcept {
-    return space.audio_bus + int64_t(bus) * space.block_size;
-}
-uint32_t age_of(const Space& space, int32_t bus) noexcept {
-    return uint32_t(space.block_number) - uint32_t(space.audio_touched[bus]);
-}
-/// Whether the bus has been written in this block. Marks it as written.
-bool touch(Space& space, int32_t bus) noexcept {
-    const bool touched = age_of(space, bus) == 0;
-    space.audio_touched[bus] = space.block_number;
-    return touched;
-}
 
 /// A unit's memory is zeroed before its constructor runs.
 struct OwnRateUnit : ::Unit {
@@ -110,7 +89,7 @@ private:
 
 struct ListeningUnit : OwnRateUnit {
     Heard* channels;
-    void* rest;      ///< behind them
+    void* rest;      ///< what comes after them
     float number;    ///< the bus in the block before
     int32_t in_time; ///< InFeedback: which channels were read in the block in which they were written
 
@@ -132,6 +111,16 @@ struct ListeningUnit : OwnRateUnit {
         }
         rest = floats;
         return true;
+    }
+    /// The bus, or -1: this channel doesn't hear it. Also what was written in the block before is heard, unless it was
+    /// already heard in that block. Until 3.13 all channels share one bit of `in_time`.
+    int32_t heard_of(int32_t bus, uint32_t channel) noexcept {
+        const Space& s = space();
+        const uint32_t blocks = bus < 0 ? 2 : age(s, s.audio_touched[bus]);
+        const int32_t bit = s.release >= Release::v3_14 ? int32_t(1u << (channel % 32)) : 1;
+        const bool sounds = blocks == 0 || (blocks == 1 && !(in_time & bit));
+        in_time = blocks == 0 ? in_time | bit : in_time & ~bit;
+        return sounds ? bus : -1;
     }
     /// The first samples, before the synth runs: without a filter, which has heard nothing yet.
     void put_first() noexcept {
@@ -161,26 +150,18 @@ void find_in(ListeningUnit& unit) noexcept {
     const int32_t first = bus_of(*unit.in(0), space.audio_buses);
     for (uint32_t c = 0; c < unit.mNumOutputs; ++c) {
         const int32_t bus = bus_after(first, int(c), space.audio_buses);
-        unit.channels[c].bus = bus >= 0 && age_of(space, bus) == 0 ? bus : -1;
+        unit.channels[c].bus = bus >= 0 && age(space, space.audio_touched[bus]) == 0 ? bus : -1;
     }
 }
 
-/// Also what was written in the block before, unless it was read in that block already. Until 3.13 all channels share
-/// one bit.
 void find_in_feedback(ListeningUnit& unit) noexcept {
     const Space& space = unit.space();
-    const bool by_channel = space.release >= Release::v3_14;
     if (*unit.in(0) != unit.number)
         unit.in_time = 0;
     unit.number = *unit.in(0);
     const int32_t first = bus_of(unit.number, space.audio_buses);
-    for (uint32_t c = 0; c < unit.mNumOutputs; ++c) {
-        const int32_t bus = bus_after(first, int(c), space.audio_buses);
-        const uint32_t blocks = bus < 0 ? 2 : age_of(space, bus);
-        const int32_t bit = by_channel ? int32_t(1u << (c % 32)) : 1;
-        unit.channels[c].bus = blocks == 0 || (blocks == 1 && !(unit.in_time & bit)) ? bus : -1;
-        unit.in_time = blocks == 0 ? unit.in_time | bit : unit.in_time & ~bit;
-    }
+    for (uint32_t c = 0; c < unit.mNumOutputs; ++c)
+        unit.channels[c].bus = unit.heard_of(bus_after(first, int(c), space.audio_buses), c);
 }
 
 template <auto Find>
@@ -223,8 +204,6 @@ struct AudioControlUnit : ListeningUnit {
     }
 
     void find() noexcept {
-        const Space& s = space();
-        const bool by_channel = s.release >= Release::v3_14;
         if (followed != bus(0))
             in_time = 0;
         followed = bus(0);
@@ -240,12 +219,7 @@ struct AudioControlUnit : ListeningUnit {
                 channels[c].bus = -1;
                 continue;
             }
-            const uint32_t blocks = age_of(s, its);
-            const int32_t bit = by_channel ? int32_t(1u << (c % 32)) : 1;
-            const bool sounds = blocks == 0 || (blocks == 1 && !(in_time & bit));
-            channels[c].bus = sounds ? its : -1;
-            if (blocks == 0 || !sounds)
-                in_time = blocks == 0 ? in_time | bit : in_time & ~bit;
+            channels[c].bus = heard_of(its, c);
         }
     }
     void put(int samples) noexcept {
@@ -597,40 +571,33 @@ const std::array<OwnRateEntry, 9> entries{{
     {"LocalOut", sizeof(::Unit), start_local_out, nullptr, false, true},
 }};
 
-const OwnRateEntry* entry_for(const UgenInfo& ugen) noexcept {
-    const auto* const entry = static_cast<const UgenEntry*>(ugen.entry);
-    for (const OwnRateEntry& each : entries)
-        if (&each == entry)
-            return &each;
-    return nullptr;
-}
-
-} // namespace
-
-void use_own_rate_units(Program& program) {
-    for (UnitPlan& unit : program.units)
-        for (const OwnRateEntry& each : entries)
-            if (unit.ugen->name == each.info.name &&
-                (unit.rate == Rate::audio || (each.control && unit.rate == Rate::control)))
-                unit.ugen = &each.info;
-}
-
-bool is_own_rate_unit(const UgenInfo& ugen) noexcept {
-    return entry_for(ugen);
-}
-
-bool runs_once_a_block(const UnitPlan& unit) noexcept {
+/// Whether it is computed once in each block of the server, at the server's rate: what reads and writes control buses,
+/// and LagControl.
+bool runs_once_a_block(const UnitPlan& unit) {
     using namespace std::string_view_literals;
     constexpr std::array names{"In"sv,   "InTrig"sv,     "LagIn"sv,    "Out"sv,      "ReplaceOut"sv,
                                "XOut"sv, "LagControl"sv, "SharedIn"sv, "SharedOut"sv};
     return unit.rate == Rate::control && std::find(names.begin(), names.end(), unit.ugen->name) != names.end();
 }
 
-bool hears_audio(const Program& program) noexcept {
-    return std::any_of(program.units.begin(), program.units.end(), [](const UnitPlan& unit) {
-        const OwnRateEntry* const entry = entry_for(*unit.ugen);
-        return entry && entry->hears;
-    });
+} // namespace
+
+void use_own_rate_units(Program& program) {
+    for (UnitPlan& unit : program.units) {
+        unit.once_a_block = runs_once_a_block(unit);
+        for (const OwnRateEntry& each : entries)
+            if (unit.ugen->name == each.info.name &&
+                (unit.rate == Rate::audio || (each.control && unit.rate == Rate::control))) {
+                unit.ugen = &each.info;
+                program.hears_audio = program.hears_audio || each.hears;
+                break;
+            }
+    }
+}
+
+bool is_own_rate_unit(const UgenInfo& ugen) noexcept {
+    const auto* const entry = static_cast<const UgenEntry*>(ugen.entry);
+    return std::any_of(entries.begin(), entries.end(), [&](const OwnRateEntry& each) { return &each == entry; });
 }
 
 void write_tail_of_own_rate_unit(::Unit& unit) noexcept {

@@ -10,7 +10,6 @@ namespace scs {
 
 struct Program;
 struct UgenInfo;
-struct UnitPlan;
 
 // Units that convert between the blocks and the rate of a synth and those of the server: In, InFeedback, Out,
 // OffsetOut, ReplaceOut, XOut and AudioControl at audio rate. Each of the synth's blocks has its own place in the
@@ -19,18 +18,12 @@ struct UnitPlan;
 //
 // The numbers of buses are read once in each block of the server.
 
-/// [worker] Has a program's units of these names be ours.
+/// [worker] Has a program's units of these names be ours, and notes which run once in a block of the server, and
+/// whether any may read audio buses. Output of synths with such can't be computed ahead.
 void use_own_rate_units(Program&);
 
 /// [any] Whether it is one of them.
 bool is_own_rate_unit(const UgenInfo&) noexcept;
-
-/// [any] Whether it is computed once in each block of the server, at the server's rate: what reads and writes control
-/// buses, and LagControl.
-bool runs_once_a_block(const UnitPlan&) noexcept SCS_NONBLOCKING;
-
-/// [any] Whether the program's synths may read audio buses. Their output can't be computed ahead.
-bool hears_audio(const Program&) noexcept SCS_NONBLOCKING;
 
 /// [rt] Writes what the unit's destructor would write to buses, so that it has nothing left to write. Only for units
 /// that are our own; most have nothing.

@@ -35,6 +35,7 @@ struct UnitPlan {
     uint32_t num_inputs = 0;
     uint32_t first_output_wire = 0; ///< into Program::wires; the outputs are adjacent
     uint32_t num_outputs = 0;
+    bool once_a_block = false; ///< where synths have blocks of their own: it runs in each of the server's
 
     /// Whether it is called in each block, as units at control and audio rate are. For others only the constructor
     /// runs.
@@ -54,6 +55,7 @@ struct Program {
     int block_size = 0;          ///< frames of the server's blocks, and in a wire buffer unless a synth has its own
     OwnRate own_rate;            ///< what its synths ask for
     int most_frames = 0;         ///< that one of their blocks may have
+    bool hears_audio = false;    ///< if they have blocks of their own: may read audio buses
     std::vector<float> controls; ///< initial values
     std::vector<ControlSlot> control_slots;
     std::vector<uint32_t> slots_by_index; ///< those that cover controls, in rising order of these

@@ -38,18 +38,18 @@ void Shedding::after_cycle(const Cycle& cycle) noexcept {
     last_ = cycle;
     untold_ += cycle.seconds;
     muted_ = std::max(0., muted_ - cycle.seconds);
-    if (cycle.missing) {
+    if (cycle.strained) {
         strain_ += cycle.seconds;
-    } else if (!cycle.behind) {
+    } else if (!cycle.skipped) {
         strain_ = std::max(0., strain_ - recovery * cycle.seconds);
         if (strain_ == 0)
             share_ = 0;
     }
-    const bool calm = !cycle.missing && double(cycle.used) < calm_load * double(cycle.limit);
+    const bool calm = !cycle.strained && double(cycle.used) < calm_load * double(cycle.limit);
     calm_ = calm ? calm_ + cycle.seconds : 0;
     // A round needs two cycles to show what it has changed.
     const double bearable = std::max(patience, 1.5 * cycle.seconds);
-    if (cycle.missing && strain_ >= bearable) {
+    if (cycle.strained && strain_ >= bearable) {
         due_ = true;
         strain_ = bearable - 1.5 * cycle.seconds;
     }

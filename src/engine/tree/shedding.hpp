@@ -22,12 +22,12 @@ public:
 
     /// How a cycle with a deadline went.
     struct Cycle {
-        double seconds;      ///< its duration
-        int64_t limit;       ///< ns that it could use …
-        int64_t used;        ///< … and did
-        double blocks;       ///< that it had to compute
-        bool missing;        ///< not all of them were, as the deadline passed, or it took longer than the cycle
-        bool behind = false; ///< none of them were to be, as the cycle before had taken too long
+        double seconds; ///< its duration
+        int64_t limit;  ///< ns that it could use …
+        int64_t used;   ///< … and did
+        double blocks;  ///< that it had to compute
+        bool strained;  ///< its blocks took too long: not all were computed, or they took longer than the cycle
+        bool skipped;   ///< none were to be, as those before had taken too long
     };
     void after_cycle(const Cycle&) noexcept SCS_NONBLOCKING;
     /// To be called when a cycle begins, before blocks are computed. false: nothing is to be rendered in it.

@@ -58,7 +58,7 @@ int partials_of(const Op& op) {
     return (int(op.inputs) - int(Kind::first_partial)) / 3;
 }
 
-/// With zeros behind the last one, so that vectors are full.
+/// With zeros after the last one, so that vectors are full.
 SCS_INLINE int padded(int partials) {
     return partials <= 4 ? 4 : partials <= 8 ? 8 : (partials + padding - 1) / padding * padding;
 }
@@ -167,6 +167,7 @@ struct Bank {
         Kernel made = lane_kernel<Run, BankState>(start);
         made.stop = give_back<&BankState<1>::partials>;
         made.start_cost = 4000;
+        made.takes_long = true;
         return made;
     }();
 

@@ -16,7 +16,7 @@ struct In {
     /// The samples of a channel, or null for silence.
     template <int L>
     SCS_INLINE static const float* source(const Op&, Block& block, int, int32_t first, int channel) {
-        const int32_t bus = bus_behind(first, channel, block.space->audio_buses);
+        const int32_t bus = bus_after(first, channel, block.space->audio_buses);
         return written_now(*block.space, bus) ? audio_bus(*block.space, bus) : nullptr;
     }
     template <int L>
@@ -47,7 +47,7 @@ struct InFeedback {
     SCS_INLINE static const float* source(const Op& op, Block& block, int lane, int32_t first, int channel) {
         const Space& space = *block.space;
         int32_t& in_time = state<FeedbackState<L>>(op, block).in_time[lane];
-        const int32_t bus = bus_behind(first, channel, space.audio_buses);
+        const int32_t bus = bus_after(first, channel, space.audio_buses);
         const uint32_t blocks = bus < 0 ? 2 : age(space, space.audio_touched[bus]);
         const int32_t bit = ByChannel ? int32_t(1u << channel) : 1;
         const bool heard = blocks == 0 || (blocks == 1 && !(in_time & bit));

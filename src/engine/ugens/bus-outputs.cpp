@@ -259,7 +259,7 @@ struct Output {
     /// Writes a channel of one voice.
     template <int L>
     SCS_INLINE static void channel(const Op& op, Block& block, int lane, int number, int32_t first, const float* row) {
-        const int32_t bus = bus_behind(first, number, block.space->audio_buses);
+        const int32_t bus = bus_after(first, number, block.space->audio_buses);
         if (bus >= 0) {
             if (!(Way::template other<L>(op, block) >> lane & 1))
                 Add::write<L>(op, block, lane, number, bus, row);
@@ -275,7 +275,7 @@ struct Output {
         const int n = channels(op);
         if (!(Way::template other<1>(op, block) & 1)) {
             for (int c = 0; c < n; ++c)
-                if (const int32_t bus = bus_behind(first, c, buses); bus >= 0)
+                if (const int32_t bus = bus_after(first, c, buses); bus >= 0)
                     Add::write<1>(op, block, 0, c, bus, wire(op, block, c));
         } else {
             for (int c = 0; c < n; ++c)
@@ -355,10 +355,10 @@ struct Output {
         if (!(bitmask(numbers != F32<lanes>(one)) & block.live) && !any_tails(block)) {
             const int32_t first = bus_of(one, space.audio_buses);
             const bool plain = !(Way::template other<lanes>(op, block) & block.live);
-            const bool all_there = bus_behind(first, channels(op) - 1, space.audio_buses) >= 0;
+            const bool all_there = bus_after(first, channels(op) - 1, space.audio_buses) >= 0;
             if (plain || (moves && all_there)) {
                 for (int c = 0; c < channels(op); ++c)
-                    if (const int32_t bus = bus_behind(first, c, space.audio_buses); bus >= 0) {
+                    if (const int32_t bus = bus_after(first, c, space.audio_buses); bus >= 0) {
                         if (plain)
                             together(block, bus, wire(op, block, c));
                         else if constexpr (moves)

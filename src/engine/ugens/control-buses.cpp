@@ -12,7 +12,7 @@ SCS_INLINE void each_channel(const Op& op, const Block& block, int lane, int cha
     const int32_t count = block.space->control_buses;
     const int32_t first = bus_of(input(op, block, 0)[lane], count);
     for (int c = 0; c < channels; ++c)
-        f(c, bus_behind(first, c, count));
+        f(c, bus_after(first, c, count));
 }
 
 // ---- writing

@@ -85,6 +85,7 @@ struct DemandKernels {
             of[outputs].acts_when_done = true;
             of[outputs].reads_after_writing = true;
             of[outputs].pulls = true;
+            of[outputs].takes_long = true;
         }
     }
     static void start(const Op& op, Block& block) SCS_NONBLOCKING {
@@ -95,7 +96,7 @@ struct DemandKernels {
 constexpr DemandKernels demand_kernels;
 
 const Kernel* choose_demand(const Signature& s) {
-    // At audio rate SuperCollider's reads behind triggers that aren't.
+    // SuperCollider's at audio rate reads beyond a trigger that isn't audio: that stays its own.
     if ((s.rate != Rate::audio && s.rate != Rate::control) || is_demand(s, 0) || is_demand(s, 1) ||
         (s.rate == Rate::audio && !s.audio(0)) || s.outputs > most_values || s.inputs.size() != s.outputs + 2)
         return nullptr;
@@ -181,6 +182,7 @@ struct Lasting {
         made.acts_when_done = true;
         made.reads_after_writing = true;
         made.pulls = true;
+        made.takes_long = true;
         return made;
     }();
 

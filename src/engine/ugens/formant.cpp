@@ -2,6 +2,7 @@
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/sine-tables.hpp"
+#include "engine/ugens/wrapping.hpp"
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -21,9 +22,6 @@ struct FormantState {
 
 SCS_INLINE float entry(uint32_t phase) {
     return sine_table[(phase >> 16) & uint32_t(table_size - 1)];
-}
-SCS_INLINE int32_t plus(int32_t a, int32_t b) {
-    return int32_t(uint32_t(a) + uint32_t(b));
 }
 /// Where another phase is when the fundamental, `past` the begin of its cycle, has gone there with increment `own`.
 SCS_INLINE int32_t caught_up(int32_t past, int32_t other, int32_t own) {

@@ -15,7 +15,7 @@ constexpr int at_once = 64;       ///< frames
 constexpr double shortest = 4;    ///< frames of a grain
 constexpr int most_grains = 1024; ///< of a voice, for which they take some 0.4 ms a block
 
-/// Where a unit's inputs are that all have, behind the trigger and the duration.
+/// The numbers of the inputs that all of these units have, beside the trigger and the duration.
 struct Inputs {
     size_t pan, window, most;
 };
@@ -387,7 +387,8 @@ struct Grains {
         Kernel made = buffer_kernel<Run, State>(start);
         made.stop = give_back<&State<1>::grains>;
         made.reads_after_writing = true;
-        made.start_cost = 5000;
+        made.start_cost = 1000;
+        made.takes_long = true;
         return made;
     }();
 

@@ -63,7 +63,7 @@ private:
         float w = widths.at(0);
         auto step = float(2. / (double(held) * rate));
         const float done = input(op, block, action)[lane];
-        const bool acts = int_of(done) != 0; // else it goes on behind its end for long
+        const bool acts = int_of(done) != 0; // else it goes on after its end
         for (int i = 0; i < frames; ++i) {
             if (x > 1.) {
                 if (loop)

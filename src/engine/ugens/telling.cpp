@@ -61,7 +61,7 @@ SCS_INLINE float value_at(const Op& op, const Block& block, size_t index, int la
     return LaneIn<L>(op, block, index, lane).at(frame);
 }
 
-/// The text that is in constants from input `first` on, a character each.
+/// The text whose length is input `length_input`; the inputs after that are its characters.
 struct Text {
     char characters[most_text];
     size_t length;
@@ -73,7 +73,7 @@ struct Text {
     std::string_view view() const { return {characters, length}; }
 };
 
-/// Whether there are constants for a text of this length, and these inputs behind it.
+/// Whether input `length_input` is a constant, and as many constants come after it, which are the text.
 bool has_text(const Signature& s, size_t length_input) {
     if (s.inputs.size() <= length_input || !s.inputs[length_input].constant)
         return false;

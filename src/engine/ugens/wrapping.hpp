@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-// Wrapping and folding numbers into a range. One step over its end is a sum; only beyond it is divided. Ranges with a
-// bound that is NaN, or that end infinitely far before they begin, change nothing.
+// Sums of integers that wrap, and wrapping and folding numbers into a range. One step over its end is a sum; only
+// beyond it is divided. Ranges with a bound that is NaN, or that end infinitely far before they begin, change nothing.
 
 #include "engine/simd/math.hpp"
 
 namespace scs::SCS_SIMD {
 
 constexpr float largest = 3.40282347e38f; // finite float
+
+SCS_INLINE int32_t plus(int32_t a, int32_t b) {
+    return int32_t(uint32_t(a) + uint32_t(b));
+}
+SCS_INLINE int32_t minus(int32_t a, int32_t b) {
+    return int32_t(uint32_t(a) - uint32_t(b));
+}
 
 /// x into [low, high), low itself where they are equal. V: F32 or F64.
 template <class V>

@@ -20,8 +20,7 @@
 namespace scs {
 namespace {
 
-// Few programs have so many operations that the deadline must be asked before the next voice's turn.
-constexpr int64_t cost_at_once = 10'000; ///< ns, of so many operations on a lane or on all
+constexpr int64_t cost_of_awake = 10'000; ///< ns, of as many operations that may be at rest as a word has bits
 constexpr size_t starts_at_once = 8;
 
 } // namespace
@@ -89,9 +88,8 @@ Block VoiceRunner::block(std::byte* record, const VoiceRates& rates) noexcept {
             .space = &space_};
 }
 
-bool VoiceRunner::stops_at(const NativeCode& code, size_t operation) noexcept {
-    const size_t most = code.ops_at_once;
-    return operation % most == most - 1 && deadline_ && deadline_->spend(most == 1 ? Deadline::unknown : cost_at_once);
+bool VoiceRunner::stops_after(const OpList::Part& part) noexcept {
+    return deadline_ && deadline_->spend(part.nsec);
 }
 
 // ---- a lone voice
@@ -132,10 +130,15 @@ void VoiceRunner::run_all(Synth& synth, const std::vector<Op>& ops) noexcept {
         op.run(op, block);
 }
 
-/// Runs a list but for its first operations. Stops when the deadline passes.
-void VoiceRunner::run_from(const NativeCode& code, const std::vector<Op>& ops, size_t first, Block& block) noexcept {
-    for (size_t i = first; i < ops.size() && !stops_at(code, i); ++i)
-        ops[i].run(ops[i], block);
+/// Runs a list from its operation `begin` on, with which this part begins. Stops when the deadline passes.
+void VoiceRunner::run_parts(const OpList& list, size_t begin, size_t part, Block& block) noexcept {
+    const Op* op = list.ops.data() + begin;
+    for (; part < list.parts.size(); ++part) {
+        for (const Op* const end = list.ops.data() + list.parts[part].end; op != end; ++op)
+            op->run(*op, block);
+        if (part + 1 < list.parts.size() && stops_after(list.parts[part]))
+            return;
+    }
 }
 
 bool VoiceRunner::start(Synth& synth) noexcept {
@@ -171,15 +174,9 @@ void VoiceRunner::run(Synth& synth) noexcept {
         follow_maps(voice, voice.record, 1, 0);
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
-    const auto& ops = voice.code->lone.ops;
-    const Op *op = ops.data() + voice.code->resting.ops(), *const end = std::to_address(ops.end());
-    if (run_awake(*voice.code, voice.code->lone, block, deadline_, cost_at_once)) {
-        if (size_t(end - op) > voice.code->ops_at_once)
-            run_from(*voice.code, ops, voice.code->resting.ops(), block);
-        else
-            for (; op != end; ++op)
-                op->run(*op, block);
-    }
+    const OpList& list = voice.code->lone;
+    if (run_awake(*voice.code, list, block, deadline_, cost_of_awake))
+        run_parts(list, voice.code->resting.ops(), 0, block);
     forget_triggers(voice);
 }
 
@@ -210,18 +207,20 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
     Block block = batch_block(batch, batch.synths[batch.first()]->voice->sample_rate, live);
     block.tails = tails;
     follow_maps(batch);
-    const auto& ops = batch.code->batch.ops;
-    const size_t first = batch.code->resting.ops(), whole = std::min(ops.size(), first + batch.code->ops_at_once);
-    const bool goes_on = run_awake(*batch.code, batch.code->batch, block, deadline_, cost_at_once);
+    const OpList& list = batch.code->batch;
+    const size_t first = batch.code->resting.ops();
+    const bool goes_on = run_awake(*batch.code, list, block, deadline_, cost_of_awake);
     if (goes_on && batch.interleaved) {
         run_holding(batch, block);
     } else if (goes_on) {
-        FetchAhead ahead(batch, whole - first);
-        for (size_t i = first; i < whole; ++i) {
-            ops[i].run(ops[i], block);
+        const size_t end = list.parts[0].end;
+        FetchAhead ahead(batch, end - first);
+        for (size_t i = first; i < end; ++i) {
+            list.ops[i].run(list.ops[i], block);
             ahead.go_on();
         }
-        run_from(*batch.code, ops, whole, block);
+        if (list.parts.size() > 1 && !stops_after(list.parts[0]))
+            run_parts(list, end, 1, block);
     }
     forget_triggers(batch);
 }
@@ -235,9 +234,9 @@ void VoiceRunner::forget_triggers(Batch& batch) noexcept {
 void VoiceRunner::run_holding(Batch& batch, Block& block) noexcept {
     const auto& ops = batch.code->batch.ops;
     auto hold = batch.code->holds.begin();
-    const size_t first = batch.code->resting.ops();
-    for (auto i = uint32_t(first); i < ops.size(); ++i) {
-        if (i >= first + batch.code->ops_at_once && stops_at(*batch.code, i))
+    const OpList::Part* part = batch.code->batch.parts.data();
+    for (auto i = uint32_t(batch.code->resting.ops()); i < ops.size(); ++i) {
+        if (i == part->end && stops_after(*part++))
             return;
         if (hold == batch.code->holds.end() || hold->op != i) {
             ops[i].run(ops[i], block);

@@ -92,10 +92,10 @@ private:
     void follow_maps(const Voice&, std::byte* record, uint32_t lanes, uint32_t lane) noexcept SCS_NONBLOCKING;
     /// Sets the set values of TrigControls to 0; the units have already done so in the record.
     static void forget_triggers(Voice&) noexcept SCS_NONBLOCKING;
-    bool stops_at(const NativeCode&, size_t operation) noexcept SCS_NONBLOCKING;
+    bool stops_after(const OpList::Part&) noexcept SCS_NONBLOCKING;
     Block lone_block(Synth* const* synth) noexcept SCS_NONBLOCKING;
     void run_all(Synth&, const std::vector<Op>&) noexcept SCS_NONBLOCKING;
-    void run_from(const NativeCode&, const std::vector<Op>&, size_t first, Block&) noexcept SCS_NONBLOCKING;
+    void run_parts(const OpList&, size_t begin, size_t part, Block&) noexcept SCS_NONBLOCKING;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept SCS_NONBLOCKING;
     VoiceRates rates_for(double sample_rate) const noexcept SCS_NONBLOCKING;
     /// Valid until the next call: those of older voices are computed anew each time.
