@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What it takes that a second group of jobs waits for a first one: rounds of two groups of so many jobs, the second
-// behind a gate that opens when the first is done, and rounds of as many jobs without a gate, by an owner and one
+// What it takes that a second group of jobs waits for a first one: rounds of two groups of that many jobs, the second
+// after a gate that opens when the first is done, and rounds of as many jobs without a gate, by an owner and one
 // helper. Both kinds of rounds alternate.
 //
 //     activation ROUNDS STEPS JOBS...
@@ -27,8 +27,8 @@ public:
           steps_(steps_a_job),
           helpers_(
               graph_,
-              [](void* self, size_t who, TaskGraph::Task task) noexcept {
-                  static_cast<Crew*>(self)->run(who, task.chain);
+              [](void* self, size_t thread, TaskGraph::Task task) noexcept {
+                  static_cast<Crew*>(self)->run(thread, task.chain);
               },
               [](void*, size_t) noexcept {}, this, Helpers::Settings{.threads = threads - 1},
               std::make_shared<HelperPool>(ThreadMaker::plain(), false)) {}
@@ -55,9 +55,9 @@ private:
     struct alignas(cache_line) Result {
         uint64_t value = 0;
     };
-    void run(size_t who, size_t job) noexcept {
+    void run(size_t thread, size_t job) noexcept {
         results_[job].value = bench::steps(results_[job].value, steps_);
-        if (who)
+        if (thread)
             ++by_helpers_; // of one helper, read when it has nothing to do
     }
     void reach(size_t job) {

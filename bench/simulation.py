@@ -45,7 +45,7 @@ PIECES = {
     "16 heavy, one bus": lambda: CASES["16 heavy, one bus"].events(SERIAL, 1, None),
     "2000 default voices": lambda: steady(2000),
     "80 tracks, a reverb each": lambda: tracks(80, 16),
-    "16 tracks, reverbs behind": lambda: tracks(16, 4, True),
+    "16 tracks, reverbs after": lambda: tracks(16, 4, True),
 }
 
 
@@ -254,7 +254,7 @@ def one_block(all_strands, threads, visit, costs):
 # ---- several blocks
 
 def stages(nsec, most):
-    """ns of each of at most so many stages of neighbouring turns, the longest being as short as it can be."""
+    """ns of each of at most that many stages of neighbouring turns, the longest being as short as it can be."""
     def cut(limit):
         parts = [0.0]
         for each in nsec:
@@ -270,7 +270,7 @@ def stages(nsec, most):
 
 
 def several_blocks(nsec, threads, blocks, costs):
-    """ns of a block of so many that are computed at once, from those of its turns."""
+    """ns of a block of those that are computed at once, from those of its turns."""
     parts = stages(nsec, threads)
     ends = [0.0] * len(parts)
     for _ in range(blocks):

@@ -439,7 +439,7 @@ private:
             ++readers_[wire];
     }
 
-    /// Finds |HPZ1| > x at control rate, with nobody else reading the values in between, to make it one operation in
+    /// Finds |HPZ1| > x at control rate, with nothing else reading the values in between, to make it one operation in
     /// place of three.
     void find_changes() {
         change_of_.assign(kernels_.size(), -1);
@@ -469,7 +469,7 @@ private:
         }
         return values;
     }
-    /// The unit with one output that nobody but this unit reads, as its first input; -1 if there is none.
+    /// The unit with one output that only this unit reads, as its first input; -1 if there is none.
     int32_t first_source(uint32_t u) const {
         const uint32_t wire = program_.inputs[program_.units[u].first_input];
         const int32_t source = readers_[wire] == 1 ? program_.wires[wire].from_unit : -1;

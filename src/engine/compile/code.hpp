@@ -96,7 +96,7 @@ struct NativeCode : TurnFacts {
     /// reaches a bus that another one writes; known_before() holds for all of a batch.
     bool reaches_may_meet = false;
     /// An operation that writes buses: which one, its first set of rows, and the operation for when those of its inputs
-    /// that are wires have been kept, one behind the other from the first set on. A set is a row for each lane.
+    /// that are wires have been kept, one after the other from the first set on. A set is a row for each lane.
     struct Kept {
         uint32_t op, set;
         Op late;

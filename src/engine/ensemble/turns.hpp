@@ -64,7 +64,7 @@ public:
         const Voice& voice = *synth.voice;
         return voice.batch && (voice.batch->pending >> voice.lane & 1u);
     }
-    /// Takes the turn of a voice and of the neighbours in its batch. Returns the node behind the last of them, which is
+    /// Takes the turn of a voice and of the neighbours in its batch. Returns the node after the last of them, which is
     /// next; null at the end of the group.
     Node* take(Synth&) noexcept SCS_NONBLOCKING;
     /// Makes a voice lone and takes its turn, printing each unit's inputs and outputs. For /n_trace.

@@ -15,7 +15,7 @@ namespace {
 constexpr int most_unsearched = 32;                 // blocks, until voices search for others to be batched with
 constexpr int64_t longest_idle = 2'000'000;         // ns that a helper waits for a stage, before it sleeps, …
 constexpr int64_t longest_idle_at_all = 20'000'000; // … unless stages take long
-constexpr int unhurried = 3; // a stage takes so many times as long now and then, without having lost its processor
+constexpr int unhurried = 3; // a stage takes this many times as long now and then, without having lost its processor
 
 std::vector<VoiceRunner> runners_for(const Settings& settings, int lanes, Buses& buses, Buffers& buffers,
                                      RandomState* random, Pool& pool, HeldOutput& held) {
@@ -51,8 +51,8 @@ Ahead::Ahead(const Settings& settings, Trace& trace, std::shared_ptr<HelperPool>
                 deadline, costs, graph_) {
     helpers_ = std::make_unique<Helpers>(
         graph_,
-        [](void* self, size_t who, TaskGraph::Task task) noexcept { static_cast<Ahead*>(self)->run(who, task); },
-        [](void* self, size_t who) noexcept { static_cast<Ahead*>(self)->do_errand(who); }, this,
+        [](void* self, size_t thread, TaskGraph::Task task) noexcept { static_cast<Ahead*>(self)->run(thread, task); },
+        [](void* self, size_t thread) noexcept { static_cast<Ahead*>(self)->do_errand(thread); }, this,
         Helpers::Settings{.threads = threads_ - 1,
                           .lingers = !settings.real_time,
                           .yields = !settings.real_time,
@@ -141,7 +141,7 @@ void Ahead::close_plan() noexcept {
     count_ = 0;
 }
 
-/// Jobs that were done have gone on by a block, which nobody hears. But who was to end must end.
+/// Jobs that were done have gone on by a block, which nobody hears. But what was to end must end.
 void Ahead::give_up() noexcept {
     stops_.store(true, std::memory_order_relaxed);
     const std::span<Job> jobs = plan_.jobs();
@@ -163,11 +163,11 @@ void Ahead::give_up() noexcept {
     }
 }
 
-void Ahead::write_kept(size_t who, const Job& job) noexcept {
+void Ahead::write_kept(size_t thread, const Job& job) noexcept {
     if (job.of.batch)
-        runners_[who].run_kept(*job.of.batch, job.kept, job.at_once);
+        runners_[thread].run_kept(*job.of.batch, job.kept, job.at_once);
     else
-        runners_[who].run_kept(*job.of.lone, job.kept, job.at_once);
+        runners_[thread].run_kept(*job.of.lone, job.kept, job.at_once);
 }
 
 void Ahead::let_go(Job& job) noexcept {
@@ -203,8 +203,8 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs, cons
     float_mode_ = float_mode();
     pipelining_ = true;
     pipeline_.open(first, blocks, inputs);
-    // Whoever has begun what a helper waits for may have no processor, and if that is the helper's, gets none as long
-    // as it waits.
+    // A thread that has begun what a helper waits for may have no processor, and if that is the helper's, gets none as
+    // long as it waits.
     helpers_->begin_round(std::clamp(unhurried * pipeline_.expected_wait(), longest_idle, longest_idle_at_all));
     const int64_t waited = drive_pipeline();
     for (size_t stage = 0; stage < pipeline_.stages(); ++stage)
@@ -216,7 +216,7 @@ int Ahead::run_blocks(int32_t first, int blocks, const BlockInputs& inputs, cons
     return pipeline_.close();
 }
 
-/// The walk's thread does its part, and that of helpers who don't come. Returns how long it has waited at a time, ns.
+/// The walk's thread does its part, and that of helpers that don't come. Returns how long it has waited at a time, ns.
 int64_t Ahead::drive_pipeline() noexcept {
     int64_t waited = 0;
     while (graph_.stages_left()) {
@@ -236,24 +236,24 @@ int64_t Ahead::drive_pipeline() noexcept {
 
 // ---- jobs
 
-void Ahead::run(size_t who, TaskGraph::Task task) noexcept {
-    if (who)
+void Ahead::run(size_t thread, TaskGraph::Task task) noexcept {
+    if (thread)
         set_float_mode(float_mode_);
     if (pipelining_)
-        return pipeline_.run(who, task.chain, task.block);
+        return pipeline_.run(thread, task.chain, task.block);
     Strand& strand = plan_.strand(task.chain);
-    strand.who = uint32_t(who);
+    strand.thread = uint32_t(thread);
     strand.computed = 0;
     const auto compute_all = [&] {
         for (Job& job : plan_.jobs_of(strand)) {
             FaultGuard::progress();
-            compute(runners_[who], job);
+            compute(runners_[thread], job);
             ++strand.computed;
-            if (stops_.load(std::memory_order_relaxed) || (who == 0 && is_late()))
+            if (stops_.load(std::memory_order_relaxed) || (thread == 0 && is_late()))
                 return;
         }
     };
-    if (who == 0) {
+    if (thread == 0) {
         ++by_walk_;
         compute_all();
         return;
@@ -277,16 +277,16 @@ void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
 }
 
 void Ahead::defer() noexcept {
-    if (deferred_count_ && plan_.strand(deferred_[0]->strand).who != plan_.strand(taken_->strand).who)
+    if (deferred_count_ && plan_.strand(deferred_[0]->strand).thread != plan_.strand(taken_->strand).thread)
         flush();
     deferred_[deferred_count_++] = taken_;
 }
 
 void Ahead::add_deferred() noexcept {
-    if (const size_t who = plan_.strand(deferred_[0]->strand).who) {
+    if (const size_t thread = plan_.strand(deferred_[0]->strand).thread) {
         LongWait wait(*helpers_);
         const int64_t traced = trace_.begin();
-        helpers_->send(who);
+        helpers_->send(thread);
         while (!helpers_->back())
             wait.go_on();
         trace_.end(0, TraceKind::wait, traced);
@@ -297,13 +297,13 @@ void Ahead::add_deferred() noexcept {
     deferred_count_ = 0;
 }
 
-void Ahead::do_errand(size_t who) noexcept {
+void Ahead::do_errand(size_t thread) noexcept {
     const int64_t traced = trace_.begin();
-    if (who != 0)
+    if (thread != 0)
         set_float_mode(float_mode_);
     for (const Job* job : std::span(deferred_).first(deferred_count_))
-        write_kept(who, *job);
-    trace_.end(who, TraceKind::write, traced, int32_t(deferred_count_));
+        write_kept(thread, *job);
+    trace_.end(thread, TraceKind::write, traced, int32_t(deferred_count_));
 }
 
 void Ahead::perform(const Job& job) noexcept {
@@ -335,7 +335,7 @@ void Ahead::wait_for(size_t chain) noexcept {
     governor_.note_wait(wait.nsec());
 }
 
-/// Nobody begins the strand any more. Whether somebody has done it.
+/// The strand isn't begun any more. Whether it has been done.
 bool Ahead::close(size_t strand) noexcept {
     wait_for(strand);
     const bool done = graph_.done(strand);

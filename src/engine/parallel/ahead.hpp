@@ -25,7 +25,7 @@ namespace scs {
 
 /// Has helpers compute batches and lone voices before their turns, all but their done actions and what they write to
 /// buses that others reach, too: these come in the turn, so the walk remains the only one to decide on an order.
-/// docs/parallel.md says why no bit depends on who computes them. [rt], after construction.
+/// docs/parallel.md says why no bit depends on which thread computes them. [rt], after construction.
 class Ahead {
 public:
     /// Of how many items at most a block consists, for that to happen.
@@ -76,8 +76,8 @@ public:
     /// In place of that: writes it later. The batch must be no interleaved one, and must stay as it is until flush().
     void defer() noexcept SCS_NONBLOCKING;
     /// Writes what was deferred to the buses, in the order of the turns. To be called before anything else reaches a
-    /// bus, or changes a batch. Whoever has computed the batches does it: what there is to write is in that core's
-    /// cache, and to move it takes longer than to compute it.
+    /// bus, or changes a batch. The thread that has computed the batches does it: what there is to write is in that
+    /// core's cache, and to move it takes longer than to compute it.
     void flush() noexcept {
         if (deferred_count_)
             add_deferred();
@@ -100,16 +100,16 @@ private:
     void wait_for(size_t chain) noexcept SCS_NONBLOCKING;
     bool close(size_t strand) noexcept SCS_NONBLOCKING;
     bool is_late() noexcept SCS_NONBLOCKING;
-    void run(size_t who, TaskGraph::Task) noexcept SCS_NONBLOCKING;
+    void run(size_t thread, TaskGraph::Task) noexcept SCS_NONBLOCKING;
     bool plan_pipeline(int blocks, const RenderList&) noexcept SCS_NONBLOCKING;
     int64_t drive_pipeline() noexcept SCS_NONBLOCKING;
     void compute(VoiceRunner&, Job&) noexcept SCS_NONBLOCKING;
-    void write_kept(size_t who, const Job&) noexcept SCS_NONBLOCKING;
+    void write_kept(size_t thread, const Job&) noexcept SCS_NONBLOCKING;
     void let_go(Job&) noexcept SCS_NONBLOCKING;
     void give_up() noexcept SCS_NONBLOCKING;
     void perform(const Job&) noexcept SCS_NONBLOCKING;
     void add_deferred() noexcept SCS_NONBLOCKING;
-    void do_errand(size_t who) noexcept SCS_NONBLOCKING;
+    void do_errand(size_t thread) noexcept SCS_NONBLOCKING;
 
     Trace& trace_;
     RandomState* const random_;

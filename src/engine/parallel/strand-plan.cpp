@@ -107,7 +107,7 @@ void StrandPlan::make(const RenderList& list) noexcept {
     list.complete() && list.reads() ? plan_strands(list.items(), opens) : plan_apart(list.items(), opens);
 }
 
-/// Where nobody reads what others write, each turn is a strand of its own. Whenever something has changed, all turns
+/// Where no turn reads what others write, each is a strand of its own. Whenever something has changed, all turns
 /// come here. Most are batches of the kind of the one before, so what depends on that alone is asked once.
 template <class Opens>
 void StrandPlan::plan_apart(std::span<const Item> items, Opens&& opens) noexcept {
@@ -160,7 +160,7 @@ void StrandPlan::pass_over(size_t turn) noexcept {
         note_draws(items_[turn].of, -1);
 }
 
-/// Makes a turn a job where nobody reads what others write.
+/// Makes a turn a job where no turn reads what others write.
 bool StrandPlan::open_apart(const Item& one, const Need& need) noexcept {
     if (job_count_ == jobs_.size() || set_count_ + need.sets > kept_sets_)
         return false;

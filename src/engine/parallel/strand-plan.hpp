@@ -28,7 +28,7 @@ public:
     struct alignas(cache_line) Job {
         Item of;
         float* kept;
-        uint32_t at_once; ///< what it writes that nobody else reaches: bits as for VoiceRunner::run_ahead()
+        uint32_t at_once; ///< what it writes that no other reaches: bits as for VoiceRunner::run_ahead()
         bool all_at_once;
         bool over; ///< it has had its turn
         uint32_t strand;
@@ -49,7 +49,7 @@ public:
     /// Jobs one after the other that are done as one.
     struct alignas(cache_line) Strand {
         uint32_t first, count;
-        uint32_t who;      ///< has done it, as in Helpers::Run
+        uint32_t thread;   ///< has done it, as in Helpers::Run
         uint32_t computed; ///< how many of its jobs are done ahead
     };
     /// For TaskGraph::gate().

@@ -9,8 +9,8 @@
 
 namespace scs {
 
-/// An owner's wait for a helper that has begun something. Nobody else can finish that, and nobody can take it from the
-/// helper, so a wait without success ends all that the owner does.
+/// An owner's wait for a helper that has begun something. No other thread can finish that, and none can take it from
+/// the helper, so a wait without success ends all that the owner does.
 class LongWait {
 public:
     /// ns after which a hurried owner sleeps between two looks, for 0.1 ms: it may be the owner's own processor that

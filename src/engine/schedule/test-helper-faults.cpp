@@ -28,12 +28,12 @@ struct Crew {
         FaultGuard::install();
         helpers = std::make_unique<Helpers>(
             graph,
-            [](void* self, size_t who, TaskGraph::Task) noexcept {
-                if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_job)
+            [](void* self, size_t thread, TaskGraph::Task) noexcept {
+                if (const Crew& crew = *static_cast<Crew*>(self); thread > 0 && crew.on_job)
                     crew.on_job();
             },
-            [](void* self, size_t who) noexcept {
-                if (const Crew& crew = *static_cast<Crew*>(self); who > 0 && crew.on_errand)
+            [](void* self, size_t thread) noexcept {
+                if (const Crew& crew = *static_cast<Crew*>(self); thread > 0 && crew.on_errand)
                     crew.on_errand();
             },
             this, settings, std::make_shared<HelperPool>(ThreadMaker::plain(), hurried));

@@ -34,12 +34,12 @@ struct Owner {
           counts(jobs),
           helpers(
               graph,
-              [](void* self, size_t who, TaskGraph::Task task) noexcept {
+              [](void* self, size_t thread, TaskGraph::Task task) noexcept {
                   Owner& owner = *static_cast<Owner*>(self);
-                  if (who > 0 && owner.on_job)
+                  if (thread > 0 && owner.on_job)
                       owner.on_job();
                   ++owner.counts[task.chain];
-                  owner.by_helpers += who > 0;
+                  owner.by_helpers += thread > 0;
               },
               [](void*, size_t) noexcept {}, this, {.threads = threads, .yields = true}, std::move(pool)) {}
 

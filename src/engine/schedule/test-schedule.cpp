@@ -31,20 +31,20 @@ struct Crew {
         settings.yields = true;
         helpers = std::make_unique<Helpers>(
             graph,
-            [](void* data, size_t who, TaskGraph::Task task) noexcept {
-                static_cast<Crew*>(data)->run(who, task.chain);
+            [](void* data, size_t thread, TaskGraph::Task task) noexcept {
+                static_cast<Crew*>(data)->run(thread, task.chain);
             },
-            [](void* data, size_t who) noexcept { static_cast<Crew*>(data)->do_errand(who); }, this, settings,
+            [](void* data, size_t thread) noexcept { static_cast<Crew*>(data)->do_errand(thread); }, this, settings,
             std::make_shared<HelperPool>(ThreadMaker::plain(), false));
     }
-    void run(size_t who, size_t job) {
+    void run(size_t thread, size_t job) {
         if (on_run)
-            on_run(who, job);
+            on_run(thread, job);
         ++counts[job];
     }
-    void do_errand(size_t who) {
+    void do_errand(size_t thread) {
         ++errands;
-        errands_by_helpers += who > 0;
+        errands_by_helpers += thread > 0;
     }
     /// The owner comes to a job: does it, or uses what was done.
     void reach(size_t job) {
@@ -119,10 +119,10 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
         std::array<size_t, jobs> gates{};
         std::atomic<int> early{0}, gated_by_helpers{0};
         int round = 0;
-        crew.on_run = [&](size_t who, size_t job) {
-            if (who == 0)
+        crew.on_run = [&](size_t thread, size_t job) {
+            if (thread == 0)
                 std::this_thread::sleep_for(std::chrono::microseconds(1)); // so that helpers find something to do
-            if (who == 0 || gates[job] == 0)
+            if (thread == 0 || gates[job] == 0)
                 return;
             ++gated_by_helpers;
             for (size_t before = 0; before + 1 < gates[job]; ++before)
@@ -152,7 +152,7 @@ TEST_CASE("a job with a gate isn't begun before its owner has come so far") {
 TEST_CASE("jobs with a gate are taken in the order in which their gates open") {
     constexpr size_t jobs = 1024;
     TaskGraph graph(jobs, 2);
-    TaskGraph::Hand hand{.who = 1};
+    TaskGraph::Hand hand{.thread = 1};
     for (int round = 0; round < 3; ++round) {
         std::vector<size_t> gates(jobs);
         for (size_t job = 1; job < jobs; ++job)
@@ -178,7 +178,7 @@ TEST_CASE("jobs with a gate are taken in the order in which their gates open") {
 
 TEST_CASE("a gate is one round's") {
     TaskGraph graph(2, 2);
-    TaskGraph::Hand hand{.who = 1};
+    TaskGraph::Hand hand{.thread = 1};
     graph.gate(0, 1);
     graph.open_strands(2, 0);
     CHECK(graph.take(hand).chain == 1);
@@ -196,7 +196,7 @@ TEST_CASE("a gate is one round's") {
 
 namespace {
 
-/// A piece of work whose result depends on what it was before, and behind a gate on that of another one, which the
+/// A piece of work whose result depends on what it was before, and after a gate on that of another one, which the
 /// owner has come to before.
 struct Work {
     uint64_t seed, value = 0;
@@ -258,8 +258,8 @@ TEST_CASE("random graphs of 10,000 jobs, edited between rounds, come to what one
         RandomGraph graph{unsigned(threads)};
         Crew crew(RandomGraph::most, threads);
         std::atomic<size_t> by_helpers{0};
-        crew.on_run = [&](size_t who, size_t job) {
-            by_helpers += who > 0;
+        crew.on_run = [&](size_t thread, size_t job) {
+            by_helpers += thread > 0;
             graph.run(job);
         };
         std::vector<int> expected(RandomGraph::most);
@@ -287,7 +287,7 @@ TEST_CASE("random graphs of 10,000 jobs, edited between rounds, come to what one
 TEST_CASE("helpers do jobs, too") {
     Crew crew(64, 2);
     std::atomic<int> by_helpers{0};
-    crew.on_run = [&](size_t who, size_t) { by_helpers += who > 0; };
+    crew.on_run = [&](size_t thread, size_t) { by_helpers += thread > 0; };
     crew.helpers->begin_cycle();
     crew.graph.open_strands(64, 0);
     crew.helpers->begin_round();
@@ -306,8 +306,8 @@ TEST_CASE("the owner does all that nobody has begun before it waits") {
         std::atomic<size_t> by_owner{0};
         std::atomic<bool> begun{false};
         // The helper's only job takes until all others are done.
-        crew.on_run = [&](size_t who, size_t) {
-            if (who == 0) {
+        crew.on_run = [&](size_t thread, size_t) {
+            if (thread == 0) {
                 ++by_owner;
                 return;
             }
@@ -327,10 +327,10 @@ TEST_CASE("the owner does all that nobody has begun before it waits") {
     }
 }
 
-TEST_CASE("helpers begin behind the split, and go on in front of it") {
+TEST_CASE("helpers begin after the split, and go on before it") {
     TaskGraph graph(10, 3);
     graph.open_strands(10, 6);
-    TaskGraph::Hand owner{.who = 0}, first{.who = 1}, second{.who = 2};
+    TaskGraph::Hand owner{.thread = 0}, first{.thread = 1}, second{.thread = 2};
     std::vector<size_t> order;
     order.push_back(graph.take(first).chain);
     order.push_back(graph.take(second).chain);
@@ -354,8 +354,8 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
         crew.helpers->begin_round();
         for (size_t job = 0; job < 8; ++job)
             crew.reach(job);
-        for (size_t who = 1; who <= 3; ++who) {
-            crew.helpers->send(who);
+        for (size_t thread = 1; thread <= 3; ++thread) {
+            crew.helpers->send(thread);
             while (!crew.helpers->back()) {
             }
             REQUIRE(crew.errands == ++expected);
@@ -368,7 +368,7 @@ TEST_CASE("an errand is done once, at the latest by the owner, before it goes on
 TEST_CASE("helpers that are to stay wait for another round of the cycle, beyond their patience") {
     Crew crew(1, {.threads = 1, .patience = 0, .longest = 60'000'000'000});
     std::atomic<int> by_helper{0};
-    crew.on_run = [&](size_t who, size_t) { by_helper += who > 0; };
+    crew.on_run = [&](size_t thread, size_t) { by_helper += thread > 0; };
     crew.helpers->begin_cycle();
     crew.helpers->stay();
     for (int round = 1; round <= 5; ++round) { // the first one wakes it
