@@ -41,8 +41,8 @@ public:
     HelperPool& operator=(const HelperPool&) = delete;
 
     bool hurried() const noexcept { return hurried_; }
-    /// [any] Whether the first `threads` threads have found that they have the priority that they need. Each looks for it
-    /// when it has nothing to do, for ten seconds, as the host may get it for them only then.
+    /// [any] Whether the first `threads` threads have found that they have the priority that they need. Each looks for
+    /// it when it has nothing to do, for ten seconds, as the host may get it for them only then.
     bool urgent(size_t threads) const noexcept SCS_NONBLOCKING;
 
 private:
