@@ -24,7 +24,7 @@ void do_planted(HelpPolicy::Moment moment) noexcept {
         for (const int before = moments; moments == before && std::chrono::steady_clock::now() < end;) {
         }
     }
-    if (moment != HelpPolicy::Moment::job)
+    if (moment != HelpPolicy::Moment::task)
         return;
     ++moments;
     switch (plant.exchange(Plant::nothing)) {

@@ -143,7 +143,7 @@ Node* Turns::end_early(Synth& synth) noexcept {
 Ahead::State Turns::begin_turn(Synth& synth) noexcept {
     Batch* const batch = synth.voice->batch;
     const Item own{batch, batch ? nullptr : &synth};
-    return own.place().job >= 0 ? ahead_->take(own) : Ahead::State::to_compute;
+    return own.place().planned >= 0 ? ahead_->take(own) : Ahead::State::to_compute;
 }
 
 /// After the turn of a batch, which is this voice's. Returns the node after the last that has had its turn.

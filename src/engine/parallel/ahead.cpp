@@ -100,18 +100,18 @@ void Ahead::open_block(int32_t number, const RenderList& list) noexcept {
 }
 
 void Ahead::fulfil_plan(int32_t number) noexcept {
-    const std::span<Job> jobs = plan_.jobs();
+    const std::span<PlannedItem> items = plan_.items();
     if (!governor_.asks_for(plan_.strands().size(), plan_.work())) {
-        for (const Job& job : jobs)
-            if (job.of.batch)
-                held_.free_slot(*job.of.batch);
+        for (const PlannedItem& item : items)
+            if (item.of.batch)
+                held_.free_slot(*item.of.batch);
         graph_.open_strands(0, 0);
         return;
     }
     count_ = plan_.strands().size();
-    for (size_t i = 0; i < jobs.size(); ++i) {
-        jobs[i].over = false;
-        jobs[i].of.place().job = int32_t(i);
+    for (size_t i = 0; i < items.size(); ++i) {
+        items[i].over = false;
+        items[i].of.place().planned = int32_t(i);
     }
     for (const auto& [gate, strand] : plan_.gates())
         graph_.gate(strand, gate);
@@ -132,7 +132,7 @@ void Ahead::close_block() noexcept {
 
 void Ahead::close_plan() noexcept {
     flush();
-    if (count_ && taken_count_ < plan_.jobs().size())
+    if (count_ && taken_count_ < plan_.items().size())
         give_up();
     else if (count_) {
         const double found = double(by_helpers_ - std::min(by_helpers_, by_walk_));
@@ -141,40 +141,40 @@ void Ahead::close_plan() noexcept {
     count_ = 0;
 }
 
-/// Jobs that were done have gone on by a block, which nobody hears. But what was to end must end.
+/// Items that were done have gone on by a block, which nobody hears. But what was to end must end.
 void Ahead::give_up() noexcept {
     stops_.store(true, std::memory_order_relaxed);
-    const std::span<Job> jobs = plan_.jobs();
+    const std::span<PlannedItem> items = plan_.items();
     const std::span<Strand> strands = plan_.strands();
-    const auto left = [&](size_t i) { return !jobs[strands[i].first].over; }; // its turn hasn't begun
+    const auto left = [&](size_t i) { return !items[strands[i].first].over; }; // its turn hasn't begun
     for (size_t i = 0; i < count_; ++i)
         if (left(i))
             (void)graph_.close(i);
     for (size_t i = 0; i < count_; ++i)
         if (left(i))
             (void)close(i);
-    for (size_t i = 0; i < jobs.size(); ++i) {
-        Job& job = jobs[i];
-        if (job.over)
+    for (size_t i = 0; i < items.size(); ++i) {
+        PlannedItem& item = items[i];
+        if (item.over)
             continue;
-        let_go(job);
-        if (const Strand& strand = strands[job.strand]; i - strand.first < strand.computed)
-            perform(job);
+        let_go(item);
+        if (const Strand& strand = strands[item.strand]; i - strand.first < strand.computed)
+            perform(item);
     }
 }
 
-void Ahead::write_kept(size_t thread, const Job& job) noexcept {
-    if (job.of.batch)
-        runners_[thread].run_kept(*job.of.batch, job.kept, job.at_once);
+void Ahead::write_kept(size_t thread, const PlannedItem& item) noexcept {
+    if (item.of.batch)
+        runners_[thread].run_kept(*item.of.batch, item.kept, item.at_once);
     else
-        runners_[thread].run_kept(*job.of.lone, job.kept, job.at_once);
+        runners_[thread].run_kept(*item.of.lone, item.kept, item.at_once);
 }
 
-void Ahead::let_go(Job& job) noexcept {
-    job.of.place().job = -1;
-    job.over = true;
-    if (job.of.batch)
-        held_.free_slot(*job.of.batch);
+void Ahead::let_go(PlannedItem& item) noexcept {
+    item.of.place().planned = -1;
+    item.over = true;
+    if (item.of.batch)
+        held_.free_slot(*item.of.batch);
 }
 
 // ---- blocks in place of walks
@@ -234,7 +234,7 @@ int64_t Ahead::drive_pipeline() noexcept {
     return waited;
 }
 
-// ---- jobs
+// ---- items
 
 void Ahead::run(size_t thread, TaskGraph::Task task) noexcept {
     if (thread)
@@ -245,9 +245,9 @@ void Ahead::run(size_t thread, TaskGraph::Task task) noexcept {
     strand.thread = uint32_t(thread);
     strand.computed = 0;
     const auto compute_all = [&] {
-        for (Job& job : plan_.jobs_of(strand)) {
+        for (PlannedItem& item : plan_.items_of(strand)) {
             FaultGuard::progress();
-            compute(runners_[thread], job);
+            compute(runners_[thread], item);
             ++strand.computed;
             if (stops_.load(std::memory_order_relaxed) || (thread == 0 && is_late()))
                 return;
@@ -262,18 +262,18 @@ void Ahead::run(size_t thread, TaskGraph::Task task) noexcept {
     computed_.fetch_add(strand.computed, std::memory_order_relaxed);
 }
 
-void Ahead::compute(VoiceRunner& runner, Job& job) noexcept {
+void Ahead::compute(VoiceRunner& runner, PlannedItem& item) noexcept {
     const int64_t traced = trace_.begin();
-    job.action_count = 0;
-    job.done = {};
-    runner.draw_from(job.random);
-    runner.set_host(&job, [](void* noting, Synth& synth, int action)
-                              SCS_NONBLOCKING { static_cast<Job*>(noting)->note(synth.voice->lane, action); });
-    if (job.of.batch)
-        runner.run_ahead(*job.of.batch, job.kept, job.at_once);
+    item.action_count = 0;
+    item.done = {};
+    runner.draw_from(item.random);
+    runner.set_host(&item, [](void* noting, Synth& synth, int action)
+                               SCS_NONBLOCKING { static_cast<PlannedItem*>(noting)->note(synth.voice->lane, action); });
+    if (item.of.batch)
+        runner.run_ahead(*item.of.batch, item.kept, item.at_once);
     else
-        runner.run_ahead(*job.of.lone, job.kept, job.at_once);
-    trace_.end(size_t(&runner - runners_.data()), TraceKind::job, traced, job.of.voices(), job.of.code().name);
+        runner.run_ahead(*item.of.lone, item.kept, item.at_once);
+    trace_.end(size_t(&runner - runners_.data()), TraceKind::job, traced, item.of.voices(), item.of.code().name);
 }
 
 void Ahead::defer() noexcept {
@@ -301,17 +301,17 @@ void Ahead::do_errand(size_t thread) noexcept {
     const int64_t traced = trace_.begin();
     if (thread != 0)
         set_float_mode(float_mode_);
-    for (const Job* job : std::span(deferred_).first(deferred_count_))
-        write_kept(thread, *job);
+    for (const PlannedItem* item : std::span(deferred_).first(deferred_count_))
+        write_kept(thread, *item);
     trace_.end(thread, TraceKind::write, traced, int32_t(deferred_count_));
 }
 
-void Ahead::perform(const Job& job) noexcept {
-    for (const Job::Action& each : std::span(job.actions).first(job.action_count))
-        if (!job.of.batch)
-            done_action_(host_, *job.of.lone, each.action);
-        else if (job.of.batch->live >> each.lane & 1u)
-            done_action_(host_, *job.of.batch->synths[each.lane], each.action);
+void Ahead::perform(const PlannedItem& item) noexcept {
+    for (const PlannedItem::Action& each : std::span(item.actions).first(item.action_count))
+        if (!item.of.batch)
+            done_action_(host_, *item.of.lone, each.action);
+        else if (item.of.batch->live >> each.lane & 1u)
+            done_action_(host_, *item.of.batch->synths[each.lane], each.action);
 }
 
 /// Whether the deadline has passed, in the midst of a turn.
@@ -345,23 +345,23 @@ bool Ahead::close(size_t strand) noexcept {
 }
 
 Ahead::State Ahead::take(Item one) noexcept {
-    const auto number = size_t(std::exchange(one.place().job, -1));
-    Job& job = plan_.job(number);
-    Strand& strand = plan_.strand(job.strand);
+    const auto number = size_t(std::exchange(one.place().planned, -1));
+    PlannedItem& item = plan_.item(number);
+    Strand& strand = plan_.strand(item.strand);
     if (number == strand.first) {
-        reached_ = job.strand + 1;
-        if (close(job.strand))
+        reached_ = item.strand + 1;
+        if (close(item.strand))
             ++by_helpers_;
     }
-    job.over = true;
+    item.over = true;
     ++taken_count_;
     if (number - strand.first >= strand.computed)
         return State::to_compute;
-    taken_ = &job;
+    taken_ = &item;
     if (one.facts().draws)
-        *random_ = job.random;
-    perform(job);
-    if (!job.all_at_once)
+        *random_ = item.random;
+    perform(item);
+    if (!item.all_at_once)
         return State::computed;
     if (!deferred_count_)
         helpers_->commit(reached_);

@@ -24,8 +24,8 @@ public:
 
     /// Whether they are in this cycle.
     bool asks() const noexcept { return asks_; }
-    /// If so, whether they are in a block with this many jobs, and this much work in them.
-    bool asks_for(size_t jobs, size_t work) const noexcept { return jobs >= 2 && work >= policy_.least_work; }
+    /// If so, whether they are in a block with this many planned items, and this much work in them.
+    bool asks_for(size_t items, size_t work) const noexcept { return items >= 2 && work >= policy_.least_work; }
     /// Whether it takes less to hand a lone voice over than to compute it.
     bool asks_for_lone(size_t operations) const noexcept { return operations >= policy_.fewest_ops; }
     /// Whether they are for blocks at once, of which those that pass the stages together have this much work.

@@ -20,7 +20,7 @@ namespace scs {
 
 class Helpers;
 
-/// The threads that help all owners of jobs (Helpers) that share the pool: as many as the owner that wants most of
+/// The threads that help all owners of tasks (Helpers) that share the pool: as many as the owner that wants most of
 /// them. Each helps one owner at a time: one that has called, then one that may call again as its cycle isn't over. It
 /// sleeps when there is none.
 ///

@@ -135,11 +135,11 @@ bool Helpers::do_task(size_t thread, size_t from) noexcept {
     FaultGuard::progress();
     if (thread)
         (void)do_errand(thread);
-    come_to(thread ? HelpPolicy::Moment::job : HelpPolicy::Moment::gate);
+    come_to(thread ? HelpPolicy::Moment::task : HelpPolicy::Moment::gate);
     run_(data_, thread, task);
     graph_.finish(task.chain);
     if (thread)
-        come_to(HelpPolicy::Moment::job);
+        come_to(HelpPolicy::Moment::task);
     return true;
 }
 

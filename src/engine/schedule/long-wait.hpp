@@ -19,8 +19,8 @@ public:
 
     /// [rt] The wait begins.
     explicit LongWait(const Helpers& helpers) noexcept : helpers_(helpers) {}
-    /// [rt] To be called between two looks, which take no longer than a job. Doesn't return if a helper has crashed, or
-    /// has kept a hurried owner waiting for HelpPolicy::longest_hang: FaultGuard::give_up(). Time in which the owner
+    /// [rt] To be called between two looks, which take no longer than a task. Doesn't return if a helper has crashed,
+    /// or has kept a hurried owner waiting for HelpPolicy::longest_hang: FaultGuard::give_up(). Time in which the owner
     /// had no processor itself, or was stopped, doesn't count.
     void go_on() noexcept SCS_NONBLOCKING;
     /// [rt] ns since the wait began.

@@ -43,7 +43,7 @@ void Batching::join_behind(Synth& synth) noexcept {
         return;
     const Synth& next = static_cast<const Synth&>(*synth.next);
     if (Batch* behind = next.voice->batch;
-        behind && behind->ahead.job < 0 && !behind->stale && !behind->interleaved && alike(synth, next))
+        behind && behind->ahead.planned < 0 && !behind->stale && !behind->interleaved && alike(synth, next))
         (void)lanes_.prepend(*behind, synth);
 }
 
