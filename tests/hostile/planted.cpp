@@ -16,7 +16,7 @@ volatile int* volatile nowhere = nullptr;
 
 enum class Plant { nothing, crash, endless, blocked };
 std::atomic<Plant> plant{Plant::nothing};
-std::atomic<int> moments{0}; ///< before and after jobs of helpers
+std::atomic<int> moments{0}; ///< before and after tasks of helpers
 
 void do_planted(HelpPolicy::Moment moment) noexcept {
     if (moment == HelpPolicy::Moment::round) {

@@ -22,8 +22,8 @@ struct OpList {
     std::vector<DemandSource> demand; ///< the units at demand rate; operands have their addresses
     std::vector<Gain> gains;
     std::vector<Op> ops; ///< computed each block, but for those at rest (rest.hpp)
-    /// Operations one after the other, after which the deadline is asked. The first part begins after those at rest,
-    /// the last one ends with the list; there is at least one.
+    /// Operations one after the other; between two parts the deadline is asked. The first one begins after those at
+    /// rest, the last one ends with the list; there is at least one.
     struct Part {
         size_t end;   ///< the operation after it
         int64_t nsec; ///< that it may have taken; or Deadline::unknown

@@ -58,8 +58,8 @@ public:
     bool asks() const noexcept { return governor_.asks(); }
     /// The walk of a block begins. If helpers are asked, open_block() is next.
     void begin_walk() noexcept { governor_.begin_walk(); }
-    /// Opens the items among the items of the block. The list is current, and nothing but the walk may change voices
-    /// and batches until close_block().
+    /// Opens those items of the block that may be computed ahead. The list is current, and nothing but the walk may
+    /// change voices and batches until close_block().
     void open_block(int32_t number, const RenderList&) noexcept SCS_NONBLOCKING;
     /// The walk is at its end or is given up. No helper computes a batch any more afterwards.
     void close_block() noexcept SCS_NONBLOCKING;
@@ -69,7 +69,7 @@ public:
         computed,   ///< all but what is still to be written to buses; done actions are performed
         written,    ///< that, too
     };
-    /// The turn of what has a item begins.
+    /// The turn of what is computed ahead begins.
     State take(Item) noexcept SCS_NONBLOCKING;
     /// Writes what take() has found computed.
     void write() noexcept { write_kept(0, *taken_); }

@@ -32,7 +32,7 @@ size_t contexts_for(const Settings& settings) {
     return count * bytes <= most_context_bytes ? count : 0;
 }
 
-/// What a thread computes is recorded by its SynthDef: tasks of the same one, one after the other, as one job.
+/// What a thread computes is recorded by its SynthDef: tasks of the same one, one after the other, as one item.
 class TracedItems {
 public:
     TracedItems(Trace& trace, size_t thread) noexcept : trace_(trace), thread_(thread), began_(trace.begin()) {}

@@ -11,7 +11,7 @@ namespace scs {
 namespace {
 
 constexpr size_t sets_per_item = 2; // which are kept, on average: most batches are stereo
-constexpr size_t most_at_once = 32; // operations of a item that write at once
+constexpr size_t most_at_once = 32; // operations of an item that write at once
 constexpr size_t most_draws = 512;  // turns that draw random numbers: to jump over one takes some 50 ns
 constexpr int most_levels = 16;     // of groups, below a parallel one
 
@@ -160,7 +160,7 @@ void StrandPlan::pass_over(size_t turn) noexcept {
         note_draws(listed_[turn].of, -1);
 }
 
-/// Makes a turn a item where no turn reads what others write.
+/// Has a turn computed ahead where no turn reads what others write.
 bool StrandPlan::open_apart(const Item& one, const Need& need) noexcept {
     if (item_count_ == items_.size() || set_count_ + need.sets > kept_sets_)
         return false;
@@ -171,7 +171,7 @@ bool StrandPlan::open_apart(const Item& one, const Need& need) noexcept {
     return true;
 }
 
-/// Makes these turns items that are done as one, if they can be.
+/// Has these turns computed ahead as one strand, if they can be.
 bool StrandPlan::open_strand(size_t first, size_t end) noexcept {
     size_t sets = set_count_, gate = 0;
     for (size_t i = first; i < end; ++i) {
@@ -210,7 +210,7 @@ bool StrandPlan::hands_on_well(const Item& one, size_t first, size_t end) const 
     return well;
 }
 
-/// A item of the last strand.
+/// Of the last strand.
 StrandPlan::PlannedItem& StrandPlan::add_item(const Item& one, const Need& need) noexcept {
     PlannedItem& item = items_[item_count_++];
     item.of = one;

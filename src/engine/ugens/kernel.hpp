@@ -184,7 +184,7 @@ struct Kernel {
     bool pulls = false;               ///< takes values from inputs at demand rate; others can't have such
     bool sends = false;               ///< tells the space's listener of something in its blocks
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
-    bool takes_long = false;          ///< a block may take milliseconds: the deadline is asked after it
+    bool takes_long = false;          ///< a block may take milliseconds: the deadline is asked before what comes next
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
     Role role = Role::other;
     /// At control rate: a kernel that computes |output 0| > input 1 with this kernel's state and input 0, one operation
