@@ -46,6 +46,11 @@ DEADLY = (
       for name in ("XLine", "XLine_done", "Done_xline", "FreeSelfWhenDone_xline", "PauseSelfWhenDone_xline")),
     ("PitchShift", ("window",), lambda value: not 1e-4 < value < 100),
     *((f"GrainBuf_{kind}", ("rate", "place"), lambda value: not math.isfinite(value)) for kind in (1, 2, 4, "window")),
+    *((name, (parameter,), lambda value: not math.isfinite(value))
+      for name, parameter in (("BufWr", "place"), ("MaxLocalBufs", "speed"), ("PlayBuf_own", "speed"))),
+    ("LocalBuf_sizes", ("frames",), lambda value: not 1 <= value < 1e5),
+    ("SetBuf", ("at",), lambda value: not 0 <= value < 1e6),
+    ("DelTapWr", ("time",), lambda value: not 0 <= value < 0.009),
     ("T2A", ("offset",), lambda value: not 0 <= value < 64),
     ("Vibrato", ("attack",), lambda value: not 0 <= value < 1e4),
     *((f"PanAz_{channels}", ("position", "orientation"), lambda value: 1e8 < abs(value) < math.inf) for channels in (2, 4, 5)),

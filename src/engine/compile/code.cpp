@@ -184,6 +184,10 @@ private:
                 continue;
             const uint32_t items32 = kernel->state32 + kernel->state32 % 2u;
             add_piece(code_->record_bytes, kernel->state64, items32);
+            if (kernel->keeps_own_buffers) {
+                code_->own_buffers = true;
+                code_->own_buffers_at = code_->record_bytes;
+            }
             code_->record_bytes += kernel->state64 * 8u + items32 * 4u;
         }
         for (size_t u = 0; u < kernels_.size(); ++u)

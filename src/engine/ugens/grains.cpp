@@ -29,6 +29,7 @@ public:
         : op_(op), block_(block), lane_(lane), frame_(frame) {}
     SCS_INLINE float in(size_t index) const { return LaneIn<L>(op_, block_, index, lane_).at(frame_); }
     const Block& block() const { return block_; }
+    int lane() const { return lane_; }
 
 private:
     const Op& op_;
@@ -186,7 +187,7 @@ struct Samples {
     bool begin(const At<L>& at) {
         number = at.in(2);
         SampleBuffer buffer;
-        if (!find(at.block(), buffer))
+        if (!find(at.block(), at.lane(), buffer))
             return false;
         const auto scale = float(double(float(buffer.rate)) * at.block().audio->duration);
         rate = double(at.in(3) * scale);
@@ -196,9 +197,9 @@ struct Samples {
     }
     /// Without its buffer it is silent, until it is over.
     template <int L>
-    bool run(const Op&, const Block& block, int, int, int frames, float* to) {
+    bool run(const Op&, const Block& block, int lane, int, int frames, float* to) {
         SampleBuffer buffer;
-        if (!find(block, buffer))
+        if (!find(block, lane, buffer))
             return false;
         const double end = buffer.frames;
         for (int i = 0; i < frames; ++i) {
@@ -223,8 +224,8 @@ struct Samples {
     }
 
 private:
-    bool find(const Block& block, SampleBuffer& buffer) const {
-        buffer = buffer_of(block, number);
+    bool find(const Block& block, int lane, SampleBuffer& buffer) const {
+        buffer = buffer_of(block, lane, number);
         return buffer.data && buffer.channels == 1 && buffer.frames > 0;
     }
     SCS_INLINE static double within(double x, double end) {
