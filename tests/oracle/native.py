@@ -47,7 +47,8 @@ DEADLY = (
     ("PitchShift", ("window",), lambda value: not 1e-4 < value < 100),
     *((f"GrainBuf_{kind}", ("rate", "place"), lambda value: not math.isfinite(value)) for kind in (1, 2, 4, "window")),
     *((name, (parameter,), lambda value: not math.isfinite(value))
-      for name, parameter in (("BufWr", "place"), ("MaxLocalBufs", "speed"), ("PlayBuf_own", "speed"))),
+      for name, parameter in (("BufWr", "place"), ("MaxLocalBufs", "speed"), ("PlayBuf_own", "speed"), ("Dbufrd", "value"),
+                              ("Dbufrd_several", "value"))),
     ("LocalBuf_sizes", ("frames",), lambda value: not 1 <= value < 1e5),
     ("SetBuf", ("at",), lambda value: not 0 <= value < 1e6),
     ("DelTapWr", ("time",), lambda value: not 0 <= value < 0.009),

@@ -95,7 +95,7 @@ private:
     /// What is known of a unit's inputs at demand rate, and theirs.
     struct Demanded {
         uint32_t depth = 0; ///< how many units ask each other in a row
-        bool draws = false;
+        bool draws = false, sends = false;
     };
 
     /// Notes what a unit asks for, and whether it may.
@@ -113,10 +113,13 @@ private:
             const Demanded& other = demanded_[size_t(wire.from_unit)];
             own.depth = std::max(own.depth, other.depth);
             own.draws |= other.draws;
+            own.sends |= other.sends;
         }
         if (at_demand) {
             ++own.depth;
             own.draws |= kernel.effect == Effect::draws;
+            own.sends |= kernel.sends;
+            code_->reads_buffers = code_->reads_buffers || kernel.reads_buffers;
         }
         demanded_[size_t(&unit - program_.units.data())] = own;
         return own.depth <= most_demand_depth;
@@ -541,7 +544,7 @@ private:
                 continue;
             well = well && kernel->batch;
             looks_back = looks_back || kernel->looks_back;
-            senders += kernel->sends;
+            senders += kernel->sends || demanded_[u].sends;
             take_long += kernel->takes_long;
             code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);
