@@ -52,6 +52,8 @@ DEADLY = (
     ("LocalBuf_sizes", ("frames",), lambda value: not 1 <= value < 1e5),
     ("SetBuf", ("at",), lambda value: not 0 <= value < 1e6),
     ("DelTapWr", ("time",), lambda value: not 0 <= value < 0.009),
+    *((f"TGrains_{kind}", ("rate", "middle", "duration", "pan"), lambda value: not math.isfinite(value)) for kind in (1, 2, 4, "around")),
+    *((f"Warp1_{kind}", ("rate", "place", "window"), lambda value: not math.isfinite(value)) for kind in (2, 4, "stereo", "one", "many")),
     ("T2A", ("offset",), lambda value: not 0 <= value < 64),
     ("Vibrato", ("attack",), lambda value: not 0 <= value < 1e4),
     *((f"PanAz_{channels}", ("position", "orientation"), lambda value: 1e8 < abs(value) < math.inf) for channels in (2, 4, 5)),
