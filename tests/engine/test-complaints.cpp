@@ -162,6 +162,8 @@ TEST_CASE("units that need little memory say that there is none") {
     check_without_memory("GrainIn", {audio("DC", {one}), audio("GrainIn", {signal, one, signal, zero, none, one})});
     check_without_memory("GrainBuf",
                          {audio("DC", {one}), audio("GrainBuf", {signal, one, one, one, zero, two, zero, none, one})});
+    const UnitSpec none_of_its_own = unit("MaxLocalBufs", Rate::scalar, {one}, {Rate::scalar});
+    check_without_memory("MaxLocalBufs", {none_of_its_own, audio("DC", {one})});
     check_without_memory("Dshuf", {unit("Dshuf", Rate::demand, {one, zero, one}, {Rate::demand}),
                                    unit("Demand", Rate::control, {one, zero, signal}, {Rate::control})});
 }

@@ -4,6 +4,7 @@
 
 #include "engine/plugins/plugin-world.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <doctest/doctest.h>
 #include <string>
@@ -177,4 +178,48 @@ TEST_CASE("a trace shows what asks, without asking") {
     f.render(64);
     CHECK(f.printed.find("Demand") != std::string::npos);
     CHECK(f.printed.find("nan") == std::string::npos);
+}
+
+TEST_CASE("what asks a Dpoll sends, and what asks a Dbufrd reads buffers") {
+    Fixture f;
+    SynthDef def;
+    def.name = "asks";
+    def.constants = {0.f, 1.f, 3000.f, 65.f, -1.f};
+    const UnitSpec polls = unit("Dpoll", Rate::demand, {{-1, 1}, {-1, 4}, {-1, 1}, {-1, 1}, {-1, 3}}, {Rate::demand});
+    const UnitSpec asks = unit("Demand", Rate::audio, {{0, 0}, {-1, 0}, {1, 0}}, {Rate::audio});
+    def.units = {unit("Impulse", Rate::audio, {{-1, 2}, {-1, 0}}, {Rate::audio}), polls, asks};
+    const Definition* const one = f.define(def);
+    REQUIRE(one->code);
+    CHECK(one->code->sends);
+    CHECK(one->code->batchable);
+    CHECK(!one->code->reads_buffers);
+    SUBCASE("in a batch in the order of the voices") {
+        SynthDef by_control = def;
+        by_control.controls = {0.f};
+        by_control.units.push_back(unit("Control", Rate::control, {}, {Rate::control}));
+        std::rotate(by_control.units.begin(), by_control.units.end() - 1, by_control.units.end());
+        by_control.units[2].inputs = {{0, 0}, {-1, 1}, {-1, 0}, {-1, 1}, {-1, 3}};
+        by_control.units[3].inputs = {{1, 0}, {-1, 0}, {2, 0}};
+        Definition* const definition = f.define(by_control);
+        for (int id = 1; id <= 8; ++id)
+            f.engine->tree().controls().set(f.play(*definition, id), 0, float(id));
+        f.render(64);
+        f.triggers.clear();
+        f.render(64);
+        REQUIRE(f.triggers.size() >= 16);
+        CHECK(std::is_sorted(f.triggers.begin(), f.triggers.end(),
+                             [](const auto& a, const auto& b) { return a.node < b.node; }));
+        for (const auto& trigger : f.triggers)
+            CHECK(trigger.value == float(trigger.node));
+    }
+    SUBCASE("two that ask it are in no batch") {
+        def.units.push_back(asks);
+        CHECK(!f.define(def)->code->batchable);
+    }
+    SUBCASE("buffers") {
+        def.units[1] = unit("Dbufrd", Rate::demand, {{-1, 0}, {-1, 1}, {-1, 1}}, {Rate::demand});
+        const Definition* const reads = f.define(def);
+        CHECK(reads->code->reads_buffers);
+        CHECK(!reads->code->sends);
+    }
 }

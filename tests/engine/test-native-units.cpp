@@ -234,6 +234,7 @@ TEST_CASE("kernels do the action that the table of units says") {
     // All inputs of a unit, with which it is done once a control has closed, or soon after its start. -1: the control.
     // What stands for the done action is replaced.
     const std::map<std::string_view, std::vector<float>> inputs = {
+        {"DemandEnvGen", {NAN, 0.001f, 1, 0, 1, 0, 1, 0, 1, 0}},
         {"DetectSilence", {-1, 0.1f, 0.002f, 0}},
         {"Duty", {0, 0, 0, NAN}},
         {"EnvGen", {-1, 1, 0, 1, 0, 0, 1, -99, -99, 1, 0.002f, 1, 0}},

@@ -60,6 +60,8 @@ DIFFERENT = {
     "Dxrand.*": (REFERENCE, "scsynth's first choice depends on an uninitialised index"),
     **{f"{name}.*.extreme*value = nan": (REFERENCE, "a bound or step that is no number stays as it was: in scsynth uninitialised")
        for name in ("Dbrown", "Dibrown", "Diwhite", "Duty_timed")},
+    **{f"DemandEnvGen.*.extreme *{name}* = nan":
+       (REFERENCE, "a first shape or curve that is no number stays as it was: in scsynth uninitialised") for name in ("shape", "curve")},
     "UnaryOpUGen_demand.*.extreme reset = nan": (REFERENCE, "scsynth's Dseries begins with its third value"),
     "VarSaw.ar.[cik]?a": (-112, "a slope of two frames, at a width of 0.999: phases have 24 bits there, scsynth's have 53"),
     "VarSaw.*.extreme": (5, "scsynth's phase isn't brought back into its cycle from below 0 or from far above: its "

@@ -97,7 +97,7 @@ private:
     /// What is known of a unit's inputs at demand rate, and theirs.
     struct Demanded {
         uint32_t depth = 0; ///< how many units ask each other in a row
-        bool draws = false;
+        bool draws = false, sends = false;
     };
 
     /// Notes what a unit asks for, and whether it may.
@@ -115,10 +115,13 @@ private:
             const Demanded& other = demanded_[size_t(wire.from_unit)];
             own.depth = std::max(own.depth, other.depth);
             own.draws |= other.draws;
+            own.sends |= other.sends;
         }
         if (at_demand) {
             ++own.depth;
             own.draws |= kernel.effect == Effect::draws;
+            own.sends |= kernel.sends;
+            code_->reads_buffers = code_->reads_buffers || kernel.reads_buffers;
         }
         demanded_[size_t(&unit - program_.units.data())] = own;
         return own.depth <= most_demand_depth;
@@ -186,6 +189,10 @@ private:
                 continue;
             const uint32_t items32 = kernel->state32 + kernel->state32 % 2u;
             add_piece(code_->record_bytes, kernel->state64, items32);
+            if (kernel->keeps_own_buffers) {
+                code_->own_buffers = true;
+                code_->own_buffers_at = code_->record_bytes;
+            }
             code_->record_bytes += kernel->state64 * 8u + items32 * 4u;
         }
         for (size_t u = 0; u < kernels_.size(); ++u)
@@ -539,7 +546,7 @@ private:
                 continue;
             well = well && kernel->batch && !(kernel->takes_long && block_size_ > most_frames_of_long);
             looks_back = looks_back || kernel->looks_back;
-            senders += kernel->sends;
+            senders += kernel->sends || demanded_[u].sends;
             take_long += kernel->takes_long;
             code_->reads_buffers = code_->reads_buffers || kernel->reads_buffers;
             const UnitEnding ending = ending_of(program_, program_.units[u]);

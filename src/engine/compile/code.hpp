@@ -75,11 +75,14 @@ struct NativeCode : TurnFacts {
     std::vector<Op> stops;                    ///< in order; lone
     std::vector<Op> lone_tails, batch_tails;  ///< what writes to buses when a voice is freed; in order
     Resting resting;
-    std::vector<Piece> pieces;                   ///< cover what moves with a voice
-    std::vector<Piece> stop_pieces;              ///< all of it that `stops` see
-    std::vector<uint32_t> forgotten;             ///< controls that are set to 0 after each block
-    uint32_t record_bytes = 0;                   ///< a multiple of 8
-    uint32_t controls = 0;                       ///< how many controls the record begins with
+    std::vector<Piece> pieces;       ///< cover what moves with a voice
+    std::vector<Piece> stop_pieces;  ///< all of it that `stops` see
+    std::vector<uint32_t> forgotten; ///< controls that are set to 0 after each block
+    uint32_t record_bytes = 0;       ///< a multiple of 8
+    uint32_t controls = 0;           ///< how many controls the record begins with
+    /// What a record has at own_buffers_at, bytes, are the buffers that only the voice has.
+    bool own_buffers = false;
+    uint32_t own_buffers_at = 0;
     uint32_t audio_wires = 0, control_wires = 0; ///< the most wires that are in use at once
     bool batchable = false;
     bool writes_control_buses = false;

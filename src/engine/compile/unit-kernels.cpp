@@ -22,6 +22,10 @@ bool only_reaches_buses(const Kernel& kernel) {
            kernel.first_channel == 1;
 }
 
+bool is_own_buffer(const Program& program, const WireSpec& wire) {
+    return wire.from_unit >= 0 && program.units[size_t(wire.from_unit)].ugen->name == "LocalBuf";
+}
+
 } // namespace
 
 const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const NativeUgens& ugens) {
@@ -30,7 +34,7 @@ const Kernel* kernel_of(const Program& program, const UnitPlan& unit, const Nati
     std::vector<Signature::Input> inputs;
     for (uint32_t i = 0; i < unit.num_inputs; ++i) {
         const WireSpec& wire = program.wires[program.inputs[unit.first_input + i]];
-        inputs.push_back({wire.rate, wire.from_unit < 0, wire.value, wire.late});
+        inputs.push_back({wire.rate, wire.from_unit < 0, wire.value, wire.late, is_own_buffer(program, wire)});
     }
     const Kernel* kernel = ugens.find(unit.ugen->name, {unit.rate, unit.special_index, inputs, unit.num_outputs,
                                                         ugens.release, ugens.right_durations});
@@ -60,7 +64,7 @@ std::vector<const Kernel*> kernels_among_plugins(const Program& program, const N
     for (const UnitPlan& unit : program.units) {
         const Kernel* kernel = kernel_of(program, unit, ugens);
         if (kernel && (kernel->state_of || kernel->waits_for_done || kernel->reads_controls || kernel->pulls ||
-                       (which == NativeUnits::buses && !only_reaches_buses(*kernel))))
+                       kernel->writes_own_buffers || (which == NativeUnits::buses && !only_reaches_buses(*kernel))))
             kernel = nullptr;
         kernels.push_back(kernel);
     }

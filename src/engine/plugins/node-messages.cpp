@@ -57,11 +57,14 @@ void SynthMessages::reply(const Synth& synth, int frame, int32_t id, std::string
     tell_reply(world_, {synth.id, id, path, values, frame});
 }
 
-void SynthMessages::poll(std::string_view label, float value) noexcept {
+void SynthMessages::poll(std::string_view label, float value, int frame) noexcept {
     const FaultGuard::HostCode whole;
     const CLocale numbers;
     TextLine line;
-    line.add("%.*s: %g\n", int(label.size()), label.data(), double(value));
+    line.add("%.*s: %g", int(label.size()), label.data(), double(value));
+    if (frame >= 0)
+        line.add(" block offset: %d", frame);
+    line.add("\n");
     (void)world_.outbox().print(line.take());
 }
 

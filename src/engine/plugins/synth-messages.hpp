@@ -15,7 +15,7 @@ public:
     void trigger(const Synth&, int frame, int32_t id, float value) noexcept SCS_NONBLOCKING override;
     void reply(const Synth&, int frame, int32_t id, std::string_view path,
                std::span<const float> values) noexcept SCS_NONBLOCKING override;
-    void poll(std::string_view label, float value) noexcept SCS_NONBLOCKING override;
+    void poll(std::string_view label, float value, int frame) noexcept SCS_NONBLOCKING override;
 
 private:
     PluginWorld& world_;

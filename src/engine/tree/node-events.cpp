@@ -72,6 +72,8 @@ void NodeEvents::complain(const Complaint& complaint, const Synth& synth) noexce
         return;
     else if (complaint.what == Complaint::no_buffer)
         line.add("Buffer UGen: no buffer data");
+    else if (complaint.what == Complaint::too_many_buffers)
+        line.add("warning: LocalBuf tried to allocate too many local buffers.");
     else
         line.add("Buffer UGen channel mismatch: expected %i, yet buffer has %i channels", int(complaint.outputs),
                  int(complaint.found));

@@ -17,7 +17,7 @@ SCS_INLINE void put_silence(const Op& op, const Block& block, int lane, int fram
 
 /// Says when a synth starts that its buffer isn't there, or has other channels than the unit.
 void look_at_buffer(const Op& op, const Block& block, float number) {
-    const SampleBuffer buffer = buffer_of(block, number);
+    const SampleBuffer buffer = buffer_of(block, 0, number);
     const auto say = [&](const Complaint& what) {
         block.space->done_action(block.space->host, *block.synths[0], what.action());
     };
@@ -192,7 +192,7 @@ struct PlayBuf {
         auto& s = state<PlayState<L>>(op, block);
         const auto in = [&](int index) { return input(op, block, size_t(index))[lane]; };
         const int n = own_frames(op, block);
-        const SampleBuffer buffer = buffer_of(block, in(play_buffer));
+        const SampleBuffer buffer = buffer_of(block, lane, in(play_buffer));
         if (!buffer.data)
             return put_silence<L>(op, block, lane, n);
         const Player<L> player(op, block, lane, buffer, int_of(in(play_loop)) != 0, 4);
@@ -277,7 +277,7 @@ struct BufRd {
         });
     }
     SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n, int points) {
-        const SampleBuffer buffer = buffer_of(block, input(op, block, read_buffer)[lane]);
+        const SampleBuffer buffer = buffer_of(block, lane, input(op, block, read_buffer)[lane]);
         if (!buffer.data)
             return put_silence<L>(op, block, lane, n);
         const bool loop = int_of(input(op, block, read_loop)[lane]) != 0;
@@ -334,7 +334,7 @@ struct BufferFact {
     struct Run {
         static void run(const Op& op, Block& block) SCS_NONBLOCKING {
             each_lane<L>(block, [&](int lane) {
-                output(op, block)[lane] = float(Fact::of(buffer_of(block, *(input(op, block, 0) + lane)), block));
+                output(op, block)[lane] = float(Fact::of(buffer_of(block, lane, input(op, block, 0)[lane]), block));
             });
         }
     };

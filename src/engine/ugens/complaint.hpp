@@ -11,7 +11,7 @@ namespace scs {
 /// number that no SynthDef can have for one (act() in forms.hpp), nor a plugin's unit (done_action() in
 /// plugins/interface-table.cpp).
 struct Complaint {
-    enum What : uint8_t { no_memory, no_buffer, channels };
+    enum What : uint8_t { no_memory, no_buffer, channels, too_many_buffers };
     What what;
     uint16_t unit;        ///< index of the program's unit
     uint16_t outputs = 0; ///< for channels: the unit's, and

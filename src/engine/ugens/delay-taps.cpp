@@ -57,7 +57,7 @@ struct DelTapRd {
     SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n) {
         auto& s = state<TapState<L>>(op, block);
         float* out = output(op, block) + lane;
-        const SampleBuffer buffer = buffer_of(block, input(op, block, tap_buffer)[lane]);
+        const SampleBuffer buffer = buffer_of(block, lane, input(op, block, tap_buffer)[lane]);
         const float rate = float(own_rate(op, block).samples);
         const LaneIn<L> times(op, block, time, lane);
         const bool moves = is_audio(op, time);

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/ugens/families.hpp"
+#include "engine/ugens/grain.hpp"
 #include "engine/ugens/memory.hpp"
 #include "engine/ugens/own-rate.hpp"
-#include "engine/ugens/sample-buffers.hpp"
 #include "engine/ugens/sine-tables.hpp"
 
-// GrainSin, GrainFM, GrainIn, GrainBuf: at each trigger a short sound begins, with an envelope and a place among the
-// outputs. A voice's grains are computed one after the other, some frames at a time.
+// GrainSin, GrainFM, GrainIn, GrainBuf, TGrains: at each trigger a short sound begins, with an envelope and a place
+// among the outputs. A voice's grains are computed one after the other, some frames at a time.
 
 namespace scs::SCS_SIMD {
 namespace {
 
 constexpr int at_once = 64;       ///< frames
-constexpr double shortest = 4;    ///< frames of a grain
 constexpr int most_grains = 1024; ///< of a voice, for which they take some 0.4 ms a block
 
-/// The numbers of the inputs that all of these units have, beside the trigger and the duration.
+/// The numbers of the inputs that these units have, beside the trigger.
 struct Inputs {
-    size_t pan, window, most;
+    size_t count, duration, pan;
+    size_t window = 0, most = 0; ///< 0: it has none, but half a sine, and as many grains as Source::most
 };
-constexpr size_t trigger_input = 0, duration_input = 1;
+constexpr size_t trigger_input = 0;
 
 /// Inputs at a frame; where the trigger isn't audio at frame 0.
 template <int L>
@@ -29,6 +29,7 @@ public:
         : op_(op), block_(block), lane_(lane), frame_(frame) {}
     SCS_INLINE float in(size_t index) const { return LaneIn<L>(op_, block_, index, lane_).at(frame_); }
     const Block& block() const { return block_; }
+    int lane() const { return lane_; }
 
 private:
     const Op& op_;
@@ -36,81 +37,15 @@ private:
     int lane_, frame_;
 };
 
-// ---- the envelope: half a sine, squared, or a buffer
-
-struct Envelope {
-    double b1, y1, y2, place, step;
-    float height, number; ///< number: of the buffer; below 0: half a sine
-
-    /// false: there is no such buffer. `frames`: how long it is.
-    bool begin(const Block& block, float window, double frames) {
-        number = window;
-        if (window < 0.f) {
-            constexpr double pi = 3.14159265358979323846;
-            const double w = pi / frames;
-            b1 = 2. * cos(F64<1>(w))[0];
-            y1 = sin(F64<1>(w))[0];
-            y2 = 0.;
-            height = float(y1 * y1);
-            return true;
-        }
-        SampleBuffer buffer;
-        if (!find(block, buffer))
-            return false;
-        height = buffer.data[0];
-        place = 0.;
-        step = double(samples(buffer)) / frames;
-        return true;
-    }
-
-    /// The heights of some frames. false: the buffer has gone.
-    bool run(const Block& block, int frames, float* heights) {
-        if (number < 0.f) {
-            double one = y1, two = y2;
-            for (int i = 0; i < frames; ++i) {
-                heights[i] = float(one * one);
-                const double next = b1 * one - two;
-                two = one;
-                one = next;
-            }
-            y1 = one;
-            y2 = two;
-            return true;
-        }
-        SampleBuffer buffer;
-        if (!find(block, buffer))
-            return false;
-        const int64_t count = samples(buffer);
-        for (int i = 0; i < frames; ++i) {
-            heights[i] = height;
-            place += step;
-            const int64_t at = int_of(place);
-            const int64_t after = place > double(buffer.frames - 1) ? at + 1 - count : at + 1;
-            const auto sample = [&](int64_t k) { return uint64_t(k) < uint64_t(count) ? buffer.data[k] : 0.f; };
-            height = linear(float(place - double(at)), sample(at), sample(after));
-        }
-        return true;
-    }
-
-private:
-    static int64_t samples(const SampleBuffer& buffer) { return int64_t(buffer.frames) * buffer.channels; }
-    bool find(const Block& block, SampleBuffer& buffer) const {
-        if (!(number < float(block.space->buffer_count)))
-            return false;
-        buffer = block.space->buffer(block.space->buffers, int_of(number));
-        return buffer.data && samples(buffer) > 0;
-    }
-};
-
 // ---- what sounds: begin() at its start, run() gives some frames
 
 /// Inputs: trigger, duration, frequency, pan, window, most grains.
 struct Sine {
-    static constexpr Inputs inputs{3, 4, 5};
+    static constexpr Inputs inputs{6, 1, 3, 4, 5};
     uint32_t phase, increment;
 
     template <int L>
-    bool begin(const At<L>& at) {
+    bool begin(const At<L>& at, double) {
         increment = uint32_t(int_of(phase_cycle * at.block().audio->duration * double(at.in(2))));
         phase = 0;
         return true;
@@ -130,12 +65,12 @@ struct Sine {
 
 /// Inputs: trigger, duration, carrier, modulator, index, pan, window, most grains.
 struct Modulated {
-    static constexpr Inputs inputs{5, 6, 7};
+    static constexpr Inputs inputs{8, 1, 5, 6, 7};
     uint32_t carrier, modulator, increment;
     float deviation, frequency;
 
     template <int L>
-    bool begin(const At<L>& at) {
+    bool begin(const At<L>& at, double) {
         frequency = at.in(2);
         const float modulating = at.in(3);
         deviation = at.in(4) * modulating;
@@ -158,12 +93,12 @@ struct Modulated {
 
 /// Inputs: trigger, duration, signal, pan, window, most grains.
 struct Signal {
-    static constexpr Inputs inputs{3, 4, 5};
+    static constexpr Inputs inputs{6, 1, 3, 4, 5};
     static constexpr size_t signal = 2;
     float unused;
 
     template <int L>
-    bool begin(const At<L>&) {
+    bool begin(const At<L>&, double) {
         return true;
     }
     template <int L>
@@ -177,16 +112,16 @@ struct Signal {
 
 /// Inputs: trigger, duration, buffer, rate, position, interpolation, pan, window, most grains.
 struct Samples {
-    static constexpr Inputs inputs{6, 7, 8};
+    static constexpr Inputs inputs{9, 1, 6, 7, 8};
     double place, rate;
     float number;
     int32_t points; ///< of the interpolation
 
     template <int L>
-    bool begin(const At<L>& at) {
+    bool begin(const At<L>& at, double) {
         number = at.in(2);
         SampleBuffer buffer;
-        if (!find(at.block(), buffer))
+        if (!find(at.block(), at.lane(), buffer))
             return false;
         const auto scale = float(double(float(buffer.rate)) * at.block().audio->duration);
         rate = double(at.in(3) * scale);
@@ -196,50 +131,43 @@ struct Samples {
     }
     /// Without its buffer it is silent, until it is over.
     template <int L>
-    bool run(const Op&, const Block& block, int, int, int frames, float* to) {
+    bool run(const Op&, const Block& block, int lane, int, int frames, float* to) {
         SampleBuffer buffer;
-        if (!find(block, buffer))
+        if (!find(block, lane, buffer))
             return false;
-        const double end = buffer.frames;
-        for (int i = 0; i < frames; ++i) {
-            place = within(place, end);
-            const int64_t at = int_of(place);
-            const auto part = float(place - double(at));
-            const auto sample = [&](int64_t k) {
-                const int64_t inside = k < 0 ? k + buffer.frames : k >= buffer.frames ? k - buffer.frames : k;
-                return uint64_t(inside) < uint64_t(buffer.frames) ? buffer.data[inside] : 0.f;
-            };
-            if (at < 0)
-                to[i] = 0.f; // its place is no number
-            else if (points >= 4)
-                to[i] = cubic(part, sample(at - 1), sample(at), sample(at + 1), sample(at + 2));
-            else if (points >= 2)
-                to[i] = linear(part, sample(at), sample(at + 1));
-            else
-                to[i] = sample(at);
-            place += rate;
-        }
+        read_around(buffer, 0, place, rate, points, frames, to);
         return true;
     }
 
-private:
-    bool find(const Block& block, SampleBuffer& buffer) const {
-        buffer = buffer_of(block, number);
+protected:
+    bool find(const Block& block, int lane, SampleBuffer& buffer) const {
+        buffer = buffer_of(block, lane, number);
         return buffer.data && buffer.channels == 1 && buffer.frames > 0;
     }
-    SCS_INLINE static double within(double x, double end) {
-        if (x >= end) {
-            x -= end;
-            if (x < end)
-                return x;
-        } else if (x < 0.) {
-            x += end;
-            if (x >= 0.)
-                return x;
-        } else {
-            return x;
-        }
-        return x - end * floor(F64<1>(x / end))[0];
+};
+
+/// Inputs: trigger, buffer, rate, position of the middle, duration, pan, level, interpolation. A trigger counts once it
+/// has begun a grain.
+struct AroundMiddle : Samples {
+    static constexpr Inputs inputs{8, 4, 5};
+    static constexpr int32_t most = 64;
+
+    template <int L>
+    bool begin(const At<L>& at, double frames) {
+        number = at.in(1);
+        SampleBuffer buffer;
+        if (!find(at.block(), at.lane(), buffer))
+            return false;
+        const auto buffers_rate = float(buffer.rate);
+        const auto scale = float(double(buffers_rate) * at.block().audio->duration);
+        rate = double(at.in(2) * scale);
+        place = double(at.in(3) * buffers_rate) - 0.5 * frames * rate;
+        points = int_of(at.in(7));
+        return place - place == 0.;
+    }
+    template <int L>
+    static double level(const At<L>& at) {
+        return double(at.in(6));
     }
 };
 
@@ -247,15 +175,15 @@ private:
 
 template <class Source>
 struct Grain {
-    Envelope envelope;
+    GrainEnvelope envelope;
     Source source;
     float level[2];          ///< on the output of its channel and on the next one
     int32_t channel, frames; ///< frames: how many are left
 
-    void place(float pan, size_t outputs) {
+    void place(float pan, double loudness, size_t outputs) {
         constexpr float quarter = 1.57079632679489661923f;
         channel = 0;
-        level[0] = 1.f;
+        level[0] = float(loudness);
         level[1] = 0.f;
         if (outputs < 2)
             return;
@@ -271,14 +199,15 @@ struct Grain {
             const float at = pan * 0.5f + 0.5f;
             angle = (at < 0.f ? 0.f : at > 1.f ? 1.f : at) * quarter;
         }
-        level[0] = float(cos(F64<1>(double(angle)))[0]);
-        level[1] = float(sin(F64<1>(double(angle)))[0]);
+        level[0] = float(loudness * cos(F64<1>(double(angle)))[0]);
+        level[1] = float(loudness * sin(F64<1>(double(angle)))[0]);
     }
 };
 
 template <class Source>
 struct Grains {
     using OneGrain = Grain<Source>;
+    static constexpr bool is_around_middle = __is_same(Source, AroundMiddle); ///< TGrains
 
     template <int N>
     struct State {
@@ -313,8 +242,15 @@ struct Grains {
                 const LaneIn<L> trigger(op, block, trigger_input, lane);
                 for (int i = 0; i < (audio ? n : 1); ++i) {
                     const float now = trigger.at(i);
-                    if (now > 0.f && s.before[lane] <= 0.f && count + 1 < s.most[lane])
-                        count += begin(grains[count], op, block, lane, i, n);
+                    if (now > 0.f && s.before[lane] <= 0.f) {
+                        const bool room = count + 1 < s.most[lane];
+                        if (is_around_middle && !room)
+                            break;
+                        if (room && begin(grains[count], op, block, lane, i, n))
+                            count += grains[count].frames > 0;
+                        else if (is_around_middle)
+                            continue;
+                    }
                     s.before[lane] = now;
                 }
                 s.count[lane] = count;
@@ -322,18 +258,24 @@ struct Grains {
         }
 
     private:
-        /// How many grains there are more: 0 or 1.
-        [[gnu::noinline]] static int begin(OneGrain& grain, const Op& op, const Block& block, int lane, int from,
-                                           int to) {
+        /// Whether there is one more, which may be over already.
+        [[gnu::noinline]] static bool begin(OneGrain& grain, const Op& op, const Block& block, int lane, int from,
+                                            int to) {
             const At<L> at(op, block, lane, is_audio(op, trigger_input) ? from : 0);
-            const double length = double(at.in(duration_input)) * block.audio->samples;
-            const double frames = shortest > length ? shortest : length;
+            double length = double(at.in(Source::inputs.duration)) * block.audio->samples;
+            if constexpr (is_around_middle)
+                length = floor(F64<1>(length))[0];
+            const double frames = shortest_grain > length ? shortest_grain : length;
             grain.frames = int_of(frames);
-            if (!grain.envelope.begin(block, at.in(Source::inputs.window), frames) || !grain.source.begin(at))
-                return 0;
-            grain.place(at.in(Source::inputs.pan), op.outputs);
+            const float window = Source::inputs.window ? at.in(Source::inputs.window) : -1.f;
+            if (!grain.envelope.begin(block, window, frames) || !grain.source.begin(at, frames))
+                return false;
+            double loudness = 1.;
+            if constexpr (is_around_middle)
+                loudness = grain.source.level(at);
+            grain.place(at.in(Source::inputs.pan), loudness, op.outputs);
             (void)sound(grain, op, block, lane, from, to);
-            return grain.frames > 0;
+            return true;
         }
 
         /// Adds a grain's frames to the outputs. false: its envelope's buffer has gone.
@@ -374,13 +316,19 @@ struct Grains {
         auto& s = state<State<1>>(op, block);
         for (size_t k = 0; k < op.outputs; ++k)
             *output(op, block, k) = 0.f;
-        const int32_t wanted = int_of(*input(op, block, Source::inputs.most));
-        const int32_t most = wanted < 1 ? 1 : wanted < most_grains ? wanted : most_grains;
+        int32_t most;
+        if constexpr (is_around_middle) {
+            most = Source::most;
+        } else {
+            const int32_t wanted = int_of(*input(op, block, Source::inputs.most));
+            most = wanted < 1 ? 1 : wanted < most_grains ? wanted : most_grains;
+        }
         s.most[0] = most;
         s.grains[0] = claim<OneGrain>(block, size_t(most));
         if (!s.grains[0])
             return complain_of_memory(op, block);
-        run_first_frame(Run<1>::run, op, block);
+        if constexpr (!is_around_middle)
+            run_first_frame(Run<1>::run, op, block);
     }
 
     static constexpr Kernel kernel = [] {
@@ -393,13 +341,13 @@ struct Grains {
     }();
 
     static const Kernel* choose(const Signature& s) {
-        if (s.rate != Rate::audio || s.inputs.size() != Source::inputs.most + 1 || s.outputs < 1)
+        if (s.rate != Rate::audio || s.inputs.size() != Source::inputs.count || s.outputs < 1)
             return nullptr;
         for (const Signature::Input& input : s.inputs)
             if (input.rate == Rate::demand)
                 return nullptr;
         const Signature::Input& most = s.inputs[Source::inputs.most];
-        return most.constant && most.value > float(most_grains) ? nullptr : &kernel;
+        return !is_around_middle && most.constant && most.value > float(most_grains) ? nullptr : &kernel;
     }
 };
 
@@ -408,10 +356,8 @@ const Kernel* choose_of_signal(const Signature& s) {
 }
 
 constexpr NativeUgen list[] = {
-    {"GrainBuf", Grains<Samples>::choose},
-    {"GrainFM", Grains<Modulated>::choose},
-    {"GrainIn", choose_of_signal},
-    {"GrainSin", Grains<Sine>::choose},
+    {"GrainBuf", Grains<Samples>::choose}, {"GrainFM", Grains<Modulated>::choose},    {"GrainIn", choose_of_signal},
+    {"GrainSin", Grains<Sine>::choose},    {"TGrains", Grains<AroundMiddle>::choose},
 };
 
 } // namespace

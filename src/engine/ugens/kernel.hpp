@@ -13,6 +13,7 @@
 
 namespace scs {
 
+struct OwnBuffers;
 struct Synth;
 class SynthListener;
 struct Space;
@@ -99,7 +100,9 @@ struct Block {
     Synth* const* synths;  ///< a voice each lane
     const int32_t* mapped; ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
-    /// Lone: for buffers that only the synth has, whose numbers are Space::buffer_count and more. Null: it has none.
+    /// Voices: of each lane, the buffers that only the voice has; null without memory. Null: the SynthDef has none.
+    OwnBuffers* const* own_buffers = nullptr;
+    /// Graphs of plugins' units: the same. Null: this is none.
     SampleBuffer (*own_buffer)(const Synth&, int32_t number) SCS_NONBLOCKING = nullptr;
 };
 
@@ -185,6 +188,8 @@ struct Kernel {
     bool sends = false;               ///< tells the space's listener of something in its blocks
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
     bool takes_long = false;          ///< a block may take milliseconds: the deadline is asked before what comes next
+    bool keeps_own_buffers = false;   ///< its state is what Block::own_buffers has, and nothing else
+    bool writes_own_buffers = false;  ///< writes to what Block::own_buffers has: only where all units are native
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
     Role role = Role::other;
     /// At control rate: a kernel that computes |output 0| > input 1 with this kernel's state and input 0, one operation
@@ -197,7 +202,7 @@ struct Kernel {
     /// question: ending_of().
     constexpr bool may_be_skipped() const noexcept {
         return effect == Effect::none && !reads_buffers && !forgets_controls && !waits_for_done && !pulls && !sends &&
-               !looks_back && !state_of && !stop;
+               !looks_back && !writes_own_buffers && !state_of && !stop;
     }
 };
 
@@ -208,6 +213,7 @@ struct Signature {
         bool constant;
         float value; ///< of a constant
         bool late;   ///< the unit that computes it gives 0 before the first block, as those at demand rate do
+        bool own_buffer = false; ///< it is the number of a LocalBuf
     };
     Rate rate;
     int special_index;

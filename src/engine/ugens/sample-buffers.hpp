@@ -7,15 +7,26 @@
 #include "engine/ugens/buffer-place.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/interpolation.hpp"
+#include "engine/ugens/own-buffers.hpp"
 
 namespace scs::SCS_SIMD {
 
+/// A voice's own buffer with this number; null: there is none, or no memory for it.
+SCS_INLINE OwnBuffer* own_buffer_of(const Block& block, int lane, float number) {
+    if (!block.own_buffers || !block.own_buffers[lane])
+        return nullptr;
+    OwnBuffer* const found = block.own_buffers[lane]->find(int64_t(int_of(number)) - block.space->buffer_count);
+    return found && found->data ? found : nullptr;
+}
+
 /// The buffer with this number; the first one for negative numbers and NaN. If there is no buffer, `data` is null.
-SCS_INLINE SampleBuffer buffer_of(const Block& block, float number) {
+SCS_INLINE SampleBuffer buffer_of(const Block& block, int lane, float number) {
     const Space& space = *block.space;
     if (!(number < float(space.buffer_count))) {
         if (block.own_buffer && number < 2147483648.f)
             return block.own_buffer(**block.synths, int32_t(number));
+        if (const OwnBuffer* own = own_buffer_of(block, lane, number))
+            return {own->data, own->frames, own->channels, block.audio->samples};
         return number > 0.f ? SampleBuffer{} : space.buffer(space.buffers, 0);
     }
     return space.buffer(space.buffers, number > 0.f ? int32_t(number) : 0);

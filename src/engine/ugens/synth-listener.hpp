@@ -19,8 +19,8 @@ public:
     /// What SendReply sends. `path`: the address of the message.
     virtual void reply(const Synth&, int frame, int32_t id, std::string_view path,
                        std::span<const float> values) noexcept SCS_NONBLOCKING = 0;
-    /// What Poll prints. The label ends where it has a 0.
-    virtual void poll(std::string_view label, float value) noexcept SCS_NONBLOCKING = 0;
+    /// What Poll prints. The label ends where it has a 0. `frame`: what Dpoll prints besides, or -1.
+    virtual void poll(std::string_view label, float value, int frame) noexcept SCS_NONBLOCKING = 0;
 
 protected:
     ~SynthListener() = default;

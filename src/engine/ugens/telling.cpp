@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/ugens/demand.hpp"
 #include "engine/ugens/families.hpp"
 #include "engine/ugens/forms.hpp"
 #include "engine/ugens/own-rate.hpp"
 #include "engine/ugens/synth-listener.hpp"
 
-// SendTrig, SendReply, Poll: units that tell clients, bindings or the log of something at triggers. A trigger is a
-// sample of input 0 above 0 after one that wasn't; at control rate there is one in a block, at its first frame.
+// SendTrig, SendReply, Poll: units that tell clients, bindings or the log of something at triggers, and Dpoll, which
+// does so when it is asked for a value. A trigger is a sample of input 0 above 0 after one that wasn't; at control rate
+// there is one in a block, at its first frame.
 
 namespace scs::SCS_SIMD {
 namespace {
@@ -133,7 +135,7 @@ struct Poll {
     template <int L>
     [[gnu::noinline]] static void tell(const Op& op, const Block& block, int lane, int frame) {
         const float value = value_at<L>(op, block, 1, lane, frame), id = value_at<L>(op, block, 2, lane, 0);
-        block.space->listener->poll(Text(op, block, length_input).view(), value);
+        block.space->listener->poll(Text(op, block, length_input).view(), value, -1);
         if (id >= 0.f)
             block.space->listener->trigger(*block.synths[lane], frame, int_of(id), value);
     }
@@ -142,7 +144,51 @@ struct Poll {
     }
 };
 
+// ---- Dpoll: value, ID as Poll's, whether to print, length of the label, its characters
+
+struct Dpoll {
+    enum { value, id, runs, length_input };
+    static constexpr size_t as_many_inputs = 256; ///< to tell of a value takes as long as to ask a unit with those
+
+    template <int L>
+    static float give(const Op& op, Pull& pull) SCS_NONBLOCKING {
+        const Asking<L> in(op, pull);
+        if (pull.frame == 0) {
+            in.restart(value);
+            return 0.f;
+        }
+        const float x = in.next(value);
+        in.spend(as_many_inputs);
+        tell(op, pull, x, in.next(runs) > 0.f, in.held(id));
+        return x;
+    }
+    static const Kernel* choose(const Signature& s) {
+        return s.rate == Rate::demand && s.outputs == 1 && has_text(s, length_input) && !is_demand(s, id) ? &kernel
+                                                                                                          : nullptr;
+    }
+
+private:
+    [[gnu::noinline]] static void tell(const Op& op, const Pull& pull, float x, bool prints, float id) {
+        SynthListener& listener = *pull.block.space->listener;
+        if (prints)
+            listener.poll(Text(op, pull.block, length_input).view(), x, pull.frame - 1);
+        if (id >= 0.f)
+            listener.trigger(*pull.block.synths[pull.lane], pull.frame - 1, int_of(id), x);
+    }
+    static const Kernel kernel;
+};
+
+constinit const Kernel Dpoll::kernel = [] {
+    Kernel made;
+    made.pull = give<1>;
+    made.pull_of_lane = give<lanes>;
+    made.pulls = true;
+    made.sends = true;
+    return made;
+}();
+
 constexpr NativeUgen list[] = {
+    {"Dpoll", Dpoll::choose},
     {"Poll", Poll::choose},
     {"SendReply", SendReply::choose},
     {"SendTrig", SendTrig::choose},

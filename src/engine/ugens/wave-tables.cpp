@@ -17,8 +17,8 @@ constexpr int32_t most_samples = 131072;
 struct Table {
     const float* data;
     int32_t size; ///< samples, in all channels together
-    SCS_INLINE Table(const Block& block, float number) {
-        const SampleBuffer buffer = buffer_of(block, number);
+    SCS_INLINE Table(const Block& block, int lane, float number) {
+        const SampleBuffer buffer = buffer_of(block, lane, number);
         data = buffer.data;
         size = data ? buffer.frames * buffer.channels : 0;
     }
@@ -79,7 +79,7 @@ struct Oscillator {
             auto& s = state<OscState<L>>(op, block);
             float* out = output(op, block) + lane;
             const int n = at_audio_rate(op) ? block.frames : 1;
-            const Table table(block, input(op, block, table_number)[lane]);
+            const Table table(block, lane, input(op, block, table_number)[lane]);
             if (!table.cyclic(Reading::samples))
                 return fill<L>(out, n, 0.f);
             const int32_t steps = table.size / Reading::samples;
@@ -120,7 +120,7 @@ struct Oscillator {
 
     static void start(const Op& op, Block& block) SCS_NONBLOCKING {
         auto& s = state<OscState<1>>(op, block);
-        const Table table(block, *input(op, block, table_number));
+        const Table table(block, 0, *input(op, block, table_number));
         const double radians = table.size / Reading::samples * (radian * step);
         const float offset = *input(op, block, phase_in);
         const bool moving = is_audio(op, freq) || is_audio(op, phase_in);
@@ -149,7 +149,7 @@ struct Beating {
     SCS_INLINE static void voice(const Op& op, Block& block, int lane, int n) {
         auto& s = state<BeatState<L>>(op, block);
         float* out = output(op, block) + lane;
-        const Table table(block, input(op, block, table_number)[lane]);
+        const Table table(block, lane, input(op, block, table_number)[lane]);
         if (!table.cyclic(2))
             return fill<L>(out, n, 0.f);
         const double cycles = table.size / 2 * (at_audio_rate(op) ? block.audio : block.control)->duration * step;
@@ -237,7 +237,7 @@ struct Lookup {
         SCS_INLINE static void voice(const Op& op, Block& block, int lane) {
             float* out = output(op, block) + lane;
             const int n = at_audio_rate(op) ? block.frames : 1;
-            const Table table(block, input(op, block, table_number)[lane]);
+            const Table table(block, lane, input(op, block, table_number)[lane]);
             if (!table.size)
                 return fill<L>(out, n, 0.f);
             const LaneIn<L> in(op, block, 1, lane);
@@ -263,7 +263,7 @@ struct Lookup {
         }
     };
     static void start(const Op& op, Block& block) SCS_NONBLOCKING {
-        const Table table(block, *input(op, block, table_number));
+        const Table table(block, 0, *input(op, block, table_number));
         const float in = *input(op, block, 1);
         if constexpr (Shapes)
             state<ShaperState<1>>(op, block).in[0] = in;

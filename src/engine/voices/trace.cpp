@@ -26,9 +26,7 @@ void print_firsts(Outbox& outbox, const char* title, const Operand* first, uint3
 void VoiceRunner::run_traced(Synth& synth, const Program& program, Outbox& outbox) noexcept {
     Voice& voice = *synth.voice;
     Synth* const synths[] = {&synth};
-    Block block = this->block(voice.record, rates_at(voice.sample_rate));
-    block.synths = synths;
-    block.mapped = voice.mapped();
+    Block block = lone_block(synths);
     if (voice.maps)
         follow_maps(voice, voice.record, 1, 0);
     TextLine title;

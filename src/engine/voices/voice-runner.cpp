@@ -23,6 +23,12 @@ namespace {
 constexpr int64_t cost_of_awake = 10'000; ///< ns, of as many operations that may be at rest as a word has bits
 constexpr size_t starts_at_once = 8;
 
+/// Tells the operations where the record, of as many lanes, has the buffers that only a voice has.
+void lend_own_buffers(Block& block, const NativeCode& code, const std::byte* record, size_t lanes) noexcept {
+    if (code.own_buffers)
+        block.own_buffers = reinterpret_cast<OwnBuffers* const*>(record + code.own_buffers_at * lanes);
+}
+
 } // namespace
 
 VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buffers& buffers, RandomState* random,
@@ -120,6 +126,7 @@ Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
     Block block = this->block(voice.record, rates_at(voice.sample_rate));
     block.synths = synth;
     block.mapped = voice.mapped();
+    lend_own_buffers(block, *voice.code, voice.record, 1);
     return block;
 }
 
@@ -193,6 +200,7 @@ Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) 
     Block block = this->block(batch.record(), rates_at(sample_rate));
     block.live = live;
     block.synths = batch.synths;
+    lend_own_buffers(block, *batch.code, batch.record(), size_t(batch.code->batch.lanes));
     return block;
 }
 
