@@ -23,10 +23,15 @@ namespace {
 constexpr int64_t cost_of_awake = 10'000; ///< ns, of as many operations that may be at rest as a word has bits
 constexpr size_t starts_at_once = 8;
 
-/// Tells the operations where the record, of as many lanes, has the buffers that only a voice has.
-void lend_own_buffers(Block& block, const NativeCode& code, const std::byte* record, size_t lanes) noexcept {
-    if (code.own_buffers)
-        block.own_buffers = reinterpret_cast<OwnBuffers* const*>(record + code.own_buffers_at * lanes);
+/// Space::own_buffers.
+OwnBuffers* own_buffers(const Block& block, int lane) noexcept SCS_NONBLOCKING {
+    const Voice& voice = *block.synths[lane]->voice;
+    const NativeCode& code = *voice.code;
+    if (!code.own_buffers)
+        return nullptr;
+    const size_t lanes = voice.batch ? size_t(code.batch.lanes) : 1;
+    const uintptr_t first = block.bases[size_t(Base::record)] + code.own_buffers_at * lanes;
+    return reinterpret_cast<OwnBuffers* const*>(first)[lane];
 }
 
 } // namespace
@@ -55,6 +60,7 @@ VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buff
         return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
     };
     space_.buffer_count = buffers.count();
+    space_.own_buffers = own_buffers;
     space_.random = random;
     space_.rows = rows_.get();
     space_.release = release_to_follow(settings);
@@ -126,7 +132,6 @@ Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
     Block block = this->block(voice.record, rates_at(voice.sample_rate));
     block.synths = synth;
     block.mapped = voice.mapped();
-    lend_own_buffers(block, *voice.code, voice.record, 1);
     return block;
 }
 
@@ -200,7 +205,6 @@ Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) 
     Block block = this->block(batch.record(), rates_at(sample_rate));
     block.live = live;
     block.synths = batch.synths;
-    lend_own_buffers(block, *batch.code, batch.record(), size_t(batch.code->batch.lanes));
     return block;
 }
 
