@@ -134,17 +134,19 @@ TEST_CASE("native units read buffers that a synth has for itself") {
     Fixture f(native());
     SynthDef def;
     def.name = "own buffer";
-    def.constants = {1.f, 64.f, 0.f};
+    def.constants = {1.f, 64.f, 0.f, 3e9f}; // the last is the number of no buffer
     def.units = {
         unit("MaxLocalBufs", Rate::control, {{-1, 0}}, {Rate::control}),
         unit("LocalBuf", Rate::scalar, {{-1, 0}, {-1, 1}, {0, 0}}, {Rate::scalar}),
         unit("BufFrames", Rate::control, {{1, 0}}, {Rate::control}),
         unit("DC", Rate::control, {{-1, 1}}, {Rate::control}),
         unit("BinaryOpUGen", Rate::control, {{2, 0}, {3, 0}}, {Rate::control}, 0),
-        unit("Out", Rate::control, {{-1, 2}, {4, 0}}, {}),
+        unit("BufFrames", Rate::control, {{-1, 3}}, {Rate::control}),
+        unit("BinaryOpUGen", Rate::control, {{4, 0}, {5, 0}}, {Rate::control}, 0),
+        unit("Out", Rate::control, {{-1, 2}, {6, 0}}, {}),
     };
     Definition* definition = f.define(def);
-    CHECK(natives(*definition) == "BufFrames DC BinaryOpUGen Out");
+    CHECK(natives(*definition) == "BufFrames DC BinaryOpUGen BufFrames BinaryOpUGen Out");
     Synth* made = nullptr;
     REQUIRE(f.engine->tree().new_synth(*definition, nullptr, 1, AddAction::head, 0, made).ok());
     f.render(128);

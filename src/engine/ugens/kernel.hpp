@@ -100,10 +100,11 @@ struct Block {
     Synth* const* synths;  ///< a voice each lane
     const int32_t* mapped; ///< lone: what each control is mapped to, see Voice; null for batches
     Space* space;
-    /// Voices: of each lane, the buffers that only the voice has; null without memory. Null: the SynthDef has none.
-    OwnBuffers* const* own_buffers = nullptr;
-    /// Graphs of plugins' units: the same. Null: this is none.
+    /// Graphs of plugins' units: for buffers that only the synth has, whose numbers are Space::buffer_count and more.
+    /// Null: these are voices, see Space::own_buffers.
     SampleBuffer (*own_buffer)(const Synth&, int32_t number) SCS_NONBLOCKING = nullptr;
+    /// Set by a constructor that isn't done, as it takes too long: it is called again, in this block or another.
+    bool again = false;
 };
 
 constexpr int row_sets = 8;
@@ -127,6 +128,8 @@ struct Space {
     SampleBuffer (*buffer)(void* buffers,
                            int32_t number) SCS_NONBLOCKING; ///< 0 <= number < buffer_count; holds for the block
     int32_t buffer_count;
+    /// Voices: the buffers that only this lane's voice has; null: it has none, or no memory for them.
+    OwnBuffers* (*own_buffers)(const Block&, int lane)SCS_NONBLOCKING;
     Release release; ///< whose units these are to sound as; for constructors, and what is as rare
     void* host;      ///< for done_action
     void (*done_action)(void* host, Synth&, int action) SCS_NONBLOCKING;
@@ -188,8 +191,8 @@ struct Kernel {
     bool sends = false;               ///< tells the space's listener of something in its blocks
     bool looks_back = false;          ///< it reads what was on a bus in the block before, too
     bool takes_long = false;          ///< a block may take milliseconds: the deadline is asked before what comes next
-    bool keeps_own_buffers = false;   ///< its state is what Block::own_buffers has, and nothing else
-    bool writes_own_buffers = false;  ///< writes to what Block::own_buffers has: only where all units are native
+    bool keeps_own_buffers = false;   ///< its state is what Space::own_buffers gives, and nothing else
+    bool writes_own_buffers = false;  ///< writes to what Space::own_buffers gives: only where all units are native
     const Kernel* state_of = nullptr; ///< its state is that of the program's one unit with this kernel
     Role role = Role::other;
     /// At control rate: a kernel that computes |output 0| > input 1 with this kernel's state and input 0, one operation

@@ -5,16 +5,13 @@
 #include "engine/ugens/sample-buffers.hpp"
 
 // Buffers that a voice has for itself: MaxLocalBufs makes room for their table, LocalBuf makes them, and SetBuf,
-// ClearBuf, BufWr, RecordBuf and DelTapWr write to them. What writes to a buffer that others see, too, is no kernel of a
-// voice: those of a batch would take turns in another order.
+// ClearBuf, BufWr, RecordBuf and DelTapWr write to them. What writes to a buffer that others see, too, is no kernel of
+// a voice: those of a batch would take turns in another order.
 
 namespace scs::SCS_SIMD {
 namespace {
 
-constexpr float most_buffers = 65536.f;
-// Of a native LocalBuf, which is cleared at once, and several of them before the deadline is asked again: 1 MiB. Larger
-// ones, and those whose size isn't constant, stay the plugins'.
-constexpr float most_samples = 262144.f;
+constexpr float most_buffers = 65536.f, most_channels = 256.f, most_frames = 4194304.f;
 
 /// A number in a range as an integer; the lowest one for NaN.
 SCS_INLINE int32_t whole_within(float x, float low, float high) {
@@ -28,6 +25,28 @@ bool starts_alone(const Signature& s) {
 void put_zero(const Op& op, const Block& block) {
     for (size_t k = 0; k < op.outputs; ++k)
         *output(op, block, k) = 0.f;
+}
+
+/// Clears a buffer unless it is clean. false: only a piece of it, and the constructor is to be called again, as the
+/// deadline has to be asked.
+bool clear(OwnBuffer& buffer, Block& block) {
+    constexpr size_t piece = 65536; // samples: where their pages aren't there, it takes 0.1 ms
+    if (buffer.clean)
+        return true;
+    const size_t samples = size_t(buffer.frames) * size_t(buffer.channels);
+    if (buffer.cleared == samples)
+        buffer.cleared = 0;
+    const size_t left = samples - buffer.cleared, now = left < piece ? left : piece;
+    __builtin_memset(buffer.data + buffer.cleared, 0, now * sizeof(float));
+    buffer.cleared += now;
+    block.again = buffer.cleared < samples;
+    buffer.clean = !block.again;
+    return buffer.clean;
+}
+
+constexpr Kernel clears(Kernel made) {
+    made.start_cost = 1'000'000'000; // has the deadline asked
+    return made;
 }
 
 // ---- MaxLocalBufs
@@ -68,7 +87,8 @@ constinit const Kernel table = [] {
     made.stop = stop_table;
     made.state64 = state64<TableState>();
     made.keeps_own_buffers = true;
-    made.state_of = &table; // a second MaxLocalBufs changes nothing in SuperCollider but prints, so with two none is native
+    made.state_of =
+        &table; // a second MaxLocalBufs changes nothing in SuperCollider but prints, so with two none is native
     return made;
 }();
 
@@ -76,33 +96,39 @@ constinit const Kernel table = [] {
 
 constexpr float no_number = -1.f;
 
+/// Whether its constructor was called, and is to be called again. All that come before it have been made.
+bool is_being_made(const OwnBuffer& buffer) {
+    return buffer.data && !buffer.clean && buffer.cleared < size_t(buffer.frames) * size_t(buffer.channels);
+}
+
 void start_buffer(const Op& op, Block& block) SCS_NONBLOCKING {
     float& number = *output(op, block);
     number = no_number;
     OwnBuffers* const buffers = state<TableState<1>>(op, block).buffers[0];
     if (!buffers)
         return;
-    if (buffers->count >= buffers->most)
-        return block.space->done_action(block.space->host, *block.synths[0],
-                                        Complaint{Complaint::too_many_buffers, op.unit}.action());
-    const int32_t channels = whole_within(*input(op, block, 0), 1.f, most_samples);
-    const int32_t frames = whole_within(*input(op, block, 1), 1.f, most_samples);
-    const size_t samples = size_t(channels) * size_t(frames);
-    float* const data = claim<float>(block, samples);
-    const int32_t index = buffers->count++;
-    buffers->first()[index] = {data, frames, channels, true};
-    if (!data)
-        return complain_of_memory(op, block);
-    __builtin_memset(data, 0, samples * sizeof(float));
-    number = float(block.space->buffer_count + index);
+    OwnBuffer* last = buffers->count > 0 ? buffers->first() + buffers->count - 1 : nullptr;
+    if (!last || !is_being_made(*last)) {
+        if (buffers->count >= buffers->most)
+            return block.space->done_action(block.space->host, *block.synths[0],
+                                            Complaint{Complaint::too_many_buffers, op.unit}.action());
+        const int32_t channels = whole_within(*input(op, block, 0), 1.f, most_channels);
+        const int32_t frames = whole_within(*input(op, block, 1), 1.f, most_frames);
+        float* const data = claim<float>(block, size_t(channels) * size_t(frames));
+        last = buffers->first() + buffers->count++;
+        *last = {data, frames, channels, false, 0};
+        if (!data)
+            return complain_of_memory(op, block);
+    }
+    if (clear(*last, block))
+        number = float(block.space->buffer_count + buffers->count - 1);
 }
 
 constexpr Kernel buffer = [] {
     Kernel made;
     made.start = start_buffer;
     made.state_of = &table;
-    made.start_cost = 1'000'000'000; // may take long: has the deadline asked
-    return made;
+    return clears(made);
 }();
 
 // ---- what writes when the synth starts
@@ -110,12 +136,6 @@ constexpr Kernel buffer = [] {
 /// What the first input, the number of a LocalBuf, names.
 SCS_INLINE OwnBuffer* written_buffer(const Op& op, const Block& block, int lane) {
     return own_buffer_of(block, lane, input(op, block, 0)[lane]);
-}
-
-void clear(OwnBuffer& buffer) {
-    if (!buffer.clean)
-        __builtin_memset(buffer.data, 0, size_t(buffer.frames) * size_t(buffer.channels) * sizeof(float));
-    buffer.clean = true;
 }
 
 constexpr Kernel writing(Kernel made) {
@@ -143,7 +163,7 @@ void start_clearing(const Op& op, Block& block) SCS_NONBLOCKING {
     put_zero(op, block);
     OwnBuffer* const to = written_buffer(op, block, 0);
     if (to)
-        clear(*to);
+        (void)clear(*to, block);
 }
 
 constexpr Kernel starting(KernelFunction start) {
@@ -151,7 +171,7 @@ constexpr Kernel starting(KernelFunction start) {
     made.start = start;
     return writing(made);
 }
-constexpr Kernel setting = starting(start_setting), clearing = starting(start_clearing);
+constexpr Kernel setting = starting(start_setting), clearing = clears(starting(start_clearing));
 
 // ---- BufWr: buffer, phase, loop, signals
 
@@ -343,23 +363,20 @@ struct DelTapWr {
         OwnBuffer* const to = tap_buffer(op, block, 0);
         if (!to)
             return;
-        clear(*to);
+        if (!clear(*to, block))
+            return;
         to->clean = false;
         to->data[0] = *input(op, block, 1);
         state<TapState<1>>(op, block).place[0] = to->frames == 1 ? 0 : 1;
     }
 };
 
-constexpr Kernel tap = writing(lane_kernel<DelTapWr, TapState>(DelTapWr<1>::start));
+constexpr Kernel tap = clears(writing(lane_kernel<DelTapWr, TapState>(DelTapWr<1>::start)));
 
 // ---- choices
 
 bool names_own(const Signature& s, size_t fewest_inputs) {
     return s.inputs.size() >= fewest_inputs && s.inputs[0].own_buffer;
-}
-bool is_small(const Signature& s) {
-    const auto size = [&](size_t k) { return s.inputs[k].value > 1.f ? s.inputs[k].value : 1.f; };
-    return s.inputs[0].constant && s.inputs[1].constant && size(0) * size(1) <= most_samples;
 }
 bool is_called(const Signature& s) {
     return (s.rate == Rate::audio || s.rate == Rate::control) && s.outputs == 1;
@@ -368,9 +385,7 @@ bool is_called(const Signature& s) {
 constexpr NativeUgen list[] = {
     {"MaxLocalBufs", [](const Signature& s) { return starts_alone(s) && !s.inputs.empty() ? &table : nullptr; }},
     {"LocalBuf",
-     [](const Signature& s) {
-         return starts_alone(s) && s.inputs.size() >= 2 && s.outputs == 1 && is_small(s) ? &buffer : nullptr;
-     }},
+     [](const Signature& s) { return starts_alone(s) && s.inputs.size() >= 2 && s.outputs == 1 ? &buffer : nullptr; }},
     {"SetBuf", [](const Signature& s) { return starts_alone(s) && names_own(s, 3) ? &setting : nullptr; }},
     {"ClearBuf", [](const Signature& s) { return starts_alone(s) && names_own(s, 1) ? &clearing : nullptr; }},
     {"BufWr", [](const Signature& s) { return is_called(s) && names_own(s, 4) ? &writer : nullptr; }},

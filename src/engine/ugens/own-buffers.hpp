@@ -10,7 +10,8 @@ namespace scs {
 struct OwnBuffer {
     float* data; ///< null: there was no memory for it
     int32_t frames, channels;
-    bool clean; ///< all samples are 0, as nothing has been written yet
+    bool clean;     ///< all samples are 0, as nothing has been written yet
+    size_t cleared; ///< while it is being cleared, a piece after the other: how many samples are; else all or none
 };
 
 /// All that a voice has, in real-time memory: MaxLocalBufs claims it, and gives it back with what the buffers have.

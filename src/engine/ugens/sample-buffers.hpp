@@ -13,9 +13,8 @@ namespace scs::SCS_SIMD {
 
 /// A voice's own buffer with this number; null: there is none, or no memory for it.
 SCS_INLINE OwnBuffer* own_buffer_of(const Block& block, int lane, float number) {
-    if (!block.own_buffers || !block.own_buffers[lane])
-        return nullptr;
-    OwnBuffer* const found = block.own_buffers[lane]->find(int64_t(int_of(number)) - block.space->buffer_count);
+    OwnBuffers* const buffers = block.space->own_buffers(block, lane);
+    OwnBuffer* const found = buffers ? buffers->find(int64_t(int_of(number)) - block.space->buffer_count) : nullptr;
     return found && found->data ? found : nullptr;
 }
 
@@ -23,10 +22,12 @@ SCS_INLINE OwnBuffer* own_buffer_of(const Block& block, int lane, float number) 
 SCS_INLINE SampleBuffer buffer_of(const Block& block, int lane, float number) {
     const Space& space = *block.space;
     if (!(number < float(space.buffer_count))) {
-        if (block.own_buffer && number < 2147483648.f)
-            return block.own_buffer(**block.synths, int32_t(number));
-        if (const OwnBuffer* own = own_buffer_of(block, lane, number))
+        if (block.own_buffer) {
+            if (number < 2147483648.f)
+                return block.own_buffer(**block.synths, int32_t(number));
+        } else if (const OwnBuffer* own = own_buffer_of(block, lane, number)) {
             return {own->data, own->frames, own->channels, block.audio->samples};
+        }
         return number > 0.f ? SampleBuffer{} : space.buffer(space.buffers, 0);
     }
     return space.buffer(space.buffers, number > 0.f ? int32_t(number) : 0);

@@ -23,10 +23,15 @@ namespace {
 constexpr int64_t cost_of_awake = 10'000; ///< ns, of as many operations that may be at rest as a word has bits
 constexpr size_t starts_at_once = 8;
 
-/// Tells the operations where the record, of as many lanes, has the buffers that only a voice has.
-void lend_own_buffers(Block& block, const NativeCode& code, const std::byte* record, size_t lanes) noexcept {
-    if (code.own_buffers)
-        block.own_buffers = reinterpret_cast<OwnBuffers* const*>(record + code.own_buffers_at * lanes);
+/// Space::own_buffers.
+OwnBuffers* own_buffers(const Block& block, int lane) noexcept SCS_NONBLOCKING {
+    const Voice& voice = *block.synths[lane]->voice;
+    const NativeCode& code = *voice.code;
+    if (!code.own_buffers)
+        return nullptr;
+    const size_t lanes = voice.batch ? size_t(code.batch.lanes) : 1;
+    const uintptr_t first = block.bases[size_t(Base::record)] + code.own_buffers_at * lanes;
+    return reinterpret_cast<OwnBuffers* const*>(first)[lane];
 }
 
 } // namespace
@@ -55,6 +60,7 @@ VoiceRunner::VoiceRunner(const Settings& settings, int lanes, Buses& buses, Buff
         return SampleBuffer{buffer.data, buffer.frames, buffer.channels, buffer.sample_rate};
     };
     space_.buffer_count = buffers.count();
+    space_.own_buffers = own_buffers;
     space_.random = random;
     space_.rows = rows_.get();
     space_.release = release_to_follow(settings);
@@ -126,7 +132,6 @@ Block VoiceRunner::lone_block(Synth* const* synth) noexcept {
     Block block = this->block(voice.record, rates_at(voice.sample_rate));
     block.synths = synth;
     block.mapped = voice.mapped();
-    lend_own_buffers(block, *voice.code, voice.record, 1);
     return block;
 }
 
@@ -137,15 +142,12 @@ void VoiceRunner::run_all(Synth& synth, const std::vector<Op>& ops) noexcept {
         op.run(op, block);
 }
 
-/// Runs a list from its operation `begin` on, with which this part begins. Stops when the deadline passes.
-void VoiceRunner::run_parts(const OpList& list, size_t begin, size_t part, Block& block) noexcept {
-    const Op* op = list.ops.data() + begin;
-    for (; part < list.parts.size(); ++part) {
+/// Runs a list's parts after the first. Stops when the deadline passes.
+void VoiceRunner::run_further_parts(const OpList& list, Block& block) noexcept {
+    const Op* op = list.ops.data() + list.parts[0].end;
+    for (size_t part = 1; part < list.parts.size() && !stops_after(list.parts[part - 1]); ++part)
         for (const Op* const end = list.ops.data() + list.parts[part].end; op != end; ++op)
             op->run(*op, block);
-        if (part + 1 < list.parts.size() && stops_after(list.parts[part]))
-            return;
-    }
 }
 
 bool VoiceRunner::start(Synth& synth) noexcept {
@@ -157,11 +159,12 @@ bool VoiceRunner::start(Synth& synth) noexcept {
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
     const std::span<const Op> ops(voice.code->starts);
-    for (; started_ < ops.size(); started_ += starts_at_once) {
+    while (started_ < ops.size()) {
         if (deadline_ && deadline_->spend(int64_t(starts_at_once) * voice.code->start_cost))
             return false;
-        for (const Op& op : ops.subspan(started_, std::min(starts_at_once, ops.size() - started_)))
-            op.run(op, block);
+        const size_t end = std::min(started_ + starts_at_once, ops.size());
+        for (block.again = false; started_ < end && !block.again; started_ += !block.again)
+            ops[started_].run(ops[started_], block);
     }
     started_ = 0;
     return true;
@@ -182,8 +185,13 @@ void VoiceRunner::run(Synth& synth) noexcept {
     Synth* const synths[] = {&synth};
     Block block = lone_block(synths);
     const OpList& list = voice.code->lone;
-    if (run_awake(*voice.code, list, block, deadline_, cost_of_awake))
-        run_parts(list, voice.code->resting.ops(), 0, block);
+    const Op *op = list.ops.data() + voice.code->resting.ops(), *const end = list.ops.data() + list.parts[0].end;
+    if (run_awake(*voice.code, list, block, deadline_, cost_of_awake)) {
+        for (; op != end; ++op)
+            op->run(*op, block);
+        if (list.parts.size() > 1)
+            run_further_parts(list, block);
+    }
     forget_triggers(voice);
 }
 
@@ -200,7 +208,6 @@ Block VoiceRunner::batch_block(Batch& batch, double sample_rate, uint32_t live) 
     Block block = this->block(batch.record(), rates_at(sample_rate));
     block.live = live;
     block.synths = batch.synths;
-    lend_own_buffers(block, *batch.code, batch.record(), size_t(batch.code->batch.lanes));
     return block;
 }
 
@@ -227,8 +234,8 @@ void VoiceRunner::run(Batch& batch, uint32_t live, uint32_t tails) noexcept {
             list.ops[i].run(list.ops[i], block);
             ahead.go_on();
         }
-        if (list.parts.size() > 1 && !stops_after(list.parts[0]))
-            run_parts(list, end, 1, block);
+        if (list.parts.size() > 1)
+            run_further_parts(list, block);
     }
     forget_triggers(batch);
 }

@@ -95,7 +95,7 @@ private:
     bool stops_after(const OpList::Part&) noexcept SCS_NONBLOCKING;
     Block lone_block(Synth* const* synth) noexcept SCS_NONBLOCKING;
     void run_all(Synth&, const std::vector<Op>&) noexcept SCS_NONBLOCKING;
-    void run_parts(const OpList&, size_t begin, size_t part, Block&) noexcept SCS_NONBLOCKING;
+    void run_further_parts(const OpList&, Block&) noexcept SCS_NONBLOCKING;
     Block batch_block(Batch&, double sample_rate, uint32_t live) noexcept SCS_NONBLOCKING;
     VoiceRates rates_for(double sample_rate) const noexcept SCS_NONBLOCKING;
     /// Valid until the next call: those of older voices are computed anew each time.
